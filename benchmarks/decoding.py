@@ -43,7 +43,7 @@ from headlight import checkpoints
 from headlight.checkpoints import load_tokenizer
 from headlight.corpora.corpora import open_corpus
 from headlight.importers.marian_export import export_marian
-from headlight.memory import keep_freed
+from headlight.machine import keep_freed
 from headlight.runs import Evaluator
 from transformer.checkpoint.native import Checkpoint
 from transformer.decoding import beam, finish, greedy

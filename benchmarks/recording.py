@@ -38,7 +38,7 @@ from benchmarks.measure import (
     spread,
     table,
 )
-from headlight.memory import keep_freed
+from headlight.machine import keep_freed
 from transformer.inference.prepared import Prepared
 from transformer.taps import Recorder
 

@@ -8,7 +8,7 @@ from headlight.runs.steer import worker_environment
 
 COUNT = """
 import resource, torch
-from headlight.memory import keep_freed
+from headlight.machine import keep_freed
 if {keep}:
     keep_freed()
 torch.set_num_threads(1)
@@ -96,7 +96,7 @@ def test_the_server_returns_what_requests_have_freed() -> None:
 ROWS = """
 import ctypes, torch
 from transformer.inference.linear import Linear
-from headlight.memory import keep_few_products
+from headlight.machine import keep_few_products
 if {few}:
     keep_few_products()
 names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()  # malloc.h

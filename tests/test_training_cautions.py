@@ -13,12 +13,12 @@ from headlight.cli import runs as commands
 from headlight.corpora.corpora import open_parts
 from headlight.corpora.pairs import Pair, Pairs
 from headlight.corpora.preview import preview
+from headlight.machine import cores, threads
 from headlight.runs import RunFolder, steer, work
 from headlight.runs.cautions import cautions, shared
 from headlight.runs.preparing import doubled, known_by_heart
 from headlight.runs.recipe import Recipe
 from headlight.runs.run_status import status
-from headlight.runs.threads import cores, threads
 from tests.small_run import NUMBERS, new_run, small_recipe, wait_until
 from transformer.config import ConfigError, TrainConfig
 

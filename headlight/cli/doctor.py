@@ -14,7 +14,7 @@ import torch
 
 from headlight import __version__, folders
 from headlight.checkpoints import load_translator
-from headlight.runs.threads import cores
+from headlight.machine import cores
 from transformer import Translator
 from transformer.inference.linear import operators
 from transformer.quoting import worded

@@ -13,16 +13,14 @@ from typing import Any, NoReturn
 from headlight import checkpoints, folders
 from headlight.analysis.typical import guessed, unlike, unlike_note, unread, unread_note
 from headlight.checkpoints import load_translator, read_words
-from headlight.cli import check as exercises
 from headlight.cli import checkpoints as opening
 from headlight.cli import heads as atlas
-from headlight.cli import lesson as lessons
 from headlight.cli import prune as pruning
 from headlight.cli import runs as commands
-from headlight.cli import why
+from headlight.cli import teaching, why
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import FORMS, PARTS, open_split
-from headlight.memory import keep_freed
+from headlight.machine import keep_freed
 from headlight.runs import FEW, Evaluation, Evaluator
 from transformer.checkpoint.native import to_json
 from transformer.checkpoint.weights import Refused
@@ -118,8 +116,7 @@ def command_line(
     atlas.add_verbs(verb)
     why.add_verbs(verb)
     pruning.add_verbs(verb)
-    exercises.add_verbs(verb)
-    lessons.add_verbs(verb)
+    teaching.add_verbs(verb)
 
     sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right, pronouns.")
     _takes_corpus(sub)

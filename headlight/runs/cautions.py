@@ -9,11 +9,11 @@ from headlight.corpora.corpora import from_hub, open_parts
 from headlight.corpora.held_out import held_out_of
 from headlight.corpora.preview import Preview
 from headlight.evaluation import FEW
+from headlight.machine import cores, threads
 from headlight.runs.folder import RunFolder
 from headlight.runs.preparing import MOST_UNKNOWN, NONE_HELD_OUT, THEREFORE
 from headlight.runs.recipe import Recipe
 from headlight.runs.run_status import Status
-from headlight.runs.threads import cores, threads
 
 HIGH_RATE = 0.03  # with Adam, networks of this kind diverge well below it; the paper's rate peaks at 0.0007
 FEW_TOKENS = 256  # of a step: a dozen sentences

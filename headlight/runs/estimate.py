@@ -18,9 +18,9 @@ from typing import Any
 import torch
 
 from headlight.corpora.preview import Preview
+from headlight.machine import threads
 from headlight.runs.recipe import Recipe
 from headlight.runs.steer import environment
-from headlight.runs.threads import threads
 from transformer.access import require_private
 from transformer.batches import Batch, bucket
 from transformer.checkpoint.native import due_shapes

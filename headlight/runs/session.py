@@ -13,7 +13,7 @@ import torch
 from headlight.corpora.corpora import JsonLines
 from headlight.corpora.packed import Packed
 from headlight.evaluation import Evaluation, Evaluator
-from headlight.memory import give_back
+from headlight.machine import give_back
 from headlight.runs import averaging, state
 from headlight.runs.folder import VALIDATION, RunFolder
 from headlight.runs.metrics import Journal, metrics_line

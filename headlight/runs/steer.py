@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Thread
 
 from headlight.folders import HOUSE, model
+from headlight.machine import threads
 from headlight.runs import run_status
 from headlight.runs.folder import RunFolder
 from headlight.runs.intact import LIST, STATE
@@ -24,7 +25,6 @@ from headlight.runs.mending import corpus_flaw, damaged
 from headlight.runs.metrics import require_tensorboard
 from headlight.runs.recipe import Recipe
 from headlight.runs.run_status import Status, status
-from headlight.runs.threads import threads
 from transformer.access import require_private
 from transformer.files import write_json
 from transformer.quoting import short

@@ -17,13 +17,13 @@ from typing import Any
 
 import torch
 
+from headlight.machine import threads
 from headlight.runs.folder import RunFolder
 from headlight.runs.mending import mend
 from headlight.runs.preparing import prepare
 from headlight.runs.run_status import State
 from headlight.runs.session import Asked, Session
 from headlight.runs.speaker import Speaker
-from headlight.runs.threads import threads
 from transformer.quoting import worded
 from transformer.training.loop import Diverged
 from transformer.training.processes import Processes

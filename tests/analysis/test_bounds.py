@@ -56,7 +56,7 @@ from headlight.analysis.stream import stream
 from headlight.charts.svg import Block, patterns_svg
 from headlight.charts.typeset import png
 from transformer.decoding import beam
-from headlight.memory import give_back, keep_few_products, return_large_blocks
+from headlight.machine import give_back, keep_few_products, return_large_blocks
 from transformer.yielding import on_yield
 from ui.decoding.search import searched
 from ui.decoding.strategy import Strategy

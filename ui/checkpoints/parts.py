@@ -15,17 +15,19 @@ from headlight.analysis.blocks import Block, Group, blocks, groups, is_norm, siz
 from headlight.analysis.weights import Histogram, Numbers, Shape, histogram, measure_file, pieces, shapes, together
 from headlight.charts.colours import theme_named
 from headlight.charts.weights import weight_histogram
+from headlight.viewer.packing import pack
 from transformer.checkpoint.native import WEIGHTS
-from ui.checkpoints import components
 from ui.checkpoints.listing import TABLE, Entry
 from ui.checkpoints.view import CheckpointsView
 from ui.state.cache import cached
 from ui.state.models import version
 from ui.state.view import reseed, take, update, widget_key, write_address
-from ui.viewer.component import plot
+from ui.viewer.component import component, plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 from ui.widgets.text import minus
+
+_BLOCKS = component("blocks", "mountBlocks", "shared", "icons", "blocks", styles=("checkpoints",))
 
 
 @st.fragment
@@ -37,9 +39,13 @@ def section(entry: Entry) -> None:
         known = _shapes(str(entry.folder), version(entry.name))
         all_blocks = blocks(sizes(known))
         chosen = chosen_names(view.weight, all_blocks, known)
-        components.blocks(
-            header(all_blocks, chosen[0]), key="blocks", on_pick=lambda path: _open(path, known, all_blocks)
-        )
+
+        def picked() -> None:
+            match st.session_state["blocks"].get("pick"):
+                case str(path):
+                    _open(path, known, all_blocks)
+
+        _BLOCKS(data=pack(header(all_blocks, chosen[0]), {}), key="blocks", on_pick_change=picked)
         left, right = st.columns(2, gap="large")
         with right:
             _numbers(entry, known, all_blocks, *chosen)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import streamlit as st
 
-from ui.checkpoints import components
+from headlight.viewer.packing import pack
 from ui.checkpoints.listing import Entry
 from ui.checkpoints.view import CheckpointsView
 from ui.state.public import public
 from ui.state.view import reseed, update
+from ui.viewer.component import component
 from ui.widgets.terms import explained
+
+_MODELS = component("models", "mountModels", "shared", "icons", "models", styles=("checkpoints",))
 
 
 def shelf(entries: list[Entry], chosen: Entry | None, view: CheckpointsView) -> None:
@@ -24,7 +24,7 @@ def shelf(entries: list[Entry], chosen: Entry | None, view: CheckpointsView) -> 
         "closed": public(),  # nothing can be imported
         "ticked": [name for name in view.ticked if name in names],
     }
-    components.models(header, key="shelf", on_pick=_picked)
+    _MODELS(data=pack(header, {}), key="shelf", on_pick_change=_picked)
     if any(entry.score for entry in entries):
         st.caption(
             explained(
@@ -35,13 +35,13 @@ def shelf(entries: list[Entry], chosen: Entry | None, view: CheckpointsView) -> 
         )
 
 
-def _picked(pick: Mapping[str, Any]) -> None:
-    match pick:
+def _picked() -> None:
+    match st.session_state["shelf"].get("pick"):
         case {"open": str(name)}:
             open_model(name)
-        case {"tick": [*names]}:
+        case {"tick": [*names]} if all(isinstance(name, str) for name in names):
             update(ticked=tuple(names[:2]))
-        case {"compare": [first, second]}:
+        case {"compare": [str(first), str(second)]}:
             update(model=first, text=None, target=None, ticked=(first, second))
             update(beside=second, beside_layer=None, beside_head=None)
             reseed()

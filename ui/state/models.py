@@ -21,7 +21,7 @@ from headlight.analysis import Check, check
 from headlight.checkpoints import load_translator
 from headlight.corpora.multi30k import usual_folder
 from headlight.corpora.split_folder import everyday_folder, tatoeba_folder
-from headlight.memory import keep_few_products, return_large_blocks
+from headlight.machine import keep_few_products, return_large_blocks
 from headlight.runs import RunFolder
 from headlight.runs.metrics import latest_evaluation
 from headlight.teaching.mistakes import RUNNABLE, BrokenTranslator, break_translator

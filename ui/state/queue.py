@@ -19,7 +19,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from headlight.runs.threads import cores
+from headlight.machine import cores
 from transformer.yielding import on_yield, yield_turn
 from ui.state.public import public
 from ui.state.streamlit_internals import current_run, end_if_closed, end_superseded_run, in_session, session_id

@@ -16,7 +16,7 @@ import time
 
 from streamlit.runtime import get_instance
 
-from headlight.memory import give_back
+from headlight.machine import give_back
 from ui.state import cache
 from ui.state.jobs import JOBS
 from ui.state.streamlit_internals import forget_sessions

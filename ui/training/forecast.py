@@ -7,10 +7,10 @@ import html
 import streamlit as st
 
 from headlight.corpora.preview import Preview
+from headlight.machine import threads
 from headlight.runs import Recipe, statuses
 from headlight.runs.cautions import cautions, shared
 from headlight.runs.estimate import estimate
-from headlight.runs.threads import threads
 from ui.state import models
 from ui.training import draft
 from ui.training.measuring import measurements

@@ -7,9 +7,9 @@ from concurrent.futures import Future
 from functools import cache
 from threading import Lock, Thread
 
+from headlight.machine import threads
 from headlight.runs import Recipe
 from headlight.runs.estimate import Speed, measure
-from headlight.runs.threads import threads
 
 Wish = tuple["Future[Speed]", Recipe, int, int]
 

@@ -1,4 +1,4 @@
-"""How this process keeps and returns freed memory."""
+"""What this process takes of the machine: how it keeps and returns freed memory, and how many processor cores."""
 
 from __future__ import annotations
 
@@ -54,3 +54,13 @@ def _malloc(function: str, *numbers: int) -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):  # another C library
             getattr(ctypes.CDLL(None), function)(*numbers)
+
+
+def cores() -> int:
+    """Those that this process may use; all, on a system that does not say."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads(asked: int | None) -> int:
+    """All cores, or as many of them as are asked for: more threads than cores only wait for one another."""
+    return min(asked or cores(), cores())

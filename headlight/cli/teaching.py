@@ -1,4 +1,4 @@
-"""Lessons from the command line: `python -m headlight lesson FILE [--handout FILE] [--answers]`."""
+"""Lessons and exercises from the command line: `lesson FILE [--handout FILE] [--answers]` and `check FILE`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from pathlib import Path
 
 from headlight import folders
 from headlight.checkpoints import load_translator
+from headlight.teaching.exercises.exercise import State
+from headlight.teaching.exercises.running import check as judged
+from headlight.teaching.exercises.table import following
 from headlight.teaching.lessons.handout import handout
 from headlight.teaching.lessons.measuring import Measuring
 from headlight.teaching.lessons.posing import base, failing, introduction, pose, truth
@@ -19,7 +22,9 @@ Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.Argu
 
 
 def add_verbs(verb: Verb) -> None:
-    """Adds `lesson` by means of `verb(run, help)`, which makes its parser."""
+    """Adds `lesson` and `check` by means of `verb(run, help)`, which makes its parser."""
+    sub = verb(check, "Run your solution of an exercise of docs/exercises, and compare it with ours.")
+    sub.add_argument("file", type=Path, help="your script; it may hold several exercises")
     sub = verb(lesson, "Check a lesson: read it, compute every step, and say which of its claims do not hold.")
     sub.add_argument("file", type=Path, help='the lesson: a file, or one that ships, such as "it"')
     sub.add_argument("--checkpoints", type=Path, default=folders.checkpoints(), help="the folder of the models")
@@ -53,3 +58,17 @@ def _problems(step: Step, measuring: Measuring) -> list[str]:
         return [f"line {step.line}: the claim {claim} does not hold" for claim in failing(step, measuring)]
     except ValueError as error:
         return [str(error)]
+
+
+def check(options: argparse.Namespace) -> int:
+    """0 where all that the file holds is right."""
+    verdicts = judged(options.file)
+    titles = {State.RIGHT: "right", State.WRONG: "not yet right", State.NOT_WRITTEN: "not written yet"}
+    for verdict in verdicts:
+        print(f"{verdict.name}: {titles[verdict.state]}")
+        print(*(f"  {line}" for line in verdict.says), sep="\n")
+    if any(verdict.state is not State.RIGHT for verdict in verdicts):
+        return 1
+    after = following({verdict.name for verdict in verdicts})
+    print(f"Next: {after.name}, in docs/exercises/{after.file}" if after else "That was the last exercise. Well done.")
+    return 0
