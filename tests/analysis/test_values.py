@@ -1,10 +1,11 @@
-"""Value-weighted attention against its definition, and against the output that it takes apart."""
+"""Value-weighted attention against its definition and the output, and the spread of scaled scores."""
 
 import numpy as np
 import pytest
 import torch
 
 from headlight.analysis import all_heads, attention_at, kind_of, value_weighted, value_weighted_patterns
+from headlight.analysis.scaling import WIDTHS, against_width, spread
 from transformer.model import Transformer
 from transformer.taps import Ablate, InputRecorder, Recorder, Site, chain
 from transformer.trace import Trace
@@ -84,3 +85,22 @@ def test_every_head_once(model: Transformer) -> None:
     assert len(heads) == len(set(heads)) == 2 * 4 + 2 * 3 * 3
     for site, head in heads:
         assert head < attention_at(model, site).n_heads
+
+
+def test_the_variance_is_the_width_and_divided_1() -> None:
+    """q · k is a sum of d products of mean 0 and variance 1 (Vaswani et al. 2017, footnote 4)."""
+    spreads = against_width(keys=12)
+    for width, (plain, divided) in zip(WIDTHS, spreads, strict=True):
+        assert plain.variance == pytest.approx(width, rel=0.25)
+        assert divided.variance == pytest.approx(plain.variance / width)
+    largest = [plain.largest for plain, _ in spreads]
+    assert largest == sorted(largest) and largest[-1] > 0.9
+    assert all(divided.largest < 0.45 and divided.entropy > 0.75 for _, divided in spreads)
+    assert spreads[-1][0].entropy < 0.1
+
+
+def test_the_ends_of_the_softmax() -> None:
+    even, one = spread(np.zeros((3, 8))), spread(np.eye(8) * 1e4)
+    assert (even.variance, even.largest, even.entropy) == pytest.approx((0, 1 / 8, 1))
+    assert (one.largest, one.entropy) == pytest.approx((1, 0))
+    assert spread(np.zeros((2, 1))).entropy == 0  # one key leaves no choice

@@ -15,6 +15,7 @@ from headlight.teaching.lessons import Measuring, base, read, truth
 from headlight.teaching.lessons.handout import handout
 from ui.lessons import shelf
 from ui.lessons import step as step_part
+from ui.lessons.view import LessonsView
 from ui.state import models
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -139,3 +140,20 @@ def test_the_link_to_ones_own_sentence_is_the_same_view() -> None:
     lesson = read(ROOT / "lessons" / "it.md")
     address = step_part.own_address(lesson.steps[1])
     assert address.startswith("attention?model=english-french&kind=encoder&layer=2&head=2&text=The+animal")
+
+
+def test_an_address_has_the_lesson_and_the_step_and_nothing_of_other_pages() -> None:
+    view = LessonsView(model="de-en", text="Ein Hund.", kind="encoder", lesson="it", step="draw-its-row", only=True)
+    assert view.to_query() == {"lesson": "it", "step": "draw-its-row", "only": "1"}
+    assert LessonsView.from_query(view.to_query()) == LessonsView(lesson="it", step="draw-its-row", only=True)
+    assert LessonsView.from_query(view.to_keep()) == view  # what the other pages show is not forgotten
+
+
+def test_progress_is_taken_from_a_link_once() -> None:
+    view = LessonsView.from_query({"done": "it:9-s---"})
+    assert view.done == "it:9-s---" and view.to_query() == {} and view.to_keep() == {"done": "it:9-s---"}
+
+
+@pytest.mark.parametrize("query", [{"step": "next", "only": "1"}, {"lesson": "../x", "only": "1"}, {"lesson": ""}])
+def test_a_step_without_a_lesson_is_the_list(query: dict[str, str]) -> None:
+    assert LessonsView.from_query(query) == LessonsView()
