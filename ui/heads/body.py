@@ -25,14 +25,14 @@ from ui.heads.table import table
 from ui.heads.view import HeadsView
 from ui.heads.waiting import at_work, failed, wait, why
 from ui.state.atlases import EXAMPLES, digest_of
-from ui.state.jobs import JOBS, SECONDS, Job
+from ui.state.jobs import JOBS, UNSEEN_SECONDS, Job
 from ui.state.models import version
 from ui.state.view import take, update, widget_key, write_address
 from ui.viewer.component import component
 from ui.widgets.text import signed
 
 _ATLAS = component("atlas", "mountAtlas", "icons", "shared", "atlas", styles=("atlas",))
-SEEN_EVERY = SECONDS / 5  # seconds between two signs that a page still shows what was measured for it
+SEEN_EVERY = UNSEEN_SECONDS / 5  # seconds between two signs that a page still shows what was measured for it
 
 
 def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator) -> None:

@@ -20,9 +20,11 @@ from transformer.yielding import on_yield
 
 T = TypeVar("T")
 log = logging.getLogger("headlight")
-KEPT = 16  # measurements that are also on the disk; one of a model of 200 heads with its history is some megabytes
-WAITED = 5.0  # seconds in which a page that waits for a measurement has asked how far it is
-SECONDS = 600.0
+MAX_STORED_JOBS = (
+    16  # measurements that are also on the disk; one of a model of 200 heads with its history is some megabytes
+)
+POLLED_SECONDS = 5.0  # in which a page that waits for a measurement asks how far it is
+UNSEEN_SECONDS = 600.0  # after which a measurement of an uploaded corpus is dropped
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
 
@@ -88,7 +90,7 @@ class Jobs:
         """Starts the job if it was not requested before; `find` may return a cached result, without a turn."""
         with self._lock:
             if (what, asked) not in self._jobs:
-                job = Job(partial(self._kept_or_made, what, find, do))
+                job = Job(partial(self._find_or_compute, what, find, do))
                 self._jobs[what, asked] = _JobEntry(job, brought)
                 self._give_way()
             self._mark(what, asked)
@@ -107,9 +109,9 @@ class Jobs:
     def _give_way(self) -> None:
         """Drops the least recently seen above the limit. Not one that a page waits for: it would ask again, and so take
         the place of the next, and with one page more than places none would ever be done."""
-        until = time.monotonic() - WAITED
-        others = [key for key, kept in self._jobs.items() if not kept.brought]
-        for key in others[: max(0, len(others) - KEPT)]:
+        until = time.monotonic() - POLLED_SECONDS
+        others = [key for key, entry in self._jobs.items() if not entry.brought]
+        for key in others[: max(0, len(others) - MAX_STORED_JOBS)]:
             if self._jobs[key].seen < until:
                 self._jobs.pop(key).job.cancel()
 
@@ -120,17 +122,17 @@ class Jobs:
 
     def sweep(self) -> None:
         """Drops the jobs of uploaded corpora that no page shows any more."""
-        until = time.monotonic() - SECONDS
+        until = time.monotonic() - UNSEEN_SECONDS
         with self._lock:
-            for key in [key for key, kept in self._jobs.items() if kept.brought and kept.seen < until]:
+            for key in [key for key, entry in self._jobs.items() if entry.brought and entry.seen < until]:
                 self._jobs.pop(key).job.cancel()
 
-    def _kept_or_made(
+    def _find_or_compute(
         self, what: str, find: Callable[[], object], do: Callable[[Progress], object], progress: Progress
     ) -> object:
         try:
-            kept = find()
-            return self._alone(do, progress) if kept is None else kept
+            found = find()
+            return self._alone(do, progress) if found is None else found
         except Cancelled:
             raise
         except Exception as error:

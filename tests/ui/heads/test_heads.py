@@ -33,7 +33,7 @@ from ui.heads.table import Place, _columns
 from ui.heads.view import HeadsView
 from ui.state import atlases, models
 from ui.state.atlases import EXAMPLES
-from ui.state.jobs import KEPT, SECONDS, WAITED, Job, Jobs, Progress
+from ui.state.jobs import MAX_STORED_JOBS, POLLED_SECONDS, UNSEEN_SECONDS, Job, Jobs, Progress
 from ui.state.queue import TURNS
 
 
@@ -169,8 +169,8 @@ def test_a_measurement_is_made_once_and_only_the_latest_are_kept(now: list[float
 
     first = jobs.get("heads", asked(0), do)
     assert jobs.get("heads", asked(0), do) is first
-    now[0] += WAITED + 1
-    for number in range(1, KEPT + 1):
+    now[0] += POLLED_SECONDS + 1
+    for number in range(1, MAX_STORED_JOBS + 1):
         last = jobs.get("heads", asked(number), do)
     wait(last)
     assert jobs.get("heads", asked(0), do) is not first
@@ -190,8 +190,8 @@ def test_what_nobody_waits_for_any_more_ends(now: list[float]) -> None:
     jobs, begun = Jobs(), Event()
     job = jobs.get("heads", asked(0), endless(begun))
     assert begun.wait(20)
-    now[0] += WAITED + 1
-    for number in range(1, KEPT + 1):
+    now[0] += POLLED_SECONDS + 1
+    for number in range(1, MAX_STORED_JOBS + 1):
         jobs.get("heads", asked(number), lambda progress: None)
     wait(job)
     assert job.result is None
@@ -199,14 +199,14 @@ def test_what_nobody_waits_for_any_more_ends(now: list[float]) -> None:
 
 def test_more_pages_than_places_all_get_what_they_wait_for(now: list[float]) -> None:
     """Each looks again and again how far its own is; none is cancelled for another, which would begin it anew."""
-    jobs, begun = Jobs(), [Event() for _ in range(KEPT + 5)]
+    jobs, begun = Jobs(), [Event() for _ in range(MAX_STORED_JOBS + 5)]
     waited = [jobs.get("heads", asked(number), endless(one)) for number, one in enumerate(begun)]
     for _ in range(3):
-        now[0] += WAITED - 1
+        now[0] += POLLED_SECONDS - 1
         for number in range(len(waited)):
             jobs.seen("heads", asked(number))
     assert [jobs.get("heads", asked(number), endless(one)) for number, one in enumerate(begun)] == waited
-    now[0] += WAITED + 1
+    now[0] += POLLED_SECONDS + 1
     wait(jobs.get("heads", asked(-1), lambda progress: progress(0, "")) and waited[0])
 
 
@@ -215,8 +215,8 @@ def test_what_was_brought_outlives_any_number_of_others(now: list[float]) -> Non
     jobs = Jobs()
     ours = jobs.get("heads", asked(0), lambda progress: 1, brought=True)
     wait(ours)
-    for number in range(1, 3 * KEPT):
-        now[0] += WAITED + 1
+    for number in range(1, 3 * MAX_STORED_JOBS):
+        now[0] += POLLED_SECONDS + 1
         wait(jobs.get("heads", asked(number), lambda progress: 1))
     assert jobs.get("heads", asked(0), lambda progress: 2, brought=True) is ours
 
@@ -227,12 +227,12 @@ def test_what_was_brought_ends_and_is_let_go_when_nobody_looks(now: list[float])
     wait(ours)
     theirs = jobs.get("heads", asked(1), endless(begun), brought=True)
     assert begun.wait(20)
-    now[0] += SECONDS - 1
+    now[0] += UNSEEN_SECONDS - 1
     jobs.seen("heads", asked(1))
-    now[0] += SECONDS - 1
+    now[0] += UNSEEN_SECONDS - 1
     jobs.sweep()
     assert jobs.get("heads", asked(1), endless(begun), brought=True) is theirs and not theirs.done
-    now[0] += SECONDS + 1
+    now[0] += UNSEEN_SECONDS + 1
     jobs.sweep()
     wait(theirs)
     assert theirs.result is None
