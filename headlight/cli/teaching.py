@@ -9,9 +9,9 @@ from pathlib import Path
 
 from headlight import folders
 from headlight.checkpoints import load_translator
+from headlight.teaching.exercises import following
 from headlight.teaching.exercises.exercise import State
 from headlight.teaching.exercises.running import check as judged
-from headlight.teaching.exercises.table import following
 from headlight.teaching.lessons.handout import handout
 from headlight.teaching.lessons.measuring import Measuring
 from headlight.teaching.lessons.posing import base, failing, introduction, pose, truth

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from headlight.analysis.cost import crossing, layer_cost, table_1
+from headlight.analysis.network import crossing, layer_cost, table_1
 from headlight.analysis.norms import both_norms, moved_by_others
 from headlight.analysis.stream import FEED_FORWARD, layer_blocks, stream
 from tests.analysis.why.models import NAMES, SRC, TGT, build

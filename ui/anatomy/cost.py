@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from headlight.analysis.cost import crossing, layer_cost, table_1
+from headlight.analysis.network import crossing, layer_cost, table_1
 from headlight.analysis.sites import attention_at
 from headlight.charts.lines import Curve, lines
 from transformer import Trace

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from headlight.viewer.scripts import script
-from ui.state import class_secrets
+from ui.widgets import look_here
 
 _KEY = "secret-keeper"
 _LONGEST = 80  # characters of what a browser brings
@@ -36,7 +36,7 @@ def keep(code: str, is_teacher: Callable[[str], bool], *, wrong: str = "") -> No
     What the browser has is held if `is_teacher` says so of it. A wrong link displaces no secret.
     """
     _KEEPER(
-        data={"code": code, "secret": class_secrets.held(code), "wrong": wrong},
+        data={"code": code, "secret": look_here.held_secret(code), "wrong": wrong},
         key=_KEY,
         on_found_change=lambda: _found(code, is_teacher),
     )
@@ -48,6 +48,6 @@ def _found(code: str, is_teacher: Callable[[str], bool]) -> None:
             brought = [each for each in (link, kept) if isinstance(each, str) and 0 < len(each) <= _LONGEST]
             right = next(filter(is_teacher, brought), None)
             if right is not None:
-                class_secrets.hold(code, right)
-            elif brought and not class_secrets.held(code):
-                class_secrets.hold(code, brought[-1])  # the page says why it is refused
+                look_here.hold_secret(code, right)
+            elif brought and not look_here.held_secret(code):
+                look_here.hold_secret(code, brought[-1])  # the page says why it is refused

@@ -27,10 +27,10 @@ from server.classroom.tally import in_words, is_right, share_right, split
 from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split
 from ui.lessons.view import LessonsView
-from ui.state import class_secrets
 from ui.state.cache import cached
 from ui.state.public import public
 from ui.state.view import update
+from ui.widgets import look_here
 from ui.widgets.copy_link import copy_link
 from ui.widgets.download import download
 from ui.widgets.spreadsheet import csv_text
@@ -57,7 +57,7 @@ def start_class(lesson: Lesson, step: Step) -> None:
         else:
             code, secret = classes.start(lesson.title)
         classes.open(code, secret, question)
-        class_secrets.hold(code, secret)
+        look_here.hold_secret(code, secret)
         update(code=code)
 
 
@@ -66,7 +66,7 @@ def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
     refusal()
     code = view.code or ""
     is_teacher = partial(_is_teacher, code)
-    secret = class_secrets.held(code)
+    secret = look_here.held_secret(code)
     if not secret:
         secret_keeper.keep(code, is_teacher)
         st.info("Open this class by its teacher’s link, or in the browser that started it.", icon=":material/info:")
@@ -76,7 +76,7 @@ def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
         classes = Classes(store())
         classes.counts(code, secret)
     except (Gone, Refused) as error:
-        class_secrets.drop(code)
+        look_here.drop_secret(code)
         secret_keeper.keep(code, is_teacher, wrong=secret)
         _not_taught(_sentence(error) if store().set_aside_as else NOT_TAUGHT)
         return

@@ -14,8 +14,9 @@ import streamlit as st
 from server.classroom import codes
 from server.classroom.classes import Classes, Refused
 from server.classroom.store import AWAY, Gone, store
-from ui.state import class_secrets
 
+# The secrets of the classes that this session teaches, by code. No address has them: a projector shows the address bar.
+_SECRETS = "class-secrets"
 _KEY = "look-here"
 _BUTTON = st.components.v2.component(
     "headlight_look_here",
@@ -69,7 +70,7 @@ export default function ({ parentElement, setTriggerValue }) {
 def look_here() -> None:
     """Draws it where this session teaches a class."""
     code = codes.read(st.session_state.get("kept", {}).get("code"))
-    if code is None or not (secret := class_secrets.held(code)):
+    if code is None or not (secret := held_secret(code)):
         return
     try:
         shown, _ = Classes(store()).counts(code, secret)
@@ -98,3 +99,16 @@ def _release(code: str, secret: str) -> None:
         Classes(store()).release(code, secret)
     except (Gone, Refused, *AWAY) as error:
         st.session_state["look-refused"] = str(error)
+
+
+def hold_secret(code: str, secret: str) -> None:
+    st.session_state.setdefault(_SECRETS, {})[code] = secret
+
+
+def held_secret(code: str) -> str:
+    """The secret of whoever teaches that class, or "" where this session has none."""
+    return str(st.session_state.get(_SECRETS, {}).get(code, ""))
+
+
+def drop_secret(code: str) -> None:
+    st.session_state.get(_SECRETS, {}).pop(code, None)

@@ -3,8 +3,36 @@
 `check(path)` runs the file in a process of its own, and returns a `Verdict` for each exercise in it.
 """
 
-from headlight.teaching.exercises.exercise import Verdict
+from __future__ import annotations
+
+from headlight.folders import EXERCISES as FOLDER
+from headlight.teaching.exercises.attention import ATTEND, MULTI_HEAD
+from headlight.teaching.exercises.decoding import BEAM, GREEDY
+from headlight.teaching.exercises.exercise import Exercise, Verdict
+from headlight.teaching.exercises.layers import DECODER, ENCODER
+from headlight.teaching.exercises.masks import LOOK_AHEAD, PADDING, TARGET
+from headlight.teaching.exercises.norm import NORM
+from headlight.teaching.exercises.positions import POSITIONS
 from headlight.teaching.exercises.running import check
-from headlight.teaching.exercises.table import EXERCISES, FOLDER, stub
+from headlight.teaching.exercises.training import NOAM, SHIFT, SMOOTHING
 
 __all__ = ["EXERCISES", "FOLDER", "Verdict", "check", "stub"]
+
+# In the order in which they build on each other.
+_ORDER = (
+    *(ATTEND, MULTI_HEAD, POSITIONS, PADDING, LOOK_AHEAD, TARGET, NORM),
+    *(ENCODER, DECODER, SHIFT, SMOOTHING, NOAM, GREEDY, BEAM),
+)
+EXERCISES: dict[str, Exercise] = {exercise.name: exercise for exercise in _ORDER}
+
+
+def following(names: set[str]) -> Exercise | None:
+    """The exercise after the last of these; None after the last of all."""
+    order = list(EXERCISES.values())
+    last = max(index for index, exercise in enumerate(order) if exercise.name in names)
+    return order[last + 1] if last + 1 < len(order) else None
+
+
+def stub(file: str) -> str:
+    """The text of an exercise's file, such as "attend.py"."""
+    return (FOLDER / file).read_text(encoding="utf-8")

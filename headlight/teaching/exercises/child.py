@@ -17,9 +17,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from headlight.teaching.exercises import EXERCISES
 from headlight.teaching.exercises.exercise import SAID, STUCK, Unfit
 from headlight.teaching.exercises.judge import error_lines, judge
-from headlight.teaching.exercises.table import EXERCISES
 from transformer.quoting import quoted
 
 MODULE = "exercise_file"  # not "__main__": what stands below that question is not for us

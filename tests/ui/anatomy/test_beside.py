@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
-from headlight.analysis.cost import crossing
+from headlight.analysis.network import crossing
 from headlight.checkpoints import load_translator
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
 from transformer import Translator
