@@ -219,6 +219,18 @@ def test_nothing_is_asked_of_the_internet(locked: str, watched: Path) -> None:
     assert "192.0.2.1" in watched.read_text()
 
 
+# ---- files ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_fonts_that_the_theme_names_are_served_and_nothing_beside_them(url: str) -> None:
+    """Streamlit serves the folder static/ beside the script that a session runs, which is ui/navigation.py."""
+    theme = (ROOT / ".streamlit" / "config.toml").read_text("utf-8")
+    fonts = [line.split('"')[1] for line in theme.splitlines() if line.startswith("url = ")]
+    assert len(fonts) == 3
+    assert all(ask(url, f"/{font}").body.startswith(b"wOF2") for font in fonts)
+    assert b"st.navigation" not in ask(url, "/app/static/..%2fnavigation.py").body
+
+
 # ---- the password --------------------------------------------------------------------------------------------------
 
 
