@@ -15,7 +15,7 @@ from ui.anatomy.chosen import Chosen
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import against_width, whole_head
 from ui.state.models import translator
-from ui.viewer.component import plot
+from ui.viewer.plot import plot
 from ui.widgets.terms import explained
 from ui.widgets.text import brief
 

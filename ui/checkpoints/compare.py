@@ -21,7 +21,7 @@ from ui.checkpoints.listing import Entry, opened
 from ui.checkpoints.view import CheckpointsView
 from ui.state import models
 from ui.state.view import reseed, settle, take, update, widget_key
-from ui.viewer.component import plot
+from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.far import far_note
 from ui.widgets.sentence import difference, source_input

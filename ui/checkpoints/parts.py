@@ -22,7 +22,8 @@ from ui.checkpoints.view import CheckpointsView
 from ui.state.cache import cached
 from ui.state.models import version
 from ui.state.view import reseed, take, update, widget_key, write_address
-from ui.viewer.component import component, plot
+from ui.viewer.component import component
+from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 from ui.widgets.text import minus

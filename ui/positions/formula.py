@@ -15,7 +15,7 @@ from transformer.translator import describe_tokens
 from ui.positions.numbers import small
 from ui.positions.view import PositionsView
 from ui.state.view import take, widget_key, write_address
-from ui.viewer.component import plot
+from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.text import minus
 

@@ -14,7 +14,7 @@ from transformer import Transformer
 from transformer.t5 import T5, RelativeBias
 from transformer.taps import Site
 from ui.positions.numbers import small
-from ui.viewer.component import plot
+from ui.viewer.plot import plot
 
 _STACKS = ("encoder", "decoder")
 _SAID = {

@@ -27,7 +27,7 @@ from ui.state.cache import cached
 from ui.state.public import private_only
 from ui.state.view import reseed, update, widget_key
 from ui.training.view import TrainingView
-from ui.viewer.component import plot
+from ui.viewer.plot import plot
 from ui.widgets.corpus_upload import upload
 from ui.widgets.terms import term
 from ui.widgets.text import plural
