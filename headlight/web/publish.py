@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 
 from headlight import checkpoints, folders
+from headlight.importers.examples import Example, examples, suggested
 from headlight.viewer.export import digest
 from headlight.viewer.scripts import VIEWS, style, viewer_script
 from headlight.web.model_file import model_bytes
@@ -17,7 +18,7 @@ from transformer.model import count_parameters
 
 SCRIPTS = Path(__file__).parent / "js"
 ENGINE = ("weights", "network", "decoding", "tokenizer", "worker")  # the modules of the worker, in their order
-CARD_FIELDS = ("title", "source", "target", "examples", "typical")  # what the page reads of a card
+CARD_FIELDS = ("title", "source", "target", "typical")  # what the page reads of a card
 LARGEST_FILE = 16_000_000  # bytes; more is refused by what sends and keeps such files
 _IMPORT = re.compile(r"^import \{[^}]*\} from [^;]+;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
@@ -31,6 +32,8 @@ def single_page(name: str | Path) -> str:
     folder = folders.model(name)
     checkpoint = checkpoints.load(name)
     card = {field: checkpoint.card[field] for field in CARD_FIELDS if field in checkpoint.card}
+    offered = examples(checkpoint.card) or map(Example, suggested(card.get("source"), checkpoint.source_tokenizer))
+    card["examples"] = [{"text": example.text, "why": example.why} for example in offered]
     card["parameters"] = f"{count_parameters(checkpoint.model):,} parameters"
     facts = {"name": folder.name, "card": card, "words": sorted(checkpoints.read_words(folder))}
     page = _document(str(card.get("title") or folder.name), model_bytes(checkpoint, facts))

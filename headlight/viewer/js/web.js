@@ -275,15 +275,14 @@ class App {
 
   opened({ config, name, card, words }) {
     this.facts = { config, card, words: new Set(words) };
-    const { source, target, examples = [] } = card,
-      texts = examples.map(({ text }) => text);
+    const { source, target, examples } = card;
     if (source) this.label.textContent = `Type a sentence in ${source}`;
     const shares = "below each token, its probability in per cent";
     this.writtenLabel.textContent = target ? `The model writes ${target}; ${shares}` : `The model writes; ${shares}`;
     this.about.textContent = `${card.title ?? name}, ${card.parameters ?? ""} \u00b7 Weights in 10 bits, computed in this browser.`;
     this.examples.replaceChildren(
-      ...texts.slice(0, 3).map(text => {
-        const button = el("button", { type: "button" }, text);
+      ...examples.slice(0, 3).map(({ text, why }) => {
+        const button = el("button", { type: "button", title: why }, text);
         button.onclick = () => {
           this.input.value = text;
           this.ask();
@@ -291,7 +290,7 @@ class App {
         return button;
       }),
     );
-    this.input.value = this.view.text ?? texts[0] ?? "";
+    this.input.value = this.view.text ?? examples[0]?.text ?? "";
     this.ask();
   }
 
@@ -319,7 +318,7 @@ class App {
     if (answer.id !== this.asked) return;
     this.written.classList.remove("waiting");
     if (!answer.patterns) {
-      console.error(answer.detail);
+      if (!answer.error) console.error(answer.detail);
       this.say(answer.error ?? "This sentence could not be translated. Change it, or load the page again.");
       return;
     }

@@ -280,7 +280,9 @@ export class Network {
   read(source, tap) {
     const rows = source.length;
     if (rows > this.config.max_length) {
-      throw new RangeError(`The sentence has ${rows} tokens and this model reads at most ${this.config.max_length}.`);
+      throw new RangeError(
+        `The sentence has ${rows} tokens and this model reads at most ${this.config.max_length}; shorten it.`,
+      );
     }
     let x = this.embed(
       "encoder",
