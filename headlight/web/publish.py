@@ -17,7 +17,8 @@ from headlight.web.model_file import model_bytes
 from transformer.model import count_parameters
 
 SCRIPTS = Path(__file__).parent / "js"
-ENGINE = ("weights", "network", "decoding", "tokenizer", "worker")  # the modules of the worker, in their order
+ENGINE = ("weights", "network", "decoding", "tokenizer", "tree", "worker")  # the modules of the worker, in their order
+PLAYER = ("drawing", "chips", "candidates", "looks", "tree", "beam", "hypotheses", "player")
 CARD_FIELDS = ("title", "source", "target", "typical")  # what the page reads of a card
 LARGEST_FILE = 16_000_000  # bytes; more is refused by what sends and keeps such files
 _IMPORT = re.compile(r"^import \{[^}]*\} from [^;]+;\n", re.MULTILINE)
@@ -80,10 +81,10 @@ def engine_script() -> str:
 def page_script() -> str:
     """The script of every such page, in a scope of its own: the viewer's, the page's, and the worker's as a text."""
     constants = f'const MODEL_BLOCK = "model",\n  ENGINE = {json.dumps(engine_script())};\n'
-    return f"(() => {{\n{constants}{viewer_script(*VIEWS, 'description', 'web')}\n}})();\n"
+    return f"(() => {{\n{constants}{viewer_script(*VIEWS, *PLAYER, 'description', 'web')}\n}})();\n"
 
 
 @cache
 def page_style() -> str:
     """The style sheets of the page and its views."""
-    return style("views") + style("viewer") + style("web")
+    return style("views") + style("viewer") + style("decoding") + style("web")

@@ -113,6 +113,30 @@ def test_what_is_typed_is_translated_and_the_last_wins(tab: Page, file: Path, mo
     expect(tab.get_by_text(re.compile(r"The sentence has \d+ tokens and this model reads at most 64"))).to_be_visible()
 
 
+def test_step_by_step(tab: Page, file: Path, model: Translator) -> None:
+    show(tab, file, f"text={TEXT}")
+    tab.get_by_role("radio", name="Step by step").click()
+    best = model.translate(TEXT, beam_size=3)
+    expect(tab.locator(".player .stop")).to_have_text(["[SOS]", *best.tokens])
+    tab.get_by_role("button", name="Step forward").click()
+    expect(tab.get_by_role("heading", name=re.compile("^Step 2 of"))).to_be_visible()
+    # Another token in the place of the second: the model goes on from there.
+    other = tab.locator("button.candidate").first
+    label = other.locator(".name").inner_text()
+    other.click()
+    expect(tab.get_by_text("You chose the token of step 2")).to_be_visible()
+    expect(tab.locator(".player .stop").nth(2)).to_have_text(label)
+    tokenizer = model.checkpoint.target_tokenizer
+    forced = model.translate(TEXT, beam_size=3, prefix=[best.ids[0], tokenizer.named(label, best.ids[1])])
+    expect(tab.locator(".player .stop")).to_have_text(["[SOS]", *forced.tokens])
+    tab.get_by_role("button", name="Let it choose again").click()
+    tab.get_by_role("radio", name="Greedy").click()
+    expect(tab.locator(".player .stop")).to_have_text(["[SOS]", *model.translate(TEXT, beam_size=1).tokens])
+    assert tab.url.endswith("&page=decoding&strategy=greedy")
+    tab.get_by_role("radio", name="Every head").click()
+    expect(tab.locator(".thumb").first).to_be_visible()
+
+
 def test_keys_choose_a_head_and_the_theme_is_kept(tab: Page, file: Path) -> None:
     show(tab, file, f"text={TEXT}&layer=1&head=1")
     tab.locator('.thumb[aria-selected="true"]').press("ArrowDown")

@@ -1,5 +1,5 @@
-// The page: a sentence, its translation, every head, one of them large, and its lines. All is computed in a worker beside
-// it (worker.js); the views are those of the app.
+// The page: a sentence, its translation, and below them every head, one of them large with its lines, or the search that
+// wrote the translation, step by step. All is computed in a worker (headlight/web/js/); the views are those of the app.
 //
 // Beside this script stand MODEL_BLOCK, the id of the data block with the model, and ENGINE, the worker's script.
 
@@ -158,11 +158,24 @@ class Trace {
   }
 }
 
+// ---- the search, as the player takes it ----------------------------------------------------------------
+
+const SIZES = [1, 2, 3, 5]; // of the beam; 1 is greedy
+
+// The ids that lead to the answer of the model numbered so, and then `id`.
+function idsThrough({ nodes, candidates }, answer, id) {
+  const ids = [id];
+  for (let node = nodes.answer.indexOf(answer); node > 0; node = nodes.parent[node]) {
+    ids.unshift(candidates.id[candidates.node.indexOf(node)]);
+  }
+  return ids;
+}
+
 // ---- what the address says ---------------------------------------------------------------------------
 
 const CHANGE = /^(encoder|decoder|cross)\.(\d{1,3})\.(\d{1,3})$/;
 
-// As the app spells it (ui/attention/view.py), behind "#": text, kind, layer, head, changes.
+// As the app spells it (ui/attention/view.py, ui/decoding/view.py), behind "#"; `page` stands in the app's path.
 function readAddress() {
   const query = new URLSearchParams(location.hash.slice(1)),
     whole = name => (/^[1-9]\d{0,2}$/.test(query.get(name) ?? "") ? +query.get(name) - 1 : null);
@@ -173,6 +186,14 @@ function readAddress() {
     layer: whole("layer"),
     head: whole("head"),
     off: (query.get("changes") ?? "").split(",").filter(change => CHANGE.test(change)),
+    page: query.get("page") === "decoding" ? "decoding" : "attention",
+    size:
+      query.get("strategy") === "greedy"
+        ? 1
+        : SIZES.includes(Number(query.get("size")))
+          ? Number(query.get("size"))
+          : 3,
+    forced: [],
   };
 }
 
@@ -181,6 +202,7 @@ function readAddress() {
 class App {
   asked = 0;
   trace = null;
+  found = null; // the search that the player shows
   views = null;
   facts = null;
 
@@ -200,9 +222,15 @@ class App {
     this.notice = el("p", { class: "notice", role: "status" });
     this.heads = el("div", { class: "switches" });
     this.place = el("main", {});
+    this.pages = new Chips("What to look at", at => this.turn(at ? "decoding" : "attention"));
+    this.sizes = new Chips("How the next token is chosen", at => this.search({ size: SIZES[at], forced: [] }));
+    this.branch = el("p", { class: "branch", role: "status" });
+    this.steps = el("div", { class: "hl" });
     this.theme = el("button", { class: "plain", type: "button" });
     this.theme.onclick = () => this.light(document.documentElement.dataset.theme === "dark");
-    body.append(this.top(), this.sentence(), this.place, this.foot());
+    const turned = el("nav", { class: "hl pages", "aria-label": "Pages" }, this.pages.node);
+    body.append(this.top(), this.sentence(), turned, this.place, this.foot());
+    this.turned();
     this.light(!matchMedia("(prefers-color-scheme: dark)").matches);
     this.input.oninput = () => {
       clearTimeout(this.timer);
@@ -240,6 +268,7 @@ class App {
     document.documentElement.dataset.theme = light ? "light" : "dark";
     this.theme.textContent = light ? "Dark theme" : "Light theme";
     this.views?.draw();
+    if (this.found) this.play();
   }
 
   // In the place of the translation.
@@ -304,19 +333,29 @@ class App {
       this.notice.replaceChildren();
       return;
     }
+    if (text !== this.view.text) this.view.forced = [];
     this.view.text = text;
     this.address();
     this.written.classList.add("waiting");
-    const off = this.view.off.map(change => {
+    this.worker.postMessage({ id: ++this.asked, text, off: this.off });
+  }
+
+  // The heads that are off, as the worker calls them.
+  get off() {
+    return this.view.off.map(change => {
       const [, kind, layer, head] = CHANGE.exec(change);
       return `${kind} ${Number(layer) - 1} ${Number(head) - 1}`;
     });
-    this.worker.postMessage({ id: ++this.asked, text, off });
   }
 
   answered(answer) {
     if (answer.id !== this.asked) return;
     this.written.classList.remove("waiting");
+    if (answer.search) {
+      this.found = answer.search;
+      this.play();
+      return;
+    }
     if (!answer.patterns) {
       if (!answer.error) console.error(answer.detail);
       this.say(answer.error ?? "This sentence could not be translated. Change it, or load the page again.");
@@ -324,8 +363,75 @@ class App {
     }
     this.trace = new Trace(answer);
     this.tell();
-    this.draw();
+    this.show();
   }
+
+  // The page that was chosen, of the sentence that was translated.
+  show() {
+    this.turned();
+    if (this.view.page === "decoding") this.search({});
+    else this.draw();
+  }
+
+  turned() {
+    this.pages.show(["Every head", "Step by step"], this.view.page === "decoding" ? 1 : 0);
+  }
+
+  turn(page) {
+    this.view.page = page;
+    this.address();
+    this.turned();
+    if (this.trace) this.show();
+  }
+
+  // ---- step by step -------------------------------------------------------------------------------------
+
+  search(changes) {
+    Object.assign(this.view, changes);
+    this.address();
+    const { size, forced } = this.view,
+      strategy = size === 1 ? "greedy" : "beam";
+    this.sizes.show(
+      SIZES.map(n => (n === 1 ? "Greedy" : `Beam of ${n}`)),
+      SIZES.indexOf(size),
+    );
+    this.worker.postMessage({ id: ++this.asked, text: this.trace.text, off: this.off, strategy, size, forced });
+  }
+
+  play() {
+    const { header, arrays } = this.found,
+      [layer, head] = this.trace.narrowest("cross"),
+      end = header.hypotheses[0].node,
+      begun = this.view.forced.length;
+    let node = end;
+    while (header.nodes.step[node] > Math.max(1, begun)) node = header.nodes.parent[node];
+    const start = { id: this.asked, node, end, layer, head, asked: false, pruned: true, under: "total", future: true };
+    const language = this.facts.card.source ?? "source",
+      data = { header: { ...header, start, language, source: numbered(header.source) }, arrays };
+    this.branching();
+    this.place.replaceChildren(
+      el("div", { class: "hl" }, labelled("Next token", this.sizes.node)),
+      this.branch,
+      this.steps,
+    );
+    mountPlayer(this.steps, data, (name, pick) => {
+      if (name === "pick" && "id" in pick) this.search({ forced: idsThrough(header, pick.answer, pick.id) });
+    });
+  }
+
+  // Where a token was chosen in the model's place, that is said, and can be taken back.
+  branching() {
+    const { forced } = this.view,
+      back = el("button", { class: "plain", type: "button" }, "Let it choose again");
+    back.onclick = () => this.search({ forced: [] });
+    this.branch.replaceChildren(
+      ...(forced.length
+        ? ["You chose the token of step ", String(forced.length), "; the model goes on from there. ", back]
+        : []),
+    );
+  }
+
+  // ---- every head ---------------------------------------------------------------------------------------
 
   // The translation's tokens, each with the model's probability; and what makes it doubtful.
   tell() {
@@ -360,8 +466,8 @@ class App {
       this.views = new Views(this.trace, KIND_NAMES, [kind, layer, head], CAUTION_TEXT);
       this.views.chose = () => this.chosen();
       this.views.bar.append(this.heads);
-      this.place.replaceChildren(this.views.bar, this.views.main);
     }
+    this.place.replaceChildren(this.views.bar, this.views.main);
     this.views.source = this.trace;
     const { header } = this.trace.of(kind);
     this.views.choose(kind, clamp(layer, 0, header.layers - 1), clamp(head, 0, header.heads - 1));
@@ -399,12 +505,15 @@ class App {
   }
 
   address() {
-    const { text, kind, layer, head, off } = this.view,
+    const { text, kind, layer, head, off, page, size } = this.view,
       query = new URLSearchParams({ text });
     if (kind !== "cross") query.set("kind", kind);
     if (layer !== null) query.set("layer", String(layer + 1));
     if (head !== null) query.set("head", String(head + 1));
     if (off.length) query.set("changes", off.join(","));
+    if (page === "decoding") query.set("page", page);
+    if (page === "decoding" && size === 1) query.set("strategy", "greedy");
+    else if (page === "decoding") query.set("size", String(size));
     history.replaceState(null, "", `#${query}`);
   }
 

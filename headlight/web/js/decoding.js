@@ -1,5 +1,7 @@
 // Greedy decoding and beam search, as transformer/decoding has them: a step after the other, each with its candidates.
 
+import { chain } from "./network.js";
+
 export const LIVE = 0,
   FINISHED = 1,
   UNFINISHED = 2,
@@ -31,23 +33,26 @@ export function topK(values, count) {
 }
 
 // What a log-probability is divided by, so that longer sentences can win: equation 14 of Wu et al. 2016.
-const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
+export const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
 
 // The most tokens to write, [EOS] included.
 export const bound = (source, config) => Math.min(2 * source.length + 10, config.max_length);
 
 // Yields for each token { written [N][t], logProbs [N] of Float32Array(V), candidates }, where a candidate is { parent,
-// token, total, score, fate }, best first. `size` 1 is greedy. `tap` sees what Network.next gives it.
-export function* decode(network, source, { size = 5, alpha = 1, tap = null, forced = [] } = {}) {
+// token, total, score, fate }, best first. `size` 1 is greedy. `forced` are the ids that must be written first. `tap` may
+// change every pattern; `record(site, head, row, pattern)` is told of the encoder's rows, and of what the newest token of
+// each hypothesis looks along.
+export function* decode(network, source, { size = 5, alpha = 1, tap = null, forced = [], record = null } = {}) {
   const { config } = network,
     { eos_id: eos } = config,
     never = [config.pad_id, config.sos_id].filter(id => id !== eos),
     most = bound(source, config),
-    memory = network.read(source, tap);
+    memory = network.read(source, chain(tap, record));
   let live = [{ ids: [], total: 0, cache: network.start() }],
     finished = []; // the best scores of those that ended, best first
   for (let length = 1; live.length; length++) {
-    const { rows, caches } = network.causal ? stepped(network, live, memory, tap) : whole(network, live, memory, tap);
+    const advance = network.causal ? stepped : whole,
+      { rows, caches } = advance(network, live, memory, tap, record);
     const candidates = [];
     rows.forEach((row, parent) => {
       const must = forced[length - 1] ?? null;
@@ -88,19 +93,20 @@ function allowedTokens(row, never, count) {
 const rowsOf = (logits, count, width) =>
   Array.from({ length: count }, (_, row) => logSoftmax(logits.subarray(row * width, (row + 1) * width)));
 
-function stepped(network, live, memory, tap) {
+function stepped(network, live, memory, tap, record) {
   const { sos_id: sos, target_vocab_size: width } = network.config;
   const newest = live.map(({ ids }) => ids.at(-1) ?? sos);
   const caches = live.map(({ cache }) => cache);
-  const next = network.next(newest, caches, memory, tap);
+  const next = network.next(newest, caches, memory, chain(tap, record));
   return { rows: rowsOf(next.logits, live.length, width), caches: next.caches };
 }
 
 // In a model without a look-ahead mask earlier tokens see later ones, so every prefix is computed anew.
-function whole(network, live, memory, tap) {
+function whole(network, live, memory, tap, record) {
   const { sos_id: sos, target_vocab_size: width } = network.config;
-  const rows = live.map(({ ids }) => {
-    const logits = network.write([sos, ...ids], memory, tap);
+  const rows = live.map(({ ids }, hypothesis) => {
+    const newest = (site, head, row, pattern) => row === ids.length && record?.(site, head, hypothesis, pattern);
+    const logits = network.write([sos, ...ids], memory, chain(tap, newest));
     return logSoftmax(logits.slice(ids.length * width));
   });
   return { rows, caches: live.map(({ cache }) => cache) };

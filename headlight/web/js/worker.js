@@ -1,16 +1,19 @@
 // The worker of the page: it reads the model once, and then translates what it is asked to, one request at a time. A newer
 // request ends the one before between two tokens.
 //
-// Asked { id, text, target (or null), off: names of heads that are off }, it answers { id, ... } with the tokens, the
-// patterns of every head in the pass that wrote them, and the log-probability of each token; or { id, error }.
+// Asked { id, text, off: names of heads that are off }, it answers { id, ... } with the tokens, the patterns of every head
+// in the pass that wrote them, and the log-probability of each token; asked for a `strategy` too, with the whole search;
+// or { id, error }.
 
 import { chain, Network, Recorder, switchOff } from "./network.js";
 import { decode, finish, logSoftmax } from "./decoding.js";
 import { readModel } from "./weights.js";
 import { Tokenizer } from "./tokenizer.js";
+import { searchOf } from "./tree.js";
 
 const BEAM = 5,
-  LENGTH_PENALTY = 1;
+  LENGTH_PENALTY = 1,
+  EMPTY = "There is nothing to translate: type a sentence.";
 
 let model = null,
   newest = 0;
@@ -50,7 +53,7 @@ async function translate({ id, text, off }) {
     { config } = network,
     tap = switchOff(off);
   const read = source.encode(text);
-  if (!read.length) throw new RangeError("There is nothing to translate: type a sentence.");
+  if (!read.length) throw new RangeError(EMPTY);
   const ids = [...read, config.eos_id],
     best = await write(ids, tap, id);
   if (!best) return null;
@@ -73,6 +76,19 @@ async function translate({ id, text, off }) {
   };
 }
 
+// The search of the Decoding view: { text, off, strategy, size, forced } to { id, search: { header, arrays } }.
+async function search(asked) {
+  const read = model.source.encode(asked.text);
+  if (!read.length) throw new RangeError(EMPTY);
+  const goesOn = async () => {
+    await pause();
+    return asked.id === newest;
+  };
+  const ids = [...read, model.network.config.eos_id],
+    found = await searchOf(model, ids, { ...asked, alpha: LENGTH_PENALTY }, goesOn);
+  return found && { id: asked.id, search: found, text: asked.text };
+}
+
 const tokens = (tokenizer, ids) => ({
   ids,
   labels: ids.map(id => tokenizer.label(id)),
@@ -85,7 +101,7 @@ onmessage = async ({ data }) => {
     newest = data.id;
     await pause();
     if (data.id !== newest) return;
-    const answer = await translate(data);
+    const answer = await (data.strategy ? search(data) : translate(data));
     if (answer) postMessage(answer);
   } catch (error) {
     postMessage({ id: data.id, error: error instanceof RangeError ? error.message : null, detail: String(error) });
