@@ -17,8 +17,9 @@ APP_READY := $(VENV)/app.stamp
 DEV_READY := $(VENV)/dev.stamp
 TOOLS_READY := $(TOOLS)/tools.stamp
 SCRIPTS := headlight/viewer/js
+ENGINE := headlight/web/js
 TYPES_READY := $(SCRIPTS)/node_modules/types.stamp
-TYPES := $(BIN)/node $(SCRIPTS)/node_modules/typescript/bin/tsc --project $(SCRIPTS)/jsconfig.json
+TYPES := $(BIN)/node $(SCRIPTS)/node_modules/typescript/bin/tsc --project
 # Each file by its hash, nothing that the lock does not name, and nothing built here: that would fetch build tools of
 # any version. Only torch, which has other files on other indexes, is installed afterwards from the list with its reasons,
 # when all its dependencies are there.
@@ -79,12 +80,13 @@ check: lint redis ## Run every linter and the tests that need no browser and are
 lint: $(DEV_READY) $(TYPES_READY) ## Lint and check the types of the Python and the JavaScript, and the latter's format
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(BIN)/oxlint --quiet $(SCRIPTS)
-	@$(BIN)/oxfmt --check $(SCRIPTS)
-	@$(TYPES)
+	@$(BIN)/oxlint --quiet --config $(SCRIPTS)/.oxlintrc.json $(SCRIPTS) $(ENGINE)
+	@$(BIN)/oxfmt --config $(SCRIPTS)/.oxfmtrc.json --check $(SCRIPTS) $(ENGINE)
+	@$(TYPES) $(SCRIPTS)/jsconfig.json
+	@$(TYPES) $(ENGINE)/jsconfig.json
 
 format: $(DEV_READY) ## Format the JavaScript
-	@$(BIN)/oxfmt $(SCRIPTS)
+	@$(BIN)/oxfmt --config $(SCRIPTS)/.oxfmtrc.json $(SCRIPTS) $(ENGINE)
 
 # Each fuzzer runs for that many seconds with new seeds; a seed that fails is kept in tests/fuzz_seeds, and `make test`
 # tries it again. Ten minutes in all.

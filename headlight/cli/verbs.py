@@ -22,9 +22,10 @@ from headlight.corpora import fingerprint
 from headlight.corpora.corpora import FORMS, PARTS, open_split
 from headlight.machine import keep_freed
 from headlight.runs import FEW, Evaluation, Evaluator
+from headlight.web.publish import single_page
 from transformer.checkpoint.native import to_json
 from transformer.checkpoint.weights import Refused
-from transformer.files import write_json
+from transformer.files import write_json, write_text
 from transformer.model import count_parameters
 from transformer.quoting import LONGEST, short, worded
 from transformer.training.processes import leave, several
@@ -127,6 +128,10 @@ def command_line(
     sub = verb(describe, "Describe a checkpoint.")
     sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
     sub.add_argument("--json", action="store_true", help="as JSON")
+
+    sub = verb(publish, "Write one HTML file that translates with a model and draws every head, without a server.")
+    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+    sub.add_argument("--single", required=True, metavar="FILE", help="the HTML file")
     return parser
 
 
@@ -301,3 +306,9 @@ def run(parser: argparse.ArgumentParser | None = None) -> NoReturn:
 
 if __name__ == "__main__":
     run()
+
+
+def publish(options: argparse.Namespace) -> None:
+    page = single_page(options.checkpoint)
+    write_text(options.single, page)
+    print(f"{options.single}: {len(page.encode()) / 1e6:.1f} MB. Open it in a browser, or send it.")

@@ -76,7 +76,7 @@ def standalone_html(
     code = page_script()
     look = style("page") + style("views") + style("viewer")
     policy = (
-        f"default-src 'none'; script-src '{_digest(code)}'; style-src '{_digest(look)}'; "
+        f"default-src 'none'; script-src '{digest(code)}'; style-src '{digest(look)}'; "
         "base-uri 'none'; form-action 'none'"
     )
     data = "\n".join(
@@ -128,7 +128,7 @@ def _kind(view: KindView, exact: bool) -> bytes:
     return pack(header, arrays)
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
     """The source that a content security policy names for an inline block with exactly this text."""
     return "sha256-" + _base64(hashlib.sha256(text.encode("utf-8")).digest())
 

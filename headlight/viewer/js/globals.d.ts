@@ -13,6 +13,10 @@ declare const SHARED_ON: { headlight: EventTarget & { values: Record<string, any
 /** The style of a notebook's cell. */
 declare const CELL_STYLE: string;
 
+/** The id of the data block that holds the model of a page of its own, and the script of its worker (web.js). */
+declare const MODEL_BLOCK: string;
+declare const ENGINE: string;
+
 /** What the page's colours are: see themeOf in core.js. */
 type Theme = ReturnType<typeof themeOf>;
 

@@ -7,6 +7,21 @@
 
 const CLOSED = () => {};
 
+// Shades from 0 to 255 of patterns [count, Q, K], max-pooled to what a thumbnail can show.
+function thumbsOf(weights, count, [queries, keys], masked, peak) {
+  const limit = count <= 64 ? 64 : 32,
+    pooled = [];
+  for (let n = 0; n < count; n++) {
+    const part = weights.subarray(n * queries * keys, (n + 1) * queries * keys);
+    const shade = Uint16Array.from(part, weight => Math.round(255 * clamp(weight / peak, 0, 1)));
+    pooled.push(maxPooled(shade, masked, queries, keys, limit, limit));
+  }
+  const [{ rows, columns, masked: pooledMask }] = pooled,
+    thumbs = new Uint8Array(count * rows * columns);
+  pooled.forEach(({ shade }, n) => thumbs.set(shade, n * rows * columns));
+  return { thumb: [rows, columns], thumbs, thumbs_masked: pooledMask };
+}
+
 class Views {
   source;
   kind;

@@ -29,14 +29,16 @@ for path in Path("ui").rglob("*.py"):
         importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
 from headlight.notebook.saved import widget_module
 from headlight.viewer.export import page_script
+from headlight.web import publish
 from server.classroom.routes import _files
-json.dump(given | {"page": page_script(), "cell": widget_module(), "pupils": _files()["pupil.js"]}, sys.stdout)
+web = {"published": publish.page_script(), "worker": publish.engine_script()}
+json.dump(given | web | {"page": page_script(), "cell": widget_module(), "pupils": _files()["pupil.js"]}, sys.stdout)
 """
 
 
 @pytest.fixture(scope="module")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the script of every component, the offline file, a notebook's cell and the pupils' page."""
+    """A folder with the script of every component, the offline file, a notebook's cell, and the pages of their own."""
     done = subprocess.run([sys.executable, "-c", _COLLECT], cwd=ROOT, capture_output=True, text=True, check=True)
     folder = tmp_path_factory.mktemp("scripts")
     for name, script in json.loads(done.stdout).items():

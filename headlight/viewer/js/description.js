@@ -1,0 +1,125 @@
+// What each head does in one sentence, in the words of headlight/analysis/description.py, which says when a pattern is
+// named. A text is in parts, of which those at odd places are tokens.
+//
+// Shapes: H heads, Q queries, K keys. A pattern is [Q, K], `masked` too; `special` and `keys` [K].
+
+const HALF = 0.5,
+  TIMES = 2,
+  FEW = 3, // keys that are named together
+  BEYOND_ONE = 0.05; // what special tokens together must have beyond one of them, to be named as such
+const DOES = {
+  previous: "looks at the previous token",
+  next: "looks at the next token",
+  same: "looks at the same position",
+  special: "looks at special tokens",
+};
+
+// The mean of those that count, NaN where none does.
+function mean(values) {
+  const counted = values.filter(value => value !== null);
+  return counted.length ? counted.reduce((sum, value) => sum + value, 0) / counted.length : NaN;
+}
+
+class Described {
+  constructor(pattern, masked, special, keys) {
+    const K = keys.length;
+    this.masked = masked;
+    this.special = special;
+    this.keys = keys;
+    this.K = K;
+    this.rows = Array.from({ length: pattern.length / K }, (_, q) => {
+      const row = Array.from(pattern.subarray(q * K, (q + 1) * K)),
+        sum = row.reduce((a, b) => a + b, 0);
+      return sum ? row.map(value => value / sum) : null;
+    });
+    this.isOff = this.rows.every(row => row === null);
+  }
+
+  onOffset(offset) {
+    const there = q => q + offset >= 0 && q + offset < this.K && !this.masked[q * this.K + q + offset];
+    return mean(this.rows.map((row, q) => (row && there(q) ? row[q + offset] : null)));
+  }
+
+  // What a key gets from all rows, as a mean over them.
+  total(k) {
+    return this.rows.reduce((sum, row) => sum + (row ? row[k] : 0), 0) / this.rows.length;
+  }
+
+  // The mean share that the rows which may see a key give it.
+  share(k) {
+    return mean(this.rows.map((row, q) => (row && !this.masked[q * this.K + k] ? row[k] : null)));
+  }
+
+  strongest() {
+    let best = 0;
+    for (let k = 1; k < this.K; k++) if (this.total(k) > this.total(best)) best = k;
+    return best;
+  }
+
+  shares(kind) {
+    const found = {
+      same: this.onOffset(0),
+      special: mean(this.rows.map(row => row && row.reduce((sum, p, k) => sum + (this.special[k] ? p : 0), 0))),
+    };
+    if (kind !== "cross") Object.assign(found, { previous: this.onOffset(-1), next: this.onOffset(1) });
+    found.key = this.share(this.strongest());
+    found.row = mean(this.rows.map(row => row && Math.max(...row)));
+    return found;
+  }
+}
+
+// A text for each of the heads, to stand after its name.
+function describeHeads(patterns, masked, special, keys, kind) {
+  const uniform = Float32Array.from(masked, hidden => (hidden ? 0 : 1)),
+    chance = new Described(uniform, masked, special, keys).shares(kind);
+  const least = Object.fromEntries(
+    Object.entries(chance).map(([what, share]) => [what, Math.max(HALF, TIMES * share)]),
+  );
+  return patterns.map(pattern => describeHead(new Described(pattern, masked, special, keys), kind, least));
+}
+
+function describeHead(head, kind, least) {
+  if (head.isOff) return ["is off: its measures are not defined"];
+  const clear = Object.fromEntries(Object.entries(head.shares(kind)).filter(([what, share]) => share >= least[what]));
+  const sharp = clear.row;
+  delete clear.row;
+  // The key's own name says more than that it is a special token.
+  if ("key" in clear && (clear.special ?? 0) <= clear.key + BEYOND_ONE) delete clear.special;
+  const named = Object.keys(clear).sort((one, other) => clear[other] - clear[one]);
+  if (named.length) return joinTexts(named.map(what => describeShare(what, clear[what], head)));
+  if (sharp !== undefined) {
+    const count = new Set(head.rows.map(row => (row ? row.indexOf(Math.max(...row)) : 0))).size;
+    const tokens = count > 1 ? `${count} different tokens` : "always the same one";
+    return [`looks mainly at one token in each row, ${percent(sharp)} on average: ${tokens} in all`];
+  }
+  return describeMost(head);
+}
+
+function describeShare(what, share, head) {
+  const of = `: ${percent(share)} of its weight`;
+  return what === "key" ? ["looks at ", head.keys[head.strongest()], of] : [DOES[what] + of];
+}
+
+// The texts one after the other; tokens stay at odd places.
+function joinTexts(texts) {
+  const whole = [...texts[0]];
+  for (const [begin, ...rest] of texts.slice(1)) {
+    whole[whole.length - 1] += `; ${begin}`;
+    whole.push(...rest);
+  }
+  return whole;
+}
+
+// The keys that get the most, all that read the same.
+function describeMost(head) {
+  const places = head.keys.map((_, k) => k).sort((one, other) => head.total(other) - head.total(one));
+  const read = places.map(k => [percent(head.total(k)), percent(head.share(k))]);
+  const tied = places.filter((_, i) => String(read[i]) === String(read[0])).map(k => head.keys[k]);
+  const best = read[0][1];
+  if (tied.length > FEW) {
+    return [`follows no single pattern: ${tied.length} tokens get the most, ${best} each on average`];
+  }
+  const ending = tied.length > 1 ? ` get the most, ${best} each on average` : ` gets the most, ${best} on average`;
+  const between = tied.map((_, i) => (i === tied.length - 1 ? ending : i === tied.length - 2 ? " and " : ", "));
+  return ["follows no single pattern: ", ...tied.flatMap((key, i) => [key, between[i]])];
+}

@@ -1,0 +1,528 @@
+// The page: a sentence, its translation, and below them every head, one of them large with its lines, or the search that
+// wrote the translation, step by step. All is computed in a worker (headlight/web/js/); the views are those of the app.
+//
+// Beside this script stand MODEL_BLOCK, the id of the data block with the model, and ENGINE, the worker's script.
+
+const KIND_NAMES = ["encoder", "decoder", "cross"],
+  MOST_NAMED = 3,
+  LONGEST_TEXT = 1000,
+  SPACE_MARK = "\u2581",
+  UNSURE = 0.5; // below it a token was guessed rather than known
+const CAUTION_TEXT = "Attention shows where a head looked, not why a word was chosen.";
+
+// ---- words that the model never read (headlight/analysis/unread.py) ---------------------------------
+
+const WORDS = /[\p{L}\p{Nl}\p{No}]+/gu;
+const folded = word => word.toLowerCase().replaceAll("\u00df", "ss");
+
+function unreadWords(text, translation, known) {
+  const copied = new Set((translation.match(WORDS) ?? []).map(folded));
+  const fresh = (text.match(WORDS) ?? []).filter(word => !known.has(folded(word)) && !copied.has(folded(word)));
+  return [...new Set(fresh)];
+}
+
+// What to say of a translation that the model is unsure of, in parts of which those at odd places are words; or null.
+function noticeOf(text, translation, logProb, { card, words }) {
+  const typical = card.typical;
+  if (typeof typical?.log_prob_per_token !== "number") return null;
+  const guessed =
+    words.size && logProb < typical.unread_log_prob_per_token ? unreadWords(text, translation, words) : [];
+  if (guessed.length) {
+    const named = guessed.slice(0, MOST_NAMED).flatMap((word, i) => [i ? ", " : "The model has never read ", word]);
+    const more = guessed.length > MOST_NAMED ? ` and ${guessed.length - MOST_NAMED} more` : "";
+    if (!more && guessed.length > 1) named[named.length - 2] = " and ";
+    return [...named, `${more}; it will guess.`];
+  }
+  if (logProb >= typical.log_prob_per_token) return null;
+  return ["This sentence is unlike those that the model learned from, so its translation may be wrong."];
+}
+
+// ---- one translation, as the views take it ----------------------------------------------------------
+
+const SUBSCRIPTS = "\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089";
+
+// Labels that occur more than once are numbered.
+function numbered(labels) {
+  const times = new Map(),
+    taken = new Set(labels),
+    number = new Map();
+  for (const label of labels) times.set(label, (times.get(label) ?? 0) + 1);
+  return labels.map(label => {
+    let name = label;
+    while (times.get(label) > 1 && taken.has(name)) {
+      number.set(label, (number.get(label) ?? 0) + 1);
+      name = label + String(number.get(label)).replace(/\d/g, digit => SUBSCRIPTS[digit]);
+    }
+    taken.add(name);
+    return name;
+  });
+}
+
+class Trace {
+  /** @type {any} */ source;
+  /** @type {any} */ target;
+  patterns;
+  lookAhead;
+  logProbs;
+  translation;
+  text;
+  made = {};
+
+  constructor(answer) {
+    Object.assign(this, answer);
+  }
+
+  // The tokens at both axes of a kind, [from, to) of their sentence.
+  axes(kind) {
+    const { source, target } = this,
+      part = ({ labels, special }, from = 0, to = undefined) => ({
+        labels: labels.slice(from, to),
+        special: special.slice(from, to),
+      }),
+      whole = part(source),
+      read = part(target, 0, -1),
+      written = part(target, 1);
+    if (kind === "encoder") return { rows: whole, columns: whole, reads: null };
+    return { rows: written, columns: kind === "cross" ? whole : read, reads: read };
+  }
+
+  of(kind) {
+    return (this.made[kind] ??= this.overview(kind));
+  }
+
+  overview(kind) {
+    const { shape, data } = this.patterns[kind],
+      [layers, heads, queries, keys] = shape,
+      { rows, columns, reads } = this.axes(kind),
+      size = queries * keys,
+      masked = new Uint8Array(size);
+    if (kind === "decoder" && !this.lookAhead) {
+      for (let q = 0; q < queries; q++) for (let k = q + 1; k < keys; k++) masked[q * keys + k] = 1;
+    }
+    const labels = numbered(columns.labels),
+      patterns = Array.from({ length: layers * heads }, (_, n) => data.subarray(n * size, (n + 1) * size));
+    const texts = describeHeads(patterns, masked, columns.special, labels, kind),
+      byLayer = values => Array.from({ length: layers }, (_, l) => values.slice(l * heads, (l + 1) * heads));
+    const { thumb, ...thumbs } = thumbsOf(data, layers * heads, [queries, keys], masked, 1);
+    const header = {
+      layers,
+      heads,
+      queries,
+      keys,
+      rtl: rightToLeft(labels),
+      thumb,
+      scale: "fixed",
+      peak: 1,
+      captions: byLayer(texts),
+      off: byLayer(patterns.map(pattern => (pattern.some(weight => weight) ? "" : "off"))),
+      rows: numbered(rows.labels),
+      columns: labels,
+      rows_read: reads && reads.labels,
+      given: null,
+    };
+    return { header, arrays: { ...thumbs, masked } };
+  }
+
+  layer(kind, layer) {
+    const { shape, data } = this.patterns[kind],
+      size = shape[1] * shape[2] * shape[3];
+    return data.subarray(layer * size, (layer + 1) * size);
+  }
+
+  head(kind, layer, head) {
+    const { shape } = this.patterns[kind],
+      size = shape[2] * shape[3];
+    return this.layer(kind, layer).subarray(head * size, (head + 1) * size);
+  }
+
+  // The head of a kind whose attention is the narrowest, and lies least on special tokens.
+  narrowest(kind) {
+    const { shape } = this.patterns[kind],
+      [layers, heads, queries, keys] = shape,
+      { columns } = this.axes(kind);
+    let best = [0, 0],
+      least = Infinity;
+    for (let l = 0; l < layers; l++) {
+      for (let h = 0; h < heads; h++) {
+        let entropy = 0,
+          special = 0;
+        this.head(kind, l, h).forEach((p, i) => {
+          if (p > 0) entropy -= p * Math.log2(p);
+          if (columns.special[i % keys]) special += p;
+        });
+        const score = (entropy / Math.log2(Math.max(keys, 2)) + special) / queries;
+        if (score > 0 && score < least) [least, best] = [score, [l, h]];
+      }
+    }
+    return best;
+  }
+}
+
+// ---- the search, as the player takes it ----------------------------------------------------------------
+
+const SIZES = [1, 2, 3, 5]; // of the beam; 1 is greedy
+
+// The ids that lead to the answer of the model numbered so, and then `id`.
+function idsThrough({ nodes, candidates }, answer, id) {
+  const ids = [id];
+  for (let node = nodes.answer.indexOf(answer); node > 0; node = nodes.parent[node]) {
+    ids.unshift(candidates.id[candidates.node.indexOf(node)]);
+  }
+  return ids;
+}
+
+// ---- what the address says ---------------------------------------------------------------------------
+
+const CHANGE = /^(encoder|decoder|cross)\.(\d{1,3})\.(\d{1,3})$/;
+
+// As the app spells it (ui/attention/view.py, ui/decoding/view.py), behind "#"; `page` stands in the app's path.
+function readAddress() {
+  const query = new URLSearchParams(location.hash.slice(1)),
+    whole = name => (/^[1-9]\d{0,2}$/.test(query.get(name) ?? "") ? +query.get(name) - 1 : null);
+  const kind = KIND_NAMES.includes(query.get("kind")) ? query.get("kind") : "cross";
+  return {
+    text: query.get("text")?.slice(0, LONGEST_TEXT) ?? null,
+    kind,
+    layer: whole("layer"),
+    head: whole("head"),
+    off: (query.get("changes") ?? "").split(",").filter(change => CHANGE.test(change)),
+    page: query.get("page") === "decoding" ? "decoding" : "attention",
+    size:
+      query.get("strategy") === "greedy"
+        ? 1
+        : SIZES.includes(Number(query.get("size")))
+          ? Number(query.get("size"))
+          : 3,
+    forced: [],
+  };
+}
+
+// ---- the page ----------------------------------------------------------------------------------------
+
+class App {
+  asked = 0;
+  trace = null;
+  found = null; // the search that the player shows
+  views = null;
+  facts = null;
+
+  constructor(body) {
+    this.view = readAddress();
+    this.input = el("input", {
+      id: "sentence",
+      type: "text",
+      maxlength: LONGEST_TEXT,
+      autocomplete: "off",
+      spellcheck: "false",
+    });
+    this.label = el("label", { for: "sentence" }, "Type a sentence");
+    this.examples = el("div", { class: "examples", role: "group", "aria-label": "Examples" });
+    this.written = el("div", { class: "written", "aria-live": "polite", "aria-labelledby": "written-label" });
+    this.writtenLabel = el("div", { class: "label", id: "written-label" }, "Its translation");
+    this.notice = el("p", { class: "notice", role: "status" });
+    this.heads = el("div", { class: "switches" });
+    this.place = el("main", {});
+    this.pages = new Chips("What to look at", at => this.turn(at ? "decoding" : "attention"));
+    this.sizes = new Chips("How the next token is chosen", at => this.search({ size: SIZES[at], forced: [] }));
+    this.branch = el("p", { class: "branch", role: "status" });
+    this.steps = el("div", { class: "hl" });
+    this.theme = el("button", { class: "plain", type: "button" });
+    this.theme.onclick = () => this.light(document.documentElement.dataset.theme === "dark");
+    const turned = el("nav", { class: "hl pages", "aria-label": "Pages" }, this.pages.node);
+    body.append(this.top(), this.sentence(), turned, this.place, this.foot());
+    this.turned();
+    this.light(!matchMedia("(prefers-color-scheme: dark)").matches);
+    this.input.oninput = () => {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.ask(), 350);
+    };
+    this.input.onkeydown = event => {
+      if (event.key === "Enter") this.ask();
+    };
+    addEventListener("hashchange", () => this.follow());
+    onWidth(body, () => this.views?.draw());
+    this.say("Opening the model\u2026");
+    this.start();
+  }
+
+  top() {
+    const tools = el("div", { class: "tools" }, this.theme);
+    if (location.protocol.startsWith("http")) {
+      const save = el("a", { class: "plain", href: location.pathname, download: "headlight.html" }, "Save this page");
+      tools.prepend(save);
+    }
+    const claim = "Works offline. Nothing is sent anywhere.";
+    return el("header", {}, el("h1", {}, "Headlight"), el("p", { class: "claim" }, claim), tools);
+  }
+
+  sentence() {
+    const typed = el("div", {}, this.label, this.input, this.examples, this.notice);
+    return el("section", { class: "say" }, typed, el("div", {}, this.writtenLabel, this.written));
+  }
+
+  foot() {
+    return (this.about = el("footer", {}));
+  }
+
+  light(light) {
+    document.documentElement.dataset.theme = light ? "light" : "dark";
+    this.theme.textContent = light ? "Dark theme" : "Light theme";
+    this.views?.draw();
+    if (this.found) this.play();
+  }
+
+  // In the place of the translation.
+  say(text) {
+    this.written.replaceChildren(el("p", { class: "says" }, text));
+  }
+
+  start() {
+    const lacks = ["Worker", "DecompressionStream", "Blob"].find(name => !(name in window));
+    if (lacks) {
+      this.say(
+        `This browser has no ${lacks}, which the page needs. Open it in a current Firefox, Chrome, Edge or Safari.`,
+      );
+      return;
+    }
+    const block = document.getElementById(MODEL_BLOCK),
+      damaged = "The model in this file is damaged; get the file again.";
+    try {
+      this.worker = new Worker(URL.createObjectURL(new Blob([ENGINE], { type: "text/javascript" })));
+      const packed = fromBase64(block.textContent.trim());
+      block.remove(); // twelve megabytes of text
+      this.worker.onerror = () => this.say(damaged);
+      this.worker.onmessage = ({ data }) => {
+        if (data.opened) this.opened(data.opened);
+        else if (!this.facts) this.say(damaged);
+        else this.answered(data);
+      };
+      this.worker.postMessage({ model: packed.buffer }, [packed.buffer]);
+    } catch {
+      this.say(damaged);
+    }
+  }
+
+  opened({ config, name, card, words }) {
+    this.facts = { config, card, words: new Set(words) };
+    const { source, target, examples } = card;
+    if (source) this.label.textContent = `Type a sentence in ${source}`;
+    const shares = "below each token, its probability in per cent";
+    this.writtenLabel.textContent = target ? `The model writes ${target}; ${shares}` : `The model writes; ${shares}`;
+    this.about.textContent = `${card.title ?? name}, ${card.parameters ?? ""} \u00b7 Weights in 10 bits, computed in this browser.`;
+    this.examples.replaceChildren(
+      ...examples.slice(0, 3).map(({ text, why }) => {
+        const button = el("button", { type: "button", title: why }, text);
+        button.onclick = () => {
+          this.input.value = text;
+          this.ask();
+        };
+        return button;
+      }),
+    );
+    this.input.value = this.view.text ?? examples[0]?.text ?? "";
+    this.ask();
+  }
+
+  ask() {
+    clearTimeout(this.timer);
+    const text = this.input.value.trim();
+    if (!this.facts) return;
+    if (!text) {
+      this.asked++;
+      this.say("Type a sentence, and the model translates it while you watch.");
+      this.notice.replaceChildren();
+      return;
+    }
+    if (text !== this.view.text) this.view.forced = [];
+    this.view.text = text;
+    this.address();
+    this.written.classList.add("waiting");
+    this.worker.postMessage({ id: ++this.asked, text, off: this.off });
+  }
+
+  // The heads that are off, as the worker calls them.
+  get off() {
+    return this.view.off.map(change => {
+      const [, kind, layer, head] = CHANGE.exec(change);
+      return `${kind} ${Number(layer) - 1} ${Number(head) - 1}`;
+    });
+  }
+
+  answered(answer) {
+    if (answer.id !== this.asked) return;
+    this.written.classList.remove("waiting");
+    if (answer.search) {
+      this.found = answer.search;
+      this.play();
+      return;
+    }
+    if (!answer.patterns) {
+      if (!answer.error) console.error(answer.detail);
+      this.say(answer.error ?? "This sentence could not be translated. Change it, or load the page again.");
+      return;
+    }
+    this.trace = new Trace(answer);
+    this.tell();
+    this.show();
+  }
+
+  // The page that was chosen, of the sentence that was translated.
+  show() {
+    this.turned();
+    if (this.view.page === "decoding") this.search({});
+    else this.draw();
+  }
+
+  turned() {
+    this.pages.show(["Every head", "Step by step"], this.view.page === "decoding" ? 1 : 0);
+  }
+
+  turn(page) {
+    this.view.page = page;
+    this.address();
+    this.turned();
+    if (this.trace) this.show();
+  }
+
+  // ---- step by step -------------------------------------------------------------------------------------
+
+  search(changes) {
+    Object.assign(this.view, changes);
+    this.address();
+    const { size, forced } = this.view,
+      strategy = size === 1 ? "greedy" : "beam";
+    this.sizes.show(
+      SIZES.map(n => (n === 1 ? "Greedy" : `Beam of ${n}`)),
+      SIZES.indexOf(size),
+    );
+    this.worker.postMessage({ id: ++this.asked, text: this.trace.text, off: this.off, strategy, size, forced });
+  }
+
+  play() {
+    const { header, arrays } = this.found,
+      [layer, head] = this.trace.narrowest("cross"),
+      end = header.hypotheses[0].node,
+      begun = this.view.forced.length;
+    let node = end;
+    while (header.nodes.step[node] > Math.max(1, begun)) node = header.nodes.parent[node];
+    const start = { id: this.asked, node, end, layer, head, asked: false, pruned: true, under: "total", future: true };
+    const language = this.facts.card.source ?? "source",
+      data = { header: { ...header, start, language, source: numbered(header.source) }, arrays };
+    this.branching();
+    this.place.replaceChildren(
+      el("div", { class: "hl" }, labelled("Next token", this.sizes.node)),
+      this.branch,
+      this.steps,
+    );
+    mountPlayer(this.steps, data, (name, pick) => {
+      if (name === "pick" && "id" in pick) this.search({ forced: idsThrough(header, pick.answer, pick.id) });
+    });
+  }
+
+  // Where a token was chosen in the model's place, that is said, and can be taken back.
+  branching() {
+    const { forced } = this.view,
+      back = el("button", { class: "plain", type: "button" }, "Let it choose again");
+    back.onclick = () => this.search({ forced: [] });
+    this.branch.replaceChildren(
+      ...(forced.length
+        ? ["You chose the token of step ", String(forced.length), "; the model goes on from there. ", back]
+        : []),
+    );
+  }
+
+  // ---- every head ---------------------------------------------------------------------------------------
+
+  // The translation's tokens, each with the model's probability; and what makes it doubtful.
+  tell() {
+    const { target, logProbs, translation, text } = this.trace,
+      labels = target.labels.slice(1),
+      rtl = rightToLeft(labels);
+    this.written.dir = directionOf(labels);
+    this.written.replaceChildren(
+      ...labels.map((label, i) => {
+        const p = Math.exp(logProbs[i]),
+          bar = el("i", { "aria-hidden": "true" }),
+          share = el("small", {}, percent(p).replace(/\s?%/, ""));
+        bar.style.width = `${100 * p}%`;
+        const starts = label.startsWith(SPACE_MARK) || target.special[i + 1];
+        const kind = `token${starts ? " starts" : ""}${target.special[i + 1] ? " special" : ""}${p < UNSURE ? " guessed" : ""}`;
+        const word = label.slice(label.startsWith(SPACE_MARK) && label.length > 1 ? 1 : 0);
+        return el("span", { class: kind }, el("b", { dir: direction(label, rtl) }, word), el("u", {}, bar), share);
+      }),
+    );
+    const perToken = logProbs.reduce((sum, value) => sum + value, 0) / logProbs.length,
+      notice = this.view.off.length ? null : noticeOf(text, translation, perToken, this.facts);
+    this.notice.replaceChildren(...(notice ?? []).map((part, i) => (i % 2 ? el("b", {}, part) : part)));
+  }
+
+  draw() {
+    const { kind } = this.view;
+    const [layer, head] =
+      this.view.layer !== null && this.view.head !== null
+        ? [this.view.layer, this.view.head]
+        : this.trace.narrowest(kind);
+    if (!this.views) {
+      this.views = new Views(this.trace, KIND_NAMES, [kind, layer, head], CAUTION_TEXT);
+      this.views.chose = () => this.chosen();
+      this.views.bar.append(this.heads);
+    }
+    this.place.replaceChildren(this.views.bar, this.views.main);
+    this.views.source = this.trace;
+    const { header } = this.trace.of(kind);
+    this.views.choose(kind, clamp(layer, 0, header.layers - 1), clamp(head, 0, header.heads - 1));
+    this.switches();
+  }
+
+  chosen() {
+    const { kind, layer, head } = this.views;
+    Object.assign(this.view, { kind, layer, head });
+    this.address();
+    this.switches();
+  }
+
+  // The chosen head can be switched off, and all that are off switched on again.
+  switches() {
+    const { kind, layer, head } = this.views,
+      here = `${kind}.${layer + 1}.${head + 1}`,
+      { off } = this.view,
+      isOff = off.includes(here);
+    const button = (text, act) => {
+      const made = el("button", { class: "plain", type: "button" }, text);
+      made.onclick = act;
+      return made;
+    };
+    const change = next => () => {
+      this.view.off = next;
+      this.ask();
+    };
+    const name = `${kind} ${layer + 1}.${head + 1}`;
+    const one = isOff
+      ? button(`Switch ${name} on`, change(off.filter(other => other !== here)))
+      : button(`Switch ${name} off`, change([...off, here]));
+    const count = off.length === 1 ? "1 head is off" : `${off.length} heads are off`;
+    this.heads.replaceChildren(one, ...(off.length ? [el("span", {}, count), button("All on", change([]))] : []));
+  }
+
+  address() {
+    const { text, kind, layer, head, off, page, size } = this.view,
+      query = new URLSearchParams({ text });
+    if (kind !== "cross") query.set("kind", kind);
+    if (layer !== null) query.set("layer", String(layer + 1));
+    if (head !== null) query.set("head", String(head + 1));
+    if (off.length) query.set("changes", off.join(","));
+    if (page === "decoding") query.set("page", page);
+    if (page === "decoding" && size === 1) query.set("strategy", "greedy");
+    else if (page === "decoding") query.set("size", String(size));
+    history.replaceState(null, "", `#${query}`);
+  }
+
+  // A link to another view of this page was followed.
+  follow() {
+    this.view = readAddress();
+    this.input.value = this.view.text ?? this.input.value;
+    this.ask();
+  }
+}
+
+new App(document.body);

@@ -1,0 +1,109 @@
+// The worker of the page: it reads the model once, and then translates what it is asked to, one request at a time. A newer
+// request ends the one before between two tokens.
+//
+// Asked { id, text, off: names of heads that are off }, it answers { id, ... } with the tokens, the patterns of every head
+// in the pass that wrote them, and the log-probability of each token; asked for a `strategy` too, with the whole search;
+// or { id, error }.
+
+import { chain, Network, Recorder, switchOff } from "./network.js";
+import { decode, finish, logSoftmax } from "./decoding.js";
+import { readModel } from "./weights.js";
+import { Tokenizer } from "./tokenizer.js";
+import { searchOf } from "./tree.js";
+
+const BEAM = 5,
+  LENGTH_PENALTY = 1,
+  EMPTY = "There is nothing to translate: type a sentence.";
+
+let model = null,
+  newest = 0;
+
+async function open(packed) {
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const { header, tensors } = readModel(await new Response(stream).arrayBuffer());
+  const network = new Network(header.config, tensors),
+    source = new Tokenizer(header.source_tokenizer),
+    target = header.target_tokenizer ? new Tokenizer(header.target_tokenizer) : source;
+  model = { network, source, target };
+  const { config, name, card, words } = header;
+  postMessage({ opened: { config, name, card, words } });
+}
+
+// Lets messages that wait be heard.
+const pause = () => {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise(resolve => {
+    port1.onmessage = resolve;
+    port2.postMessage(null);
+  });
+};
+
+async function write(ids, tap, id) {
+  const steps = [];
+  for (const step of decode(model.network, ids, { size: BEAM, alpha: LENGTH_PENALTY, tap })) {
+    steps.push({ written: step.written, candidates: step.candidates });
+    await pause();
+    if (id !== newest) return null;
+  }
+  return finish(steps)[0];
+}
+
+async function translate({ id, text, off }) {
+  const { network, source, target } = model,
+    { config } = network,
+    tap = switchOff(off);
+  const read = source.encode(text);
+  if (!read.length) throw new RangeError(EMPTY);
+  const ids = [...read, config.eos_id],
+    best = await write(ids, tap, id);
+  if (!best) return null;
+  const written = [config.sos_id, ...best.ids],
+    recorder = new Recorder(config, ids.length, best.ids.length),
+    memory = network.read(ids, chain(tap, recorder.tap));
+  const logits = network.write(written.slice(0, -1), memory, chain(tap, recorder.tap)),
+    width = config.target_vocab_size;
+  const logProbs = best.ids.map((token, t) => logSoftmax(logits.subarray(t * width, (t + 1) * width))[token]);
+  return {
+    id,
+    text,
+    translation: target.decode(best.ids),
+    finished: best.finished,
+    source: tokens(source, ids),
+    target: tokens(target, written),
+    patterns: recorder.kinds,
+    lookAhead: !network.causal,
+    logProbs,
+  };
+}
+
+// The search of the Decoding view: { text, off, strategy, size, forced } to { id, search: { header, arrays } }.
+async function search(asked) {
+  const read = model.source.encode(asked.text);
+  if (!read.length) throw new RangeError(EMPTY);
+  const goesOn = async () => {
+    await pause();
+    return asked.id === newest;
+  };
+  const ids = [...read, model.network.config.eos_id],
+    found = await searchOf(model, ids, { ...asked, alpha: LENGTH_PENALTY }, goesOn);
+  return found && { id: asked.id, search: found, text: asked.text };
+}
+
+const tokens = (tokenizer, ids) => ({
+  ids,
+  labels: ids.map(id => tokenizer.label(id)),
+  special: ids.map(id => tokenizer.special.has(id)),
+});
+
+onmessage = async ({ data }) => {
+  try {
+    if (data.model) return await open(data.model);
+    newest = data.id;
+    await pause();
+    if (data.id !== newest) return;
+    const answer = await (data.strategy ? search(data) : translate(data));
+    if (answer) postMessage(answer);
+  } catch (error) {
+    postMessage({ id: data.id, error: error instanceof RangeError ? error.message : null, detail: String(error) });
+  }
+};

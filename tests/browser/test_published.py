@@ -1,0 +1,169 @@
+"""The published page in Chromium, opened as a file and without a network, held to Python with the same weights."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from headlight import checkpoints
+from headlight.analysis.layout import descriptions, layout, measures
+from headlight.cli.verbs import main
+from headlight.web.model_file import round_weights
+from transformer import Translator
+from transformer.taps import Ablate, Site
+from transformer.trace import KINDS, Kind, Trace
+
+MODEL = "english-french"
+TEXT = "The animal didn't cross the street because it was too wide."
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("published") / "page.html"
+    assert main(["publish", MODEL, "--single", str(path)]) == 0
+    return path
+
+
+@pytest.fixture(scope="module")
+def model() -> Translator:
+    checkpoint = checkpoints.load(MODEL)
+    round_weights(checkpoint.model)
+    return Translator(checkpoint)
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Page]:
+    """A page without a network that may complain of nothing."""
+    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    page, complaints = context.new_page(), []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("request", lambda request: request.url.startswith(("file:", "blob:")) or complaints.append(request.url))
+    yield page
+    assert complaints == []
+    context.close()
+
+
+def show(page: Page, file: Path, address: str = "") -> None:
+    page.goto(f"{file.as_uri()}#{address}")
+    page.locator(".thumb").first.wait_for()
+
+
+def captions(page: Page, kind: Kind) -> list[str]:
+    page.get_by_role("button", name=kind.capitalize(), exact=True).click()
+    return [str(cell.get_attribute("aria-label")) for cell in page.locator(".thumb").all()]
+
+
+def expected(trace: Trace, kind: Kind) -> list[str]:
+    place = layout(trace, kind, words=False, hide=False)
+    texts = descriptions(trace, place, measures(trace, place))
+    return [
+        f"Layer {n + 1}, head {h + 1}, {''.join(text)}" for n, layer in enumerate(texts) for h, text in enumerate(layer)
+    ]
+
+
+def tokens(page: Page) -> list[str]:
+    return page.locator(".token b").all_inner_texts()
+
+
+def test_all_that_it_says_is_what_the_model_computes(tab: Page, file: Path, model: Translator) -> None:
+    show(tab, file, f"text={TEXT}")
+    trace = model.trace(TEXT)
+    assert tokens(tab) == [label.removeprefix("▁") for label in trace.target.labels[1:]]
+    shares = [f"{round(100 * p)}" for p in [2.718281828459045**log for log in trace.log_probs]]
+    assert [share.split()[-1] for share in tab.locator(".token small").all_inner_texts()] == [
+        {"100": "99" if log < -1e-5 else "100"}.get(share, share)
+        for share, log in zip(shares, trace.log_probs, strict=True)
+    ]
+    for kind in KINDS:
+        assert captions(tab, kind) == expected(trace, kind)
+
+
+def test_a_head_is_switched_off_and_on_again(tab: Page, file: Path, model: Translator) -> None:
+    show(tab, file, f"text={TEXT}&layer=3&head=4")
+    with_all = tokens(tab)
+    tab.get_by_role("button", name="Switch cross 3.4 off").click()
+    expect(tab.get_by_text("1 head is off")).to_be_visible()
+    trace = model.trace(TEXT, interventions=[Ablate(Site("decoder", 2, "cross"), 3)])
+    expect(tab.locator(".token b")).to_have_text([label.removeprefix("▁") for label in trace.target.labels[1:]])
+    assert captions(tab, "cross") == expected(trace, "cross")
+    assert tab.url.endswith("layer=3&head=4&changes=cross.3.4")
+    tab.reload()  # the link says so too
+    expect(tab.get_by_text("1 head is off")).to_be_visible()
+    tab.get_by_role("button", name="All on").click()
+    expect(tab.locator(".token b")).to_have_text(with_all)
+
+
+def test_what_is_typed_is_translated_and_the_last_wins(tab: Page, file: Path, model: Translator) -> None:
+    show(tab, file)
+    box = tab.get_by_label("Type a sentence in English")
+    for text in ("The girl", "The girl sees", "The girl sees the dog."):
+        box.fill(text)
+        box.press("Enter")
+    written = [label.removeprefix("▁") for label in model.translate("The girl sees the dog.").tokens]
+    expect(tab.locator(".token b")).to_have_text(written)
+    box.fill("   ")
+    expect(tab.get_by_text("Type a sentence, and the model translates it")).to_be_visible()
+    box.fill('<img src=x onerror="alert(1)"> Zyxqua quibble')
+    expect(tab.get_by_text(re.compile("The model has never read .*; it will guess"))).to_be_visible()
+    assert tab.locator("img").count() == 0
+    box.fill("cat " * 190)
+    expect(tab.get_by_text(re.compile(r"The sentence has \d+ tokens and this model reads at most 64"))).to_be_visible()
+
+
+def test_step_by_step(tab: Page, file: Path, model: Translator) -> None:
+    show(tab, file, f"text={TEXT}")
+    tab.get_by_role("radio", name="Step by step").click()
+    best = model.translate(TEXT, beam_size=3)
+    expect(tab.locator(".player .stop")).to_have_text(["[SOS]", *best.tokens])
+    tab.get_by_role("button", name="Step forward").click()
+    expect(tab.get_by_role("heading", name=re.compile("^Step 2 of"))).to_be_visible()
+    # Another token in the place of the second: the model goes on from there.
+    other = tab.locator("button.candidate").first
+    label = other.locator(".name").inner_text()
+    other.click()
+    expect(tab.get_by_text("You chose the token of step 2")).to_be_visible()
+    expect(tab.locator(".player .stop").nth(2)).to_have_text(label)
+    tokenizer = model.checkpoint.target_tokenizer
+    forced = model.translate(TEXT, beam_size=3, prefix=[best.ids[0], tokenizer.named(label, best.ids[1])])
+    expect(tab.locator(".player .stop")).to_have_text(["[SOS]", *forced.tokens])
+    tab.get_by_role("button", name="Let it choose again").click()
+    tab.get_by_role("radio", name="Greedy").click()
+    expect(tab.locator(".player .stop")).to_have_text(["[SOS]", *model.translate(TEXT, beam_size=1).tokens])
+    assert tab.url.endswith("&page=decoding&strategy=greedy")
+    tab.get_by_role("radio", name="Every head").click()
+    expect(tab.locator(".thumb").first).to_be_visible()
+
+
+def test_keys_choose_a_head_and_the_theme_is_kept(tab: Page, file: Path) -> None:
+    show(tab, file, f"text={TEXT}&layer=1&head=1")
+    tab.locator('.thumb[aria-selected="true"]').press("ArrowDown")
+    expect(tab.get_by_role("heading", name="Layer 2, head 1")).to_be_visible()
+    assert "layer=2&head=1" in tab.url
+    tab.get_by_role("button", name="Dark theme").click()
+    expect(tab.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_an_address_that_says_nonsense(tab: Page, file: Path) -> None:
+    show(tab, file, "text=A%20dog.&kind=other&layer=99&head=0&changes=cross.9.9,x,encoder.1.1")
+    expect(tab.get_by_role("heading", name=re.compile("^Layer"))).to_be_visible()
+
+
+def test_it_fits_a_phone(tab: Page, file: Path) -> None:
+    tab.set_viewport_size({"width": 390, "height": 844})
+    show(tab, file, f"text={TEXT}")
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_a_damaged_file_says_so(browser: Browser, file: Path, tmp_path: Path) -> None:
+    page = file.read_text("utf-8")
+    at = page.index('id="model">') + 400_000
+    broken = tmp_path / "broken.html"
+    broken.write_text(page[:at] + "AAAA" * 50 + page[at + 200 :], "utf-8")
+    context = browser.new_context(offline=True)
+    tab = context.new_page()
+    tab.goto(broken.as_uri())
+    expect(tab.get_by_text("The model in this file is damaged; get the file again.")).to_be_visible()
+    context.close()
