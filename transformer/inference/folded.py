@@ -1,8 +1,8 @@
-"""Cross-attention in single-sentence decoding: the sentence's keys and values folded into the maps around them.
+"""Cross-attention for decoding one sentence, with its keys and values absorbed into the projections around them.
 
-A head's scores (x Wq + bq) kᵀ are x (Wq kᵀ) + bq kᵀ, and what it adds to the output, p v Wo, is p (v Wo). What
-stands in brackets is the same for every token that is written, so that each of them needs two products in place of
-four (DeepSeek-V2, 2024, section 2.1.2, calls this absorbing the maps).
+A head's scores (x Wq + bq) kᵀ equal x (Wq kᵀ) + bq kᵀ, and its output p v Wo equals p (v Wo). The products in brackets
+are the same for every written token, so that each token needs two matrix products instead of four (DeepSeek-V2, 2024,
+section 2.1.2, calls this weight absorption).
 
 Shapes: N rows, which are all hypotheses of the sentence, H heads, S source tokens, D = d_head.
 """
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 
 def folds(k: Tensor) -> bool:
-    """Whether folding keys [B, H, S, D] pays: for one sentence whose maps do not grow by it."""
+    """Return whether absorbing the keys [B, H, S, D] pays: for one sentence with S <= D, so that no matrix grows."""
     return len(k) == 1 and k.size(2) <= k.size(3)
 
 
