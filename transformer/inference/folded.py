@@ -22,7 +22,7 @@ def folds(k: Tensor) -> bool:
 
 class Folded:
     def __init__(self, query: nn.Linear, output: nn.Linear, k: Tensor, v: Tensor, scale: float | None):
-        """The maps around an attention to `k` and `v` [1, H, S, D], whose scores it scales by 1 / √D or by `scale`."""
+        """Absorb `k` and `v` [1, H, S, D] into the projections `query` and `output`; `scale` defaults to 1 / √D."""
         self.shape = n_heads, _ = k.shape[1:3]
         k = k[0] * (1 / math.sqrt(k.size(-1)) if scale is None else scale)
         into = query.weight.float().unflatten(0, (n_heads, -1))  # [H, D, d_model]
@@ -36,7 +36,7 @@ class Folded:
             self.values += output.bias / n_heads  # a head's weights sum to 1
 
     def __call__(self, x: Tensor, onto: Tensor) -> tuple[Tensor, Tensor]:
-        """`x` [N, 1, d_model] looks at the sentence: the pattern [N, H, 1, S], and what it sees added to `onto`."""
+        """Return the pattern [N, H, 1, S] of `x` [N, 1, d_model], and the attention's output added to `onto`."""
         scores = torch.addmm(self.bias, x[:, 0], self.keys)
         pattern = scores.view(len(x), self.shape[0], 1, self.shape[1])
         torch.softmax(pattern, -1, out=pattern)
