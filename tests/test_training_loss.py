@@ -24,7 +24,7 @@ def test_smoothing_of_the_wrong_tokens_alone_is_ours_with_a_larger_epsilon() -> 
 def test_loss_and_gradients_are_those_of_all_logits_at_once(
     monkeypatch: pytest.MonkeyPatch, smoothing: float, with_bias: bool
 ) -> None:
-    monkeypatch.setattr(sliced, "SLICE", 11 * 50)  # slices of 11 rows, the last one shorter
+    monkeypatch.setattr(sliced, "SLICE_LOGITS", 11 * 50)  # slices of 11 rows, the last one shorter
     torch.manual_seed(0)
     targets = torch.randint(50, (40,))
     bias = torch.randn(50) if with_bias else None

@@ -1,10 +1,10 @@
-"""What this process may do for those who ask it: all that its user may, unless it was confined.
+"""The rights of this process: those of its user, unless it was confined as a public server.
 
-A notebook and the command line are never confined. A server that strangers reach is, to looking at what lies in some
-folders. Whatever opens a file by its name, reaches a network, starts a process, or makes or removes something of the
-user's asks here itself: it does not matter which page, widget or address led to it. That nothing is started or reached
-by other libraries either, Python itself sees to. One command of the library's own is let through, by `starting`, and
-the connection to the store of classes, by `reaching`.
+A notebook and the command line are never confined. A public server may only read models, runs and corpora in some
+folders. Functions that open a file by name, use the network, start a process, or create or delete user data check here
+themselves, whichever page, widget or address led to them. An audit hook also stops other libraries from starting
+processes or opening connections. Two exceptions are made by the library itself: one command, by `starting`, and the
+connection to the store of classes, by `reaching`.
 """
 
 from __future__ import annotations
@@ -21,19 +21,21 @@ REFUSAL = (
     "This is a public demonstration: its models can be looked at, but nothing can be imported, trained or deleted."
 )
 
-# As Python's audit events are called.
+# Names of Python's audit events.
 _STARTS = {"subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.startfile", "os.system"}
 _REACHES = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
 
 _folders: tuple[Path, ...] | None = None  # None: not confined
 _watched = False
-# What this thread does for the library itself: `command` is about to be started, `reaches` lets it open a connection.
+# Exceptions for this thread: the `command` that it may start, and whether it `reaches` the network.
 _own = local()
 
 
 def confine(folders: Iterable[str | Path]) -> None:
-    """From now on this process reads models, runs and corpora in these folders alone, and neither starts, reaches nor
-    changes anything of the user's. What was computed may still be kept for the next who asks, as in `runs/.heads`."""
+    """Confine this process: it may read only these folders, start no process, open no connection, change no user data.
+
+    Caches of computed results, such as `runs/.heads`, may still be written.
+    """
     global _folders, _watched
     _folders = tuple(Path(os.path.realpath(folder)) for folder in folders)
     if not _watched:
@@ -52,9 +54,9 @@ def _refuse(event: str, args: tuple[Any, ...]) -> None:
 
 @contextmanager
 def starting(command: Sequence[str]) -> Iterator[None]:
-    """Within it, this thread may start this command, to the letter, although the process is confined.
+    """Let this thread start exactly this command while the process is confined.
 
-    Only for what protects the process itself, with a command that no visitor has a part in.
+    Only for commands that protect the process and contain nothing that a visitor gave.
     """
     _own.command = command[0], list(command)  # the program and its arguments, as Python tells of them
     try:
@@ -65,9 +67,9 @@ def starting(command: Sequence[str]) -> Iterator[None]:
 
 @contextmanager
 def reaching() -> Iterator[None]:
-    """Within it, this thread may open a connection, although the process is confined.
+    """Let this thread open connections while the process is confined.
 
-    Only to an address from the settings, which no visitor has a part in.
+    Only for addresses from the settings, never for one that a visitor gave.
     """
     _own.reaches = True
     try:
@@ -81,14 +83,16 @@ def confined() -> bool:
 
 
 def require_private() -> None:
-    """Raises ValueError in a process that is confined."""
+    """Raise ValueError in a confined process."""
     if _folders is not None:
         raise ValueError(REFUSAL)
 
 
 def require_readable(path: str | Path) -> None:
-    """Raises ValueError where the file, at the end of all links, lies outside the folders of a process that is
-    confined. The words are the same whether it exists or not."""
+    """Raise ValueError if the process is confined and the file, with links resolved, is outside its folders.
+
+    The message is the same whether the file exists or not.
+    """
     if _folders is None:
         return
     real = Path(os.path.realpath(path))

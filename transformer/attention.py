@@ -13,16 +13,17 @@ from torch.nn import functional as F
 
 from transformer.taps import Inputs, Site, Tap, among_all, only, with_pruned
 
-# For few queries of many rows the explicit pattern is faster: over 16 keys and more it took 0.4 to 0.9 of the fused
-# kernel's time in batches of 16 to 320 rows, and for 1 to 8 rows 0.9 to 2.1 times as long.
-FEW, MANY = 16, 8
+# The fused kernel is slower than explicit softmax(q kᵀ) v for at most MAX_EXPLICIT_QUERIES queries in more than
+# MAX_FUSED_BATCH sentences: over 16 or more keys the explicit way took 0.4 to 0.9 of its time in batches of 16 to 320,
+# and 0.9 to 2.1 of it in batches of 1 to 8.
+MAX_EXPLICIT_QUERIES, MAX_FUSED_BATCH = 16, 8
 
 
-def _fused(q: Tensor) -> bool:
-    """Whether the fused kernel is the faster way to the same result."""
+def _prefers_fused_kernel(q: Tensor) -> bool:
+    """Return whether the fused kernel is the faster way to the same result."""
     if not q.requires_grad:
-        return q.size(2) > FEW or len(q) <= MANY
-    # Its gradient in bfloat16 on a processor: 0.1 of the explicit one's speed over 10 keys, 0.3 over 128.
+        return q.size(2) > MAX_EXPLICIT_QUERIES or len(q) <= MAX_FUSED_BATCH
+    # On a CPU the fused kernel's bfloat16 gradient has 0.1 of the explicit one's speed over 10 keys, 0.3 over 128.
     return q.dtype != torch.bfloat16 or q.device.type != "cpu"
 
 
@@ -36,16 +37,16 @@ def attend(
     scale: float | None = None,
     bias: Tensor | None = None,
 ) -> Tensor:
-    """softmax(q kᵀ / √d_head) v, equation 1 of "Attention Is All You Need": [B, H, Q, D].
+    """Return softmax(q kᵀ / √d_head) v, equation 1 of "Attention Is All You Need": [B, H, Q, D].
 
-    `mask` is True where a query may look, and leaves every query at least one key: over none, the softmax is
-    not a number. None hides nothing. Without a tap the fused kernel runs, except where it is slower; with one the
-    pattern is explicit, and the one that the tap returns is used.
+    `mask` is True where a query may attend; None masks nothing. It must leave every query at least one key, since the
+    softmax over no key is NaN. Without a tap the fused kernel runs unless it is slower. With a tap the pattern is
+    computed explicitly, and the pattern that the tap returns is multiplied with `v`.
 
-    `scale` stands in the place of 1 / √d_head. `bias`, which broadcasts to [B, H, Q, K], is added to the scores
-    before the softmax: that is where T5 has its positions (Raffel et al. 2020, section 2.1).
+    `scale` replaces 1 / √d_head. `bias`, which broadcasts to [B, H, Q, K], is added to the scores before the softmax;
+    T5 encodes positions this way (Raffel et al. 2020, section 2.1).
     """
-    if tap is None and _fused(q):
+    if tap is None and _prefers_fused_kernel(q):
         seen = bias if mask is None else mask if bias is None else torch.where(mask, bias, -torch.inf)
         return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=scale)
     scores = (q @ k.mT).mul_(1 / math.sqrt(q.size(-1)) if scale is None else scale)
@@ -54,9 +55,9 @@ def attend(
     if mask is not None:
         scores = scores.masked_fill_(~mask, -torch.inf)
     if scores.dtype == torch.float32 and not scores.requires_grad:
-        pattern = torch.softmax(scores, -1, out=scores)  # in its place: long patterns cost what their memory costs
+        pattern = torch.softmax(scores, -1, out=scores)  # in place: allocating takes longer than computing
     else:
-        pattern = scores.softmax(-1, dtype=torch.float32)  # as the fused kernels do, so half precision sums to 1 too
+        pattern = scores.softmax(-1, dtype=torch.float32)  # as fused kernels do: rows in half precision sum to 1
     if tap is not None:
         if mask is None:
             mask = torch.ones(1, 1, 1, k.size(2), dtype=torch.bool, device=k.device)
@@ -65,11 +66,11 @@ def attend(
 
 
 class MultiHeadAttention(nn.Module):
-    """Attention in `n_heads` subspaces at once, joined again by the output projection (section 3.2.2).
+    """Multi-head attention (section 3.2.2): attention in `n_heads` subspaces, concatenated and projected.
 
-    `d_head` is d_model / n_heads if not given. `scale` stands in the place of 1 / √d_head, and
-    `position_bias(queries, keys)` gives what is added to the scores, [1, H, Q, K]. Where heads were pruned, `kept` are
-    the numbers of the others: the maps have those only, and everyone outside sees all H, of which the pruned give 0.
+    `d_head` defaults to d_model / n_heads. `scale` replaces 1 / √d_head, and `position_bias(queries, keys)` returns a
+    bias [1, H, Q, K] for the scores. In a pruned model `kept` lists the remaining heads by their original numbers: the
+    projections hold only those, while callers still see all H heads, with zeros for the pruned ones.
     """
 
     def __init__(
@@ -101,11 +102,14 @@ class MultiHeadAttention(nn.Module):
         return x.unflatten(-1, (len(self.kept), self.d_head)).transpose(1, 2)  # [B, Q, H * D] -> [B, H, Q, D]
 
     def keys_values(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """What is looked at, [B, K, d_model], as keys and values, each [B, H, K, D], of the heads that are left."""
+        """Project `x` [B, K, d_model] to the keys and the values of the remaining heads, each [B, H, K, D]."""
         return self._split(self.key(x)), self._split(self.value(x))
 
     def heads(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None = None) -> Tensor:
-        """What each head gives, [B, H, Q, D]. `x` [B, Q, d_model] looks; `mask` broadcasts to [B, H, Q, K]."""
+        """Return each head's output [B, H, Q, D] for the queries of `x` [B, Q, d_model], before the output projection.
+
+        `mask` broadcasts to [B, H, Q, K]. Pruned heads give 0.
+        """
         return among_all(self.kept, self.n_heads, self._look(x, keys_values, mask, tap))
 
     def _look(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None) -> Tensor:
@@ -115,28 +119,32 @@ class MultiHeadAttention(nn.Module):
         return attend(self._split(self.query(x)), k, v, mask, self.site, tap, self.scale, bias)
 
     def join(self, heads: Tensor) -> Tensor:
-        """The heads side by side, through the output projection: [B, H, Q, D] -> [B, Q, d_model]."""
+        """Concatenate the heads and apply the output projection: [B, H, Q, D] -> [B, Q, d_model]."""
         return self._join(only(self.kept, heads))
 
     def _join(self, heads: Tensor) -> Tensor:
         return self.output(heads.transpose(1, 2).flatten(-2))
 
     def outputs_by_head(self) -> Tensor:
-        """The output projection's own part for each head, [H, D, d_model]: 0 for one that is pruned."""
+        """Return the slice of the output projection that each head uses, [H, D, d_model]; 0 for a pruned head."""
         left = self.output.weight.unflatten(1, (len(self.kept), self.d_head)).permute(1, 2, 0)
         return among_all(self.kept, self.n_heads, left[None])[0]
 
     def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None = None) -> Tensor:
-        """`x` [B, Q, d_model] looks at `keys_values`; `mask` broadcasts to [B, H, Q, K]."""
+        """Attend from `x` [B, Q, d_model] to `keys_values`: [B, Q, d_model]. `mask` broadcasts to [B, H, Q, K]."""
         return self._join(self._look(x, keys_values, mask, tap))
 
 
 def _linear(inputs: int, outputs: int, bias: bool) -> nn.Linear:
-    """An ordinary map. One of no numbers, where all heads are pruned, is made from another: torch would warn of it."""
-    made = nn.Linear(max(1, inputs), max(1, outputs), bias=bias)
+    """Return nn.Linear(inputs, outputs), either of which may be 0.
+
+    nn.Linear warns about zero-sized weights, which occur when every head is pruned: such a layer is built with a
+    size of 1, and its weights are replaced.
+    """
+    linear = nn.Linear(max(1, inputs), max(1, outputs), bias=bias)
     if not inputs or not outputs:
-        made.in_features, made.out_features = inputs, outputs
-        made.weight = nn.Parameter(made.weight.new_empty(outputs, inputs))
+        linear.in_features, linear.out_features = inputs, outputs
+        linear.weight = nn.Parameter(linear.weight.new_empty(outputs, inputs))
         if bias:
-            made.bias = nn.Parameter(made.bias.new_zeros(outputs))
-    return made
+            linear.bias = nn.Parameter(linear.bias.new_zeros(outputs))
+    return linear

@@ -1,4 +1,4 @@
-"""Sentence pairs of similar length, padded into batches that cost about the same.
+"""Padded batches of sentence pairs of similar length, each with about the same number of tokens.
 
 B batch, S source length, T target length.
 """
@@ -20,7 +20,7 @@ Example = tuple[Ids, Ids]  # source ids ending with [EOS]; target ids from [SOS]
 
 
 class Batch(NamedTuple):
-    """src [B, S] and tgt [B, T], int64, filled up with `pad_id`."""
+    """`src` [B, S] and `tgt` [B, T], int64, padded at the end with `pad_id`."""
 
     src: Tensor
     tgt: Tensor
@@ -28,7 +28,7 @@ class Batch(NamedTuple):
 
     @property
     def n_tokens(self) -> int:
-        """How many target tokens the decoder predicts: all but each row's [SOS] and its padding."""
+        """The number of target tokens that the decoder predicts: all but each row's [SOS] and padding."""
         return int((self.tgt[:, 1:] != self.pad_id).sum())
 
 
@@ -48,9 +48,9 @@ def _length(example: Example) -> int:
 
 
 def bucket(examples: Iterable[Example], budget: int) -> list[list[Example]]:
-    """Cut `examples`, sorted by length, so that rows * longest side is at most `budget` tokens.
+    """Sort `examples` by length and split them so that rows * longest side is at most `budget` tokens.
 
-    An example that is longer than the budget alone has a batch of its own.
+    An example that exceeds the budget by itself gets its own batch.
     """
     batches: list[list[Example]] = []
     for example in sorted(examples, key=_length):  # a stable sort: equal lengths stay shuffled
@@ -62,10 +62,10 @@ def bucket(examples: Iterable[Example], budget: int) -> list[list[Example]]:
 
 
 class BatchStream:
-    """Endless shuffled batches of a corpus that may be larger than memory; the same seed gives the same ones.
+    """An endless, reproducible stream of shuffled batches from a corpus that may be larger than memory.
 
-    `examples` is iterated anew each epoch and read in pools of `pool` examples, the only ones in memory.
-    Each pool is shuffled, bucketed within `budget` (see `bucket`), and its batches are shuffled.
+    `examples` is iterated once per epoch, in pools of `pool` examples, of which one is in memory at a time. Each pool
+    is shuffled and bucketed within `budget` (see `bucket`), and its batches are shuffled.
     """
 
     def __init__(
@@ -75,11 +75,11 @@ class BatchStream:
         self._epoch, self._index = 0, 0
 
     def state(self) -> tuple[int, int]:
-        """(epoch, how many of its batches were given), from 0; what `restore` takes."""
+        """Return (epoch, number of its batches yielded so far), counted from 0, for `restore`."""
         return self._epoch, self._index
 
     def restore(self, state: Sequence[int]) -> None:
-        """Go on with exactly the batch that the stream with this `state()` gives next."""
+        """Continue with the batch that a stream in this `state()` would yield next."""
         self._epoch, self._index = state
 
     def __iter__(self) -> Iterator[Batch]:
@@ -87,7 +87,7 @@ class BatchStream:
             yield from self.epoch()
 
     def epoch(self) -> Iterator[Batch]:
-        """What is left of the current epoch. Raises ValueError when the corpus has no example."""
+        """Yield the remaining batches of the current epoch. Raises ValueError when the corpus has no example."""
         index = -1
         for index, batch in enumerate(self._batches()):
             if index >= self._index:
@@ -106,5 +106,5 @@ class BatchStream:
             shuffle(batches)
             pool.clear()
             yield from batches
-            batches.clear()  # before the next pool is read, so that there are never two
+            batches.clear()  # before the next pool is read: only one pool is ever in memory
             number += 1

@@ -1,7 +1,7 @@
-"""Writing files so that nothing is half there, and reading them so that it ends.
+"""Atomic writes, and reads with bounds.
 
-What is written has a temporary name first, and is renamed. What is read, by whatever name somebody gave, is a regular
-file, and no more of it than its kind may have.
+Files are written to a temporary name and renamed. Only regular files are read, and only up to a size that files of
+their kind can have.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ MOST_VALUES = 5_000_000  # each takes many times its own size in memory; a token
 
 
 def require_folder(path: Path) -> None:
-    """Raises ValueError where there is no folder for a file of that name."""
+    """Raise ValueError if the folder of a file does not exist."""
     if not path.parent.is_dir():
         raise ValueError(f"There is no folder {short(path.parent)}; make it, or choose another place for {path.name}.")
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Writes a whole file. Raises ValueError where there is no folder for it."""
+    """Write a text file atomically. Raises ValueError if its folder does not exist."""
     path = Path(path)
     require_folder(path)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -44,19 +44,19 @@ def write_json(path: str | Path, value: Any) -> None:
 
 
 def open_regular(path: str | Path) -> BufferedReader:
-    """Opens a regular file to read its bytes.
+    """Open a regular file for reading bytes.
 
-    Raises OSError as `open` does, and for a pipe, a socket or a device; ValueError where this process may not read it.
+    Raises OSError as `open` does, and for a pipe, a socket or a device; ValueError if this process may not read it.
     """
     require_readable(path)
     return open(path, "rb", opener=_descriptor)
 
 
 def _descriptor(path: str, flags: int) -> int:
-    _require_regular(os.stat(path).st_mode)  # a device may do something as soon as it is opened, and a pipe waits
+    _require_regular(os.stat(path).st_mode)  # opening a device may have effects, and opening a pipe may block
     descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     try:
-        _require_regular(os.fstat(descriptor).st_mode)  # another may stand under that name by now
+        _require_regular(os.fstat(descriptor).st_mode)  # the name may refer to another file by now
     except BaseException:
         os.close(descriptor)
         raise
@@ -69,7 +69,7 @@ def _require_regular(mode: int) -> None:
 
 
 def read_bytes(path: str | Path, largest: int) -> bytes:
-    """All of a regular file. Raises as `open_regular`, and ValueError where it has over `largest` bytes."""
+    """Read a whole regular file. Raises as `open_regular` does, and ValueError for more than `largest` bytes."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         content = file.read(min(size, largest) + 1)
@@ -79,8 +79,8 @@ def read_bytes(path: str | Path, largest: int) -> bytes:
 
 
 def take_usual_mode(path: Path) -> None:
-    """Gives a file the mode that new files get in its folder: safetensors makes its own for their owner alone."""
-    probe = path.with_name(f"{path.name}.mode.part")  # asking for the umask would change it for a moment
+    """Give a file the default mode of new files: safetensors writes files that only their owner can read."""
+    probe = path.with_name(f"{path.name}.mode.part")  # reading the umask would set it for a moment
     probe.touch()
     try:
         os.chmod(path, stat.S_IMODE(probe.stat().st_mode))
@@ -89,7 +89,7 @@ def take_usual_mode(path: Path) -> None:
 
 
 def set_aside(path: Path) -> Path:
-    """Renames what is damaged to the first free of "NAME.damaged", "NAME.damaged-2" and so on; nothing is deleted."""
+    """Rename a damaged file or folder to the first free of "NAME.damaged", "NAME.damaged-2" and so on."""
     names = (f"{path.name}.damaged{f'-{n}' if n > 1 else ''}" for n in count(1))
     free = next(other for name in names if not os.path.lexists(other := path.with_name(name)))
     os.rename(path, free)
@@ -97,7 +97,7 @@ def set_aside(path: Path) -> Path:
 
 
 def remove(path: Path) -> None:
-    """Removes what stands there, a file or a folder with all that is in it, if anything does."""
+    """Remove a file, or a folder with its contents, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -105,7 +105,7 @@ def remove(path: Path) -> None:
 
 
 def read_json(path: str | Path, largest: int = LARGEST_JSON) -> Any:
-    """What the file holds. Raises ValueError in one sentence where it is missing, too large or not JSON."""
+    """Read a JSON file. Raises ValueError in one sentence if it is missing, too large or not JSON."""
     named = short(path)
     try:
         content = read_bytes(path, largest)

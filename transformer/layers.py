@@ -18,9 +18,9 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with an activation between, the same at every position (section 3.3).
+    """The position-wise feed-forward network (section 3.3): linear, activation, linear.
 
-    Where `gated`, the activation is multiplied with a third linear map (Shazeer 2020, "GLU variants improve
+    If `gated`, the activation is multiplied with a third linear layer (Shazeer 2020, "GLU variants improve
     transformer").
     """
 
@@ -39,7 +39,7 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """A sublayer with its dropout, its norm, and the path around it; the norm stands before or after."""
+    """A residual connection around a sublayer, with dropout, and a norm before or after it (pre-norm, post-norm)."""
 
     def __init__(self, norm: nn.Module, dropout: float, norm_first: bool):
         super().__init__()
@@ -54,7 +54,7 @@ class Residual(nn.Module):
 
 
 class Parts:
-    """Makes what layers are made of: those of the paper, as the configuration has them."""
+    """Builds the modules of a layer from the configuration; a family with other modules, such as T5, overrides them."""
 
     def __init__(self, config: ModelConfig):
         self.config = config
@@ -82,7 +82,7 @@ class Parts:
         return nn.ModuleList(Residual(self.norm(), self.config.dropout, first) for _ in range(count))
 
     def last_norm(self) -> nn.Module:
-        """That of a whole stack."""
+        """Return the norm after the last layer of a stack, or the identity."""
         return self.norm() if self.config.final_norm else nn.Identity()
 
 
@@ -94,7 +94,7 @@ class EncoderLayer(nn.Module):
         self.residuals = parts.residuals(2)
 
     def forward(self, x: Tensor, mask: Tensor, tap: Tap | None = None) -> Tensor:
-        """`x` [B, S, d_model]; `mask` broadcasts to [B, H, S, S]."""
+        """Map `x` [B, S, d_model] to the same shape; `mask` broadcasts to [B, H, S, S]."""
         around_attention, around_feed_forward = self.residuals
         x = around_attention(x, lambda h: self.attention(h, self.attention.keys_values(h), mask, tap))
         return around_feed_forward(x, self.feed_forward)
@@ -111,7 +111,10 @@ class DecoderLayer(nn.Module):
     def forward(
         self, x: Tensor, memory: Tensor, self_mask: Tensor, cross_mask: Tensor, tap: Tap | None = None
     ) -> Tensor:
-        """`x` [B, T, d_model]; `memory` [B, S, d_model]; the masks broadcast to [B, H, T, T] and [B, H, T, S]."""
+        """Map `x` [B, T, d_model] to the same shape, attending to `memory` [B, S, d_model].
+
+        The masks broadcast to [B, H, T, T] and [B, H, T, S].
+        """
         around_self, around_cross, around_feed_forward = self.residuals
         own, cross = self.self_attention, self.cross_attention
         x = around_self(x, lambda h: own(h, own.keys_values(h), self_mask, tap))

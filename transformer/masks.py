@@ -1,7 +1,7 @@
-"""What attention may look at: the one place where its masks are made.
+"""Padding masks and look-ahead masks.
 
-The paper hides padding everywhere, and from each target token those that come later. A model may be told never to hide
-either (`ModelConfig.padding_mask`, `look_ahead_mask`), as the code of two tutorials does.
+The paper masks padding everywhere, and in the decoder's self-attention all later tokens. A model may be configured to
+apply neither (`ModelConfig.padding_mask`, `look_ahead_mask`), as the code of two tutorials does.
 
 Shapes: B sentences, S source tokens, T target tokens, K keys.
 """
@@ -15,9 +15,9 @@ from transformer.config import ModelConfig
 
 
 def visible_keys(ids: Tensor, pad_id: int) -> Tensor:
-    """True at the tokens that may be looked at: [B, 1, 1, K].
+    """Return True for the keys that are not padding: [B, 1, 1, K].
 
-    The first token always may: a sentence of padding alone would leave a query no key, and its softmax no number.
+    The first key is always visible: a sentence of padding alone would mask every key, and its softmax would be NaN.
     """
     visible = ids != pad_id
     visible[:, 0] = True
@@ -25,19 +25,19 @@ def visible_keys(ids: Tensor, pad_id: int) -> Tensor:
 
 
 def no_later_keys(queries: int, keys: int, device: torch.device) -> Tensor:
-    """True where the key is not later than the query, the last query being the last key: [queries, keys]."""
+    """Return True where the key is not later than the query: [queries, keys]. The last query is the last key."""
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
 
 
 def source_mask(src: Tensor, config: ModelConfig) -> Tensor:
-    """True where the encoder and cross-attention may look at `src` [B, S]: [B, 1, 1, S]."""
+    """Return the mask of the encoder and of cross-attention for `src` [B, S], True where visible: [B, 1, 1, S]."""
     if config.padding_mask == "never":
         return torch.ones_like(src, dtype=torch.bool)[:, None, None, :]
     return visible_keys(src, config.pad_id)
 
 
 def target_mask(tgt: Tensor, config: ModelConfig) -> Tensor:
-    """True where the decoder's self-attention may look at `tgt` [B, T]: broadcasts to [B, 1, T, T]."""
+    """Return the mask of the decoder's self-attention for `tgt` [B, T]; it broadcasts to [B, 1, T, T]."""
     length = tgt.size(1)
     seen = source_mask(tgt, config)
     if config.look_ahead_mask == "never":
@@ -46,7 +46,7 @@ def target_mask(tgt: Tensor, config: ModelConfig) -> Tensor:
 
 
 def never_hidden(config: ModelConfig) -> str | None:
-    """What this model's attention sees that the paper hides, as a sentence; None where its masks are applied."""
+    """Describe in a sentence which of the paper's masks this model lacks; None where both are applied."""
     both = config.padding_mask == config.look_ahead_mask == "never"
     if both:
         return (

@@ -25,7 +25,7 @@ POSITIONS = {
 
 
 class Embedding(nn.Module):
-    """Tokens as vectors, scaled by √d_model (section 3.4), with their positions; some families norm the sum."""
+    """Token embeddings scaled by √d_model (section 3.4) plus positions; some families normalise the sum."""
 
     def __init__(self, config: ModelConfig, vocab_size: int):
         super().__init__()
@@ -37,7 +37,10 @@ class Embedding(nn.Module):
         self.max_length = config.max_length
 
     def forward(self, ids: Tensor, at: At = 0) -> Tensor:
-        """`ids` [B, T] stand at positions from `at` on, or each at its own of `at` [T]."""
+        """Embed `ids` [B, T] at consecutive positions from `at` on, or at the positions `at` [T]: [B, T, d_model].
+
+        Raises ValueError for a position beyond `max_length`.
+        """
         length = int(at.max()) + 1 if isinstance(at, Tensor) else at + ids.size(1)
         if length > self.max_length:
             raise ValueError(
@@ -80,10 +83,10 @@ class Decoder(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Reads `src` [B, S], writes the logits of the token after each of `tgt` [B, T]: [B, T, V].
+    """The encoder-decoder transformer: maps `src` [B, S] and `tgt` [B, T] to next-token logits [B, T, V].
 
-    Nothing is written to the model while it runs: a tap belongs to the caller, so one model serves any number of
-    threads. `transformer.inference.prepared` has the form in which it decodes.
+    The forward pass writes nothing to the model, and taps belong to the caller, so that any number of threads can share
+    one model. Decoding uses the form in `transformer.inference.prepared`.
     """
 
     parts: ClassVar[type[Parts]] = Parts
@@ -100,22 +103,22 @@ class Transformer(nn.Module):
         if config.tied == "all":
             self.encoder.embedding.tokens.weight = self.decoder.embedding.tokens.weight
         self.apply(initialise)
-        if config.tied != "none":  # the projection was drawn after the embedding that it is
+        if config.tied != "none":  # `apply` has initialised the shared matrix as a projection
             initialise(self.decoder.embedding.tokens)
 
     def encode(self, src: Tensor, tap: Tap | None = None) -> Tensor:
-        """The memory that the decoder looks at: [B, S, d_model]."""
+        """Encode `src` [B, S]: return the memory that cross-attention attends to, [B, S, d_model]."""
         return self.encoder(src, source_mask(src, self.config), tap)
 
     def decode(self, tgt: Tensor, memory: Tensor, src: Tensor, tap: Tap | None = None) -> Tensor:
-        """The decoder's last state at each token of `tgt`: [B, T, d_model]."""
+        """Return the decoder's final hidden state at each token of `tgt` [B, T]: [B, T, d_model]."""
         return self.decoder(tgt, memory, target_mask(tgt, self.config), source_mask(src, self.config), tap)
 
     def forward(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
         return self.output(self.decode(tgt, self.encode(src, tap), src, tap=tap))
 
     def sites(self) -> list[Site]:
-        """Every attention of the network, in the order in which a sentence meets them."""
+        """List every attention module of the network in the order of the forward pass."""
         encoder = [Site("encoder", layer, "self") for layer in range(self.config.encoder.n_layers)]
         decoder = [
             Site("decoder", layer, kind) for layer in range(self.config.decoder.n_layers) for kind in ("self", "cross")
@@ -124,7 +127,7 @@ class Transformer(nn.Module):
 
 
 def initialise(module: nn.Module) -> None:
-    """Xavier for the linear maps; embeddings so that, scaled by √d_model, each component has variance 1."""
+    """Initialise a module: Xavier for linear layers; embeddings with variance 1 after scaling by √d_model."""
     if isinstance(module, nn.Embedding):
         nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
     elif isinstance(module, nn.Linear):
@@ -134,5 +137,5 @@ def initialise(module: nn.Module) -> None:
 
 
 def count_parameters(model: nn.Module) -> int:
-    """Numbers that training changes; a tied matrix counts once."""
+    """Count the trainable parameters; a tied matrix counts once."""
     return sum(p.numel() for p in model.parameters() if p.requires_grad)

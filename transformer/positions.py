@@ -1,29 +1,30 @@
-"""Where a token stands: attention alone sees a bag of words."""
+"""Positional encodings: without them, attention sees a bag of words."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
-At = int | Tensor  # the place of the first token, those after it next to it; or [T], the place of each
+At = int | Tensor  # the position of the first of consecutive tokens, or the position of each token [T]
 
 
 def places(at: At, length: int) -> slice | Tensor:
-    """Where `length` tokens stand, as an index of a table's rows."""
+    """Return the positions of `length` tokens as an index into a table's rows."""
     return at if isinstance(at, Tensor) else slice(at, at + length)
 
 
 def sinusoidal(length: int, d_model: int, base: float = 10_000.0) -> Tensor:
-    """PE(p, 2i) = sin(p / base^(2i / d_model)), PE(p, 2i + 1) = cos(of the same): [length, d_model].
+    """Return the sinusoidal encoding of section 3.5, "Attention Is All You Need": [length, d_model].
 
-    Section 3.5 of "Attention Is All You Need"; wavelengths run from 2π to base * 2π positions. Computed in
-    double precision, since an angle of thousands of radians has few digits left in single.
+    PE(p, 2i) = sin(p / base^(2i / d_model)) and PE(p, 2i + 1) = cos of the same angle; wavelengths run from 2π to
+    base * 2π positions. Angles are computed in double precision: in single precision, one of thousands of radians has
+    few digits left.
     """
     return sinusoidal_rows(torch.arange(length), d_model, base)
 
 
 def sinusoidal_rows(positions: Tensor, d_model: int, base: float = 10_000.0) -> Tensor:
-    """The rows of that table for positions [N], wherever they are, without those between: [N, d_model]."""
+    """Return the rows of the sinusoidal table for arbitrary positions [N]: [N, d_model]."""
     position = positions.to(torch.float64)[:, None]
     frequency = base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     angle = position * frequency
@@ -31,7 +32,7 @@ def sinusoidal_rows(positions: Tensor, d_model: int, base: float = 10_000.0) -> 
 
 
 class SinusoidalPositions(nn.Module):
-    """The fixed table; it is rebuilt from the configuration, so a checkpoint does not carry it."""
+    """The fixed sinusoidal table. It is recomputed from the configuration, so checkpoints do not store it."""
 
     table: Tensor
 
@@ -44,7 +45,7 @@ class SinusoidalPositions(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """One trained vector for each position up to `max_length`."""
+    """A learned vector for each position below `max_length`."""
 
     def __init__(self, max_length: int, d_model: int):
         super().__init__()
@@ -55,7 +56,7 @@ class LearnedPositions(nn.Module):
 
 
 class StoredPositions(nn.Module):
-    """A table that an imported model brought with it, used as it stands; training leaves it alone."""
+    """A table that came with an imported model. It is used unchanged and not trained."""
 
     def __init__(self, max_length: int, d_model: int):
         super().__init__()
@@ -66,7 +67,7 @@ class StoredPositions(nn.Module):
 
 
 class NoPositions(nn.Module):
-    """Says nothing of order."""
+    """No positional encoding."""
 
     def forward(self, x: Tensor, at: At) -> Tensor:
         return x

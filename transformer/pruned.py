@@ -1,4 +1,4 @@
-"""A network without some of its heads: their parameters are gone, and the others keep their numbers.
+"""Head pruning: removes the parameters of heads; the remaining heads keep their numbers.
 
 Shapes: M = d_model, D = d_head.
 """
@@ -20,15 +20,15 @@ Heads = Iterable[tuple[Site, int]]
 
 
 def pruned(model: Transformer, heads: Heads) -> Transformer:
-    """A copy of `model` that lacks these heads as well, and computes what it does where they are switched off.
+    """Return a copy of `model` without these heads; it computes what `model` computes with them switched off.
 
-    Raises ConfigError for a head that there is not.
+    Raises ConfigError for a head that the model does not have.
     """
     return _without(model, {*model.config.pruned_heads, *((*site, head) for site, head in heads)})
 
 
 def filled(model: Transformer) -> Transformer:
-    """A copy of a pruned model in the shape of the whole one: the heads that it lacks have zeros, and add nothing."""
+    """Return a copy of a pruned model in its original shape, with zero weights for the pruned heads."""
     return _without(model, set())
 
 
@@ -44,7 +44,7 @@ def _without(model: Transformer, gone: set[tuple[str, int, str, int]]) -> Transf
 @torch.no_grad()
 def _keep(attention: MultiHeadAttention, kept: tuple[int, ...]) -> None:
     def of_kept(numbers: Tensor, axis: int) -> nn.Parameter:
-        """Of numbers that have kept * D along an axis, those of the new heads."""
+        """Select the heads `kept` from a tensor whose `axis` has (previously kept heads) * D entries."""
         by_head = numbers.unflatten(axis, (len(attention.kept), attention.d_head)).movedim(axis, 0)
         chosen = only(kept, among_all(attention.kept, attention.n_heads, by_head[None]))[0]
         return nn.Parameter(chosen.movedim(0, axis).flatten(axis, axis + 1).clone(), numbers.requires_grad)

@@ -1,22 +1,22 @@
-"""What was given, as a refusal quotes it: however long it is, the sentence stays one that can be read."""
+"""Quoting of user input in error messages, shortened so that the sentence stays readable."""
 
 from __future__ import annotations
 
 from reprlib import Repr
 
-LONGEST = 200  # characters of what was given
+LONGEST = 200  # characters of a quoted value
 
 _REPR = Repr()
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = LONGEST
 
 
 def quoted(value: object) -> str:
-    """A value as Python writes it, such as a text in quotation marks."""
+    """Return a shortened repr of a value, such as a text in quotation marks."""
     return short(_REPR.repr(value))
 
 
 def worded(error: Exception) -> str:
-    """What an error says, in a sentence: the system's own have a number, and all of a name however long."""
+    """Return an error's message as a sentence; an OSError's without its number, and with its file name shortened."""
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
     name = error.filename if error.filename2 is None else error.filename2  # the other is one that nobody gave
@@ -25,6 +25,6 @@ def worded(error: Exception) -> str:
 
 
 def short(text: object) -> str:
-    """A text, such as a path, as it is; of a long one, its beginning and its end."""
+    """Return a text such as a path; a long one is reduced to its beginning and end."""
     text = str(text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}…{text[1 - LONGEST // 2 :]}"

@@ -1,4 +1,4 @@
-"""Recording and intervening are one thing: a tap sees each attention pattern and returns the one to go on with.
+"""Taps record attention patterns or change them: each is shown every pattern and returns the one to continue with.
 
 Shapes: B sentences, H heads, Q queries, K keys, D = d_head.
 """
@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 class Site(NamedTuple):
-    """Where an attention stands: fixed when its layer is built. Layers count from 0."""
+    """The place of an attention module in the network, fixed when its layer is built. Layers count from 0."""
 
     stack: str  # "encoder" or "decoder"
     layer: int
@@ -21,10 +21,10 @@ class Site(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """What a pattern was computed from.
+    """The tensors from which a pattern was computed.
 
-    A tap needs the mask to tell a hidden key from one that merely weighs 0, the values to say how much a weight
-    moves, and the queries and keys to show where the pattern comes from.
+    The mask tells a masked key from one whose weight is 0, the values say how much a weight contributes, and queries
+    and keys show where the pattern comes from.
     """
 
     q: Tensor  # [B, H, Q, D]
@@ -37,9 +37,9 @@ Tap = Callable[[Site, Tensor, Inputs], Tensor]
 
 
 class Observer:
-    """A tap that changes nothing and looks at the patterns alone, never at what they were computed from.
+    """A tap that changes nothing and reads only the patterns, not the tensors behind them.
 
-    So attention may be computed in whichever way is fastest, and `see` is shown what the pattern would have been.
+    Attention may then be computed in the fastest way, as long as `see` is given the pattern.
     """
 
     def see(self, site: Site, pattern: Tensor) -> None:
@@ -51,14 +51,14 @@ class Observer:
 
 
 class Recorder(Observer, dict[Site, list[Tensor]]):
-    """Keeps the patterns it sees, [B, H, Q, K] a pass."""
+    """Records every pattern [B, H, Q, K], one per pass, by site."""
 
     def see(self, site: Site, pattern: Tensor) -> None:
         self.setdefault(site, []).append(pattern.detach())
 
 
 class InputRecorder(dict[Site, Inputs]):
-    """A tap that keeps what the patterns of the latest pass were computed from."""
+    """Records the inputs of each pattern of the latest pass, by site."""
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
         self[site] = Inputs(*(x.detach() for x in inputs))
@@ -74,7 +74,7 @@ def _with_head(pattern: Tensor, head: int, new: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Scale:
-    """Multiplies the weights of one head by `factor`, so that it adds that much of its value to the sum."""
+    """Multiplies the weights of one head by `factor`, and with them the head's output."""
 
     site: Site
     head: int
@@ -88,7 +88,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Ablate:
-    """Switches one head off: its weights become 0, so it adds nothing."""
+    """Switches one head off: its weights become 0, and so does its output."""
 
     site: Site
     head: int
@@ -99,7 +99,7 @@ class Ablate:
 
 @dataclass(frozen=True)
 class Uniform:
-    """Makes one head look at every key that it may see by the same share."""
+    """Gives one head the same weight on every key that is not masked."""
 
     site: Site
     head: int
@@ -113,7 +113,7 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Replace:
-    """Gives one head the row or rows that the caller wrote: `rows[q][k]`, or one row for every query."""
+    """Replaces the weights of one head by `rows[q][k]`, or by a single row for all queries."""
 
     site: Site
     head: int
@@ -126,9 +126,9 @@ class Replace:
 
 
 class WholePass:
-    """A tap that makes a row of a pattern of other rows too, so that a decode computes the whole prefix at each step.
+    """A tap whose result for one row depends on other rows, so that decoding recomputes the whole prefix at each step.
 
-    It sees [N, H, T, K] there, where other taps see the newest token's row.
+    It is shown [N, H, T, K] there, where other taps are shown only the newest token's row.
     """
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
@@ -140,7 +140,7 @@ def reads_whole_pass(tap: Tap | None) -> bool:
 
 
 def among_all(kept: Sequence[int], count: int, by_head: Tensor) -> Tensor:
-    """What the heads that are left give, [B, kept, ...], among all that there were, [B, count, ...]: others give 0."""
+    """Expand a tensor of the remaining heads [B, kept, ...] to all heads [B, count, ...]; pruned ones are 0."""
     if len(kept) == count:
         return by_head
     every = by_head.new_zeros(len(by_head), count, *by_head.shape[2:])
@@ -149,13 +149,13 @@ def among_all(kept: Sequence[int], count: int, by_head: Tensor) -> Tensor:
 
 
 def only(kept: Sequence[int], by_head: Tensor) -> Tensor:
-    """The other way round: of what all heads give, [B, H, ...], that of the heads that are left."""
+    """Select the remaining heads of a tensor of all heads [B, H, ...]; the inverse of `among_all`."""
     return by_head if len(kept) == by_head.size(1) else by_head[:, list(kept)]
 
 
 @dataclass(frozen=True)
 class _AmongAll:
-    """Shows a tap the heads that are left by the numbers that they had; the others weigh 0, as if switched off."""
+    """Shows a tap all heads under their original numbers; the pruned ones have weight 0, as if switched off."""
 
     tap: Tap
     kept: tuple[int, ...]
@@ -178,7 +178,7 @@ class _ObservedAmongAll(Observer):
 
 
 def with_pruned(tap: Tap | None, kept: tuple[int, ...], count: int) -> Tap | None:
-    """`tap` for an attention that has left the heads `kept` of `count`: a tap sees all of them."""
+    """Wrap `tap` for an attention module that kept the heads `kept` of `count`, so that the tap still sees all."""
     if tap is None or len(kept) == count:
         return tap
     return _ObservedAmongAll(tap, kept, count) if isinstance(tap, Observer) else _AmongAll(tap, kept, count)
@@ -188,14 +188,14 @@ Intervention = Ablate | Scale | Uniform | Replace
 
 
 def switches_off(one: Tap) -> TypeGuard[Ablate | Scale]:
-    """Whether nothing is left of the head."""
+    """Return whether an intervention sets a head's output to 0."""
     return isinstance(one, Ablate) or (isinstance(one, Scale) and one.factor == 0)
 
 
 def require_heads(tap: Tap | None, heads: Mapping[Site, Sequence[int]]) -> None:
-    """Raises ValueError where an intervention is meant for a head that a model lacks: it would change nothing.
+    """Raise ValueError for an intervention on a head that the model lacks, which would otherwise do nothing.
 
-    `heads` are those that the model has at each site. Taps of other sorts are not asked.
+    `heads` lists the model's heads by site. Taps that are not interventions are not checked.
     """
     for one in tap.taps if isinstance(tap, Chain) else (tap,):
         if not isinstance(one, Intervention):
@@ -232,7 +232,7 @@ class Observers(Observer):
 
 
 def chain(*taps: Tap | None) -> Tap | None:
-    """The taps one after the other, those that are None left out; None where nothing remains."""
+    """Compose taps, applied from left to right; None entries are dropped, and no tap at all gives None."""
     flat = (one for tap in taps for one in (tap.taps if isinstance(tap, Chain) else (tap,)))
     present = tuple(tap for tap in flat if tap is not None)
     if len(present) <= 1:

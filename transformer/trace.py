@@ -1,6 +1,6 @@
-"""A trace: what every head looked at in one pass, as arrays, with the tokens that label them.
+"""A trace: the attention patterns of every head in one forward pass, with the tokens that label them.
 
-Shapes: L layers, H heads, S source tokens, T target tokens that were written, which is one fewer than `target` has.
+Shapes: L layers, H heads, S source tokens, T written target tokens, one fewer than `target` has.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 @dataclass(frozen=True)
 class Tokens:
-    """A sentence as the model sees it. `words` groups the indices of the pieces that make one word."""
+    """A tokenized sentence. `words` groups the indices of the tokens that form a word."""
 
     ids: list[int]
     pieces: list[str]  # as the vocabulary spells them
@@ -34,11 +34,11 @@ class Tokens:
 
     @classmethod
     def none(cls) -> Tokens:
-        """The source of a model that is only a decoder, and the target of one that is only an encoder."""
+        """Return an empty sentence: the source of a decoder-only model, or the target of an encoder-only one."""
         return cls([], [], [], [], [])
 
     def slice(self, start: int, stop: int) -> Tokens:
-        """The tokens from `start` to `stop`, words cut where the slice cuts them."""
+        """Return the tokens from `start` to `stop`; words are cut at the ends of the slice."""
         inside = [[i - start for i in word if start <= i < stop] for word in self.words]
         return Tokens(
             self.ids[start:stop],
@@ -53,15 +53,15 @@ class Tokens:
 class Trace:
     """The patterns of one forward pass, after the softmax; rows sum to 1 unless a tap changed a head.
 
-    `target` runs from [SOS] to [EOS]. Row t of `decoder` and `cross` reads token t and writes token t + 1. The first
-    `given` tokens, [SOS] or the prompt of a model that is only a decoder, are those that it did not write.
+    `target` runs from [SOS] to [EOS]. Row t of `decoder` and `cross` reads token t and predicts token t + 1. The first
+    `given` tokens were not written by the model: [SOS], or the prompt of a decoder-only model.
 
-    A model that is only an encoder has neither `decoder` nor `cross`, and no target; one that is only a decoder has
-    `decoder` alone, and no source.
+    An encoder-only model has neither `decoder` nor `cross`, and no target; a decoder-only model has only `decoder`, and
+    no source.
 
-    The pass reads the whole target at once. Under a look-ahead mask its rows are those of the steps that wrote it; in
-    a model without one (`look_ahead`) each row sees the later tokens too, the next one among them, as in training,
-    and the rows of the steps that wrote it are in `decoding.recorded`.
+    The pass reads the whole target at once. With a look-ahead mask its rows equal those of the decoding steps. In a
+    model without one (`look_ahead`) each row also attends to later tokens, as in training; `decoding.recorded` has the
+    rows of the decoding steps.
     """
 
     text: str
@@ -97,11 +97,11 @@ class Trace:
 
     @property
     def log_prob(self) -> float:
-        """The log-probability of all that was written."""
+        """The log-probability of all tokens that the model wrote."""
         return float(self.log_probs[max(self.given - 1, 0) :].sum())
 
     def pattern(self, kind: str) -> np.ndarray:
-        """The patterns of a kind, [L, H, queries, keys]. Raises ValueError for a kind that the trace lacks."""
+        """Return the patterns of a kind, [L, H, queries, keys]. Raises ValueError for a kind that the trace lacks."""
         patterns = self._patterns.get(kind)
         if patterns is None:
             there = ", ".join(self.kinds)
@@ -109,12 +109,12 @@ class Trace:
         return patterns
 
     def row_tokens(self, kind: str) -> Tokens:
-        """The queries: source tokens, or the tokens that are being written."""
+        """Return the queries: the source tokens, or the target tokens being written."""
         self.pattern(kind)
         return self.source if kind == "encoder" else self.writes
 
     def column_tokens(self, kind: str) -> Tokens:
-        """The keys: what may be looked at."""
+        """Return the keys: the tokens that are attended to."""
         self.pattern(kind)
         return self.reads if kind == "decoder" else self.source
 
@@ -125,13 +125,13 @@ class Trace:
         return self.column_tokens(kind).labels
 
     def masked(self, kind: str) -> np.ndarray:
-        """True where a query may not look, [queries, keys]: in a decoder that hides it, at what comes later."""
+        """Return True where a key is masked, [queries, keys]: later tokens in a decoder with a look-ahead mask."""
         queries, keys = self.pattern(kind).shape[-2:]
         later = np.triu(np.ones((queries, keys), dtype=bool), 1)
         return later if kind == "decoder" and not self.look_ahead else np.zeros_like(later)
 
     def save(self, path: str | Path) -> None:
-        """Writes everything as one compressed .npz without pickles. Raises ValueError where it has no folder."""
+        """Write a compressed .npz without pickled objects. Raises ValueError if the folder does not exist."""
         path = Path(path)
         require_folder(path)
         arrays: dict[str, Any] = {
@@ -158,7 +158,7 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:
-        """Reads what `save` wrote. Raises ValueError naming the file where it isn't that."""
+        """Read what `save` wrote. Raises ValueError naming the file if it is something else."""
         try:
             with open_regular(path) as file, np.load(file, allow_pickle=False) as data:
                 patterns = {kind: data.get(kind) for kind in KINDS}

@@ -1,7 +1,7 @@
-"""Matrices in 8 bits: each row is rounded to whole multiples of a step of its own, the row's largest number / 127.
+"""8-bit absmax quantization of matrices by row (Dettmers et al. 2022, "LLM.int8()", section 2.1).
 
-That is absmax quantization by vectors (Dettmers et al. 2022, "LLM.int8()", section 2.1). A step stands beside its
-matrix, as the tensor `NAME.step`. It is for snapshots that are looked at: half the size of 16-bit weights.
+Each row is rounded to multiples of its step, the row's largest absolute value / 127. The steps are stored beside the
+matrix as the tensor `NAME.step`. Snapshots of a training are stored this way, in half the size of 16-bit weights.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LARGEST = 127
 
 
 def rounded(name: str, weights: Tensor) -> dict[str, Tensor]:
-    """A matrix [rows, columns] as whole numbers of 8 bits and its rows' steps [rows, 1]; all else in 16 bits."""
+    """Quantize a matrix [rows, columns] to int8 with a step per row [rows, 1]; other tensors become float16."""
     if weights.dim() != 2:
         return {name: weights.half()}
     largest = weights.abs().amax(dim=1, keepdim=True)
@@ -27,9 +27,9 @@ def rounded(name: str, weights: Tensor) -> dict[str, Tensor]:
 
 
 def tensors_of(places: Mapping[str, Stored]) -> dict[str, tuple[Stored, Stored | None]]:
-    """Each tensor of a file by its name, with the steps of its rows where it is in 8 bits.
+    """Return each tensor of a file by name, with its steps if it is quantized.
 
-    Raises ValueError for 8 bits whose steps are missing, or are not one floating-point number a row.
+    Raises ValueError for an int8 tensor whose steps are missing or are not one float32 per row.
     """
     steps = {name + STEP for name, place in places.items() if place.dtype == "I8"}
     for name in steps:
@@ -40,5 +40,5 @@ def tensors_of(places: Mapping[str, Stored]) -> dict[str, tuple[Stored, Stored |
 
 
 def read(place: Stored, step: Stored | None) -> Tensor:
-    """The numbers that were rounded, as near as 8 bits are to them; any other tensor as it is."""
+    """Read a tensor, dequantized if it has steps."""
     return place.read() if step is None else place.read() * step.read()

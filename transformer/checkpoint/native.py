@@ -44,7 +44,7 @@ _KNOWN = {_PAPER: Architecture(ModelConfig, Transformer), "t5": Architecture(T5C
 
 
 def build(config: ModelConfig) -> Transformer:
-    """The network that a configuration describes, with random initialisation."""
+    """Build the network of a configuration, with random initialisation."""
     return _KNOWN[_name(config)].model(config)
 
 
@@ -54,7 +54,7 @@ def to_json(config: ModelConfig) -> dict[str, Any]:
 
 
 def from_json(values: object) -> ModelConfig:
-    """What `to_json` gave. Raises ValueError naming what is unknown, missing or wrong."""
+    """Return the configuration that `to_json` wrote. Raises ValueError naming what is unknown, missing or wrong."""
     name = _PAPER
     if isinstance(values, Mapping) and "architecture" in values:
         name, values = values["architecture"], {k: v for k, v in values.items() if k != "architecture"}
@@ -69,7 +69,7 @@ def _name(config: ModelConfig) -> str:
 
 @dataclass
 class Checkpoint:
-    """A network, the two tokenizers that belong to it (the same object where shared) and its card."""
+    """A network, its source and target tokenizers (one object if shared) and its card."""
 
     model: Transformer
     source_tokenizer: Tokenizer
@@ -78,7 +78,7 @@ class Checkpoint:
 
 
 def save(checkpoint: Checkpoint, folder: str | Path, bits: Literal[16, 32] = 32) -> None:
-    """Writes the folder, each file under a temporary name first; its weights have so many bits."""
+    """Write the checkpoint folder with weights of `bits` bits; each file is written to a temporary name and renamed."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     save_weights(checkpoint.model, folder / WEIGHTS, bits)
@@ -90,7 +90,7 @@ def save(checkpoint: Checkpoint, folder: str | Path, bits: Literal[16, 32] = 32)
 def load(folder: str | Path, parse_tokenizer: ParseTokenizer = parse) -> Checkpoint:
     """Read what `save` wrote, ready to run (float32, evaluation mode).
 
-    `parse_tokenizer` makes a tokenizer of its JSON: the default believes the file. Raises ValueError in one sentence
+    `parse_tokenizer` builds a tokenizer from its JSON; the default trusts the file. Raises ValueError in one sentence
     that names the file and what is wrong with it.
     """
     folder = Path(folder)
@@ -111,7 +111,7 @@ def load(folder: str | Path, parse_tokenizer: ParseTokenizer = parse) -> Checkpo
 
 
 def digest(folder: str | Path) -> str:
-    """Of what a model computes with: its weights, configuration and tokenizers."""
+    """Return the SHA-256 digest of weights, configuration and tokenizers, in hexadecimal."""
     whole = hashlib.sha256()
     for name in (WEIGHTS, CONFIG, SHARED, SOURCE, TARGET):
         if (file := Path(folder) / name).is_file():
@@ -121,7 +121,7 @@ def digest(folder: str | Path) -> str:
 
 
 def save_weights(model: Transformer, path: Path, bits: Literal[8, 16, 32] = 32) -> None:
-    """The parameters by name; a tied matrix is written once, under the name that comes first."""
+    """Write the parameters by name; a tied matrix is written once, under its first name."""
     tensors: dict[str, Tensor] = {}
     for name, parameter in model.named_parameters():
         weights = parameter.detach().cpu().contiguous()
@@ -133,17 +133,18 @@ def save_weights(model: Transformer, path: Path, bits: Literal[8, 16, 32] = 32) 
 
 @lru_cache(32)  # building a small network takes longer than reading it, and the snapshots of a run share one
 def due_shapes(config: ModelConfig) -> Mapping[str, tuple[int, ...]]:
-    """The parameters that a configuration makes, a tied matrix once, without memory for them."""
-    if config.positions == "sinusoidal":  # a table that is computed is no parameter
+    """Return the shape of each parameter of a configuration, tied ones once, without allocating memory."""
+    if config.positions == "sinusoidal":  # the table is computed and no parameter
         config = replace(config, positions="none")
     with torch.device("meta"), _Undrawn():
         return MappingProxyType({name: tuple(p.shape) for name, p in build(config).named_parameters()})
 
 
 class _Undrawn(TorchFunctionMode):
-    """New parameters are left as their memory is, since they are read from a file at once.
+    """Skips the initialisation of parameters that are about to be read from a file.
 
-    Drawing them takes longer than reading them, and arithmetic on the meta device loads torch's compiler for seconds.
+    Initialising takes longer than reading, and arithmetic on the meta device imports torch's compiler, which takes
+    seconds.
     """
 
     def __torch_function__(
@@ -156,7 +157,10 @@ class _Undrawn(TorchFunctionMode):
 
 
 def load_weights(config: ModelConfig, path: Path) -> Transformer:
-    """The network of `config` with the weights of `path`, in evaluation mode."""
+    """Build the network of `config` with the weights of `path`, in evaluation mode.
+
+    Raises ValueError where the file is missing, damaged or does not fit the configuration.
+    """
     due = due_shapes(config)
     if not path.is_file():
         raise ValueError(f"{short(path)} is missing.")
@@ -174,7 +178,7 @@ def load_weights(config: ModelConfig, path: Path) -> Transformer:
             raise ValueError(f"{short(path)} has {name} in {place.dtype}, and weights are floating-point numbers.")
     with _Undrawn():
         model = build(config)
-    with torch.no_grad():  # one at a time, and not mapped: either way all would be in memory twice
+    with torch.no_grad():  # one by one and not memory-mapped, so that no second copy of all weights is in memory
         for name, parameter in model.named_parameters():
             parameter.copy_(eight_bits.read(*tensors[name]))
     return model.eval()
@@ -202,9 +206,9 @@ def _check_shapes(due: Mapping[str, tuple[int, ...]], shapes: dict[str, tuple[in
 
 
 def load_tokenizers(folder: Path, config: ModelConfig, parse_tokenizer: ParseTokenizer) -> tuple[Tokenizer, Tokenizer]:
-    """The two, the same object where there is one file.
+    """Read the source and target tokenizers, the same object where there is one file.
 
-    Each has as many tokens as the embedding has rows: `health` says so where the file has more or fewer.
+    Each is given as many tokens as its embedding has rows, even where the file has more or fewer.
     """
     sizes = (config.source_vocab_size, config.target_vocab_size)
     if (folder / SHARED).exists():

@@ -1,4 +1,4 @@
-"""A state dict whose names, shapes and types are known before any number of it is read."""
+"""A state dict whose names, shapes and dtypes are known before any tensor is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from transformer.files import open_regular
 
-# What a file of weights may declare, whoever wrote it; one that declares more is refused unread.
+# Limits on what a file of weights may declare; a file that declares more is refused before it is read.
 LARGEST_WEIGHTS = 8 * 2**30  # bytes; an encoder-decoder of 1.3 thousand million parameters in float32 has 5.5e9
 MOST_TENSORS = 10_000  # a model has some hundreds, thousands at most, and its optimizer two for each
 LONGEST_NAME = 500  # characters of a tensor's name
@@ -40,7 +40,7 @@ DTYPES = {
 
 
 class Refused(ValueError):
-    """Why a file will not be opened: one sentence that says what is wrong, what was found, and what to do about it."""
+    """A file was refused: the message says what is wrong, what was found and what to do about it."""
 
     def __init__(self, what: str, facts: tuple[tuple[str, str], ...] = (), remedy: str = "", command: str = ""):
         """`facts` are such as ("Found at", "byte 61"); `command` is what a person may copy to make the file one
@@ -62,13 +62,13 @@ class Weights(Protocol):
     def infos(self) -> Mapping[str, TensorInfo]: ...
 
     def tensor(self, name: str) -> Tensor:
-        """The numbers, in their own type. Raises Refused where the file ends before they do."""
+        """Read a tensor in its stored dtype. Raises Refused where the file ends too early."""
         ...
 
 
 @dataclass(frozen=True)
 class Stored:
-    """Where the numbers of a tensor lie: from byte `start` of `path` on, `strides` numbers apart (None: in order)."""
+    """The location of a tensor: from byte `start` of `path` on, with `strides` in elements (None: contiguous)."""
 
     path: Path
     start: int
@@ -82,7 +82,7 @@ class Stored:
 
     @property
     def span(self) -> int:
-        """The numbers from the first that it uses to the last."""
+        """The number of elements from the first to the last that it uses."""
         if self.strides is None or not self.numbers:
             return self.numbers
         return 1 + sum((size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True))
@@ -92,7 +92,7 @@ class Stored:
         return DTYPES[self.dtype].itemsize
 
     def read(self) -> Tensor:
-        """Into memory of its own, of the tensor's size: a mapped file would count twice, and may vanish meanwhile."""
+        """Read the tensor into new memory: a memory-mapped file counts twice, and may be replaced meanwhile."""
         try:
             numbers = torch.empty(self.span, dtype=DTYPES[self.dtype])
             raw = numbers.view(torch.uint8)
@@ -113,7 +113,10 @@ class Stored:
 
 
 class StoredWeights:
-    """The tensors of one or several files. Raises Refused for more than a model has, or than the files can hold."""
+    """The tensors of one or several files.
+
+    Raises Refused for more tensors than a model has, or for more bytes than the files can hold.
+    """
 
     def __init__(self, places: Mapping[str, Stored]):
         self._places = dict(places)
@@ -153,7 +156,7 @@ def require_short(name: str) -> None:
 
 
 def plain_shape(sizes: Sequence[object]) -> tuple[int, ...]:
-    """`sizes` as a shape. Raises ValueError for what none can be, before it is multiplied out."""
+    """Return `sizes` as a shape. Raises ValueError for sizes that no tensor can have, before they are multiplied."""
     if len(sizes) > MOST_DIMENSIONS:
         raise ValueError(f"a tensor has {len(sizes):,} dimensions")
     shape = tuple(size for size in sizes if type(size) is int and 0 <= size <= LARGEST_DIMENSION)

@@ -1,4 +1,4 @@
-"""The keys and values that a decode has seen, so that each token is projected once. The caller owns it.
+"""The key/value cache of a decode: each token is projected to keys and values once. The caller owns the cache.
 
 Shapes: N rows, which are hypotheses of A sentences, at most R of each; H heads, K keys, D = d_head.
 """
@@ -15,21 +15,21 @@ from transformer.taps import Observer, Site
 
 KeysValues = tuple[Tensor, Tensor]
 
-_PLACES = 32  # for so many tokens at first, then twice as many: new memory costs more than what is written there
+_INITIAL_CAPACITY = 32  # tokens; it doubles when full, since allocating costs more than copying
 
 
 class Rows:
-    """The sentence that each row belongs to: what the rows of one sentence look at lies in memory once."""
+    """Maps rows (hypotheses) to sentences, so that the hypotheses of a sentence share one copy of its source."""
 
     def __init__(self, sentence: Tensor, counts: Tensor):
-        """`sentence` [N] counts up from 0, a row each, and `counts` [A] says how many rows each sentence has."""
+        """`sentence` [N] is the sentence of each row, ascending from 0; `counts` [A] the rows per sentence."""
         self.sentence, self.sentences, self.most = sentence, len(counts), int(counts.max())
         self.full = self.sentences * self.most == len(sentence)
         first = counts.cumsum(0) - counts
         self.place = torch.arange(len(sentence), device=sentence.device) - first[sentence]
 
     def together(self, x: Tensor) -> Tensor:
-        """[N, 1, d_model] -> [A, R, d_model]: a sentence's rows as its queries, with 0 where it has fewer."""
+        """Group rows by sentence: [N, 1, d_model] -> [A, R, d_model], zero-padded where a sentence has fewer rows."""
         if self.full:
             return x.reshape(self.sentences, self.most, -1)
         places = x.new_zeros(self.sentences, self.most, x.size(-1))
@@ -37,11 +37,11 @@ class Rows:
         return places
 
     def apart(self, x: Tensor) -> Tensor:
-        """[A, R, ...] -> [N, ...]."""
+        """Undo `together`: [A, R, ...] -> [N, ...]."""
         return x.flatten(0, 1) if self.full else x[self.sentence, self.place]
 
     def shown(self, observer: Observer) -> Observer:
-        """One that sees patterns [A, H, R, K], and shows them to `observer` as those of rows, [N, H, 1, K]."""
+        """Return an observer of patterns [A, H, R, K] that passes them to `observer` by row, [N, H, 1, K]."""
         return _OfRows(self, observer)
 
 
@@ -55,11 +55,11 @@ class _OfRows(Observer):
 
 
 class Cache:
-    """Self-attention's keys and values grow by a token per step; cross-attention's are computed once per sentence.
+    """Keys and values of self-attention, which grow by a token per step, and of cross-attention, which are fixed.
 
-    `source` has a layer's keys and values each, [A, H, K, D], and `visible` [A, 1, 1, K] is False at their padding;
-    None where there is none. `rows` is None as long as each sentence has one row. `folded` has the only sentence,
-    by layer, where it is folded.
+    `source` holds keys and values [A, H, K, D] per layer; `visible` [A, 1, 1, K] is False at padding, or None where
+    there is no padding. `rows` is None as long as each sentence has one row. `folded` holds, by layer, the folded
+    cross-attention of a single sentence.
     """
 
     def __init__(self, source: list[KeysValues], visible: Tensor | None):
@@ -69,14 +69,14 @@ class Cache:
         self.folded: dict[int, Folded] = {}
         self.rows: Rows | None = None
         self._own: dict[int, Tensor] = {}  # [2, N, H, places, D] a layer
-        self._spare: Tensor | None = None  # what the last layer that was selected from lay in: new memory costs more
+        self._spare: Tensor | None = None  # the buffer that `select` freed last, for reuse: allocating costs more
 
     def grow(self, layer: int, new: Tensor) -> Tensor:
-        """Takes in the newest tokens' keys and values, [2, N, H, T, D], and gives all so far, [2, N, H, K, D]."""
+        """Append the keys and values of new tokens [2, N, H, T, D]; return those of all tokens, [2, N, H, K, D]."""
         start, end = self.length, self.length + new.size(3)
         held = self._own.get(layer)
         if held is None or end > held.size(3):
-            places = max(end, _PLACES if held is None else 2 * held.size(3))
+            places = max(end, _INITIAL_CAPACITY if held is None else 2 * held.size(3))
             grown = new.new_empty(*new.shape[:3], places, new.size(4))
             if held is not None:
                 grown[:, :, :, :start] = held[:, :, :, :start]
@@ -85,21 +85,21 @@ class Cache:
         return held.narrow(3, 0, end)
 
     def forget(self) -> None:
-        """Holds no target token any more."""
+        """Drop all target tokens."""
         self.length = 0
 
     @torch.inference_mode()
     def select(self, rows: Tensor) -> None:
-        """Keeps the given rows, in that order: a beam goes on from the hypotheses it chose.
+        """Keep the given rows, in that order: the hypotheses with which a beam continues.
 
-        They are grouped by sentence, in the sentences' order. What a tap was shown of the keys and values before is
+        Rows must be grouped by sentence, in the sentences' order. Keys and values that a tap was shown earlier are
         overwritten.
         """
         for layer, held in self._own.items():
             shape = held.shape[0], len(rows), *held.shape[2:]
             if self._spare is None or self._spare.shape != shape:
                 self._spare = held.new_empty(shape)
-            moved = self._spare.narrow(3, 0, self.length)  # only what is written moves
+            moved = self._spare.narrow(3, 0, self.length)  # copy the filled part only
             torch.index_select(held.narrow(3, 0, self.length), 1, rows, out=moved)
             self._own[layer], self._spare = self._spare, held
         before = rows if self.rows is None else self.rows.sentence[rows]

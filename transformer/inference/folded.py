@@ -1,8 +1,8 @@
-"""Cross-attention in single-sentence decoding: the sentence's keys and values folded into the maps around them.
+"""Cross-attention for decoding one sentence, with its keys and values absorbed into the projections around them.
 
-A head's scores (x Wq + bq) kᵀ are x (Wq kᵀ) + bq kᵀ, and what it adds to the output, p v Wo, is p (v Wo). What
-stands in brackets is the same for every token that is written, so that each of them needs two products in place of
-four (DeepSeek-V2, 2024, section 2.1.2, calls this absorbing the maps).
+A head's scores (x Wq + bq) kᵀ equal x (Wq kᵀ) + bq kᵀ, and its output p v Wo equals p (v Wo). The products in brackets
+are the same for every written token, so that each token needs two matrix products instead of four (DeepSeek-V2, 2024,
+section 2.1.2, calls this weight absorption).
 
 Shapes: N rows, which are all hypotheses of the sentence, H heads, S source tokens, D = d_head.
 """
@@ -16,13 +16,13 @@ from torch import Tensor, nn
 
 
 def folds(k: Tensor) -> bool:
-    """Whether folding keys [B, H, S, D] pays: for one sentence whose maps do not grow by it."""
+    """Return whether absorbing the keys [B, H, S, D] pays: for one sentence with S <= D, so that no matrix grows."""
     return len(k) == 1 and k.size(2) <= k.size(3)
 
 
 class Folded:
     def __init__(self, query: nn.Linear, output: nn.Linear, k: Tensor, v: Tensor, scale: float | None):
-        """The maps around an attention to `k` and `v` [1, H, S, D], whose scores it scales by 1 / √D or by `scale`."""
+        """Absorb `k` and `v` [1, H, S, D] into the projections `query` and `output`; `scale` defaults to 1 / √D."""
         self.shape = n_heads, _ = k.shape[1:3]
         k = k[0] * (1 / math.sqrt(k.size(-1)) if scale is None else scale)
         into = query.weight.float().unflatten(0, (n_heads, -1))  # [H, D, d_model]
@@ -36,7 +36,7 @@ class Folded:
             self.values += output.bias / n_heads  # a head's weights sum to 1
 
     def __call__(self, x: Tensor, onto: Tensor) -> tuple[Tensor, Tensor]:
-        """`x` [N, 1, d_model] looks at the sentence: the pattern [N, H, 1, S], and what it sees added to `onto`."""
+        """Return the pattern [N, H, 1, S] of `x` [N, 1, d_model], and the attention's output added to `onto`."""
         scores = torch.addmm(self.bias, x[:, 0], self.keys)
         pattern = scores.view(len(x), self.shape[0], 1, self.shape[1])
         torch.softmax(pattern, -1, out=pattern)

@@ -1,7 +1,7 @@
-"""Linear maps for inference, their weights in the order in which the processor's library (oneDNN) reads them fastest.
+"""Linear layers for inference, with weights in oneDNN's blocked memory layout.
 
-torch has no public way to that order, so its private operators are used, here and nowhere else; without them, or on
-another device, the maps are the plain ones.
+PyTorch has no public API for that layout, so this file, and no other, calls private operators. Without them, or on
+another device, plain linear layers are used.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-_OUTPUTS = 2_048
+_OUTPUTS_PER_PART = 2_048  # that `WeightSharingLinear` reorders at a time
 
 
 class Operators(NamedTuple):
     reorder: Callable[..., Tensor]
-    product: Callable[..., Tensor]  # of a vector with a reordered weight, and a ReLU where one is asked for
-    sum: Callable[..., Tensor]  # the product, added to another tensor
-    half: bool  # whether the processor multiplies in bfloat16
+    product: Callable[..., Tensor]  # x times a reordered weight, optionally followed by ReLU
+    sum: Callable[..., Tensor]  # the product plus another tensor
+    half: bool  # whether the CPU multiplies in bfloat16
 
 
 @cache
 def operators() -> Operators | None:
-    """None where this torch does not have them."""
+    """Return oneDNN's private operators, or None where this PyTorch lacks them."""
     if not torch.backends.mkldnn.is_available():
         return None
     private = torch.ops.mkldnn
@@ -39,7 +39,7 @@ def operators() -> Operators | None:
 
 
 class Linear:
-    """One or several linear maps of the same vector, their outputs side by side."""
+    """One or several linear layers with the same input; their outputs are concatenated."""
 
     def __init__(self, *maps: nn.Linear):
         self.weight = torch.cat([m.weight.detach() for m in maps])
@@ -57,23 +57,23 @@ class Linear:
         return self.operators.product(x, self.weight, self.bias, "none", [], "")
 
     def onto(self, x: Tensor, other: Tensor) -> Tensor:
-        """The same, added to `other` [..., outputs] in single precision."""
+        """Return the output plus `other` [..., outputs], in float32."""
         if self.operators is not None and self.dtype == torch.float32:
             return self.operators.sum(x, other, self.weight, self.bias, "add")
         return other + self(x)
 
     def relu(self, x: Tensor) -> Tensor:
-        """ReLU of the same, at once where that can be."""
+        """Return ReLU of the output, fused where possible."""
         if self.operators is None:
             return F.relu(self(x))
         return self.operators.product(x.to(self.dtype), self.weight, self.bias, "relu", [], "")
 
 
-class Shared(Linear):
-    """The same from the model's own memory, for weights of which a second copy would be too much.
+class WeightSharingLinear(Linear):
+    """`Linear` without a copy of the weights, for large models.
 
-    They are reordered at each call, some outputs at a time, since that takes as much memory: for 5 rows it all takes
-    twice as long, for 32 a third longer, for 80 a sixth.
+    The weights are reordered at each call, `_OUTPUTS_PER_PART` outputs at a time to bound memory. A call takes twice as
+    long for 5 rows, a third longer for 32, and a sixth longer for 80.
     """
 
     def __init__(self, *maps: nn.Linear):
@@ -95,7 +95,7 @@ class Shared(Linear):
             return self._product(x, *self.maps[0], after)
         whole = x.new_empty(*x.shape[:-1], sum(len(weight) for weight, _ in self.maps))
         at = 0
-        for weight, bias in self.maps:  # each to its place at once: all parts and the whole would be twice the memory
+        for weight, bias in self.maps:  # written in place: concatenating would take twice the memory
             whole[..., at : at + len(weight)] = self._product(x, weight, bias, after)
             at += len(weight)
         return whole
@@ -108,13 +108,14 @@ class Shared(Linear):
 
 
 def _parts(weight: Tensor, bias: Tensor | None) -> list[tuple[Tensor, Tensor | None]]:
-    """A map in parts of so many outputs, each with its share of the bias."""
-    weights = weight.split(_OUTPUTS)
-    return list(zip(weights, [None] * len(weights) if bias is None else bias.detach().split(_OUTPUTS), strict=True))
+    """Split a linear layer into parts of `_OUTPUTS_PER_PART` outputs, each with its slice of the bias."""
+    weights = weight.split(_OUTPUTS_PER_PART)
+    biases = [None] * len(weights) if bias is None else bias.detach().split(_OUTPUTS_PER_PART)
+    return list(zip(weights, biases, strict=True))
 
 
 def _for(weight: Tensor) -> Operators | None:
-    """The operators where oneDNN has an order of its own for such a weight, on this processor: not for an empty one."""
+    """Return the operators if oneDNN can reorder this weight on this CPU; an empty weight cannot be reordered."""
     private = operators() if weight.device.type == "cpu" and weight.numel() else None
     if private is None or not (weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and private.half)):
         return None

@@ -1,8 +1,7 @@
-"""The network made ready to run, and to write token by token: what `Transformer` computes, in about half the time.
+"""The network prepared for inference and decoding: the same results as `Transformer` in about half the time.
 
-It is `transformer.layers` for inference: no dropout, maps that read the same vector joined into one
-product, and each weight in the order in which the processor's library reads it fastest. The weights may be in half
-precision; all that is not a linear map is computed in single.
+There is no dropout, linear layers with the same input are fused into one matrix product, and weights are stored in
+oneDNN's layout. Weights may be in half precision; everything but linear layers is computed in float32.
 
 Shapes: B sentences, N hypotheses of them, a row each, H heads, Q queries, K keys, D = d_head, S source tokens,
 T target tokens, V target vocabulary.
@@ -21,7 +20,7 @@ from torch.nn import functional as F
 from transformer.attention import MultiHeadAttention, attend
 from transformer.inference.cache import Cache, KeysValues
 from transformer.inference.folded import Folded
-from transformer.inference.linear import Linear, Shared
+from transformer.inference.linear import Linear, WeightSharingLinear
 from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from transformer.masks import source_mask, target_mask
 from transformer.model import Decoder, Encoder, Transformer
@@ -30,17 +29,17 @@ from transformer.taps import Observer, Tap, only, reads_whole_pass, with_pruned
 Maps = type[Linear]
 
 
-LARGE_PARAMETERS = 30_000_000  # a second copy of so many is felt
+LARGE_PARAMETERS = 30_000_000  # from which on a second copy of the weights is avoided
 
 
 class Prepared:
-    """The prepared form of a model in evaluation mode, whose configuration it has.
+    """The prepared form of a model in evaluation mode.
 
-    It holds a copy of the weights as they are now, and nothing of a run: any number of threads may use it. After a
-    change of the model's weights, prepare it again.
+    It holds a copy of the current weights and no state of a run, so that any number of threads may use it. Prepare the
+    model again after its weights change.
 
-    A large one that `shares` has no copy of the weights, but computes with the model's: half the memory, where a beam
-    may take twice as long.
+    With `shares`, a model of more than LARGE_PARAMETERS uses the model's own weights instead of a copy: half the
+    memory, but a beam may take twice as long.
     """
 
     @torch.inference_mode()
@@ -48,19 +47,19 @@ class Prepared:
         assert not model.training, "dropout is left out"
         self.config, self.device = model.config, model.output.weight.device
         large = sum(p.numel() for p in model.parameters()) > LARGE_PARAMETERS
-        maps = Shared if shares and large and model.output.weight.dtype == torch.float32 else Linear
+        maps = WeightSharingLinear if shares and large and model.output.weight.dtype == torch.float32 else Linear
         self.encoder = PreparedEncoder(model.encoder, maps)
         self.decoder = PreparedDecoder(model.decoder, maps)
         self.output = maps(model.output)
 
     @torch.inference_mode()
     def __call__(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
-        """The logits of the token after each of `tgt` [B, T], as `Transformer` gives them: [B, T, V]."""
+        """Return the next-token logits after each token of `tgt` [B, T], as `Transformer` does: [B, T, V]."""
         return self.write(tgt, self.read(src, tap), tap)
 
     @torch.inference_mode()
     def read(self, src: Tensor, tap: Tap | None = None) -> Cache:
-        """What writing after `src` [B, S] needs of it."""
+        """Encode `src` [B, S] and return a cache from which a target can be decoded."""
         visible: Tensor | None = source_mask(src, self.config)
         if visible is not None and visible.all():
             visible = None
@@ -69,9 +68,9 @@ class Prepared:
 
     @torch.inference_mode()
     def write(self, tgt: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
-        """The logits after each of `tgt` [N, T], which come after the tokens that `cache` holds: [N, T, V].
+        """Return the logits [N, T, V] after each token of `tgt` [N, T], which continues the tokens in `cache`.
 
-        Several tokens at once may only be the first.
+        Several tokens at once are allowed only while the cache is empty.
         """
         mask = None
         if tgt.size(1) > 1:
@@ -81,10 +80,10 @@ class Prepared:
 
     @torch.inference_mode()
     def write_next(self, prefix: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
-        """The logits after the last of `prefix` [N, T], of which `cache` holds all but that: [N, V].
+        """Return the next-token logits [N, V] after `prefix` [N, T], of which `cache` holds all tokens but the last.
 
-        Where earlier tokens see later ones, what was computed of them changes with each token that is written: then
-        nothing that is held can be used, and the whole prefix is computed anew. So it is where a tap needs that.
+        Without a look-ahead mask, and for a tap that depends on other rows, earlier states change with every new token;
+        then the cache is dropped and the whole prefix is computed again.
         """
         if self.config.look_ahead_mask == "never" or reads_whole_pass(tap):
             cache.forget()
@@ -113,7 +112,7 @@ class PreparedDecoder:
         self.position_bias = position_bias(each(DecoderLayer, plain.layers)[0].self_attention)
 
     def __call__(self, tgt: Tensor, mask: Tensor | None, cache: Cache, tap: Tap | None) -> Tensor:
-        """`tgt` [N, T] stand where the tokens that `cache` holds end."""
+        """Return the hidden states [N, T, d_model] of `tgt` [N, T], which continues the tokens in `cache`."""
         x = self.embedding(tgt, cache.length).float()
         bias = self.position_bias(tgt.size(1), cache.length + tgt.size(1))
         for layer in self.layers:
@@ -153,7 +152,7 @@ class PreparedResidual:
         self.norm, self.norm_first = Norm(plain.norm), plain.norm_first
 
     def __call__(self, x: Tensor, sublayer: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-        """A sublayer adds what it finds to its second argument, as a part of its last product."""
+        """Apply `sublayer(x, residual)`, which returns its output plus the residual, fused into its last product."""
         if self.norm_first:
             return sublayer(self.norm(x), x)
         return self.norm(sublayer(x, x))
@@ -173,12 +172,12 @@ M = TypeVar("M", bound=nn.Module)
 
 
 def each(kind: type[M], modules: nn.Module) -> list[M]:
-    """The modules of a list, which are all of that kind."""
+    """Return the children of a module list that are of type `kind`."""
     return [module for module in modules.children() if isinstance(module, kind)]
 
 
 class Heads:
-    """What both kinds of attention do with their heads."""
+    """Splitting and joining of heads, shared by self-attention and cross-attention."""
 
     def __init__(self, plain: MultiHeadAttention, maps: Maps):
         self.site, self.n_heads, self.scale = plain.site, plain.n_heads, plain.scale
@@ -190,11 +189,11 @@ class Heads:
         return x.float().view(*x.shape[:2], maps, len(self.kept), self.d_head).permute(2, 0, 3, 1, 4)
 
     def seen_by(self, tap: Tap | None) -> Tap | None:
-        """What shows `tap` all heads, pruned ones among them."""
+        """Wrap `tap` so that it sees all heads, including pruned ones."""
         return with_pruned(tap, self.kept, self.n_heads)
 
     def join(self, heads: Tensor, onto: Tensor) -> Tensor:
-        """[N, H, Q, D] through the output map, added to `onto` [N, Q, d_model]."""
+        """Project the heads [N, H, Q, D] to [N, Q, d_model] and add `onto`."""
         return self.output.onto(heads.transpose(1, 2).flatten(-2), onto)
 
 
@@ -212,7 +211,7 @@ class SelfAttention(Heads):
         tap: Tap | None,
         cache: Cache | None = None,
     ) -> Tensor:
-        """`x` [N, Q, d_model] looks at itself, and with a cache at what that holds."""
+        """Attend from `x` [N, Q, d_model] to itself and to the cached tokens, and add `onto`."""
         split = self.split(self.query_key_value(x), 3)
         k, v = (split[1:] if cache is None else cache.grow(self.site.layer, split[1:])).unbind()
         q = split[0]
@@ -224,12 +223,12 @@ class CrossAttention(Heads):
     def __init__(self, plain: MultiHeadAttention, maps: Maps):
         super().__init__(plain, maps)
         self.unpacked = plain.query, plain.output
-        if maps is Linear:  # whose weights are a copy
+        if maps is Linear:  # `Linear` copies the weights, so copy these too
             self.unpacked = copy.deepcopy(self.unpacked)
         self.query, self.key_value = maps(plain.query), maps(plain.key, plain.value)
 
     def source(self, memory: Tensor) -> KeysValues:
-        """Keys and values of `memory` [B, S, d_model], each [B, H, S, D]."""
+        """Project `memory` [B, S, d_model] to keys and values, each [B, H, S, D]."""
         k, v = self.split(self.key_value(memory), 2).contiguous().unbind()
         return k, v
 
@@ -242,20 +241,20 @@ class CrossAttention(Heads):
             return self.look_folded(x, onto, cache, observer)
         if rows is None:
             return self.look(x, onto, k, v, mask, tap)
-        if changing or x.size(1) > 1:  # such a tap may change any row, and what it is shown has a batch of rows
+        if changing or x.size(1) > 1:  # such a tap may change any row, and expects one pattern per row
             mask = None if mask is None else mask[rows.sentence]
             return self.look(x, onto, k[rows.sentence], v[rows.sentence], mask, tap)
-        # All rows of a sentence in one product.
+        # One matrix product for all rows of a sentence.
         shown = None if observer is None else rows.shown(observer)
         return rows.apart(self.look(rows.together(x), rows.together(onto), k, v, mask, shown))[:, None]
 
     def look(self, x: Tensor, onto: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
-        """`x` [B, Q, d_model] looks at `k` and `v`."""
+        """Attend from `x` [B, Q, d_model] to `k` and `v` [B, H, K, D], and add `onto`."""
         q = self.split(self.query(x), 1)[0]
         return self.join(attend(q, k, v, mask, self.site, tap, self.scale), onto)
 
     def look_folded(self, x: Tensor, onto: Tensor, cache: Cache, observer: Observer | None) -> Tensor:
-        """The same from the newest token of each hypothesis of one sentence, `x` [N, 1, d_model]."""
+        """Do the same with absorbed projections, for the newest token of each hypothesis of a single sentence."""
         layer = self.site.layer
         if layer not in cache.folded:
             cache.folded[layer] = Folded(*self.unpacked, *cache.source[layer], self.scale)
@@ -266,7 +265,7 @@ class CrossAttention(Heads):
 
 
 class Norm:
-    """A norm, called without the module around it, which costs as much as the norm of one token."""
+    """A norm called without its module: for a single token, the module call costs as much as the norm itself."""
 
     def __init__(self, plain: nn.Module):
         self.plain = copy.deepcopy(plain).requires_grad_(False).float()
@@ -280,6 +279,6 @@ class Norm:
 
 
 def position_bias(attention: MultiHeadAttention) -> Callable[[int, int], Tensor | None]:
-    """What a stack adds to its scores for (queries, keys): T5's layers share one, others have none."""
+    """Return a stack's position bias as a function of (queries, keys): shared by all layers in T5, None elsewhere."""
     bias = attention.position_bias
     return (lambda queries, keys: None) if bias is None else copy.deepcopy(bias).requires_grad_(False).float()

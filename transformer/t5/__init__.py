@@ -1,7 +1,7 @@
-"""T5 (Raffel et al. 2020, "Exploring the limits of transfer learning"): the paper's flow, made of other parts.
+"""T5 (Raffel et al. 2020, "Exploring the limits of transfer learning"): the same architecture with other modules.
 
-Its norms divide by the root mean square alone, its positions are a bias on the scores, which are not scaled, and it
-has no biases elsewhere. Versions 1.1 (also Flan-T5, mT5 and ByT5) gate the feed-forward network.
+T5 uses RMSNorm, relative position biases on unscaled attention scores, and linear layers without biases. Version 1.1
+(also Flan-T5, mT5 and ByT5) gates the feed-forward network.
 """
 
 from transformer.t5.config import T5Config

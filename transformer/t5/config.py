@@ -1,4 +1,4 @@
-"""What a T5 is made of."""
+"""The configuration of a T5 model."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from transformer.config import (
 
 @dataclass(frozen=True)
 class T5Config(ModelConfig):
-    """`ModelConfig` with T5's additional fields; what is the same in every T5 cannot be set.
+    """`ModelConfig` with T5's additional fields; fields that are the same in every T5 model cannot be set.
 
-    Both stacks read one embedding. `tied` is "all" where the output projection is that matrix too (T5 1.0), else
-    "none". "gelu" is the approximation by tanh, as in T5's own code. Raises ConfigError as `ModelConfig` does.
+    Both stacks share one embedding. `tied` is "all" if the output projection is that matrix too (T5 1.0), else "none".
+    "gelu" is the tanh approximation, as in T5's own code. Raises ConfigError as `ModelConfig` does.
     """
 
     norm_eps: float = 1e-6
@@ -30,9 +30,9 @@ class T5Config(ModelConfig):
     pad_id: int = 0
     sos_id: int = 0
     eos_id: int = 1
-    d_kv: int = 64  # numbers of a head, which need not be d_model / n_heads
-    buckets: int = 32  # ranges of distances that have a bias of their own
-    max_distance: int = 128  # from which on all distances share one
+    d_kv: int = 64  # the size of a head, which need not be d_model / n_heads
+    buckets: int = 32  # ranges of distances, each with its own bias
+    max_distance: int = 128  # distances beyond it share a bucket
     gated: bool = False
 
     norm: Norm = field(default="pre", init=False)

@@ -1,4 +1,4 @@
-"""T5 as a whole: the paper's two stacks, built of T5's parts."""
+"""The T5 model: the encoder and decoder of the paper, built from T5's modules."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from transformer.t5.parts import T5Parts
 
 
 class T5(Transformer):
-    """Reads and writes as `Transformer` does, with one embedding for both stacks.
+    """`Transformer` with one embedding for both stacks.
 
-    Where T5 1.0 divides its decoder's vectors by √d_model before the output, that factor stands in the gain of the
-    decoder's final layer norm here, which comes to the same.
+    T5 1.0 divides the decoder's output by √d_model before the output projection. Here that factor is part of the gain
+    of the decoder's final norm, which is equivalent.
     """
 
     parts: ClassVar[type[Parts]] = T5Parts

@@ -1,4 +1,4 @@
-"""The parts of T5, of which the paper's layers are built.
+"""The modules of T5 that replace those of the paper.
 
 Shapes: H heads, Q queries, K keys.
 """
@@ -27,10 +27,10 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class RelativeBias(nn.Module):
-    """A learned number for each head and distance, added to the scores (Raffel et al. 2020, section 2.1).
+    """Relative position bias: a learned number per head and distance bucket (Raffel et al. 2020, section 2.1).
 
-    Near distances have a number each; from a quarter of the buckets on (half, where only what came before is seen)
-    they share one with more and more others, and beyond `max_distance` all with each other.
+    Small distances have a bucket each. Larger ones share logarithmically wider buckets, and all distances beyond
+    `max_distance` share the last. With `both_sides`, half of the buckets are for keys after the query.
     """
 
     def __init__(self, config: T5Config, n_heads: int, both_sides: bool):
@@ -39,7 +39,7 @@ class RelativeBias(nn.Module):
         self.max_distance, self.both_sides = config.max_distance, both_sides
 
     def bucket(self, distances: Tensor) -> Tensor:
-        """The row of the table for each distance, from query to key: below 0 for a key that came before."""
+        """Return the table row of each distance, key position minus query position: negative for earlier keys."""
         count = self.table.num_embeddings
         if self.both_sides:
             count //= 2
@@ -52,20 +52,20 @@ class RelativeBias(nn.Module):
         return first + torch.where(far < exact, far, shared)
 
     def along(self, distances: Tensor) -> Tensor:
-        """The bias at each distance: [...] -> [H, ...]."""
+        """Return the bias of each head at each distance: [...] -> [H, ...]."""
         biases: Tensor = self.table(self.bucket(distances))
         return biases.movedim(-1, 0)
 
     def forward(self, queries: int, keys: int) -> Tensor:
-        """What is added to the scores where the last query is the last key: [1, H, Q, K]."""
+        """Return the bias [1, H, Q, K] for scores whose last query is the last key."""
         places = torch.arange(keys, device=self.table.weight.device)
         return self.along(places - places[keys - queries :, None])[None]
 
 
 class T5Parts(Parts):
-    """Attention without scaling; in self-attention with a bias for the distance, which all layers of a stack share.
+    """Builds T5's modules: unscaled attention with a position bias that all layers of a stack share, and RMSNorm.
 
-    No map has a bias, and norms divide by the root mean square: no mean, no bias (Zhang and Sennrich 2019).
+    Linear layers and norms have no bias (RMSNorm: Zhang and Sennrich 2019).
     """
 
     config: T5Config

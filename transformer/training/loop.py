@@ -1,4 +1,4 @@
-"""The training loop: flat, deterministic from a seed, and silent: it yields reports and never draws.
+"""The training loop: deterministic for a given seed; it yields a report per step and prints nothing.
 
 Shapes: B sentences, S source tokens, T target tokens.
 """
@@ -25,7 +25,7 @@ from transformer.training.schedule import learning_rate, teacher_forcing
 
 @dataclass(frozen=True)
 class StepReport:
-    """One step: its loss and its cost. `loss` is in nats a token, smoothing included."""
+    """The loss and cost of one step. `loss` is in nats per token and includes label smoothing."""
 
     step: int
     loss: float
@@ -33,15 +33,15 @@ class StepReport:
     gradient_norm: float
     tokens: int  # target tokens that were predicted
     seconds: float
-    teacher_forcing: float = 1.0  # the share of the target tokens that the decoder read from the corpus
+    teacher_forcing: float = 1.0  # the share of target tokens that the decoder read from the corpus
 
 
 class Diverged(ArithmeticError):
-    """The loss or its gradient is no longer a number; the weights are still those before the step."""
+    """The loss or its gradient is NaN or infinite; the weights are still those from before the step."""
 
 
 def train_dtype(precision: str, device: torch.device) -> torch.dtype:
-    """The precision of the matrix products; "auto" takes bfloat16 where the hardware computes in it."""
+    """Return the dtype of matrix products; "auto" is bfloat16 where the hardware supports it, else float32."""
     if precision == "auto":
         on_cuda = device.type == "cuda"
         fast = torch.cuda.is_bf16_supported() if on_cuda else torch.cpu._is_avx512_bf16_supported()
@@ -52,10 +52,10 @@ def train_dtype(precision: str, device: torch.device) -> torch.dtype:
 def batch_loss(
     model: Transformer, batch: Batch, label_smoothing: float = 0.0, forcing: float = 1.0, shifted: bool = True
 ) -> Tensor:
-    """The summed cross-entropy over the target tokens, in nats; padding is neither projected nor counted.
+    """Return the summed cross-entropy over the target tokens, in nats, without padding.
 
-    `forcing` is the share of the target tokens that are read as they stand in the corpus. Where the target is not
-    `shifted`, which is a mistake, the decoder reads the very tokens that it is to write.
+    `forcing` is the share of target tokens that the decoder reads from the corpus, not from its own predictions. With
+    `shifted` False, one of the mistakes that the app demonstrates, the decoder reads the very tokens it is to predict.
     """
     reads, writes = batch.tgt[:, :-1] if shifted else batch.tgt[:, 1:], batch.tgt[:, 1:]
     memory = model.encode(batch.src)
@@ -67,22 +67,22 @@ def batch_loss(
 
 
 def scheduled_sampling_inputs(model: Transformer, reads: Tensor, memory: Tensor, src: Tensor, share: float) -> Tensor:
-    """`reads` [B, T] with about `share` of the tokens replaced by the model's most probable ones.
+    """Return `reads` [B, T] with about `share` of the tokens replaced by the model's own predictions.
 
-    All are replaced at once, after one more pass of the decoder over the true tokens, since a transformer reads
-    them in parallel (Mihaylova and Martins 2019). The start and the padding stay.
+    The predictions come from one extra pass of the decoder over the true tokens (Mihaylova and Martins 2019, for
+    transformers). [SOS] and padding are kept.
     """
     pad = model.config.pad_id
     drawn = (torch.rand(reads.shape, device=reads.device) < share) & (reads != pad)
     drawn[:, 0] = False
-    states = model.decode(reads, memory, src)  # not under no_grad, under which autocast would keep weights without one
+    states = model.decode(reads, memory, src)  # not under no_grad: autocast would cache weights without gradients
     logits = model.output(states[:, :-1][drawn[:, 1:]])
     logits[:, pad] = -torch.inf
     return reads.masked_scatter(drawn, logits.argmax(-1))
 
 
 class Objective(nn.Module):
-    """The loss of a model as a module, which is what can be wrapped for several processes."""
+    """The loss as a module, which DistributedDataParallel and FSDP can wrap."""
 
     def __init__(self, model: Transformer, shifted: bool = True):
         super().__init__()
@@ -111,7 +111,10 @@ class Trainer:
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.dtype == torch.float16)
 
     def update(self, batches: Iterator[Batch], epoch: int = 0) -> StepReport:
-        """One step from the next `config.accumulate` batches. Raises Diverged before it would spoil the weights."""
+        """Take one optimizer step on the next `config.accumulate` batches.
+
+        Raises Diverged, before the weights change, where the loss or gradient is not finite.
+        """
         start = time.perf_counter()
         config, processes = self.config, self.processes
         parts = list(islice(batches, config.accumulate))
@@ -150,12 +153,12 @@ class Trainer:
 
 
 def random_seed(seed: int, step: int, rank: int) -> int:
-    """What the random numbers of a step start from: the seed and the step alone, so they need not be saved."""
+    """Return the random seed of a step, derived from run seed, step and rank, so that no generator state is saved."""
     return int.from_bytes(hashlib.sha256(f"{seed} {step} {rank}".encode()).digest()[:7])
 
 
 def train(model: Transformer, config: TrainConfig, batches: Iterator[Batch]) -> Iterator[StepReport]:
-    """Trains `model` for `config.steps` steps and reports each."""
+    """Train `model` for `config.steps` steps, yielding a report for each."""
     trainer = Trainer(model, config)
     while trainer.step < config.steps:
         yield trainer.update(batches)

@@ -1,8 +1,7 @@
-"""The cross-entropy of the last projection, in slices, so that the logits of a batch never stand in memory at once.
+"""Output projection and cross-entropy in slices, so that the logits of a whole batch are never in memory at once.
 
-A batch of 3,072 tokens and a vocabulary of 8,000 would hold a hundred megabytes of logits, and as much again for each
-step of their gradient. A slice is small enough for a processor's cache: its logits, its loss and its gradient are
-done with before the next one is begun.
+The logits of 3,072 tokens over a vocabulary of 8,000 take a hundred megabytes, and each step of their gradient as much
+again. A slice fits into a processor's cache; its logits, loss and gradient are computed before the next slice.
 
 Shapes: N tokens, D = d_model, V words of the vocabulary.
 """
@@ -14,24 +13,24 @@ from typing import Any
 import torch
 from torch import Tensor
 
-SLICE = 2**22  # logits at a time, 16 MB in float32
+SLICE_LOGITS = 2**22  # logits per slice, 16 MB in float32
 
 
 def cross_entropy(
     states: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, label_smoothing: float = 0.0
 ) -> Tensor:
-    """The cross-entropy of `states` [N, D] @ `weight` [V, D]ᵀ + `bias` [V] with `targets` [N], in nats, summed.
+    """Return the summed cross-entropy, in nats, of `states` [N, D] @ `weight` [V, D]ᵀ + `bias` [V] and `targets` [N].
 
-    The products have the precision of autocast where that is on, and the rest is float32. `label_smoothing` is the
-    share ε of the target probability that is spread evenly over all V tokens (Szegedy et al. 2016, section 7). Where
-    others give ε / (V - 1) to each token but the true one, that is the same with an ε of ε * V / (V - 1) here.
+    Matrix products use autocast's precision where it is enabled; everything else is float32. `label_smoothing` is the
+    share ε of the target probability that is spread evenly over all V tokens (Szegedy et al. 2016, section 7). An
+    implementation that gives ε / (V - 1) to each token but the true one is the same with ε * V / (V - 1) here.
     """
     loss: Tensor = _CrossEntropy.apply(states, weight, bias, targets, label_smoothing)
     return loss
 
 
 class _CrossEntropy(torch.autograd.Function):
-    """Computes the gradients with the loss: of the logits there is nothing left to go back to."""
+    """Computes the gradients during the forward pass, since no logits are stored for a backward pass."""
 
     @staticmethod
     def forward(
@@ -43,7 +42,7 @@ class _CrossEntropy(torch.autograd.Function):
         wanted = any(ctx.needs_input_grad)
         d_states, d_weight = torch.zeros_like(states), torch.zeros_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
-        size = max(1, SLICE // V)
+        size = max(1, SLICE_LOGITS // V)
         loss = states.new_zeros((), dtype=torch.float32)
         with torch.autocast(device, enabled=False):
             for start in range(0, len(rows), size):

@@ -1,8 +1,8 @@
-"""This process among those that train one model together: alone, or as one of several that a launcher started.
+"""Distributed data-parallel training, with one process or with several that a launcher started.
 
-`accelerate launch` and `torchrun` say who is who in the environment; torch.distributed does the rest. Each process
-reads the same batches and takes its share of every batch's rows, so the step is that of one process with the whole
-batch. With `accelerate launch --use_fsdp` parameters, gradients and the optimizer's state are sharded too.
+`accelerate launch` and `torchrun` set rank and world size in the environment; torch.distributed does the rest. Every
+process reads the same batches and trains on its share of each batch's rows, so that a step equals that of one process
+on the whole batch. `accelerate launch --use_fsdp` also shards parameters, gradients and optimizer state.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from torch.nn.parallel import DistributedDataParallel
 from transformer.batches import Batch
 from transformer.layers import DecoderLayer, EncoderLayer
 
-PATIENCE = timedelta(hours=24)  # the others wait while the first one reads the corpus and evaluates
+COLLECTIVE_TIMEOUT = timedelta(hours=24)  # other ranks wait while rank 0 reads the corpus and evaluates
 
 
 def several() -> bool:
-    """Whether a launcher started this process as one of several."""
+    """Return whether a launcher started this process as one of several."""
     return int(os.environ.get("WORLD_SIZE", "1")) > 1
 
 
 def require_all_started() -> None:
-    """Raises ValueError where `accelerate launch` was asked for several processes and started one.
+    """Raise ValueError where `accelerate launch` was asked for several processes but started one.
 
-    With --cpu it does so on a single machine without a word.
+    On a single machine, --cpu makes it do so silently.
     """
     if several() or "ACCELERATE_MIXED_PRECISION" not in os.environ:
         return
@@ -55,10 +55,10 @@ def _without_gpu() -> bool:
 
 
 def leave(code: int) -> NoReturn:
-    """Ends one of several processes with `code`, without the interpreter's teardown.
+    """Exit with `code`, skipping the interpreter's teardown.
 
-    DistributedDataParallel keeps its group alive after the group is destroyed, and now and then the group's threads
-    abort the process in that teardown: "terminate called without an active exception" (PyTorch issue 190489).
+    DistributedDataParallel keeps its process group alive after it is destroyed, and the group's threads sometimes abort
+    the process during teardown: "terminate called without an active exception" (PyTorch issue 190489).
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -67,7 +67,7 @@ def leave(code: int) -> NoReturn:
 
 @dataclass(frozen=True)
 class Processes:
-    """`rank` of `count` processes, on `device`; `sharded` where each holds only a part of the model."""
+    """This process: `rank` of `count`, on `device`; `sharded` if each process holds only a shard of the model."""
 
     rank: int = 0
     count: int = 1
@@ -77,7 +77,7 @@ class Processes:
     @classmethod
     @contextmanager
     def join(cls) -> Iterator[Processes]:
-        """All the processes that the launcher started, once they have found each other."""
+        """Initialise the process group, and destroy it at the end of the context."""
         on_gpu = torch.cuda.is_available() and not _without_gpu()
         device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if on_gpu else torch.device("cpu")
         if on_gpu:
@@ -85,7 +85,7 @@ class Processes:
         if not several():
             yield cls(device=device)
             return
-        distributed.init_process_group("nccl" if on_gpu else "gloo", timeout=PATIENCE)
+        distributed.init_process_group("nccl" if on_gpu else "gloo", timeout=COLLECTIVE_TIMEOUT)
         try:
             sharded = os.environ.get("ACCELERATE_USE_FSDP", "false") == "true"
             yield cls(distributed.get_rank(), distributed.get_world_size(), device, sharded)
@@ -98,12 +98,12 @@ class Processes:
         return self.rank == 0
 
     def wait(self) -> None:
-        """Until all of them are here."""
+        """Wait for all processes (a barrier)."""
         if self.count > 1:
             distributed.barrier()
 
     def wrap(self, objective: nn.Module) -> nn.Module:
-        """`objective` so that its gradients are the mean over all processes."""
+        """Wrap `objective` in DDP or FSDP, so that gradients are averaged over all processes."""
         if self.count == 1:
             return objective
         if not self.sharded:
@@ -120,7 +120,7 @@ class Processes:
 
     @contextmanager
     def accumulating(self, objective: Any, last: bool) -> Iterator[None]:
-        """Around forward and backward: gradients travel between processes after the `last` part of a step only."""
+        """Context of forward and backward; gradients are synchronised only after the `last` micro-batch of a step."""
         if self.sharded:
             objective.set_requires_gradient_sync(last)
         quiet = self.count > 1 and not self.sharded and not last
@@ -128,7 +128,7 @@ class Processes:
             yield
 
     def share(self, batch: Batch) -> Batch:
-        """This process's rows of the batch, on its device; where there are too few, one row of which nothing counts."""
+        """Return this rank's rows of the batch, on its device; without any, one row whose targets are all padding."""
         src, tgt = batch.src[self.rank :: self.count], batch.tgt[self.rank :: self.count]
         if not len(src):
             src, tgt = batch.src[:1], batch.tgt[:1].clone()
@@ -143,11 +143,11 @@ class Processes:
         return total.item()
 
     def whole(self, tensor: Tensor) -> Tensor:
-        """All of a tensor of which each process may hold a part only. Every process must ask."""
+        """Return the full tensor of a shard. A collective operation: every process must call it."""
         return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
 
     def like(self, tensor: Tensor, pattern: Tensor) -> Tensor:
-        """A whole tensor, held as `pattern` is: on its device, and the same part of it."""
+        """Return a full tensor on the device of `pattern`, sharded as `pattern` is."""
         tensor = tensor.to(pattern.device)
         if not self.sharded:
             return tensor

@@ -1,4 +1,4 @@
-"""What changes from step to step: the learning rate, and the share of teacher forcing."""
+"""Schedules of the learning rate and of teacher forcing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from transformer.config import TrainConfig
 
 
 def learning_rate(step: int, config: TrainConfig) -> float:
-    """The rate of step `step`, counted from 1.
+    """Return the learning rate of `step`, counted from 1.
 
     "paper" is min(step^-0.5, step * warmup^-1.5) of section 5.3, scaled to peak at `config.learning_rate`
     instead of at (d_model * warmup)^-0.5, so that one field means the same in every schedule.
@@ -23,8 +23,8 @@ def learning_rate(step: int, config: TrainConfig) -> float:
 
 
 def teacher_forcing(epoch: int, config: TrainConfig) -> float:
-    """The share of target tokens that the decoder reads from the corpus, not from itself, in `epoch`, counted from 0.
+    """Return the probability that the decoder is fed the reference token, not its own prediction, in `epoch` (from 0).
 
-    Scheduled sampling (Bengio et al. 2015) lets it fall: 0.95^epoch, but not below 0.3.
+    It is 1 without scheduled sampling (Bengio et al. 2015), and 0.95^epoch but at least 0.3 with it.
     """
     return max(0.95**epoch, 0.3) if config.scheduled_sampling else 1.0
