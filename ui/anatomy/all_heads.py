@@ -9,11 +9,11 @@ import streamlit as st
 from headlight.analysis.several_heads import SeveralHeads
 from headlight.analysis.sites import attention_at
 from headlight.charts.colours import LESS, MORE, Theme, theme_named
+from headlight.formatting import signed
 from transformer import Trace
 from ui.anatomy.chosen import Chosen, tokens
 from ui.anatomy.passes import heads_alone
 from ui.state.models import translator
-from ui.widgets.text import signed
 
 LITTLE = " Little is lost in this attention: the others make up for it. Open another on the map to compare."
 MOST_DRAWN = 16  # heads that the picture tells apart

@@ -12,12 +12,13 @@ from headlight.analysis.neighbours import Near, neighbours, tied, weights
 from headlight.charts.colours import Theme, theme_named
 from headlight.charts.direction import token_dir
 from headlight.corpora.cutting import Cut, Merges, has_merges, how_it_cuts
+from headlight.formatting import plural
 from transformer import Trace, Translator
 from transformer.tokenizers import Tokenizer
 from ui.anatomy.chosen import Chosen, tokens
 from ui.anatomy.view import LONGEST_WORD, AnatomyView
 from ui.state.view import update, widget_key
-from ui.widgets.text import literal, plural
+from ui.widgets.text import literal
 
 _NAMES = {"encoder": "encoder's embedding", "decoder": "decoder's embedding", "output": "output projection"}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from headlight.charts.colours import Theme, lookup
 from headlight.charts.direction import isolated, sentence_dir
-from ui.widgets.text import minus
+from headlight.formatting import minus
 
 NUMBERED = 10  # columns that have room for their numbers
 ROOMY = 6  # columns whose signed numbers have room for two decimals

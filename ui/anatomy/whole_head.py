@@ -11,6 +11,7 @@ import streamlit as st
 
 from headlight.analysis.masks import MASKS, TUTORIAL_WORDS, Mask, Matrices, masks_at, own_mask, tutorial
 from headlight.charts.colours import theme_named
+from headlight.formatting import minus, plural
 from headlight.importers.examples import examples
 from transformer import Trace, Translator
 from transformer.config import ModelConfig
@@ -183,7 +184,7 @@ def _words(mask: Mask, own: Mask, added: int, batch: bool, text: str) -> str:
         )
     if batch and added:
         return (
-            f"{does} Shown is the shorter sentence, “{text}”, with {added} token{'s' if added > 1 else ''} of padding; "
+            f"{does} Shown is the shorter sentence, “{text}”, with {plural(added, 'token')} of padding; "
             "rows of padding are computed too, and nobody reads them."
         )
     if batch:
@@ -255,4 +256,4 @@ def _twin(shown: Shown) -> None:
 def _numbers(values: np.ndarray, digits: int) -> np.ndarray:
     """As text, in which −∞ can be read too."""
     places = max(digits, 3)
-    return np.array([["−∞" if np.isneginf(x) else f"{x:.{places}f}".replace("-", "−") for x in row] for row in values])
+    return np.array([["−∞" if np.isneginf(x) else minus(f"{x:.{places}f}") for x in row] for row in values])

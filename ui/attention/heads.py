@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from headlight.analysis import MEASURES, Measures
 from headlight.analysis.description import PRUNED
 from headlight.analysis.layout import Layout, descriptions
+from headlight.formatting import plural, signed
 from headlight.viewer.export import CAUTION
 from transformer.trace import KINDS
 from ui.attention.downloads import export
@@ -28,7 +29,6 @@ from ui.state.why_measured import ATTENTION, why_measured
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pack_kinds
 from ui.widgets.disclosure import behind_button
 from ui.widgets.terms import explained, term
-from ui.widgets.text import signed
 
 KIND_TERMS = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
 SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
@@ -173,7 +173,7 @@ def _pictures(shown: Shown, view: AttentionView) -> None:
 
 def _overview(shown: Shown, view: AttentionView, large: Panel) -> None:
     number = len(shown.changes)
-    changed = f" [{number} head{'s' if number > 1 else ''} changed](#switch-heads-off)" if number else ""
+    changed = f" [{plural(number, 'head')} changed](#switch-heads-off)" if number else ""
     with st.container(key="every-head"):
         st.markdown(f"**Every {term('head')}** :gray[{term(KIND_TERMS[view.kind])}]{changed}")
     overview(

@@ -8,6 +8,7 @@ import streamlit as st
 
 from headlight.analysis import HeadEffect, head_importance, kind_of
 from headlight.charts.colours import LESS, MORE
+from headlight.formatting import signed
 from transformer.taps import Intervention
 from ui.attention.picture import Shown
 from ui.attention.view import told
@@ -15,7 +16,6 @@ from ui.state import models
 from ui.state.cache import kept
 from ui.state.view import widget_key
 from ui.widgets.terms import term
-from ui.widgets.text import signed
 
 MOST_BARS = 8
 FULL = 1.0  # nats of a full bar where no head costs more: a bar says how much it is, not only which is the longest

@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from headlight.analysis.compared import Compared, Side, compared
+from headlight.formatting import minus
 from headlight.importers.examples import examples
 from transformer import Translator
 from ui.attention.large import large_head
@@ -155,7 +156,7 @@ def _largest(found: Compared, name: str) -> None:
     )
     rows = "\n".join(
         f"| {literal(one.row)} looks at {literal(one.column)} | {one.first:.3f} | {one.second:.3f} | "
-        f"{one.difference:+.3f} |".replace("-", "−")
+        f"{minus(f'{one.difference:+.3f}')} |"
         for one in changes
     )
     st.markdown(f"| Largest differences | First | Second | Difference |\n|:---|---:|---:|---:|\n{rows}")

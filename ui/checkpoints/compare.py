@@ -14,6 +14,7 @@ from headlight import charts
 from headlight.analysis import aligned
 from headlight.analysis.aligned import Different, Pair
 from headlight.analysis.layout import sharpest
+from headlight.formatting import signed
 from transformer import Trace, Translator
 from transformer.trace import KINDS
 from ui.checkpoints.configuration import configuration
@@ -28,7 +29,7 @@ from ui.widgets.far import far_note
 from ui.widgets.sentence import difference, source_input
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.settings_table import Row, table_html
-from ui.widgets.text import literal, signed
+from ui.widgets.text import literal
 
 LEAST_LIMIT = 0.05  # of the colour scale of a difference, so that tiny differences look tiny
 ROOM = 350  # pixels for a map as the chart counts them; a bar that lies below it leaves the rest

@@ -10,12 +10,12 @@ from typing import Any
 import streamlit as st
 
 from headlight.charts.colours import theme_named
+from headlight.formatting import file_size
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.importing import Examination
 from headlight.importers.questions import Answers, Question
 from ui.checkpoints import uploads
 from ui.checkpoints.boxes import tinted
-from ui.checkpoints.listing import size_text
 from ui.checkpoints.parts import shape_text
 from ui.checkpoints.uploads import Brought
 from ui.widgets.text import literal
@@ -28,7 +28,7 @@ LARGEST_VOCABULARY = 50  # megabytes
 def heading(examination: Examination, name: str) -> None:
     icon = "stethoscope" if examination.diagnosis is None else "help"
     st.markdown(f"#### :material/{icon}: {literal(examination.title)}")
-    st.caption(literal(f"{name[:200]}, {size_text(examination.size)}, {examination.tensors:,} tensors"))
+    st.caption(literal(f"{name[:200]}, {file_size(examination.size)}, {examination.tensors:,} tensors"))
 
 
 def facts(listed: Iterable[tuple[str, str]]) -> None:

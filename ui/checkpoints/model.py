@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from headlight.folders import COMMAND
+from headlight.formatting import file_size, on_sentences, plural
 from headlight.runs import FEW
 from transformer.checkpoint.native import CONFIG, from_json
 from transformer.files import read_json
@@ -15,11 +16,11 @@ from ui.checkpoints import everyday, keeping, parts, tokens
 from ui.checkpoints.configuration import configuration, pairs
 from ui.checkpoints.exports import export
 from ui.checkpoints.health import warnings
-from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, score_texts, size_text
+from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, score_texts
 from ui.state.records import card as read_card
 from ui.widgets.errors import plain_errors
 from ui.widgets.open_in import open_in
-from ui.widgets.text import literal, on_sentences
+from ui.widgets.text import literal
 
 # Elsewhere than among the facts.
 _SHOWN = {
@@ -85,11 +86,9 @@ def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]
     if type(count) is int:
         few = f"; fewer than {FEW} say little" if count < FEW else ""
         scored.caption(f"{on_sentences(count)}{few}")
-    cards.metric("Size on disk", size_text(entry.size))
+    cards.metric("Size on disk", file_size(entry.size))
     cards.metric("Vocabulary", dict(words)["Vocabulary"])
-    cards.metric(
-        "Health", "Sound" if not problems else f"{len(problems)} {'warning' if len(problems) == 1 else 'warnings'}"
-    )
+    cards.metric("Health", "Sound" if not problems else plural(len(problems), "warning"))
     for warning in problems:
         st.warning(literal(warning), icon=":material/warning:")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from headlight.analysis.blocks import Block, Group, blocks, groups, is_norm, siz
 from headlight.analysis.weights import Histogram, Numbers, Shape, histogram, measure_file, pieces, shapes, together
 from headlight.charts.colours import theme_named
 from headlight.charts.weights import weight_histogram
+from headlight.formatting import in_millions, percent_of, plural, three_digits
 from transformer.checkpoint.native import WEIGHTS
 from ui.checkpoints import components
 from ui.checkpoints.listing import TABLE, Entry
@@ -24,7 +24,6 @@ from ui.state.view import reseed, take, update, widget_key, write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
-from ui.widgets.text import minus
 
 
 @st.fragment
@@ -81,25 +80,13 @@ def header(all_blocks: Sequence[Block], chosen: Block) -> dict[str, Any]:
             "start": block.start,
             "parameters": block.parameters,
             "count": f"{block.parameters:,}",
-            "size": in_short(block.parameters),
-            "share": share(block.parameters, total),
+            "size": in_millions(block.parameters, thousands=True),
+            "share": percent_of(block.parameters, total),
         }
         for block in all_blocks
     ]
     note = "Width is the number of parameters. Click a part for its numbers."
     return {"total": total, "selected": chosen.path, "note": note, "blocks": listed}
-
-
-def in_short(count: int) -> str:
-    """ "2.05 M", "8.7 k", "512" """
-    if count >= 100_000:
-        return f"{count / 1e6:.2f} M"
-    return f"{count / 1e3:.1f} k" if count >= 1000 else str(count)
-
-
-def share(count: int, total: int) -> str:
-    part = count / total if total else 0.0
-    return "under 0.1 %" if 0 < part < 0.001 else f"{100 * part:.1f} %" if part < 0.1 else f"{100 * part:.0f} %"
 
 
 def shape_text(shape: Shape) -> str:
@@ -149,7 +136,8 @@ def _table(entry: Entry, known: Mapping[str, Shape]) -> None:
     for group in groups(known):
         numbers = sum(counted[name] for name in group.names)
         norm = together(measured, group.names).norm
-        rows.append((group.title, family_shape(group, known), f"{numbers:,}", share(numbers, total), number_text(norm)))
+        share = percent_of(numbers, total)
+        rows.append((group.title, family_shape(group, known), f"{numbers:,}", share, three_digits(norm)))
     st.html(_table_html(("Part", "Shape", "Parameters", "Share", "Norm"), rows))
     twin = st.expander(f"Every tensor ({len(known):,})", key="every-tensor", on_change="rerun")
     if twin.open:
@@ -244,7 +232,7 @@ def _numbers(
     out = bars.below + bars.above
     if out:
         st.caption(
-            f"{out:,} {'value lies' if out == 1 else 'values lie'} more than six standard deviations from the mean; "
+            f"{plural(out, 'value lies', 'values lie')} more than six standard deviations from the mean; "
             "the outermost bars include them."
         )
 
@@ -252,12 +240,12 @@ def _numbers(
 def _facts(numbers: Numbers) -> None:
     muted = theme_named(st.context.theme.type or "light").muted
     facts = {
-        "Mean": number_text(numbers.mean),
-        "Std. deviation": number_text(numbers.deviation),
-        "Smallest": number_text(numbers.smallest),
-        "Largest": number_text(numbers.largest),
+        "Mean": three_digits(numbers.mean),
+        "Std. deviation": three_digits(numbers.deviation),
+        "Smallest": three_digits(numbers.smallest),
+        "Largest": three_digits(numbers.largest),
         "Exactly 0": f"{numbers.zeros:,}" if numbers.zeros else "none",
-        "Norm": number_text(numbers.norm),
+        "Norm": three_digits(numbers.norm),
     }
     cells = "".join(
         f'<div><div style="font-size:13px;color:{muted}">{html.escape(name)}</div>'
@@ -268,15 +256,6 @@ def _facts(numbers: Numbers) -> None:
         '<div class="weight-facts" role="group" aria-label="Numbers of this weight" style="display:flex;flex-wrap:wrap;'
         f'gap:8px 20px;justify-content:space-between;font-variant-numeric:tabular-nums">{cells}</div>'
     )
-
-
-def number_text(value: float) -> str:
-    """With the digits that matter, and a real minus."""
-    if not math.isfinite(value):
-        return "–"
-    size = abs(value)
-    text = f"{value:,.1f}" if size >= 100 else f"{value:.3g}" if size >= 1e-3 or value == 0 else f"{value:.1e}"
-    return minus(text)
 
 
 # ---- what is read from the file, once for all sessions -------------------------------------------------------------

@@ -10,6 +10,7 @@ import streamlit as st
 from headlight.analysis.reference import Similarity, TokenRead, read_reference, similarity
 from headlight.charts.colours import theme_named
 from headlight.charts.direction import right_to_left, sentence_dir, token_dir
+from headlight.formatting import signed
 from transformer import Translator
 from ui.decoding.player import horizon
 from ui.decoding.search import Search
@@ -19,7 +20,6 @@ from ui.state.cache import kept
 from ui.state.view import update, widget_key
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence_box import sentence_box
-from ui.widgets.text import signed
 
 
 def reference(name: str, text: str, model: Translator, search: Search, view: DecodingView) -> None:

@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight.analysis.atlas.report import History, facts, numbers
 from headlight.folders import COMMAND
+from headlight.formatting import signed
 from transformer import Translator
 from transformer.trace import KINDS
 from ui.heads.components import atlas_picture
@@ -28,7 +29,6 @@ from ui.state.atlases import EXAMPLES, digest_of
 from ui.state.jobs import JOBS, SECONDS, Job
 from ui.state.models import version
 from ui.state.view import take, update, widget_key, write_address
-from ui.widgets.text import signed
 
 SEEN_EVERY = SECONDS / 5  # seconds between two signs that a page still shows what was measured for it
 

@@ -15,6 +15,7 @@ from headlight.analysis.pruning import Pruning, Score
 from headlight.analysis.pruning.checkpoint import bits_of, pruned_checkpoint
 from headlight.analysis.sites import kind_of
 from headlight.charts.spread import beside_spread
+from headlight.formatting import signed
 from headlight.importers.bundle import zip_folder
 from transformer import Translator
 from ui.heads.measurements import Asked, find_sets, measure_sets, of_sets
@@ -25,7 +26,6 @@ from ui.state.queue import in_turn
 from ui.state.view import update, widget_key, write_address
 from ui.viewer.plot import plot
 from ui.widgets.terms import term
-from ui.widgets.text import signed
 
 HELP = (
     "Importance is the log-probability of the right translations that is lost without a head. Heads go in its order, "

@@ -11,12 +11,12 @@ import streamlit as st
 
 from headlight.analysis.order import encoder_states, reordering
 from headlight.charts.order import reordered
+from headlight.formatting import two_digits
 from headlight.importers.examples import examples
 from transformer import Translator
 from transformer.trace import Tokens
 from transformer.translator import describe_tokens
 from ui.positions.codes import own_scheme
-from ui.positions.numbers import small
 from ui.positions.view import PositionsView
 from ui.state import models
 from ui.state.cache import kept
@@ -200,6 +200,6 @@ def _part(key: str, orders: Orders, states: tuple[np.ndarray, np.ndarray], limit
     st.html(
         f'<div class="difference-{key}" style="display:flex;gap:20px;align-items:baseline">'
         '<span style="font-size:1.9rem;font-weight:600;line-height:1.2;white-space:nowrap">'
-        f"{small(differences.max())}</span>"
+        f"{two_digits(differences.max())}</span>"
         f'<span style="opacity:0.75;font-size:0.9rem">{html.escape(caption.format(token=token))}</span></div>'
     )

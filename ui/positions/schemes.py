@@ -13,10 +13,9 @@ import streamlit as st
 from headlight.analysis.positions import HALVES, Properties, encoding, twins
 from headlight.charts.colours import Theme, theme_named
 from headlight.charts.png import png
+from headlight.formatting import minus, plural, two_digits
 from ui.positions.codes import MEASURED, MEASURED_WIDTH, Code, measured
-from ui.positions.numbers import small
 from ui.positions.view import SCHEMES
-from ui.widgets.text import minus
 
 _PICTURED = 16  # positions and numbers of the little pictures
 _ORDER = ("none", "integer", "normalised", "binary", "sine", "cosine", "sinusoidal", "learned")
@@ -38,21 +37,21 @@ def unique(properties: Properties) -> Cell:
     if math.isnan(properties.closest):
         return Cell("partly", "one position only")
     mark = "no" if properties.closest == 0 else "yes" if properties.closest >= 0.1 else "partly"
-    return Cell(mark, f"{small(properties.closest)} apart")
+    return Cell(mark, f"{two_digits(properties.closest)} apart")
 
 
 def bounded(properties: Properties) -> Cell:
     """The largest number, and whether a longer text has larger ones."""
     if properties.reach is not None and properties.reach > properties.largest * 1.001:
-        return Cell("no", f"{small(properties.largest)}, and growing")
-    return Cell("yes" if properties.largest <= 1 else "partly", f"at most {small(properties.largest)}")
+        return Cell("no", f"{two_digits(properties.largest)}, and growing")
+    return Cell("yes" if properties.largest <= 1 else "partly", f"at most {two_digits(properties.largest)}")
 
 
 def near(properties: Properties) -> Cell:
     """The largest step between neighbours, beside the mean distance."""
     if math.isnan(properties.step):
         return Cell("no", "no distances")
-    return Cell("yes" if properties.step < 1 else "no", f"{small(100 * properties.step)}% of the mean")
+    return Cell("yes" if properties.step < 1 else "no", f"{two_digits(100 * properties.step)}% of the mean")
 
 
 def linear(properties: Properties) -> Cell:
@@ -61,7 +60,7 @@ def linear(properties: Properties) -> Cell:
         return Cell("partly", "too few positions to tell")
     if properties.largest == 0:
         return Cell("no", "0, but nothing moves")
-    return Cell("yes" if properties.misfit < 1e-6 else "no", f"error of {small(properties.misfit)} steps")
+    return Cell("yes" if properties.misfit < 1e-6 else "no", f"error of {two_digits(properties.misfit)} steps")
 
 
 def beyond(properties: Properties) -> Cell:
@@ -73,13 +72,13 @@ def beyond(properties: Properties) -> Cell:
     if properties.added:
         return Cell(
             "no",
-            f"{properties.added} more bit needed" if properties.added == 1 else f"{properties.added} more bits needed",
+            plural(properties.added, "more bit needed", "more bits needed"),
         )
     if properties.moved > 1e-9:
-        return Cell("no", f"old ones change by {small(properties.moved)}")
+        return Cell("no", f"old ones change by {two_digits(properties.moved)}")
     if properties.reach > properties.largest * 1.001:
-        return Cell("no", f"{small(properties.reach)}, never seen")
-    return Cell("yes", f"defined, at most {small(properties.reach)}")
+        return Cell("no", f"{two_digits(properties.reach)}, never seen")
+    return Cell("yes", f"defined, at most {two_digits(properties.reach)}")
 
 
 def deterministic(properties: Properties) -> Cell:
@@ -87,7 +86,7 @@ def deterministic(properties: Properties) -> Cell:
     if properties.again is None:
         return Cell("partly", "learned once: not known")
     if properties.again:
-        return Cell("no", f"another: {small(100 * properties.again)}% apart")
+        return Cell("no", f"another: {two_digits(100 * properties.again)}% apart")
     if properties.moved > 1e-9:
         return Cell("partly", "the same for one length")
     return Cell("yes", "the same again")
@@ -139,7 +138,7 @@ def _why_both(properties: dict[str, Properties]) -> None:
     both = properties["sinusoidal"]
     st.markdown(
         "With both, the pair of numbers says where the hand points, and so where it points next: $M_k$ exists, and the "
-        f"best linear map is off by {small(both.misfit)} steps."
+        f"best linear map is off by {two_digits(both.misfit)} steps."
     )
 
 
@@ -155,7 +154,8 @@ def said_alone(scheme: str, other: str, properties: Properties) -> str:
         f"- **{scheme.capitalize()} only.** A wave that is {_WAVE} positions long has the same {scheme}, {now[0]}, at "
         f"positions {p} and {q}: these two are alike. One position later it is {later[0]} and {later[1]}. No matrix "
         f"makes two results out of one number, so there is no $M_k$. The {other}s, {others[0]} and {others[1]}, tell "
-        f"the two apart. Over all frequencies together, the best linear map is off by {small(properties.misfit)} steps."
+        f"the two apart. Over all frequencies together, the best linear map is off by {two_digits(properties.misfit)} "
+        "steps."
     )
 
 
@@ -202,7 +202,8 @@ def _picture(code: Code, scheme: str, theme: Theme) -> str:
     limit = float(np.abs(table).max()) or 1.0
     image = base64.b64encode(png(table, theme.diverging, -limit, limit)).decode()
     width = "100%" if table.shape[1] > 1 else "26%"
-    what = f"{table.shape[0]} positions of {table.shape[1]} numbers, from {small(table.min())} to {small(table.max())}"
+    span = f"from {two_digits(table.min())} to {two_digits(table.max())}"
+    what = f"{table.shape[0]} positions of {table.shape[1]} numbers, {span}"
     return (
         f'<img src="data:image/png;base64,{image}" alt="{what}" title="{what}" '
         f'style="display:block;width:{width};height:104px;border-radius:6px;image-rendering:pixelated">'

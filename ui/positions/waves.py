@@ -9,9 +9,9 @@ import streamlit as st
 
 from headlight.analysis.positions import frequencies, sinusoid
 from headlight.charts.positions import Smooth, pooling, waves
+from headlight.formatting import two_digits
 from transformer import Translator
 from ui.positions.codes import Code, table_difference
-from ui.positions.numbers import small
 from ui.positions.view import MOST_CURVES, PositionsView
 from ui.state.view import take, widget_key, write_address
 from ui.viewer.plot import plot
@@ -135,7 +135,8 @@ def _below(code: Code, model: Translator) -> None:
         apart = table_difference(model.model, width, code.base)
         if apart is not None and apart < 1e-3:
             notes.append(
-                f":material/check_circle: The model's own table is the same: they differ by {small(apart)} at most."
+                ":material/check_circle: The model's own table is the same: they differ by "
+                f"{two_digits(apart)} at most."
             )
     block, every = pooling(n, width, code.paired)
     if block > 1:

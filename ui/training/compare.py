@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from headlight.formatting import plural
 from headlight.runs import Recipe
 from headlight.runs.recipe import flat
 from ui.state.public import without_places
@@ -44,9 +45,7 @@ def side_by_side(names: Sequence[str], recipes: Sequence[Recipe]) -> None:
     every = st.toggle(f"All {len(settings)} settings", key="every-setting")
     count = len(different)
     st.caption(
-        f"{count} {'setting differs' if count == 1 else 'settings differ'}, marked ≠."
-        if count
-        else "They have the same settings."
+        f"{plural(count, 'setting differs', 'settings differ')}, marked ≠." if count else "They have the same settings."
     )
     if every or different:
         st.html(table_html(names, settings if every else different))

@@ -21,6 +21,7 @@ from headlight.corpora.pairs import First
 from headlight.corpora.preview import READ, Preview, preview
 from headlight.corpora.split_folder import language_pairs, tatoeba_folder
 from headlight.corpora.toy import TOY
+from headlight.formatting import plural
 from headlight.graphemes import shortened
 from transformer.tokenizers import TokenizerKind
 from ui.state.cache import kept
@@ -30,7 +31,6 @@ from ui.training.view import TrainingView
 from ui.viewer.plot import plot
 from ui.widgets.corpus_upload import upload
 from ui.widgets.terms import term
-from ui.widgets.text import plural
 
 FIRST = "reverse"  # learned in minutes, so that the first run shows something soon
 CHOICES = {

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import streamlit as st
 
+from headlight.formatting import brief, duration, on_sentences, plural
 from headlight.runs import FEW, Status
 from headlight.runs.metrics import COUNT
 from headlight.runs.preparing import NONE_HELD_OUT, THEREFORE
@@ -20,7 +21,6 @@ from ui.training.components import CURVES
 from ui.training.series import Columns, Floats, scores, smoothed, speeds, thinned
 from ui.training.shelf import FAILED, doing
 from ui.training.view import MOST_SMOOTHED
-from ui.widgets.text import brief, duration, on_sentences, plural
 
 AHEAD = 60  # points of the learning rate that is still to come
 STEEP = 1.6  # how far the start of a curve may rise above the rest before it is cut off

@@ -15,6 +15,7 @@ import streamlit as st
 from headlight import checkpoints
 from headlight.analysis.layout import layout, sharpest
 from headlight.analysis.passes import REQUEST_BYTES
+from headlight.formatting import plural
 from headlight.runs.folder import snapshots
 from headlight.viewer.packing import MOST_EXACT, checked, pack
 from transformer import Trace, Translator
@@ -25,7 +26,6 @@ from ui.state.cache import kept
 from ui.training.components import FILM
 from ui.training.curves import take_step
 from ui.training.view import TrainingView
-from ui.widgets.text import plural
 
 MOST = 24  # snapshots that are shown
 

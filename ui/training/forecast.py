@@ -7,6 +7,7 @@ import html
 import streamlit as st
 
 from headlight.corpora.preview import Preview
+from headlight.formatting import brief, duration, file_size, in_millions, plural
 from headlight.runs import Recipe, statuses
 from headlight.runs.cautions import cautions, shared
 from headlight.runs.estimate import estimate
@@ -14,7 +15,7 @@ from headlight.runs.threads import threads
 from ui.state import models
 from ui.training import draft
 from ui.training.measuring import measurements
-from ui.widgets.text import brief, duration, literal, millions, plural, size
+from ui.widgets.text import literal
 
 ROWS = ("Parameters", "Memory", "Disk", "Epochs", "One epoch", "The whole run")
 
@@ -62,9 +63,9 @@ def _estimated(recipe: Recipe, preview: Preview | None, pending: bool) -> None:
     unknown = "measuring" if pending else "–"
     steps = took.updates_per_epoch
     texts = [
-        millions(took.parameters),
-        size(took.memory),
-        size(took.disk),
+        in_millions(took.parameters),
+        file_size(took.memory),
+        file_size(took.disk),
         brief(recipe.training.steps / steps) if steps else "–",
         duration(took.seconds_per_epoch) if took.seconds_per_epoch else unknown,
         duration(took.seconds) if took.seconds else unknown,

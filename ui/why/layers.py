@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 import streamlit as st
 
 from headlight.charts.why import Drawing, bars
+from headlight.formatting import signed
 from transformer import Trace, Translator
 from ui.why.checks import CLOSE, check
 from ui.why.components import drawn
@@ -18,7 +19,7 @@ from ui.why.tables import Row, table
 from ui.why.view import WhyView
 from ui.widgets.sentence import difference
 from ui.widgets.terms import explained, term
-from ui.widgets.text import literal, signed
+from ui.widgets.text import literal
 
 
 def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int, theme: str) -> list[Picture]:

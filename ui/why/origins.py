@@ -11,7 +11,7 @@ import streamlit as st
 
 from headlight.analysis.why import ALTI, Agreement, Measured, agreements
 from headlight.charts.why import Drawing, Group, bars, shares
-from headlight.shares import percent
+from headlight.formatting import percent, signed
 from transformer import Trace, Translator
 from ui.state.view import take, widget_key
 from ui.state.why_measured import why_measured
@@ -23,7 +23,7 @@ from ui.why.steps import languages
 from ui.why.tables import Row, table
 from ui.why.view import BESIDE, WhyView
 from ui.widgets.terms import explained, term
-from ui.widgets.text import literal, signed
+from ui.widgets.text import literal
 
 SIZE, SIGNED = "By size", "Signed"  # what a measure is compared with: how much leaving out changes, and which way
 LEAST = 0.08  # share of the largest bar, below which tokens are one row together

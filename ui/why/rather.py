@@ -12,6 +12,7 @@ import streamlit as st
 
 from headlight.analysis.why import Contrast
 from headlight.charts.why import Drawing, Effect, Map, maps, waterfall
+from headlight.formatting import signed
 from transformer import Trace, Translator
 from ui.state.view import take, update, widget_key
 from ui.why.cause import Cause
@@ -22,7 +23,7 @@ from ui.why.passes import candidates_of, contrast_of
 from ui.why.tables import Row, table
 from ui.why.view import WhyView
 from ui.widgets.terms import term
-from ui.widgets.text import literal, signed
+from ui.widgets.text import literal
 
 NAMES = {
     "embedding": "Embedding",

@@ -10,6 +10,7 @@ import streamlit as st
 
 from headlight.analysis.sites import by_kind, kind_of
 from headlight.charts.why import Drawing, Map, bars, maps
+from headlight.formatting import minus, plural, signed
 from transformer import Trace, Translator
 from transformer.taps import Site
 from transformer.trace import Kind
@@ -25,7 +26,7 @@ from ui.why.view import STATES, WhyView
 from ui.widgets.sentence import difference
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.terms import term
-from ui.widgets.text import literal, plural, signed
+from ui.widgets.text import literal
 
 KINDS: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
 LEAST = 1.0  # logits that the other sentence must change, for shares of them to say something
@@ -173,7 +174,7 @@ def _top(found: Swapped, theme: str, across: int) -> Drawing:
 
 
 def _percent(share: float) -> str:
-    return f"{round(100 * share)} %".replace("-", "−")
+    return minus(f"{round(100 * share)} %")
 
 
 def _compared(alone: float, together: float) -> str:
@@ -218,9 +219,8 @@ def _identities(trace: Trace, cause: Cause, found: Swapped) -> None:
     there, here = found.unpaired
     mark = "check_circle" if holds else "info" if there or here else "error"
     st.caption(
-        f":material/{mark}: Everything given back: {100 * everything:z.1f} %. Nothing: {100 * nothing:z.1f} %.".replace(
-            "-", "−"
-        )
+        f":material/{mark}: "
+        + minus(f"Everything given back: {100 * everything:z.1f} %. Nothing: {100 * nothing:z.1f} %.")
         + (
             f" The sentences are aligned by the tokens that both have; {len(there)} of the true one and {len(here)} of "
             "the other have no partner and were left as they are, which is why everything need not be 100 %."

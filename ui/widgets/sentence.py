@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from headlight.analysis import text_diff
 from headlight.charts.colours import LESS, MORE, theme_named
 from headlight.charts.direction import right_to_left, sentence_dir, token_dir
+from headlight.formatting import plural, signed
 from headlight.importers.examples import examples
 from transformer import Trace, Translator
 from transformer.byte_pieces import SPACE, begins_in_bytes, ends_in_bytes
@@ -18,7 +19,7 @@ from transformer.trace import Tokens
 from ui.state.view import View, reseed, update, widget_key
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.terms import explained, term
-from ui.widgets.text import literal, signed
+from ui.widgets.text import literal
 
 MARK = f":material/space_bar: {SPACE} marks a space: a token without it continues the previous token."
 
@@ -161,7 +162,7 @@ def token_notes(source: Tokens, *written: str) -> None:
         )
     unknown = [piece for piece in source.pieces if piece in ("[UNK]", "<unk>")]
     if unknown:
-        what = "1 piece of the sentence is" if len(unknown) == 1 else f"{len(unknown)} pieces of the sentence are"
+        what = plural(len(unknown), "piece of the sentence is", "pieces of the sentence are")
         name = unknown[0].replace("<", r"\<")  # which Markdown would take for a tag
         st.caption(f":material/info: {what} not in the model's {term('vocabulary')}; it reads {name} there.")
 

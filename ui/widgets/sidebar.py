@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from headlight.formatting import in_millions, on_sentences
 from transformer import Translator
 from transformer.model import count_parameters
 from ui.state.models import translator
@@ -14,7 +15,6 @@ from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
 from ui.widgets.look_here import look_here
 from ui.widgets.terms import explained
-from ui.widgets.text import on_sentences
 
 ASSETS = Path(__file__).parents[1] / "assets"
 
@@ -49,12 +49,10 @@ def facts(model: Translator) -> list[str]:
     heads = f"{encoder.n_heads}" if encoder.n_heads == decoder.n_heads else f"{encoder.n_heads} + {decoder.n_heads}"
     if gone := len(config.pruned_heads):
         heads = f"{config.all_heads - gone} of {config.all_heads}"
-    size = count_parameters(model.model)
-    shown = f"{size / 1e6:.2f} M" if size >= 100_000 else f"{size:,}"
     lines = [
         str(card.get("title", "A model without a card")),
         f"{encoder.n_layers} + {decoder.n_layers} layers, {heads} heads, d_model {config.d_model}",
-        f"{shown} parameters",
+        f"{in_millions(count_parameters(model.model))} parameters",
     ]
     scores = card.get("scores", {})
     if scores.get("exact", 0) > 0.9 or "pronouns" in scores:  # BLEU says little about a grammar

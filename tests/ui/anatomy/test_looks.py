@@ -13,12 +13,12 @@ from headlight import checkpoints
 from headlight.analysis.several_heads import several_heads
 from headlight.charts.colours import THEMES
 from headlight.checkpoints import load_translator
+from headlight.formatting import minus, signed
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
 from transformer import Translator
 from transformer.taps import Site
 from ui.anatomy.matrix_table import MOST, ink_on, matrix_html, window
 from ui.state import models
-from ui.widgets.text import minus, signed
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
 TARGET = "une petite fille"

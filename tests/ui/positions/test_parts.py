@@ -1,7 +1,6 @@
 """What the page's parts say, from the numbers that were measured."""
 
 import html
-import math
 import re
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from tests.small import small_checkpoint, small_t5_checkpoint, small_translator
 from transformer import Translator
 from ui.positions.codes import Code, Learned, chosen, learned, learned_table, scheme_of, schemes_of, table_difference
 from ui.positions.formula import filled_in, first_ids, own_number
-from ui.positions.numbers import small
 from ui.positions.order import compare, default_sentences
 from ui.positions.relative import curves
 from ui.positions.schemes import _ORDER, _ROWS, Cell, linear, said_alone, table_html
@@ -28,17 +26,6 @@ MODEL = small_translator()
 UNTRAINED = Learned(
     np.random.default_rng(0).normal(size=(64, 16)), None, np.random.default_rng(1).normal(size=(64, 16))
 )
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"), (1.0, "1"), (2.04, "2.0"), (-0.51, "−0.51"), (1.7e-16, "1.7e−16"), (12.3, "12"),
-        (1234.5, "1,234"), (math.nan, "–"),
-    ],
-)  # fmt: skip
-def test_numbers_have_two_digits(value: float, text: str) -> None:
-    assert small(value) == text
 
 
 def test_the_model_decides_what_the_controls_leave_open() -> None:
