@@ -28,7 +28,7 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.far import far_note
 from ui.widgets.sentence import difference, source_input
 from ui.widgets.sentence_box import sentence_box
-from ui.widgets.settings_table import Row, table_html
+from ui.widgets.table import Setting, settings_html
 from ui.widgets.text import literal
 
 LEAST_LIMIT = 0.05  # of the colour scale of a difference, so that tiny differences look tiny
@@ -303,9 +303,9 @@ def _twin(pair: Pair) -> None:
 def _configurations(names: tuple[str, str], both: tuple[Translator, Translator]) -> None:
     st.markdown("**Configurations**")
     first, second = (dict(configuration(model.model.config)) for model in both)
-    rows = [Row(name, (first[name], second[name])) for name in first]
+    rows = [Setting(name, (first[name], second[name])) for name in first]
     count = sum(row.differs for row in rows)
-    st.html(table_html(names, sorted(rows, key=lambda row: not row.differs)))
+    st.html(settings_html(names, sorted(rows, key=lambda row: not row.differs)))
     st.caption(f"{count} of {len(rows)} differ, marked ≠." if count else "The configurations are the same.")
 
 

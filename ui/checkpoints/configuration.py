@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable
-
-import streamlit as st
-
-from headlight.charts.colours import theme_named
 from headlight.formatting import both
 from transformer.config import ModelConfig
 from transformer.t5 import T5Config
@@ -104,17 +98,3 @@ def _around(config: ModelConfig) -> str:
     source = [*map(str, config.source_start), "…", *map(str, ends)]
     target = [str(config.sos_id), *map(str, config.target_start), "…", str(config.eos_id)]
     return f"source {' '.join(source)}; target {' '.join(target)}"
-
-
-def pairs(listed: Iterable[tuple[str, str]], label: str) -> None:
-    """Names at the left, words at the right."""
-    muted = theme_named(st.context.theme.type or "light").muted
-    rows = "".join(
-        f'<dt style="margin:0;padding:0;color:{muted}">{html.escape(name)}</dt>'
-        f'<dd style="margin:0;padding:0;text-align:right;overflow-wrap:anywhere">{html.escape(value)}</dd>'
-        for name, value in listed
-    )
-    st.html(
-        f'<dl aria-label="{html.escape(label)}" style="display:grid;grid-template-columns:auto minmax(0,1fr);'
-        f'gap:7px 24px;margin:0;padding:0;font-size:14px">{rows}</dl>'
-    )

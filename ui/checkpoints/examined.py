@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from headlight.charts.colours import theme_named
 from headlight.formatting import file_size
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.importing import Examination
@@ -18,6 +16,7 @@ from ui.checkpoints import uploads
 from ui.checkpoints.boxes import tinted
 from ui.checkpoints.parts import shape_text
 from ui.checkpoints.uploads import Brought
+from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
 FEW = 16  # answers that stand side by side
@@ -31,31 +30,17 @@ def heading(examination: Examination, name: str) -> None:
     st.caption(literal(f"{name[:200]}, {file_size(examination.size)}, {examination.tensors:,} tensors"))
 
 
-def facts(listed: Iterable[tuple[str, str]]) -> None:
-    """Names at the left in grey, what they are beside them."""
-    muted = theme_named(st.context.theme.type or "light").muted
-    rows = "".join(
-        f'<dt style="margin:0;padding:0;color:{muted}">{html.escape(name)}</dt>'
-        f'<dd style="margin:0;padding:0;overflow-wrap:anywhere">{html.escape(value)}</dd>'
-        for name, value in listed
-    )
-    st.html(
-        '<dl style="display:grid;grid-template-columns:auto minmax(0,1fr);gap:6px 20px;margin:0;padding:0;'
-        f'font-size:14px;line-height:1.4">{rows}</dl>'
-    )
-
-
 def read(examination: Examination) -> None:
     """What the file says, and what is converted to another form."""
     places = st.columns(2, gap="large") if examination.facts and examination.folded else [st.container()] * 2
     if examination.facts:
         with places[0]:
             st.markdown("**Read from the file**")
-            facts(examination.facts)
+            st.html(facts_html("", examination.facts))
     if examination.folded:
         with places[1]:
             st.markdown("**Converted, with the same output**")
-            facts(examination.folded)
+            st.html(facts_html("", examination.folded))
 
 
 # ---- the questions -------------------------------------------------------------------------------------------------
@@ -148,7 +133,7 @@ def diagnosis(report: Diagnosis) -> None:
     """A state dict of no known format: what it contains, and how it differs from the closest format."""
     if report.guesses:
         st.markdown("**What the names and shapes suggest**")
-        facts(report.guesses)
+        st.html(facts_html("", report.guesses))
     if report.nearest:
         st.markdown(f"The closest known format is **{literal(report.nearest)}**.")
     _names("Missing tensors", report.missing)

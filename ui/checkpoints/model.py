@@ -13,13 +13,14 @@ from headlight.runs import FEW
 from transformer.checkpoint.native import CONFIG, from_json
 from transformer.files import read_json
 from ui.checkpoints import everyday, keeping, parts, tokens
-from ui.checkpoints.configuration import configuration, pairs
+from ui.checkpoints.configuration import configuration
 from ui.checkpoints.exports import export
 from ui.checkpoints.health import warnings
 from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, score_texts
 from ui.state.records import card as read_card
 from ui.widgets.errors import plain_errors
 from ui.widgets.open_in import open_in
+from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
 # Elsewhere than among the facts.
@@ -56,7 +57,7 @@ def model(entry: Entry) -> None:
     left, right = st.columns(2, gap="large")
     with left, plain_errors():
         st.markdown("**Configuration**")
-        pairs(configuration(config), "Configuration")
+        st.html(facts_html("at-ends", configuration(config), "Configuration"))
     with right:
         tokens.section(entry)
         st.space("small")
@@ -135,7 +136,7 @@ def _made(card: Mapping[str, Any]) -> None:
     if card.get("command"):
         st.code(str(card["command"]), language="bash", wrap_lines=True)
     if facts:
-        pairs(facts, "Card")
+        st.html(facts_html("at-ends", facts, "Card"))
 
 
 def _label(name: object) -> str:

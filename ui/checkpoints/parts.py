@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +11,6 @@ import streamlit as st
 
 from headlight.analysis.blocks import Block, Group, blocks, groups, is_norm, sizes, tensor_title
 from headlight.analysis.weights import Histogram, Numbers, Shape, histogram, measure_file, pieces, shapes, together
-from headlight.charts.colours import theme_named
 from headlight.charts.weights import weight_histogram
 from headlight.formatting import in_millions, percent_of, plural, three_digits
 from transformer.checkpoint.native import WEIGHTS
@@ -23,6 +21,7 @@ from ui.state.models import version
 from ui.state.view import reseed, take, update, widget_key, write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
+from ui.widgets.table import facts_html, table_html
 from ui.widgets.terms import explained
 
 
@@ -138,7 +137,8 @@ def _table(entry: Entry, known: Mapping[str, Shape]) -> None:
         norm = together(measured, group.names).norm
         share = percent_of(numbers, total)
         rows.append((group.title, family_shape(group, known), f"{numbers:,}", share, three_digits(norm)))
-    st.html(_table_html(("Part", "Shape", "Parameters", "Share", "Norm"), rows))
+    columns = ("Part", "Shape", "Parameters", "Share", "Norm")
+    st.html(table_html("parts-table lined", rows, columns, numbers=(2, 3, 4)))
     twin = st.expander(f"Every tensor ({len(known):,})", key="every-tensor", on_change="rerun")
     if twin.open:
         with twin:
@@ -170,30 +170,6 @@ def _every(known: Mapping[str, Shape], counted: Mapping[str, int], measured: Map
         selection_mode="single-row",
         column_config=dict.fromkeys(("Norm", "Mean", "Std. deviation"), st.column_config.NumberColumn(format="%.3g")),
         height=min(33 * (len(names) + 1) + 2, 400),
-    )
-
-
-def _table_html(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    theme = theme_named(st.context.theme.type or "light")
-    cell = f"border:0;border-top:1px solid {theme.line};padding:8px 12px 8px 0;white-space:nowrap"
-    right = ";text-align:right;padding:8px 0 8px 12px"
-
-    def looks(at: int) -> str:
-        quiet = f";color:{theme.muted};font-size:13px;white-space:normal" if at == 1 else ""
-        return cell + (right if at > 1 else "") + quiet
-
-    head = "".join(
-        f'<th scope="col" style="{looks(at)};border-top:0;padding-top:0;font-weight:400;font-size:13px;'
-        f'text-align:{"right" if at > 1 else "left"};color:{theme.muted}">{html.escape(text)}</th>'
-        for at, text in enumerate(heads)
-    )
-    body = "".join(
-        "<tr>" + "".join(f'<td style="{looks(at)}">{html.escape(text)}</td>' for at, text in enumerate(row)) + "</tr>"
-        for row in rows
-    )
-    return (
-        '<div class="parts-table" style="overflow-x:auto"><table style="width:100%;border-collapse:collapse;border:0;'
-        f'font-size:15px;font-variant-numeric:tabular-nums"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 
@@ -238,7 +214,6 @@ def _numbers(
 
 
 def _facts(numbers: Numbers) -> None:
-    muted = theme_named(st.context.theme.type or "light").muted
     facts = {
         "Mean": three_digits(numbers.mean),
         "Std. deviation": three_digits(numbers.deviation),
@@ -247,15 +222,7 @@ def _facts(numbers: Numbers) -> None:
         "Exactly 0": f"{numbers.zeros:,}" if numbers.zeros else "none",
         "Norm": three_digits(numbers.norm),
     }
-    cells = "".join(
-        f'<div><div style="font-size:13px;color:{muted}">{html.escape(name)}</div>'
-        f'<div style="font-size:17px;font-weight:600">{html.escape(value)}</div></div>'
-        for name, value in facts.items()
-    )
-    st.html(
-        '<div class="weight-facts" role="group" aria-label="Numbers of this weight" style="display:flex;flex-wrap:wrap;'
-        f'gap:8px 20px;justify-content:space-between;font-variant-numeric:tabular-nums">{cells}</div>'
-    )
+    st.html(facts_html("weight-facts", facts.items(), "Numbers of this weight"))
 
 
 # ---- what is read from the file, once for all sessions -------------------------------------------------------------

@@ -6,7 +6,7 @@ import streamlit as st
 
 from transformer.checkpoint.weights import Refused
 from ui.checkpoints.boxes import framed
-from ui.checkpoints.examined import facts
+from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
 
@@ -16,7 +16,7 @@ def card(refused: Refused, name: str) -> None:
         if name:
             st.caption(literal(name[:200]))
         if refused.facts:
-            facts(refused.facts)
+            st.html(facts_html("", refused.facts))
         if refused.remedy or refused.command:
             st.markdown("**What to do**")
         if refused.remedy:

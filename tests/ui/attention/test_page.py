@@ -94,7 +94,7 @@ def test_the_cost_of_a_head_is_measured_from_the_heads_that_are_shown(model: Tra
 
 
 def told_costs(app: AppTest) -> list[str]:
-    (html,) = (one.value for one in app.get("html") if 'class="ranking"' in one.value)
+    (html,) = (one.value for one in app.get("html") if "bars ranking" in one.value)
     return re.findall(r">([^<>]*) nats<", html)
 
 

@@ -17,7 +17,7 @@ from ui.positions.codes import Code, Learned, chosen, learned, learned_table, sc
 from ui.positions.formula import filled_in, first_ids, own_number
 from ui.positions.order import compare, default_sentences
 from ui.positions.relative import curves
-from ui.positions.schemes import _ORDER, _ROWS, Cell, linear, said_alone, table_html
+from ui.positions.schemes import _ORDER, _ROWS, Verdict, linear, said_alone, schemes_html
 from ui.positions.view import PositionsView
 from ui.positions.waves import default_dims
 from ui.state import models
@@ -50,7 +50,7 @@ def test_a_stored_table_stands_in_the_place_of_a_learned_one(tmp_path: Path, mon
         assert (code.scheme, code.learned.model, code.learned.stored) == ("stored", "bart", True)
         assert np.array_equal(code.table, table.detach().double().numpy())
     assert schemes_of(stored.model.config) == ("sinusoidal", "stored", "none", "integer", "normalised", "binary")
-    page = table_html(code, dict.fromkeys(_ORDER, properties(code.table, None)), THEMES["light"])
+    page = schemes_html(code, dict.fromkeys(_ORDER, properties(code.table, None)), THEMES["light"])
     assert "Stored" in page and "Learned" not in page
     assert scheme_of(PositionsView(scheme="stored"), MODEL.model.config) == "sinusoidal"
 
@@ -119,7 +119,7 @@ def test_the_table_says_what_was_measured() -> None:
     }
     measures["learned"] = properties(UNTRAINED.table, None, UNTRAINED.again)
     code = Code("sinusoidal", encoding("sinusoidal", 16, 16), 10_000, UNTRAINED)
-    rows = marks(table_html(code, measures, THEMES["dark"]))
+    rows = marks(schemes_html(code, measures, THEMES["dark"]))
     assert [len(row) for row in rows] == [len(_ORDER)] * len(_ROWS)
     unique, bounded, near, linear, beyond, again, widths = (dict(zip(_ORDER, row, strict=True)) for row in rows)
     assert unique["none"] == ("lacks it", "0 apart")
@@ -141,7 +141,7 @@ def test_the_table_says_what_was_measured() -> None:
 
 def test_too_few_learned_positions_are_no_verdict() -> None:
     table = np.random.default_rng(0).normal(size=(100, 256))
-    assert linear(properties(table, None)) == Cell("partly", "too few positions to tell")
+    assert linear(properties(table, None)) == Verdict("partly", "too few positions to tell")
 
 
 def test_one_function_alone_is_told_in_numbers() -> None:
