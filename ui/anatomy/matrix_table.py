@@ -53,7 +53,7 @@ def matrix_html(
             ground = "" if off else f"background:rgb({','.join(map(str, colour))});color:{ink_on(colour)}"
             cells.append(Cell(text if numbered else "", f"{edge} {'masked' * off}".strip(), about, ground))
         body.append(cells)
-    heads = ["", *(Cell(name, title=name) for name in columns)]
+    heads: list[str | Cell] = ["", *(Cell(name, title=name) for name in columns)]
     look = 'class="numbered"' if numbered else f'style="flex-basis:{60 + 18 * len(columns)}px"'
     return (
         f"<section {look}><div>{html.escape(title)}</div>"

@@ -168,7 +168,7 @@ def schemes_html(code: Code, properties: dict[str, Properties], theme: Theme) ->
     if code.learned.stored:
         names["learned"] = "Stored"
     shown = "learned" if code.of_table else code.scheme
-    heads = ["", *(Cell(names[scheme], "chosen" * (scheme == shown)) for scheme in _ORDER)]
+    heads: list[str | Cell] = ["", *(Cell(names[scheme], "chosen" * (scheme == shown)) for scheme in _ORDER)]
     rows: list[list[str | Cell]] = [["", *(Html(_picture(code, scheme, theme)) for scheme in _ORDER)]]
     for name, explanation, judge in _ROWS:
         verdicts = [judge(properties[scheme]) for scheme in _ORDER]

@@ -40,6 +40,16 @@ class View:
         """Whether the model is shown as it is, writing what it writes by itself: what is said of it then is true."""
         return self.target is None
 
+    @property
+    def alone(self) -> bool:
+        """Whether the page is shown without the app's menus."""
+        return False
+
+    @property
+    def shareable(self) -> bool:
+        """Whether the page offers a link to this view."""
+        return True
+
     def to_query(self) -> dict[str, str]:
         """The parameters that differ from the defaults, as the address has them."""
         values: dict[str, str] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -19,21 +20,20 @@ from ui.widgets.terms import explained
 ASSETS = Path(__file__).parents[1] / "assets"
 
 
-def sidebar(view: View, names: list[str]) -> None:
-    """Draws the logo, the choice of a model among `names`, its facts, and the link."""
+def sidebar(view: View, names: Sequence[str]) -> None:
+    """Draw the logo, the choice of a model among `names` with its facts, if there are any, and the link."""
     theme = st.context.theme.type or "light"
     st.logo(ASSETS / f"headlight-{theme}.svg", size="large")
     look_here()
-    if not names:
-        return
-    chosen = view.model if view.model in names else names[0]
-    key = widget_key("model")
     with st.sidebar:
-        st.selectbox("Model", names, index=names.index(chosen), key=key, on_change=_take_model, args=(key,))
-        with plain_errors():
-            title, *numbers = facts(translator(chosen))
-            st.caption("  \n".join([title, explained("  \n".join(numbers), "layer", "parameter", "BLEU")]))
-        copy_link()
+        if names:
+            key, chosen = widget_key("model"), view.model if view.model and view.model in names else names[0]
+            st.selectbox("Model", names, index=names.index(chosen), key=key, on_change=_take_model, args=(key,))
+            with plain_errors():
+                title, *numbers = facts(translator(chosen))
+                st.caption("  \n".join([title, explained("  \n".join(numbers), "layer", "parameter", "BLEU")]))
+        if view.shareable:
+            copy_link()
 
 
 def _take_model(key: str) -> None:
