@@ -17,7 +17,7 @@ from transformer import Trace, Translator
 from transformer.tokenizers import Tokenizer
 from ui.anatomy.chosen import Chosen, tokens
 from ui.anatomy.view import LONGEST_WORD, AnatomyView
-from ui.state.view import update, widget_key
+from ui.state.view import bound
 from ui.widgets.table import Html, bar, table_html
 from ui.widgets.text import literal
 
@@ -43,15 +43,7 @@ def draw(model: Translator, trace: Trace, chosen: Chosen) -> None:
 def _cut(tokenizer: Tokenizer, ids: Sequence[int], theme: Theme) -> None:
     view: AnatomyView = st.session_state["view"]
     word = default_word(tokenizer, ids) if view.cut is None else view.cut
-    key = widget_key("cut")
-    st.text_input(
-        "Word to cut",
-        word,
-        key=key,
-        max_chars=LONGEST_WORD,
-        on_change=lambda: update(cut=st.session_state[key]),
-        width=260,
-    )
+    st.text_input("Word to cut", word, max_chars=LONGEST_WORD, width=260, **bound("cut"))
     merges = Merges(tokenizer)
     cuts = merges.cut(word)
     if not cuts:

@@ -18,7 +18,7 @@ from ui.anatomy.payloads import walk_payload
 from ui.anatomy.tables import vectors_table
 from ui.anatomy.view import LOOKS, STAGES, AnatomyView
 from ui.state.models import translator
-from ui.state.view import take, update, widget_key
+from ui.state.view import bound, update, widget_key
 from ui.widgets.terms import explained
 
 _LOOKS = {"word": "One word", "matrices": "Whole head", "heads": "All heads", "scaling": "Why divide"}
@@ -34,16 +34,13 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
             icon=":material/info:",
         )
         return
-    key = widget_key("look")
     st.segmented_control(
         "What to look at",
         LOOKS,
         default=view.look,
         required=True,
         format_func=_LOOKS.__getitem__,
-        key=key,
-        on_change=take,
-        args=("look", key),
+        **bound("look"),
         label_visibility="collapsed",
     )
     match view.look:

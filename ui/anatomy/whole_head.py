@@ -22,7 +22,7 @@ from ui.anatomy.passes import whole_head
 from ui.anatomy.view import MATRICES_OF, AnatomyView
 from ui.state import models
 from ui.state.models import translator
-from ui.state.view import take, update, widget_key
+from ui.state.view import bound
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 from ui.widgets.text import literal
@@ -67,16 +67,13 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
         )
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        key = widget_key("matrices")
         st.segmented_control(
             "Matrices of",
             MATRICES_OF,
             default=view.matrices,
             required=True,
             format_func=_OF.__getitem__,
-            key=key,
-            on_change=take,
-            args=("matrices", key),
+            **bound("matrices"),
         )
         mask = _mask_control(view, chosen, translator(name).model.config)
     with plain_errors():
@@ -92,15 +89,13 @@ def _mask_control(view: AnatomyView, chosen: Chosen, config: ModelConfig) -> Mas
     options = MASKS if example else masks_at(chosen.site)
     own: Mask = "look-ahead" if example else own_mask(chosen.site, config)
     mask = next((option for option in options if option == view.mask), own)
-    key = widget_key(f"mask-{chosen.part.kind}-{example}")
     st.segmented_control(
         "Mask",
         options,
         default=mask,
         required=True,
         format_func=_MASKS.__getitem__,
-        key=key,
-        on_change=lambda: update(mask="" if st.session_state[key] == own else st.session_state[key]),
+        **bound("mask", f"mask-{chosen.part.kind}-{example}", convert=lambda mask: "" if mask == own else mask),
     )
     return mask
 
@@ -137,15 +132,13 @@ def _second(view: AnatomyView, model: Translator, trace: Trace) -> str | None:
     if view.second is not None and view.second not in offered:
         offered.insert(0, view.second)
     first = view.second if view.second is not None else _unlike(trace.text, offered, model)
-    key = widget_key("second")
     second: str | None = st.selectbox(
         "Second sentence of the batch",
         offered,
         index=None if first is None else offered.index(first),
-        key=key,
         accept_new_options=True,
         placeholder="Choose an example or type a sentence",
-        on_change=lambda: update(second=st.session_state[key] or None),
+        **bound("second", convert=lambda text: text or None),
     )
     return second
 

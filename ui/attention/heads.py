@@ -24,7 +24,7 @@ from ui.attention.picture import SHOWS, Panel, Shown, panel
 from ui.attention.roles import corpus_roles
 from ui.attention.second import checks, compare
 from ui.attention.view import AttentionView
-from ui.state.view import settle, take, update, widget_key, write_address
+from ui.state.view import bound, settle, update, widget_key, write_address
 from ui.state.why_measured import ATTENTION, why_measured
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pack_kinds
 from ui.widgets.disclosure import behind_button
@@ -36,49 +36,39 @@ SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
 
 def _controls(shown: Shown, view: AttentionView) -> None:
     """The switches of the picture: which attention, what of it, and how it is coloured and labelled."""
-    key = widget_key("kind")
     st.segmented_control(
         "Attention",
         KINDS,
         default=view.kind,
         required=True,
         format_func=str.capitalize,
-        key=key,
-        on_change=_take_others,
-        args=("kind", key),
+        **bound("kind", row=None, column=None),  # a held cell is one of the tokens shown before
         label_visibility="collapsed",
         help="Encoder: self-attention of the source. Decoder: self-attention of the translation to itself, up to the "
         "token that is read. Cross: cross-attention of the translation to the source.",
     )
     st.space("stretch")
     shows = [name for name in SHOWS if name != "difference" or shown.forced is not None]
-    key = widget_key("show")
     st.selectbox(
         "Show",
         shows,
         index=shows.index(view.show) if view.show in shows else 0,
         format_func=SHOWS.__getitem__,
-        key=key,
-        on_change=take,
-        args=("show", key),
+        **bound("show"),
         width=165,
         label_visibility="collapsed",
     )
-    key = widget_key("scale")
     st.selectbox(
         "Scale",
         list(SCALES),
         index=list(SCALES).index(view.scale),
         format_func=SCALES.__getitem__,
-        key=key,
-        on_change=take,
-        args=("scale", key),
+        **bound("scale"),
         width=185,
         label_visibility="collapsed",
     )
     for field, label in (("words", "Whole words"), ("hide", "Hide special")):
-        key = widget_key(field)
-        st.checkbox(label, getattr(view, field), key=key, on_change=_take_others, args=(field, key))
+        st.checkbox(label, getattr(view, field), **bound(field, row=None, column=None))
 
 
 def _chosen(view: AttentionView, large: Panel) -> str:
@@ -86,11 +76,6 @@ def _chosen(view: AttentionView, large: Panel) -> str:
     scale = "" if view.scale == "fixed" else SCALES[view.scale].lower()
     tokens = ["whole words"] * view.words + ["special tokens hidden"] * view.hide
     return ", ".join(filter(None, [view.kind.capitalize(), large.title.lower(), large.note, scale, *tokens]))
-
-
-def _take_others(field: str, key: str) -> None:
-    """A callback of what puts others in the place of the tokens: those that were held are not held any more."""
-    update(**{field: st.session_state[key]}, row=None, column=None)
 
 
 @st.fragment

@@ -17,7 +17,7 @@ from transformer import Translator
 from ui.attention.large import large_head
 from ui.attention.picture import Panel, Shown, panel, shown
 from ui.attention.view import MOST_NAMED, AttentionView
-from ui.state.view import reseed, take, update, widget_key
+from ui.state.view import bound, reseed, update, widget_key
 from ui.viewer import big_head
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import token_strip
@@ -84,16 +84,13 @@ def compare(shown: Shown, second: Shown, view: AttentionView, large: Panel) -> N
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{large.title} in both sentences**")
         st.space("stretch")
-        key = widget_key("compare")
         st.segmented_control(
             "Compare",
             list(COMPARE),
             default=view.compare,
             required=True,
             format_func=COMPARE.__getitem__,
-            key=key,
-            on_change=take,
-            args=("compare", key),
+            **bound("compare"),
             label_visibility="collapsed",
         )
     if view.compare == "difference":

@@ -22,7 +22,7 @@ from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry
 from ui.checkpoints.view import CheckpointsView
 from ui.state import models
-from ui.state.view import reseed, settle, take, update, widget_key
+from ui.state.view import bound, reseed, settle, update, widget_key
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.far import far_note
@@ -88,22 +88,12 @@ def _models(names: list[str], view: CheckpointsView) -> tuple[str, str] | None:
     first = view.model if view.model in names else names[0]
     second = view.beside if view.beside in names else next(name for name in names if name != first)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        key = widget_key("first")
-        st.selectbox("First model", names, names.index(first), key=key, on_change=_take_first, args=(key,))
+        own = bound("model", "first", text=None, target=None, reseeds=True)
+        st.selectbox("First model", names, names.index(first), **own)
         st.button("Swap", icon=":material/swap_horiz:", key="swap", on_click=_swap, args=(first, second, view))
-        key = widget_key("second")
-        st.selectbox("Second model", names, names.index(second), key=key, on_change=_take_second, args=(key,))
+        own = bound("beside", beside_layer=None, beside_head=None, reseeds=True)
+        st.selectbox("Second model", names, names.index(second), **own)
     return first, second
-
-
-def _take_first(key: str) -> None:
-    update(model=st.session_state[key], text=None, target=None)
-    reseed()
-
-
-def _take_second(key: str) -> None:
-    update(beside=st.session_state[key], beside_layer=None, beside_head=None)
-    reseed()
 
 
 def _swap(first: str, second: str, view: CheckpointsView) -> None:
@@ -153,16 +143,13 @@ Head = tuple[int, int]  # layer and head, from 0
 def _heads(traces: tuple[Trace, Trace], view: CheckpointsView) -> tuple[Head, Head]:
     """The chosen head of each, with the controls that choose it; where none is chosen, its sharpest."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        key = widget_key("kind")
         st.segmented_control(
             "Attention",
             list(KINDS),
             default=view.kind,
             required=True,
             format_func=str.capitalize,
-            key=key,
-            on_change=take,
-            args=("kind", key),
+            **bound("kind"),
         )
         heads = [_head(n, traces[n], view) for n in range(2)]
     (layer, head), (beside_layer, beside_head) = heads
@@ -182,27 +169,21 @@ def _head(n: int, trace: Trace, view: CheckpointsView) -> Head:
     ]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", width="content"):
         for field, value, count in zip(fields, shown, counts, strict=True):
-            key = widget_key(f"{field}-{view.kind}")
+            # The other number stays what is shown, which may have been the page's choice.
+            also: dict[str, Any] = {other: at + 1 for other, at in zip(fields, shown, strict=True) if other != field}
             st.selectbox(
                 f"{('First', 'Second')[n]} model, {field.removeprefix('beside_')}",
                 list(range(1, count + 1)),
                 value,
                 format_func=partial(_of, count),
-                key=key,
-                on_change=_take_head,
-                args=(field, key, fields, (shown[0] + 1, shown[1] + 1)),
                 width=150,
+                **bound(field, f"{field}-{view.kind}", **also),
             )
     return shown[0], shown[1]
 
 
 def _of(count: int, number: int) -> str:
     return f"{number} of {count}"
-
-
-def _take_head(field: str, key: str, fields: tuple[str, str], shown: Head) -> None:
-    """The other number stays what is shown, which may have been the page's choice."""
-    update(**dict(zip(fields, shown, strict=True)) | {field: st.session_state[key]})
 
 
 def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head, Head], view: CheckpointsView) -> None:

@@ -18,7 +18,7 @@ from ui.checkpoints import components
 from ui.checkpoints.listing import TABLE, Entry
 from ui.checkpoints.view import CheckpointsView
 from ui.state.models import version
-from ui.state.view import reseed, take, update, widget_key, write_address
+from ui.state.view import bound, reseed, update, widget_key, write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.table import facts_html, table_html
@@ -179,7 +179,6 @@ def _every(known: Mapping[str, Shape], counted: Mapping[str, int], measured: Map
 def _numbers(
     entry: Entry, known: Mapping[str, Shape], all_blocks: Sequence[Block], block: Block, name: str | None
 ) -> None:
-    key = widget_key("weight")
     options = [block.path, *block.names] if len(block.names) > 1 else list(block.names)
     st.selectbox(
         "Weight",
@@ -190,9 +189,7 @@ def _numbers(
             if path == block.path and path not in known
             else f"{tensor_title(path)}, {shape_text(known[path])}"
         ),
-        key=key,
-        on_change=take,
-        args=("weight", key),
+        **bound("weight"),
         label_visibility="collapsed",
     )
     names = [name] if name is not None else list(block.names)

@@ -28,7 +28,7 @@ from ui.heads.waiting import at_work, failed, wait, why
 from ui.state.atlases import EXAMPLES, digest_of
 from ui.state.jobs import JOBS, SECONDS, Job
 from ui.state.models import version
-from ui.state.view import take, update, widget_key, write_address
+from ui.state.view import bound, update, write_address
 
 SEEN_EVERY = SECONDS / 5  # seconds between two signs that a page still shows what was measured for it
 
@@ -86,16 +86,13 @@ def _history(past: Job[Any] | None) -> History:
 
 
 def _kind(view: HeadsView) -> None:
-    key = widget_key("kind")
     st.segmented_control(
         "Attention",
         KINDS,
         default=view.kind,
         required=True,
         format_func=str.capitalize,
-        key=key,
-        on_change=take,
-        args=("kind", key),
+        **bound("kind"),
     )
 
 

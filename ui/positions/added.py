@@ -17,7 +17,7 @@ from transformer.translator import describe_tokens
 from ui.positions.view import PositionsView
 from ui.state import models
 from ui.state.cache import kept
-from ui.state.view import take, widget_key, write_address
+from ui.state.view import bound, write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import source_input, token_notes
@@ -26,14 +26,9 @@ from ui.widgets.sentence import source_input, token_notes
 def section(name: str, model: Translator) -> None:
     """Closed until it is asked for; then a sentence and three matrices."""
     view: PositionsView = st.session_state["view"]
-    key = widget_key("added")
-    st.session_state.setdefault(key, view.added)
-    part = st.expander(
-        "What it adds to your sentence: embeddings, positional encodings and their sum",
-        key=key,
-        on_change=take,
-        args=("added", key),
-    )
+    own = bound("added")
+    st.session_state.setdefault(own["key"], view.added)
+    part = st.expander("What it adds to your sentence: embeddings, positional encodings and their sum", **own)
     if part.open:
         with part:
             text = source_input(model, view)

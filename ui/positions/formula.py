@@ -14,7 +14,7 @@ from transformer.positions import SinusoidalPositions
 from transformer.tokenizers import number_duplicates
 from transformer.translator import describe_tokens
 from ui.positions.view import PositionsView
-from ui.state.view import take, widget_key, write_address
+from ui.state.view import bound, write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 
@@ -50,19 +50,15 @@ def _filled_in(model: Translator, view: PositionsView, width: int, base: float) 
     left, right = st.columns([2, 3], gap="large")
     with left:
         with st.container(horizontal=True):
-            key = widget_key("word")
             st.selectbox(
                 "Word",
                 range(len(labels)),
                 index=word,
                 format_func=lambda place: f"{place}: {labels[place]}",
-                key=key,
-                on_change=take,
-                args=("word", key),
+                **bound("word"),
                 width=170,
             )
-            key = widget_key("dim")
-            st.number_input("Dimension", 0, width - 1, dim, key=key, on_change=take, args=("dim", key), width=140)
+            st.number_input("Dimension", 0, width - 1, dim, width=140, **bound("dim"))
         one = entry(word, dim, width, base)
         for line in filled_in(one, width, base):
             st.latex(line)

@@ -26,7 +26,7 @@ from headlight.graphemes import shortened
 from transformer.tokenizers import TokenizerKind
 from ui.state.cache import kept
 from ui.state.public import private_only
-from ui.state.view import reseed, update, widget_key
+from ui.state.view import bound, update, widget_key
 from ui.training.view import TrainingView
 from ui.viewer.plot import plot
 from ui.widgets.corpus_upload import upload
@@ -77,15 +77,13 @@ def chosen_kind(view: TrainingView) -> str:
 
 def choose(view: TrainingView) -> Chosen:
     """Draws the choice of the data and what it needs to know."""
-    kind, key = chosen_kind(view), widget_key("data")
+    kind = chosen_kind(view)
     st.selectbox(
         "Data",
         list(CHOICES),
         index=list(CHOICES).index(kind),
         format_func=CHOICES.__getitem__,
-        key=key,
-        on_change=_take_kind,
-        args=(key,),
+        **bound("data", size=None, start=None, reseeds=True),
     )
     st.caption(SAID[kind])
     if kind == "multi30k":
@@ -101,11 +99,6 @@ def choose(view: TrainingView) -> Chosen:
     if kind == "hub":
         return Chosen(kind, _hub())
     return Chosen(kind, kind)
-
-
-def _take_kind(key: str) -> None:
-    update(data=st.session_state[key], size=None, start=None)
-    reseed()
 
 
 def _tatoeba(view: TrainingView) -> str | None:

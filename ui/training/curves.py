@@ -16,7 +16,7 @@ from headlight.runs.preparing import NONE_HELD_OUT, THEREFORE
 from headlight.viewer.packing import pack
 from transformer import TrainConfig
 from transformer.training import learning_rate
-from ui.state.view import take, update, widget_key
+from ui.state.view import bound, update
 from ui.training.components import CURVES
 from ui.training.series import Columns, Floats, scores, smoothed, speeds, thinned
 from ui.training.shelf import FAILED, doing
@@ -236,15 +236,12 @@ def saved(run: Status) -> str:
 
 def draw(runs: Sequence[Watched], step: int | None, smooth: int = 0) -> None:
     CURVES(data=payload(runs, step, smooth), key="curves", on_pick_change=lambda: take_step("curves"))
-    key = widget_key("smooth")
     st.slider(
         "Smoothing of the curves of each step, in percent",
         0,
         MOST_SMOOTHED,
         smooth,
-        key=key,
-        on_change=take,
-        args=("smooth", key),
+        **bound("smooth"),
         width=330,
         help="Draws their exponential moving mean: at 90, each value counts a tenth and what was before the rest. "
         "Scores of evaluations are never smoothed.",

@@ -20,7 +20,7 @@ from transformer.presets import DIFFERS
 from transformer.quoting import worded
 from ui.state import models
 from ui.state.public import private_only
-from ui.state.view import reseed, take, update, widget_key
+from ui.state.view import bound, reseed, update
 from ui.training import corpus, draft
 from ui.training.corpus import Chosen
 from ui.training.draft import Draft, Values
@@ -163,16 +163,13 @@ def _middle(view: TrainingView, chosen: Chosen, values: Values, before: RunFolde
     if before is not None:
         _weights_choice(before)
     if before is None:
-        key = widget_key("size")
         sizes = list(PRESETS)
         st.selectbox(
             "Size",
             sizes,
             index=sizes.index(_size(view, chosen.kind)),
             format_func=lambda name: name.replace("-", " ").capitalize(),
-            key=key,
-            on_change=take,
-            args=("size", key),
+            **bound("size"),
             help="Four sizes, and five widely followed tutorials with their networks and how they train them; on the "
             "command line, `--preset`.",
         )

@@ -13,7 +13,7 @@ from headlight.analysis.why import ALTI, Agreement, Measured, agreements
 from headlight.charts.why import Drawing, Group, bars, shares
 from headlight.formatting import percent, signed
 from transformer import Trace, Translator
-from ui.state.view import take, widget_key
+from ui.state.view import bound
 from ui.state.why_measured import why_measured
 from ui.why.checks import CLOSE, check
 from ui.why.components import drawn
@@ -43,19 +43,15 @@ def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int
     least = 0.0 if view.every else LEAST
     drawn(lambda across: draw(theme, across, least), WIDTH, key="why-shares")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        key = widget_key("beside")
         st.selectbox(
             "Beside the contributions",
             list(BESIDE),
             index=list(BESIDE).index(view.beside),
             format_func=BESIDE.__getitem__,
-            key=key,
-            on_change=take,
-            args=("beside", key),
+            **bound("beside"),
             width=220,
         )
-        every = widget_key("every")
-        st.toggle("Every token", view.every, key=every, on_change=take, args=("every", every))
+        st.toggle("Every token", view.every, **bound("every"))
     contribution = found.by_measure[ALTI]
     a, b = float(contribution.source[step].sum()), float(contribution.prefix[step].sum())
     check(

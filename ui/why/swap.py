@@ -15,7 +15,7 @@ from transformer import Trace, Translator
 from transformer.taps import Site
 from transformer.trace import Kind
 from ui.state.atlases import Place, known_roles
-from ui.state.view import reseed, take, update, widget_key
+from ui.state.view import bound, reseed, update, widget_key
 from ui.state.why_measured import antecedents_measured, why_measured
 from ui.why.cause import Cause, proposals
 from ui.why.components import drawn
@@ -247,16 +247,13 @@ def _states(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, ins
         return maps([grid], theme, ends=ends, limit=1.0, diverging=False, across=across, percent=True)
 
     with opened:
-        key = widget_key("states")
         st.segmented_control(
             "Stack",
             STATES,
             default=view.states,
             format_func=names.__getitem__,
-            key=key,
+            **bound("states"),
             required=True,
-            on_change=take,
-            args=("states", key),
             label_visibility="collapsed",
         )
         drawn(partial(draw, theme), WIDTH, key="why-states")

@@ -16,7 +16,7 @@ from headlight.importers.examples import examples
 from transformer import Trace, Translator
 from transformer.byte_pieces import SPACE, begins_in_bytes, ends_in_bytes
 from transformer.trace import Tokens
-from ui.state.view import View, reseed, update, widget_key
+from ui.state.view import View, bound, reseed, update, widget_key
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.terms import explained, term
 from ui.widgets.text import literal
@@ -52,21 +52,14 @@ def _take_example(key: str) -> None:
 
 def target_input(model: Translator, view: View, own: str) -> None:
     """The switch between the model's translation and a typed one, and the box for the latter."""
-    key = widget_key("typed")
-    st.session_state.setdefault(key, view.target is not None)
+    toggle = bound("target", "typed", convert=lambda typed: own if typed else None, reseeds=True)
+    st.session_state.setdefault(toggle["key"], view.target is not None)
     st.toggle(
         "Type your own",
-        key=key,
-        on_change=_take_typed,
-        args=(key, own),
+        **toggle,
         help="Force-decodes a translation that you type: what the model would attend to, and how probable each token "
         "would be, if it wrote this.",
     )
-
-
-def _take_typed(key: str, own: str) -> None:
-    update(target=own if st.session_state[key] else None)
-    reseed()
 
 
 def target_box(view: View) -> None:

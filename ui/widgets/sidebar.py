@@ -11,7 +11,7 @@ from headlight.formatting import in_millions, on_sentences
 from transformer import Translator
 from transformer.model import count_parameters
 from ui.state.models import translator
-from ui.state.view import View, reseed, update, widget_key
+from ui.state.view import View, bound
 from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
 from ui.widgets.look_here import look_here
@@ -27,19 +27,15 @@ def sidebar(view: View, names: Sequence[str]) -> None:
     look_here()
     with st.sidebar:
         if names:
-            key, chosen = widget_key("model"), view.model if view.model and view.model in names else names[0]
-            st.selectbox("Model", names, index=names.index(chosen), key=key, on_change=_take_model, args=(key,))
+            chosen = view.model if view.model and view.model in names else names[0]
+            # Another model reads another language, so only the way of looking stays.
+            own = bound("model", text=None, target=None, reseeds=True)
+            st.selectbox("Model", names, index=names.index(chosen), **own)
             with plain_errors():
                 title, *numbers = facts(translator(chosen))
                 st.caption("  \n".join([title, explained("  \n".join(numbers), "layer", "parameter", "BLEU")]))
         if view.shareable:
             copy_link()
-
-
-def _take_model(key: str) -> None:
-    """Another model reads another language, so only the way of looking stays."""
-    update(model=st.session_state[key], text=None, target=None)
-    reseed()
 
 
 def facts(model: Translator) -> list[str]:
