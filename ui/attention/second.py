@@ -17,7 +17,7 @@ from transformer import Translator
 from ui.attention.large import large_head
 from ui.attention.picture import Panel, Shown, panel, shown
 from ui.attention.view import MOST_NAMED, AttentionView
-from ui.state.view import bound, reseed, update, widget_key
+from ui.state.view import bound, reseed, update
 from ui.viewer import big_head
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import token_strip
@@ -46,7 +46,7 @@ def second_sentence(
         return None
     source, target = place.columns([5, 6], gap="medium")
     with source, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        sentence_box("Second sentence", view.second, key=widget_key("second"), take=_take)
+        sentence_box("Second sentence", view.second, "second")
         st.button("Close", icon=":material/close:", key="second-close", help="Show one sentence", on_click=_close)
     with target, plain_errors():
         other = shown(name, view.second, replace(view, target=None))
@@ -54,10 +54,6 @@ def second_sentence(
         token_strip(other.trace, model)
         return other
     return None
-
-
-def _take(typed: str) -> None:
-    update(second=typed)
 
 
 def _open(text: str) -> None:

@@ -115,13 +115,8 @@ def _target(model: Translator, name: str, text: str, view: CheckpointsView) -> N
         "its own.",
     )
     if view.target is not None:
-        sentence_box(
-            f"{model.card.get('target', 'Translation')} for both",
-            view.target,
-            key=widget_key("target"),
-            take=lambda typed: update(target=typed),
-            hide_label=True,
-        )
+        label = f"{model.card.get('target', 'Translation')} for both"
+        sentence_box(label, view.target, "target", hide_label=True)
 
 
 def _take_same(key: str, name: str, text: str) -> None:

@@ -60,7 +60,6 @@ def section(entry: Entry) -> None:
             "Text for the tokenizer",
             example(model, tokenizer),
             key=f"tokenizer-{entry.name}-{id(tokenizer)}",
-            take=lambda typed: None,
             max_chars=LONGEST,
             placeholder="Type something and press Enter",
             hide_label=True,

@@ -17,7 +17,6 @@ from ui.decoding.search import Search
 from ui.decoding.view import DecodingView
 from ui.state import models
 from ui.state.cache import kept
-from ui.state.view import update, widget_key
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence_box import sentence_box
 
@@ -28,8 +27,8 @@ def reference(name: str, text: str, model: Translator, search: Search, view: Dec
     sentence_box(
         "Reference: a translation by a person, if you have one",
         view.reference,
-        key=widget_key("reference"),
-        take=_take,
+        "reference",
+        convert=lambda typed: typed.strip() or None,
         placeholder="Type a translation and press Enter",
     )
     if not view.reference:
@@ -50,10 +49,6 @@ def reference(name: str, text: str, model: Translator, search: Search, view: Dec
 def output(model: Translator, search: Search) -> str:
     """What the search ended with, as text."""
     return model.checkpoint.target_tokenizer.decode(search.tree.ids(search.tree.winner))
-
-
-def _take(typed: str) -> None:
-    update(reference=typed.strip() or None)
 
 
 @kept(100, "Reading the reference")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -20,7 +19,7 @@ from ui.positions.codes import own_scheme
 from ui.positions.view import PositionsView
 from ui.state import models
 from ui.state.cache import kept
-from ui.state.view import update, widget_key, write_address
+from ui.state.view import write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import token_notes
@@ -118,14 +117,10 @@ def section(name: str, model: Translator) -> None:
         st.columns(2, gap="large"), ("one", "other"), ("One order", "Another order"), texts, strict=True
     ):
         with column:
-            sentence_box(label, text, key=widget_key(field), take=partial(_take, field))
+            sentence_box(label, text, field)
     with plain_errors():
         _draw(_kept(name, texts[0], texts[1]), model)
     write_address()
-
-
-def _take(field: str, typed: str) -> None:
-    update(**{field: typed})
 
 
 def _kept(name: str, one: str, other: str) -> Orders:

@@ -125,9 +125,7 @@ def _choice(model: Translator, view: WhyView, trace: Trace, cause: Cause | None)
     """The box of the other sentence, and what the grammar proposes."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         text = cause.text if cause is not None else ""
-        sentence_box(
-            "The other sentence", text, key=widget_key("corrupted"), take=lambda typed: update(corrupted=typed)
-        )
+        sentence_box("The other sentence", text, "corrupted")
         if offered := proposals(model, trace):
             key = widget_key("proposal")
             st.menu_button("Another word", offered, key=key, on_click=_propose, args=(key,), format_func=literal)

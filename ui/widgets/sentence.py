@@ -34,7 +34,7 @@ def source_input(model: Translator, view: View) -> str:
     text = view.text if view.text is not None else every[0].text if every else ""
     label = f"{card.get('source', 'Source')} sentence"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        sentence_box(label, text, key=widget_key("text"), take=lambda typed: update(text=typed))
+        sentence_box(label, text, "text")
         if offered:
             key = widget_key("example")
             st.menu_button("Examples", list(offered), key=key, on_click=_take_example, args=(key,), format_func=literal)
@@ -62,16 +62,6 @@ def target_input(model: Translator, view: View, own: str) -> None:
     )
 
 
-def target_box(view: View) -> None:
-    sentence_box(
-        "Your translation",
-        view.target,
-        key=widget_key("target"),
-        take=lambda typed: update(target=typed),
-        hide_label=True,
-    )
-
-
 def two_sides(model: Translator, view: View) -> tuple[str, DeltaGenerator, DeltaGenerator]:
     """The sentence's box, and beside it the place for `translation`.
 
@@ -86,7 +76,7 @@ def two_sides(model: Translator, view: View) -> tuple[str, DeltaGenerator, Delta
     if view.target is not None:  # before the model reads it, so that a translation that cannot be read can be changed
         with place:
             _written_by(model, view, "")
-            target_box(view)
+            sentence_box("Your translation", view.target, "target", hide_label=True)
     return text, below, place
 
 
