@@ -19,10 +19,11 @@ from transformer.tokenizers import number_duplicates
 from ui.anatomy.chosen import Chosen
 from ui.anatomy.matrix_table import MOST, ROOMY, matrix_html, side_by_side, window
 from ui.anatomy.passes import whole_head
-from ui.anatomy.view import MATRICES_OF, AnatomyView
+from ui.anatomy.view import AnatomyView
 from ui.state import models
 from ui.state.models import translator
 from ui.state.view import bound
+from ui.widgets.choose import choose
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 from ui.widgets.text import literal
@@ -67,14 +68,7 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
         )
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.segmented_control(
-            "Matrices of",
-            MATRICES_OF,
-            default=view.matrices,
-            required=True,
-            format_func=_OF.__getitem__,
-            **bound("matrices"),
-        )
+        choose(view, "matrices", "Matrices of", _OF)
         mask = _mask_control(view, chosen, translator(name).model.config)
     with plain_errors():
         shown = _shown(name, trace, chosen, view, mask)
@@ -89,14 +83,8 @@ def _mask_control(view: AnatomyView, chosen: Chosen, config: ModelConfig) -> Mas
     options = MASKS if example else masks_at(chosen.site)
     own: Mask = "look-ahead" if example else own_mask(chosen.site, config)
     mask = next((option for option in options if option == view.mask), own)
-    st.segmented_control(
-        "Mask",
-        options,
-        default=mask,
-        required=True,
-        format_func=_MASKS.__getitem__,
-        **bound("mask", f"mask-{chosen.part.kind}-{example}", convert=lambda mask: "" if mask == own else mask),
-    )
+    binding = bound("mask", f"mask-{chosen.part.kind}-{example}", convert=lambda mask: "" if mask == own else mask)
+    choose(view, "mask", "Mask", {option: _MASKS[option] for option in options}, mask, **binding)
     return mask
 
 

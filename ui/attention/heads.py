@@ -27,6 +27,7 @@ from ui.attention.view import AttentionView
 from ui.state.view import bound, settle, update, widget_key, write_address
 from ui.state.why_measured import ATTENTION, why_measured
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pack_kinds
+from ui.widgets.choose import choose
 from ui.widgets.disclosure import behind_button
 from ui.widgets.terms import explained, term
 
@@ -36,37 +37,21 @@ SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
 
 def _controls(shown: Shown, view: AttentionView) -> None:
     """The switches of the picture: which attention, what of it, and how it is coloured and labelled."""
-    st.segmented_control(
+    choose(
+        view,
+        "kind",
         "Attention",
         KINDS,
-        default=view.kind,
-        required=True,
-        format_func=str.capitalize,
+        hide_label=True,
         **bound("kind", row=None, column=None),  # a held cell is one of the tokens shown before
-        label_visibility="collapsed",
         help="Encoder: self-attention of the source. Decoder: self-attention of the translation to itself, up to the "
         "token that is read. Cross: cross-attention of the translation to the source.",
     )
     st.space("stretch")
-    shows = [name for name in SHOWS if name != "difference" or shown.forced is not None]
-    st.selectbox(
-        "Show",
-        shows,
-        index=shows.index(view.show) if view.show in shows else 0,
-        format_func=SHOWS.__getitem__,
-        **bound("show"),
-        width=165,
-        label_visibility="collapsed",
-    )
-    st.selectbox(
-        "Scale",
-        list(SCALES),
-        index=list(SCALES).index(view.scale),
-        format_func=SCALES.__getitem__,
-        **bound("scale"),
-        width=185,
-        label_visibility="collapsed",
-    )
+    shows = {name: text for name, text in SHOWS.items() if name != "difference" or shown.forced is not None}
+    show = view.show if view.show in shows else next(iter(shows))
+    choose(view, "show", "Show", shows, show, menu=True, hide_label=True, width=165)
+    choose(view, "scale", "Scale", SCALES, menu=True, hide_label=True, width=185)
     for field, label in (("words", "Whole words"), ("hide", "Hide special")):
         st.checkbox(label, getattr(view, field), **bound(field, row=None, column=None))
 

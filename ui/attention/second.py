@@ -17,8 +17,9 @@ from transformer import Translator
 from ui.attention.large import large_head
 from ui.attention.picture import Panel, Shown, panel, shown
 from ui.attention.view import MOST_NAMED, AttentionView
-from ui.state.view import bound, reseed, update
+from ui.state.view import reseed, update
 from ui.viewer import big_head
+from ui.widgets.choose import choose
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import token_strip
 from ui.widgets.sentence_box import sentence_box
@@ -80,15 +81,7 @@ def compare(shown: Shown, second: Shown, view: AttentionView, large: Panel) -> N
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{large.title} in both sentences**")
         st.space("stretch")
-        st.segmented_control(
-            "Compare",
-            list(COMPARE),
-            default=view.compare,
-            required=True,
-            format_func=COMPARE.__getitem__,
-            **bound("compare"),
-            label_visibility="collapsed",
-        )
+        choose(view, "compare", "Compare", COMPARE, hide_label=True)
     if view.compare == "difference":
         left, right = st.columns(2, gap="medium")
         with left:

@@ -24,6 +24,7 @@ from ui.checkpoints.view import CheckpointsView
 from ui.state import models
 from ui.state.view import bound, reseed, settle, update, widget_key
 from ui.viewer.plot import plot
+from ui.widgets.choose import choose
 from ui.widgets.errors import plain_errors
 from ui.widgets.far import far_note
 from ui.widgets.sentence import difference, source_input
@@ -138,14 +139,7 @@ Head = tuple[int, int]  # layer and head, from 0
 def _heads(traces: tuple[Trace, Trace], view: CheckpointsView) -> tuple[Head, Head]:
     """The chosen head of each, with the controls that choose it; where none is chosen, its sharpest."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.segmented_control(
-            "Attention",
-            list(KINDS),
-            default=view.kind,
-            required=True,
-            format_func=str.capitalize,
-            **bound("kind"),
-        )
+        choose(view, "kind", "Attention", KINDS)
         heads = [_head(n, traces[n], view) for n in range(2)]
     (layer, head), (beside_layer, beside_head) = heads
     settle(layer=layer + 1, head=head + 1, beside_layer=beside_layer + 1, beside_head=beside_head + 1)

@@ -71,7 +71,7 @@ def suited(model: Translator, among: Iterable[str]) -> str | None:
     return EXAMPLES if EXAMPLES in among else None
 
 
-def choose(name: str, model: Translator, view: HeadsView) -> tuple[Chosen, int]:
+def choose_corpus(name: str, model: Translator, view: HeadsView) -> tuple[Chosen, int]:
     """Draws the choice of the corpus and of how many of its sentences, and what it needs to know."""
     corpora = choices(model)
     there = (shipped(name) or {}).get("corpus")  # measured already: no page begins empty

@@ -29,6 +29,7 @@ from ui.state.public import private_only
 from ui.state.view import bound, update, widget_key
 from ui.training.view import TrainingView
 from ui.viewer.plot import plot
+from ui.widgets.choose import choose
 from ui.widgets.corpus_upload import upload
 from ui.widgets.terms import term
 
@@ -75,16 +76,10 @@ def chosen_kind(view: TrainingView) -> str:
     return kind if kind in CHOICES else FIRST
 
 
-def choose(view: TrainingView) -> Chosen:
-    """Draws the choice of the data and what it needs to know."""
+def choose_data(view: TrainingView) -> Chosen:
+    """Draw the choice of the data and what it needs to know."""
     kind = chosen_kind(view)
-    st.selectbox(
-        "Data",
-        list(CHOICES),
-        index=list(CHOICES).index(kind),
-        format_func=CHOICES.__getitem__,
-        **bound("data", size=None, start=None, reseeds=True),
-    )
+    choose(view, "data", "Data", CHOICES, kind, menu=True, **bound("data", size=None, start=None, reseeds=True))
     st.caption(SAID[kind])
     if kind == "multi30k":
         return Chosen(kind, _pair(kind, LANGUAGES, view))

@@ -22,6 +22,7 @@ from ui.why.passes import measured_of
 from ui.why.steps import languages
 from ui.why.tables import Row, table
 from ui.why.view import BESIDE, WhyView
+from ui.widgets.choose import choose
 from ui.widgets.terms import explained, term
 from ui.widgets.text import literal
 
@@ -43,14 +44,7 @@ def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int
     least = 0.0 if view.every else LEAST
     drawn(lambda across: draw(theme, across, least), WIDTH, key="why-shares")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.selectbox(
-            "Beside the contributions",
-            list(BESIDE),
-            index=list(BESIDE).index(view.beside),
-            format_func=BESIDE.__getitem__,
-            **bound("beside"),
-            width=220,
-        )
+        choose(view, "beside", "Beside the contributions", BESIDE, menu=True, width=220)
         st.toggle("Every token", view.every, **bound("every"))
     contribution = found.by_measure[ALTI]
     a, b = float(contribution.source[step].sum()), float(contribution.prefix[step].sum())

@@ -15,7 +15,7 @@ from transformer import Trace, Translator
 from transformer.taps import Site
 from transformer.trace import Kind
 from ui.state.atlases import Place, known_roles
-from ui.state.view import bound, reseed, update, widget_key
+from ui.state.view import reseed, update, widget_key
 from ui.state.why_measured import antecedents_measured, why_measured
 from ui.why.cause import Cause, proposals
 from ui.why.components import drawn
@@ -23,6 +23,7 @@ from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import Swapped, states_of, swapped_of
 from ui.why.tables import Row, table
 from ui.why.view import STATES, WhyView
+from ui.widgets.choose import choose
 from ui.widgets.sentence import difference
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.terms import term
@@ -245,15 +246,7 @@ def _states(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, ins
         return maps([grid], theme, ends=ends, limit=1.0, diverging=False, across=across, percent=True)
 
     with opened:
-        st.segmented_control(
-            "Stack",
-            STATES,
-            default=view.states,
-            format_func=names.__getitem__,
-            **bound("states"),
-            required=True,
-            label_visibility="collapsed",
-        )
+        choose(view, "states", "Stack", names, hide_label=True)
         drawn(partial(draw, theme), WIDTH, key="why-states")
         st.caption(
             "Per cent of the difference that returns when the state of this token after this layer is that of the true "
