@@ -1,4 +1,4 @@
-"""Write numbers for people. `percent` and `signed` are in headlight/viewer/js/core.js too, for the pages' scripts."""
+"""Write numbers for people. headlight/viewer/js/core.js has some of these functions for the pages' scripts."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ def percent_of(count: int, total: int) -> str:
     """Write a count as its share of a total, with one decimal below 10 %: "41 %", "4.1 %", "under 0.1 %"."""
     part = count / total if total else 0.0
     return "under 0.1 %" if 0 < part < 0.001 else f"{100 * part:.1f} %" if part < 0.1 else f"{100 * part:.0f} %"
+
+
+def probability_text(probability: float) -> str:
+    """Write a probability in hundredths, a small one in thousandths: "0.35", "0.004", "<0.001"."""
+    if probability < 0.0005:
+        return "<0.001"
+    return f"{probability:.3f}" if probability < 0.0095 else f"{probability:.2f}"
 
 
 def signed(value: float, plus: bool = False, decimals: int | None = None) -> str:

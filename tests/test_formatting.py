@@ -5,7 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
-from headlight.formatting import file_size, in_millions, percent_of, signed, three_digits, two_digits
+from headlight.formatting import (
+    file_size,
+    in_millions,
+    percent_of,
+    probability_text,
+    signed,
+    three_digits,
+    two_digits,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +51,7 @@ def test_no_number_rounds_away(value: float, text: str) -> None:
         *((lambda count: percent_of(count, 1000), value, text) for value, text in [(0, "0.0 %"), (41, "4.1 %"),
             (410, "41 %")]),
         (lambda count: percent_of(count, 10_000), 5, "under 0.1 %"),
+        *((probability_text, value, text) for value, text in [(0.0004, "<0.001"), (0.0094, "0.009"), (0.0095, "0.01")]),
         (in_millions, 2_048_000, "2.05 M"),
         (in_millions, 8704, "8,704"),
         (lambda count: in_millions(count, thousands=True), 8704, "8.7 k"),
