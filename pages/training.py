@@ -8,9 +8,10 @@ from ui.training.start import form
 from ui.training.steering import toggle_form
 from ui.training.view import TrainingView
 from ui.training.watch import watch
-from ui.widgets.frame import page_without_model
+from ui.widgets.frame import frame, heading
 
-with page_without_model(TrainingView, "Training", "Is it learning, and what does it learn first?") as (view, actions):
+with frame(TrainingView) as view:
+    actions = heading("Training", "Is it learning, and what does it learn first?")
     if not public():
         with actions:
             toggle_form(view)

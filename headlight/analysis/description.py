@@ -15,7 +15,7 @@ import numpy as np
 
 from headlight.analysis.combine import normalise
 from headlight.analysis.heads import Measures, following, measure, share_by_key, sharpness, strongest_column
-from headlight.shares import percent
+from headlight.formatting import percent
 from transformer.trace import Kind
 
 HALF = 0.5

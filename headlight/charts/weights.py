@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 
 from headlight.charts.bare import bare, quiet_axis
 from headlight.charts.colours import theme_named
+from headlight.formatting import minus
 
 _HEIGHT = 196
 
@@ -58,4 +59,4 @@ def weight_histogram(
 
 
 def _written(value: float) -> str:
-    return f"{0.0 if abs(value) < 1e-12 else value:.3g}".replace("-", "−")
+    return minus(f"{0.0 if abs(value) < 1e-12 else value:.3g}")

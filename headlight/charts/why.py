@@ -14,6 +14,7 @@ import numpy as np
 from headlight.charts.colours import LESS, MORE, Theme, lookup, theme_named
 from headlight.charts.document import anchored, document, text_of
 from headlight.charts.labels import cut, width
+from headlight.formatting import minus, signed
 
 SMALL, PLAIN = 13, 14  # font sizes
 _ROW, _CELL, _GAP = 24, 34, 22  # heights of a row and a cell, and the room between two maps
@@ -176,7 +177,7 @@ def waterfall(
         parts.append(_text(22 if inner else 0, middle + 5, name, look.muted if inner else look.text))
         box = _bar(x(min(start, start + value)), middle - size / 2, max(1.5, abs(value) * scale), size, colour)
         parts.append(box)
-        parts.append(_text(across, middle + 5, signed(value, plus=True), look.text, anchor="end"))
+        parts.append(_text(across, middle + 5, signed(value, plus=True, decimals=2), look.text, anchor="end"))
         if not inner and (after := next((i for i, row in enumerate(rows) if i > at and not row[3]), len(rows))):
             below = y + 30 * (after - at) + 7
             parts.append(
@@ -187,9 +188,10 @@ def waterfall(
     parts.append(f'<path d="M0 {y + 0.5}H{across}" stroke="{look.line}"/>')
     parts.append(_text(0, y + 21, total_name, look.text, weight=600))
     parts.append(_bar(x(min(0.0, total)), y + 7, max(1.5, abs(total) * scale), 18, look.text))
-    parts.append(_text(across, y + 21, signed(total, plus=True), look.text, anchor="end", weight=600))
-    told = ", ".join(f"{effect.name} {signed(effect.value, plus=True)}" for effect in effects)
-    return Drawing(parts, (across, y + 32), f"{told}; together {signed(total, plus=True)} towards {towards}.")
+    parts.append(_text(across, y + 21, signed(total, plus=True, decimals=2), look.text, anchor="end", weight=600))
+    told = ", ".join(f"{effect.name} {signed(effect.value, plus=True, decimals=2)}" for effect in effects)
+    together = f"together {signed(total, plus=True, decimals=2)} towards {towards}"
+    return Drawing(parts, (across, y + 32), f"{told}; {together}.")
 
 
 def maps(
@@ -304,18 +306,10 @@ def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, largest: float =
     return Drawing(parts, (across, (28.0 + above) * len(rows)), f"{told}.")
 
 
-def signed(value: float, plus: bool = False, decimals: int = 2) -> str:
-    """With a real minus, and none before a zero."""
-    if np.isnan(value):
-        return "–"
-    text = f"{value:{'+' if plus else ''}.{decimals}f}"
-    return (f"{0:.{decimals}f}" if float(text) == 0 else text).replace("-", "−")
-
-
 def _number(value: float, percent: bool) -> str:
     if np.isnan(value):
         return "–"
-    return f"{round(100 * value):d}".replace("-", "−") if percent else signed(value, plus=True)
+    return minus(f"{round(100 * value)}") if percent else signed(value, plus=True, decimals=2)
 
 
 def _cell(

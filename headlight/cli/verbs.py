@@ -20,6 +20,7 @@ from headlight.cli import runs as commands
 from headlight.cli import teaching, why
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import FORMS, PARTS, open_split
+from headlight.formatting import plural
 from headlight.machine import keep_freed
 from headlight.runs import FEW, Evaluation, Evaluator
 from headlight.web.publish import single_page
@@ -262,7 +263,7 @@ def evaluate(options: argparse.Namespace) -> None:
 def _print_scores(name: str, scores: Evaluation, beam: int) -> None:
     if name:
         print(f"\n{name}")
-    of = "1 sentence" if scores.sentences == 1 else f"{scores.sentences:,} sentences"
+    of = plural(scores.sentences, "sentence")
     print(f"loss {scores.loss:.4f}  perplexity {scores.perplexity:.3f}  exact {scores.exact:.1%} of {of}")
     print(f"BLEU {scores.bleu:.2f}  chrF {scores.chrf:.2f}  beam {beam}  {scores.signature}")
     if scores.pronouns is not None:

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from headlight.checkpoints import load
+from headlight.formatting import plural
 from headlight.importers import doctor
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.examples import examples, suggested
@@ -200,7 +201,7 @@ def _why_not(examination: Examination) -> tuple[str, str]:
     diagnosis = examination.diagnosis
     if diagnosis is not None and diagnosis.nearest is not None:
         missing, unexpected, misshapen = map(len, (diagnosis.missing, diagnosis.unexpected, diagnosis.misshapen))
-        differs = f"{missing} {'tensor' if missing == 1 else 'tensors'} missing, {unexpected} unexpected, "
+        differs = f"{plural(missing, 'tensor')} missing, {unexpected} unexpected, "
         differs += f"{misshapen} of another shape"
         return f"{examination.title}.", f"The most similar known format is “{diagnosis.nearest}”: {differs}."
     if diagnosis is not None:

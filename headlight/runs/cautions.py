@@ -9,6 +9,7 @@ from headlight.corpora.corpora import from_hub, open_parts
 from headlight.corpora.held_out import held_out_of
 from headlight.corpora.preview import Preview
 from headlight.evaluation import FEW
+from headlight.formatting import plural
 from headlight.machine import cores, threads
 from headlight.runs.folder import RunFolder
 from headlight.runs.preparing import MOST_UNKNOWN, NONE_HELD_OUT, THEREFORE
@@ -34,7 +35,7 @@ def cautions(recipe: Recipe, preview: Preview | None = None) -> list[str]:
         )
     if (seen := training.batch_tokens * training.accumulate) < FEW_TOKENS:
         texts.append(
-            f"A step sees {seen:,} {'token' if seen == 1 else 'tokens'}, or one sentence where that is longer: its "
+            f"A step sees {plural(seen, 'token')}, or one sentence where that is longer: its "
             "gradient is mostly noise. A batch of 2,048 tokens is usual."
         )
     if (recipe.threads or 0) > cores():
@@ -73,7 +74,7 @@ def _held_out(recipe: Recipe, preview: Preview) -> list[str]:
             if not held:
                 return [f"{NONE_HELD_OUT} {THEREFORE}"]
             if held < FEW:
-                pairs = "1 pair is" if held == 1 else f"{held:,} pairs are"
+                pairs = plural(held, "pair is", "pairs are")
                 return [
                     f"{pairs} held out to validate on: scores on fewer than {FEW} say little. Give a corpus to "
                     "validate on."

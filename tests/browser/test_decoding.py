@@ -21,6 +21,7 @@ from tokenizers import models, pre_tokenizers
 
 from headlight import checkpoints
 from headlight.checkpoints import load_translator
+from headlight.formatting import signed
 from headlight.importers.examples import examples
 from tests.forked import serve_forked
 from tests.small import small_checkpoint
@@ -31,7 +32,6 @@ from transformer.tokenizers import SPECIALS, Tokenizer
 from ui.decoding.search import Search, line_in, searched
 from ui.decoding.strategy import Strategy
 from ui.decoding.view import DecodingView
-from ui.widgets.text import signed
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$"]

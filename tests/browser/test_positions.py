@@ -19,10 +19,10 @@ from headlight import checkpoints
 from headlight.analysis.order import embedded
 from headlight.analysis.positions import encoding, frequencies, rotation, rotation_residual, sinusoid
 from headlight.checkpoints import load_translator
+from headlight.formatting import two_digits
 from tests.forked import serve_forked
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
-from ui.positions.numbers import small
 from ui.positions.order import compare
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +107,7 @@ def test_the_page_as_it_ships_shows_the_waves_and_proves_the_rotation(page: Page
     without, having = shipped.differences(shipped.without).max(), shipped.differences(shipped.having).max()
     assert number(page.locator(".difference-without span").first.inner_text()) == pytest.approx(without, rel=0.5)
     assert without < 1e-5
-    expect(page.locator(".difference-with")).to_contain_text(small(having))
+    expect(page.locator(".difference-with")).to_contain_text(two_digits(having))
 
 
 def test_the_circle_answers_the_sliders_and_the_address_follows(page: Page, small_url: str) -> None:

@@ -9,11 +9,12 @@ import streamlit as st
 from headlight.analysis.several_heads import SeveralHeads
 from headlight.analysis.sites import attention_at
 from headlight.charts.colours import LESS, MORE, Theme, theme_named
+from headlight.formatting import signed
 from transformer import Trace
 from ui.anatomy.chosen import Chosen, tokens
 from ui.anatomy.passes import heads_alone
 from ui.state.models import translator
-from ui.widgets.text import signed
+from ui.widgets.table import Cell, bar, table_html
 
 LITTLE = " Little is lost in this attention: the others make up for it. Open another on the map to compare."
 MOST_DRAWN = 16  # heads that the picture tells apart
@@ -40,7 +41,7 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
         return
     measured = heads_alone(name, trace, chosen.site)
     st.caption(_words(measured, chosen.head))
-    st.html(alone_html(measured, chosen.head, theme))
+    st.html(alone_html(measured, chosen.head))
 
 
 def steps_html(d_model: int, heads: int, width: int, queries: int, keys: int, theme: Theme) -> str:
@@ -92,22 +93,17 @@ def _words(measured: SeveralHeads, head: int) -> str:
     )
 
 
-def alone_html(measured: SeveralHeads, head: int, theme: Theme) -> str:
+def alone_html(measured: SeveralHeads, head: int) -> str:
     """How the log-probability changes, as a table with bars; a full bar is the largest change."""
     rows = [(f"Only head {i + 1}", alone - measured.whole, i == head) for i, alone in measured.alone.items()]
     rows.append(("One pattern for all", measured.mean - measured.whole, False))
     full = max(max(abs(change) for _, change, _ in rows), 1e-9)
-    cell = "border:0;padding:4px 12px 4px 0"
-    body = "".join(
-        f'<tr><th scope="row" style="{cell};white-space:nowrap;text-align:left;font-weight:'
-        f'{650 if own else 400};color:{theme.accent if own else theme.text}">{name}</th>'
-        f'<td style="{cell};width:100%"><div aria-hidden="true" style="height:8px;border-radius:2px;'
-        f'width:{100 * abs(change) / full:.2f}%;background:{MORE if change < 0 else LESS}"></div></td>'
-        f'<td style="{cell};white-space:nowrap;text-align:right;font-variant-numeric:tabular-nums">'
-        f"{signed(change, plus=True)} nats</td></tr>"
+    cells = [
+        (
+            Cell(name, "chosen" * own),
+            Cell(bar(abs(change) / full, MORE if change < 0 else LESS), "wide"),
+            f"{signed(change, plus=True)} nats",
+        )
         for name, change, own in rows
-    )
-    return (
-        '<div class="heads-alone"><table style="width:100%;border-collapse:collapse;border:0;font-size:0.87rem">'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+    ]
+    return table_html("bars", cells, numbers=(2,))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +16,7 @@ from transformer.taps import Site
 from ui.anatomy.facts import is_t5
 from ui.state.models import translator
 from ui.viewer.plot import plot
+from ui.widgets.table import table_html
 
 LENGTHS = [int(n) for n in np.unique(np.geomspace(4, 16_384, 49).round())]
 
@@ -103,12 +103,4 @@ def _costs(name: str, tokens: int) -> None:
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Words that wrap in their cells; where there is little room, the table scrolls instead of squeezing them."""
-    cell = 'style="padding:6px 14px 6px 0;text-align:left;vertical-align:top;border:0"'
-    head = "".join(f'<th scope="col" {cell}>{html.escape(column)}</th>' for column in columns)
-    body = "".join("<tr>" + "".join(f"<td {cell}>{html.escape(text)}</td>" for text in row) + "</tr>" for row in rows)
-    st.html(
-        '<div style="overflow-x:auto" tabindex="0" role="region" aria-label="Table, scrolls sideways">'
-        '<table style="min-width:620px;width:100%;border-collapse:collapse;font-size:14px">'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    st.html(table_html("costs", rows, columns, scrolls="Table, scrolls sideways"))

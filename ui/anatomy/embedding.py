@@ -12,12 +12,14 @@ from headlight.analysis.neighbours import Near, neighbours, tied, weights
 from headlight.charts.colours import Theme, theme_named
 from headlight.charts.direction import token_dir
 from headlight.corpora.cutting import Cut, Merges, has_merges, how_it_cuts
+from headlight.formatting import minus, plural
 from transformer import Trace, Translator
 from transformer.tokenizers import Tokenizer
 from ui.anatomy.chosen import Chosen, tokens
 from ui.anatomy.view import LONGEST_WORD, AnatomyView
-from ui.state.view import update, widget_key
-from ui.widgets.text import literal, plural
+from ui.state.view import bound
+from ui.widgets.table import Html, bar, table_html
+from ui.widgets.text import literal
 
 _NAMES = {"encoder": "encoder's embedding", "decoder": "decoder's embedding", "output": "output projection"}
 
@@ -41,22 +43,14 @@ def draw(model: Translator, trace: Trace, chosen: Chosen) -> None:
 def _cut(tokenizer: Tokenizer, ids: Sequence[int], theme: Theme) -> None:
     view: AnatomyView = st.session_state["view"]
     word = default_word(tokenizer, ids) if view.cut is None else view.cut
-    key = widget_key("cut")
-    st.text_input(
-        "Word to cut",
-        word,
-        key=key,
-        max_chars=LONGEST_WORD,
-        on_change=lambda: update(cut=st.session_state[key]),
-        width=260,
-    )
+    st.text_input("Word to cut", word, max_chars=LONGEST_WORD, width=260, **bound("cut"))
     merges = Merges(tokenizer)
     cuts = merges.cut(word)
     if not cuts:
         st.caption("There is nothing to cut: the word is empty.")
         return
     for cut in cuts:
-        st.html(cut_html(cut, tokenizer, theme))
+        st.html(cut_html(cut, tokenizer))
     pieces = [piece for cut in cuts for piece in cut.pieces]
     steps = sum(len(cut.merges) for cut in cuts)
     said = f"{plural(steps, 'merge')}, {plural(len(pieces), 'token')}. "
@@ -74,38 +68,20 @@ def default_word(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
     return (several or sorted(map(tokenizer.decode, words), key=len, reverse=True) or [""])[0][:LONGEST_WORD]
 
 
-def cut_html(cut: Cut, tokenizer: Tokenizer, theme: Theme) -> str:
+def cut_html(cut: Cut, tokenizer: Tokenizer) -> str:
     """A row a merge: its number, the pair, and what the word is then."""
     rows: list[tuple[str, tuple[str, ...], tuple[str, ...], str]] = [("as characters", (), cut.start, "")]
-    rows += [
-        (
-            f"merge {step.rank + 1:,}",
-            step.pair,
-            step.pieces,
-            step.joined,
-        )
-        for step in cut.merges
-    ]
-    style = f"border:0;border-top:1px solid {theme.line};padding:6px 12px 6px 0;vertical-align:top;font-size:13px"
-    lines = []
+    rows += [(f"merge {step.rank + 1:,}", step.pair, step.pieces, step.joined) for step in cut.merges]
+    cells = []
     for name, pair, pieces, new in rows:
         chips = "".join(
-            f'<span dir="{token_dir(text)}" style="display:inline-block;margin:0 4px 4px 0;padding:0 6px;'
-            f'border-radius:4px;border:1px solid {theme.accent if piece == new else theme.line}">'
-            f"{html.escape(text)}</span>"
+            f'<span class="chip{" chosen" if piece == new else ""}" dir="{token_dir(text)}">{html.escape(text)}</span>'
             for piece, text in zip(pieces, _spelled(tokenizer, pieces), strict=True)
         )
         # Each in a box of its own: a vowel sign would join the plus before it.
-        joined = " + ".join(
-            f'<span style="display:inline-block">{html.escape(text)}</span>' for text in _spelled(tokenizer, pair)
-        )
-        lines.append(
-            f'<tr style="border:0"><td style="{style};color:{theme.muted};width:30%">{name}'
-            f'<span style="display:block;color:{theme.text};white-space:nowrap">{joined}</span></td>'
-            f'<td style="{style}">{chips}</td></tr>'
-        )
-    table = "width:100%;max-width:760px;border-collapse:collapse;border:0;margin:0"
-    return f'<table class="cut" style="{table}"><tbody>{"".join(lines)}</tbody></table>'
+        joined = " + ".join(f"<span>{html.escape(text)}</span>" for text in _spelled(tokenizer, pair))
+        cells.append((Html(f"{name}<div>{joined}</div>"), Html(chips)))
+    return table_html("cut lined", cells)
 
 
 def _spelled(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[str]:
@@ -125,7 +101,7 @@ def _near(model: Translator, tokenizer: Tokenizer, chosen: Chosen, id: int, them
         with column:
             title = " = ".join(_NAMES[name] for name in names)
             st.markdown(f"**{title[0].upper()}{title[1:]}** :gray[nearest to {literal(tokenizer.label(id))}]")
-            st.html(near_html(nearest(matrix, id, tokenizer), tokenizer, theme))
+            st.html(near_html(nearest(matrix, id, tokenizer), tokenizer))
     st.caption(
         "The numbers are cosines between rows of the matrix, the model's own weights: 1 is the same direction, 0 a "
         "right angle. Special tokens are left out."
@@ -160,15 +136,10 @@ def said_of_matrices(groups: list[list[str]]) -> str:
     return f"{listed[0].upper()}{listed[1:]} are one matrix{why}.{alone}"
 
 
-def near_html(found: list[Near], tokenizer: Tokenizer, theme: Theme) -> str:
+def near_html(found: list[Near], tokenizer: Tokenizer) -> str:
     """A bar a neighbour, with its cosine."""
-    rows = "".join(
-        f'<tr style="border:0"><td style="border:0;padding:3px 12px 3px 0;width:40%;overflow-wrap:anywhere">'
-        f'{html.escape(tokenizer.label(near.id))}</td><td style="border:0;padding:3px 8px 3px 0">'
-        f'<span style="display:block;height:8px;border-radius:4px;background:{theme.accent};'
-        f'width:{100 * max(near.cosine, 0):.0f}%"></span></td><td style="border:0;padding:3px 0;width:52px;'
-        f'font-variant-numeric:tabular-nums">{near.cosine:.2f}</td></tr>'.replace(">-", ">−")
+    rows = [
+        (tokenizer.label(near.id), bar(max(near.cosine, 0), "var(--theme-accent)"), minus(f"{near.cosine:.2f}"))
         for near in found
-    )
-    table = "width:100%;table-layout:fixed;border-collapse:collapse;border:0;margin:0;font-size:14px"
-    return f'<table class="near" style="{table}"><tbody>{rows}</tbody></table>'
+    ]
+    return table_html("near", rows, numbers=(2,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headlight.analysis.network import Part, Shape
 from headlight.analysis.sites import pruned_heads
+from headlight.formatting import in_millions, plural
 from transformer.config import ModelConfig
 from transformer.t5 import T5Config
 from ui.anatomy.chosen import stack_of
@@ -20,7 +21,7 @@ def is_t5(config: ModelConfig) -> bool:
 def shape(sizes: Shape) -> str:
     """(10, 256) as "10 × 256"; (10,) as "10 tokens"."""
     if len(sizes) == 1:
-        return f"{sizes[0]:,} token{'s' if sizes[0] != 1 else ''}"
+        return plural(sizes[0], "token")
     return " × ".join(f"{size:,}" for size in sizes)
 
 
@@ -28,7 +29,7 @@ def size(part: Part) -> str:
     """The number of parameters, short enough for the map: "0.53 M", "512"; "shared" where most are another part's."""
     if part.shared > part.parameters:
         return "shared"
-    return f"{part.parameters / 1e6:.2f} M" if part.parameters >= 100_000 else f"{part.parameters:,}"
+    return in_millions(part.parameters)
 
 
 def title(part: Part, config: ModelConfig) -> str:
@@ -67,7 +68,7 @@ def _parameters(part: Part) -> str:
 def _more(part: Part, config: ModelConfig) -> str:
     stack = config.encoder if part.kind == "encoder" else config.decoder
     if part.name == "attention":
-        heads = "1 head" if stack.n_heads == 1 else f"{stack.n_heads} heads"
+        heads = plural(stack.n_heads, "head")
         if gone := sum(layer == part.layer for layer, _ in pruned_heads(config, part.kind)):
             left = stack.n_heads - gone
             heads = f"{left} of {heads} (the others were pruned)" if left else f"None of {heads} is left, each"

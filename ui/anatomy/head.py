@@ -16,9 +16,10 @@ from ui.anatomy.chosen import Chosen
 from ui.anatomy.others import vectors_table
 from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import walk_payload
-from ui.anatomy.view import LOOKS, STAGES, AnatomyView
+from ui.anatomy.view import STAGES, AnatomyView
 from ui.state.models import translator
-from ui.state.view import take, update, widget_key
+from ui.state.view import update, widget_key
+from ui.widgets.choose import choose
 from ui.widgets.terms import explained
 
 _LOOKS = {"word": "One word", "matrices": "Whole head", "heads": "All heads", "scaling": "Why divide"}
@@ -34,18 +35,7 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
             icon=":material/info:",
         )
         return
-    key = widget_key("look")
-    st.segmented_control(
-        "What to look at",
-        LOOKS,
-        default=view.look,
-        required=True,
-        format_func=_LOOKS.__getitem__,
-        key=key,
-        on_change=take,
-        args=("look", key),
-        label_visibility="collapsed",
-    )
+    choose(view, "look", "What to look at", _LOOKS, hide_label=True)
     match view.look:
         case "matrices":
             whole_head.draw(name, trace, chosen)

@@ -9,7 +9,8 @@ import numpy as np
 
 from headlight.charts.colours import Theme, lookup
 from headlight.charts.direction import isolated, sentence_dir
-from ui.widgets.text import minus
+from headlight.formatting import minus
+from ui.widgets.table import Cell, Html, table_html
 
 NUMBERED = 10  # columns that have room for their numbers
 ROOMY = 6  # columns whose signed numbers have room for two decimals
@@ -39,51 +40,30 @@ def matrix_html(
     colours = lookup(theme.signed if signed else theme.sequential)
     low = -limit if signed else 0.0
     places = np.clip((values - low) / max(limit - low, 1e-9) * 255, 0, 255).round().astype(int)
-    hatch = f"repeating-linear-gradient(135deg,transparent 0 3.5px,{theme.hatch} 3.5px 4.3px)"
-    base = f"border:1px solid {theme.line};padding:0;height:24px;min-width:6px;text-align:center;font-size:12px"
-    label = "border:0;padding:2px 0;padding-inline-end:6px;font-weight:400;font-size:13px;white-space:nowrap"
-    stays = f"position:sticky;inset-inline-start:0;background:{theme.background}"  # where the table scrolls
-    short = "max-width:76px;overflow:hidden;text-overflow:ellipsis"
-    heads = "".join(
-        f'<th scope="col" title="{html.escape(name)}" style="border:0;padding:6px 0 2px;font-weight:400;font-size:12px;'
-        f"writing-mode:vertical-rl;transform:rotate(180deg);text-align:left;max-height:84px;overflow:hidden;"
-        f'white-space:nowrap">{html.escape(name)}</th>'
-        for name in columns
-    )
     body = []
     for i, name in enumerate(rows):
-        edge = f"border-top:2px solid {theme.accent};border-bottom:2px solid {theme.accent};" if i == chosen else ""
-        cells = []
+        edge = "chosen" if i == chosen else ""
+        cells = [Cell(Html(f"<bdi>{html.escape(name)}</bdi>"), edge, title=name)]
         for j, column in enumerate(columns):
             off = hidden is not None and bool(hidden[i, j])
             text = hidden_text if off else minus(f"{values[i, j]:.{digits}f}")
             colour = colours[places[i, j]]
-            ground = hatch if off else f"rgb({','.join(map(str, colour))})"
-            ink = theme.muted if off else ink_on(colour)
             exact = hidden_text if off else minus(f"{values[i, j]:.4f}")
-            about = html.escape(f"{isolated(name)} looks at {isolated(column)}: {'hidden, ' * off}{exact}")
-            shown = text if numbered else ""
-            cells.append(f'<td title="{about}" style="{base};{edge}background:{ground};color:{ink}">{shown}</td>')
-        strong = f"font-weight:650;color:{theme.accent};" if i == chosen else ""
-        body.append(
-            f'<tr><th scope="row" title="{html.escape(name)}" style="{label};{stays};{short};text-align:end;'
-            f'{strong}">'
-            f"<bdi>{html.escape(name)}</bdi></th>{''.join(cells)}</tr>"
-        )
+            about = f"{isolated(name)} looks at {isolated(column)}: {'hidden, ' * off}{exact}"
+            ground = "" if off else f"background:rgb({','.join(map(str, colour))});color:{ink_on(colour)}"
+            cells.append(Cell(text if numbered else "", f"{edge} {'masked' * off}".strip(), about, ground))
+        body.append(cells)
+    heads: list[str | Cell] = ["", *(Cell(name, title=name) for name in columns)]
+    look = 'class="numbered"' if numbered else f'style="flex-basis:{60 + 18 * len(columns)}px"'
     return (
-        f'<section style="flex:1 1 {260 if numbered else 60 + 18 * len(columns)}px;min-width:0;'
-        f'max-width:{420 if numbered else 700}px">'
-        f'<div style="font-weight:600;margin-bottom:4px">{html.escape(title)}</div>'
-        f'<div class="matrix" tabindex="0" role="region" aria-label="{html.escape(title)}" style="overflow-x:auto">'
-        f'<table dir="{sentence_dir(columns)}" style="border-collapse:collapse;border:0;width:100%;table-layout:auto;'
-        'margin:0"><thead><tr>'
-        f'<td style="border:0"></td>{heads}</tr></thead><tbody>{"".join(body)}</tbody></table></div></section>'
+        f"<section {look}><div>{html.escape(title)}</div>"
+        f"{table_html('matrix', body, heads, scrolls=title, direction=sentence_dir(columns))}</section>"
     )
 
 
 def side_by_side(matrices: Sequence[str]) -> str:
     """Several of them beside each other, below each other where there is no room."""
-    return f'<div class="matrices" style="display:flex;flex-wrap:wrap;gap:20px 24px">{"".join(matrices)}</div>'
+    return f'<div class="matrices">{"".join(matrices)}</div>'
 
 
 def window(count: int, chosen: int | None) -> slice:

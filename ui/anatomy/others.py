@@ -12,6 +12,7 @@ from headlight.analysis import parts
 from headlight.analysis.norms import moved_by_others
 from headlight.analysis.parts import Taken
 from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream
+from headlight.formatting import minus
 from transformer import Trace
 from transformer.config import ModelConfig
 from ui.anatomy import components, embedding, norms
@@ -21,7 +22,6 @@ from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import likely, parts_payload
 from ui.state.models import translator
 from ui.state.view import update, widget_key
-from ui.widgets.text import minus
 
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU"}
 Row = tuple[str, str, str, str]  # vector, name, note, and the group of vectors that share one colour scale

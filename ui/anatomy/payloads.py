@@ -5,7 +5,6 @@ Letters: L layers, H heads, K keys, T target tokens that are read, D = d_head, M
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,13 +15,13 @@ from headlight.analysis.network import Part
 from headlight.analysis.parts import Taken
 from headlight.analysis.sites import pruned_heads
 from headlight.analysis.stream import Lens
+from headlight.formatting import minus, two_digits
 from headlight.viewer.packing import pack
 from transformer import Trace, Translator
 from transformer.config import ModelConfig
 from transformer.tokenizers import number_duplicates
 from ui.anatomy.chosen import Chosen, stack_of, tokens
 from ui.anatomy.facts import facts, is_t5, shape, size, title
-from ui.widgets.text import minus
 
 VARIANTS = ((True, True), (True, False), (False, True), (False, False))  # (adjusted, masked), the model's first
 MOST_LIKELY = 10
@@ -135,7 +134,7 @@ def parts_payload(
         "label": "Token",
         "rows": [{"values": values, "name": name, "note": note, "group": group} for values, name, note, group in rows],
         "bars": [{"label": label, "share": share, "note": note} for label, share, note in bars],
-        "check": f"Equal to the model's own output within {small(taken.difference)}",
+        "check": f"Equal to the model's own output within {two_digits(taken.difference)}",
     }
     return pack(header, {values: taken.vectors[values].astype(np.float32) for values, *_ in rows})
 
@@ -169,13 +168,3 @@ def likely(taken: Taken, model: Translator) -> list[tuple[str, float, str]]:
     label = model.checkpoint.target_tokenizer.label
     best = np.argsort(-shares)[:MOST_LIKELY].tolist()
     return [(label(i), float(shares[i]), minus(f"logit {logits[i]:.2f}")) for i in best]
-
-
-def small(number: float) -> str:
-    """0.00000021 as "2.1e−7", NaN as "–"."""
-    if math.isnan(number):
-        return "–"
-    if number >= 0.001 or number == 0:
-        return f"{number:.3f}" if number else "0"
-    digits, power = f"{number:.1e}".split("e")
-    return f"{digits}e−{-int(power)}"

@@ -10,6 +10,7 @@ import streamlit as st
 from headlight.analysis.scaling import WIDTHS, Spread, spread
 from headlight.analysis.sites import attention_at
 from headlight.charts.scaling import against_width as chart
+from headlight.formatting import brief
 from transformer import Trace
 from ui.anatomy.chosen import Chosen
 from ui.anatomy.facts import is_t5
@@ -17,7 +18,6 @@ from ui.anatomy.passes import against_width, whole_head
 from ui.state.models import translator
 from ui.viewer.plot import plot
 from ui.widgets.terms import explained
-from ui.widgets.text import brief
 
 
 def draw(name: str, trace: Trace, chosen: Chosen) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from headlight.analysis.masks import MASKS, TUTORIAL_WORDS, Mask, Matrices, masks_at, own_mask, tutorial
 from headlight.charts.colours import theme_named
+from headlight.formatting import minus, plural
 from headlight.importers.examples import examples
 from transformer import Trace, Translator
 from transformer.config import ModelConfig
@@ -18,10 +19,11 @@ from transformer.tokenizers import number_duplicates
 from ui.anatomy.chosen import Chosen
 from ui.anatomy.matrix_table import MOST, ROOMY, matrix_html, side_by_side, window
 from ui.anatomy.passes import whole_head
-from ui.anatomy.view import MATRICES_OF, AnatomyView
+from ui.anatomy.view import AnatomyView
 from ui.state import models
 from ui.state.models import translator
-from ui.state.view import take, update, widget_key
+from ui.state.view import bound
+from ui.widgets.choose import choose
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 from ui.widgets.text import literal
@@ -66,17 +68,7 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
         )
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        key = widget_key("matrices")
-        st.segmented_control(
-            "Matrices of",
-            MATRICES_OF,
-            default=view.matrices,
-            required=True,
-            format_func=_OF.__getitem__,
-            key=key,
-            on_change=take,
-            args=("matrices", key),
-        )
+        choose(view, "matrices", "Matrices of", _OF)
         mask = _mask_control(view, chosen, translator(name).model.config)
     with plain_errors():
         shown = _shown(name, trace, chosen, view, mask)
@@ -91,16 +83,8 @@ def _mask_control(view: AnatomyView, chosen: Chosen, config: ModelConfig) -> Mas
     options = MASKS if example else masks_at(chosen.site)
     own: Mask = "look-ahead" if example else own_mask(chosen.site, config)
     mask = next((option for option in options if option == view.mask), own)
-    key = widget_key(f"mask-{chosen.part.kind}-{example}")
-    st.segmented_control(
-        "Mask",
-        options,
-        default=mask,
-        required=True,
-        format_func=_MASKS.__getitem__,
-        key=key,
-        on_change=lambda: update(mask="" if st.session_state[key] == own else st.session_state[key]),
-    )
+    binding = bound("mask", f"mask-{chosen.part.kind}-{example}", convert=lambda mask: "" if mask == own else mask)
+    choose(view, "mask", "Mask", {option: _MASKS[option] for option in options}, mask, **binding)
     return mask
 
 
@@ -136,15 +120,13 @@ def _second(view: AnatomyView, model: Translator, trace: Trace) -> str | None:
     if view.second is not None and view.second not in offered:
         offered.insert(0, view.second)
     first = view.second if view.second is not None else _unlike(trace.text, offered, model)
-    key = widget_key("second")
     second: str | None = st.selectbox(
         "Second sentence of the batch",
         offered,
         index=None if first is None else offered.index(first),
-        key=key,
         accept_new_options=True,
         placeholder="Choose an example or type a sentence",
-        on_change=lambda: update(second=st.session_state[key] or None),
+        **bound("second", convert=lambda text: text or None),
     )
     return second
 
@@ -183,7 +165,7 @@ def _words(mask: Mask, own: Mask, added: int, batch: bool, text: str) -> str:
         )
     if batch and added:
         return (
-            f"{does} Shown is the shorter sentence, “{text}”, with {added} token{'s' if added > 1 else ''} of padding; "
+            f"{does} Shown is the shorter sentence, “{text}”, with {plural(added, 'token')} of padding; "
             "rows of padding are computed too, and nobody reads them."
         )
     if batch:
@@ -255,4 +237,4 @@ def _twin(shown: Shown) -> None:
 def _numbers(values: np.ndarray, digits: int) -> np.ndarray:
     """As text, in which −∞ can be read too."""
     places = max(digits, 3)
-    return np.array([["−∞" if np.isneginf(x) else f"{x:.{places}f}".replace("-", "−") for x in row] for row in values])
+    return np.array([["−∞" if np.isneginf(x) else minus(f"{x:.{places}f}") for x in row] for row in values])

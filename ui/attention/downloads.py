@@ -13,7 +13,7 @@ import streamlit as st
 
 from headlight.analysis.layout import descriptions
 from headlight.charts.svg import Block, Colours, patterns_svg
-from headlight.shares import percent
+from headlight.formatting import percent
 from headlight.viewer.export import KindView, standalone_html
 from transformer.tokenizers import SPACE
 from transformer.trace import KINDS, Kind

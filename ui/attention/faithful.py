@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.analysis.atlas import Faithfulness, faithfulness, parts_of
+from headlight.formatting import signed
 from transformer.taps import chain
 from ui.attention.picture import Shown
 from ui.attention.view import told
@@ -18,7 +19,6 @@ from ui.state.queue import TURNS
 from ui.state.view import widget_key
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
-from ui.widgets.text import signed
 
 
 def faithful(shown: Shown) -> None:

@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from headlight.analysis import MEASURES, Measures
 from headlight.analysis.description import PRUNED
 from headlight.analysis.layout import Layout, descriptions
+from headlight.formatting import plural, signed
 from headlight.viewer.export import CAUTION
 from transformer.trace import KINDS
 from ui.attention.downloads import export
@@ -23,12 +24,12 @@ from ui.attention.picture import SHOWS, Panel, Shown, panel
 from ui.attention.roles import corpus_roles
 from ui.attention.second import checks, compare
 from ui.attention.view import AttentionView
-from ui.state.view import settle, take, update, widget_key, write_address
+from ui.state.view import bound, settle, update, widget_key, write_address
 from ui.state.why_measured import ATTENTION, why_measured
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pack_kinds
+from ui.widgets.choose import choose
 from ui.widgets.disclosure import behind_button
 from ui.widgets.terms import explained, term
-from ui.widgets.text import signed
 
 KIND_TERMS = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
 SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
@@ -36,49 +37,23 @@ SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
 
 def _controls(shown: Shown, view: AttentionView) -> None:
     """The switches of the picture: which attention, what of it, and how it is coloured and labelled."""
-    key = widget_key("kind")
-    st.segmented_control(
+    choose(
+        view,
+        "kind",
         "Attention",
         KINDS,
-        default=view.kind,
-        required=True,
-        format_func=str.capitalize,
-        key=key,
-        on_change=_take_others,
-        args=("kind", key),
-        label_visibility="collapsed",
+        hide_label=True,
+        **bound("kind", row=None, column=None),  # a held cell is one of the tokens shown before
         help="Encoder: self-attention of the source. Decoder: self-attention of the translation to itself, up to the "
         "token that is read. Cross: cross-attention of the translation to the source.",
     )
     st.space("stretch")
-    shows = [name for name in SHOWS if name != "difference" or shown.forced is not None]
-    key = widget_key("show")
-    st.selectbox(
-        "Show",
-        shows,
-        index=shows.index(view.show) if view.show in shows else 0,
-        format_func=SHOWS.__getitem__,
-        key=key,
-        on_change=take,
-        args=("show", key),
-        width=165,
-        label_visibility="collapsed",
-    )
-    key = widget_key("scale")
-    st.selectbox(
-        "Scale",
-        list(SCALES),
-        index=list(SCALES).index(view.scale),
-        format_func=SCALES.__getitem__,
-        key=key,
-        on_change=take,
-        args=("scale", key),
-        width=185,
-        label_visibility="collapsed",
-    )
+    shows = {name: text for name, text in SHOWS.items() if name != "difference" or shown.forced is not None}
+    show = view.show if view.show in shows else next(iter(shows))
+    choose(view, "show", "Show", shows, show, menu=True, hide_label=True, width=165)
+    choose(view, "scale", "Scale", SCALES, menu=True, hide_label=True, width=185)
     for field, label in (("words", "Whole words"), ("hide", "Hide special")):
-        key = widget_key(field)
-        st.checkbox(label, getattr(view, field), key=key, on_change=_take_others, args=(field, key))
+        st.checkbox(label, getattr(view, field), **bound(field, row=None, column=None))
 
 
 def _chosen(view: AttentionView, large: Panel) -> str:
@@ -86,11 +61,6 @@ def _chosen(view: AttentionView, large: Panel) -> str:
     scale = "" if view.scale == "fixed" else SCALES[view.scale].lower()
     tokens = ["whole words"] * view.words + ["special tokens hidden"] * view.hide
     return ", ".join(filter(None, [view.kind.capitalize(), large.title.lower(), large.note, scale, *tokens]))
-
-
-def _take_others(field: str, key: str) -> None:
-    """A callback of what puts others in the place of the tokens: those that were held are not held any more."""
-    update(**{field: st.session_state[key]}, row=None, column=None)
 
 
 @st.fragment
@@ -173,7 +143,7 @@ def _pictures(shown: Shown, view: AttentionView) -> None:
 
 def _overview(shown: Shown, view: AttentionView, large: Panel) -> None:
     number = len(shown.changes)
-    changed = f" [{number} head{'s' if number > 1 else ''} changed](#switch-heads-off)" if number else ""
+    changed = f" [{plural(number, 'head')} changed](#switch-heads-off)" if number else ""
     with st.container(key="every-head"):
         st.markdown(f"**Every {term('head')}** :gray[{term(KIND_TERMS[view.kind])}]{changed}")
     overview(

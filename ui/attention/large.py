@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from headlight.shares import percent
+from headlight.formatting import percent
 from ui.attention.picture import SHOW_HELP, Panel
 from ui.attention.view import AttentionView
 from ui.state.view import update

@@ -8,14 +8,15 @@ import streamlit as st
 
 from headlight.analysis import HeadEffect, head_importance, kind_of
 from headlight.charts.colours import LESS, MORE
+from headlight.formatting import signed
 from transformer.taps import Intervention
 from ui.attention.picture import Shown
 from ui.attention.view import told
 from ui.state import models
 from ui.state.cache import cached
 from ui.state.view import widget_key
+from ui.widgets.table import Cell, bar, table_html
 from ui.widgets.terms import term
-from ui.widgets.text import signed
 
 MOST_BARS = 8
 FULL = 1.0  # nats of a full bar where no head costs more: a bar says how much it is, not only which is the longest
@@ -87,17 +88,15 @@ def full_bar(effects: list[HeadEffect]) -> float:
 
 def _bars(effects: list[HeadEffect]) -> None:
     full = full_bar(effects)
-    rows = "".join(
-        f'<span style="white-space:nowrap">{name(effect)}</span>'
-        f'<span><span style="display:block;height:8px;border-radius:2px;width:{100 * abs(effect.delta) / full:.2f}%;'
-        f'background:{MORE if effect.delta < 0 else LESS}"></span></span>'
-        f'<span style="text-align:right;white-space:nowrap">{signed(effect.delta, plus=True)} nats</span>'
+    rows = [
+        (
+            name(effect),
+            Cell(bar(abs(effect.delta) / full, MORE if effect.delta < 0 else LESS), "wide"),
+            f"{signed(effect.delta, plus=True)} nats",
+        )
         for effect in effects
-    )
-    st.html(
-        f'<div class="ranking" style="display:grid;grid-template-columns:max-content 1fr max-content;gap:6px 10px;'
-        f'align-items:center;font-size:0.87rem">{rows}</div>'
-    )
+    ]
+    st.html(table_html("bars ranking", rows, numbers=(2,)))
     st.caption(
         f"A full bar is {signed(full)} nats of {term('log-probability')}. Orange: the original becomes less likely "
         "without the head. Blue (+): more likely."

@@ -11,13 +11,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from headlight.analysis.compared import Compared, Side, compared
+from headlight.formatting import minus
 from headlight.importers.examples import examples
 from transformer import Translator
 from ui.attention.large import large_head
 from ui.attention.picture import Panel, Shown, panel, shown
 from ui.attention.view import MOST_NAMED, AttentionView
-from ui.state.view import reseed, take, update, widget_key
+from ui.state.view import reseed, update
 from ui.viewer import big_head
+from ui.widgets.choose import choose
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import token_strip
 from ui.widgets.sentence_box import sentence_box
@@ -45,7 +47,7 @@ def second_sentence(
         return None
     source, target = place.columns([5, 6], gap="medium")
     with source, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        sentence_box("Second sentence", view.second, key=widget_key("second"), take=_take)
+        sentence_box("Second sentence", view.second, "second")
         st.button("Close", icon=":material/close:", key="second-close", help="Show one sentence", on_click=_close)
     with target, plain_errors():
         other = shown(name, view.second, replace(view, target=None))
@@ -53,10 +55,6 @@ def second_sentence(
         token_strip(other.trace, model)
         return other
     return None
-
-
-def _take(typed: str) -> None:
-    update(second=typed)
 
 
 def _open(text: str) -> None:
@@ -83,18 +81,7 @@ def compare(shown: Shown, second: Shown, view: AttentionView, large: Panel) -> N
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{large.title} in both sentences**")
         st.space("stretch")
-        key = widget_key("compare")
-        st.segmented_control(
-            "Compare",
-            list(COMPARE),
-            default=view.compare,
-            required=True,
-            format_func=COMPARE.__getitem__,
-            key=key,
-            on_change=take,
-            args=("compare", key),
-            label_visibility="collapsed",
-        )
+        choose(view, "compare", "Compare", COMPARE, hide_label=True)
     if view.compare == "difference":
         left, right = st.columns(2, gap="medium")
         with left:
@@ -155,7 +142,7 @@ def _largest(found: Compared, name: str) -> None:
     )
     rows = "\n".join(
         f"| {literal(one.row)} looks at {literal(one.column)} | {one.first:.3f} | {one.second:.3f} | "
-        f"{one.difference:+.3f} |".replace("-", "−")
+        f"{minus(f'{one.difference:+.3f}')} |"
         for one in changes
     )
     st.markdown(f"| Largest differences | First | Second | Difference |\n|:---|---:|---:|---:|\n{rows}")

@@ -6,13 +6,14 @@ from collections import Counter
 
 import streamlit as st
 
+from headlight.formatting import plural, signed
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import Shown
 from ui.attention.ranking import ranking
 from ui.attention.view import LARGEST_FACTOR, AttentionView, Change
 from ui.state.view import reseed, update, widget_key
 from ui.widgets.sentence import difference
-from ui.widgets.text import literal, signed
+from ui.widgets.text import literal
 
 ACTIONS = {"off": "Off", "uniform": "Uniform", "scale": "Scaled"}
 ACTION_HELP = (
@@ -37,7 +38,7 @@ def switches(shown: Shown) -> None:
 def changed(shown: Shown) -> str:
     """How many heads are changed, as a note after the translation."""
     count = len(shown.changes)
-    return f", with {count} head{'s' if count > 1 else ''} changed" if count else ""
+    return f", with {plural(count, 'head')} changed" if count else ""
 
 
 def _action(view: AttentionView) -> tuple[str, float]:

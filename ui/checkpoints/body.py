@@ -12,7 +12,7 @@ from ui.checkpoints.view import CheckpointsView
 from ui.widgets.text import literal
 
 
-def heading(view: CheckpointsView) -> None:
+def back_button(view: CheckpointsView) -> None:
     """The way back to the shelf."""
     if view.bring or view.beside:
         st.button("Back to the models", icon=":material/arrow_back:", key="back", on_click=back)

@@ -22,6 +22,7 @@ from ui.state.cache import cached
 from ui.state.jobs import Cancelled, Job
 from ui.state.public import private_only
 from ui.state.view import reseed, update
+from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
 log = logging.getLogger("headlight")
@@ -47,7 +48,7 @@ def section() -> None:
     left, right = st.columns([2, 1], gap="large")
     with right:
         st.markdown("**What Headlight opens**")
-        examined.facts(OPENS)
+        st.html(facts_html("", OPENS))
     with left:
         if working is not None:
             _at_work()

@@ -14,20 +14,22 @@ from headlight import charts
 from headlight.analysis import aligned
 from headlight.analysis.aligned import Different, Pair
 from headlight.analysis.layout import sharpest
+from headlight.formatting import signed
 from transformer import Trace, Translator
 from transformer.trace import KINDS
 from ui.checkpoints.configuration import configuration
 from ui.checkpoints.listing import Entry, opened
 from ui.checkpoints.view import CheckpointsView
 from ui.state import models
-from ui.state.view import reseed, settle, take, update, widget_key
+from ui.state.view import bound, reseed, settle, update, widget_key
 from ui.viewer.plot import plot
+from ui.widgets.choose import choose
 from ui.widgets.errors import plain_errors
 from ui.widgets.far import far_note
 from ui.widgets.sentence import difference, source_input
 from ui.widgets.sentence_box import sentence_box
-from ui.widgets.settings_table import Row, table_html
-from ui.widgets.text import literal, signed
+from ui.widgets.table import Setting, settings_html
+from ui.widgets.text import literal
 
 LEAST_LIMIT = 0.05  # of the colour scale of a difference, so that tiny differences look tiny
 ROOM = 350  # pixels for a map as the chart counts them; a bar that lies below it leaves the rest
@@ -86,22 +88,12 @@ def _models(names: list[str], view: CheckpointsView) -> tuple[str, str] | None:
     first = view.model if view.model in names else names[0]
     second = view.beside if view.beside in names else next(name for name in names if name != first)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        key = widget_key("first")
-        st.selectbox("First model", names, names.index(first), key=key, on_change=_take_first, args=(key,))
+        own = bound("model", "first", text=None, target=None, reseeds=True)
+        st.selectbox("First model", names, names.index(first), **own)
         st.button("Swap", icon=":material/swap_horiz:", key="swap", on_click=_swap, args=(first, second, view))
-        key = widget_key("second")
-        st.selectbox("Second model", names, names.index(second), key=key, on_change=_take_second, args=(key,))
+        own = bound("beside", beside_layer=None, beside_head=None, reseeds=True)
+        st.selectbox("Second model", names, names.index(second), **own)
     return first, second
-
-
-def _take_first(key: str) -> None:
-    update(model=st.session_state[key], text=None, target=None)
-    reseed()
-
-
-def _take_second(key: str) -> None:
-    update(beside=st.session_state[key], beside_layer=None, beside_head=None)
-    reseed()
 
 
 def _swap(first: str, second: str, view: CheckpointsView) -> None:
@@ -123,13 +115,8 @@ def _target(model: Translator, name: str, text: str, view: CheckpointsView) -> N
         "its own.",
     )
     if view.target is not None:
-        sentence_box(
-            f"{model.card.get('target', 'Translation')} for both",
-            view.target,
-            key=widget_key("target"),
-            take=lambda typed: update(target=typed),
-            hide_label=True,
-        )
+        label = f"{model.card.get('target', 'Translation')} for both"
+        sentence_box(label, view.target, "target", hide_label=True)
 
 
 def _take_same(key: str, name: str, text: str) -> None:
@@ -151,17 +138,7 @@ Head = tuple[int, int]  # layer and head, from 0
 def _heads(traces: tuple[Trace, Trace], view: CheckpointsView) -> tuple[Head, Head]:
     """The chosen head of each, with the controls that choose it; where none is chosen, its sharpest."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        key = widget_key("kind")
-        st.segmented_control(
-            "Attention",
-            list(KINDS),
-            default=view.kind,
-            required=True,
-            format_func=str.capitalize,
-            key=key,
-            on_change=take,
-            args=("kind", key),
-        )
+        choose(view, "kind", "Attention", KINDS)
         heads = [_head(n, traces[n], view) for n in range(2)]
     (layer, head), (beside_layer, beside_head) = heads
     settle(layer=layer + 1, head=head + 1, beside_layer=beside_layer + 1, beside_head=beside_head + 1)
@@ -180,27 +157,21 @@ def _head(n: int, trace: Trace, view: CheckpointsView) -> Head:
     ]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", width="content"):
         for field, value, count in zip(fields, shown, counts, strict=True):
-            key = widget_key(f"{field}-{view.kind}")
+            # The other number stays what is shown, which may have been the page's choice.
+            also: dict[str, Any] = {other: at + 1 for other, at in zip(fields, shown, strict=True) if other != field}
             st.selectbox(
                 f"{('First', 'Second')[n]} model, {field.removeprefix('beside_')}",
                 list(range(1, count + 1)),
                 value,
                 format_func=partial(_of, count),
-                key=key,
-                on_change=_take_head,
-                args=(field, key, fields, (shown[0] + 1, shown[1] + 1)),
                 width=150,
+                **bound(field, f"{field}-{view.kind}", **also),
             )
     return shown[0], shown[1]
 
 
 def _of(count: int, number: int) -> str:
     return f"{number} of {count}"
-
-
-def _take_head(field: str, key: str, fields: tuple[str, str], shown: Head) -> None:
-    """The other number stays what is shown, which may have been the page's choice."""
-    update(**dict(zip(fields, shown, strict=True)) | {field: st.session_state[key]})
 
 
 def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head, Head], view: CheckpointsView) -> None:
@@ -301,9 +272,9 @@ def _twin(pair: Pair) -> None:
 def _configurations(names: tuple[str, str], both: tuple[Translator, Translator]) -> None:
     st.markdown("**Configurations**")
     first, second = (dict(configuration(model.model.config)) for model in both)
-    rows = [Row(name, (first[name], second[name])) for name in first]
+    rows = [Setting(name, (first[name], second[name])) for name in first]
     count = sum(row.differs for row in rows)
-    st.html(table_html(names, sorted(rows, key=lambda row: not row.differs)))
+    st.html(settings_html(names, sorted(rows, key=lambda row: not row.differs)))
     st.caption(f"{count} of {len(rows)} differ, marked ≠." if count else "The configurations are the same.")
 
 

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable
-
-import streamlit as st
-
-from headlight.charts.colours import theme_named
+from headlight.formatting import both
 from transformer.config import ModelConfig
 from transformer.t5 import T5Config
 
@@ -18,13 +13,13 @@ _TIED = {"none": "not tied", "output": "target and output tied", "all": "source,
 def configuration(config: ModelConfig) -> list[tuple[str, str]]:
     """What defines a network, as pairs of name and words; the same names for every model."""
     encoder, decoder = config.encoder, config.decoder
-    widths = _both(config.d_head(encoder), config.d_head(decoder))
-    vocabularies = _both(config.source_vocab_size, config.target_vocab_size)
+    widths = both(config.d_head(encoder), config.d_head(decoder))
+    vocabularies = both(config.source_vocab_size, config.target_vocab_size)
     return [
         ("Layers, encoder and decoder", f"{encoder.n_layers} and {decoder.n_layers}"),
         ("d_model", f"{config.d_model:,}"),
-        ("Heads", f"{_both(encoder.n_heads, decoder.n_heads)}, d_k = {widths}{_pruned(config)}"),
-        ("d_ff", f"{_both(encoder.d_ff, decoder.d_ff)}, {_activation(config)}"),
+        ("Heads", f"{both(encoder.n_heads, decoder.n_heads)}, d_k = {widths}{_pruned(config)}"),
+        ("d_ff", f"{both(encoder.d_ff, decoder.d_ff)}, {_activation(config)}"),
         ("Layer norm", _norm(config)),
         ("Biases", _biases(config)),
         ("Positions", _positions(config)),
@@ -41,10 +36,6 @@ def configuration(config: ModelConfig) -> list[tuple[str, str]]:
 def _pruned(config: ModelConfig) -> str:
     gone = len(config.pruned_heads)
     return f"; {gone} of {config.all_heads} pruned" if gone else ""
-
-
-def _both(first: int, second: int) -> str:
-    return f"{first:,}" if first == second else f"{first:,} and {second:,}"
 
 
 def _activation(config: ModelConfig) -> str:
@@ -107,17 +98,3 @@ def _around(config: ModelConfig) -> str:
     source = [*map(str, config.source_start), "…", *map(str, ends)]
     target = [str(config.sos_id), *map(str, config.target_start), "…", str(config.eos_id)]
     return f"source {' '.join(source)}; target {' '.join(target)}"
-
-
-def pairs(listed: Iterable[tuple[str, str]], label: str) -> None:
-    """Names at the left, words at the right."""
-    muted = theme_named(st.context.theme.type or "light").muted
-    rows = "".join(
-        f'<dt style="margin:0;padding:0;color:{muted}">{html.escape(name)}</dt>'
-        f'<dd style="margin:0;padding:0;text-align:right;overflow-wrap:anywhere">{html.escape(value)}</dd>'
-        for name, value in listed
-    )
-    st.html(
-        f'<dl aria-label="{html.escape(label)}" style="display:grid;grid-template-columns:auto minmax(0,1fr);'
-        f'gap:7px 24px;margin:0;padding:0;font-size:14px">{rows}</dl>'
-    )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,15 @@ from typing import Any
 import streamlit as st
 
 from headlight.charts.colours import theme_named
+from headlight.formatting import file_size
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.importing import Examination
 from headlight.importers.questions import Answers, Question
 from transformer.checkpoint.weights import Refused
 from ui.checkpoints import uploads
-from ui.checkpoints.listing import size_text
 from ui.checkpoints.parts import shape_text
 from ui.checkpoints.uploads import Brought
+from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
 _BAD = {"light": "#a33a1f", "dark": "#ff9a7d"}
@@ -30,21 +30,7 @@ LARGEST_VOCABULARY = 50  # megabytes
 def heading(examination: Examination, name: str) -> None:
     icon = "stethoscope" if examination.diagnosis is None else "help"
     st.markdown(f"#### :material/{icon}: {literal(examination.title)}")
-    st.caption(literal(f"{name[:200]}, {size_text(examination.size)}, {examination.tensors:,} tensors"))
-
-
-def facts(listed: Iterable[tuple[str, str]]) -> None:
-    """Names at the left in grey, what they are beside them."""
-    muted = theme_named(st.context.theme.type or "light").muted
-    rows = "".join(
-        f'<dt style="margin:0;padding:0;color:{muted}">{html.escape(name)}</dt>'
-        f'<dd style="margin:0;padding:0;overflow-wrap:anywhere">{html.escape(value)}</dd>'
-        for name, value in listed
-    )
-    st.html(
-        '<dl style="display:grid;grid-template-columns:auto minmax(0,1fr);gap:6px 20px;margin:0;padding:0;'
-        f'font-size:14px;line-height:1.4">{rows}</dl>'
-    )
+    st.caption(literal(f"{name[:200]}, {file_size(examination.size)}, {examination.tensors:,} tensors"))
 
 
 def read(examination: Examination) -> None:
@@ -53,11 +39,11 @@ def read(examination: Examination) -> None:
     if examination.facts:
         with places[0]:
             st.markdown("**Read from the file**")
-            facts(examination.facts)
+            st.html(facts_html("", examination.facts))
     if examination.folded:
         with places[1]:
             st.markdown("**Converted, with the same output**")
-            facts(examination.folded)
+            st.html(facts_html("", examination.folded))
 
 
 # ---- the questions -------------------------------------------------------------------------------------------------
@@ -150,7 +136,7 @@ def diagnosis(report: Diagnosis) -> None:
     """A state dict of no known format: what it contains, and how it differs from the closest format."""
     if report.guesses:
         st.markdown("**What the names and shapes suggest**")
-        facts(report.guesses)
+        st.html(facts_html("", report.guesses))
     if report.nearest:
         st.markdown(f"The closest known format is **{literal(report.nearest)}**.")
     _names("Missing tensors", report.missing)
@@ -206,7 +192,7 @@ def refusal_card(refused: Refused, name: str) -> None:
         if name:
             st.caption(literal(name[:200]))
         if refused.facts:
-            facts(refused.facts)
+            st.html(facts_html("", refused.facts))
         if refused.remedy or refused.command:
             st.markdown("**What to do**")
         if refused.remedy:

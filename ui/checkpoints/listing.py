@@ -10,6 +10,7 @@ from typing import Any
 
 from headlight.analysis.blocks import sizes
 from headlight.analysis.weights import shapes
+from headlight.formatting import brief, file_size, in_millions, on_sentences
 from headlight.importers.health import health
 from headlight.runs import RunFolder
 from headlight.runs.metrics import COUNT
@@ -20,7 +21,6 @@ from ui.state import models
 from ui.state.cache import cached
 from ui.state.models import latest_scores, model_card
 from ui.state.public import without_places
-from ui.widgets.text import brief, millions, on_sentences, size
 
 PLAIN_ORIGINS = ("Trained here", "A run", "Imported")
 TABLE = "positions.table"  # what the name of a table of positions ends with
@@ -52,19 +52,14 @@ class Entry:
             "id": self.name,
             "name": self.name,
             "languages": self.languages,
-            "parameters": millions(self.parameters),
+            "parameters": in_millions(self.parameters),
             "score": self.score or "–",
             "score_detail": self.score_detail,
-            "size": size_text(self.size),
+            "size": file_size(self.size),
             "origin": self.origin,
             "date": day(self.changed),
             "broken": self.broken,
         }
-
-
-def size_text(n_bytes: int) -> str:
-    """ "4.1 kB", "0.9 MB", "299 MB" """
-    return f"{n_bytes / 1e3:.1f} kB" if n_bytes < 1e5 else size(n_bytes)
 
 
 def day(seconds: float) -> str:

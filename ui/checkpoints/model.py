@@ -8,17 +8,19 @@ from typing import Any
 import streamlit as st
 
 from headlight.folders import COMMAND
+from headlight.formatting import file_size, on_sentences, plural
 from headlight.runs import FEW
 from transformer.checkpoint.native import CONFIG, from_json
 from transformer.files import read_json
 from ui.checkpoints import keeping, parts, tokens
-from ui.checkpoints.configuration import configuration, pairs
+from ui.checkpoints.configuration import configuration
 from ui.checkpoints.exports import export
-from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, score_texts, size_text, warnings
+from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, score_texts, warnings
 from ui.state.models import model_card
 from ui.widgets.errors import plain_errors
 from ui.widgets.pages import open_in
-from ui.widgets.text import literal, on_sentences
+from ui.widgets.table import facts_html
+from ui.widgets.text import literal
 
 MAX_EVERYDAY_CHARACTERS = 600  # characters of a text that are shown
 # Elsewhere than among the facts.
@@ -55,7 +57,7 @@ def model(entry: Entry) -> None:
     left, right = st.columns(2, gap="large")
     with left, plain_errors():
         st.markdown("**Configuration**")
-        pairs(configuration(config), "Configuration")
+        st.html(facts_html("at-ends", configuration(config), "Configuration"))
     with right:
         tokens.section(entry)
         st.space("small")
@@ -85,11 +87,9 @@ def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]
     if type(count) is int:
         few = f"; fewer than {FEW} say little" if count < FEW else ""
         scored.caption(f"{on_sentences(count)}{few}")
-    cards.metric("Size on disk", size_text(entry.size))
+    cards.metric("Size on disk", file_size(entry.size))
     cards.metric("Vocabulary", dict(words)["Vocabulary"])
-    cards.metric(
-        "Health", "Sound" if not problems else f"{len(problems)} {'warning' if len(problems) == 1 else 'warnings'}"
-    )
+    cards.metric("Health", "Sound" if not problems else plural(len(problems), "warning"))
     for warning in problems:
         st.warning(literal(warning), icon=":material/warning:")
 
@@ -136,7 +136,7 @@ def _made(card: Mapping[str, Any]) -> None:
     if card.get("command"):
         st.code(str(card["command"]), language="bash", wrap_lines=True)
     if facts:
-        pairs(facts, "Card")
+        st.html(facts_html("at-ends", facts, "Card"))
 
 
 def _label(name: object) -> str:

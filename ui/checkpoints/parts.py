@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,20 +11,20 @@ import streamlit as st
 
 from headlight.analysis.blocks import Block, Group, blocks, groups, is_norm, sizes, tensor_title
 from headlight.analysis.weights import Histogram, Numbers, Shape, histogram, measure_file, pieces, shapes, together
-from headlight.charts.colours import theme_named
 from headlight.charts.weights import weight_histogram
+from headlight.formatting import in_millions, percent_of, plural, three_digits
 from headlight.viewer.packing import pack
 from transformer.checkpoint.native import WEIGHTS
 from ui.checkpoints.listing import TABLE, Entry
 from ui.checkpoints.view import CheckpointsView
 from ui.state.cache import cached
 from ui.state.models import version
-from ui.state.view import reseed, take, update, widget_key, write_address
+from ui.state.view import bound, reseed, update, widget_key, write_address
 from ui.viewer.component import component
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
+from ui.widgets.table import facts_html, table_html
 from ui.widgets.terms import explained
-from ui.widgets.text import minus
 
 _BLOCKS = component("blocks", "mountBlocks", "shared", "icons", "blocks", styles=("checkpoints",))
 
@@ -89,25 +87,13 @@ def header(all_blocks: Sequence[Block], chosen: Block) -> dict[str, Any]:
             "start": block.start,
             "parameters": block.parameters,
             "count": f"{block.parameters:,}",
-            "size": in_short(block.parameters),
-            "share": share(block.parameters, total),
+            "size": in_millions(block.parameters, thousands=True),
+            "share": percent_of(block.parameters, total),
         }
         for block in all_blocks
     ]
     note = "Width is the number of parameters. Click a part for its numbers."
     return {"total": total, "selected": chosen.path, "note": note, "blocks": listed}
-
-
-def in_short(count: int) -> str:
-    """ "2.05 M", "8.7 k", "512" """
-    if count >= 100_000:
-        return f"{count / 1e6:.2f} M"
-    return f"{count / 1e3:.1f} k" if count >= 1000 else str(count)
-
-
-def share(count: int, total: int) -> str:
-    part = count / total if total else 0.0
-    return "under 0.1 %" if 0 < part < 0.001 else f"{100 * part:.1f} %" if part < 0.1 else f"{100 * part:.0f} %"
 
 
 def shape_text(shape: Shape) -> str:
@@ -157,8 +143,10 @@ def _table(entry: Entry, known: Mapping[str, Shape]) -> None:
     for group in groups(known):
         numbers = sum(counted[name] for name in group.names)
         norm = together(measured, group.names).norm
-        rows.append((group.title, family_shape(group, known), f"{numbers:,}", share(numbers, total), number_text(norm)))
-    st.html(_table_html(("Part", "Shape", "Parameters", "Share", "Norm"), rows))
+        share = percent_of(numbers, total)
+        rows.append((group.title, family_shape(group, known), f"{numbers:,}", share, three_digits(norm)))
+    columns = ("Part", "Shape", "Parameters", "Share", "Norm")
+    st.html(table_html("parts-table lined", rows, columns, numbers=(2, 3, 4)))
     twin = st.expander(f"Every tensor ({len(known):,})", key="every-tensor", on_change="rerun")
     if twin.open:
         with twin:
@@ -193,37 +181,12 @@ def _every(known: Mapping[str, Shape], counted: Mapping[str, int], measured: Map
     )
 
 
-def _table_html(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    theme = theme_named(st.context.theme.type or "light")
-    cell = f"border:0;border-top:1px solid {theme.line};padding:8px 12px 8px 0;white-space:nowrap"
-    right = ";text-align:right;padding:8px 0 8px 12px"
-
-    def looks(at: int) -> str:
-        quiet = f";color:{theme.muted};font-size:13px;white-space:normal" if at == 1 else ""
-        return cell + (right if at > 1 else "") + quiet
-
-    head = "".join(
-        f'<th scope="col" style="{looks(at)};border-top:0;padding-top:0;font-weight:400;font-size:13px;'
-        f'text-align:{"right" if at > 1 else "left"};color:{theme.muted}">{html.escape(text)}</th>'
-        for at, text in enumerate(heads)
-    )
-    body = "".join(
-        "<tr>" + "".join(f'<td style="{looks(at)}">{html.escape(text)}</td>' for at, text in enumerate(row)) + "</tr>"
-        for row in rows
-    )
-    return (
-        '<div class="parts-table" style="overflow-x:auto"><table style="width:100%;border-collapse:collapse;border:0;'
-        f'font-size:15px;font-variant-numeric:tabular-nums"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
-
-
 # ---- one weight ----------------------------------------------------------------------------------------------------
 
 
 def _numbers(
     entry: Entry, known: Mapping[str, Shape], all_blocks: Sequence[Block], block: Block, name: str | None
 ) -> None:
-    key = widget_key("weight")
     options = [block.path, *block.names] if len(block.names) > 1 else list(block.names)
     st.selectbox(
         "Weight",
@@ -234,9 +197,7 @@ def _numbers(
             if path == block.path and path not in known
             else f"{tensor_title(path)}, {shape_text(known[path])}"
         ),
-        key=key,
-        on_change=take,
-        args=("weight", key),
+        **bound("weight"),
         label_visibility="collapsed",
     )
     names = [name] if name is not None else list(block.names)
@@ -252,39 +213,21 @@ def _numbers(
     out = bars.below + bars.above
     if out:
         st.caption(
-            f"{out:,} {'value lies' if out == 1 else 'values lie'} more than six standard deviations from the mean; "
+            f"{plural(out, 'value lies', 'values lie')} more than six standard deviations from the mean; "
             "the outermost bars include them."
         )
 
 
 def _facts(numbers: Numbers) -> None:
-    muted = theme_named(st.context.theme.type or "light").muted
     facts = {
-        "Mean": number_text(numbers.mean),
-        "Std. deviation": number_text(numbers.deviation),
-        "Smallest": number_text(numbers.smallest),
-        "Largest": number_text(numbers.largest),
+        "Mean": three_digits(numbers.mean),
+        "Std. deviation": three_digits(numbers.deviation),
+        "Smallest": three_digits(numbers.smallest),
+        "Largest": three_digits(numbers.largest),
         "Exactly 0": f"{numbers.zeros:,}" if numbers.zeros else "none",
-        "Norm": number_text(numbers.norm),
+        "Norm": three_digits(numbers.norm),
     }
-    cells = "".join(
-        f'<div><div style="font-size:13px;color:{muted}">{html.escape(name)}</div>'
-        f'<div style="font-size:17px;font-weight:600">{html.escape(value)}</div></div>'
-        for name, value in facts.items()
-    )
-    st.html(
-        '<div class="weight-facts" role="group" aria-label="Numbers of this weight" style="display:flex;flex-wrap:wrap;'
-        f'gap:8px 20px;justify-content:space-between;font-variant-numeric:tabular-nums">{cells}</div>'
-    )
-
-
-def number_text(value: float) -> str:
-    """With the digits that matter, and a real minus."""
-    if not math.isfinite(value):
-        return "–"
-    size = abs(value)
-    text = f"{value:,.1f}" if size >= 100 else f"{value:.3g}" if size >= 1e-3 or value == 0 else f"{value:.1e}"
-    return minus(text)
+    st.html(facts_html("weight-facts", facts.items(), "Numbers of this weight"))
 
 
 # ---- what is read from the file, once for all sessions -------------------------------------------------------------

@@ -9,13 +9,13 @@ import streamlit as st
 
 from headlight.charts.colours import OKABE_ITO, theme_named
 from headlight.charts.direction import right_to_left, sentence_dir, token_dir
+from headlight.formatting import plural
 from headlight.importers.examples import examples
 from transformer import Translator
 from transformer.tokenizers import SPACE, SPECIALS, Tokenizer, label
 from ui.checkpoints.listing import Entry, opened
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence_box import sentence_box
-from ui.widgets.text import plural
 
 _HUES = (OKABE_ITO[0], OKABE_ITO[1], OKABE_ITO[2], OKABE_ITO[3])
 _UNKNOWN = {SPECIALS[1], "<unk>", "<UNK>", "[unk]"}
@@ -59,7 +59,6 @@ def section(entry: Entry) -> None:
             "Text for the tokenizer",
             example(model, tokenizer),
             key=f"tokenizer-{entry.name}-{id(tokenizer)}",
-            take=lambda typed: None,
             max_chars=LONGEST,
             placeholder="Type something and press Enter",
             hide_label=True,

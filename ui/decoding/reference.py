@@ -8,18 +8,17 @@ import math
 import streamlit as st
 
 from headlight.analysis.reference import Similarity, TokenRead, read_reference, similarity
-from headlight.charts.colours import theme_named
 from headlight.charts.direction import right_to_left, sentence_dir, token_dir
+from headlight.formatting import probability_text, signed
 from transformer import Translator
 from ui.decoding.player import horizon
 from ui.decoding.search import Search
 from ui.decoding.view import DecodingView
 from ui.state import models
 from ui.state.cache import cached
-from ui.state.view import update, widget_key
 from ui.widgets.errors import plain_errors
+from ui.widgets.sentence import token_bar
 from ui.widgets.sentence_box import sentence_box
-from ui.widgets.text import signed
 
 
 def reference(name: str, text: str, model: Translator, search: Search, view: DecodingView) -> None:
@@ -28,8 +27,8 @@ def reference(name: str, text: str, model: Translator, search: Search, view: Dec
     sentence_box(
         "Reference: a translation by a person, if you have one",
         view.reference,
-        key=widget_key("reference"),
-        take=_take,
+        "reference",
+        convert=lambda typed: typed.strip() or None,
         placeholder="Type a translation and press Enter",
     )
     if not view.reference:
@@ -52,10 +51,6 @@ def output(model: Translator, search: Search) -> str:
     return model.checkpoint.target_tokenizer.decode(search.tree.ids(search.tree.winner))
 
 
-def _take(typed: str) -> None:
-    update(reference=typed.strip() or None)
-
-
 @cached(100, "Reading the reference")
 def _read(
     name: str, version: tuple[int, ...], text: str, reference: str, output: str
@@ -71,7 +66,6 @@ def _names(model: Translator, read: list[TokenRead]) -> list[str]:
 
 def _strip(model: Translator, read: list[TokenRead]) -> None:
     """Each token over a bar as long as its probability, and below it the number."""
-    theme = theme_named(st.context.theme.type or "light")
     name = model.checkpoint.target_tokenizer.label
     labels, parts = _names(model, read), []
     leftwards = right_to_left(labels)
@@ -81,18 +75,12 @@ def _strip(model: Translator, read: list[TokenRead]) -> None:
         if token.rank > 1:
             better = name(token.likeliest)
             rather = f"; most probable: {better}, {signed(math.exp(token.likeliest_log_prob))}"
-        parts.append(
-            f'<span title="{html.escape(f"probability {signed(probability)}, rank {token.rank:,}{rather}")}" '
-            f'dir="{token_dir(label, leftwards)}" style="font-size:1.13rem">{html.escape(label)}'
-            f'<span style="display:block;height:3px;border-radius:2px;background:{theme.line}">'
-            f'<span style="display:block;height:3px;border-radius:2px;width:{100 * probability:.1f}%;'
-            f'background:{theme.accent}"></span></span>'
-            f'<span style="display:block;font-size:0.8rem;color:{theme.muted}">{_short(probability)}</span></span>'
-        )
+        below = f"<small>{html.escape(probability_text(probability))}</small>"
+        more = f", rank {token.rank:,}{rather}"
+        parts.append(token_bar(html.escape(label), probability, token_dir(label, leftwards), more, below))
     spoken = html.escape("The reference; bars show token probabilities. The table below has the numbers.")
     st.html(
-        f'<div class="reference" role="group" aria-label="{spoken}" dir="{sentence_dir(labels)}" '
-        'style="display:flex;flex-wrap:wrap;align-items:baseline;gap:8px 0.55em;line-height:1.35">'
+        f'<div class="reference tokens" role="group" aria-label="{spoken}" dir="{sentence_dir(labels)}">'
         f"{''.join(parts)}</div>"
     )
 
@@ -137,9 +125,3 @@ def _twin(model: Translator, read: list[TokenRead]) -> None:
     columns = {label: st.column_config.NumberColumn(format="%.3f") for label in numbers}
     with twin:
         st.dataframe(table, hide_index=True, column_config=columns, key="reference-table")
-
-
-def _short(probability: float) -> str:
-    if probability < 0.0005:
-        return "&lt;0.001"
-    return f"{probability:.3f}" if probability < 0.0095 else f"{probability:.2f}"

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from headlight.formatting import plural
 from transformer import Translator
 from transformer.tokenizers import number_duplicates
 from ui.decoding.downloads import export
@@ -19,7 +20,6 @@ from ui.decoding.view import FATES, Branch, DecodingView
 from ui.state.view import update, write_address
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
-from ui.widgets.text import plural
 
 
 @st.fragment

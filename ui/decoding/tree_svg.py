@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from headlight.charts.colours import Theme, theme_named
 from headlight.charts.document import anchored, document, text_of
 from headlight.charts.labels import cut, width
+from headlight.formatting import signed
 from transformer.decoding.tree import OUTCOMES, Outcome, Tree
 from ui.decoding.lanes import lanes
 from ui.decoding.view import FATES, UNDER
-from ui.widgets.text import signed
 
 _LANE, _BOX, _GUTTER, _WIDEST, _TOP, _LEGEND = 46, 26, 28, 150, 24, 150
 

@@ -13,10 +13,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight.analysis.atlas.report import History, facts, numbers
 from headlight.folders import COMMAND
+from headlight.formatting import signed
 from headlight.viewer.packing import pack
 from transformer import Translator
 from transformer.trace import KINDS
-from ui.heads.corpus import Chosen, choose
+from ui.heads.corpus import Chosen, choose_corpus
 from ui.heads.head import chosen_head, chosen_measure, head
 from ui.heads.measurements import Asked, Measured, find, find_history, history_files, measure, measure_history, of_sets
 from ui.heads.payload import header
@@ -27,9 +28,9 @@ from ui.heads.waiting import at_work, failed, wait, why
 from ui.state.atlases import EXAMPLES, digest_of
 from ui.state.jobs import JOBS, UNSEEN_SECONDS, Job
 from ui.state.models import version
-from ui.state.view import take, update, widget_key, write_address
+from ui.state.view import update, write_address
 from ui.viewer.component import component
-from ui.widgets.text import signed
+from ui.widgets.choose import choose
 
 _ATLAS = component("atlas", "mountAtlas", "icons", "shared", "atlas", styles=("atlas",))
 SEEN_EVERY = UNSEEN_SECONDS / 5  # seconds between two signs that a page still shows what was measured for it
@@ -38,7 +39,7 @@ SEEN_EVERY = UNSEEN_SECONDS / 5  # seconds between two signs that a page still s
 def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator) -> None:
     bar = st.columns([5, 4], gap="medium", vertical_alignment="bottom")
     with bar[0]:
-        chosen, pairs = choose(name, model, view)
+        chosen, pairs = choose_corpus(name, model, view)
     with bar[1]:
         kind = st.container()
     if chosen.spec is None:
@@ -62,7 +63,7 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
         past = JOBS.get("history", asked, partial(measure_history, asked), find_past, chosen.brought)
         wait(past)
     with kind:
-        _kind(view)
+        choose(view, "kind", "Attention", KINDS)
     _shown(job.result, past, asked)
     sets(name, model, asked)
     with actions:
@@ -85,20 +86,6 @@ def _json(measured: Measured, past: Job[Any] | None, asked: Asked) -> str:
 
 def _history(past: Job[Any] | None) -> History:
     return past.result if past is not None and past.done and past.result else []
-
-
-def _kind(view: HeadsView) -> None:
-    key = widget_key("kind")
-    st.segmented_control(
-        "Attention",
-        KINDS,
-        default=view.kind,
-        required=True,
-        format_func=str.capitalize,
-        key=key,
-        on_change=take,
-        args=("kind", key),
-    )
 
 
 @st.fragment

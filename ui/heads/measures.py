@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from headlight.analysis.atlas import Atlas
 from headlight.analysis.atlas.roles import named
-from headlight.shares import percent
+from headlight.formatting import minus, percent
 from transformer.trace import Kind
-from ui.widgets.text import minus
 
 
 class Measure(NamedTuple):

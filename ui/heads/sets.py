@@ -15,6 +15,7 @@ from headlight.analysis.pruning import Pruning, Score
 from headlight.analysis.pruning.checkpoint import bits_of, pruned_checkpoint
 from headlight.analysis.sites import kind_of
 from headlight.charts.spread import beside_spread
+from headlight.formatting import signed
 from headlight.importers.bundle import zip_folder
 from transformer import Translator
 from ui.heads.measurements import Asked, find_sets, measure_sets, of_sets
@@ -22,10 +23,9 @@ from ui.heads.view import HeadsView
 from ui.heads.waiting import at_work, failed, wait
 from ui.state.jobs import JOBS
 from ui.state.queue import in_turn
-from ui.state.view import update, widget_key, write_address
+from ui.state.view import bound, update, write_address
 from ui.viewer.plot import plot
 from ui.widgets.terms import term
-from ui.widgets.text import signed
 
 HELP = (
     "Importance is the log-probability of the right translations that is lost without a head. Heads go in its order, "
@@ -72,14 +72,11 @@ def _curves(name: str, model: Translator, asked: Asked, found: Pruning, view: He
             named = ("in order of importance", [value(score) for score in found.in_order])
             chart = beside_spread(found.gone, named, (random, curves), what, "heads removed", at=gone, theme=theme)
             plot(chart, key=f"sets-{what.split(',')[0].lower()}")
-    key = widget_key("gone")
     st.select_slider(
         "Heads removed",
         found.gone,
         value=gone,
-        key=key,
-        on_change=_take_gone,
-        args=(key,),
+        **bound("gone"),
         help="The points of the curves: importance was measured again at each.",
     )
     st.markdown(_sentence(found, point))
@@ -114,10 +111,6 @@ def _point(found: Pruning, view: HeadsView) -> int:
         return found.gone.index(view.gone)
     little = [score.log_prob > found.in_order[0].log_prob - 0.1 for score in found.in_order]
     return little.index(False) - 1 if False in little else len(little) - 1
-
-
-def _take_gone(key: str) -> None:
-    update(gone=st.session_state[key])
 
 
 def _measures(exact: bool) -> tuple[tuple[str, Any], tuple[str, Any]]:

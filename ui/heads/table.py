@@ -14,7 +14,7 @@ from transformer.trace import KINDS, Kind
 from ui.heads.head import since_step
 from ui.heads.measures import MEASURES, Measure, present
 from ui.heads.view import ANY, NAMED, HeadsView
-from ui.state.view import take, update, widget_key
+from ui.state.view import bound, update, widget_key
 
 Place = tuple[Kind, int, int]
 FIRST = ("alignment", "antecedent", "among_words", "importance")  # fit beside names, each with its spread
@@ -65,16 +65,13 @@ def _filtered(named: dict[Place, list[Role]], view: HeadsView) -> list[Place]:
         name = BY_MEASURE[option].name
         return f"{name[0].upper()}{name[1:]} {count}"
 
-    key = widget_key("heads-only")
     st.pills(
         "Heads",
         options,
         default=only,
         required=True,
         format_func=label,
-        key=key,
-        on_change=take,
-        args=("only", key),
+        **bound("only", "heads-only"),
         label_visibility="collapsed",
         width="content",
     )
@@ -93,12 +90,6 @@ def _chosen_columns(atlas: Atlas, view: HeadsView) -> list[Measure]:
     usual = [name for name in names if name in FIRST]
     usual += [name for name in names if name not in usual][: max(0, FEWEST - len(usual))]
     chosen = [name for name in names if name in view.columns] or usual
-    key = widget_key("heads-columns")
-
-    def chose() -> None:
-        picked = st.session_state[key]
-        update(columns=() if set(picked) == set(usual) else tuple(picked))
-
     with st.popover("Columns", icon=":material/view_column:"):
         st.pills(
             "Measures in the table",
@@ -106,8 +97,7 @@ def _chosen_columns(atlas: Atlas, view: HeadsView) -> list[Measure]:
             selection_mode="multi",
             default=chosen,
             format_func={measure.name: measure.label for measure in every}.__getitem__,
-            key=key,
-            on_change=chose,
+            **bound("columns", "heads-columns", convert=lambda picked: () if {*picked} == {*usual} else tuple(picked)),
         )
     return [measure for measure in every if measure.name in chosen]
 

@@ -12,33 +12,18 @@ from ui.lessons import shelf, step, teaching
 from ui.lessons.components import lessons as lessons_component
 from ui.lessons.view import LessonsView
 from ui.state.queue import in_turn
-from ui.state.view import current, update, write_address
-from ui.widgets.copy_link import copy_link
-from ui.widgets.errors import plain_errors
-from ui.widgets.frame import heading
-from ui.widgets.sidebar import sidebar
-
-# One step alone: Streamlit's own menu leads elsewhere too.
-_ALONE = "<style>.stAppHeader, [data-testid='stSidebar'] { display: none; }</style>"
+from ui.state.view import update
+from ui.widgets.frame import frame, heading
 
 
 def body() -> None:
-    view = current(LessonsView)
-    if view.only or view.private:
-        st.html(_ALONE)
-    else:
-        sidebar(view, [])
-        if not view.code:  # a class has links of its own
-            with st.sidebar:
-                copy_link()
-    with plain_errors():
+    with frame(LessonsView) as view:
         lessons, wrong = shelf.shelf()
         lesson = next((one for one in lessons if one.name == view.lesson), None)
         if lesson is None:
             _list(lessons, wrong, view)
         else:
             _step(lesson, lessons, view)
-    write_address()
 
 
 def _list(lessons: list[Lesson], wrong: list[str], view: LessonsView) -> None:

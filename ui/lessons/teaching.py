@@ -17,7 +17,7 @@ import segno
 import streamlit as st
 
 from headlight import folders
-from headlight.shares import percent
+from headlight.formatting import percent
 from headlight.teaching.lessons import Lesson, Step, judge
 from server.classroom import codes
 from server.classroom.classes import Asked, Classes, Question, Quota, Refused, require_small, rows

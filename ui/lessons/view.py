@@ -42,6 +42,14 @@ class LessonsView(View):
             "private": code is not None and query.get("private") == "1",
         }
 
+    @property
+    def alone(self) -> bool:
+        return self.only or self.private
+
+    @property
+    def shareable(self) -> bool:
+        return not self.code  # a class has links of its own
+
     def to_query(self) -> dict[str, str]:
         shared = {field.name for field in fields(View)} | {"done"}
         return {name: value for name, value in super().to_query().items() if name not in shared}

@@ -9,15 +9,15 @@ import streamlit as st
 
 from headlight.analysis.order import Embedded, embedded
 from headlight.charts.order import sums
+from headlight.formatting import two_digits
 from transformer import ModelConfig, Translator
 from transformer.t5 import T5Config
 from transformer.tokenizers import number_duplicates
 from transformer.translator import describe_tokens
-from ui.positions.numbers import small
 from ui.positions.view import PositionsView
 from ui.state import models
 from ui.state.cache import cached
-from ui.state.view import take, widget_key, write_address
+from ui.state.view import bound, write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import source_input, token_notes
@@ -26,14 +26,9 @@ from ui.widgets.sentence import source_input, token_notes
 def section(name: str, model: Translator) -> None:
     """Closed until it is asked for; then a sentence and three matrices."""
     view: PositionsView = st.session_state["view"]
-    key = widget_key("added")
-    st.session_state.setdefault(key, view.added)
-    part = st.expander(
-        "What it adds to your sentence: embeddings, positional encodings and their sum",
-        key=key,
-        on_change=take,
-        args=("added", key),
-    )
+    own = bound("added")
+    st.session_state.setdefault(own["key"], view.added)
+    part = st.expander("What it adds to your sentence: embeddings, positional encodings and their sum", **own)
     if part.open:
         with part:
             text = source_input(model, view)
@@ -56,8 +51,8 @@ def _draw(name: str, model: Translator, text: str) -> None:
     apart = float(np.abs(parts.tokens + parts.positions - parts.both).max())
     st.caption(_caption(parts, model.model.config))
     st.caption(
-        f":material/check_circle: Left plus middle equals what the model computed: they differ by {small(apart)} at "
-        "most."
+        f":material/check_circle: Left plus middle equals what the model computed: they differ by "
+        f"{two_digits(apart)} at most."
     )
     twin = st.expander("The lengths as a table", key="added-twin", on_change="rerun")
     if twin.open:
@@ -78,7 +73,7 @@ def _matrices(parts: Embedded, config: ModelConfig) -> dict[str, np.ndarray]:
 
 
 def _caption(parts: Embedded, config: ModelConfig) -> str:
-    length = [small(float(np.linalg.norm(part, axis=1).mean())) for part in parts]
+    length = [two_digits(float(np.linalg.norm(part, axis=1).mean())) for part in parts]
     scaled = f"Embeddings are multiplied by √d_model = {config.d_model**0.5:.3g} before the encodings are added. "
     caption = (
         f"{scaled if config.scale_embeddings else ''}Mean lengths: token embedding {length[0]}, positional encoding "

@@ -9,8 +9,8 @@ import streamlit as st
 
 from headlight.analysis.positions import encoding, similarity, similarity_gap
 from headlight.charts.positions import similarity as chart
+from headlight.formatting import two_digits
 from ui.positions.codes import Code
-from ui.positions.numbers import small
 from ui.viewer.plot import plot
 
 _FURTHEST = 200  # words of distance that are drawn
@@ -86,4 +86,4 @@ def _part(key: str, title: str, caption: str | None, table: np.ndarray) -> None:
     if math.isnan(gap):
         st.markdown(":gray[There are too few positions to compare.]")
     else:
-        st.markdown(f"**{small(gap)}** :gray[is the largest difference between the curves at any distance]")
+        st.markdown(f"**{two_digits(gap)}** :gray[is the largest difference between the curves at any distance]")

@@ -6,8 +6,8 @@ import numpy as np
 import streamlit as st
 
 from headlight.analysis.positions import frequencies, rotation_residual
+from headlight.formatting import two_digits
 from headlight.viewer.scripts import style, viewer_script
-from ui.positions.numbers import small
 from ui.positions.view import MOST_SHIFT, PositionsView
 from ui.state.cache import cached
 from ui.state.view import update, write_address
@@ -81,7 +81,7 @@ def section(omega: np.ndarray, positions: int, base: float) -> None:
     rough = _single(shown["shift"], 2 * len(omega), base)
     st.caption(
         f"Calculated in double precision. In single precision, which keeps about three decimals of an angle of "
-        f"10,000 radians, the largest residual would be {small(rough)}."
+        f"10,000 radians, the largest residual would be {two_digits(rough)}."
     )
     write_address()
 

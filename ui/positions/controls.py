@@ -9,7 +9,8 @@ import streamlit as st
 from transformer import ModelConfig
 from ui.positions.codes import own_scheme, scheme_of, schemes_of
 from ui.positions.view import MOST_BASE, MOST_WIDTH, PositionsView
-from ui.state.view import number, reseed, take, update, whole, widget_key
+from ui.state.view import bound, number, reseed, update, whole, widget_key
+from ui.widgets.choose import choose
 
 _LENGTHS = (1, 2, 5, 10, 16, 25, 50, 100, 150, 200, 300, 512, 1_000, 2_000, 5_000, 10_000)
 _BASES = ("10,000", "1,000", "100")
@@ -20,28 +21,15 @@ _REFUSED = "positions-refused"
 def controls(view: PositionsView, config: ModelConfig) -> None:
     """Draws the controls; an invalid value is refused in a sentence below them."""
     with st.container(horizontal=True, vertical_alignment="top", gap="small"):
-        key = widget_key("scheme")
-        st.segmented_control(
-            "Scheme",
-            schemes_of(config),
-            default=scheme_of(view, config),
-            required=True,
-            format_func=str.capitalize,
-            key=key,
-            on_change=take,
-            args=("scheme", key),
-            help=f"How a position becomes a vector. The model in use: {own_scheme(config)}.",
-        )
-        key = widget_key("positions")
+        means = f"How a position becomes a vector. The model in use: {own_scheme(config)}."
+        choose(view, "scheme", "Scheme", schemes_of(config), scheme_of(view, config), help=means)
         lengths = sorted({*_LENGTHS, view.positions})
         st.select_slider(
             "Positions",
             lengths,
             view.positions,
             format_func=lambda n: f"{n:,}",
-            key=key,
-            on_change=take,
-            args=("positions", key),
+            **bound("positions"),
             width=150,
         )
         base = f"{view.base:,.10g}"

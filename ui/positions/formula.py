@@ -7,17 +7,16 @@ import streamlit as st
 from headlight.analysis.positions import Entry, encoding, entry, exp_log_difference
 from headlight.charts.colours import theme_named
 from headlight.charts.order import sums
+from headlight.formatting import minus, two_digits
 from headlight.importers.examples import examples
 from transformer import Translator
 from transformer.positions import SinusoidalPositions
 from transformer.tokenizers import number_duplicates
 from transformer.translator import describe_tokens
-from ui.positions.numbers import small
 from ui.positions.view import PositionsView
-from ui.state.view import take, widget_key, write_address
+from ui.state.view import bound, write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
-from ui.widgets.text import minus
 
 _ROWS = 40  # words in the picture
 
@@ -51,19 +50,15 @@ def _filled_in(model: Translator, view: PositionsView, width: int, base: float) 
     left, right = st.columns([2, 3], gap="large")
     with left:
         with st.container(horizontal=True):
-            key = widget_key("word")
             st.selectbox(
                 "Word",
                 range(len(labels)),
                 index=word,
                 format_func=lambda place: f"{place}: {labels[place]}",
-                key=key,
-                on_change=take,
-                args=("word", key),
+                **bound("word"),
                 width=170,
             )
-            key = widget_key("dim")
-            st.number_input("Dimension", 0, width - 1, dim, key=key, on_change=take, args=("dim", key), width=140)
+            st.number_input("Dimension", 0, width - 1, dim, width=140, **bound("dim"))
         one = entry(word, dim, width, base)
         for line in filled_in(one, width, base):
             st.latex(line)
@@ -122,7 +117,7 @@ def _checked(one: Entry, model: Translator, width: int, base: float) -> str:
     own = own_number(one, model, width, base)
     if own is None:
         return "The model in use has no such number in a table, to compare with."
-    return minus(f":material/check_circle: The model's own table has {own:.4f} there: it differs by ") + small(
+    return minus(f":material/check_circle: The model's own table has {own:.4f} there: it differs by ") + two_digits(
         abs(own - one.value)
     )
 
@@ -144,6 +139,6 @@ def _as_code(width: int, base: float) -> None:
             "A power is the exponential of a multiple of a logarithm. So code takes one logarithm of the base, "
             "multiplies it by evenly spaced numbers, and raises e to all of them at once; positions are multiplied by "
             "these frequencies, not divided by powers. The numbers are the same: in single precision, the "
-            f"{width // 2:,} frequencies here differ by a share of {small(exp_log_difference(width, base))} at most. "
-            "Without the exp, the frequencies would be negative numbers on a straight line."
+            f"{width // 2:,} frequencies here differ by a share of {two_digits(exp_log_difference(width, base))} at "
+            "most. Without the exp, the frequencies would be negative numbers on a straight line."
         )

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import streamlit as st
 
 from headlight.analysis.order import encoder_states, reordering
 from headlight.charts.order import reordered
+from headlight.formatting import two_digits
 from headlight.importers.examples import examples
 from transformer import Translator
 from transformer.trace import Tokens
 from transformer.translator import describe_tokens
 from ui.positions.codes import own_scheme
-from ui.positions.numbers import small
 from ui.positions.view import PositionsView
 from ui.state import models
 from ui.state.cache import cached
-from ui.state.view import update, widget_key, write_address
+from ui.state.view import write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import token_notes
@@ -118,14 +117,10 @@ def section(name: str, model: Translator) -> None:
         st.columns(2, gap="large"), ("one", "other"), ("One order", "Another order"), texts, strict=True
     ):
         with column:
-            sentence_box(label, text, key=widget_key(field), take=partial(_take, field))
+            sentence_box(label, text, field)
     with plain_errors():
         _draw(_kept(name, texts[0], texts[1]), model)
     write_address()
-
-
-def _take(field: str, typed: str) -> None:
-    update(**{field: typed})
 
 
 def _kept(name: str, one: str, other: str) -> Orders:
@@ -200,6 +195,6 @@ def _part(key: str, orders: Orders, states: tuple[np.ndarray, np.ndarray], limit
     st.html(
         f'<div class="difference-{key}" style="display:flex;gap:20px;align-items:baseline">'
         '<span style="font-size:1.9rem;font-weight:600;line-height:1.2;white-space:nowrap">'
-        f"{small(differences.max())}</span>"
+        f"{two_digits(differences.max())}</span>"
         f'<span style="opacity:0.75;font-size:0.9rem">{html.escape(caption.format(token=token))}</span></div>'
     )

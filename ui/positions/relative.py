@@ -10,10 +10,10 @@ import torch
 
 from headlight.analysis import attention_at
 from headlight.charts.relative import biases
+from headlight.formatting import two_digits
 from transformer import Transformer
 from transformer.t5 import T5, RelativeBias
 from transformer.taps import Site
-from ui.positions.numbers import small
 from ui.viewer.plot import plot
 
 _STACKS = ("encoder", "decoder")
@@ -79,4 +79,4 @@ def _table(distances: np.ndarray, values: np.ndarray, key: str) -> None:
     form = st.column_config.NumberColumn(format="%.4f")
     config = {name: form for name in columns if name != "distance"}
     st.dataframe(columns, hide_index=True, column_config=config, key=key)
-    st.caption(f"From {small(float(values.min()))} to {small(float(values.max()))}.")
+    st.caption(f"From {two_digits(float(values.min()))} to {two_digits(float(values.max()))}.")

@@ -13,10 +13,10 @@ import streamlit as st
 from headlight.analysis.positions import HALVES, Properties, encoding, twins
 from headlight.charts.colours import Theme, theme_named
 from headlight.charts.png import png
+from headlight.formatting import minus, plural, two_digits
 from ui.positions.codes import MEASURED, MEASURED_WIDTH, Code, measured
-from ui.positions.numbers import small
 from ui.positions.view import SCHEMES
-from ui.widgets.text import minus
+from ui.widgets.table import Cell, Html, table_html
 
 _PICTURED = 16  # positions and numbers of the little pictures
 _ORDER = ("none", "integer", "normalised", "binary", "sine", "cosine", "sinusoidal", "learned")
@@ -26,78 +26,78 @@ _MARKS = {"yes": "has it", "partly": "in part", "no": "lacks it"}
 
 
 @dataclass(frozen=True)
-class Cell:
+class Verdict:
     """One property of one scheme: a number in its words, and how far it has the property."""
 
     mark: str  # a key of _MARKS
     text: str
 
 
-def unique(properties: Properties) -> Cell:
+def unique(properties: Properties) -> Verdict:
     """The closest two positions; a tenth apart is enough to tell."""
     if math.isnan(properties.closest):
-        return Cell("partly", "one position only")
+        return Verdict("partly", "one position only")
     mark = "no" if properties.closest == 0 else "yes" if properties.closest >= 0.1 else "partly"
-    return Cell(mark, f"{small(properties.closest)} apart")
+    return Verdict(mark, f"{two_digits(properties.closest)} apart")
 
 
-def bounded(properties: Properties) -> Cell:
+def bounded(properties: Properties) -> Verdict:
     """The largest number, and whether a longer text has larger ones."""
     if properties.reach is not None and properties.reach > properties.largest * 1.001:
-        return Cell("no", f"{small(properties.largest)}, and growing")
-    return Cell("yes" if properties.largest <= 1 else "partly", f"at most {small(properties.largest)}")
+        return Verdict("no", f"{two_digits(properties.largest)}, and growing")
+    return Verdict("yes" if properties.largest <= 1 else "partly", f"at most {two_digits(properties.largest)}")
 
 
-def near(properties: Properties) -> Cell:
+def near(properties: Properties) -> Verdict:
     """The largest step between neighbours, beside the mean distance."""
     if math.isnan(properties.step):
-        return Cell("no", "no distances")
-    return Cell("yes" if properties.step < 1 else "no", f"{small(100 * properties.step)}% of the mean")
+        return Verdict("no", "no distances")
+    return Verdict("yes" if properties.step < 1 else "no", f"{two_digits(100 * properties.step)}% of the mean")
 
 
-def linear(properties: Properties) -> Cell:
+def linear(properties: Properties) -> Verdict:
     """The error of the best linear map."""
     if math.isnan(properties.misfit):
-        return Cell("partly", "too few positions to tell")
+        return Verdict("partly", "too few positions to tell")
     if properties.largest == 0:
-        return Cell("no", "0, but nothing moves")
-    return Cell("yes" if properties.misfit < 1e-6 else "no", f"error of {small(properties.misfit)} steps")
+        return Verdict("no", "0, but nothing moves")
+    return Verdict("yes" if properties.misfit < 1e-6 else "no", f"error of {two_digits(properties.misfit)} steps")
 
 
-def beyond(properties: Properties) -> Cell:
+def beyond(properties: Properties) -> Verdict:
     """The encoding in a text twice as long as any before."""
     if properties.reach is None:
-        return Cell("no", f"no row after {properties.positions:,}")
+        return Verdict("no", f"no row after {properties.positions:,}")
     if properties.largest == 0:
-        return Cell("partly", "still 0")
+        return Verdict("partly", "still 0")
     if properties.added:
-        return Cell(
+        return Verdict(
             "no",
-            f"{properties.added} more bit needed" if properties.added == 1 else f"{properties.added} more bits needed",
+            plural(properties.added, "more bit needed", "more bits needed"),
         )
     if properties.moved > 1e-9:
-        return Cell("no", f"old ones change by {small(properties.moved)}")
+        return Verdict("no", f"old ones change by {two_digits(properties.moved)}")
     if properties.reach > properties.largest * 1.001:
-        return Cell("no", f"{small(properties.reach)}, never seen")
-    return Cell("yes", f"defined, at most {small(properties.reach)}")
+        return Verdict("no", f"{two_digits(properties.reach)}, never seen")
+    return Verdict("yes", f"defined, at most {two_digits(properties.reach)}")
 
 
-def deterministic(properties: Properties) -> Cell:
+def deterministic(properties: Properties) -> Verdict:
     """How much the encoding of a position differs when it is made a second time."""
     if properties.again is None:
-        return Cell("partly", "learned once: not known")
+        return Verdict("partly", "learned once: not known")
     if properties.again:
-        return Cell("no", f"another: {small(100 * properties.again)}% apart")
+        return Verdict("no", f"another: {two_digits(100 * properties.again)}% apart")
     if properties.moved > 1e-9:
-        return Cell("partly", "the same for one length")
-    return Cell("yes", "the same again")
+        return Verdict("partly", "the same for one length")
+    return Verdict("yes", "the same again")
 
 
-def any_dimension(properties: Properties) -> Cell:
+def any_dimension(properties: Properties) -> Verdict:
     """How many numbers an encoding can have."""
     if properties.widths == "fixed":
-        return Cell("no", "the scheme decides")
-    return Cell("yes", "any even number" if properties.widths == "even" else "any number")
+        return Verdict("no", "the scheme decides")
+    return Verdict("yes", "any even number" if properties.widths == "even" else "any number")
 
 
 _ROWS = (
@@ -119,7 +119,7 @@ def section(code: Code, width: int) -> None:
         f"{MEASURED:,} positions (a learned table: over those that it has), at up to {MEASURED_WIDTH} dimensions."
     )
     properties = {scheme: measured(scheme, width, code.base, code.learned) for scheme in _ORDER}
-    st.html(table_html(code, properties, theme_named(st.context.theme.type or "light")))
+    st.html(schemes_html(code, properties, theme_named(st.context.theme.type or "light")))
     st.caption(
         "Defined does not mean understood: beyond the lengths of training, the slow waves of the sinusoidal encoding "
         "take values that the network has never seen. A learned table made again is, in a model, the decoder's: it is "
@@ -139,7 +139,7 @@ def _why_both(properties: dict[str, Properties]) -> None:
     both = properties["sinusoidal"]
     st.markdown(
         "With both, the pair of numbers says where the hand points, and so where it points next: $M_k$ exists, and the "
-        f"best linear map is off by {small(both.misfit)} steps."
+        f"best linear map is off by {two_digits(both.misfit)} steps."
     )
 
 
@@ -155,11 +155,12 @@ def said_alone(scheme: str, other: str, properties: Properties) -> str:
         f"- **{scheme.capitalize()} only.** A wave that is {_WAVE} positions long has the same {scheme}, {now[0]}, at "
         f"positions {p} and {q}: these two are alike. One position later it is {later[0]} and {later[1]}. No matrix "
         f"makes two results out of one number, so there is no $M_k$. The {other}s, {others[0]} and {others[1]}, tell "
-        f"the two apart. Over all frequencies together, the best linear map is off by {small(properties.misfit)} steps."
+        f"the two apart. Over all frequencies together, the best linear map is off by {two_digits(properties.misfit)} "
+        "steps."
     )
 
 
-def table_html(code: Code, properties: dict[str, Properties], theme: Theme) -> str:
+def schemes_html(code: Code, properties: dict[str, Properties], theme: Theme) -> str:
     """A scheme a column, a property a row. Marks differ in shape, and have text for screen readers."""
     names = {scheme: _NAMES.get(scheme, scheme.capitalize()) for scheme in _ORDER}
     if code.learned.model is None:
@@ -167,29 +168,19 @@ def table_html(code: Code, properties: dict[str, Properties], theme: Theme) -> s
     if code.learned.stored:
         names["learned"] = "Stored"
     shown = "learned" if code.of_table else code.scheme
-    line = f"border:0;border-top:1px solid {theme.line};"
-    head = "text-align:left;vertical-align:top;padding:8px 10px 8px 0;font-weight:600;border:0"
-    cell = f"{line}vertical-align:top;padding:8px 10px 8px 0"
-    colours = {scheme: theme.accent if scheme == shown else theme.text for scheme in _ORDER}
-    heads = "".join(f'<th scope="col" style="{head};color:{colours[s]}">{names[s]}</th>' for s in _ORDER)
-    pictures = "".join(f'<td style="border:0;padding:0 10px 12px 0">{_picture(code, s, theme)}</td>' for s in _ORDER)
-    rows = [f'<td style="border:0"></td>{cells}' for cells in (heads, pictures)]
+    heads: list[str | Cell] = ["", *(Cell(names[scheme], "chosen" * (scheme == shown)) for scheme in _ORDER)]
+    rows: list[list[str | Cell]] = [["", *(Html(_picture(code, scheme, theme)) for scheme in _ORDER)]]
     for name, explanation, judge in _ROWS:
-        cells = [
-            f'<th scope="row" style="{cell};font-weight:400;text-align:left;color:{theme.text};width:17%">{name}'
-            f'<span style="display:block;font-size:12px;line-height:1.3;color:{theme.muted}">{explanation}</span></th>'
-        ]
-        for scheme in _ORDER:
-            judged = judge(properties[scheme])
-            colour = theme.text if judged.mark == "yes" else theme.muted
-            cells.append(
-                f'<td style="{cell};color:{colour};font-size:13px;line-height:1.35"><span style="display:flex;gap:6px">'
-                f"{_icon(judged.mark, theme)}<span>{html.escape(judged.text)}</span></span></td>"
+        verdicts = [judge(properties[scheme]) for scheme in _ORDER]
+        cells = (
+            Cell(
+                Html(f"<div>{_icon(verdict.mark, theme)}<span>{html.escape(verdict.text)}</span></div>"),
+                "" if verdict.mark == "yes" else "muted",
             )
-        rows.append("".join(cells))
-    body = "".join(f'<tr style="border:0">{row}</tr>' for row in rows)
-    style = "width:100%;min-width:940px;table-layout:fixed;border-collapse:collapse;border:0;margin:0"
-    return f'<div class="schemes" style="overflow-x:auto"><table style="{style}"><tbody>{body}</tbody></table></div>'
+            for verdict in verdicts
+        )
+        rows.append([Html(f"{name}<small>{explanation}</small>"), *cells])
+    return table_html("schemes lined", rows, heads)
 
 
 def _picture(code: Code, scheme: str, theme: Theme) -> str:
@@ -202,11 +193,9 @@ def _picture(code: Code, scheme: str, theme: Theme) -> str:
     limit = float(np.abs(table).max()) or 1.0
     image = base64.b64encode(png(table, theme.diverging, -limit, limit)).decode()
     width = "100%" if table.shape[1] > 1 else "26%"
-    what = f"{table.shape[0]} positions of {table.shape[1]} numbers, from {small(table.min())} to {small(table.max())}"
-    return (
-        f'<img src="data:image/png;base64,{image}" alt="{what}" title="{what}" '
-        f'style="display:block;width:{width};height:104px;border-radius:6px;image-rendering:pixelated">'
-    )
+    span = f"from {two_digits(table.min())} to {two_digits(table.max())}"
+    what = f"{table.shape[0]} positions of {table.shape[1]} numbers, {span}"
+    return f'<img src="data:image/png;base64,{image}" alt="{what}" title="{what}" style="width:{width}">'
 
 
 _SHAPES = {
@@ -224,7 +213,4 @@ def _icon(mark: str, theme: Theme) -> str:
         f'<path d="{_SHAPES[mark]}"/></svg>'
     )
     image = base64.b64encode(drawing.encode()).decode()
-    return (
-        f'<img src="data:image/svg+xml;base64,{image}" alt="{_MARKS[mark]}:" '
-        'style="width:18px;height:18px;flex:none;margin:0">'
-    )
+    return f'<img src="data:image/svg+xml;base64,{image}" alt="{_MARKS[mark]}:">'

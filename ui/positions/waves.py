@@ -9,11 +9,11 @@ import streamlit as st
 
 from headlight.analysis.positions import frequencies, sinusoid
 from headlight.charts.positions import Smooth, pooling, waves
+from headlight.formatting import two_digits
 from transformer import Translator
 from ui.positions.codes import Code, table_difference
-from ui.positions.numbers import small
 from ui.positions.view import MOST_CURVES, PositionsView
-from ui.state.view import take, widget_key, write_address
+from ui.state.view import bound, write_address
 from ui.viewer.plot import plot
 
 _SMOOTH_UP_TO = 400  # positions; beyond, a curve has enough points of its own
@@ -79,15 +79,12 @@ def section(code: Code, name: str, model: Translator) -> None:
 def _dims(code: Code, dims: list[int]) -> None:
     width = code.table.shape[1]
     names = {dim: f"{dim} {('sine', 'cosine')[dim % 2]}" if code.paired else str(dim) for dim in range(width)}
-    key = widget_key(f"dims-{code.scheme}-{width}")
     st.multiselect(
         "Dimensions as curves",
         range(width),
         dims,
         format_func=lambda dim: names[dim],
-        key=key,
-        on_change=take,
-        args=("dims", key),
+        **bound("dims", f"dims-{code.scheme}-{width}"),
         max_selections=MOST_CURVES,
         select_all=False,
         placeholder="Choose dimensions",
@@ -135,7 +132,8 @@ def _below(code: Code, model: Translator) -> None:
         apart = table_difference(model.model, width, code.base)
         if apart is not None and apart < 1e-3:
             notes.append(
-                f":material/check_circle: The model's own table is the same: they differ by {small(apart)} at most."
+                ":material/check_circle: The model's own table is the same: they differ by "
+                f"{two_digits(apart)} at most."
             )
     block, every = pooling(n, width, code.paired)
     if block > 1:

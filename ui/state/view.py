@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import streamlit as st
 
@@ -39,6 +39,16 @@ class View:
     def unchanged(self) -> bool:
         """Whether the model is shown as it is, writing what it writes by itself: what is said of it then is true."""
         return self.target is None
+
+    @property
+    def alone(self) -> bool:
+        """Whether the page is shown without the app's menus."""
+        return False
+
+    @property
+    def shareable(self) -> bool:
+        """Whether the page offers a link to this view."""
+        return True
 
     def to_query(self) -> dict[str, str]:
         """The parameters that differ from the defaults, as the address has them."""
@@ -169,11 +179,6 @@ def _lost(changes: Mapping[str, object]) -> set[str]:
     return of_model | of_sentence
 
 
-def take(field: str, key: str) -> None:
-    """A widget's callback: its value becomes that field of the view."""
-    update(**{field: st.session_state[key]})
-
-
 def reseed() -> None:
     """Makes every widget take its value from the view again, after something other than the widget changed it."""
     st.session_state["seeds"] = st.session_state.get("seeds", 0) + 1
@@ -189,5 +194,31 @@ def write_address() -> None:
 
 
 def widget_key(name: str) -> str:
-    """The key of a widget that takes its first value from the view."""
+    """Return the key of a widget that takes its first value from the view."""
     return f"{name}-{st.session_state.get('seeds', 0)}"
+
+
+def bound(
+    field: str, name: str = "", *, convert: Callable[[Any], object] | None = None, reseeds: bool = False, **also: object
+) -> dict[str, Any]:
+    """Return the arguments that bind a widget to a field of the view: its key, and a callback that updates the field.
+
+    The key is made of `name`, where it is not the field's. `convert` turns the widget's value into the field's. The
+    fields in `also` change with it; where they have widgets of their own, `reseeds` makes these follow.
+    """
+    key = widget_key(name or field)
+    return {"key": key, "on_change": take, "args": (field, key, convert, reseeds, also)}
+
+
+def take(
+    field: str,
+    key: str,
+    convert: Callable[[Any], object] | None = None,
+    reseeds: bool = False,
+    also: Mapping[str, object] | None = None,
+) -> None:
+    """Update a field of the view, and those in `also`, after the widget with this key was changed."""
+    value = st.session_state[key]
+    update(**{**(also or {}), field: convert(value) if convert else value})
+    if reseeds:
+        reseed()

@@ -7,17 +7,18 @@ from typing import Any
 
 import streamlit as st
 
+from headlight.formatting import plural
 from headlight.runs import Recipe
 from headlight.runs.recipe import flat
 from ui.state.public import without_places
-from ui.widgets.settings_table import Row, table_html
+from ui.widgets.table import Setting, settings_html
 
 
-def rows(recipes: Sequence[Recipe]) -> list[Row]:
+def rows(recipes: Sequence[Recipe]) -> list[Setting]:
     """Every setting, in the order of the configuration."""
     runs = [flat(recipe.to_dict()) for recipe in recipes]
     names = list(dict.fromkeys(name for values in runs for name in values))
-    return [Row(name, tuple(_text(values.get(name)) for values in runs)) for name in names]
+    return [Setting(name, tuple(_text(values.get(name)) for values in runs)) for name in names]
 
 
 def _text(value: Any) -> str:
@@ -44,9 +45,7 @@ def side_by_side(names: Sequence[str], recipes: Sequence[Recipe]) -> None:
     every = st.toggle(f"All {len(settings)} settings", key="every-setting")
     count = len(different)
     st.caption(
-        f"{count} {'setting differs' if count == 1 else 'settings differ'}, marked ≠."
-        if count
-        else "They have the same settings."
+        f"{plural(count, 'setting differs', 'settings differ')}, marked ≠." if count else "They have the same settings."
     )
     if every or different:
-        st.html(table_html(names, settings if every else different))
+        st.html(settings_html(names, settings if every else different))

@@ -21,16 +21,17 @@ from headlight.corpora.multi30k import LANGUAGES
 from headlight.corpora.pairs import First
 from headlight.corpora.preview import READ, Preview, preview
 from headlight.corpora.split_folder import language_pairs, tatoeba_folder
+from headlight.formatting import plural
 from headlight.graphemes import shortened
 from transformer.tokenizers import TokenizerKind
 from ui.state.cache import cached
 from ui.state.public import private_only
-from ui.state.view import reseed, update, widget_key
+from ui.state.view import bound, update, widget_key
 from ui.training.view import TrainingView
 from ui.viewer.plot import plot
+from ui.widgets.choose import choose
 from ui.widgets.corpus_upload import upload
 from ui.widgets.terms import term
-from ui.widgets.text import plural
 
 FIRST = "reverse"  # learned in minutes, so that the first run shows something soon
 CHOICES = {
@@ -75,18 +76,10 @@ def chosen_kind(view: TrainingView) -> str:
     return kind if kind in CHOICES else FIRST
 
 
-def choose(view: TrainingView) -> Chosen:
-    """Draws the choice of the data and what it needs to know."""
-    kind, key = chosen_kind(view), widget_key("data")
-    st.selectbox(
-        "Data",
-        list(CHOICES),
-        index=list(CHOICES).index(kind),
-        format_func=CHOICES.__getitem__,
-        key=key,
-        on_change=_take_kind,
-        args=(key,),
-    )
+def choose_data(view: TrainingView) -> Chosen:
+    """Draw the choice of the data and what it needs to know."""
+    kind = chosen_kind(view)
+    choose(view, "data", "Data", CHOICES, kind, menu=True, **bound("data", size=None, start=None, reseeds=True))
     st.caption(SAID[kind])
     if kind == "multi30k":
         return Chosen(kind, _pair(kind, LANGUAGES, view))
@@ -101,11 +94,6 @@ def choose(view: TrainingView) -> Chosen:
     if kind == "hub":
         return Chosen(kind, _hub())
     return Chosen(kind, kind)
-
-
-def _take_kind(key: str) -> None:
-    update(data=st.session_state[key], size=None, start=None)
-    reseed()
 
 
 def _tatoeba(view: TrainingView) -> str | None:

@@ -9,18 +9,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import streamlit as st
 
+from headlight.formatting import brief, duration, on_sentences, plural
 from headlight.runs import FEW, Status
 from headlight.runs.metrics import COUNT
 from headlight.runs.preparing import NONE_HELD_OUT, THEREFORE
 from headlight.viewer.packing import pack
 from transformer import TrainConfig
 from transformer.training import learning_rate
-from ui.state.view import take, update, widget_key
+from ui.state.view import bound, update
 from ui.training.series import Columns, Floats, scores, smoothed, speeds, thinned
 from ui.training.shelf import FAILED, doing
 from ui.training.view import MOST_SMOOTHED
 from ui.viewer.component import component
-from ui.widgets.text import brief, duration, on_sentences, plural
 
 # The last three tell each other, in the browser, which step is looked at.
 RUNS = component("runs", "mountRuns", "shared", "icons", "training", "runs", styles=("training",))
@@ -241,15 +241,12 @@ def saved(run: Status) -> str:
 
 def draw(runs: Sequence[Watched], step: int | None, smooth: int = 0) -> None:
     CURVES(data=payload(runs, step, smooth), key="curves", on_pick_change=lambda: take_step("curves"))
-    key = widget_key("smooth")
     st.slider(
         "Smoothing of the curves of each step, in percent",
         0,
         MOST_SMOOTHED,
         smooth,
-        key=key,
-        on_change=take,
-        args=("smooth", key),
+        **bound("smooth"),
         width=330,
         help="Draws their exponential moving mean: at 90, each value counts a tenth and what was before the rest. "
         "Scores of evaluations are never smoothed.",

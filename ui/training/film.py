@@ -15,6 +15,7 @@ import streamlit as st
 from headlight import checkpoints
 from headlight.analysis.layout import layout, sharpest
 from headlight.analysis.passes import REQUEST_BYTES
+from headlight.formatting import plural
 from headlight.runs.folder import snapshots
 from headlight.viewer.packing import MOST_EXACT, checked, pack
 from transformer import Trace, Translator
@@ -24,7 +25,6 @@ from transformer.trace import KINDS, Kind
 from ui.state.cache import cached
 from ui.training.curves import FILM, take_step
 from ui.training.view import TrainingView
-from ui.widgets.text import plural
 
 MOST = 24  # snapshots that are shown
 

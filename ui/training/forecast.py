@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import html
-
 import streamlit as st
 
 from headlight.corpora.preview import Preview
+from headlight.formatting import brief, duration, file_size, in_millions, plural
 from headlight.machine import threads
 from headlight.runs import Recipe, statuses
 from headlight.runs.cautions import cautions, shared
@@ -14,7 +13,8 @@ from headlight.runs.estimate import estimate
 from ui.state import models
 from ui.training import draft
 from ui.training.measuring import measurements
-from ui.widgets.text import brief, duration, literal, millions, plural, size
+from ui.widgets.table import facts_html
+from ui.widgets.text import literal
 
 ROWS = ("Parameters", "Memory", "Disk", "Epochs", "One epoch", "The whole run")
 
@@ -22,7 +22,7 @@ ROWS = ("Parameters", "Memory", "Disk", "Epochs", "One epoch", "The whole run")
 def forecast(recipe: Recipe | None, preview: Preview | None) -> None:
     """What the run will take; the time is measured in the background, unless a training is going on."""
     if recipe is None:
-        _rows(dict.fromkeys(ROWS, "–"))
+        st.html(facts_html("estimates", [(row, "–") for row in ROWS]))
         return
     alive = [run for run in statuses(models.RUNS) if run.alive]
     busy = bool(alive)
@@ -62,14 +62,14 @@ def _estimated(recipe: Recipe, preview: Preview | None, pending: bool) -> None:
     unknown = "measuring" if pending else "–"
     steps = took.updates_per_epoch
     texts = [
-        millions(took.parameters),
-        size(took.memory),
-        size(took.disk),
+        in_millions(took.parameters),
+        file_size(took.memory),
+        file_size(took.disk),
         brief(recipe.training.steps / steps) if steps else "–",
         duration(took.seconds_per_epoch) if took.seconds_per_epoch else unknown,
         duration(took.seconds) if took.seconds else unknown,
     ]
-    _rows(dict(zip(ROWS, texts, strict=True)))
+    st.html(facts_html("estimates", zip(ROWS, texts, strict=True)))
     if speed:
         used = plural(threads(recipe.threads), "core")
         st.caption(f"Measured on this machine: {speed.tokens_per_second:,.0f} tokens per second on {used}.")
@@ -85,12 +85,3 @@ def _lengths(preview: Preview) -> tuple[int, int]:
     """The mean length of a sentence on each side, in tokens."""
     source, target = (round(sum(side.lengths) / len(side.lengths)) for side in (preview.source, preview.target))
     return max(source, 2), max(target, 2)
-
-
-def _rows(rows: dict[str, str]) -> None:
-    cells = "".join(
-        f'<span style="opacity:0.7">{html.escape(name)}</span>'
-        f'<span style="text-align:right;font-weight:600">{html.escape(value)}</span>'
-        for name, value in rows.items()
-    )
-    st.html(f'<div class="estimates" style="display:grid;grid-template-columns:1fr auto;gap:6px 16px">{cells}</div>')

@@ -10,7 +10,7 @@ import streamlit as st
 from headlight.importers.examples import examples
 from headlight.runs import RunFolder, Status
 from ui.state import models
-from ui.state.view import take, update, widget_key
+from ui.state.view import bound, update, widget_key
 from ui.training import film, writes
 from ui.training.film import History
 from ui.training.series import Columns
@@ -72,15 +72,12 @@ def _why_no_film(chosen: Status | Shipped) -> str:
 
 
 def _sentence(sentences: Sequence[str], view: TrainingView) -> None:
-    key = widget_key("sentence")
     st.selectbox(
         "Sentence",
         range(1, len(sentences) + 1),
         index=min(view.sentence, len(sentences)) - 1,
         format_func=lambda number: sentences[number - 1],
-        key=key,
-        on_change=take,
-        args=("sentence", key),
+        **bound("sentence"),
         width=280,
         label_visibility="collapsed",
     )

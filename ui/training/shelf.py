@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from headlight.formatting import duration, on_sentences, plural
 from headlight.runs import RunFolder, Status, notes, statuses
 from headlight.runs.metrics import COUNT
 from transformer.checkpoint.native import CONFIG
 from ui.state import models
 from ui.state.models import latest_scores
 from ui.training.view import SHIPPED
-from ui.widgets.text import duration, on_sentences, plural
 
 Tone = Literal["go", "calm", "bad"]
 FAILED = ("crashed", "stalled", "diverged", "out of disk")

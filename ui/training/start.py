@@ -20,13 +20,14 @@ from transformer.presets import DIFFERS
 from transformer.quoting import worded
 from ui.state import models
 from ui.state.public import private_only
-from ui.state.view import reseed, take, update, widget_key
+from ui.state.view import reseed, update
 from ui.training import corpus, draft
 from ui.training.corpus import Chosen
 from ui.training.draft import Draft, Values
 from ui.training.forecast import forecast
 from ui.training.settings import every_setting, key_of, setting
 from ui.training.view import TrainingView
+from ui.widgets.choose import choose
 from ui.widgets.corpus_upload import settle
 from ui.widgets.errors import cannot, without_folders
 from ui.widgets.text import literal
@@ -53,7 +54,7 @@ def form(view: TrainingView) -> None:
     left, middle, right = st.columns([33, 33, 34], gap="large")
     before = _before(view)
     with left:
-        chosen = corpus.choose(view) if before is None else _same_data(before)
+        chosen = corpus.choose_data(view) if before is None else _same_data(before)
         pictures = st.container()
     values = _values(view, chosen.kind, before)
     weights = before is not None and _weights(view, before)
@@ -163,16 +164,14 @@ def _middle(view: TrainingView, chosen: Chosen, values: Values, before: RunFolde
     if before is not None:
         _weights_choice(before)
     if before is None:
-        key = widget_key("size")
-        sizes = list(PRESETS)
-        st.selectbox(
+        sizes = {name: name.replace("-", " ").capitalize() for name in PRESETS}
+        choose(
+            view,
+            "size",
             "Size",
             sizes,
-            index=sizes.index(_size(view, chosen.kind)),
-            format_func=lambda name: name.replace("-", " ").capitalize(),
-            key=key,
-            on_change=take,
-            args=("size", key),
+            _size(view, chosen.kind),
+            menu=True,
             help="Four sizes, and five widely followed tutorials with their networks and how they train them; on the "
             "command line, `--preset`.",
         )

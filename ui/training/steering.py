@@ -10,7 +10,7 @@ import streamlit as st
 
 from headlight.runs import RunFolder, Status, extend, kill, pause, resume, stop
 from ui.state.public import public
-from ui.state.view import reseed, update, widget_key
+from ui.state.view import bound, reseed, update
 from ui.training.keeping import attempt, dialogs, metrics, refused, zipped
 from ui.training.shelf import FAILED
 from ui.training.view import MOST_COMPARED, TrainingView
@@ -41,16 +41,13 @@ def header(run: Status, others: list[str], view: TrainingView) -> None:
     """The run's name, what it is compared with, and its buttons."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(literal(run.name), anchor=False, width="stretch")
-        key = widget_key("compare")
         st.multiselect(
             "Compare with",
             others,
             default=[name for name in view.compare if name in others],
             max_selections=MOST_COMPARED,
             placeholder="Compare with",
-            key=key,
-            on_change=_take_compared,
-            args=(key,),
+            **bound("compare", convert=tuple),
             label_visibility="collapsed",
             width=190,
         )
@@ -68,10 +65,6 @@ def header(run: Status, others: list[str], view: TrainingView) -> None:
             _more(run)
     refused()
     dialogs(run)
-
-
-def _take_compared(key: str) -> None:
-    update(compare=tuple(st.session_state[key]))
 
 
 def acts(run: Status) -> list[Act]:

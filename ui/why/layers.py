@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 import streamlit as st
 
 from headlight.charts.why import Drawing, bars
+from headlight.formatting import signed
 from transformer import Trace, Translator
 from ui.why.components import CLOSE, Row, check, drawn, table
 from ui.why.downloads import WIDTH, Picture
@@ -16,7 +17,7 @@ from ui.why.passes import lens_of
 from ui.why.view import WhyView
 from ui.widgets.sentence import difference
 from ui.widgets.terms import explained, term
-from ui.widgets.text import literal, signed
+from ui.widgets.text import literal
 
 
 def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int, theme: str) -> list[Picture]:

@@ -11,16 +11,17 @@ import streamlit as st
 
 from headlight.analysis.why import ALTI, Agreement, Measured, agreements
 from headlight.charts.why import Drawing, Group, bars, shares
-from headlight.shares import percent
+from headlight.formatting import percent, signed
 from transformer import Trace, Translator
-from ui.state.view import take, update, widget_key
+from ui.state.view import bound, update
 from ui.state.why_measured import why_measured
 from ui.why.components import CLOSE, Row, check, drawn, scrubber, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import measured_of
 from ui.why.view import BESIDE, WhyView
+from ui.widgets.choose import choose
 from ui.widgets.terms import explained, term
-from ui.widgets.text import literal, signed
+from ui.widgets.text import literal
 
 SIZE, SIGNED = "By size", "Signed"  # what a measure is compared with: how much leaving out changes, and which way
 LEAST = 0.08  # share of the largest bar, below which tokens are one row together
@@ -40,19 +41,8 @@ def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int
     least = 0.0 if view.every else LEAST
     drawn(lambda across: draw(theme, across, least), WIDTH, key="why-shares")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        key = widget_key("beside")
-        st.selectbox(
-            "Beside the contributions",
-            list(BESIDE),
-            index=list(BESIDE).index(view.beside),
-            format_func=BESIDE.__getitem__,
-            key=key,
-            on_change=take,
-            args=("beside", key),
-            width=220,
-        )
-        every = widget_key("every")
-        st.toggle("Every token", view.every, key=every, on_change=take, args=("every", every))
+        choose(view, "beside", "Beside the contributions", BESIDE, menu=True, width=220)
+        st.toggle("Every token", view.every, **bound("every"))
     contribution = found.by_measure[ALTI]
     a, b = float(contribution.source[step].sum()), float(contribution.prefix[step].sum())
     check(

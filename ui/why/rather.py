@@ -12,15 +12,16 @@ import streamlit as st
 
 from headlight.analysis.why import Contrast
 from headlight.charts.why import Drawing, Effect, Map, maps, waterfall
+from headlight.formatting import signed
 from transformer import Trace, Translator
-from ui.state.view import take, update, widget_key
+from ui.state.view import bound, update
 from ui.why.cause import Cause
 from ui.why.components import CLOSE, Row, check, drawn, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import candidates_of, contrast_of
 from ui.why.view import WhyView
 from ui.widgets.terms import term
-from ui.widgets.text import literal, signed
+from ui.widgets.text import literal
 
 NAMES = {
     "embedding": "Embedding",
@@ -62,7 +63,6 @@ def _heading(name: str, model: Translator, view: WhyView, trace: Trace, step: in
     chances = {labels([at])[0]: chance for at, chance in candidates_of(name, trace, step)}
     # A box of its own for each place: of the last one's choice it would make a token that somebody typed.
     place = zlib.crc32(repr((trace.source.ids, trace.target.ids[: step + 2], view.corrupted)).encode())
-    key = widget_key(f"instead-{place}")
     offered = list(dict.fromkeys([*chances, shown]))
     st.selectbox(
         "Rather than",
@@ -71,8 +71,7 @@ def _heading(name: str, model: Translator, view: WhyView, trace: Trace, step: in
         format_func=lambda one: f"{one} ({signed(chances[one])})" if one in chances else one,
         accept_new_options=True,
         help="The most probable other tokens with their probabilities; or type a token of the vocabulary.",
-        key=key,
-        on_change=lambda: update(step=step + 1, instead=st.session_state[key]),
+        **bound("instead", f"instead-{place}", step=step + 1),
         width=240,
     )
 
@@ -87,8 +86,7 @@ def section(
     st.markdown(sentence(parts, token, rival, largest))
     falls = Picture(f"{token} rather than {rival}", partial(_waterfall, parts, token, True), _rows(parts))
     drawn(partial(_waterfall, parts, token, view.parts, theme), WIDTH, key="why-waterfall")
-    by_layer = widget_key("parts")
-    st.toggle("Layer by layer", view.parts, key=by_layer, on_change=take, args=("parts", by_layer))
+    st.toggle("Layer by layer", view.parts, **bound("parts"))
     check(
         abs(parts.total - parts.difference) < CLOSE,
         f"The parts sum to the difference: {signed(parts.total)} = {signed(parts.difference)}. "

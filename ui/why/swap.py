@@ -10,21 +10,23 @@ import streamlit as st
 
 from headlight.analysis.sites import by_kind, kind_of
 from headlight.charts.why import Drawing, Map, bars, maps
+from headlight.formatting import minus, plural, signed
 from transformer import Trace, Translator
 from transformer.taps import Site
 from transformer.trace import Kind
 from ui.state.atlases import Place, known_roles
-from ui.state.view import reseed, take, update, widget_key
+from ui.state.view import reseed, update, widget_key
 from ui.state.why_measured import antecedents_measured, why_measured
 from ui.why.cause import Cause, proposals
 from ui.why.components import Row, drawn, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import Swapped, states_of, swapped_of
 from ui.why.view import STATES, WhyView
+from ui.widgets.choose import choose
 from ui.widgets.sentence import difference
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.terms import term
-from ui.widgets.text import literal, plural, signed
+from ui.widgets.text import literal
 
 KINDS: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
 LEAST = 1.0  # logits that the other sentence must change, for shares of them to say something
@@ -123,9 +125,7 @@ def _choice(model: Translator, view: WhyView, trace: Trace, cause: Cause | None)
     """The box of the other sentence, and what the grammar proposes."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         text = cause.text if cause is not None else ""
-        sentence_box(
-            "The other sentence", text, key=widget_key("corrupted"), take=lambda typed: update(corrupted=typed)
-        )
+        sentence_box("The other sentence", text, "corrupted")
         if offered := proposals(model, trace):
             key = widget_key("proposal")
             st.menu_button("Another word", offered, key=key, on_click=_propose, args=(key,), format_func=literal)
@@ -172,7 +172,7 @@ def _top(found: Swapped, theme: str, across: int) -> Drawing:
 
 
 def _percent(share: float) -> str:
-    return f"{round(100 * share)} %".replace("-", "−")
+    return minus(f"{round(100 * share)} %")
 
 
 def _compared(alone: float, together: float) -> str:
@@ -217,9 +217,8 @@ def _identities(trace: Trace, cause: Cause, found: Swapped) -> None:
     there, here = found.unpaired
     mark = "check_circle" if holds else "info" if there or here else "error"
     st.caption(
-        f":material/{mark}: Everything given back: {100 * everything:z.1f} %. Nothing: {100 * nothing:z.1f} %.".replace(
-            "-", "−"
-        )
+        f":material/{mark}: "
+        + minus(f"Everything given back: {100 * everything:z.1f} %. Nothing: {100 * nothing:z.1f} %.")
         + (
             f" The sentences are aligned by the tokens that both have; {len(there)} of the true one and {len(here)} of "
             "the other have no partner and were left as they are, which is why everything need not be 100 %."
@@ -246,18 +245,7 @@ def _states(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, ins
         return maps([grid], theme, ends=ends, limit=1.0, diverging=False, across=across, percent=True)
 
     with opened:
-        key = widget_key("states")
-        st.segmented_control(
-            "Stack",
-            STATES,
-            default=view.states,
-            format_func=names.__getitem__,
-            key=key,
-            required=True,
-            on_change=take,
-            args=("states", key),
-            label_visibility="collapsed",
-        )
+        choose(view, "states", "Stack", names, hide_label=True)
         drawn(partial(draw, theme), WIDTH, key="why-states")
         st.caption(
             "Per cent of the difference that returns when the state of this token after this layer is that of the true "

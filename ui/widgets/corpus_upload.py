@@ -10,12 +10,12 @@ import streamlit as st
 from headlight.corpora.about import LANGUAGES
 from headlight.corpora.files import columns, lines
 from headlight.corpora.uploads import LARGEST, check, keep, remove
+from headlight.formatting import plural
 from ui.state import models
 from ui.state.cache import cached
 from ui.state.models import UPLOADS
 from ui.state.public import private_only
 from ui.widgets.errors import cannot
-from ui.widgets.text import plural
 
 TABLES = tuple(ending + packed for ending in (".tsv", ".csv", ".jsonl") for packed in ("", ".gz"))
 USUAL = {"source", "target", "src", "tgt", *LANGUAGES, *(name.lower() for name in LANGUAGES.values())}  # of a column

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic
@@ -16,7 +16,6 @@ from ui.state.models import broken_name, model_names, translator
 from ui.state.queue import NOTE_KEY
 from ui.state.view import V, View, confine, current, write_address
 from ui.widgets.break_it import break_it, mistakes
-from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
 from ui.widgets.sidebar import sidebar
 from ui.widgets.text import literal
@@ -33,33 +32,46 @@ class Opened(Generic[V]):
 
 
 @contextmanager
-def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
-    """A page about a model. The body is not run to its end where something goes wrong: the page says what."""
-    view, names = current(view_class), model_names()
-    sidebar(view, names)
-    actions = heading(title, question)
-    st.session_state[NOTE_KEY] = st.empty()
-    if not names:
-        st.info(f"There is no model in checkpoints/ yet. Train one: `{COMMAND} train --help`.")
-        st.stop()
-    name = view.model if view.model in names else names[0]
-    if view.model not in (None, name):
-        st.caption(f":material/info: There is no model “{literal(view.model or '')}” here; this is {name}.")
-    model = None
+def frame(view_class: type[V], models: Sequence[str] = ()) -> Iterator[V]:
+    """Open any page: its view from the address, the sidebar with a choice among `models`, and the address at its end.
+
+    The body is not run to its end where something goes wrong: the page says what.
+    """
+    view = current(view_class)
+    if view.alone:
+        st.html("<style>.stAppHeader, [data-testid='stSidebar'] { display: none; }</style>")
+    else:
+        sidebar(view, models)
     with plain_errors():
-        model = translator(name)
-    if model is None:  # its files are broken, as the page already says; another can be chosen
-        write_address()
-        st.stop()
-    if view.MISTAKES:
-        name, model = _with_mistake(name, model, view)
-    mistakes(model, broken_here=view.MISTAKES != () and bool(view.to_query().get("broken")))
-    config = model.model.config
-    stack = config.encoder if view.kind == "encoder" else config.decoder
-    view = confine(view, stack.n_layers, stack.n_heads)
-    with plain_errors():
-        yield Opened(view, name, model, actions)
+        yield view
     write_address()
+
+
+@contextmanager
+def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
+    """Open a page about a model, which the view or else the first of all chooses."""
+    names = model_names()
+    with frame(view_class, names) as view:
+        actions = heading(title, question)
+        st.session_state[NOTE_KEY] = st.empty()
+        if not names:
+            st.info(f"There is no model in checkpoints/ yet. Train one: `{COMMAND} train --help`.")
+            st.stop()
+        name = view.model if view.model in names else names[0]
+        if view.model not in (None, name):
+            st.caption(f":material/info: There is no model “{literal(view.model or '')}” here; this is {name}.")
+        model = None
+        with plain_errors():
+            model = translator(name)
+        if model is None:  # its files are broken, as the page already says; another can be chosen
+            write_address()
+            st.stop()
+        if view.MISTAKES:
+            name, model = _with_mistake(name, model, view)
+        mistakes(model, broken_here=view.MISTAKES != () and bool(view.to_query().get("broken")))
+        config = model.model.config
+        stack = config.encoder if view.kind == "encoder" else config.decoder
+        yield Opened(confine(view, stack.n_layers, stack.n_heads), name, model, actions)
 
 
 def _with_mistake(name: str, model: Translator, view: View) -> tuple[str, Translator]:
@@ -75,21 +87,8 @@ def _with_mistake(name: str, model: Translator, view: View) -> tuple[str, Transl
     return shown
 
 
-@contextmanager
-def page_without_model(view_class: type[V], title: str, question: str) -> Iterator[tuple[V, DeltaGenerator]]:
-    """A page that is not about the model that the others show: its view, and the place beside the title."""
-    view = current(view_class)
-    sidebar(view, [])
-    with st.sidebar:
-        copy_link()
-    actions = heading(title, question)
-    with plain_errors():
-        yield view, actions
-    write_address()
-
-
 def heading(title: str, question: str) -> DeltaGenerator:
-    """The title with its question; returns the place at the right of both."""
+    """Draw the title with its question, and return the place at the right of both."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="page-heading"):
         st.title(title, anchor=False, width="content")
         st.markdown(f":gray[{question}]", width="stretch")

@@ -9,16 +9,18 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from headlight.analysis import text_diff
-from headlight.charts.colours import LESS, MORE, theme_named
+from headlight.charts.colours import LESS, MORE
 from headlight.charts.direction import right_to_left, sentence_dir, token_dir
+from headlight.formatting import plural, signed
 from headlight.importers.examples import examples
 from transformer import Trace, Translator
 from transformer.byte_pieces import SPACE, begins_in_bytes, ends_in_bytes
 from transformer.trace import Tokens
-from ui.state.view import View, reseed, update, widget_key
+from ui.state.view import View, bound, reseed, update, widget_key
 from ui.widgets.sentence_box import sentence_box
+from ui.widgets.table import bar
 from ui.widgets.terms import explained, term
-from ui.widgets.text import literal, signed
+from ui.widgets.text import literal
 
 MARK = f":material/space_bar: {SPACE} marks a space: a token without it continues the previous token."
 
@@ -33,7 +35,7 @@ def source_input(model: Translator, view: View) -> str:
     text = view.text if view.text is not None else every[0].text if every else ""
     label = f"{card.get('source', 'Source')} sentence"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        sentence_box(label, text, key=widget_key("text"), take=lambda typed: update(text=typed))
+        sentence_box(label, text, "text")
         if offered:
             key = widget_key("example")
             st.menu_button("Examples", list(offered), key=key, on_click=_take_example, args=(key,), format_func=literal)
@@ -51,30 +53,13 @@ def _take_example(key: str) -> None:
 
 def target_input(model: Translator, view: View, own: str) -> None:
     """The switch between the model's translation and a typed one, and the box for the latter."""
-    key = widget_key("typed")
-    st.session_state.setdefault(key, view.target is not None)
+    toggle = bound("target", "typed", convert=lambda typed: own if typed else None, reseeds=True)
+    st.session_state.setdefault(toggle["key"], view.target is not None)
     st.toggle(
         "Type your own",
-        key=key,
-        on_change=_take_typed,
-        args=(key, own),
+        **toggle,
         help="Force-decodes a translation that you type: what the model would attend to, and how probable each token "
         "would be, if it wrote this.",
-    )
-
-
-def _take_typed(key: str, own: str) -> None:
-    update(target=own if st.session_state[key] else None)
-    reseed()
-
-
-def target_box(view: View) -> None:
-    sentence_box(
-        "Your translation",
-        view.target,
-        key=widget_key("target"),
-        take=lambda typed: update(target=typed),
-        hide_label=True,
     )
 
 
@@ -92,7 +77,7 @@ def two_sides(model: Translator, view: View) -> tuple[str, DeltaGenerator, Delta
     if view.target is not None:  # before the model reads it, so that a translation that cannot be read can be changed
         with place:
             _written_by(model, view, "")
-            target_box(view)
+            sentence_box("Your translation", view.target, "target", hide_label=True)
     return text, below, place
 
 
@@ -116,35 +101,33 @@ def _written_by(model: Translator, view: View, own: str) -> None:
 
 def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
     """What was written, each token over a bar as long as its probability."""
-    theme = theme_named(st.context.theme.type or "light")
     parts, leftwards = [], right_to_left(trace.writes.labels)
     for label, special, log_prob in zip(
         trace.writes.labels, trace.writes.special, trace.log_probs.tolist(), strict=True
     ):
-        probability = math.exp(log_prob)
-        size = "0.87rem" if special else "1.13rem"
-        parts.append(
-            f'<span title="probability {signed(probability)}" dir="{token_dir(label, leftwards)}" '
-            f'style="font-size:{size}">{_marked(label)}<span style="display:block;height:3px;border-radius:2px;'
-            f'background:{theme.line}"><span style="display:block;height:3px;border-radius:2px;'
-            f'width:{100 * probability:.1f}%;background:{theme.accent}"></span></span></span>'
-        )
+        kind, direction = "special" if special else "", token_dir(label, leftwards)
+        parts.append(token_bar(_marked(label), math.exp(log_prob), direction, kind=kind))
     side = html.escape(str(model.card.get("target", "translation")))
     spoken = html.escape(f"{side}: {trace.translation}. Sequence log-probability {signed(trace.log_prob)} nats.")
     st.html(
-        f'<div class="translation" role="group" aria-label="{spoken}" dir="{sentence_dir(trace.writes.labels)}" '
-        'style="display:flex;flex-wrap:wrap;align-items:baseline;gap:4px 0.45em;line-height:1.35">'
-        f'{"".join(parts)}<span dir="ltr" style="opacity:0.65;font-size:0.87rem;white-space:nowrap">'
-        f"{term('sequence log-probability', as_html=True)} {signed(trace.log_prob)} nats{html.escape(note)}"
-        "</span></div>"
+        f'<div class="translation tokens" role="group" aria-label="{spoken}" dir="{sentence_dir(trace.writes.labels)}">'
+        f'{"".join(parts)}<span class="score" dir="ltr">{term("sequence log-probability", as_html=True)} '
+        f"{signed(trace.log_prob)} nats{html.escape(note)}</span></div>"
     )
     if not trace.finished:
         st.caption(":material/info: The model reached its length limit before it ended the sentence.")
 
 
+def token_bar(label: str, probability: float, direction: str, more: str = "", below: str = "", kind: str = "") -> str:
+    """Return a token over a bar as long as its probability; `label` and `below` are HTML, `more` is for the tooltip."""
+    title = html.escape(f"probability {signed(probability)}{more}")
+    track = f'<span class="track">{bar(probability, "var(--theme-accent)")}</span>'
+    return f'<span class="{kind}" title="{title}" dir="{direction}">{label}{track}{below}</span>'
+
+
 def _marked(label: str) -> str:
     """A label as HTML, its word-start mark faint: it is no bar of a probability."""
-    return html.escape(label).replace(SPACE, f'<span style="opacity:0.45">{SPACE}</span>')
+    return html.escape(label).replace(SPACE, f"<i>{SPACE}</i>")
 
 
 def token_notes(source: Tokens, *written: str) -> None:
@@ -161,7 +144,7 @@ def token_notes(source: Tokens, *written: str) -> None:
         )
     unknown = [piece for piece in source.pieces if piece in ("[UNK]", "<unk>")]
     if unknown:
-        what = "1 piece of the sentence is" if len(unknown) == 1 else f"{len(unknown)} pieces of the sentence are"
+        what = plural(len(unknown), "piece of the sentence is", "pieces of the sentence are")
         name = unknown[0].replace("<", r"\<")  # which Markdown would take for a tag
         st.caption(f":material/info: {what} not in the model's {term('vocabulary')}; it reads {name} there.")
 

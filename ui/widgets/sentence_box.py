@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from ui.state.view import bound
+
 # Streamlit's box of several lines takes what was typed at Ctrl+Enter; in a sentence there is no other use for Enter.
 _ENTER = st.components.v2.component(
     "enter_finishes",
@@ -31,24 +33,29 @@ export default function ({ data }) {
 def sentence_box(
     label: str,
     value: str | None,
+    field: str = "",
     *,
-    key: str,
-    take: Callable[[str], None],
+    key: str = "",
+    convert: Callable[[str], object] = str,
     placeholder: str | None = "Type a sentence and press Enter",
     hide_label: bool = False,
     max_chars: int | None = None,
 ) -> str:
-    """What is in the box; `take` is called with what was typed. Line breaks, which only a paste brings, are spaces."""
+    """Draw a box bound to a field of the view, or else with a key of its own, and return what is in it.
+
+    `convert` turns what was typed into the field's value. Line breaks, which only a paste brings, are spaces.
+    """
+    binding = bound(field, convert=lambda text: convert(one_line(text))) if field else {"key": key}
+    key = binding["key"]
     with st.container(key=f"sentence-box-{key}", gap=None):
         typed = st.text_area(
             label,
             value,
             height="content",
-            key=key,
-            on_change=lambda: take(one_line(st.session_state[key])),
             placeholder=placeholder,
             label_visibility="collapsed" if hide_label else "visible",
             max_chars=max_chars,
+            **binding,
         )
         _ENTER(data=re.sub(r"[^\w-]", "-", key), key=f"enter-{key}")
     return one_line(typed)

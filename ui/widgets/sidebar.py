@@ -2,44 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 
+from headlight.formatting import in_millions, on_sentences
 from transformer import Translator
 from transformer.model import count_parameters
 from ui.state.models import translator
-from ui.state.view import View, reseed, update, widget_key
+from ui.state.view import View, bound
 from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
 from ui.widgets.look_here import look_here
 from ui.widgets.terms import explained
-from ui.widgets.text import on_sentences
 
 ASSETS = Path(__file__).parents[1] / "assets"
 
 
-def sidebar(view: View, names: list[str]) -> None:
-    """Draws the logo, the choice of a model among `names`, its facts, and the link."""
+def sidebar(view: View, names: Sequence[str]) -> None:
+    """Draw the logo, the choice of a model among `names` with its facts, if there are any, and the link."""
     theme = st.context.theme.type or "light"
     st.logo(ASSETS / f"headlight-{theme}.svg", size="large")
     look_here()
-    if not names:
-        return
-    chosen = view.model if view.model in names else names[0]
-    key = widget_key("model")
     with st.sidebar:
-        st.selectbox("Model", names, index=names.index(chosen), key=key, on_change=_take_model, args=(key,))
-        with plain_errors():
-            title, *numbers = facts(translator(chosen))
-            st.caption("  \n".join([title, explained("  \n".join(numbers), "layer", "parameter", "BLEU")]))
-        copy_link()
-
-
-def _take_model(key: str) -> None:
-    """Another model reads another language, so only the way of looking stays."""
-    update(model=st.session_state[key], text=None, target=None)
-    reseed()
+        if names:
+            chosen = view.model if view.model and view.model in names else names[0]
+            # Another model reads another language, so only the way of looking stays.
+            own = bound("model", text=None, target=None, reseeds=True)
+            st.selectbox("Model", names, index=names.index(chosen), **own)
+            with plain_errors():
+                title, *numbers = facts(translator(chosen))
+                st.caption("  \n".join([title, explained("  \n".join(numbers), "layer", "parameter", "BLEU")]))
+        if view.shareable:
+            copy_link()
 
 
 def facts(model: Translator) -> list[str]:
@@ -49,12 +45,10 @@ def facts(model: Translator) -> list[str]:
     heads = f"{encoder.n_heads}" if encoder.n_heads == decoder.n_heads else f"{encoder.n_heads} + {decoder.n_heads}"
     if gone := len(config.pruned_heads):
         heads = f"{config.all_heads - gone} of {config.all_heads}"
-    size = count_parameters(model.model)
-    shown = f"{size / 1e6:.2f} M" if size >= 100_000 else f"{size:,}"
     lines = [
         str(card.get("title", "A model without a card")),
         f"{encoder.n_layers} + {decoder.n_layers} layers, {heads} heads, d_model {config.d_model}",
-        f"{shown} parameters",
+        f"{in_millions(count_parameters(model.model))} parameters",
     ]
     scores = card.get("scores", {})
     if scores.get("exact", 0) > 0.9 or "pronouns" in scores:  # BLEU says little about a grammar

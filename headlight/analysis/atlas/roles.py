@@ -17,7 +17,7 @@ from typing import NamedTuple
 from headlight.analysis.atlas.guesses import OF_PRONOUNS, RULES
 from headlight.analysis.atlas.over_corpus import Atlas
 from headlight.analysis.description import HALF, TIMES
-from headlight.shares import percent
+from headlight.formatting import percent
 from transformer.trace import Kind
 
 FEWEST = 30

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from headlight.formatting import both
 from headlight.importers.forms.form import Reading
 from headlight.importers.questions import Answers, Question, about_heads, about_ids, about_masks, about_vocabularies
 from headlight.importers.source import Source
@@ -80,11 +81,11 @@ class Tutorial:
         words = {True: "with", False: "without"}
         return (
             ("Layers", f"{sizes.depths[0]} and {sizes.depths[1]}"),
-            ("d_model, d_ff", f"{sizes.width:,}, {_both(sizes.d_ffs)}"),
+            ("d_model, d_ff", f"{sizes.width:,}, {both(*sizes.d_ffs)}"),
             ("Vocabularies", f"{sizes.vocabularies[0]:,} and {sizes.vocabularies[1]:,}"),
             ("Projections", f"q, k, v {words[sizes.qkv_bias]} bias, output {words[sizes.output_bias]}"),
             ("Norms", "before each sublayer, and a final layer norm" if self.norm == "pre" else "after each sublayer"),
-            ("Positions", f"stored tables of {_both(sizes.lengths)}, kept as they are"),
+            ("Positions", f"stored tables of {both(*sizes.lengths)}, kept as they are"),
             ("A source is read as", " ".join([*["start"] * self.source_start, "tokens", *["end"] * self.source_end])),
         )
 
@@ -284,10 +285,6 @@ def _depth(infos: Mapping[str, TensorInfo], prefix: str) -> int:
     start = f"{prefix}."
     numbers = {name[len(start) :].split(".")[0] for name in infos if name.startswith(start)}
     return min(len(numbers), MOST_LAYERS)
-
-
-def _both(pair: tuple[int, int]) -> str:
-    return f"{pair[0]:,}" if pair[0] == pair[1] else f"{pair[0]:,} and {pair[1]:,}"
 
 
 _LAYER_NORMS = ("layer_norm_1", "layer_norm_2", "layer_norm_3")

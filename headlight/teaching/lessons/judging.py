@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any
 
-from headlight.shares import percent
+from headlight.formatting import percent
 
 ASKS = ("word", "row", "head", "number", "choice", "order")
 CLOSE = 0.1  # of a slider's range: a number so near counts as right

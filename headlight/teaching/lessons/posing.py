@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from headlight.shares import percent
+from headlight.formatting import minus, percent
 from headlight.teaching.lessons.judging import Json
 from headlight.teaching.lessons.language import Named, Run
 from headlight.teaching.lessons.measuring import Extreme, Measuring, Row, comparable, plain
@@ -65,7 +65,7 @@ def written(named: Named, value: Any) -> str:
     if named.share:
         return percent(value)
     number = f"{value:.0f}" if value == int(value) else f"{value:.2g}" if abs(value) < 1 else f"{value:.3g}"
-    return number.replace("-", "−")
+    return minus(number)
 
 
 def _answer(step: Step, measuring: Measuring) -> Any:

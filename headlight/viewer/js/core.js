@@ -97,7 +97,7 @@ const bold = text => el("b", {}, text);
 // Whether a key was pressed on nothing in particular: Streamlit's main part takes the focus where a click finds nothing.
 const onNothing = event => event.target === document.body || event.target.dataset?.testid === "stMain";
 
-// Rounded, but never to nothing or to all where it is neither: as `percent` in headlight/shares.py.
+// Rounded, but never to nothing or to all where it is neither: as `percent` in headlight/formatting.py.
 function percent(share) {
   if (share > 1e-5 && share < 0.005) return `under 1${NBSP}%`;
   if (share >= 0.995 && share < 1 - 1e-5) return `over 99${NBSP}%`;

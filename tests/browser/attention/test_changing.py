@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from headlight.formatting import signed
 from tests.browser.attention.looking import (
     HEAD,
     SENTENCE,
@@ -15,7 +16,6 @@ from tests.browser.attention.looking import (
 )
 from tools.serving import wait_until_idle
 from transformer import Trace, Translator
-from ui.widgets.text import signed
 
 
 def test_switching_a_head_off_changes_everything_that_depends_on_it(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from headlight.charts import THEMES
 from headlight.corpora.cutting import Merges
 from tests.small import TEXTS, small_checkpoint, small_translator
 from transformer.tokenizers import Tokenizer
@@ -27,11 +26,11 @@ def test_the_word_is_the_first_of_the_sentence_that_is_several_tokens() -> None:
 
 def test_a_cut_is_a_row_a_merge_and_escaped() -> None:
     (cut,) = Merges(BPE).cut("running")
-    page = cut_html(cut, BPE, THEMES["dark"])
+    page = cut_html(cut, BPE)
     assert page.count("<tr") == 1 + len(cut.merges)
     assert f"merge {cut.merges[0].rank + 1}<" in page
     odd = Tokenizer.train(["<b> <b> <b>"], "bpe", 60)
-    tables = [cut_html(cut, odd, THEMES["light"]) for cut in Merges(odd).cut("<b>")]
+    tables = [cut_html(cut, odd) for cut in Merges(odd).cut("<b>")]
     assert all("<b>" not in table for table in tables) and any("&lt;" in table for table in tables)
 
 
@@ -41,7 +40,7 @@ def test_neighbours_leave_special_tokens_out() -> None:
     matrix = model.model.output.weight.detach().numpy()
     found = nearest(matrix, 10, tokenizer)
     assert found and not {near.id for near in found} & {*tokenizer.special_ids, 10}
-    page = near_html(found, tokenizer, THEMES["light"])
+    page = near_html(found, tokenizer)
     assert page.count("<tr") == len(found) and f"{found[0].cosine:.2f}" in page
 
 

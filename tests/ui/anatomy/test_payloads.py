@@ -19,7 +19,7 @@ from transformer.layers import DecoderLayer
 from transformer.taps import Site
 from ui.anatomy.chosen import choose
 from ui.anatomy.facts import facts, formula, size, title
-from ui.anatomy.payloads import lens_payload, likely, map_payload, parts_payload, small, walk_payload
+from ui.anatomy.payloads import lens_payload, likely, map_payload, parts_payload, walk_payload
 from ui.anatomy.view import AnatomyView
 
 START = {"stage": 1, "key": None, "unscaled": False, "unmasked": False}
@@ -214,8 +214,3 @@ def test_the_likeliest_tokens_are_in_order(model: Translator, trace: Trace) -> N
     shares = [share for _, share, _ in likeliest]
     assert len(likeliest) == 10 and shares == sorted(shares, reverse=True)
     assert shares[0] == taken.vectors["probability"].max()
-
-
-@pytest.mark.parametrize(("number", "text"), [(2.14e-7, "2.1e−7"), (0.0, "0"), (0.25, "0.250"), (9.96e-6, "1.0e−5")])
-def test_small_numbers_are_short(number: float, text: str) -> None:
-    assert small(number) == text

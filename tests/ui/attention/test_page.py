@@ -16,6 +16,7 @@ from headlight.analysis import HeadEffect, head_importance
 from headlight.analysis.layout import sharpest
 from headlight.checkpoints import load_translator
 from headlight.cli.verbs import main
+from headlight.formatting import signed
 from tests.small import TEXTS, small_checkpoint
 from tests.unpacked import unpacked
 from transformer import Translator
@@ -24,7 +25,6 @@ from ui.attention.ranking import FULL, full_bar, name, places
 from ui.attention.second import closest
 from ui.attention.view import Change, told
 from ui.state.atlases import FILE, keep, known_roles
-from ui.widgets.text import signed
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "attention.py"
 CHANGES = ("cross.3.2", "cross.2.1")
@@ -94,7 +94,7 @@ def test_the_cost_of_a_head_is_measured_from_the_heads_that_are_shown(model: Tra
 
 
 def told_costs(app: AppTest) -> list[str]:
-    (html,) = (one.value for one in app.get("html") if 'class="ranking"' in one.value)
+    (html,) = (one.value for one in app.get("html") if "bars ranking" in one.value)
     return re.findall(r">([^<>]*) nats<", html)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from headlight.analysis import check
 from headlight.analysis.layout import layout, sharpest
-from headlight.shares import percent
+from headlight.formatting import percent
 from tests.small import small_translator
 from transformer import Trace
 from transformer.taps import Ablate, Site

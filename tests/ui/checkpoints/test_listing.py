@@ -11,7 +11,7 @@ from tests.ui.checkpoints.conftest import HOSTILE
 from transformer import load
 from transformer.files import write_json
 from transformer.model import count_parameters
-from ui.checkpoints.listing import day, entries, origin, score_texts, size_text
+from ui.checkpoints.listing import day, entries, origin, score_texts
 from ui.checkpoints.view import CheckpointsView
 from ui.state import models
 
@@ -59,7 +59,6 @@ def test_odd_scores_are_none(scores: object) -> None:
 
 
 def test_words() -> None:
-    assert [size_text(n) for n in (4100, 900_000, 299_000_000)] == ["4.1 kB", "0.9 MB", "299 MB"]
     assert day(datetime(2019, 3, 5).timestamp()) == "5 Mar 2019"
     assert day(datetime.now().replace(month=3, day=5).timestamp()) == "5 Mar"
     assert [origin(name, {}) for name in ("a", "runs/a", "models/a")] == ["Trained here", "A run", "Imported"]

@@ -45,14 +45,6 @@ def test_shapes_in_short(shelf: Path) -> None:
     assert parts.family_shape(Group("X", None, tuple(odd)[1:]), odd) == "3 × 2 × 3"
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.0, "0"), (-0.0002, "−2.0e−04"), (0.0651, "0.0651"), (-0.3, "−0.3"), (271.44, "271.4"), (float("nan"), "–")],
-)
-def test_numbers(value: float, text: str) -> None:
-    assert parts.number_text(value) == text
-
-
 def test_a_configuration_in_words() -> None:
     rows = dict(configuration(ModelConfig(8000, 9000, 256, StackConfig(3, 4, 1024), StackConfig(2, 8, 1024))))
     assert rows["Layers, encoder and decoder"] == "3 and 2"

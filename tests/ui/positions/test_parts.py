@@ -1,7 +1,6 @@
 """What the page's parts say, from the numbers that were measured."""
 
 import html
-import math
 import re
 from pathlib import Path
 
@@ -16,10 +15,9 @@ from tests.small import small_checkpoint, small_t5_checkpoint, small_translator
 from transformer import Translator
 from ui.positions.codes import Code, Learned, chosen, learned, learned_table, scheme_of, schemes_of, table_difference
 from ui.positions.formula import filled_in, first_ids, own_number
-from ui.positions.numbers import small
 from ui.positions.order import compare, default_sentences
 from ui.positions.relative import curves
-from ui.positions.schemes import _ORDER, _ROWS, Cell, linear, said_alone, table_html
+from ui.positions.schemes import _ORDER, _ROWS, Verdict, linear, said_alone, schemes_html
 from ui.positions.view import PositionsView
 from ui.positions.waves import default_dims
 from ui.state import models
@@ -28,17 +26,6 @@ MODEL = small_translator()
 UNTRAINED = Learned(
     np.random.default_rng(0).normal(size=(64, 16)), None, np.random.default_rng(1).normal(size=(64, 16))
 )
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"), (1.0, "1"), (2.04, "2.0"), (-0.51, "−0.51"), (1.7e-16, "1.7e−16"), (12.3, "12"),
-        (1234.5, "1,234"), (math.nan, "–"),
-    ],
-)  # fmt: skip
-def test_numbers_have_two_digits(value: float, text: str) -> None:
-    assert small(value) == text
 
 
 def test_the_model_decides_what_the_controls_leave_open() -> None:
@@ -63,7 +50,7 @@ def test_a_stored_table_stands_in_the_place_of_a_learned_one(tmp_path: Path, mon
         assert (code.scheme, code.learned.model, code.learned.stored) == ("stored", "bart", True)
         assert np.array_equal(code.table, table.detach().double().numpy())
     assert schemes_of(stored.model.config) == ("sinusoidal", "stored", "none", "integer", "normalised", "binary")
-    page = table_html(code, dict.fromkeys(_ORDER, properties(code.table, None)), THEMES["light"])
+    page = schemes_html(code, dict.fromkeys(_ORDER, properties(code.table, None)), THEMES["light"])
     assert "Stored" in page and "Learned" not in page
     assert scheme_of(PositionsView(scheme="stored"), MODEL.model.config) == "sinusoidal"
 
@@ -132,7 +119,7 @@ def test_the_table_says_what_was_measured() -> None:
     }
     measures["learned"] = properties(UNTRAINED.table, None, UNTRAINED.again)
     code = Code("sinusoidal", encoding("sinusoidal", 16, 16), 10_000, UNTRAINED)
-    rows = marks(table_html(code, measures, THEMES["dark"]))
+    rows = marks(schemes_html(code, measures, THEMES["dark"]))
     assert [len(row) for row in rows] == [len(_ORDER)] * len(_ROWS)
     unique, bounded, near, linear, beyond, again, widths = (dict(zip(_ORDER, row, strict=True)) for row in rows)
     assert unique["none"] == ("lacks it", "0 apart")
@@ -154,7 +141,7 @@ def test_the_table_says_what_was_measured() -> None:
 
 def test_too_few_learned_positions_are_no_verdict() -> None:
     table = np.random.default_rng(0).normal(size=(100, 256))
-    assert linear(properties(table, None)) == Cell("partly", "too few positions to tell")
+    assert linear(properties(table, None)) == Verdict("partly", "too few positions to tell")
 
 
 def test_one_function_alone_is_told_in_numbers() -> None:

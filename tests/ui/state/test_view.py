@@ -40,3 +40,26 @@ def test_anatomy_opens_at_its_bare_address_and_tells_other_pages_its_kind() -> N
     view = AnatomyView()
     assert view.to_query() == {} and view.to_keep() == {"kind": view.kind}
     assert AttentionView.from_query(view.to_keep()).kind == view.kind != AttentionView.kind
+
+
+def bound_widgets() -> None:
+    import streamlit as st
+
+    from ui.attention.view import AttentionView
+    from ui.state.view import bound, current, write_address
+
+    view = current(AttentionView)
+    st.selectbox("Scale", ["fixed", "row"], ["fixed", "row"].index(view.scale), **bound("scale", row=None))
+    st.text_input("Model", view.model, **bound("model", "typed", convert=str.lower, reseeds=True, text=None))
+    write_address()
+
+
+def test_a_bound_widget_changes_its_field_the_fields_with_it_and_the_address() -> None:
+    app = AppTest.from_function(bound_widgets)
+    app.query_params.update({"row": "1", "text": "a", "model": "b"})
+    app.run().selectbox[0].set_value("row").run()
+    assert not app.exception and app.query_params == {"scale": "row", "text": "a", "model": "b"}
+    key = app.selectbox[0].key
+    app.text_input[0].set_value("OTHER").run()
+    assert app.query_params == {"scale": "row", "model": "other"}
+    assert app.selectbox[0].value == "row" and app.text_input[0].value == "other" and app.selectbox[0].key != key

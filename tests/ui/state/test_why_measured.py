@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from headlight.formatting import signed
 from ui.attention.heads import over_corpus
 from ui.state.models import CHECKPOINTS
 from ui.state.why_measured import ATTENTION, FILE, antecedents_measured, why_measured
 from ui.why.swap import _same_three
-from ui.widgets.text import signed
 
 SHIPPED = sorted(file.parent.name for file in CHECKPOINTS.glob(f"*/{FILE}"))
 

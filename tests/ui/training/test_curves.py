@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headlight.formatting import on_sentences
 from headlight.runs import FEW, RunFolder, Status, status
 from tests.small_run import TRAINING
 from tests.unpacked import unpacked
@@ -18,7 +19,6 @@ from transformer.training import learning_rate
 from transformer.training.schedule import teacher_forcing
 from ui.training.curves import Watched, cautions, charts, facts, limit, payload
 from ui.training.series import POINTS, Columns, Series
-from ui.widgets.text import on_sentences
 
 
 def watched(run: RunFolder) -> Watched:

@@ -74,10 +74,11 @@ def test_streamlits_theme(name: str) -> None:
 
 
 @BOTH
-def test_quiet_text_in_a_caption(name: str) -> None:
+def test_what_pages_draw_as_html(name: str) -> None:
     sheet = (ROOT / "ui/widgets/page.css").read_text("utf-8")
-    ((light, dark),) = re.findall(r'"stCaptionContainer"\] :is.*light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)', sheet)
-    assert {"light": light, "dark": dark}[name] == THEMES[name].muted
+    pairs = re.findall(r"--theme-(\w+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", sheet)
+    colours = {variable: light if name == "light" else dark for variable, light, dark in pairs}
+    assert len(colours) == 7 and colours.items() <= vars(THEMES[name]).items()
 
 
 def contrast(one: str, other: str) -> float:

@@ -18,7 +18,7 @@ from headlight.analysis import why
 from headlight.analysis.sites import by_kind
 from headlight.charts.why import bars
 from headlight.checkpoints import load_translator
-from headlight.shares import percent
+from headlight.formatting import percent, signed
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
 from transformer import Trace, Translator
 from transformer.checkpoint import Checkpoint
@@ -26,7 +26,7 @@ from ui.why.components import Row
 from ui.why.downloads import Picture, page_json, picture_csv
 from ui.why.origins import agreement_rows
 from ui.why.passes import candidates_of
-from ui.widgets.text import literal, signed
+from ui.widgets.text import literal
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "why.py"
 

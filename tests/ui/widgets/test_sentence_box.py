@@ -17,14 +17,14 @@ def test_what_was_typed_is_taken_as_one_line() -> None:
     def page() -> None:
         import streamlit as st
 
+        from ui.state.view import View, current
         from ui.widgets.sentence_box import sentence_box
 
-        def take(typed: str) -> None:
-            st.session_state.took = typed
-
-        st.text("is " + sentence_box("Sentence", "first", key="box", take=take))
+        view = current(View)
+        st.text("is " + sentence_box("Sentence", "first", "text", convert=str.upper))
+        st.text(f"took {view.text}")
 
     at = AppTest.from_function(page, default_timeout=60).run()
     assert at.text[0].value == "is first"
     at.text_area[0].set_value("one\ntwo").run()
-    assert (at.text[0].value, at.session_state["took"]) == ("is one two", "one two")
+    assert [text.value for text in at.text] == ["is one two", "took ONE TWO"]

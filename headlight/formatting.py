@@ -1,0 +1,136 @@
+"""Write numbers for people. headlight/viewer/js/core.js has some of these functions for the pages' scripts."""
+
+from __future__ import annotations
+
+import math
+
+NBSP = "\u00a0"
+ROUNDING = 1e-5  # shares closer than this to 0 or 1 are rounding errors
+
+
+def minus(text: str) -> str:
+    """Return numbers that Python formatted with real minus signs."""
+    return text.replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """Write a share from 0 to 1 in whole per cent: "35 %", with a no-break space.
+
+    It says "under 1 %" or "over 99 %" where rounding would say that nothing, or everything, is meant.
+    """
+    if ROUNDING < share < 0.005:
+        return f"under 1{NBSP}%"
+    if 0.995 <= share < 1 - ROUNDING:
+        return f"over 99{NBSP}%"
+    return f"{math.floor(100 * share + 0.5)}{NBSP}%"
+
+
+def percent_of(count: int, total: int) -> str:
+    """Write a count as its share of a total, with one decimal below 10 %: "41 %", "4.1 %", "under 0.1 %"."""
+    part = count / total if total else 0.0
+    return "under 0.1 %" if 0 < part < 0.001 else f"{100 * part:.1f} %" if part < 0.1 else f"{100 * part:.0f} %"
+
+
+def probability_text(probability: float) -> str:
+    """Write a probability in hundredths, a small one in thousandths: "0.35", "0.004", "<0.001"."""
+    if probability < 0.0005:
+        return "<0.001"
+    return f"{probability:.3f}" if probability < 0.0095 else f"{probability:.2f}"
+
+
+def signed(value: float, plus: bool = False, decimals: int | None = None) -> str:
+    """Write a number with a real minus: "−5.30", "−0.020", "−3.9e−6"; "–" for NaN.
+
+    It has the given decimals, or else two, and two digits where it is smaller, so that none reads as nothing; what is
+    below a millionth is rounding, and reads "0.00". `plus` puts a sign before positive numbers too. Zero has no sign.
+    """
+    if math.isnan(value):
+        return "–"
+    size = abs(value)
+    if decimals is None:
+        if 1e-6 <= size < 1e-3:
+            return scientific(value, "+" if plus else "")
+        decimals = 2 if size >= 0.1 or size < 1e-6 else 3 if size >= 0.01 else 4
+    sign = "+" if plus and round(size, decimals) else ""
+    return minus(f"{value:{sign}z.{decimals}f}")
+
+
+def scientific(value: float, sign: str = "") -> str:
+    """Write two digits and a power of ten: "1.7e−16"; `sign` is Python's sign option."""
+    digits, power = f"{value:{sign}.1e}".split("e")
+    return minus(f"{digits}e{int(power)}")
+
+
+def two_digits(value: float) -> str:
+    """Write two digits with a real minus: "1.7e−16", "0.61", "51"; "–" for NaN."""
+    if math.isnan(value):
+        return "–"
+    if value == int(value) or abs(value) >= 100:
+        return minus(f"{value:,.0f}")
+    return minus(f"{value:#.2g}".rstrip(".")) if abs(value) >= 1e-3 else scientific(value)
+
+
+def three_digits(value: float) -> str:
+    """Write three digits with a real minus, "0.0651", one decimal from 100 on, "271.4"; "–" for NaN and infinity."""
+    if not math.isfinite(value):
+        return "–"
+    size = abs(value)
+    return minus(f"{value:,.1f}" if size >= 100 else f"{value:.3g}" if size >= 1e-3 or value == 0 else f"{value:.1e}")
+
+
+def brief(value: float) -> str:
+    """Write a measure with the digits that matter: 15,300, 38.4, 1.62, 0.000213."""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    if abs(value) >= 10:
+        return f"{value:.1f}"
+    if abs(value) >= 0.1 or value == 0:
+        return f"{value:.2f}"
+    return f"{value:.2g}" if abs(value) >= 1e-5 else f"{value:.1e}"
+
+
+def in_millions(count: int, thousands: bool = False) -> str:
+    """Write a count: "2.05 M", or below 100,000 "8,704", or with `thousands` "8.7 k"."""
+    if count >= 100_000:
+        return f"{count / 1e6:.2f} M"
+    return f"{count / 1e3:.1f} k" if thousands and count >= 1000 else f"{count:,}"
+
+
+def file_size(n_bytes: float) -> str:
+    """Write a number of bytes: "4.1 kB", "0.9 MB", "35 MB", "1.1 GB"."""
+    if n_bytes < 1e5:
+        return f"{n_bytes / 1e3:.1f} kB"
+    if n_bytes >= 0.95e9:
+        return f"{n_bytes / 1e9:.1f} GB"
+    return f"{n_bytes / 1e6:.0f} MB" if n_bytes >= 1e7 else f"{n_bytes / 1e6:.1f} MB"
+
+
+def duration(seconds: float) -> str:
+    """Write a time in at most two units: "40 s", "17 min", "2 h 05 min", "3 days 4 h"."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 24 * 60:
+        return f"{minutes // 60} h {minutes % 60:02} min"
+    hours = round(seconds / 3600)
+    return f"{hours // 24} {'day' if hours < 48 else 'days'} {hours % 24} h"
+
+
+def plural(count: int, one: str, several: str | None = None) -> str:
+    """Write a count with its noun: "1 sentence", "1,014 sentences"."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def both(first: int, second: int) -> str:
+    """Write the sizes of two sides: "512", or where they differ "512 and 1,024"."""
+    return f"{first:,}" if first == second else f"{first:,} and {second:,}"
+
+
+def on_sentences(count: object) -> str:
+    """Write what a score was measured on, "on 1,014 sentences"; nothing where the count is not known."""
+    return f"on {plural(count, 'sentence')}" if type(count) is int else ""

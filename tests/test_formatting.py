@@ -1,0 +1,61 @@
+"""Numbers for people."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from headlight.formatting import (
+    file_size,
+    in_millions,
+    percent_of,
+    probability_text,
+    signed,
+    three_digits,
+    two_digits,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (-5.3, "−5.30"),
+        (0.1, "0.10"),
+        (-0.02, "−0.020"),
+        (-0.0042, "−0.0042"),
+        (-0.0004215, "−4.2e−4"),
+        (0.0000052, "5.2e−6"),
+        (-3e-7, "0.00"),
+        (0.0, "0.00"),
+        (-0.0, "0.00"),
+        (-math.inf, "−inf"),
+    ],
+)
+def test_no_number_rounds_away(value: float, text: str) -> None:
+    """It read −0.00 on one page and 0.00 on another."""
+    assert signed(value) == text
+    above = text.removeprefix("−")
+    assert signed(abs(value), plus=True) == (above if above == "0.00" else f"+{above}")
+
+
+@pytest.mark.parametrize(
+    ("write", "value", "text"),
+    [
+        *((two_digits, value, text) for value, text in [(0.0, "0"), (1.0, "1"), (2.04, "2.0"), (-0.51, "−0.51"),
+            (1.7e-16, "1.7e−16"), (9.96e-6, "1.0e−5"), (12.3, "12"), (1234.5, "1,234"), (math.nan, "–")]),
+        *((three_digits, value, text) for value, text in [(0.0, "0"), (-0.0002, "−2.0e−04"), (0.0651, "0.0651"),
+            (-0.3, "−0.3"), (271.44, "271.4"), (math.nan, "–")]),
+        *((file_size, value, text) for value, text in [(4100, "4.1 kB"), (900_000, "0.9 MB"), (299_000_000, "299 MB")]),
+        *((lambda value: signed(value, plus=True, decimals=2), value, text) for value, text in [(0.004, "0.00"),
+            (-0.004, "0.00"), (0.02, "+0.02"), (-1.5, "−1.50"), (math.nan, "–")]),
+        *((lambda count: percent_of(count, 1000), value, text) for value, text in [(0, "0.0 %"), (41, "4.1 %"),
+            (410, "41 %")]),
+        (lambda count: percent_of(count, 10_000), 5, "under 0.1 %"),
+        *((probability_text, value, text) for value, text in [(0.0004, "<0.001"), (0.0094, "0.009"), (0.0095, "0.01")]),
+        (in_millions, 2_048_000, "2.05 M"),
+        (in_millions, 8704, "8,704"),
+        (lambda count: in_millions(count, thousands=True), 8704, "8.7 k"),
+    ],
+)  # fmt: skip
+def test_a_number_as_text(write: Callable[[float], str], value: float, text: str) -> None:
+    assert write(value) == text
