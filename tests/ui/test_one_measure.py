@@ -48,7 +48,7 @@ def test_one_entry_is_on_the_pages_in_lessons_the_atlas_the_notebook_and_the_exp
 ) -> None:
     trace = model.trace(TEXTS[0])
     values = headlight.measure(trace, "cross")["toy"]  # in a notebook
-    np.testing.assert_allclose(values, trace.cross[..., -1].mean(-1), atol=1e-6)
+    np.testing.assert_allclose(values, trace.pattern("cross")[..., -1].mean(-1), atol=1e-6)
     assert headlight.measure(trace, "cross", words=True)["toy"].shape == values.shape
 
     lesson = Measuring(lambda name: model, Path, Run(text=TEXTS[0], model="small"))

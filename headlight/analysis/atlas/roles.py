@@ -35,27 +35,34 @@ class RoleKind(NamedTuple):
     """A role: the measure that decides it, what it is called, and what the head then does.
 
     `does` and `counted` are templates: {unit} and {units} are what the corpus is aligned by, {count} is how many
-    pronouns, units or sentences the share was measured over.
+    pronouns, units or sentences the share was measured over. `looks_at` names its keys where `name` does not.
     """
 
     measure: str
     name: str
     does: str
     counted: str
+    looks_at: str = ""
 
 
 _OF_PRONOUNS, _OF_UNITS = "of {count} pronouns", "of {count} {units}"
 _OF_WEIGHT = "of its weight in {count} sentences"
 ROLES = (
-    RoleKind("antecedent", "antecedent", "looks at the antecedent", _OF_PRONOUNS),
+    RoleKind("antecedent", "antecedent", "looks at the antecedent", _OF_PRONOUNS, "antecedent of a pronoun"),
     RoleKind(
         "among_words",
         "antecedent among words",
         "looks at the antecedent more than at any other word, not counting the pronoun itself and special tokens",
         _OF_PRONOUNS,
     ),
-    RoleKind("alignment", "alignment", "looks at what it is translating", _OF_UNITS),
-    RoleKind("reading", "alignment, one step late", "looks at what the previous {unit} was translated from", _OF_UNITS),
+    RoleKind("alignment", "alignment", "looks at what it is translating", _OF_UNITS, "word that is translated"),
+    RoleKind(
+        "reading",
+        "alignment, one step late",
+        "looks at what the previous {unit} was translated from",
+        _OF_UNITS,
+        "word that was translated",
+    ),
     RoleKind("previous", "previous token", "looks at the previous token", _OF_WEIGHT),
     RoleKind("next", "next token", "looks at the next token", _OF_WEIGHT),
     RoleKind("same", "same position", "looks at the same position", _OF_WEIGHT),
