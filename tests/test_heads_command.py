@@ -110,9 +110,11 @@ def test_the_measurements_that_ship_are_reproduced() -> None:
     assert by == facts["alignment"] and again.pairs == stored.pairs
     for kind, of in stored.heads.items():
         names = [name for name in of if MEASURES[name].function is not None]  # the others take many passes
-        assert sorted(again.heads[kind]) == sorted(names)
+        assert again.heads[kind].keys() >= set(names)
         for name in names:
             np.testing.assert_allclose(again.heads[kind][name].mean, of[name].mean, atol=1e-5)
             np.testing.assert_allclose(again.heads[kind][name].deviation, of[name].deviation, atol=1e-5)
             assert (again.heads[kind][name].units == of[name].units).all()
-        assert again.chance[kind] == pytest.approx(stored.chance[kind], abs=1e-5)
+        assert {name: again.chance[kind][name] for name in stored.chance[kind]} == pytest.approx(
+            stored.chance[kind], abs=1e-5
+        )
