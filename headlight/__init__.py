@@ -36,19 +36,9 @@ _FROM = {
 }
 
 __all__ = [
-    "MEASURES",
-    "Trace",
-    "Transformer",
-    "Translator",
-    "View",
-    "analysis",
-    "charts",
-    "load",
-    "measure",
-    "show",
-    "taps",
+    "MEASURES", "Trace", "Transformer", "Translator", "View", "analysis", "charts", "load", "measure", "show", "taps",
     "watch",
-]
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -246,7 +246,7 @@ def pronouns_of(context: Context) -> Tensor:
 _CLARK = "Clark et al. 2019, What does BERT look at?"
 _VIG = "Vig and Belinkov 2019, Analyzing the structure of attention in a transformer language model"
 # fmt: off
-_ENTRIES = (
+MEASURES: dict[str, Measure] = {one.name: one for one in (
     Measure(
         "entropy", "Entropy", "bits", "Spread of the weights: 0 bits is one token; each bit doubles their number.",
         "-Σ_j p_j log2 p_j", _VIG, entropy, limit=largest_entropy, brief="spread of the weights; 0 is one token",
@@ -325,9 +325,8 @@ _ENTRIES = (
         "Spearman's ρ(Σ_i p_ij, log P(target) - log P(target | source without j))",
         "Jain and Wallace 2019, Attention is not explanation (there: Kendall's τ)", None,
     ),
-)
+)}
 # fmt: on
-MEASURES: dict[str, Measure] = {measure.name: measure for measure in _ENTRIES}
 
 
 def compute(weights: Tensor, context: Context, measures: Iterable[Measure]) -> dict[str, Values]:

@@ -71,17 +71,15 @@ class Measuring:
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
         context = self.batch.contexts[kind_of(site)]
-        for name, (values, units) in compute(pattern.detach().float(), context, over_corpora()).items():
-            self.report(site, name, values.double().cpu().numpy(), units.cpu().numpy())
+        for name, (values, units) in _arrays(compute(pattern.detach().float(), context, over_corpora())).items():
+            self.report(site, name, values, units)
         return pattern
 
 
 def chances_of(batch: MeasuredBatch) -> dict[Kind, dict[str, tuple[np.ndarray, np.ndarray]]]:
     """Return `chances` of every kind of attention, as arrays."""
-    return {
-        kind: {
-            name: (values.double().cpu().numpy(), units.cpu().numpy())
-            for name, (values, units) in chances(context).items()
-        }
-        for kind, context in batch.contexts.items()
-    }
+    return {kind: _arrays(chances(context)) for kind, context in batch.contexts.items()}
+
+
+def _arrays(measured: dict[str, Values]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    return {name: (values.double().cpu().numpy(), units.cpu().numpy()) for name, (values, units) in measured.items()}

@@ -141,13 +141,10 @@ class _Work:
         self.reader = Reader(model.config, source, target)
         self.marks = _marks(source), _marks(target)
         config = model.config
-        stacks = {"encoder": config.encoder, "decoder": config.decoder, "cross": config.decoder}
+        stacks: dict[Kind, Any] = {"encoder": config.encoder, "decoder": config.decoder, "cross": config.decoder}
         self.sums = {
-            kind: {
-                measure.name: Sums((stacks[kind].n_layers, stacks[kind].n_heads), 10**measure.digits)
-                for measure in over_corpora()
-            }
-            for kind in KINDS
+            kind: {one.name: Sums((stack.n_layers, stack.n_heads), 10**one.digits) for one in over_corpora()}
+            for kind, stack in stacks.items()
         }
         self.chance = {kind: {name: Sums((1, 1)) for name in (*self.sums[kind], *RULES)} for kind in KINDS}
         self.loss, self.agreement = Sums((1, 1)), Sums((1, 1))
