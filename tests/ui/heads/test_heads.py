@@ -90,6 +90,9 @@ def test_what_was_measured_lies_on_the_disk_for_as_long_as_the_model_is_the_same
     assert atlases.find("heads", "small", "copy", 200) is None
     atlases.keep("heads", "small", "copy", 200, {"pairs": 1})
     assert atlases.find("heads", "small", "copy", 200) == {"pairs": 1}
+    with monkeypatch.context() as patch:
+        patch.setitem(MEASURES, "new", replace(MEASURES["entropy"], name="new"))
+        assert atlases.find("heads", "small", "copy", 200) is None  # it lacks that measure
     assert atlases.find("heads", "small", "copy", 1000) is atlases.find("history", "small", "copy", 200) is None
     assert atlases.find("heads", "small", "reverse", 200) is None
     (kept,) = (folder.parents[1] / "runs" / ".heads").iterdir()
