@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headlight import analysis, charts
+    from headlight.analysis.layout import measure_trace as measure
+    from headlight.analysis.measures import MEASURES
     from headlight.checkpoints import load_translator as load
     from headlight.notebook import View, show
     from headlight.watching import watch
@@ -25,13 +27,18 @@ _FROM = {
     "View": "headlight.notebook:View",
     "analysis": "headlight.analysis",
     "charts": "headlight.charts",
+    "MEASURES": "headlight.analysis.measures:MEASURES",
     "load": "headlight.checkpoints:load_translator",
+    "measure": "headlight.analysis.layout:measure_trace",
     "show": "headlight.notebook:show",
     "taps": "transformer.taps",
     "watch": "headlight.watching:watch",
 }
 
-__all__ = ["Trace", "Transformer", "Translator", "View", "analysis", "charts", "load", "show", "taps", "watch"]
+__all__ = [
+    "MEASURES", "Trace", "Transformer", "Translator", "View", "analysis", "charts", "load", "measure", "show", "taps",
+    "watch",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -8,11 +8,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import IO
 
+import numpy as np
 import pytest
 
 from headlight import checkpoints
-from headlight.analysis.atlas import aligner
+from headlight.analysis.atlas import Atlas, aligner, atlas
 from headlight.analysis.atlas.aligner import truths
+from headlight.analysis.measures import MEASURES
 from headlight.cli.verbs import main
 from headlight.corpora.corpora import open_split
 from headlight.corpora.truth import known
@@ -96,3 +98,23 @@ def test_links_of_an_aligner_stand_in_for_gold(monkeypatch: pytest.MonkeyPatch, 
     alignments = [pair.truth for pair in pairs()]
     assert [truth.links for truth in alignments if truth] == [((0, 0), (1, 1)), ((1, 1),)]
     assert alignments[1] is not None and alignments[1].target == ("une", "fille", ".")
+
+
+@pytest.mark.slow
+def test_the_measurements_that_ship_are_reproduced() -> None:
+    facts = json.loads((REVERSE / "heads.json").read_text())
+    stored, checkpoint = Atlas.from_dict(facts), checkpoints.load(REVERSE)
+    pairs, by = truths(open_split(facts["corpus"], facts["split"]), facts["asked"])
+    tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
+    again = atlas(checkpoint.model, *tokenizers, pairs, facts["asked"], sample=0)
+    assert by == facts["alignment"] and again.pairs == stored.pairs
+    for kind, of in stored.heads.items():
+        names = [name for name in of if MEASURES[name].function is not None]  # the others take many passes
+        assert again.heads[kind].keys() >= set(names)
+        for name in names:
+            np.testing.assert_allclose(again.heads[kind][name].mean, of[name].mean, atol=1e-5)
+            np.testing.assert_allclose(again.heads[kind][name].deviation, of[name].deviation, atol=1e-5)
+            assert (again.heads[kind][name].units == of[name].units).all()
+        assert {name: again.chance[kind][name] for name in stored.chance[kind]} == pytest.approx(
+            stored.chance[kind], abs=1e-5
+        )

@@ -15,19 +15,9 @@ from headlight.analysis.combine import (
     rollout,
     rollout_source,
 )
-from headlight.analysis.heads import (
-    MEASURES,
-    Measure,
-    Measures,
-    diagonal,
-    entropy,
-    mean_distance,
-    measure,
-    on_special,
-    previous,
-    strongest_column,
-)
 from headlight.analysis.importance import HeadEffect, head_importance
+from headlight.analysis.layout import measure_trace
+from headlight.analysis.measures import MEASURES, Measure, measure
 from headlight.analysis.sites import all_heads, attention_at, kind_of
 from headlight.analysis.text_diff import text_diff
 from headlight.analysis.values import value_weighted, value_weighted_patterns
@@ -59,7 +49,6 @@ __all__ = [
     "Hidden",
     "InputGradients",
     "Measure",
-    "Measures",
     "MergedMask",
     "Patching",
     "Sources",
@@ -69,30 +58,25 @@ __all__ = [
     "contrast",
     "contributions",
     "decoder_lens",
-    "diagonal",
-    "entropy",
     "gradient_times_input",
     "head_importance",
     "hide_columns",
     "kind_of",
     "leave_one_out",
     "max_heads",
-    "mean_distance",
     "mean_heads",
     "measure",
+    "measure_trace",
     "merge",
     "merge_labels",
     "merge_masked",
     "normalise",
-    "on_special",
     "patching",
-    "previous",
     "rank_correlation",
     "require_step",
     "restored_by",
     "rollout",
     "rollout_source",
-    "strongest_column",
     "text_diff",
     "value_weighted",
     "value_weighted_patterns",

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from headlight.analysis.combine import normalise
-from headlight.analysis.heads import Measures, following, measure, share_by_key, sharpness, strongest_column
+from headlight.analysis.measures import HeadValues, measure
 from headlight.formatting import percent
 from transformer.trace import Kind
 
@@ -36,17 +36,22 @@ Shares = dict[str, np.ndarray]  # by what a head may be named after, [L, H]
 
 
 def describe(
-    patterns: np.ndarray, measured: Measures, masked: np.ndarray, special: np.ndarray, keys: Sequence[str], kind: Kind
+    patterns: np.ndarray,
+    values: HeadValues,
+    masked: np.ndarray,
+    special: np.ndarray,
+    keys: Sequence[str],
+    kind: Kind,
 ) -> list[list[Text]]:
     """A text for each head of `patterns` [L, H, Q, K], to stand after its name: [L][H].
 
-    `measured` are the measures of these patterns. `masked` is bool [Q, K], `special` bool [K], `keys` are the labels of
-    the keys.
+    `values` are the measures of these patterns, [L, H] each. `masked` is bool [Q, K], `special` bool [K], `keys`
+    are the labels of the keys.
     """
     uniform = normalise((~masked).astype(np.float64))[None, None]
     chance = _shares(uniform, measure(uniform, masked, special), masked, kind)
     least = {what: max(HALF, TIMES * float(share[0, 0])) for what, share in chance.items()}
-    shares = _shares(patterns, measured, masked, kind)
+    shares = _shares(patterns, values, masked, kind)
     return [
         [
             _text(pattern, masked, keys, {what: float(share[layer, h]) for what, share in shares.items()}, least)
@@ -56,15 +61,32 @@ def describe(
     ]
 
 
-def _shares(patterns: np.ndarray, measured: Measures, masked: np.ndarray, kind: Kind) -> Shares:
+def _shares(patterns: np.ndarray, values: HeadValues, masked: np.ndarray, kind: Kind) -> Shares:
     """Each share of each head. In cross-attention the keys beside a query's number are no neighbours of it."""
-    shares = {"same": measured.diagonal, "special": measured.special}
-    if kind != "cross":
-        shares |= {"previous": measured.previous, "next": np.stack([following(layer, masked) for layer in patterns])}
-    return shares | {
+    names = ("same", "special") if kind == "cross" else ("same", "special", "previous", "next")
+    return {name: values[name] for name in names} | {
         "key": np.stack([strongest_column(layer, masked)[1] for layer in patterns]),
-        "row": np.stack([sharpness(layer) for layer in patterns]),
+        "row": values["sharpness"],
     }
+
+
+def strongest_column(patterns: np.ndarray, masked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the key that receives the most from all rows of [..., Q, K], and its mean share as in `share_by_key`.
+
+    It is chosen by its total: by that mean, a key which only the last row of a causal pattern may see would
+    often win. The share is NaN (and the key 0) for a head that is switched off.
+    """
+    index = normalise(patterns.astype(np.float64)).sum(-2).argmax(-1)
+    return index, np.take_along_axis(share_by_key(patterns, masked), index[..., None], -1)[..., 0]
+
+
+def share_by_key(patterns: np.ndarray, masked: np.ndarray) -> np.ndarray:
+    """Return the mean share that each key gets from the rows that may see it, [..., K]; NaN for a head that is off."""
+    shares = normalise(patterns.astype(np.float64))
+    counted = (shares != 0).any(-1, keepdims=True) & ~masked  # [..., Q, K]
+    number = counted.sum(-2)
+    total = np.where(counted, shares, 0.0).sum(-2)
+    return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
 
 
 def _text(
@@ -89,7 +111,7 @@ def _text(
 def _doing(what: str, share: float, pattern: np.ndarray, keys: Sequence[str]) -> Text:
     of_weight = f": {percent(share)} of its weight"
     if what == "key":
-        return ["looks at ", keys[int(strongest_column(pattern)[0])], of_weight]
+        return ["looks at ", keys[int(normalise(pattern.astype(np.float64)).sum(-2).argmax())], of_weight]
     return [_NAMED[what] + of_weight]
 
 

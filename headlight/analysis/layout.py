@@ -12,7 +12,7 @@ import numpy as np
 
 from headlight.analysis.combine import hide_columns, merge, merge_labels, merge_masked
 from headlight.analysis.description import Text, describe
-from headlight.analysis.heads import Measures, measure
+from headlight.analysis.measures import MEASURES, HeadValues, is_punctuation, measure
 from transformer.tokenizers import SPACE, number_duplicates
 from transformer.trace import Kind, Tokens, Trace
 
@@ -116,12 +116,19 @@ def _joined(labels: Sequence[str], groups: Sequence[Sequence[int]], words: bool)
     return [label.strip(SPACE) or label for label in joined] if words else joined
 
 
-def measures(trace: Trace, place: Layout) -> Measures:
-    """The numbers of every head, over words where words are shown; what is hidden is counted."""
-    return measure(place.merged(trace.pattern(place.kind)), place.masked_whole, place.special)
+def measure_trace(trace: Trace, kind: Kind, words: bool = False) -> HeadValues:
+    """Return every measure of the heads of a kind in a sentence by its name, [L, H] each; `words` merges subwords."""
+    return measures(trace, layout(trace, kind, words, hide=False))
 
 
-def descriptions(trace: Trace, place: Layout, found: Measures) -> list[list[Text]]:
+def measures(trace: Trace, place: Layout) -> HeadValues:
+    """Return the same over words where words are shown; what is hidden is counted."""
+    points = np.array([is_punctuation(label) for label in trace.column_tokens(place.kind).labels])
+    punctuation = np.array([points[group].all() for group in place.column_groups]) & ~place.special
+    return measure(place.merged(trace.pattern(place.kind)), place.masked_whole, place.special, punctuation)
+
+
+def descriptions(trace: Trace, place: Layout, found: HeadValues) -> list[list[Text]]:
     """What each head does, [L][H]; `found` are its `measures`. What is hidden is counted."""
     patterns = place.merged(trace.pattern(place.kind))
     return describe(patterns, found, place.masked_whole, place.special, place.keys, place.kind)
@@ -129,11 +136,15 @@ def descriptions(trace: Trace, place: Layout, found: Measures) -> list[list[Text
 
 def sharpest(trace: Trace, kind: Kind) -> tuple[int, int]:
     """The head to open first: the one with the narrowest attention to other than special tokens."""
-    return narrowest(measures(trace, layout(trace, kind, words=False, hide=False)))
+    return narrowest(measure_trace(trace, kind), trace.masked(kind))
 
 
-def narrowest(measures: Measures) -> tuple[int, int]:
-    """The (layer, head), from 0, whose pattern is the narrowest and lies least on special tokens."""
-    score = np.nan_to_num(measures.entropy / max(measures.largest["entropy"], 1e-9) + measures.special, nan=np.inf)
+def narrowest(values: HeadValues, masked: np.ndarray) -> tuple[int, int]:
+    """The (layer, head), from 0, whose pattern is the narrowest and lies least on special tokens.
+
+    `values` are the measures of each head under the mask `masked` [Q, K].
+    """
+    bits = values["entropy"]
+    score = np.nan_to_num(bits / MEASURES["entropy"].largest(bits, masked) + values["special"], nan=np.inf)
     layer, head = np.unravel_index(int(score.argmin()), score.shape)
     return int(layer), int(head)

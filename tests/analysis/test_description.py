@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 
 from headlight.analysis import measure
-from headlight.analysis.description import OFF, describe
+from headlight.analysis.combine import normalise
+from headlight.analysis.description import OFF, describe, strongest_column
 from transformer.trace import Kind
 
 N = 8
 KEYS = [f"k{i}" for i in range(N)]
 NOTHING = np.zeros((N, N), bool)
 UNIFORM = np.full((N, N), 1 / N)
+FIRST = np.zeros((N, N)) + np.eye(N)[0]
+CAUSAL = normalise(np.tril(np.ones((N, N))))
 
 
 def causal_mask(size: int) -> np.ndarray:
@@ -94,3 +97,35 @@ def test_two_patterns_are_both_said() -> None:
 
 def test_a_head_that_is_off_is_said_to_be_off_and_nothing_else() -> None:
     assert said(np.zeros((N, N))) == OFF
+
+
+@pytest.mark.parametrize(
+    ("pattern", "masked", "index", "share"),
+    [
+        (FIRST, NOTHING, 0, 1.0),
+        (FIRST[:, ::-1], NOTHING, N - 1, 1.0),
+        (UNIFORM, NOTHING, 0, 1 / N),
+        (CAUSAL, causal_mask(N), 0, float((1 / np.arange(1, N + 1)).mean())),
+        (np.eye(N), causal_mask(N), 0, 1 / N),
+    ],
+)
+def test_the_key_that_gets_most(pattern: np.ndarray, masked: np.ndarray, index: int, share: float) -> None:
+    strongest = strongest_column(pattern, masked)
+    assert (int(strongest[0]), float(strongest[1])) == (index, pytest.approx(share))
+
+
+def test_a_key_counts_the_rows_that_may_see_it() -> None:
+    masked = causal_mask(4)
+    pattern = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 1, 0]], dtype=float)
+    pattern[0, 0], pattern[1] = 1, [0.4, 0.6, 0, 0]
+    index, share = strongest_column(pattern, masked)
+    assert (int(index), float(share)) == (2, 1.0)  # two rows may see it, and both look at nothing else
+    assert float(strongest_column(pattern, NOTHING[:4, :4])[1]) == 0.5
+
+
+def test_a_key_that_one_row_sees_does_not_win_by_that() -> None:
+    """Every row looks at the first key, but the last, which alone may see the last key, looks at that."""
+    pattern = FIRST.copy()
+    pattern[-1] = np.eye(N)[-1]
+    index, share = strongest_column(pattern, causal_mask(N))
+    assert (int(index), float(share)) == (0, pytest.approx((N - 1) / N))

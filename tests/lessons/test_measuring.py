@@ -10,7 +10,7 @@ import torch
 from headlight import checkpoints
 from headlight.checkpoints import load_translator
 from headlight.teaching.lessons import Measuring
-from headlight.teaching.lessons.language import MEASURES, Run, parse
+from headlight.teaching.lessons.language import Run, measure_names, parse
 from headlight.teaching.lessons.measuring import Extreme, Row, plain
 from tests.small import small_checkpoint
 from transformer import Translator
@@ -79,7 +79,7 @@ def test_heads_are_counted_by_what_a_word_loses_without_them(measuring: Measurin
     assert measuring(parse('number of heads with effect on "are" above -100 in cross')) == len(sites)
 
 
-@pytest.mark.parametrize("measure", [name for name in MEASURES if name not in ("following", "previous")])
+@pytest.mark.parametrize("measure", [name for name in measure_names() if name not in ("following", "previous")])
 def test_every_measure_has_a_value(measuring: Measuring, measure: str) -> None:
     assert np.isfinite(measuring(parse(f"{measure} of decoder 1.1")))
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from headlight.analysis import MEASURES, Measures
 from headlight.analysis.description import PRUNED
 from headlight.analysis.layout import Layout, descriptions
+from headlight.analysis.measures import MEASURES, HeadValues, Measure
 from headlight.formatting import plural, signed
 from headlight.viewer.export import CAUTION
 from transformer.trace import KINDS
@@ -81,7 +81,7 @@ def heads(
         _pictures(shown, replace(view, row=None, column=None))
         return
     bar = st.container()
-    place, measures = shown.measured(view.kind, view.words, view.hide)
+    place, values = shown.measured(view.kind, view.words, view.hide)
     large = panel(shown, view, place)
     settle(layer=large.layer + 1, head=large.head + 1)
     if second is None:
@@ -114,7 +114,7 @@ def heads(
     with bar, behind_button("attention-controls", _chosen(view, large)):
         _controls(shown, view)
     with numbers:
-        _table(shown, view, large, measures)
+        _table(shown, view, large, place, values)
     with actions:
         export(shown, view, large)
     if second is None:
@@ -165,19 +165,25 @@ def every_head(shown: Shown, words: bool, hide: bool, scale: str) -> Kinds:
     return shown.packed[how]
 
 
-def _every_head(shown: Shown, place: Layout, measures: Measures) -> EveryHead:
+def _every_head(shown: Shown, place: Layout, values: HeadValues) -> EveryHead:
     patterns, pruned = place.apply(shown.trace.pattern(place.kind)), shown.pruned(place.kind)
-    captions = descriptions(shown.trace, place, measures)
+    captions = descriptions(shown.trace, place, values)
     for layer, head in pruned:
         captions[layer][head] = [PRUNED]
+    measures = _measures(values)
     profile = Profile(
-        [measure.label.lower() for measure in MEASURES],
-        ["" if measure.unit == "share" else measure.unit for measure in MEASURES],
-        [measure.brief for measure in MEASURES],
-        np.stack([getattr(measures, measure.name) for measure in MEASURES]),
-        [max(measures.largest[measure.name], 1e-9) for measure in MEASURES],
+        [measure.label.lower() for measure in measures],
+        ["" if measure.unit == "share" else measure.unit for measure in measures],
+        [measure.brief or measure.meaning for measure in measures],
+        np.stack([values[measure.name] for measure in measures]),
+        [measure.largest(values[measure.name], place.masked_whole) for measure in measures],
     )
     return EveryHead(patterns, captions, place.masked, profile, pruned, place.columns)
+
+
+def _measures(values: HeadValues) -> list[Measure]:
+    """The measures that the page shows, of those that there are `values` of."""
+    return [MEASURES[name] for name in values if MEASURES[name].on_attention]
 
 
 def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> None:
@@ -202,9 +208,9 @@ def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> No
     )
 
 
-def _table(shown: Shown, view: AttentionView, large: Panel, measures: Measures) -> None:
+def _table(shown: Shown, view: AttentionView, large: Panel, place: Layout, values: HeadValues) -> None:
     """Every head in numbers; a row opens it."""
-    n_layers, n_heads = measures.entropy.shape
+    n_layers, n_heads = values["entropy"].shape
     st.subheader("Heads in numbers", anchor="heads-in-numbers")
     st.caption("Sort by a column to find a head; select its row to open it above.")
     places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
@@ -217,15 +223,14 @@ def _table(shown: Shown, view: AttentionView, large: Panel, measures: Measures) 
         ]
     }
     config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=112)}
-    for measure in MEASURES:
-        label = measure.label
-        values = getattr(measures, measure.name).ravel().tolist()
-        table[label] = [None if np.isnan(value) else value for value in values]
-        config[label] = st.column_config.ProgressColumn(
+    for measure in _measures(values):
+        of_heads = values[measure.name]
+        table[measure.label] = [None if np.isnan(value) else value for value in of_heads.ravel().tolist()]
+        config[measure.label] = st.column_config.ProgressColumn(
             width=66,
             format="%.3f",
             min_value=0.0,
-            max_value=max(measures.largest[measure.name], 1e-9),
+            max_value=measure.largest(of_heads, place.masked_whole),
             help=f"{measure.meaning} Unit: {measure.unit}.",
         )
     key = widget_key(f"table-{view.kind}")

@@ -10,8 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from headlight.analysis import Check, Measures, max_heads, mean_heads, rollout, rollout_source, value_weighted_patterns
+from headlight.analysis import Check, max_heads, mean_heads, rollout, rollout_source, value_weighted_patterns
 from headlight.analysis.layout import Layout, layout, measures, narrowest
+from headlight.analysis.measures import HeadValues
 from headlight.analysis.sites import pruned_heads
 from transformer import Trace, Translator
 from transformer.taps import Intervention, chain
@@ -56,7 +57,7 @@ class Shown:
     changes: tuple[Change, ...]
     target: str | None  # what somebody typed for a translation
     packed: dict[tuple[bool, bool, str], Kinds] = field(default_factory=dict)  # by words, special tokens hidden, scale
-    places: dict[tuple[Kind, bool, bool], tuple[Layout, Measures]] = field(default_factory=dict)  # by kind and these
+    places: dict[tuple[Kind, bool, bool], tuple[Layout, HeadValues]] = field(default_factory=dict)  # by kind and these
 
     @cached_property
     def checks(self) -> list[Check]:
@@ -73,7 +74,7 @@ class Shown:
             return "pruned"
         return "" if self.trace.pattern(kind)[layer, head].any() else "off"
 
-    def measured(self, kind: Kind, words: bool, hide: bool) -> tuple[Layout, Measures]:
+    def measured(self, kind: Kind, words: bool, hide: bool) -> tuple[Layout, HeadValues]:
         """Where the tokens of a kind stand, and the numbers of its heads: made once for all the heads to choose."""
         how = kind, words, hide
         if how not in self.places:
@@ -151,7 +152,8 @@ def chosen_head(shown: Shown, view: AttentionView) -> tuple[int, int]:
     head = view.head if view.head and view.head <= n_heads else None
     if layer and head:
         return layer - 1, head - 1
-    first = narrowest(shown.measured(view.kind, words=False, hide=False)[1])
+    place, values = shown.measured(view.kind, words=False, hide=False)
+    first = narrowest(values, place.masked_whole)
     return (layer - 1 if layer else first[0]), (head - 1 if head else first[1])
 
 

@@ -16,19 +16,6 @@ from ui.widgets.text import literal
 if TYPE_CHECKING:
     from ui.state.atlases import Roles
 
-GOES = {
-    "antecedent": "antecedent of a pronoun",
-    "among_words": "antecedent among words",
-    "alignment": "word that is translated",
-    "reading": "word that was translated",
-    "previous": "previous token",
-    "next": "next token",
-    "same": "same position",
-    "first": "first token",
-    "special": "special tokens",
-    "punctuation": "punctuation",
-}
-
 
 def corpus_roles(shown: Shown, view: AttentionView, large: Panel) -> None:
     """The roles of the chosen head, as the Heads page gives them, and a button for the clearest head of each role."""
@@ -57,7 +44,7 @@ def corpus_roles(shown: Shown, view: AttentionView, large: Panel) -> None:
 def _ways(known: Roles) -> None:
     for what, ((kind, layer, head), role) in known.clearest.items():
         st.button(
-            GOES[what],
+            role.what.looks_at or role.name,
             key=f"role-{what}",
             help=f"{kind.capitalize()}, layer {layer + 1}, head {head + 1} {role}",
             on_click=_go,

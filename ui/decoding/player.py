@@ -111,7 +111,7 @@ def shown_head(search: Search, model: Translator, view: DecodingView) -> tuple[i
     pattern = line_in(search, search.tree.winner, model.model.config.eos_id).cross
     # Narrow, and at something else than [EOS].
     masked, special = np.zeros(pattern.shape[-2:], bool), np.array(search.source.special)
-    first = narrowest(measure(pattern, masked, special))
+    first = narrowest(measure(pattern, masked, special), masked)
     return (layer - 1 if layer else first[0]), (head - 1 if head else first[1])
 
 

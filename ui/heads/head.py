@@ -13,9 +13,10 @@ from headlight.analysis.atlas import Atlas
 from headlight.analysis.atlas.guesses import OF_PRONOUNS
 from headlight.analysis.atlas.report import History
 from headlight.analysis.atlas.roles import RULE, Role, Sentence, compared, roles, shows, since
+from headlight.analysis.measures import Measure
 from headlight.graphemes import shortened
 from transformer.trace import Kind
-from ui.heads.measures import Measure, head_name, present, value_text
+from ui.heads.measures import head_name, present, value_text
 from ui.heads.view import HeadsView
 from ui.state.view import reseed, update
 from ui.widgets.pages import PAGES

@@ -9,8 +9,10 @@ import numpy as np
 from headlight.analysis.atlas import Atlas, Spread
 from headlight.analysis.atlas.report import History
 from headlight.analysis.atlas.roles import roles
+from headlight.analysis.measures import Measure
 from transformer.trace import Kind
-from ui.heads.measures import Measure, present, value_text
+from ui.heads.measures import present, value_text
+from ui.widgets.text import minus
 
 NOTE = "Rows are layers, columns heads; a dot marks a head that is named after the measure. Click to open one."
 
@@ -58,16 +60,16 @@ def _scale(measure: Measure, moments: list[tuple[int | None, Atlas]], kind: Kind
 
     Nats can be below 0, where a head does harm: they run as far below it as above.
     """
-    if measure.unit == "share":
-        return {"least": 0, "most": 1, "signed": False, "range": ""}
-    if measure.unit == "correlation":
-        return {"least": -1, "most": 1, "signed": True, "range": "−1 to 1"}
+    least, limit = measure.range
+    if least is not None and limit is not None:
+        text = "" if measure.unit == "share" else minus(f"{least:g} to {limit:g}")
+        return {"least": least, "most": limit, "signed": least < 0, "range": text}
     shown = [moment.heads[kind][measure.name].mean for _, moment in moments if measure.name in moment.heads[kind]]
     most = max([float(np.nanmax(np.abs(mean))) for mean in shown if not np.isnan(mean).all()], default=0.0) or 1.0
-    if measure.unit == "nats":
+    if least is None:
         return {"least": -most, "most": most, "signed": True, "range": f"± {most:.2g}"}
     unit = f" {measure.unit}" if most >= 0.1 else ""  # beside more digits there is no room for it
-    return {"least": 0, "most": most, "signed": False, "range": f"to {most:.2g}{unit}"}
+    return {"least": least, "most": most, "signed": False, "range": f"to {most:.2g}{unit}"}
 
 
 def _numbers(spread: Spread | None) -> list[list[float | None]] | None:

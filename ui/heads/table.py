@@ -10,9 +10,10 @@ import streamlit as st
 from headlight.analysis.atlas import Atlas
 from headlight.analysis.atlas.report import History, places
 from headlight.analysis.atlas.roles import BY_MEASURE, ROLES, RULE, Role, roles
+from headlight.analysis.measures import Measure
 from transformer.trace import KINDS, Kind
 from ui.heads.head import since_step
-from ui.heads.measures import MEASURES, Measure, present
+from ui.heads.measures import present
 from ui.heads.view import ANY, NAMED, HeadsView
 from ui.state.view import bound, update, widget_key
 
@@ -84,8 +85,7 @@ def _filtered(named: dict[Place, list[Role]], view: HeadsView) -> list[Place]:
 
 def _chosen_columns(atlas: Atlas, view: HeadsView) -> list[Measure]:
     """Draws the choice of the columns; those that fit, where none was made."""
-    there = {measure.name: measure for kind in KINDS for measure in present(atlas, kind)}
-    every = [there[measure.name] for measure in MEASURES if measure.name in there]
+    every = present(atlas, *KINDS)
     names = [measure.name for measure in every]
     usual = [name for name in names if name in FIRST]
     usual += [name for name in names if name not in usual][: max(0, FEWEST - len(usual))]
@@ -132,7 +132,7 @@ def _columns(
         columns[measure.label] = values
         columns[f"± {measure.label}"] = [_value(atlas, place, measure.name, "deviation") for place in rows]
         help = f"{measure.meaning} Unit: {measure.unit}."
-        digits = {"importance": 4}.get(measure.name, 3 if measure.unit == "share" else 2)
+        digits = 3 if measure.unit == "share" else measure.digits
         if measure.unit == "share":
             config[measure.label] = st.column_config.ProgressColumn(
                 width=84, format=f"%.{digits}f", min_value=0.0, max_value=1.0, help=help

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from headlight.analysis.atlas import NAMES
+from headlight.analysis.measures import MEASURES
 from ui.state.view import View, one_of, whole
 
 COUNTS = (200, 1000, 5000)  # sentences
@@ -32,14 +32,14 @@ class HeadsView(View):
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
         pairs = whole(query.get("pairs", ""), 1, max(COUNTS))
-        measure = one_of(query.get("measure"), NAMES, "")
+        measure = one_of(query.get("measure"), tuple(MEASURES), "")
         return {
             "corpus": query.get("corpus", "")[:200] or None,
             "pairs": pairs if pairs in COUNTS else cls.pairs,
             "measure": measure or None,
             "step": whole(query.get("step", ""), 0, 10**9),
-            "columns": tuple(name for name in query.get("columns", "").split(",") if name in NAMES),
+            "columns": tuple(name for name in query.get("columns", "").split(",") if name in MEASURES),
             "sets": query.get("sets") == "1",
             "gone": whole(query.get("gone", ""), 0, 10**6),
-            "only": one_of(query.get("only"), (ANY, NAMED, *NAMES), ANY),
+            "only": one_of(query.get("only"), (ANY, NAMED, *MEASURES), ANY),
         }

@@ -2,7 +2,7 @@
 
 A model's folder may hold `heads.json`, as `python -m headlight heads --history --json` writes it. What is measured
 here goes to `runs/.heads`, by what it was measured of: the model's files, the corpus, how much of it, and the edition
-of the measures. Measurements of an uploaded corpus are not written.
+and the names of the measures. Measurements of an uploaded corpus are not written.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from headlight.analysis.atlas import EDITION, Atlas
 from headlight.analysis.atlas.aligner import installed
 from headlight.analysis.atlas.report import places
 from headlight.analysis.atlas.roles import ROLES, Role, roles
+from headlight.analysis.measures import MEASURES
 from transformer.checkpoint.native import digest
 from transformer.files import read_json, write_text
 from transformer.trace import Kind
@@ -126,7 +127,7 @@ def today() -> str:
 
 def _place(what: str, name: str, corpus: str, pairs: int) -> Path:
     examples = models.translator(name).card.get("examples")
-    asked = [what, digest_of(name), corpus, pairs, EDITION, installed(), examples]
+    asked = [what, digest_of(name), corpus, pairs, EDITION, list(MEASURES), installed(), examples]
     key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
     return models.RUNS / ".heads" / f"{_begins(what, name)}-{key}.json"
 

@@ -1,15 +1,11 @@
 """Every head of a model, measured over a corpus."""
 
 from headlight.analysis.atlas.faithfulness import Faithfulness, faithfulness, parts_of, rank_correlation
-from headlight.analysis.atlas.over_corpus import EDITION, NAMES, OF_GOLD, OF_PATTERNS, OF_SAMPLE, Atlas, Share, atlas
+from headlight.analysis.atlas.over_corpus import EDITION, Atlas, Share, atlas
 from headlight.analysis.atlas.spread import Spread
 
 __all__ = [
     "EDITION",
-    "NAMES",
-    "OF_GOLD",
-    "OF_PATTERNS",
-    "OF_SAMPLE",
     "Atlas",
     "Faithfulness",
     "Share",

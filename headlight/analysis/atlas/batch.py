@@ -1,12 +1,12 @@
 """A batch of readings as tensors: the keys, the queries, and which key would be right.
 
-Shapes: B sentences, Q queries, K keys, W words of the keys, V words of the queries, P pronouns, R rules that guess.
+Shapes: B sentences, Q queries, K keys, W words of the keys, V words of the queries, P pronouns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,42 +15,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from headlight.analysis.atlas.reading import Reading
+from headlight.analysis.measures import Context, Pronouns, Targets
 from transformer.batches import collate
 from transformer.config import ModelConfig
 from transformer.masks import no_later_keys
 from transformer.trace import Kind
-
-
-@dataclass(frozen=True)
-class Targets:
-    """Which word of the keys is aligned with which word of the queries, in the sentences that have gold."""
-
-    rows: Tensor  # [B, V, Q], 1 where a query belongs to a word
-    right: Tensor  # bool [B, V, W]
-
-
-@dataclass(frozen=True)
-class Pronouns:
-    """For each pronoun: its sentence, the queries that stand for it, and the words that would be right."""
-
-    sentence: Tensor  # [P]
-    rows: Tensor  # [P, Q], 1 where a query asks for it
-    right: Tensor  # bool [P, W]
-    others: Tensor  # bool [P, W], the words but the pronoun itself; special tokens are none
-    guessed: Tensor  # [P, R], 1 where a rule is right
-
-
-@dataclass(frozen=True)
-class Look:
-    """One kind of attention in a batch. Row t of the decoder reads token t and writes token t + 1."""
-
-    rows: Tensor  # bool [B, Q], the queries that there are
-    visible: Tensor  # bool [B, Q, K]
-    marks: Tensor  # [B, K, 3], 1 at the first key, at special tokens, at punctuation
-    words: Tensor | None = None  # [B, K, W], 1 where a key belongs to a word; special tokens are words of their own
-    writes: Targets | None = None
-    reads: Targets | None = None
-    pronouns: Pronouns | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +37,7 @@ class MeasuredBatch:
     readings: Sequence[Reading]
     src: Tensor  # [B, S]
     tgt: Tensor  # [B, T + 1]
-    looks: dict[Kind, Look]
+    contexts: dict[Kind, Context]
     indices: np.ndarray  # [B]
     lengths: np.ndarray  # [B]
     written: np.ndarray  # [B], tokens that the model writes
@@ -84,18 +53,18 @@ def prepare(
     seen = t[:, :, None] & t[:, None, :]
     if config.look_ahead_mask == "applied":
         seen &= no_later_keys(t.size(1), t.size(1), t.device)
-    looks = {
-        "encoder": _look(s, s[:, :, None] & s[:, None, :], src, source),
-        "decoder": _look(t, seen, tgt[:, :-1], target),
-        "cross": _look(t, t[:, :, None] & s[:, None, :], src, source),
+    contexts = {
+        "encoder": _context(s, s[:, :, None] & s[:, None, :], src, source),
+        "decoder": _context(t, seen, tgt[:, :-1], target),
+        "cross": _context(t, t[:, :, None] & s[:, None, :], src, source),
     }
     if any(one.source_words is not None for one in readings):
-        looks = _with_gold(readings, looks)
+        contexts = _with_gold(readings, contexts)
     return MeasuredBatch(
         readings,
         src.to(device),
         tgt.to(device),
-        {kind: _moved(look, device) for kind, look in looks.items()},  # type: ignore[misc]
+        {kind: _moved(context, device) for kind, context in contexts.items()},  # type: ignore[misc]
         np.array([one.index for one in readings]),
         np.array([one.length for one in readings]),
         np.array(n_target),
@@ -106,15 +75,13 @@ def _there(counts: Sequence[int]) -> Tensor:
     return torch.arange(max(counts))[None, :] < torch.tensor(counts)[:, None]
 
 
-def _look(rows: Tensor, visible: Tensor, keys: Tensor, marks: Marks) -> Look:
-    first = torch.zeros(keys.shape)
-    first[:, 0] = 1
+def _context(rows: Tensor, visible: Tensor, keys: Tensor, marks: Marks) -> Context:
     ids = keys.numpy()
     special, punctuation = (torch.from_numpy(of[ids]).float() for of in (marks.special, marks.punctuation))
-    return Look(rows, visible, torch.stack([first, special, punctuation], -1))
+    return Context(rows, visible, special, punctuation)
 
 
-def _moved(look: Look, device: torch.device) -> Look:
+def _moved(context: Context, device: torch.device) -> Context:
     def to(value: Any) -> Any:
         if isinstance(value, Tensor):
             return value.to(device)
@@ -122,14 +89,14 @@ def _moved(look: Look, device: torch.device) -> Look:
             return type(value)(**{name: to(inner) for name, inner in vars(value).items()})
         return value
 
-    return look if device.type == "cpu" else Look(**{name: to(value) for name, value in vars(look).items()})
+    return context if device.type == "cpu" else Context(**{name: to(value) for name, value in vars(context).items()})
 
 
 # ---- gold ----------------------------------------------------------------------------------------------------------
 
 
-def _with_gold(readings: Sequence[Reading], looks: dict[str, Look]) -> dict[str, Look]:
-    n_source, n_reads = looks["cross"].visible.size(2), looks["decoder"].visible.size(2)
+def _with_gold(readings: Sequence[Reading], contexts: dict[str, Context]) -> dict[str, Context]:
+    n_source, n_reads = contexts["cross"].visible.size(2), contexts["decoder"].visible.size(2)
     source, source_count = _numbered([one.source_words or [-1] * len(one.source) for one in readings], n_source)
     target, target_count = _numbered([one.target_words or [-1] * len(one.target) for one in readings], n_reads + 1)
     words, read = _words(source, source_count), _words(target[:, :-1], target_count)
@@ -140,18 +107,17 @@ def _with_gold(readings: Sequence[Reading], looks: dict[str, Look]) -> dict[str,
             here, there = np.array(one.links).T
             right[b, there, here] = True
     by_write, by_read = of_target[:, 1:].transpose(1, 2), of_target[:, :-1].transpose(1, 2)
-    encoder, decoder, cross = (looks[kind] for kind in ("encoder", "decoder", "cross"))
+    encoder, decoder, cross = (contexts[kind] for kind in ("encoder", "decoder", "cross"))
     return {
-        "encoder": Look(
-            encoder.rows, encoder.visible, encoder.marks, words,
+        "encoder": replace(
+            encoder, words=words,
             pronouns=_pronouns(readings, "encoder", _members(source, source_count), source, words.size(2)),
         ),
-        "decoder": Look(
-            decoder.rows, decoder.visible, decoder.marks, read,
-            pronouns=_pronouns(readings, "decoder", of_target, target, read.size(2)),
+        "decoder": replace(
+            decoder, words=read, pronouns=_pronouns(readings, "decoder", of_target, target, read.size(2))
         ),
-        "cross": Look(
-            cross.rows, cross.visible, cross.marks, words, Targets(by_write, right), Targets(by_read, right),
+        "cross": replace(
+            cross, words=words, writes=Targets(by_write, right), reads=Targets(by_read, right),
             pronouns=_pronouns(readings, "cross", of_target, target, words.size(2)),
         ),
     }  # fmt: skip

@@ -7,8 +7,6 @@ Shapes: L layers, H heads.
 
 from __future__ import annotations
 
-import string
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -19,24 +17,21 @@ import torch
 
 from headlight.analysis.atlas.batch import Marks, MeasuredBatch, prepare
 from headlight.analysis.atlas.faithfulness import faithfulness, parts_of
-from headlight.analysis.atlas.guesses import OF_PRONOUNS, RULES
-from headlight.analysis.atlas.measuring import Measuring, chances_of
+from headlight.analysis.atlas.guesses import RULES
+from headlight.analysis.atlas.measuring import Measuring, chances_of, over_corpora
 from headlight.analysis.atlas.reading import Left, Reader, Reading, batches
 from headlight.analysis.atlas.scoring import losses, without_each
-from headlight.analysis.atlas.spread import TWO_DIGITS, Spread, Sums
+from headlight.analysis.atlas.spread import Spread, Sums
+from headlight.analysis.measures import is_punctuation
 from headlight.analysis.sites import all_heads, attention_at, kind_of
 from headlight.corpora.truth import Known
 from transformer.model import Transformer
 from transformer.taps import Site, Tap, chain
-from transformer.tokenizers import SPACE, Tokenizer
+from transformer.tokenizers import Tokenizer
 from transformer.trace import KINDS, Kind
 
 BUDGET = 4096  # tokens of a batch
 SAMPLE_BUDGET = 1024  # the same where there is a pass for each head; others may compute between the passes
-OF_PATTERNS = ("entropy", "distance", "previous", "same", "next", "first", "special", "punctuation")
-OF_GOLD = ("alignment", "reading", *OF_PRONOUNS)
-OF_SAMPLE = ("importance", "agreement")  # measured on the first sentences only, since each takes many passes
-NAMES = (*OF_PATTERNS, *OF_GOLD, *OF_SAMPLE)
 # Of what is measured and of the generated corpora: raised when either changes, so that cached results are not shown.
 EDITION = 2
 
@@ -55,7 +50,7 @@ class Atlas:
     """The measurements. A measure that the corpus or the kind of attention doesn't have is not in the dictionaries."""
 
     pairs: int  # that were measured
-    sampled: int  # of them, for OF_SAMPLE
+    sampled: int  # of them, for the measures that take many passes
     loss: Spread  # [1, 1], nats a token
     agreement: Spread  # [1, 1], the rank correlation of the mean of all cross heads
     heads: dict[Kind, dict[str, Spread]]
@@ -146,12 +141,12 @@ class _Work:
         self.reader = Reader(model.config, source, target)
         self.marks = _marks(source), _marks(target)
         config = model.config
-        stacks = {"encoder": config.encoder, "decoder": config.decoder, "cross": config.decoder}
+        stacks: dict[Kind, Any] = {"encoder": config.encoder, "decoder": config.decoder, "cross": config.decoder}
         self.sums = {
-            kind: {name: Sums((stacks[kind].n_layers, stacks[kind].n_heads), _steps(name)) for name in NAMES}
-            for kind in KINDS
+            kind: {one.name: Sums((stack.n_layers, stack.n_heads), 10**one.digits) for one in over_corpora()}
+            for kind, stack in stacks.items()
         }
-        self.chance = {kind: {name: Sums((1, 1)) for name in (*NAMES, *RULES)} for kind in KINDS}
+        self.chance = {kind: {name: Sums((1, 1)) for name in (*self.sums[kind], *RULES)} for kind in KINDS}
         self.loss, self.agreement = Sums((1, 1)), Sums((1, 1))
         self.left, self.read, self.progress = Left(), 0, progress
 
@@ -248,19 +243,9 @@ class _Work:
         )
 
 
-def _steps(name: str) -> int:
-    """Importance, in nats, needs more digits than a share."""
-    return 10_000 if name == "importance" else TWO_DIGITS
-
-
 def _marks(tokenizer: Tokenizer) -> Marks:
     """Special tokens, and those of nothing but punctuation."""
     ids = range(tokenizer.vocab_size)
     special = np.array([id in tokenizer.special_ids for id in ids])
-    plain = [tokenizer.piece(id).replace(SPACE, "").strip() for id in ids]
-    punctuation = np.array([bool(text) and all(map(_is_punctuation, text)) for text in plain]) & ~special
-    return Marks(special, punctuation)
-
-
-def _is_punctuation(character: str) -> bool:
-    return character in string.punctuation or unicodedata.category(character).startswith("P")
+    punctuation = np.array([is_punctuation(tokenizer.piece(id)) for id in ids])
+    return Marks(special, punctuation & ~special)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from headlight.analysis.atlas import EDITION, NAMES, Atlas
+from headlight.analysis.atlas import EDITION, Atlas
 from headlight.analysis.atlas.guesses import RULES
 from headlight.analysis.atlas.roles import RULE, roles, since
+from headlight.analysis.measures import MEASURES
 from transformer.trace import KINDS, Kind
 
 WIDTH = 16  # of a column
@@ -48,14 +49,14 @@ def summary(atlas: Atlas, by: str) -> Iterator[str]:
 
 
 def table(atlas: Atlas, history: History) -> Iterator[str]:
-    names = [name for name in NAMES if any(name in of for of in atlas.heads.values())]
+    names = [name for name in MEASURES if any(name in of for of in atlas.heads.values())]
     yield "head".ljust(14) + "".join(name.rjust(WIDTH) for name in names) + "  role"
     for kind, layer, head in places(atlas):
         cells = []
         for name in names:
             spread = atlas.heads[kind].get(name)
             there = spread is not None and spread.sentences[layer, head]
-            digits = 4 if name == "importance" else 2
+            digits = MEASURES[name].digits
             cell = "-"
             if spread and there:
                 cell = f"{spread.mean[layer, head]:z.{digits}f} ±{spread.deviation[layer, head]:.{digits}f}"

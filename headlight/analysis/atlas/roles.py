@@ -17,6 +17,7 @@ from typing import NamedTuple
 from headlight.analysis.atlas.guesses import OF_PRONOUNS, RULES
 from headlight.analysis.atlas.over_corpus import Atlas
 from headlight.analysis.description import HALF, TIMES
+from headlight.analysis.measures import MEASURES
 from headlight.formatting import percent
 from transformer.trace import Kind
 
@@ -34,33 +35,33 @@ class RoleKind(NamedTuple):
     """A role: the measure that decides it, what it is called, and what the head then does.
 
     `does` and `counted` are templates: {unit} and {units} are what the corpus is aligned by, {count} is how many
-    pronouns, units or sentences the share was measured over.
+    pronouns, units or sentences the share was measured over. `looks_at` names its keys where `name` does not.
     """
 
     measure: str
     name: str
     does: str
     counted: str
-    falls: bool = False  # the measure is an error rate, so 1 minus it counts
+    looks_at: str = ""
 
 
 _OF_PRONOUNS, _OF_UNITS = "of {count} pronouns", "of {count} {units}"
 _OF_WEIGHT = "of its weight in {count} sentences"
 ROLES = (
-    RoleKind("antecedent", "antecedent", "looks at the antecedent", _OF_PRONOUNS),
+    RoleKind("antecedent", "antecedent", "looks at the antecedent", _OF_PRONOUNS, "antecedent of a pronoun"),
     RoleKind(
         "among_words",
         "antecedent among words",
         "looks at the antecedent more than at any other word, not counting the pronoun itself and special tokens",
         _OF_PRONOUNS,
     ),
-    RoleKind("alignment", "alignment", "looks at what it is translating", _OF_UNITS, True),
+    RoleKind("alignment", "alignment", "looks at what it is translating", _OF_UNITS, "word that is translated"),
     RoleKind(
         "reading",
         "alignment, one step late",
         "looks at what the previous {unit} was translated from",
         _OF_UNITS,
-        True,
+        "word that was translated",
     ),
     RoleKind("previous", "previous token", "looks at the previous token", _OF_WEIGHT),
     RoleKind("next", "next token", "looks at the next token", _OF_WEIGHT),
@@ -108,7 +109,7 @@ def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
         if spread is None or against is None:
             continue
         value, error = float(spread.mean[layer, head]), float(spread.error[layer, head])
-        if what.falls:
+        if MEASURES[what.measure].smaller_is_better:  # an error rate
             value, against = 1 - value, Compared(against.what, 1 - against.value)
         units, sentences = int(spread.units[layer, head]), int(spread.sentences[layer, head])
         if min(units, sentences) >= FEWEST and value - error >= HALF and _better(value - error, against):
@@ -150,8 +151,7 @@ def shows(atlas: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tupl
     spread, at = atlas.heads[kind][measure], (layer, head)
     most = Sentence(int(spread.most[at]), float(spread.largest[at]))
     least = Sentence(int(spread.least[at]), float(spread.smallest[at]))
-    falls = measure in BY_MEASURE and BY_MEASURE[measure].falls
-    return (least, most) if falls else (most, least)
+    return (least, most) if MEASURES[measure].smaller_is_better else (most, least)
 
 
 def since(steps: Sequence[int], names: Sequence[set[str]], name: str) -> int | None:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 UNIT = 2**24  # of which the sums count whole numbers; 512 squared, a million times, still fits into 64 bits
-TWO_DIGITS = 100  # steps of 1 in which sentences agree, if nothing else is said
 SURE = 1.96  # standard errors on both sides of a mean hold 95 % of what another sample would give
 LONG, LENGTH = 5, 20  # tokens: a shorter sentence shows little, and over so many, more show no more
 NOBODY = np.iinfo(np.int64).max  # the index of no sentence
@@ -29,7 +28,7 @@ class Sums:
     """
 
     shape: tuple[int, int]
-    steps: int = TWO_DIGITS  # of 1; values that differ by less count as the same where the most and least are sought
+    steps: int = 100  # of 1; values that differ by less count as the same where the most and least are sought
     # Sentences, Σ value, Σ value² in whole units and the rest of it in units of units, units, Σ value * units.
     parts: np.ndarray = field(init=False)  # [6, L, H] int64
     most: np.ndarray = field(init=False)  # [2 (the largest, the smallest), 5 (ENOUGH to VALUE), L, H] int64

@@ -3,7 +3,7 @@
     row of encoder 2.2 from "it"                        all weights of a row, in per cent
     top key of cross 3.1 from "elle"                    the word that a row looks at most
     weight of cross 3.1 from "elle" to "street"         0 to 1
-    previous of decoder 1.3                             a measure of a head; MEASURES has them all
+    previous of decoder 1.3                             a measure of a head; `measure_names` has them all
     head with the largest previous in decoder           or smallest; also "largest weight from .. to .. in .."
     number of heads with previous above 0.5 in encoder
     number of heads with effect on "elle" above 0.7 in cross   how much less probable without that head, in nats
@@ -27,13 +27,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from headlight.analysis.measures import MEASURES
 from headlight.teaching.mistakes import RUNNABLE
 from transformer.quoting import quoted
 
 MAX_POSITION = 1_000_000
 MAX_BEAM = 20
 MAX_STEP = 1_000_000_000  # of a training
-MEASURES = ("entropy", "distance", "same position", "previous", "following", "special", "sharpness")
 KINDS = ("encoder", "decoder", "cross")
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "has")
 _TOKEN = re.compile(r'\s*("[^"]*"(?:#\d+)?|\d+\.\d+|-?\d+(?:\.\d+)?|[a-z_][\w-]*|!=|<=|>=|[=<>,%])')
@@ -86,6 +86,11 @@ class Named:
     run: Run = Run()
     parts: tuple[Named, ...] = ()  # of a comparison, or of several
     share: bool = False  # written in per cent
+
+
+def measure_names() -> dict[str, str]:
+    """Return the measures that a lesson can name, by what it calls them: their names in `MEASURES`."""
+    return {one.lesson_name or one.name: one.name for one in MEASURES.values() if one.of_weights}
 
 
 def parse(text: str) -> Named:
@@ -222,10 +227,11 @@ class _Parser:
         return self.word()
 
     def measure(self) -> str:
-        for name in MEASURES:
+        names = measure_names()
+        for name in names:
             if self.take(*name.split()):
                 return name
-        raise self.wrong(f"what is to be computed, such as “row of ...” or one of {', '.join(MEASURES)},")
+        raise self.wrong(f"what is to be computed, such as “row of ...” or one of {', '.join(names)},")
 
     def kind(self) -> str:
         self.need("in")

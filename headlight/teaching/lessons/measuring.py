@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 from headlight import analysis
-from headlight.analysis.heads import following, sharpness
+from headlight.analysis.layout import measure_trace
 from headlight.checkpoints import snapshots, step_of
-from headlight.teaching.lessons.language import Head, Named, Run, Word
+from headlight.teaching.lessons.language import Head, Named, Run, Word, measure_names
 from headlight.teaching.mistakes import break_translator
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
@@ -163,21 +163,9 @@ class Measuring:
         one, other = named.words
         return self.words(one, trace.row_tokens(kind)), self.words(other, trace.column_tokens(kind))
 
-    def _measures(self, measure: str, kind: str, run: Run) -> np.ndarray:
+    def _measures(self, measure: str, kind: Any, run: Run) -> np.ndarray:
         """One measure of every head of a kind, [L, H]."""
-        trace = self.trace(run)
-        patterns, masked = trace.pattern(kind), trace.masked(kind)
-        special = np.array(trace.column_tokens(kind).special)
-        computed: dict[str, Callable[[], np.ndarray]] = {
-            "entropy": lambda: analysis.entropy(patterns),
-            "distance": lambda: analysis.mean_distance(patterns),
-            "same position": lambda: analysis.diagonal(patterns, masked),
-            "previous": lambda: analysis.previous(patterns, masked),
-            "following": lambda: following(patterns, masked),
-            "special": lambda: analysis.on_special(patterns, special),
-            "sharpness": lambda: sharpness(patterns),
-        }
-        values = computed[measure]()
+        values = measure_trace(self.trace(run), kind)[measure_names()[measure]]
         if np.isnan(values).any():
             raise ValueError(f"{measure} means nothing in {kind} attention here; name another measure.")
         return values

@@ -25,27 +25,21 @@ from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer import Translator
 from transformer.checkpoint import Checkpoint
 from transformer.taps import Inputs, Site
+from transformer.trace import KINDS
 
 
 def test_the_atlas_is_the_mean_of_what_each_sentence_measures_alone(small: Checkpoint, measured_atlas: Atlas) -> None:
-    """Against analysis.heads, on the trace of every sentence by itself, without padding."""
+    """As measured on the trace of every sentence by itself, without padding."""
     translator = Translator(small)
     traces = [translator.trace(pair.source, pair.target) for pair in pairs()]
     assert measured_atlas.pairs == len(traces) == 40
     assert measured_atlas.loss.mean[0, 0] == pytest.approx(
         -np.concatenate([trace.log_probs for trace in traces]).mean(), abs=1e-5
     )
-    for kind, theirs in (("encoder", "encoder"), ("decoder", "decoder"), ("cross", "cross")):
-        each = [
-            analysis.measure(t.pattern(theirs), t.masked(theirs), np.array(t.column_tokens(theirs).special))
-            for t in traces
-        ]
-        for ours, name in (
-            ("entropy", "entropy"), ("distance", "distance"), ("same", "diagonal"), ("previous", "previous"),
-            ("special", "special"),
-        ):  # fmt: skip
-            values = np.stack([getattr(one, name) for one in each])
-            spread = measured_atlas.heads[kind][ours]  # type: ignore[index]
+    for kind in KINDS:
+        each = [analysis.measure_trace(trace, kind) for trace in traces]
+        for name in ("entropy", "distance", "same", "previous", "first", "special", "punctuation"):
+            values, spread = np.stack([one[name] for one in each]), measured_atlas.heads[kind][name]
             np.testing.assert_allclose(spread.mean, np.nanmean(values, 0), atol=1e-5)
             np.testing.assert_allclose(spread.deviation, np.nanstd(values, 0, ddof=1), atol=1e-4)
 

@@ -1,51 +1,22 @@
-"""Each measure of a pattern by hand."""
+"""The measures that compare with gold by hand, and the spread of any measure over sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from headlight.analysis.atlas import rank_correlation
-from headlight.analysis.atlas.batch import Look, Pronouns, Targets
-from headlight.analysis.atlas.measuring import chances, measures
+from headlight.analysis.atlas.measuring import chances
 from headlight.analysis.atlas.spread import Sums
+from headlight.analysis.measures import MEASURES, Context, Pronouns, Targets, compute
 
 
-def look(queries: int, keys: int, causal: bool = False) -> Look:
-    """One sentence without padding, whose first key is first, last special, and next to last punctuation."""
-    visible = torch.ones(1, queries, keys, dtype=torch.bool)
-    marks = torch.zeros(1, keys, 3)
-    marks[0, 0, 0] = marks[0, -1, 1] = marks[0, -2, 2] = 1
-    return Look(torch.ones(1, queries, dtype=torch.bool), visible.tril() if causal else visible, marks)
-
-
-def values_of(rows: Sequence[Sequence[float]], at: Look) -> dict[str, float]:
-    measured = measures(torch.tensor(rows)[None, None], at)
+def values_of(rows: Sequence[Sequence[float]], context: Context) -> dict[str, float]:
+    measured = compute(torch.tensor(rows)[None, None], context, MEASURES.values())
     return {name: float(values[0, 0]) for name, (values, _) in measured.items()}
-
-
-def test_measures_of_constructed_patterns() -> None:
-    same = values_of(torch.eye(4).tolist(), look(4, 4))
-    assert same["same"] == 1 and same["previous"] == same["next"] == same["entropy"] == same["distance"] == 0
-    assert same["first"] == same["special"] == same["punctuation"] == 0.25
-    after = values_of([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]], look(4, 4))
-    assert after["next"] == 1 and after["same"] == 0  # the last row has no key after it, and is not counted
-    assert after["distance"] == (1 + 1 + 1 + 3) / 4
-    wide = values_of([[0.25] * 4] * 4, look(4, 4))
-    assert wide["entropy"] == pytest.approx(2) and wide["distance"] == pytest.approx(20 / 16)
-    causal = values_of([[1, 0, 0], [1, 0, 0], [0, 1, 0]], look(3, 3, causal=True))
-    assert causal["previous"] == 1 and np.isnan(causal["next"])
-
-
-def test_a_row_counts_as_shares_and_one_without_weight_does_not_count() -> None:
-    rows = [[0.2, 0.2, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 3.0]]
-    values = values_of(rows, look(3, 3))
-    assert values["entropy"] == pytest.approx(0.5) and values["special"] == pytest.approx(0.5)
-    assert all(np.isnan(value) for value in values_of([[0.0] * 3] * 3, look(3, 3)).values())
 
 
 def test_alignment_and_antecedent_of_constructed_patterns() -> None:
@@ -61,14 +32,16 @@ def test_alignment_and_antecedent_of_constructed_patterns() -> None:
         torch.tensor([[1.0, 0.0]]),
     )
     targets = Targets(rows, right)
-    at = replace(look(3, 4), words=words, writes=targets, reads=targets, pronouns=pronouns)
+    # One sentence without padding, whose last key is special.
+    visible, special = torch.ones(1, 3, 4, dtype=torch.bool), torch.tensor([[0.0, 0, 0, 1]])
+    context = Context(torch.ones(1, 3, dtype=torch.bool), visible, special, None, words, targets, targets, pronouns)
     # Word 0 of the target gives its parts .3 + .3 and .5 to word 1; word 1 gives most to the special key.
     pattern = [[0.3, 0.3, 0.4, 0.0], [0.3, 0.3, 0.4, 0.0], [0.1, 0.0, 0.3, 0.6]]
-    by_name = values_of(pattern, at)
+    by_name = values_of(pattern, context)
     assert by_name["alignment"] == 0.5  # one of two: a special token that is looked at most is an error
     assert by_name["antecedent"] == 0  # the special key has more than the right word
     assert by_name["among_words"] == 1  # of the two words, .3 is more than .1
-    by_chance = {name: float(values[0, 0]) for name, (values, _) in chances(at).items()}
+    by_chance = {name: float(values[0, 0]) for name, (values, _) in chances(context).items()}
     assert by_chance["alignment"] == pytest.approx(2 / 3) and "antecedent" not in by_chance
     assert by_chance["nearest noun"] == 1 and by_chance["first noun"] == 0
     assert by_chance["entropy"] == pytest.approx(2) and by_chance["special"] == pytest.approx(0.25)

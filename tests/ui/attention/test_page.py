@@ -139,7 +139,7 @@ def test_a_head_that_is_off_is_said_to_be_off_everywhere(model: Translator, chan
     app = opened(changes=change, layer="3", head="2", hide="1")
     every = header(app, "overview-patterns")["kinds"]["cross"]
     assert every["captions"][2][1] == [OFF] and every["off"] == [["", ""]] * 2 + [["", "off"]]
-    assert [values[5] for values in every["profile"]["values"]] == [None] * 5
+    assert [values[5] for values in every["profile"]["values"]] == [None] * len(every["profile"]["names"])
     assert all(value is not None for values in every["profile"]["values"] for value in values[:5])
     assert header(app, "head")["title"] == ["Layer 3, head 2", "off"]
     table = next(one.value for one in app.dataframe if "Entropy" in one.value)

@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 from headlight import checkpoints
 from headlight.analysis.atlas import Atlas, atlas
 from headlight.analysis.atlas.roles import Sentence
+from headlight.analysis.measures import MEASURES
 from headlight.cli.verbs import main
 from headlight.corpora.corpora import Corpus, GoldCorpus, open_split
 from headlight.corpora.truth import Known, known
@@ -27,7 +28,6 @@ from ui.heads import body
 from ui.heads.corpus import FILE, UPLOAD, Chosen, choices, counts, suited
 from ui.heads.head import ends
 from ui.heads.measurements import Asked, find, find_history, measure
-from ui.heads.measures import MEASURES
 from ui.heads.payload import header
 from ui.heads.table import Place, _columns
 from ui.heads.view import HeadsView
@@ -90,6 +90,9 @@ def test_what_was_measured_lies_on_the_disk_for_as_long_as_the_model_is_the_same
     assert atlases.find("heads", "small", "copy", 200) is None
     atlases.keep("heads", "small", "copy", 200, {"pairs": 1})
     assert atlases.find("heads", "small", "copy", 200) == {"pairs": 1}
+    with monkeypatch.context() as patch:
+        patch.setitem(MEASURES, "new", replace(MEASURES["entropy"], name="new"))
+        assert atlases.find("heads", "small", "copy", 200) is None  # it lacks that measure
     assert atlases.find("heads", "small", "copy", 1000) is atlases.find("history", "small", "copy", 200) is None
     assert atlases.find("heads", "small", "reverse", 200) is None
     (kept,) = (folder.parents[1] / "runs" / ".heads").iterdir()
@@ -325,7 +328,7 @@ def measured() -> Atlas:
 
 def test_the_spread_stands_beside_each_mean_in_the_table(measured: Atlas) -> None:
     rows: list[Place] = [("encoder", 0, 1), ("cross", 2, 0)]
-    measures = [measure for measure in MEASURES if measure.name in ("importance", "agreement")]
+    measures = [MEASURES[name] for name in ("importance", "agreement")]
     columns, config = _columns(measured, [], {place: [] for place in rows}, rows, rows[0], measures)
     assert list(columns) == ["Head", "Named", "Importance", "± Importance", "Agreement", "± Agreement"]
     assert columns["± Importance"] == [
@@ -343,8 +346,7 @@ def test_importance_below_nothing_has_a_colour_of_its_own(measured: Atlas) -> No
     assert scale["signed"] and scale["most"] == -scale["least"] == largest
 
 
-SHARE = next(measure for measure in MEASURES if measure.name == "alignment")
-NATS = next(measure for measure in MEASURES if measure.name == "importance")
+SHARE, NATS = MEASURES["alignment"], MEASURES["importance"]
 
 
 def test_a_head_fails_only_where_it_does_worse() -> None:

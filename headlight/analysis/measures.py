@@ -1,0 +1,367 @@
+"""The measures of attention heads, one entry each in `MEASURES`, for one sentence and over a corpus alike.
+
+Shapes: B sentences, H heads, Q queries, K keys, W words of the keys, V words of the queries, P pronouns, L layers.
+
+Each row of a pattern counts as shares of its own sum. So a head that is scaled measures as before, and a row that sums
+to 0, as in a head that is switched off, is left out; a head without any row measures NaN.
+
+Query i and key j are compared by their positions in their own sentences. In cross-attention, i counts the tokens that
+are written and j those of the source, and neither is scaled to the other's length: a distance is a number of tokens.
+In the decoder, whose first tokens can look at little but themselves, the share on the same position is high in a short
+sentence for that reason alone.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from transformer.tokenizers import SPACE
+
+Unit = Literal["share", "correlation", "bits", "nats", "tokens"]
+HeadValues = dict[str, np.ndarray]  # by the name of a measure, [L, H]
+Values = tuple[Tensor, Tensor]  # [B, H], NaN where a sentence has none; and the units [B] that each stands for
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Which word of the keys is aligned with which word of the queries, in the sentences that have gold alignment."""
+
+    rows: Tensor  # [B, V, Q], 1 where a query belongs to a word
+    right: Tensor  # bool [B, V, W]
+
+
+@dataclass(frozen=True)
+class Pronouns:
+    """For each pronoun: its sentence, the queries that stand for it, and the words that would be right."""
+
+    sentence: Tensor  # [P]
+    rows: Tensor  # [P, Q], 1 where a query stands for the pronoun
+    right: Tensor  # bool [P, W]
+    others: Tensor  # bool [P, W], all words but the pronoun itself; special tokens are not words
+    guessed: Tensor  # [P, rules], 1 where a simple rule is right
+
+
+@dataclass(frozen=True)
+class Context:
+    """What is known of the queries and keys of one kind of attention. Row t of the decoder writes token t + 1."""
+
+    rows: Tensor  # bool [B, Q], the queries that are no padding
+    visible: Tensor  # bool [B, Q, K]
+    special: Tensor  # [B, K], 1 at special tokens
+    punctuation: Tensor | None = None  # [B, K], 1 at tokens of nothing but punctuation
+    words: Tensor | None = None  # [B, K, W], 1 where a key belongs to a word; special tokens are words of their own
+    writes: Targets | None = None  # for the rows that write a word
+    reads: Targets | None = None  # for the rows that read a word, one later
+    pronouns: Pronouns | None = None
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The attention patterns of several heads, as each measure gets them."""
+
+    shares: Tensor  # [B, H, Q, K], each row as shares of its sum, or 0
+    counted: Tensor  # bool [B, H, Q], the rows that have shares
+    context: Context
+
+    @classmethod
+    def of(cls, weights: Tensor, context: Context) -> Pattern:
+        """Return `weights` [B, H, Q, K] as shares."""
+        total = weights.sum(-1, keepdim=True)
+        rows = context.rows[:, None]
+        return cls(
+            torch.where(total != 0, weights / total, 0.0) * rows[..., None], (total[..., 0] != 0) & rows, context
+        )
+
+    def mean(self, values: Tensor) -> Tensor:
+        """Return the mean over the counted rows of `values` [B, H, Q], as [B, H]; NaN where no row counts."""
+        return (values * self.counted).sum(-1) / self.counted.sum(-1)
+
+    @cached_property
+    def by_word(self) -> Tensor:
+        """The weights of each word's tokens, summed: [B, H, Q, W]."""
+        assert self.context.words is not None
+        return self.shares @ self.context.words[:, None]
+
+    @cached_property
+    def of_pronouns(self) -> Tensor:
+        """The weight on each word in the rows that stand for a pronoun: [P, H, W]."""
+        pronouns, words = self.context.pronouns, self.context.words
+        assert pronouns is not None and words is not None
+        at = pronouns.sentence
+        return torch.einsum("pq,phqk->phk", pronouns.rows, self.shares[at]) @ words[at]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number of each head: what it is called, what it means, and the function that computes it.
+
+    `name` is in files and addresses. In `meaning`, {unit} and {units} are the units of the corpus: words or letters.
+    """
+
+    name: str
+    label: str
+    unit: Unit
+    meaning: str
+    formula: str  # p: the shares of a row i, by key j; all are means over the rows
+    source: str  # the paper that the measure is from, or after
+    # [B, H] of a pattern, or None where this kind of attention or the corpus lacks what the measure needs. A measure
+    # without a function takes many passes, in headlight/analysis/atlas/over_corpus.py.
+    function: Callable[[Pattern], Tensor | None] | None
+    units: Callable[[Context], Tensor] | None = None  # [B], the words or pronouns of each sentence; None: 1 a sentence
+    limit: Callable[[Tensor], float] | None = None  # the largest value that the visible cells [Q, K] allow
+    brief: str = ""  # `meaning` where there is room for a line; "" is `meaning` itself
+    lesson_name: str = ""  # what lessons call it; "" is `name`
+    smaller_is_better: bool = False  # an error rate
+    on_attention: bool = True  # in the table and the strips of the Attention page
+    over_corpora: bool = True  # in the atlas
+
+    @property
+    def range(self) -> tuple[float | None, float | None]:
+        """The smallest and the largest value that there can be, None where nothing bounds it."""
+        return {"share": (0.0, 1.0), "correlation": (-1.0, 1.0), "nats": (None, None)}.get(self.unit, (0.0, None))
+
+    @property
+    def digits(self) -> int:
+        """How many decimals mean something: a head is worth few nats, so they need more."""
+        return 4 if self.unit == "nats" else 2
+
+    @property
+    def of_weights(self) -> bool:
+        """Whether a single sentence without gold has it."""
+        return self.function is not None and self.units is None
+
+    def largest(self, values: np.ndarray, masked: np.ndarray) -> float:
+        """Return where a scale of `values` ends: the most that a head could reach with `masked` [Q, K]."""
+        most = self.limit(torch.from_numpy(~masked)) if self.limit else self.range[1]
+        return max(float(np.nan_to_num(values).max(initial=0.0)) if most is None else most, 1e-9)
+
+
+# ---- measures of the weights alone ---------------------------------------------------------------------------------
+
+
+def entropy(pattern: Pattern) -> Tensor:
+    return pattern.mean(torch.special.entr(pattern.shares.clamp(min=0)).sum(-1) / math.log(2)).abs()  # 0, never -0
+
+
+def largest_entropy(visible: Tensor) -> float:
+    return float(visible.sum(-1).double().log2().mean())
+
+
+def distance(pattern: Pattern) -> Tensor:
+    return pattern.mean((pattern.shares * _distances(*pattern.shares.shape[-2:]).to(pattern.shares)).sum(-1))
+
+
+def largest_distance(visible: Tensor) -> float:
+    return float((visible * _distances(*visible.shape)).amax(-1).double().mean())
+
+
+def _distances(queries: int, keys: int) -> Tensor:
+    return (torch.arange(queries)[:, None] - torch.arange(keys)).abs()
+
+
+def at_offset(pattern: Pattern, offset: int) -> Tensor:
+    """Return the share on key i + offset, over the rows that have that key and may see it."""
+    shares = pattern.shares.diagonal(offset, -2, -1)  # [B, H, n]
+    start = max(0, -offset)
+    counted = pattern.counted[..., start : start + shares.size(-1)]
+    counted = counted & pattern.context.visible.diagonal(offset, -2, -1)[:, None]
+    return (shares * counted).sum(-1) / counted.sum(-1)
+
+
+def on_special(pattern: Pattern) -> Tensor:
+    return _on_marked(pattern, pattern.context.special)
+
+
+def on_punctuation(pattern: Pattern) -> Tensor | None:
+    marks = pattern.context.punctuation
+    return None if marks is None else _on_marked(pattern, marks)
+
+
+def _on_marked(pattern: Pattern, marks: Tensor) -> Tensor:
+    return pattern.mean((pattern.shares @ marks.to(pattern.shares)[:, None, :, None])[..., 0])
+
+
+# ---- measures that compare with gold, in whole words ---------------------------------------------------------------
+
+
+def misaligned(pattern: Pattern, rows: Literal["writes", "reads"]) -> Tensor | None:
+    """Return the share of aligned words whose largest weight, special tokens included, misses every word aligned to it.
+
+    That is 1 minus the precision of these links, not their alignment error rate: that also counts the second link of a
+    word that has two, and no head whose largest weight is one word could reach 0.
+    """
+    targets: Targets | None = getattr(pattern.context, rows)
+    if targets is None:
+        return None
+    chosen = (targets.rows[:, None] @ pattern.by_word).argmax(-1)  # [B, H, V]
+    aligned = targets.right.any(-1)  # [B, V]
+    hit = targets.right.gather(-1, chosen.transpose(1, 2)).transpose(1, 2)  # [B, H, V]
+    return 1 - (hit & aligned[:, None]).sum(-1) / aligned.sum(-1)[:, None]
+
+
+def aligned_words(context: Context) -> Tensor:
+    assert context.writes is not None
+    return context.writes.right.any(-1).sum(-1)
+
+
+def on_antecedent(pattern: Pattern, among_words: bool) -> Tensor | None:
+    """Return the share of pronouns whose largest weight is on the antecedent.
+
+    `among_words` leaves out the pronoun itself and special tokens: heads rest on those where they have nothing to do,
+    and may still prefer the antecedent among the rest.
+    """
+    pronouns = pattern.context.pronouns
+    if pronouns is None:
+        return None
+    weights = pattern.of_pronouns
+    largest, chosen = (weights.masked_fill(~pronouns.others[:, None], -1) if among_words else weights).max(-1)  # [P, H]
+    return by_sentence(pronouns.right.gather(-1, chosen) & (largest > 0), pattern.context)
+
+
+def by_sentence(values: Tensor, context: Context) -> Tensor:
+    """Return the mean of `values` [P, H] over each sentence's pronouns, [B, H]."""
+    assert context.pronouns is not None
+    total = torch.zeros(len(context.rows), values.size(1), device=values.device)
+    return total.index_add_(0, context.pronouns.sentence, values.float()) / pronouns_of(context)[:, None]
+
+
+def pronouns_of(context: Context) -> Tensor:
+    assert context.pronouns is not None
+    at = context.pronouns.sentence
+    return torch.zeros(len(context.rows), dtype=torch.int64, device=at.device).index_add_(0, at, torch.ones_like(at))
+
+
+# ---- the registry --------------------------------------------------------------------------------------------------
+
+_CLARK = "Clark et al. 2019, What does BERT look at?"
+_VIG = "Vig and Belinkov 2019, Analyzing the structure of attention in a transformer language model"
+# fmt: off
+MEASURES: dict[str, Measure] = {one.name: one for one in (
+    Measure(
+        "entropy", "Entropy", "bits", "Spread of the weights: 0 bits is one token; each bit doubles their number.",
+        "-Σ_j p_j log2 p_j", _VIG, entropy, limit=largest_entropy, brief="spread of the weights; 0 is one token",
+    ),
+    Measure(
+        "distance", "Distance", "tokens", "Mean distance from the query to the tokens it attends to.",
+        "Σ_j p_j |i - j|", _VIG, distance, limit=largest_distance, brief="from the query's own position, on average",
+    ),
+    Measure(
+        "previous", "Previous", "share", "Share of weight on the token before the query's.",
+        "p_(i-1)", _CLARK, partial(at_offset, offset=-1), brief="share of weight on the token before",
+    ),
+    Measure(
+        "same", "Same position", "share", "Share of weight on the token at the query's own position.",
+        "p_i", _CLARK, partial(at_offset, offset=0), brief="share of weight on the key at the query's position",
+        lesson_name="same position",
+    ),
+    Measure(
+        "next", "Next", "share", "Share of weight on the token after the query's.",
+        "p_(i+1)", _CLARK, partial(at_offset, offset=1), lesson_name="following", on_attention=False,
+    ),
+    Measure(
+        "first", "First", "share", "Share of weight on the first token.",
+        "p_1", "Xiao et al. 2023, Efficient streaming language models with attention sinks",
+        lambda pattern: pattern.mean(pattern.shares[..., 0]), on_attention=False,
+    ),
+    Measure(
+        "special", "Special", "share", "Share of weight on special tokens such as [EOS].",
+        "Σ p_j over special tokens j", _CLARK, on_special, brief="share of weight on special tokens such as [EOS]",
+    ),
+    Measure(
+        "punctuation", "Punctuation", "share", "Share of weight on punctuation.",
+        "Σ p_j over punctuation j", _CLARK, on_punctuation, on_attention=False,
+    ),
+    Measure(
+        "sharpness", "Sharpness", "share", "The largest share of a row, on average: 1 where each looks at one token.",
+        "max_j p_j", "Voita et al. 2019, Analyzing multi-head self-attention (there: confidence)",
+        lambda pattern: pattern.mean(pattern.shares.amax(-1)), on_attention=False, over_corpora=False,
+    ),
+    Measure(
+        "alignment", "Misaligned", "share",
+        "Share of aligned target {units} whose largest weight, in the row that writes the {unit}, misses every aligned "
+        "source {unit} (1 minus the precision of Och and Ney 2003). 0 is a perfect alignment.",
+        "1 - |{v : (argmax_w Σ_(j in w) p_j, v) is aligned}| / |{v : v is aligned}|",
+        "Och and Ney 2003, A systematic comparison of various statistical alignment models",
+        partial(misaligned, rows="writes"), aligned_words, smaller_is_better=True,
+    ),
+    Measure(
+        "reading", "Misaligned late", "share",
+        "The same error in the next row, which reads the {unit}: decoders often align best there (Chen et al. 2020).",
+        "as Misaligned, one row later",
+        "Chen et al. 2020, Accurate word alignment induction from neural machine translation",
+        partial(misaligned, rows="reads"), aligned_words, smaller_is_better=True,
+    ),
+    Measure(
+        "antecedent", "Antecedent", "share",
+        "Share of pronouns whose largest weight of all, special tokens included, is on the antecedent, the noun that "
+        "the pronoun stands for.",
+        "|{pronouns : argmax_w Σ_(j in w) p_j is the antecedent}| / |{pronouns}|", _CLARK,
+        partial(on_antecedent, among_words=False), pronouns_of,
+    ),
+    Measure(
+        "among_words", "Among words", "share",
+        "Share of pronouns whose antecedent gets more weight than any other word, the pronoun itself and special "
+        "tokens aside.",
+        "as Antecedent, with w among the other words", _CLARK, partial(on_antecedent, among_words=True), pronouns_of,
+    ),
+    Measure(
+        "importance", "Importance", "nats", "How much the loss per target token rises when the head is switched off.",
+        "loss without the head - loss", "Michel et al. 2019, Are sixteen heads really better than one?", None,
+    ),
+    Measure(
+        "agreement", "Agreement", "correlation",
+        "Spearman's rank correlation, over the {units} of a source sentence, of the attention that a {unit} gets with "
+        "how much less likely the output is without the {unit}: 1 is the same order, 0 is no relation.",
+        "Spearman's ρ(Σ_i p_ij, log P(target) - log P(target | source without j))",
+        "Jain and Wallace 2019, Attention is not explanation (there: Kendall's τ)", None,
+    ),
+)}
+# fmt: on
+
+
+def compute(weights: Tensor, context: Context, measures: Iterable[Measure]) -> dict[str, Values]:
+    """Return those of `measures` that `weights` [B, H, Q, K] have in this context, by name."""
+    pattern, once = Pattern.of(weights, context), torch.ones(len(weights), dtype=torch.int64)
+    found = ((one, one.function(pattern)) for one in measures if one.function is not None)
+    return {
+        one.name: (values, once if one.units is None else one.units(context))
+        for one, values in found
+        if values is not None
+    }
+
+
+def measure(
+    patterns: np.ndarray, masked: np.ndarray, special: np.ndarray, punctuation: np.ndarray | None = None
+) -> HeadValues:
+    """Return every measure of the weights alone by its name, [L, H] each, of `patterns` [L, H, Q, K].
+
+    `masked` is bool [Q, K], `special` and `punctuation` bool [K].
+    """
+    context = Context(
+        torch.ones(1, len(masked), dtype=torch.bool),
+        torch.tensor(~masked)[None],
+        torch.tensor(special)[None],
+        None if punctuation is None else torch.tensor(punctuation)[None],
+    )
+    # Layer by layer, since hundreds of tokens make a double-precision copy of all layers large.
+    layers = [
+        compute(torch.from_numpy(layer.astype(np.float64, order="C"))[None], context, MEASURES.values())
+        for layer in patterns
+    ]
+    return {name: np.stack([layer[name][0][0].numpy() for layer in layers]) for name in layers[0]}
+
+
+def is_punctuation(label: str) -> bool:
+    """Return whether a token is nothing but punctuation, by its label."""
+    text = label.replace(SPACE, "").strip()
+    return bool(text) and all(sign in string.punctuation or unicodedata.category(sign)[0] == "P" for sign in text)
