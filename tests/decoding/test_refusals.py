@@ -18,6 +18,7 @@ from transformer.decoding import (
     greedy,
     sample,
 )
+from transformer.decoding.strategies import Decoding, parameters
 from transformer.taps import Scale, Site
 
 
@@ -77,3 +78,20 @@ def test_a_model_in_training_mode_is_refused(src):
 def test_an_output_that_is_no_number_is_refused(model, src):
     with pytest.raises(ValueError, match="step 1 .* not a number"):
         finish(beam(model, src, tap=Scale(Site("decoder", 0, "self"), 0, float("inf"))))
+
+
+def test_an_option_that_no_strategy_has_is_refused(model, src):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'max_tokens'"):
+        greedy(model, src, max_tokens=3)
+    with pytest.raises(ValueError, match="no decoding strategy 'luck'; choose one of greedy, beam"):
+        Decoding.of("luck")
+    with pytest.raises(ValueError, match="beam search has no top_k; it takes size, length_penalty"):
+        Decoding.of("beam", top_k=3)
+
+
+def test_strategies_that_share_a_field_share_its_bounds_and_open_within_them():
+    for sharing in parameters().values():
+        assert len({(parameter.least, parameter.most, parameter.type) for _, parameter in sharing}) == 1
+        for _, parameter in sharing:
+            for value in (parameter.default, parameter.initial):
+                assert value is None or parameter.least <= value <= parameter.most
