@@ -13,6 +13,7 @@ from tests.decoding_by_hand import (
 )
 from transformer.decoding import (
     beam,
+    diverse_beam,
     finish,
     given,
     greedy,
@@ -28,6 +29,12 @@ from transformer.taps import Scale, Site
         (beam, {"size": 0}, "size of the beam is 0"),
         (beam, {"size": 10**9}, "from 1 to 1000"),
         (beam, {"length_penalty": -1}, "length_penalty is -1"),
+        (diverse_beam, {"size": 101}, "size of the beam is 101; it must be from 1 to 100"),
+        (diverse_beam, {"groups": 0}, "number of groups is 0"),
+        (diverse_beam, {"groups": 10**9}, "from 1 to 100"),
+        (diverse_beam, {"diversity": -0.1}, "diversity is -0.1; it must be from 0 to 10"),
+        (diverse_beam, {"diversity": float("nan")}, "diversity is nan"),
+        (diverse_beam, {"length_penalty": 11}, "length_penalty is 11"),
         (beam, {"length_penalty": float("nan")}, "length_penalty is nan"),
         (sample, {"temperature": 0.0}, "temperature is 0.0"),
         (beam, {"temperature": 0.0}, "temperature is 0.0"),

@@ -1,4 +1,4 @@
-"""Decoding is a generator: `greedy`, `beam`, `sample` and `given` yield a `DecodeStep` for each token.
+"""Decoding is a generator: `greedy`, `beam`, `diverse_beam`, `sample` and `given` yield a `DecodeStep` for each token.
 
     for step in beam(model, src, size=5): ...          # watch it write
     best = finish(beam(model, src, size=5))[0][0].ids  # or take what it wrote
@@ -27,6 +27,7 @@ A step holds [N, V] log-probabilities, so keeping all steps of a large batch tak
 """
 
 from transformer.decoding.choosers import tempered
+from transformer.decoding.diverse_beam import diverse_beam
 from transformer.decoding.search import allowed
 from transformer.decoding.step import DecodeStep, Fate, Hypothesis, finish, recorded, rows_of
 from transformer.decoding.strategies import STRATEGIES, Decoding, beam, given, greedy, sample
@@ -39,6 +40,7 @@ __all__ = [
     "Hypothesis",
     "allowed",
     "beam",
+    "diverse_beam",
     "finish",
     "given",
     "greedy",

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from transformer.decoding.choosers import Beam, Greedy, Sample, draws, tempered
+from transformer.decoding.diverse_beam import diverse_beam
 from transformer.decoding.search import Ids, Options, decode
 from transformer.decoding.step import DecodeStep
 from transformer.inference.prepared import Prepared
@@ -208,6 +209,38 @@ STRATEGIES: dict[str, Strategy] = {
             "The best hypotheses are kept at each step, and the best finished one wins.",
             beam,
             (SIZE, PENALTY, TEMPERATURE),
+            searches=True,
+        ),
+        Strategy(
+            "diverse",
+            "Diverse",
+            "diverse beam search",
+            "The beam is split into groups, and each group avoids the tokens that the groups before it chose at this "
+            "step.",
+            diverse_beam,
+            (
+                SIZE,
+                Parameter(
+                    "groups",
+                    "Groups",
+                    "Groups of hypotheses, which choose in turn: with more of them the sentences differ more.",
+                    1,
+                    10,
+                    1,
+                    3,
+                ),
+                Parameter(
+                    "diversity",
+                    "Diversity",
+                    "Subtracted from the log-probability of a token for each time that an earlier group chose it at "
+                    "this step. 0 makes the groups equal.",
+                    0.0,
+                    5.0,
+                    0.1,
+                    0.5,
+                ),
+                PENALTY,
+            ),
             searches=True,
         ),
         Strategy(

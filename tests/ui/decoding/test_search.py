@@ -66,8 +66,14 @@ def writable(decoded: Search, node: int) -> int:
     return next(c.id for c in decoded.candidates[decoded.answers[node]] if c.node is None and c.id not in (0, 2))
 
 
-def test_the_search_is_the_librarys(decoded: Search, model: Translator) -> None:
-    steps = list(beam(model.model, source(model), 3, length_penalty=0.6, record=True))
+@pytest.mark.parametrize(
+    "decoding",
+    [BEAM, *(Decoding.of("diverse", size=5, groups=3, diversity=cost) for cost in (0.0, 0.5))],
+    ids=str,
+)
+def test_the_search_is_the_librarys(decoding: Decoding, model: Translator) -> None:
+    decoded = search("small", TEXT, decoding)
+    steps = list(decoding.steps(model.model, source(model), record=True))
     best = finish(steps)[0]
     ended = [i for i in decoded.tree.hypotheses if decoded.tree.nodes[i].step == len(decoded.tree.ids(i))]
     assert [tuple(decoded.tree.ids(i)) for i in ended[: len(best)]] == [h.ids for h in best]
@@ -76,9 +82,10 @@ def test_the_search_is_the_librarys(decoded: Search, model: Translator) -> None:
         step = steps[decoded.tree.nodes[node].step]
         row = step.written.tolist().index(decoded.tree.ids(node))
         for candidate in decoded.candidates[r]:
-            assert candidate.log_prob == candidate.seen == float(step.log_probs[row, candidate.id])
+            assert candidate.log_prob == candidate.seen == pytest.approx(float(step.log_probs[row, candidate.id]))
             if candidate.node is not None:
                 assert decoded.tree.ids(candidate.node) == [*decoded.tree.ids(node), candidate.id]
+        assert len({candidate.id for candidate in decoded.candidates[r]}) == len(decoded.candidates[r])
         places = {candidate.node for candidate in decoded.candidates[r]}
         assert places >= set(decoded.tree.children[node])
 
@@ -98,7 +105,12 @@ def test_a_line_has_the_patterns_that_wrote_it(decoded: Search, model: Translato
 
 @pytest.mark.parametrize(
     "decoding",
-    [Decoding.of("greedy"), BEAM, Decoding.of("sampling", temperature=1.4, top_k=9, seed=5)],
+    [
+        Decoding.of("greedy"),
+        BEAM,
+        Decoding.of("diverse", groups=2),
+        Decoding.of("sampling", temperature=1.4, top_k=9, seed=5),
+    ],
     ids=lambda d: d.name,
 )
 def test_a_fork_is_a_decode_with_that_prefix(model: Translator, decoding: Decoding) -> None:
