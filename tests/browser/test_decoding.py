@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 import numpy as np
 import pytest
@@ -232,9 +232,10 @@ def test_a_node_opens_its_candidates_and_its_attention(page: Page, odd_url: str,
     expect(page.locator(".fate")).to_be_hidden()
 
 
-def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: Translator) -> None:
-    search = decoded(odd)
-    go(page, odd_url)
+@pytest.mark.parametrize("query", ["", "?strategy=diverse&size=4&groups=3&diversity=1.0&penalty=0"])
+def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: Translator, query: str) -> None:
+    search = decoded(odd, DecodingView.from_query(dict(parse_qsl(query[1:]))).decoding)
+    go(page, odd_url, query)
     seen: set[int] = set()
     for left in range(0, 6_000, 400):  # what is far from the visible part is not drawn
         page.locator(".treebox").evaluate("(e, left) => { e.scrollLeft = left; }", left)

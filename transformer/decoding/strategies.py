@@ -309,11 +309,6 @@ class Decoding:
     def temperature(self) -> float:
         return self.values.get("temperature", 1.0)
 
-    @property
-    def normalises(self) -> bool:
-        """Whether the score is anything else than the log-probability."""
-        return self.strategy.searches and (self.length_penalty > 0 or self.temperature != 1)
-
     def steps(self, model: Transformer | Prepared, src: Tensor, **options: Unpack[Options]) -> Iterator[DecodeStep]:
         """Return the steps of decoding `src` [B, S]. Raises ValueError for settings out of bounds."""
         return self.strategy.steps(model, src, **{**self.values, **options})

@@ -59,7 +59,6 @@ def settings(decoding: Decoding) -> dict[str, Any]:
         "name": strategy.name,
         "searches": strategy.searches,
         "draws": strategy.draws,
-        "normalises": decoding.normalises,
         "size": decoding.size,
         "penalty": decoding.length_penalty,
         "temperature": decoding.temperature,
@@ -82,6 +81,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
     header: dict[str, Any] = {
         "start": asdict(start),
         "strategy": settings(search.decoding),
+        "normalises": search.normalises,
         "bound": tree.bound,
         "vocabulary": search.vocabulary,
         "steps": search.decoder.shape[-1],
@@ -171,7 +171,7 @@ def branches_payload(
     header = {
         "cards": cards,
         "source": number_duplicates(search.source.labels),
-        "normalises": search.decoding.normalises,
+        "normalises": search.normalises,
         "shown": shown,
         "only": only,
         "reveal": reveal,

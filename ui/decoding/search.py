@@ -108,6 +108,11 @@ class Search:
         return replace(self, encoder=_NONE, decoder=RowPatterns(()), cross=RowPatterns(()))
 
     @property
+    def normalises(self) -> bool:
+        """Whether the scores are anything else than the log-probabilities."""
+        return any(node.score != node.total for node in self.tree.nodes)
+
+    @property
     def log_prob_per_token(self) -> float | None:
         """The mean over the best translation; None where it was sampled."""
         end = self.tree.nodes[self.tree.winner]
