@@ -35,7 +35,8 @@ MEASURED = {  # calls, and how many times they yield before they are ended
     "encoder_states": ("encoder_states(model, source)", 1000),
     "read_reference": ("read_reference(translator.prepared, source, target[1:])", 1000),
     "neighbours": ("neighbours(model.output.weight.detach().numpy(), 20)", 1000),
-    "beam of 10": ("searched(translator, source, Decoding.of('beam', size=10), beam_steps(10))", 10_000),
+    "beam of 10": ("decoded(Decoding.of('beam', size=10))", 10_000),
+    "diverse beam of 10": ("decoded(Decoding.of('diverse', size=10, groups=10))", 10_000),
     "translate": ("list(beam(translator.prepared, translator.source_batch([source]), 5))", 1000),
     "picture of every head": ("png(patterns_svg(blocks(), title='', facts={}))", 1000),
 }
@@ -74,8 +75,9 @@ def enough():
     if left < 0:
         raise Enough
 
-def beam_steps(size):
-    return Decoding.of("beam", size=size).steps(translator.prepared, translator.source_batch([source]), record=True)
+def decoded(decoding):
+    steps = decoding.steps(translator.prepared, translator.source_batch([source]), record=True)
+    return searched(translator, source, decoding, steps)
 
 def blocks():
     labels, none = [str(n) for n in range(512)], np.zeros((512, 512), bool)

@@ -27,7 +27,7 @@ class Live(NamedTuple):
         return self.written.size(1)
 
 
-class Chosen(NamedTuple):
+class Candidates(NamedTuple):
     """The candidates that come out of a step, [C] each, as `DecodeStep` holds them."""
 
     parents: Tensor
@@ -42,7 +42,7 @@ class Chooser(Protocol):
     def size(self) -> int:
         """The most hypotheses that each sentence keeps at a step."""
 
-    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
+    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Candidates:
         """Return the candidates of a step.
 
         `allowed` [N, V] are log-probabilities, -inf for the tokens that a row may not write. `free` [N, V] are the same
@@ -55,11 +55,11 @@ def _fates(tokens: Tensor, eos_id: int, at_bound: Tensor) -> Tensor:
     return fates.masked_fill_(tokens == eos_id, Fate.FINISHED)
 
 
-def _one_each(live: Live, allowed: Tensor, tokens: Tensor, eos_id: int, bounds: Tensor) -> Chosen:
+def _one_each(live: Live, allowed: Tensor, tokens: Tensor, eos_id: int, bounds: Tensor) -> Candidates:
     """Return one candidate per row: the token [N] that was chosen for it."""
     totals = live.totals + allowed.gather(1, tokens[:, None])[:, 0]
     fates = _fates(tokens, eos_id, bounds[live.sentences] == live.length + 1)
-    return Chosen(torch.arange(len(tokens), device=tokens.device), tokens, totals, totals, fates)
+    return Candidates(torch.arange(len(tokens), device=tokens.device), tokens, totals, totals, fates)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Greedy:
     eos_id: int
     bounds: Tensor  # [B] the most tokens that each sentence may have
 
-    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
+    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Candidates:
         return _one_each(live, allowed, allowed.argmax(-1), self.eos_id, self.bounds)
 
 
@@ -118,7 +118,7 @@ class Sample:
     top_k: int | None
     top_p: float
 
-    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
+    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Candidates:
         sums = tempered(allowed, self.temperature, self.top_k, self.top_p).double().exp().cumsum(-1)
         drawn = self.draws[live.sentences, live.length, None] * sums[:, -1:]
         # "right" steps over tokens of probability 0, where the sum does not grow.
@@ -154,14 +154,14 @@ class Beam:
         # [B, size] each sentence's best finished scores so far, best first
         self.finished = torch.full((len(bounds), size), -torch.inf, device=bounds.device)
 
-    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
+    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Candidates:
         if self.temperature == 1:
             return self.rank(live, allowed, allowed)
         # A forced token keeps the probability that it had among all tokens.
         normaliser = (free / self.temperature).logsumexp(-1, keepdim=True)
         return self.rank(live, allowed, allowed / self.temperature - normaliser)
 
-    def rank(self, live: Live, allowed: Tensor, ranking: Tensor) -> Chosen:
+    def rank(self, live: Live, allowed: Tensor, ranking: Tensor) -> Candidates:
         """Choose by the sums of `ranking` [N, V], whose values are never above 0; totals are sums of `allowed`."""
         considered = 2 * self.size  # beyond the size, so that a reader sees what was pruned
         each = ranking.topk(min(considered, ranking.size(1)))  # no sentence takes more from one row
@@ -184,7 +184,7 @@ class Beam:
         fates = fates.masked_fill(settled[:, None] & (fates == Fate.LIVE), Fate.STOPPED)
         if ranking is not allowed:
             self.sums = sums[exists & (fates == Fate.LIVE)]
-        return Chosen(*(x[exists] for x in (parents, tokens, totals, scores, fates)))
+        return Candidates(*(x[exists] for x in (parents, tokens, totals, scores, fates)))
 
     def _settled(self, active: Tensor, sums: Tensor, scores: Tensor, fates: Tensor) -> Tensor:
         """Add the finished scores, and return which sentences no live hypothesis can improve: [A].

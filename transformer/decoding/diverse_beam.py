@@ -11,7 +11,7 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
-from transformer.decoding.choosers import Beam, Chosen, Live
+from transformer.decoding.choosers import Beam, Candidates, Live
 from transformer.decoding.search import Options, decode
 from transformer.decoding.step import DecodeStep, Fate
 from transformer.inference.prepared import Prepared
@@ -65,10 +65,10 @@ class DiverseBeam:
         self.size = sum(beam.size for beam in beams)
         self.groups: Tensor | None = None  # [N] the beam of each row; None at first, where all share the rows
 
-    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
+    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Candidates:
         counts = allowed.new_zeros(len(self.beams[0].bounds), allowed.size(1))  # [B, V] of the earlier beams' choices
         cost = self.diversity
-        parts: list[Chosen] = []
+        parts: list[Candidates] = []
         groups: list[Tensor] = []
         for group, beam in enumerate(self.beams):
             every = torch.arange(len(allowed), device=allowed.device)
@@ -85,9 +85,9 @@ class DiverseBeam:
             counts.index_put_(at, counts.new_ones(()), accumulate=True)
             parts.append(chosen._replace(parents=rows[chosen.parents]))
             groups.append(torch.full_like(chosen.tokens, group))
-        merged, of_group = Chosen(*map(torch.cat, zip(*parts, strict=True))), torch.cat(groups)
+        merged, of_group = Candidates(*map(torch.cat, zip(*parts, strict=True))), torch.cat(groups)
         order = merged.scores.argsort(descending=True, stable=True)
         order = order[live.sentences[merged.parents[order]].argsort(stable=True)]
-        merged = Chosen(*(x[order] for x in merged))
+        merged = Candidates(*(x[order] for x in merged))
         self.groups = of_group[order][merged.fates == Fate.LIVE]
         return merged

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from transformer.config import ModelConfig
-from transformer.decoding.choosers import Chooser, Chosen, Live
+from transformer.decoding.choosers import Candidates, Chooser, Live
 from transformer.decoding.step import DecodeStep, Fate
 from transformer.inference.cache import Cache
 from transformer.inference.prepared import Prepared
@@ -58,7 +58,7 @@ def decode(
         lengths = (forced >= 0).sum(1)
         if not lengths.all():
             raise ValueError(f"A target is empty; give it at least [EOS] = {config.eos_id}.")
-    return Search(model, src, forced, chooser(config.eos_id, lengths), options).steps()
+    return DecodeLoop(model, src, forced, chooser(config.eos_id, lengths), options).steps()
 
 
 def never(config: ModelConfig) -> list[int]:
@@ -88,7 +88,7 @@ class NotANumberError(ValueError):
     """The model's output for the next token is NaN."""
 
 
-class Search:
+class DecodeLoop:
     """A decode in progress. It owns its cache and the live hypotheses, and never writes to the model."""
 
     def __init__(self, model: Transformer | Prepared, src: Tensor, forced: Tensor, choose: Chooser, options: Options):
@@ -114,7 +114,7 @@ class Search:
             self.cache = self.network.read(self.src, chain(self.tap, recorder))
         here = self.tap_at(self.live.length) if self.tap_at is not None else None
         log_probs = self._log_probs(self.cache, chain(self.tap, here, recorder))
-        chosen = self._chosen(log_probs)
+        chosen = self._choose(log_probs)
         step = DecodeStep(
             self.live.length, self.live.sentences, self.live.written, log_probs, *chosen, _patterns(recorder)
         )
@@ -133,7 +133,7 @@ class Search:
             )
         return log_probs
 
-    def _chosen(self, log_probs: Tensor) -> Chosen:
+    def _choose(self, log_probs: Tensor) -> Candidates:
         if self.live.length < self.forced.size(1):
             token = self.forced[self.live.sentences, self.live.length, None]
             free = allowed(log_probs, self.config)
