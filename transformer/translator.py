@@ -1,4 +1,4 @@
-"""Text in; a translation, or a trace of everything that was looked at, out.
+"""A checkpoint with its tokenizers: from text to a translation, or to a trace of every attention weight.
 
 Shapes: B sentences, S source tokens, T target tokens, V target vocabulary.
 """
