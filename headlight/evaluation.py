@@ -17,8 +17,9 @@ from headlight.corpora.mixtures import Mixture
 from headlight.corpora.pairs import Corpus, Pair, Pairs
 from transformer.batches import Example, bucket, collate
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.training.loop import batch_loss
-from transformer.translator import LENGTH_PENALTY, Translator
+from transformer.translator import Translator
 from transformer.yielding import yield_turn
 
 FEW = 100  # sentences: on fewer, each of them moves a score by a percent and more

@@ -18,8 +18,8 @@ with page(DecodingView, "Decoding", "How does it choose the next word?") as open
         text = source_input(model, view)
     with strategy:
         controls(view)
-    decoded = search(opened.name, text, view.how)
+    decoded = search(opened.name, text, view.decoding)
     with sentence:
         far_note(opened.name, model, text, decoded.log_prob_per_token)
     token_notes(decoded.source, *node_labels(model, decoded.tree))
-    stage(opened.name, text, model, view.how, opened.actions)
+    stage(opened.name, text, model, view.decoding, opened.actions)

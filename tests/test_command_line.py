@@ -47,6 +47,22 @@ def test_translate_n_best_and_samples(folder: str, capsys: pytest.CaptureFixture
     assert drawn[0] == drawn[1] != drawn[2]
 
 
+def test_translate_takes_every_strategy_and_its_parameters(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def written(*options: str) -> str:
+        assert main(["translate", folder, "two dogs", *options]) == 0
+        return capsys.readouterr().out
+
+    assert written("--strategy", "greedy") == written("--beam", "1")
+    assert written("--strategy", "sampling", "--seed", "4") == written("--sample", "--seed", "4")
+    split = ["--strategy", "diverse", "--beam", "6", "--n-best", "2"]
+    assert written(*split, "--groups", "3", "--diversity", "0") == written("--beam", "2", "--n-best", "2")
+    assert written(*split, "--groups", "6", "--diversity", "2") != written("--beam", "6", "--n-best", "2")
+    assert main(["translate", folder, "two dogs", "--strategy", "diverse", "--groups", "101"]) == 1
+    assert "The number of groups is 101; it must be from 1 to 100." in capsys.readouterr().err
+    assert main(["translate", folder, "two dogs", "--strategy", "greedy", "--temperature", "2"]) == 1
+    assert "A temperature changes nothing of greedy decoding" in capsys.readouterr().err
+
+
 def test_trace_writes_what_can_be_loaded(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "girl.npz"
     assert main(["trace", folder, "a little girl", "--target", "two dogs", "--out", str(out)]) == 0

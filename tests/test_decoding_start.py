@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 import torch
 
+from headlight.analysis.resampling import Resampler
 from tests.small import TEXTS, small_checkpoint
 from transformer import Transformer, Translator
 from transformer.decoding import beam, finish, given, greedy, sample
-from transformer.decoding.kept import Kept
 from transformer.decoding.tree import grow
 
 PAD, EOS = 0, 3
@@ -87,7 +87,7 @@ def test_a_start_that_is_never_written_freely_may_be_forced_again() -> None:
 
 def test_kept_steps_start_so_too() -> None:
     model = network(sos_id=EOS)
-    kept = Kept(model, SRC[:1])
+    kept = Resampler(model, SRC[:1])
     for seed in (1, 2, 1):
         steps = kept.sample(seed=seed, temperature=1.5)
         direct = list(sample(model, SRC[:1], seed=seed, temperature=1.5))
@@ -97,7 +97,7 @@ def test_kept_steps_start_so_too() -> None:
 
 def test_a_tree_has_the_start_as_its_trunk() -> None:
     steps = list(beam(network(), SRC[:1], size=3))
-    tree = grow(steps, bound=20, size=3, length_penalty=0.6)
+    tree = grow(steps, bound=20, length_penalty=0.6)
     assert all(tree.ids(end)[:2] == list(START) for end in tree.hypotheses)
     assert [node.token for node in tree.nodes[1:3]] == list(START)
 

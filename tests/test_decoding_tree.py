@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from headlight.analysis.resampling import Resampler
 from tests.decoding_by_hand import EOS, PAD, SOS, UNK, network
 from transformer.decoding import beam, greedy, sample
-from transformer.decoding.kept import Kept
 from transformer.decoding.tree import OUTCOMES, Tree, grow
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
@@ -34,7 +34,7 @@ def penalty(length: int, alpha: float) -> float:
 def searched(model: Transformer, size: int, alpha: float, longest: int) -> Tree:
     src = SRC.clamp(max=model.config.source_vocab_size - 1)
     steps = list(beam(model, src, size, length_penalty=alpha, max_length=longest))
-    return grow(steps, size=size, length_penalty=alpha, bound=longest)
+    return grow(steps, length_penalty=alpha, bound=longest)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
@@ -94,7 +94,7 @@ def test_every_node_has_the_best_outcome_of_what_comes_after_it() -> None:
     for i, node in enumerate(tree.nodes):
         after = [OUTCOMES.index(tree.nodes[child].outcome) for child in tree.children[i]]
         if node.outcome == "pruned":
-            assert node.row is None and not after
+            assert not node.rows and not after
         elif after:
             assert OUTCOMES.index(node.outcome) == min(min(after), OUTCOMES.index("dropped"))
     assert [i for i, node in enumerate(tree.nodes) if node.outcome == "winner"] == tree.path(tree.winner)
@@ -116,8 +116,8 @@ def test_nodes_are_found_by_what_they_wrote_and_lead_to_the_best_end() -> None:
 def test_each_answer_of_the_model_belongs_to_one_node() -> None:
     model = network()
     steps = list(beam(model, SRC, 3, max_length=12))
-    tree = grow(steps, size=3, length_penalty=0.6, bound=12)
-    asked = {(node.step, node.row): i for i, node in enumerate(tree.nodes) if node.row is not None}
+    tree = grow(steps, length_penalty=0.6, bound=12)
+    asked = {(node.step, row): i for i, node in enumerate(tree.nodes) for row in node.rows}
     assert len(asked) == sum(len(step.sentences) for step in steps)
     for (step, row), i in asked.items():
         assert steps[step].written[row].tolist() == tree.ids(i)
@@ -136,15 +136,15 @@ def test_a_sentence_of_a_batch_has_the_tree_that_it_has_alone() -> None:
     batch = torch.tensor([[5, 6, 4, EOS], [7, 8, EOS, PAD]])
     steps = list(beam(model, batch, 3, max_length=9))
     alone = list(beam(model, batch[1:, :3], 3, max_length=9))
-    one = grow(steps, size=3, length_penalty=0.6, bound=9, sentence=1)
-    other = grow(alone, size=3, length_penalty=0.6, bound=9)
+    one = grow(steps, length_penalty=0.6, bound=9, sentence=1)
+    other = grow(alone, length_penalty=0.6, bound=9)
     assert [one.ids(i) for i in range(len(one.nodes))] == [other.ids(i) for i in range(len(other.nodes))]
     assert [node.outcome for node in one.nodes] == [node.outcome for node in other.nodes]
 
 
 def test_a_search_that_is_still_going_on_is_live() -> None:
     steps = list(itertools.islice(beam(network(eos_bias=-20), SRC, 2, max_length=9), 3))
-    tree = grow(steps, size=2, length_penalty=0.6, bound=9)
+    tree = grow(steps, length_penalty=0.6, bound=9)
     assert [tree.nodes[i].step for i in tree.hypotheses] == [3, 3]
     with pytest.raises(ValueError, match="no steps"):
         grow([], bound=9)
@@ -175,7 +175,7 @@ SETTINGS = [
 
 def test_sampling_from_kept_steps_is_sampling_again(monkeypatch: pytest.MonkeyPatch) -> None:
     model = network()
-    kept = Kept(model, SRC)
+    kept = Resampler(model, SRC)
     counted = Counted(monkeypatch)
     for settings in SETTINGS:
         again = kept.sample(**settings)  # type: ignore[arg-type]
@@ -190,7 +190,7 @@ def test_sampling_from_kept_steps_is_sampling_again(monkeypatch: pytest.MonkeyPa
     assert counted.passes == before
     held = [[step.log_probs, *(step.patterns or {}).values()] for step in kept.steps.values()]
     assert kept.nbytes == sum(array.nbytes for arrays in held for array in arrays) > 0
-    monkeypatch.setattr("transformer.decoding.kept.MOST", 0)
+    monkeypatch.setattr("headlight.analysis.resampling.MAX_BYTES", 0)
     kept.sample(temperature=3.0, seed=11)
     assert len(kept.steps) < len(held) and counted.passes > before
 
@@ -198,7 +198,7 @@ def test_sampling_from_kept_steps_is_sampling_again(monkeypatch: pytest.MonkeyPa
 def test_another_temperature_asks_nothing_while_the_same_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """And where something else is drawn, the steps before it are still those that were kept."""
     model = network()
-    kept = Kept(model, SRC)
+    kept = Resampler(model, SRC)
     first = kept.sample(temperature=1.0, seed=3)
     counted = Counted(monkeypatch)
     near = kept.sample(temperature=1.0001, seed=3)

@@ -19,7 +19,7 @@ FORBIDDEN = {
     "ui and server use the instrument": ("headlight/folders.py", "import ui.state.view"),
     "ui shares with the server only": ("ui/state/view.py", "from server import login"),
     "inside transformer": ("transformer/layers.py", "from transformer import translator"),
-    "inside headlight": ("headlight/analysis/heads.py", "def late():\n    import headlight.runs.worker"),
+    "inside headlight": ("headlight/analysis/measures.py", "def late():\n    import headlight.runs.worker"),
     "inside server": ("server/access.py", "from server import login"),
     "a page's folder is used by that page alone": ("ui/heads/body.py", "from ui.training.view import TrainingView"),
     "the library draws nothing": ("server/classroom/store.py", "import streamlit as st"),

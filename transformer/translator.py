@@ -1,4 +1,4 @@
-"""Text in; a translation, or a trace of everything that was looked at, out.
+"""A checkpoint with its tokenizers: from text to a translation, or to a trace of every attention weight.
 
 Shapes: B sentences, S source tokens, T target tokens, V target vocabulary.
 """
@@ -19,7 +19,8 @@ from torch import Tensor
 
 from transformer.batches import collate
 from transformer.checkpoint import Checkpoint, native
-from transformer.decoding import Hypothesis, beam, finish, greedy, sample
+from transformer.decoding import Decoding, Hypothesis, finish
+from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
 from transformer.quoting import quoted, short
@@ -28,12 +29,10 @@ from transformer.tokenizers import Tokenizer
 from transformer.trace import Tokens, Trace
 from transformer.yielding import yield_turn
 
-LENGTH_PENALTY = 1.0  # Wu et al. 2016, equation 14; chosen on the Multi30k validation sets
-
 
 @dataclass(frozen=True)
 class Translation:
-    """What was written. `score` ranks hypotheses: the log-probability over the length penalty."""
+    """A translation. `score` ranks hypotheses: the log-probability over the length penalty."""
 
     text: str
     tokens: list[str]  # as people read them, [EOS] included where the model wrote it
@@ -44,7 +43,7 @@ class Translation:
 
     @property
     def log_prob_per_token(self) -> float:
-        """The mean, in nats: how sure the model was, whatever the length."""
+        """The mean, in nats: how confident the model was, whatever the length."""
         return self.log_prob / len(self.ids)
 
 
@@ -52,7 +51,7 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 def in_precision(checkpoint: Checkpoint, precision: str) -> Checkpoint:
-    """The checkpoint, its weights brought to that precision. Raises ValueError for one that isn't offered."""
+    """Convert a checkpoint's weights to a precision and return it. Raises ValueError for one that isn't offered."""
     if precision not in PRECISIONS:
         raise ValueError(f"The precision is {quoted(precision)}; choose one of {', '.join(PRECISIONS)}.")
     checkpoint.model.to(PRECISIONS[precision])
@@ -62,12 +61,11 @@ def in_precision(checkpoint: Checkpoint, precision: str) -> Checkpoint:
 class Translator:
     """A checkpoint that reads and writes text. It is never written to, so threads may share it.
 
-    It computes with its model's weights as they were when it was first asked for something; after a change of them,
-    make another one.
+    It computes with the model's weights as they were when it was first used; after changing them, make a new one.
     """
 
     def __init__(self, checkpoint: Checkpoint, shares: bool = False):
-        """Where it `shares`, a large model takes half the memory: see `Prepared`."""
+        """With `shares`, a large model takes half the memory: see `Prepared`."""
         self.checkpoint, self.shares = checkpoint, shares
 
     @classmethod
@@ -81,7 +79,7 @@ class Translator:
 
     @cached_property
     def prepared(self) -> Prepared:
-        """The model ready to run and to be decoded with, made once."""
+        """The model prepared for running and decoding, made once."""
         return Prepared(self.model, self.shares)
 
     @cached_property
@@ -94,9 +92,9 @@ class Translator:
         return self.checkpoint.card
 
     def encode(self, text: str) -> list[int]:
-        """The source ids of a sentence, with what stands around it: [EOS] at its end, or what the model asks for.
+        """Return the source ids of a sentence, with [EOS] at its end, or the start and end that the model expects.
 
-        Raises ValueError where there is nothing to read or more than the model reads.
+        Raises ValueError for an empty text and for one with more tokens than the model reads.
         """
         ids = self.checkpoint.source_tokenizer.encode(_require_text(text, "text"))
         if not ids:
@@ -106,9 +104,9 @@ class Translator:
         return self._bounded([*config.source_start, *ids, *end], "The sentence")
 
     def encode_target(self, text: str) -> list[int]:
-        """The target ids of a given translation, from [SOS] to [EOS]. Raises ValueError as `encode` does.
+        """Return the target ids of a given translation, from [SOS] to [EOS]. Raises ValueError as `encode` does.
 
-        After [SOS] stands what the model's targets start with, such as the name of the language.
+        [SOS] is followed by the tokens that the model's targets start with, such as the name of the language.
         """
         ids = self.checkpoint.target_tokenizer.encode(_require_text(text, "translation"))
         if not ids:
@@ -125,7 +123,7 @@ class Translator:
     def translate(
         self, text: str, beam_size: int = 5, length_penalty: float = LENGTH_PENALTY, **options: Any
     ) -> Translation:
-        """The best translation found: by beam search, or greedily where `beam_size` is 1.
+        """Return the best translation found by beam search, or by greedy decoding if `beam_size` is 1.
 
         `options` go to `decoding.beam` or `decoding.greedy` (`max_length`, `prefix`, `tap`; to a beam `temperature`).
         """
@@ -134,8 +132,8 @@ class Translator:
     def n_best(
         self, text: str, beam_size: int = 5, length_penalty: float = LENGTH_PENALTY, **options: Any
     ) -> list[Translation]:
-        """The `beam_size` best translations, best first."""
-        return self._search([self.encode(text)], beam_size, length_penalty, options)[0][:beam_size]
+        """Return the `beam_size` best translations, best first."""
+        return self.decode(text, _beam(beam_size, length_penalty), **options)[:beam_size]
 
     def translate_batch(
         self,
@@ -145,9 +143,9 @@ class Translator:
         batch: int = 64,
         **options: Any,
     ) -> list[Translation]:
-        """The best translation of each text, `batch` of about the same length at a time.
+        """Return the best translation of each text, translating `batch` texts of about the same length at a time.
 
-        A model that applies no padding mask would see it, so there those of a batch are equally long.
+        A model without a padding mask would attend to padding, so its batches hold sources of equal length.
         """
         ids = [self.encode(text) for text in texts]
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
@@ -156,28 +154,25 @@ class Translator:
             groups = [list(alike) for _, alike in groupby(order, key=lambda i: len(ids[i]))]
         translations: dict[int, Translation] = {}
         for chosen in (group[at : at + batch] for group in groups for at in range(0, len(group), batch)):
-            results = self._search([ids[i] for i in chosen], beam_size, length_penalty, options)
+            results = self._search([ids[i] for i in chosen], _beam(beam_size, length_penalty), options)
             translations.update((i, best[0]) for i, best in zip(chosen, results, strict=True))
         return [translations[i] for i in range(len(ids))]
 
     def sample(self, text: str, **options: Any) -> Translation:
-        """One sampled translation; `options` go to `decoding.sample` (temperature, top_k, top_p, seed)."""
-        hypotheses = finish(sample(self.prepared, self.source_batch([self.encode(text)]), **options))
-        return self.translation(hypotheses[0][0])
+        """Return one sampled translation; `options` go to `decoding.sample` (temperature, top_k, top_p, seed)."""
+        return self.decode(text, Decoding.of("sampling"), **options)[0]
 
-    def _search(
-        self, sources: list[list[int]], beam_size: int, length_penalty: float, options: dict[str, Any]
-    ) -> list[list[Translation]]:
+    def decode(self, text: str, decoding: Decoding, **options: Any) -> list[Translation]:
+        """Return the translations that a decoding strategy finds, best first; `options` go to the strategy."""
+        return self._search([self.encode(text)], decoding, options)[0]
+
+    def _search(self, sources: list[list[int]], decoding: Decoding, options: dict[str, Any]) -> list[list[Translation]]:
         require_heads(options.get("tap"), self._heads)
-        src = self.source_batch(sources)
-        if beam_size == 1:
-            steps = greedy(self.prepared, src, **options)
-        else:
-            steps = beam(self.prepared, src, size=beam_size, length_penalty=length_penalty, **options)
+        steps = decoding.steps(self.prepared, self.source_batch(sources), **options)
         return [[self.translation(hypothesis) for hypothesis in hypotheses] for hypotheses in finish(steps)]
 
     def source_batch(self, sources: list[list[int]]) -> Tensor:
-        """Source ids as one padded tensor [B, S] on the model's device."""
+        """Return source ids as one padded tensor [B, S] on the model's device."""
         device = next(self.model.parameters()).device
         return collate([(ids, [self.model.config.sos_id]) for ids in sources], self.model.config.pad_id).src.to(device)
 
@@ -194,7 +189,7 @@ class Translator:
 
     @torch.inference_mode()
     def log_probs(self, src_ids: ArrayLike | Tensor, tgt_ids: ArrayLike | Tensor, tap: Tap | None = None) -> Tensor:
-        """log p(next token | source, target so far) after each target token, in float32: [B, T, V].
+        """Return log p(next token | source, target so far) after each target token, in float32: [B, T, V].
 
         `src_ids` [B, S] and `tgt_ids` [B, T] are integer ids, padded with the configuration's `pad_id`; padding is
         hidden from every attention, and later tokens from the decoder's, where the model's masks are applied. Raises
@@ -230,17 +225,17 @@ class Translator:
         own: Translation | None = None,
         **options: Any,
     ) -> Trace:
-        """What every head looks at while the model reads `text` and writes `target`, or its own translation.
+        """Record every head's attention while the model reads `text` and writes `target`, or its own translation.
 
-        `interventions` change heads, in the search for the translation as well as in the pass that is recorded. `own`
-        is what that search found, where it was made before. Raises ValueError for an intervention on a head that the
-        model lacks, and for a text that is no str.
+        `interventions` change heads, in the search for the translation as well as in the recorded pass. `own` is the
+        result of that search, if it is known already. Raises ValueError for an intervention on a head that the model
+        lacks, and for a text that is not a str.
         """
         tap = chain(*_require_taps(interventions))
         source = self.encode(text)
         finished = True
         if target is None:
-            best = own or self._search([source], beam_size, LENGTH_PENALTY, {**options, "tap": tap})[0][0]
+            best = own or self._search([source], _beam(beam_size), {**options, "tap": tap})[0][0]
             written, finished = [self.model.config.sos_id, *best.ids], best.finished
         else:
             written = self.encode_target(target)
@@ -256,17 +251,17 @@ class Translator:
         )
 
     def encode_pair(self, text: str, target: str | None = None) -> tuple[list[int], list[int]]:
-        """The ids of a sentence, and of `target` or of the model's own translation from [SOS] on."""
+        """Return the ids of a sentence, and those of `target` or of the model's own translation, from [SOS] on."""
         if target is not None:
             return self.encode(text), self.encode_target(target)
         return self.encode(text), [self.model.config.sos_id, *self.translate(text).ids]
 
     def token(self, named: int | str, like: int) -> int:
-        """The id of a target token by its text, or the id itself; `like` as in `Tokenizer.named`."""
+        """Return the id of a target token given by its text or its id; `like` as in `Tokenizer.named`."""
         return self.checkpoint.target_tokenizer.named(named, like) if isinstance(named, str) else named
 
     def trace_ids(self, source: Sequence[int], target: Sequence[int], interventions: Sequence[Tap] = ()) -> Trace:
-        """The trace of one source (to [EOS]) and one target (from [SOS] on), as ids."""
+        """Return the trace of one source (to [EOS]) and one target (from [SOS] on), both given as ids."""
         yield_turn()
         recorder = Recorder()
         log_probs = self.log_probs([source], [target[:-1]], chain(*interventions, recorder))[0]
@@ -287,6 +282,12 @@ class Translator:
         )
 
 
+def _beam(size: int, length_penalty: float = LENGTH_PENALTY) -> Decoding:
+    if size == 1:
+        return Decoding.of("greedy")
+    return Decoding.of("beam", size=size, length_penalty=length_penalty)
+
+
 def _require_text(text: object, what: str) -> str:
     if isinstance(text, list | tuple):
         raise ValueError(f"There are {len(text)} texts; give one str, or use translate_batch.")
@@ -304,7 +305,7 @@ def _require_taps(interventions: object) -> Sequence[Tap]:
 
 
 def describe_tokens(tokenizer: Tokenizer, ids: Iterable[int], text: str | None = None) -> Tokens:
-    """A sentence's ids with the names that people see; `text` is what was typed, where anything was."""
+    """Return a sentence's tokens with the labels that people see; `text` is the text that was typed, if any."""
     ids = list(ids)
     pieces = [tokenizer.piece(i) for i in ids]
     special = [i in tokenizer.special_ids for i in ids]
@@ -312,6 +313,6 @@ def describe_tokens(tokenizer: Tokenizer, ids: Iterable[int], text: str | None =
 
 
 def _stack(recorder: Recorder, stack: str, kind: str) -> np.ndarray:
-    """The layers of one kind of attention, of the first sentence: [L, H, Q, K]."""
+    """Return the patterns of one kind of attention, of the first sentence: [L, H, Q, K]."""
     layers = sorted(site for site in recorder if (site.stack, site.kind) == (stack, kind))
     return np.stack([recorder[site][0][0].float().cpu().numpy() for site in layers])

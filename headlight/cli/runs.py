@@ -36,11 +36,11 @@ from headlight.runs.steer import start
 from headlight.runs.worker import work as work_on
 from headlight.teaching.mistakes import MISTAKES, TRAINABLE
 from transformer.config import ModelConfig, StackConfig, TrainConfig
+from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.files import open_regular
 from transformer.presets import DIFFERS, PRESETS, preset
 from transformer.quoting import short
 from transformer.training.processes import require_all_started, several
-from transformer.translator import LENGTH_PENALTY
 
 STACKS = ("encoder", "decoder")
 VOCABULARY = ("tokenizer", "vocabulary", "separate", "min_frequency", "max_characters", "max_tokens")

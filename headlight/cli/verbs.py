@@ -26,11 +26,12 @@ from headlight.runs import FEW, Evaluation, Evaluator
 from headlight.web.publish import single_page
 from transformer.checkpoint.native import to_json
 from transformer.checkpoint.weights import Refused
+from transformer.decoding.strategies import LENGTH_PENALTY, STRATEGIES, Decoding, Strategy, parameters
 from transformer.files import write_json, write_text
 from transformer.model import count_parameters
 from transformer.quoting import LONGEST, short, worded
 from transformer.training.processes import leave, several
-from transformer.translator import LENGTH_PENALTY, PRECISIONS, Translation, Translator, in_precision
+from transformer.translator import PRECISIONS, Translation, Translator, in_precision
 
 Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]
 MOST_SEEN = 0.05  # share of the pairs to score that were trained on; the same short sentence stands in many corpora
@@ -83,33 +84,21 @@ def command_line(
         sub.add_argument("checkpoint", type=folders.named, help=text)
         what = "the sentences; standard input, one per line, if absent"
         sub.add_argument("sentence", nargs="*", default=[], help=what)
-        sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
         _takes_precision(sub)
 
     sub = verb(translate, "Translate sentences.")
     takes_sentences(sub)
-    sub.add_argument(
-        "--length-penalty", type=float, default=LENGTH_PENALTY, help="the exponent α of Wu et al. 2016; 0 is no penalty"
-    )
     sub.add_argument("--n-best", type=int, default=1, help="hypotheses to print, best first, with their scores")
-    sub.add_argument("--sample", action="store_true", help="sample the translation instead of searching for the best")
-    sub.add_argument(
-        "--temperature",
-        type=float,
-        default=1.0,
-        help="for --sample and the beam: below 1 favours probable tokens, above 1 flattens the distribution",
-    )
-    sub.add_argument("--top-k", type=int, help="for --sample: only the k most probable tokens")
-    sub.add_argument(
-        "--top-p",
-        type=float,
-        default=1.0,
-        help="for --sample: only the nucleus, the smallest set of most probable tokens that reaches p",
-    )
-    sub.add_argument("--seed", type=int, default=0, help="for --sample")
+    sub.add_argument("--strategy", choices=tuple(STRATEGIES), help="how the next token is chosen; beam if absent")
+    sub.add_argument("--sample", action="store_true", help="the same as --strategy sampling")
+    for sharing in parameters().values():
+        parameter, names = sharing[0][1], " and ".join(strategy.name for strategy, _ in sharing)
+        what = f"for {names}: {parameter.help[0].lower()}{parameter.help[1:]}"
+        sub.add_argument(parameter.flag, dest=parameter.name, type=parameter.type, default=parameter.default, help=what)
 
     sub = verb(trace, "Save the attention weights of every head as .npz.")
     takes_sentences(sub)
+    sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
     sub.add_argument("--target", help="a translation to force-decode instead of the model's own")
     sub.add_argument("--out", required=True, help="the .npz file; numbered where there are several sentences")
 
@@ -198,7 +187,9 @@ def translate(options: argparse.Namespace) -> None:
         for translation in written:
             score = f"{translation.score:9.4f}\t" if options.n_best > 1 else ""
             print(f"{score}{translation.text}", flush=True)
-        typed = options.sentence and not options.sample  # sentences from a file may be many, and sampled ones unusual
+        typed = (
+            options.sentence and not _strategy(options).draws
+        )  # sentences from a file may be many, and sampled ones unusual
         if typed and (warning := _warning(translator, sentence, written[0], read)):
             print(warning, file=sys.stderr)
 
@@ -211,16 +202,23 @@ def _warning(translator: Translator, sentence: str, written: Translation, read: 
     return unlike_note() if unlike(translator.card, written.log_prob_per_token) else ""
 
 
+def _strategy(options: argparse.Namespace) -> Strategy:
+    """Return the strategy that is asked for by its name, by --sample, or by a beam of 1, which is greedy."""
+    beam = "greedy" if max(options.size, options.n_best) == 1 else "beam"
+    return STRATEGIES[options.strategy or ("sampling" if options.sample else beam)]
+
+
 def _translations(translator: Translator, sentence: str, options: argparse.Namespace) -> list[Translation]:
-    if options.sample:
-        drawing = {"temperature": options.temperature, "top_k": options.top_k, "top_p": options.top_p}
+    strategy = _strategy(options)
+    settings = {parameter.name: getattr(options, parameter.name) for parameter in strategy.parameters}
+    if options.temperature != 1 and "temperature" not in settings:
+        raise ValueError(f"A temperature changes nothing of {strategy.title}; give --sample, or a beam of 2 or more.")
+    if strategy.draws:
         seeds = range(options.seed, options.seed + options.n_best)
-        return [translator.sample(sentence, seed=seed, **drawing) for seed in seeds]
-    size = max(options.beam, options.n_best)
-    tempered = {} if options.temperature == 1 else {"temperature": options.temperature}
-    if tempered and size == 1:
-        raise ValueError("A temperature changes nothing of greedy decoding; give --sample, or a beam of 2 or more.")
-    return translator.n_best(sentence, size, options.length_penalty, **tempered)[: options.n_best]
+        return [translator.decode(sentence, Decoding.of(strategy.name, **settings | {"seed": n}))[0] for n in seeds]
+    if "size" in settings:
+        settings["size"] = max(options.size, options.n_best)
+    return translator.decode(sentence, Decoding.of(strategy.name, **settings))[: options.n_best]
 
 
 def trace(options: argparse.Namespace) -> None:

@@ -18,9 +18,9 @@ from headlight.runs.averaging import averaged, enough
 from headlight.runs.folder import VALIDATION, RunFolder, snapshots
 from transformer.access import require_private
 from transformer.checkpoint.native import load_weights, save_weights
+from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.files import remove
 from transformer.quoting import short
-from transformer.translator import LENGTH_PENALTY
 
 LARGEST_HISTORY = 25_000_000  # bytes: a folder to ship is cloned by everybody, and they look at few snapshots
 

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint
 from transformer.config import ModelConfig
+from transformer.decoding import Decoding
 from transformer.model import Transformer
 from transformer.positions import NoPositions
 from transformer.quoting import quoted
@@ -236,14 +237,8 @@ class BrokenTranslator(Translator):
         super().__init__(replace(checkpoint, model=model, card=card))
         self.mistake = mistake
 
-    def _search(
-        self, sources: list[list[int]], beam_size: int, length_penalty: float, options: dict[str, Any]
-    ) -> list[list[Translation]]:
-        tap = chain(self.tap, options.get("tap"))
-        return super()._search(sources, beam_size, length_penalty, {**options, "tap": tap})
-
-    def sample(self, text: str, **options: Any) -> Translation:
-        return super().sample(text, **{**options, "tap": chain(self.tap, options.get("tap"))})
+    def _search(self, sources: list[list[int]], decoding: Decoding, options: dict[str, Any]) -> list[list[Translation]]:
+        return super()._search(sources, decoding, {**options, "tap": chain(self.tap, options.get("tap"))})
 
     def log_probs(self, src_ids: ArrayLike | Tensor, tgt_ids: ArrayLike | Tensor, tap: Tap | None = None) -> Tensor:
         return super().log_probs(src_ids, tgt_ids, chain(self.tap, tap))

@@ -35,7 +35,8 @@ MEASURED = {  # calls, and how many times they yield before they are ended
     "encoder_states": ("encoder_states(model, source)", 1000),
     "read_reference": ("read_reference(translator.prepared, source, target[1:])", 1000),
     "neighbours": ("neighbours(model.output.weight.detach().numpy(), 20)", 1000),
-    "beam of 10": ("searched(translator, source, Strategy('beam', 10), beam_steps(10))", 10_000),
+    "beam of 10": ("decoded(Decoding.of('beam', size=10))", 10_000),
+    "diverse beam of 10": ("decoded(Decoding.of('diverse', size=10, groups=10))", 10_000),
     "translate": ("list(beam(translator.prepared, translator.source_batch([source]), 5))", 1000),
     "picture of every head": ("png(patterns_svg(blocks(), title='', facts={}))", 1000),
 }
@@ -59,7 +60,7 @@ from transformer.decoding import beam
 from headlight.machine import give_back, keep_few_products, return_large_blocks
 from transformer.yielding import on_yield
 from ui.decoding.search import searched
-from ui.decoding.strategy import Strategy
+from transformer.decoding import Decoding
 
 class Enough(Exception):
     pass
@@ -74,8 +75,9 @@ def enough():
     if left < 0:
         raise Enough
 
-def beam_steps(size):
-    return Strategy("beam", size).steps(translator.prepared, translator.source_batch([source]))
+def decoded(decoding):
+    steps = decoding.steps(translator.prepared, translator.source_batch([source]), record=True)
+    return searched(translator, source, decoding, steps)
 
 def blocks():
     labels, none = [str(n) for n in range(512)], np.zeros((512, 512), bool)

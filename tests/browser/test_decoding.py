@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 import numpy as np
 import pytest
@@ -28,16 +28,16 @@ from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
 from transformer import Translator
 from transformer.checkpoint import Checkpoint
+from transformer.decoding import Decoding
 from transformer.tokenizers import SPECIALS, Tokenizer
 from ui.decoding.search import Search, line_in, searched
-from ui.decoding.strategy import Strategy
 from ui.decoding.view import DecodingView
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$"]
 WORDS = ["one", "two", "three", "four", "five"]
 SENTENCE = " ".join([*HOSTILE, *WORDS])
-BEAM = Strategy("beam", size=3, penalty=1.0)
+BEAM = Decoding.of("beam", size=3, length_penalty=1.0)
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +77,9 @@ def go(page: Page, address: str, query: str = "") -> Page:
     return page
 
 
-def decoded(model: Translator, strategy: Strategy = BEAM, text: str = SENTENCE) -> Search:
+def decoded(model: Translator, decoding: Decoding = BEAM, text: str = SENTENCE) -> Search:
     ids = model.encode(text)
-    return searched(model, ids, strategy, list(strategy.steps(model.model, model.source_batch([ids]))))
+    return searched(model, ids, decoding, decoding.steps(model.model, model.source_batch([ids]), record=True))
 
 
 def names(model: Translator, ids: list[int]) -> list[str]:
@@ -232,9 +232,10 @@ def test_a_node_opens_its_candidates_and_its_attention(page: Page, odd_url: str,
     expect(page.locator(".fate")).to_be_hidden()
 
 
-def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: Translator) -> None:
-    search = decoded(odd)
-    go(page, odd_url)
+@pytest.mark.parametrize("query", ["", "?strategy=diverse&size=4&groups=3&diversity=1.0&penalty=0"])
+def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: Translator, query: str) -> None:
+    search = decoded(odd, DecodingView.from_query(dict(parse_qsl(query[1:]))).decoding)
+    go(page, odd_url, query)
     seen: set[int] = set()
     for left in range(0, 6_000, 400):  # what is far from the visible part is not drawn
         page.locator(".treebox").evaluate("(e, left) => { e.scrollLeft = left; }", left)
@@ -295,7 +296,7 @@ def test_a_fork_and_a_pointed_step_stand_beside_what_was(page: Page, odd_url: st
 def test_strategies_are_chosen_live(page: Page, odd_url: str, odd: Translator) -> None:
     go(page, odd_url)
     page.get_by_test_id("stMain").get_by_text("Greedy", exact=True).click()
-    greedy = decoded(odd, Strategy("greedy"))
+    greedy = decoded(odd, Decoding.of("greedy"))
     ids = greedy.tree.ids(greedy.tree.winner)
     expect(page.locator(".stop")).to_have_text(["[SOS]", *names(odd, ids)], timeout=30_000)
     expect(page.locator(".treebox")).to_be_hidden()
@@ -305,11 +306,11 @@ def test_strategies_are_chosen_live(page: Page, odd_url: str, odd: Translator) -
     seed.fill("4")
     seed.press("Enter")
     expect(page).to_have_url(re.compile("seed=4"))
-    sampled = decoded(odd, DecodingView(strategy="sampling", seed=4).how)
+    sampled = decoded(odd, DecodingView(strategy="sampling", seed=4).decoding)
     ids = sampled.tree.ids(sampled.tree.winner)
     expect(page.locator(".stop")).to_have_text(["[SOS]", *names(odd, ids)], timeout=30_000)
     go(page, odd_url, "?strategy=sampling&temperature=0.5&top_k=2&seed=4")
-    cut = decoded(odd, Strategy("sampling", temperature=0.5, top_k=2, top_p=0.9, seed=4))
+    cut = decoded(odd, Decoding.of("sampling", temperature=0.5, top_k=2, top_p=0.9, seed=4))
     expect(page.locator(".candidate .p").get_by_text("cut")).to_have_count(
         sum(c.seen == -torch.inf for c in cut.candidates[0][:6])
     )

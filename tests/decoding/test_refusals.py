@@ -13,11 +13,13 @@ from tests.decoding_by_hand import (
 )
 from transformer.decoding import (
     beam,
+    diverse_beam,
     finish,
     given,
     greedy,
     sample,
 )
+from transformer.decoding.strategies import Decoding, parameters
 from transformer.taps import Scale, Site
 
 
@@ -27,6 +29,12 @@ from transformer.taps import Scale, Site
         (beam, {"size": 0}, "size of the beam is 0"),
         (beam, {"size": 10**9}, "from 1 to 1000"),
         (beam, {"length_penalty": -1}, "length_penalty is -1"),
+        (diverse_beam, {"size": 101}, "size of the beam is 101; it must be from 1 to 100"),
+        (diverse_beam, {"groups": 0}, "number of groups is 0"),
+        (diverse_beam, {"groups": 10**9}, "from 1 to 100"),
+        (diverse_beam, {"diversity": -0.1}, "diversity is -0.1; it must be from 0 to 10"),
+        (diverse_beam, {"diversity": float("nan")}, "diversity is nan"),
+        (diverse_beam, {"length_penalty": 11}, "length_penalty is 11"),
         (beam, {"length_penalty": float("nan")}, "length_penalty is nan"),
         (sample, {"temperature": 0.0}, "temperature is 0.0"),
         (beam, {"temperature": 0.0}, "temperature is 0.0"),
@@ -77,3 +85,20 @@ def test_a_model_in_training_mode_is_refused(src):
 def test_an_output_that_is_no_number_is_refused(model, src):
     with pytest.raises(ValueError, match="step 1 .* not a number"):
         finish(beam(model, src, tap=Scale(Site("decoder", 0, "self"), 0, float("inf"))))
+
+
+def test_an_option_that_no_strategy_has_is_refused(model, src):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'max_tokens'"):
+        greedy(model, src, max_tokens=3)
+    with pytest.raises(ValueError, match="no decoding strategy 'luck'; choose one of greedy, beam"):
+        Decoding.of("luck")
+    with pytest.raises(ValueError, match="beam search has no top_k; it takes size, length_penalty"):
+        Decoding.of("beam", top_k=3)
+
+
+def test_strategies_that_share_a_field_share_its_bounds_and_open_within_them():
+    for sharing in parameters().values():
+        assert len({(parameter.least, parameter.most, parameter.type) for _, parameter in sharing}) == 1
+        for _, parameter in sharing:
+            for value in (parameter.default, parameter.initial):
+                assert value is None or parameter.least <= value <= parameter.most

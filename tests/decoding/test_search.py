@@ -125,7 +125,7 @@ def test_a_beam_at_a_temperature_ranks_by_tempered_sums_and_keeps_the_models_own
     assert [h.ids for h in decoded] == sorted(scores, key=lambda ids: -scores[ids])
     assert [h.score for h in decoded] == pytest.approx([scores[h.ids] for h in decoded], abs=1e-5)
     assert [h.log_prob for h in decoded] == pytest.approx([log_prob(model, src, h.ids) for h in decoded], abs=1e-5)
-    tree = grow(steps, bound=4, size=1000, length_penalty=0.7)
+    tree = grow(steps, bound=4, length_penalty=0.7)
     assert all(tree.at_best(i) >= tree.nodes[j].score - 1e-5 for j in range(len(tree.nodes)) for i in tree.path(j))
     plain = [h.ids for h in finish(beam(model, src, 1000, **options))[0] if h.finished]
     assert prefix or plain != [h.ids for h in decoded]  # it changes what is best

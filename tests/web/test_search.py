@@ -13,11 +13,23 @@ from headlight.web.model_file import model_bytes, round_weights
 from tests.unpacked import unpacked
 from tests.web.test_engine import NODE, ROOT
 from transformer import Translator
+from transformer.decoding.strategies import Decoding
 from ui.decoding.payload import Start, player_payload
 from ui.decoding.search import searched
-from ui.decoding.strategy import Strategy
 
-FIELDS = ("bound", "vocabulary", "steps", "top", "never", "nodes", "candidates", "strings", "hides", "only")
+FIELDS = (
+    "normalises",
+    "bound",
+    "vocabulary",
+    "steps",
+    "top",
+    "never",
+    "nodes",
+    "candidates",
+    "strings",
+    "hides",
+    "only",
+)
 START = Start("1", 1, 1, 0, 0, False, True, "total", True)
 
 
@@ -33,16 +45,18 @@ START = Start("1", 1, 1, 0, 0, False, True, "total", True)
 )
 def test_a_search_is_the_apps(name: str, text: str, size: int, tmp_path: Path) -> None:
     checkpoint = checkpoints.load(name)
-    strategy = Strategy("greedy") if size == 1 else Strategy("beam", size, 1.0)
+    decoding = Decoding.of("greedy") if size == 1 else Decoding.of("beam", size=size, length_penalty=1.0)
     files = [tmp_path / file for file in ("model", "asked", "answer")]
     files[0].write_bytes(model_bytes(checkpoint, {}))
-    files[1].write_text(json.dumps({"text": text, "strategy": strategy.name, "size": size}))
+    files[1].write_text(json.dumps({"text": text, "strategy": decoding.name, "size": size}))
     subprocess.run([NODE, ROOT / "tests/web/search.mjs", *files], check=True, timeout=120)
     found: dict[str, Any] = json.loads(files[2].read_text("utf-8"))
     round_weights(checkpoint.model)
     model = Translator(checkpoint)
     source = model.encode(text)
-    search = searched(model, source, strategy, strategy.steps(model.prepared, model.source_batch([source])))
+    search = searched(
+        model, source, decoding, decoding.steps(model.prepared, model.source_batch([source]), record=True)
+    )
     header, arrays = unpacked(player_payload(model, search, START, None))
     assert [found["header"][field] for field in FIELDS] == [header[field] for field in FIELDS]
     assert [{**one, "at_best": 0} for one in found["header"]["hypotheses"]] == [

@@ -1,4 +1,4 @@
-"""Which tokens come next: the most probable, a sampled one, or the best of several hypotheses at once.
+"""Choosers pick the next tokens: the most probable, a sampled one, or the best of several hypotheses at once.
 
 Shapes: B sentences, of which A have live hypotheses, N live hypotheses, C candidates, V target vocabulary.
 """
@@ -16,7 +16,7 @@ from transformer.decoding.step import Fate
 
 
 class Live(NamedTuple):
-    """The hypotheses that go into a step, one a row, grouped by sentence."""
+    """The hypotheses that go into a step, one per row, grouped by sentence."""
 
     sentences: Tensor  # [N]
     written: Tensor  # [N, tokens so far]
@@ -27,8 +27,8 @@ class Live(NamedTuple):
         return self.written.size(1)
 
 
-class Chosen(NamedTuple):
-    """The candidates that come out of it, [C] each, as `DecodeStep` holds them."""
+class Candidates(NamedTuple):
+    """The candidates that come out of a step, [C] each, as `DecodeStep` holds them."""
 
     parents: Tensor
     tokens: Tensor
@@ -40,11 +40,14 @@ class Chosen(NamedTuple):
 class Chooser(Protocol):
     @property
     def size(self) -> int:
-        """The most hypotheses of a sentence that go on."""
+        """The most hypotheses that each sentence keeps at a step."""
 
-    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
-        """`allowed` [N, V]: log-probabilities, -inf where a row may not write the token; `free` are the same where
-        nothing is forced."""
+    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Candidates:
+        """Return the candidates of a step.
+
+        `allowed` [N, V] are log-probabilities, -inf for the tokens that a row may not write. `free` [N, V] are the same
+        without the restriction to forced tokens; it is the same tensor where nothing is forced.
+        """
 
 
 def _fates(tokens: Tensor, eos_id: int, at_bound: Tensor) -> Tensor:
@@ -52,28 +55,28 @@ def _fates(tokens: Tensor, eos_id: int, at_bound: Tensor) -> Tensor:
     return fates.masked_fill_(tokens == eos_id, Fate.FINISHED)
 
 
-def _one_each(live: Live, allowed: Tensor, tokens: Tensor, eos_id: int, bounds: Tensor) -> Chosen:
-    """Each row goes on with the one token that was chosen for it."""
+def _one_each(live: Live, allowed: Tensor, tokens: Tensor, eos_id: int, bounds: Tensor) -> Candidates:
+    """Return one candidate per row: the token [N] that was chosen for it."""
     totals = live.totals + allowed.gather(1, tokens[:, None])[:, 0]
     fates = _fates(tokens, eos_id, bounds[live.sentences] == live.length + 1)
-    return Chosen(torch.arange(len(tokens), device=tokens.device), tokens, totals, totals, fates)
+    return Candidates(torch.arange(len(tokens), device=tokens.device), tokens, totals, totals, fates)
 
 
 @dataclass(frozen=True)
 class Greedy:
-    """The most probable token."""
+    """Choose the most probable token."""
 
     size: ClassVar[int] = 1
 
     eos_id: int
     bounds: Tensor  # [B] the most tokens that each sentence may have
 
-    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
+    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Candidates:
         return _one_each(live, allowed, allowed.argmax(-1), self.eos_id, self.bounds)
 
 
 def tempered(log_probs: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float = 1.0) -> Tensor:
-    """Log-probabilities [..., V] as sampling sees them: p ** (1 / temperature), cut, and summing to 1 again.
+    """Return log-probabilities [..., V] as sampling draws from them: p ** (1 / temperature), cut and renormalised.
 
     The cut leaves the `top_k` most probable tokens, and of those the nucleus: the fewest whose probabilities reach
     `top_p` (nucleus sampling, Holtzman et al. 2020); the others get -inf. Raises ValueError for a temperature outside
@@ -101,10 +104,10 @@ def tempered(log_probs: Tensor, temperature: float = 1.0, top_k: int | None = No
 
 @dataclass(frozen=True)
 class Sample:
-    """A token drawn from the tempered probabilities.
+    """Draw a token from the tempered probabilities.
 
-    What is drawn depends on the seed, the sentence's place in the batch and the step, and on nothing else of
-    the batch; so a decode that is forced to repeat the beginning of another goes on as that one did.
+    A draw depends only on the seed, the sentence's index in the batch and the step, so a decode that is forced to
+    repeat the beginning of another continues as that one did.
     """
 
     size: ClassVar[int] = 1
@@ -115,7 +118,7 @@ class Sample:
     top_k: int | None
     top_p: float
 
-    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
+    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Candidates:
         sums = tempered(allowed, self.temperature, self.top_k, self.top_p).double().exp().cumsum(-1)
         drawn = self.draws[live.sentences, live.length, None] * sums[:, -1:]
         # "right" steps over tokens of probability 0, where the sum does not grow.
@@ -124,68 +127,72 @@ class Sample:
 
 
 def draws(seed: int, sentences: int, steps: int) -> Tensor:
-    """A number from [0, 1) for each step of each sentence.
+    """Return a number from [0, 1) for each step of each sentence: [sentences, steps], in double precision.
 
-    Its digits are those of single precision, so that its product with a sum in double stays below that sum.
+    The numbers are rounded to single precision, so that their product with a sum in double stays below that sum.
     """
     rows = [np.random.default_rng([seed, row]).random(steps, dtype=np.float32) for row in range(sentences)]
     return torch.from_numpy(np.array(rows, dtype=np.float64).reshape(sentences, steps))
 
 
 def penalty(length: Tensor, alpha: float) -> Tensor:
-    """What a log-probability is divided by, so that longer sentences can win: equation 14 of Wu et al. 2016."""
+    """Return the length penalty, which divides a log-probability: equation 14 of Wu et al. 2016."""
     return ((5 + length) / 6) ** alpha
 
 
 class Beam:
-    """The `size` best continuations of each sentence's hypotheses; those that wrote [EOS] are set aside.
+    """Keep the `size` best continuations of each sentence's hypotheses; those that wrote [EOS] are set aside.
 
-    A score is the log-probability over the length penalty. All hypotheses of a step have one length, so between
-    them the plain sum decides. At a temperature other than 1, that sum is of the tempered log-probabilities.
+    A score is the log-probability over the length penalty. All hypotheses of a step have the same length, so the plain
+    sum decides between them. At a temperature other than 1, that sum is of the tempered log-probabilities.
     """
 
     def __init__(self, eos_id: int, bounds: Tensor, size: int, alpha: float, temperature: float = 1.0):
         self.eos_id, self.bounds, self.size, self.alpha = eos_id, bounds, size, alpha
         self.temperature = temperature
-        self.sums: Tensor | None = None  # [N] of the next rows' tempered log-probabilities; None is the model's own
+        self.sums: Tensor | None = None  # [N] what ranks the next rows; None: the model's own log-probabilities
         # [B, size] each sentence's best finished scores so far, best first
         self.finished = torch.full((len(bounds), size), -torch.inf, device=bounds.device)
 
-    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
-        tempered = self.temperature != 1
-        seen = allowed
-        if tempered:  # what is forced keeps the probability that it had among all
-            seen = allowed / self.temperature - (free / self.temperature).logsumexp(-1, keepdim=True)
+    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Candidates:
+        if self.temperature == 1:
+            return self.rank(live, allowed, allowed)
+        # A forced token keeps the probability that it had among all tokens.
+        normaliser = (free / self.temperature).logsumexp(-1, keepdim=True)
+        return self.rank(live, allowed, allowed / self.temperature - normaliser)
+
+    def rank(self, live: Live, allowed: Tensor, ranking: Tensor) -> Candidates:
+        """Choose by the sums of `ranking` [N, V], whose values are never above 0; totals are sums of `allowed`."""
         considered = 2 * self.size  # beyond the size, so that a reader sees what was pruned
-        each = seen.topk(min(considered, seen.size(1)))  # no sentence takes more from one row
+        each = ranking.topk(min(considered, ranking.size(1)))  # no sentence takes more from one row
         active, group, counts = live.sentences.unique_consecutive(return_inverse=True, return_counts=True)
         first = counts.cumsum(0) - counts  # [A] the first row of each sentence
-        place = torch.arange(len(group), device=group.device) - first[group]
+        column = torch.arange(len(group), device=group.device) - first[group]
         board = allowed.new_full((len(active), int(counts.max()), each.values.size(1)), -torch.inf)
-        board[group, place] = (live.totals if self.sums is None else self.sums)[:, None] + each.values
+        board[group, column] = (live.totals if self.sums is None else self.sums)[:, None] + each.values
         sums, cells = board.flatten(1).topk(min(considered, board[0].numel()))  # [A, best of each]
 
         exists = sums > -torch.inf  # a sentence with fewer rows than another leaves cells empty
         parents = (first[:, None] + cells // board.size(2)).where(exists, 0)
         tokens = each.indices[parents, cells % board.size(2)]
         length = live.length + 1
-        totals = live.totals[parents] + allowed[parents, tokens] if tempered else sums
+        totals = sums if ranking is allowed else live.totals[parents] + allowed[parents, tokens]
         scores = sums / penalty(torch.tensor(length), self.alpha)
         fates = _fates(tokens, self.eos_id, (self.bounds[active] == length)[:, None])
         fates[:, self.size :] = Fate.PRUNED
         settled = self._settled(active, sums, scores, fates)
-        fates = fates.masked_fill(settled[:, None] & (fates == Fate.LIVE), Fate.PRUNED)
-        if tempered:
+        fates = fates.masked_fill(settled[:, None] & (fates == Fate.LIVE), Fate.STOPPED)
+        if ranking is not allowed:
             self.sums = sums[exists & (fates == Fate.LIVE)]
-        return Chosen(*(x[exists] for x in (parents, tokens, totals, scores, fates)))
+        return Candidates(*(x[exists] for x in (parents, tokens, totals, scores, fates)))
 
     def _settled(self, active: Tensor, sums: Tensor, scores: Tensor, fates: Tensor) -> Tensor:
-        """Takes in what finished, and says which sentences no live hypothesis can improve: [A].
+        """Add the finished scores, and return which sentences no live hypothesis can improve: [A].
 
-        More tokens only lower a log-probability, which is never above 0, and the penalty that divides it is
-        largest at the sentence's bound. So no continuation scores above the present sum over the penalty
-        there; where the `size`-th best finished score is as good, the `size` best are known. A sentence
-        without live hypotheses is settled as well, since -inf is not above -inf.
+        More tokens only lower a sum, which is never above 0, and the penalty that divides it is largest at the
+        sentence's bound. So no continuation scores above the present sum over the penalty there; where the `size`-th
+        best finished score is as good, the `size` best are known. A sentence without live hypotheses is settled as
+        well, since -inf is not above -inf.
         """
         new = scores.masked_fill(fates != Fate.FINISHED, -torch.inf)
         best = torch.cat([self.finished[active], new], 1).topk(self.size).values

@@ -1,17 +1,18 @@
-"""The loop that every way of decoding shares: one call of the model a step, for all live hypotheses at once.
+"""The loop that every decoding strategy shares: one pass of the model per step, for all live hypotheses together.
 
 Shapes: B sentences, N live hypotheses, F forced tokens, S source tokens, V target vocabulary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypedDict
 
 import torch
 from torch import Tensor
 
 from transformer.config import ModelConfig
-from transformer.decoding.choosers import Chooser, Chosen, Live
+from transformer.decoding.choosers import Candidates, Chooser, Live
 from transformer.decoding.step import DecodeStep, Fate
 from transformer.inference.cache import Cache
 from transformer.inference.prepared import Prepared
@@ -19,51 +20,83 @@ from transformer.model import Transformer
 from transformer.taps import Recorder, Site, Tap, chain
 from transformer.yielding import yield_turn
 
+Ids = Sequence[int] | Sequence[Sequence[int]] | Tensor
 TapAt = Callable[[int], Tap | None]
 
 
-def never(config: ModelConfig) -> list[int]:
-    """The tokens that are never written, [PAD] and [SOS].
+class Options(TypedDict, total=False):
+    """The keyword arguments that every strategy takes; `transformer.decoding` explains them."""
 
-    Where a model starts its sentences with [EOS], [SOS] is that token, and may be written.
+    max_length: int | None
+    prefix: Ids | None
+    tap: Tap | None
+    tap_at: TapAt | None
+    record: bool
+
+
+def decode(
+    model: Transformer | Prepared,
+    src: Tensor,
+    chooser: Callable[[int, Tensor], Chooser],
+    options: Options,
+    whole: bool = False,
+) -> Iterator[DecodeStep]:
+    """Return the steps of a decode, after checking what it was given.
+
+    `chooser` makes the strategy's `Chooser` from the id of [EOS] and the most tokens that each sentence may have [B].
+    If `whole`, the prefix is the whole target. Raises ValueError for wrong values and TypeError for unknown options.
+    """
+    if unknown := options.keys() - Options.__annotations__:
+        raise TypeError(f"Decoding got an unexpected keyword argument {min(unknown)!r}.")
+    config = model.config
+    src = checked_source(model, src)
+    lengths = max_lengths(src, config.max_length if whole else options.get("max_length"), config)
+    prefix, start = options.get("prefix"), list(config.target_start)
+    rows = _targets([] if prefix is None else prefix, len(src), config)
+    forced = _as_tensor([row + start[len(row) :] for row in rows], lengths)
+    if whole:
+        lengths = (forced >= 0).sum(1)
+        if not lengths.all():
+            raise ValueError(f"A target is empty; give it at least [EOS] = {config.eos_id}.")
+    return DecodeLoop(model, src, forced, chooser(config.eos_id, lengths), options).steps()
+
+
+def never(config: ModelConfig) -> list[int]:
+    """Return the tokens that are never written, [PAD] and [SOS].
+
+    In a model that starts its sentences with [EOS], that token is also [SOS], and may be written.
     """
     return [token for token in (config.pad_id, config.sos_id) if token != config.eos_id]
 
 
 def allowed(log_probs: Tensor, config: ModelConfig) -> Tensor:
-    """Log-probabilities [..., V] with -inf for the tokens that are never written."""
+    """Return log-probabilities [..., V] with -inf for the tokens that are never written."""
     return log_probs.index_fill(-1, torch.tensor(never(config), device=log_probs.device), -torch.inf)
 
 
 def forced(log_probs: Tensor, free: Tensor, token: Tensor) -> Tensor:
-    """`free` [N, V], but in the rows that must write a token [N, 1] (not below 0) with that one only."""
+    """Return `free` [N, V] with -inf for all but the forced token in each row that has one.
+
+    `token` [N, 1] is the forced token, or -1 where the choice is free.
+    """
     must = token.clamp(min=0)
     only = torch.full_like(free, -torch.inf).scatter(1, must, log_probs.gather(1, must))
     return torch.where(token >= 0, only, free)
 
 
 class NotANumberError(ValueError):
-    """What a network says of the next token is not a number."""
+    """The model's output for the next token is NaN."""
 
 
-class Search:
-    """A decode under way: it owns its cache and the live hypotheses, and writes nothing to the model."""
+class DecodeLoop:
+    """A decode in progress. It owns its cache and the live hypotheses, and never writes to the model."""
 
-    def __init__(
-        self,
-        model: Transformer | Prepared,
-        src: Tensor,
-        forced: Tensor,
-        choose: Chooser,
-        tap: Tap | None,
-        tap_at: TapAt | None,
-        record: bool,
-    ):
-        """`src` [B, S]; `forced` [B, F] says what must be written, with -1 where the choice is free."""
+    def __init__(self, model: Transformer | Prepared, src: Tensor, forced: Tensor, choose: Chooser, options: Options):
+        """`src` [B, S]; `forced` [B, F] holds the tokens that must be written, and -1 where the choice is free."""
         self.network, self.config = model if isinstance(model, Prepared) else Prepared(model), model.config
         self.never = src.new_tensor(never(model.config))
         self.src, self.forced, self.choose = src, forced, choose
-        self.tap, self.tap_at, self.record = tap, tap_at, record
+        self.tap, self.tap_at, self.record = options.get("tap"), options.get("tap_at"), options.get("record", False)
         self.cache: Cache | None = None
         sentences = torch.arange(len(src), device=src.device)
         self.live = Live(sentences, src.new_empty(len(src), 0), torch.zeros(len(src), device=src.device))
@@ -81,7 +114,7 @@ class Search:
             self.cache = self.network.read(self.src, chain(self.tap, recorder))
         here = self.tap_at(self.live.length) if self.tap_at is not None else None
         log_probs = self._log_probs(self.cache, chain(self.tap, here, recorder))
-        chosen = self._chosen(log_probs)
+        chosen = self._choose(log_probs)
         step = DecodeStep(
             self.live.length, self.live.sentences, self.live.written, log_probs, *chosen, _patterns(recorder)
         )
@@ -89,18 +122,18 @@ class Search:
         return step
 
     def _log_probs(self, cache: Cache, tap: Tap | None) -> Tensor:
-        """What the model says of each live hypothesis' next token: [N, V]."""
+        """Return the next-token log-probabilities of each live hypothesis: [N, V]."""
         start = self.live.written.new_full((len(self.live.sentences), 1), self.config.sos_id)
         logits = self.network.write_next(torch.cat([start, self.live.written], 1), cache, tap)
-        log_probs = torch.log_softmax(logits, -1, out=logits)  # in their place: new memory costs more than the sums
-        if log_probs[:, 0].isnan().any():  # one that is not a number makes its whole row so
+        log_probs = torch.log_softmax(logits, -1, out=logits)  # in place: allocating costs more than computing
+        if log_probs[:, 0].isnan().any():  # a single NaN makes its whole row NaN
             raise NotANumberError(
                 f"The model's output at step {self.live.length + 1} is not a number: its weights are damaged, "
                 "or an intervention was too strong. Load it again, or undo the intervention."
             )
         return log_probs
 
-    def _chosen(self, log_probs: Tensor) -> Chosen:
+    def _choose(self, log_probs: Tensor) -> Candidates:
         if self.live.length < self.forced.size(1):
             token = self.forced[self.live.sentences, self.live.length, None]
             free = allowed(log_probs, self.config)
@@ -112,16 +145,16 @@ class Search:
         return chosen
 
     def _go_on(self, step: DecodeStep) -> None:
-        """The candidates that live become the rows; a sentence without any takes no further part."""
+        """Make the live candidates the rows of the next step; a sentence that has none leaves the batch."""
         rows = torch.arange(len(step.sentences), device=step.parents.device)
-        if torch.equal(step.parents, rows) and not step.fates.any():  # all are LIVE, each in its place
+        if torch.equal(step.parents, rows) and not step.fates.any():  # all are LIVE, each in its own row
             written = torch.cat([step.written, step.tokens[:, None]], 1)
             self.live = Live(step.sentences, written, step.totals)
             return
-        kept = (step.fates == Fate.LIVE).nonzero()[:, 0]
-        parents = step.parents[kept]
-        written = torch.cat([step.written[parents], step.tokens[kept, None]], 1)
-        self.live = Live(step.sentences[parents], written, step.totals[kept])
+        live = (step.fates == Fate.LIVE).nonzero()[:, 0]
+        parents = step.parents[live]
+        written = torch.cat([step.written[parents], step.tokens[live, None]], 1)
+        self.live = Live(step.sentences[parents], written, step.totals[live])
         if not torch.equal(parents, rows):
             assert self.cache is not None
             self.cache.select(parents)
@@ -131,3 +164,80 @@ def _patterns(recorder: Recorder | None) -> dict[Site, Tensor] | None:
     if recorder is None:
         return None
     return {site: p[:, :, -1] if site.stack == "decoder" else p for site, (p,) in recorder.items()}
+
+
+# ---- checking what a decode is given ---------------------------------------------------------------------------------
+
+
+def checked_source(model: Transformer | Prepared, src: Tensor) -> Tensor:
+    """Return `src` [B, S] as int64 on the model's device. Raises ValueError."""
+    config = model.config
+    if isinstance(model, Transformer) and model.training:
+        raise ValueError("The model is in training mode, where dropout is on; call model.eval() first.")
+    if src.dim() != 2 or src.is_floating_point():
+        raise ValueError(f"src is {src.dtype} of shape {list(src.shape)}; give ids, [sentences, tokens].")
+    if len(src) and not src.size(1):
+        raise ValueError("The source sentences have no tokens; each needs at least one, such as [EOS].")
+    if src.size(1) > config.max_length:
+        raise ValueError(
+            f"The longest source sentence has {src.size(1)} tokens and this model reads at most "
+            f"{config.max_length}; shorten it or split it into sentences."
+        )
+    if len(src):
+        for token in (int(src.min()), int(src.max())):
+            _known(token, config.source_vocab_size, "source")
+    device = model.device if isinstance(model, Prepared) else model.output.weight.device
+    return src.to(device).long()
+
+
+def max_lengths(src: Tensor, max_length: int | None, config: ModelConfig) -> Tensor:
+    """Return the most tokens that each sentence may have, [EOS] included: [B]. Raises ValueError."""
+    if max_length is None:
+        wanted = 2 * (src != config.pad_id).sum(1) + 10
+    elif max_length >= 1:
+        wanted = src.new_full((len(src),), max_length)
+    else:
+        raise ValueError(f"max_length is {max_length}; allow at least 1 token.")
+    return wanted.clamp(max=config.max_length)
+
+
+def _targets(ids: Ids, sentences: int, config: ModelConfig) -> list[list[int]]:
+    """Return the ids that each sentence must begin with, without padding. Raises ValueError."""
+    padded = isinstance(ids, Tensor)
+    rows: list = ids.tolist() if isinstance(ids, Tensor) else list(ids)
+    if not any(isinstance(row, Sequence) for row in rows):
+        rows = [rows] * sentences
+    if len(rows) != sentences:
+        raise ValueError(f"There are {len(rows)} targets for {sentences} sources; give one each or one for all.")
+    return [_target(list(row), config, padded) for row in rows]
+
+
+def _target(ids: list[int], config: ModelConfig, padded: bool) -> list[int]:
+    while padded and ids and ids[-1] == config.pad_id:
+        ids.pop()
+    for token in ids:
+        _known(token, config.target_vocab_size, "target")
+    free = ids[len(config.target_start) :] if tuple(ids[: len(config.target_start)]) == config.target_start else ids
+    if any(token in free and token != config.eos_id for token in (config.pad_id, config.sos_id)):
+        raise ValueError(f"The target {ids} holds [PAD] or [SOS], which are never written; leave them out.")
+    if config.eos_id in ids[:-1]:
+        raise ValueError(f"The target {ids} goes on after [EOS] = {config.eos_id}; end it there.")
+    return ids
+
+
+def _known(token: int, vocabulary: int, side: str) -> None:
+    if not 0 <= token < vocabulary:
+        raise ValueError(f"There is no {side} token {token}; its ids run from 0 to {vocabulary - 1}.")
+
+
+def _as_tensor(rows: list[list[int]], bounds: Tensor) -> Tensor:
+    """Return the rows as one tensor [B, F], padded with -1. Raises ValueError for a row that is too long."""
+    for number, (row, bound) in enumerate(zip(rows, bounds.tolist(), strict=True), 1):
+        if len(row) > bound:
+            raise ValueError(
+                f"Target {number} has {len(row)} tokens, but at most {bound} may be written; shorten it, or "
+                "raise max_length as far as the model reads."
+            )
+    width = max(map(len, rows), default=0)
+    table = [row + [-1] * (width - len(row)) for row in rows]
+    return torch.tensor(table, dtype=torch.long, device=bounds.device).reshape(len(rows), width)

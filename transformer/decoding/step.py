@@ -1,4 +1,4 @@
-"""One step of a decode as tensors, and what a person wants to read of it, made when asked for.
+"""One step of a decode as tensors, with methods that make it readable.
 
 Shapes: B sentences, N live hypotheses, C candidates, V target vocabulary, H heads, K keys, S source tokens,
 T target tokens.
@@ -24,14 +24,15 @@ class Fate(IntEnum):
     FINISHED = 1  # wrote [EOS]
     UNFINISHED = 2  # reached the most tokens that were allowed
     PRUNED = 3  # others were better
+    STOPPED = 4  # was among the best when nothing could beat the finished hypotheses any more
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What was written after [SOS]; a finished one ends in [EOS].
+    """The tokens written after [SOS]; a finished hypothesis ends in [EOS].
 
-    `log_prob` is the sum over its tokens, `score` that sum divided by the length penalty (in a beam with a
-    temperature, of the tempered log-probabilities).
+    `log_prob` is the sum over its tokens. `score` ranks hypotheses: that sum (with a temperature, of tempered
+    log-probabilities; in diverse beam search, less the diversity penalties) divided by the length penalty.
     """
 
     ids: tuple[int, ...]
@@ -42,31 +43,31 @@ class Hypothesis:
 
 @dataclass(frozen=True, eq=False)
 class DecodeStep:
-    """N live hypotheses go in, a row each; C candidates come out. Both are grouped by sentence, best first.
+    """One step: N live hypotheses go in, one per row, and C candidates come out. Both are grouped by sentence.
 
-    The rows of the next step are the candidates whose fate is LIVE, in their order. Where it was recorded,
-    `patterns` holds for each decoder site the rows that the newest tokens looked along, [N, H, K], and in the
-    first step for each encoder site the whole pattern, [B, H, S, S].
+    A sentence's candidates are ordered by score, best first. The rows of the next step are the candidates whose fate is
+    LIVE, in the same order. If recorded, `patterns` holds the newest token's attention for each decoder site,
+    [N, H, K], and in the first step also the whole pattern of each encoder site, [B, H, S, S].
     """
 
     index: int  # 0 where the token after [SOS] is chosen
     sentences: Tensor  # [N] the sentence of the batch that each row belongs to
     written: Tensor  # [N, index] what each row has written, without [SOS]
-    log_probs: Tensor  # [N, V] float32, what the model says of each row's next token
+    log_probs: Tensor  # [N, V] float32, of each row's next token
     parents: Tensor  # [C] the row that each candidate continues
     tokens: Tensor  # [C] the token that it adds
     totals: Tensor  # [C] its log-probability from the start
-    scores: Tensor  # [C] `totals`, or in a beam with a temperature the tempered ones, over the length penalty
+    scores: Tensor  # [C] what ranks it: `totals`, tempered or with a diversity penalty, over the length penalty
     fates: Tensor  # [C] a `Fate` each
     patterns: dict[Site, Tensor] | None = None
 
     def candidates(self, row: int, k: int) -> list[tuple[int, float]]:
-        """The k most probable next tokens of a row with their log-probabilities, most probable first."""
+        """Return the k most probable next tokens of a row with their log-probabilities, most probable first."""
         best = self.log_probs[row].topk(min(k, self.log_probs.size(1)))
         return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))
 
     def having(self, *fates: Fate, sentence: int | None = None) -> list[int]:
-        """The candidates that have one of these fates, of one sentence or of all."""
+        """Return the candidates that have one of these fates, of one sentence or of all."""
         candidates = [candidate for candidate, fate in enumerate(self.fates.tolist()) if fate in fates]
         if sentence is None:
             return candidates
@@ -80,43 +81,45 @@ class DecodeStep:
 
 
 def finish(steps: Iterable[DecodeStep]) -> list[list[Hypothesis]]:
-    """Runs a decode to its end: each sentence's hypotheses, best first.
+    """Run a decode to its end and return each sentence's hypotheses, best first.
 
-    Those that ended without [EOS] come after all that finished. A beam can finish more than its size; what
-    would have come after the first `size` was not searched to the end.
+    Those that ended without [EOS] come after all that finished. A beam can finish more than its size; the search for
+    those beyond the first `size` was not exhaustive. A hypothesis that two groups of a diverse beam found is listed
+    once, with the better score.
     """
-    ended: list[list[Hypothesis]] = []
+    ended: list[dict[tuple[int, ...], Hypothesis]] = []
     for step in steps:
         if step.index == 0:  # every sentence has one row
-            ended = [[] for _ in step.sentences]
+            ended = [{} for _ in step.sentences]
         for candidate in step.having(Fate.FINISHED, Fate.UNFINISHED):
             sentence = int(step.sentences[step.parents[candidate]])
-            ended[sentence].append(step.hypothesis(candidate))
-    return [sorted(hypotheses, key=lambda h: (not h.finished, -h.score)) for hypotheses in ended]
+            hypothesis = step.hypothesis(candidate)
+            ended[sentence].setdefault(hypothesis.ids, hypothesis)  # a step's candidates come best first
+    return [sorted(found.values(), key=lambda h: (not h.finished, -h.score)) for found in ended]
 
 
 def rows_of(steps: Sequence[DecodeStep], sentence: int, ids: Sequence[int]) -> list[int]:
-    """The row of each step in which the hypothesis that wrote `ids` lived, one a token.
+    """Return the row of each step in which the hypothesis that wrote `ids` lived, one per token.
 
-    No two rows of a sentence have written the same, so what was written finds them. Raises ValueError where
-    the steps hold no such hypothesis.
+    Groups of a diverse beam may write the same; the first such row is returned, and the others equal it. Raises
+    ValueError if the steps hold no such hypothesis.
     """
     rows = []
     for step in steps[: len(ids)]:
         so_far = step.written.new_tensor(list(ids[: step.index]))
         alike = (step.sentences == sentence) & (step.written == so_far).all(1)
-        rows += alike.nonzero()[:, 0].tolist()
+        rows += alike.nonzero()[:1, 0].tolist()
     if not rows or len(rows) != len(ids):
         raise ValueError(f"Sentence {sentence} was never written {list(ids)}; pass ids that these steps wrote.")
     return rows
 
 
 def recorded(steps: Sequence[DecodeStep], sentence: int, ids: Sequence[int]) -> dict[Site, Tensor]:
-    """The patterns that wrote one hypothesis: encoder [H, S, S], decoder [H, T, T] and cross [H, T, S].
+    """Return the patterns that wrote one hypothesis: encoder [H, S, S], decoder [H, T, T] and cross [H, T, S].
 
-    T is `len(ids)`, and 0 stands where a key is later than its query: not yet written in the pass that the row is of,
-    also in a model that hides nothing. Raises ValueError where the steps were
-    not recorded or hold no such hypothesis.
+    T is `len(ids)`. Where a key is later than its query the pattern is 0, even in a model without a look-ahead mask: in
+    the pass that computed the row, that key was not written yet. Raises ValueError if the steps were not recorded or
+    hold no such hypothesis.
     """
     rows = rows_of(steps, sentence, ids)
     patterns = [step.patterns for step in steps[: len(ids)] if step.patterns is not None]

@@ -1,7 +1,7 @@
-"""A search as a tree: every hypothesis that lived, those that were pruned, and what became of each.
+"""A search as a tree: every hypothesis that lived, those that were pruned, and the outcome of each.
 
     steps = list(beam(model, src, size=3))
-    tree = grow(steps, size=3, length_penalty=0.6)
+    tree = grow(steps, bound=30, length_penalty=0.6)
     tree.ids(tree.winner)
 
 Greedy decoding and sampling give a tree with a single branch.
@@ -29,19 +29,19 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 class Node:
     """A token that was considered after a prefix."""
 
-    parent: int | None  # its place in `Tree.nodes`; None at [SOS]
+    parent: int | None  # its index in `Tree.nodes`; None at [SOS]
     step: int  # tokens after [SOS] up to this one: 0 at [SOS]
     token: int
     log_prob: float  # of this token after that prefix
     total: float  # the sum of `log_prob` from [SOS] on
-    score: float  # `total`, or in a beam with a temperature the tempered one, over the length penalty
+    score: float  # as `DecodeStep.scores` has it
     outcome: Outcome
-    row: int | None  # its row in step `step` (from 0), which asks what comes after it; None where none asked
+    rows: tuple[int, ...] = ()  # of step `step` (from 0), which continue it; several if groups of a beam agree
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The nodes, [SOS] first, step by step, each step's best first.
+    """The nodes, [SOS] first, step by step, each step's best first. No two nodes have the same prefix and token.
 
     `bound` is the most tokens that the sentence could have had, and `length_penalty` the exponent of its score.
     """
@@ -52,7 +52,7 @@ class Tree:
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """The nodes after each node, best first."""
+        """The children of each node, best first."""
         children: list[list[int]] = [[] for _ in self.nodes]
         for index, node in enumerate(self.nodes):
             if node.parent is not None:
@@ -61,7 +61,7 @@ class Tree:
 
     @cached_property
     def hypotheses(self) -> tuple[int, ...]:
-        """The last nodes of the sentences that were found, best first: finished ones, then those still live."""
+        """The last nodes of the sentences that were found, best first: the finished, then those still live."""
         ends = [i for i, node in enumerate(self.nodes) if not self.children[i] and node.outcome in OUTCOMES[:3]]
         return tuple(sorted(ends, key=lambda i: (OUTCOMES.index(self.nodes[i].outcome), -self.nodes[i].score)))
 
@@ -71,18 +71,18 @@ class Tree:
         return self.hypotheses[0]
 
     def path(self, index: int) -> list[int]:
-        """The nodes from [SOS] to this one."""
+        """Return the nodes from [SOS] to this one."""
         path = [index]
         while (parent := self.nodes[path[-1]].parent) is not None:
             path.append(parent)
         return path[::-1]
 
     def ids(self, index: int) -> list[int]:
-        """What was written up to this node, without [SOS]."""
+        """Return the tokens up to this node, without [SOS]."""
         return [self.nodes[i].token for i in self.path(index)[1:]]
 
     def find(self, ids: Sequence[int]) -> int | None:
-        """The node that `ids` lead to, or None where the search never considered them."""
+        """Return the node that `ids` lead to, or None if the search never considered them."""
         here = 0
         for token in ids:
             after = [i for i in self.children[here] if self.nodes[i].token == token]
@@ -92,7 +92,7 @@ class Tree:
         return here
 
     def end_of(self, index: int) -> int:
-        """The end of the best sentence that goes through a node."""
+        """Return the end of the best sentence that goes through a node."""
         while self.children[index]:
             index = min(
                 self.children[index],
@@ -101,7 +101,7 @@ class Tree:
         return index
 
     def at_best(self, index: int) -> float:
-        """The score that no continuation of a node can exceed.
+        """Return the score that no continuation of a node can exceed.
 
         More tokens only lower the sum, and the penalty that divides it is largest at the bound.
         """
@@ -115,50 +115,52 @@ def grow(
     steps: Iterable[DecodeStep],
     *,
     bound: int,
-    size: int = 1,
     length_penalty: float = 0.0,
     sentence: int = 0,
 ) -> Tree:
-    """The tree of one sentence from all steps of its decode.
+    """Return the tree of one sentence from all steps of its decode.
 
-    `size` and `length_penalty` are those of the beam; `bound` is the most tokens it could have written. Raises
-    ValueError where there are no steps.
+    `length_penalty` is the beam's; `bound` is the most tokens that the sentence could have had. Hypotheses that several
+    groups of a diverse beam have in common are one node. Raises ValueError if there are no steps.
     """
-    nodes: list[Node] = [Node(None, 0, -1, 0.0, 0.0, 0.0, "dropped", None)]
+    nodes: list[Node] = [Node(None, 0, -1, 0.0, 0.0, 0.0, "dropped")]
     live = [0]
     for step in steps:
         rows = (step.sentences == sentence).nonzero()[:, 0].tolist()
         at = dict(zip(rows, live, strict=False))
         for row, index in at.items():
-            nodes[index] = replace(nodes[index], row=row)
-        live = []
+            nodes[index] = replace(nodes[index], rows=(*nodes[index].rows, row))
+        live, known = [], dict[tuple[int, int], int]()
         own = [c for c, parent in enumerate(step.parents.tolist()) if parent in at]
         each = step.log_probs[step.parents, step.tokens].tolist()
         tokens, totals, scores, fates = (x.tolist() for x in (step.tokens, step.totals, step.scores, step.fates))
         parents = step.parents.tolist()
-        for place, c in enumerate(own):
-            outcome = _outcome(fates[c], place < size)
+        for c in own:
+            outcome = _outcome(fates[c])
+            index = known.setdefault((at[parents[c]], tokens[c]), len(nodes))
+            if index == len(nodes):
+                parent, token = at[parents[c]], tokens[c]
+                nodes.append(Node(parent, step.index + 1, token, each[c], totals[c], scores[c], outcome))
+            elif OUTCOMES.index(outcome) < OUTCOMES.index(nodes[index].outcome):
+                nodes[index] = replace(nodes[index], outcome=outcome)
             if fates[c] == Fate.LIVE:
-                live.append(len(nodes))
-            nodes.append(Node(at[parents[c]], step.index + 1, tokens[c], each[c], totals[c], scores[c], outcome, None))
-    if nodes[0].row is None:
+                live.append(index)
+    if not nodes[0].rows:
         raise ValueError("There are no steps to make a tree of; pass those of a decode that has begun.")
     return Tree(tuple(_with_outcomes(nodes)), bound, length_penalty)
 
 
-def _outcome(fate: int, within_size: bool) -> Outcome:
-    """Of a node by itself. What is pruned within the beam's size was live when nothing could win any more."""
-    if fate == Fate.FINISHED:
-        return "finished"
-    return "pruned" if fate == Fate.PRUNED and not within_size else "live"
+def _outcome(fate: int) -> Outcome:
+    """Return the outcome of a node by itself, before that of its continuations is known."""
+    return "finished" if fate == Fate.FINISHED else "pruned" if fate == Fate.PRUNED else "live"
 
 
 def _with_outcomes(nodes: list[Node]) -> list[Node]:
-    """The best of what comes after it becomes the outcome of each node, and the best sentence the winner."""
+    """Return the nodes, each with the best outcome of its continuations, and the best sentence as the winner."""
     parents = {node.parent for node in nodes}
     ends = [i for i in range(len(nodes)) if i not in parents]
     for i in ends:
-        if nodes[i].row is not None:  # it lived, and none of what came after it was worth considering
+        if nodes[i].rows:  # it lived, and none of what came after it was worth considering
             nodes[i] = replace(nodes[i], outcome="dropped")
     best = min(ends, key=lambda i: (OUTCOMES.index(nodes[i].outcome), -nodes[i].score))
     nodes[best] = replace(nodes[best], outcome="winner")

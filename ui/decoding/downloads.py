@@ -11,14 +11,12 @@ from typing import Any
 import streamlit as st
 
 from transformer import Translator
-from ui.decoding.payload import node_labels
+from ui.decoding.payload import node_labels, settings
 from ui.decoding.player import horizon
 from ui.decoding.search import Line, Search
 from ui.decoding.tree_svg import tree_svg
 from ui.decoding.view import Branch, DecodingView
 from ui.widgets.figures import download, figure_buttons, file_stem, sentence_facts
-
-STRATEGIES = {"greedy": "greedy decoding", "beam": "beam search", "sampling": "sampling"}
 
 
 def export(
@@ -39,7 +37,7 @@ def export(
         if horizon(search, view) is not None:
             st.caption(":material/visibility_off: These files hold the whole decode, also what the page hides now.")
         st.caption("The tree, as shown" if view.future else "The tree")
-        title, facts = f"Every hypothesis of {STRATEGIES[view.strategy]}", tree_facts(name, text, model, search)
+        title, facts = f"Every hypothesis of {search.decoding.strategy.title}", tree_facts(name, text, model, search)
         figure_buttons(partial(drawing, model, light, view, title, facts), title, facts, file_stem(name, "tree", text))
         st.caption("The whole decode")
         steps = partial(steps_json, text, model, light, lines)
@@ -48,19 +46,10 @@ def export(
 
 def tree_facts(name: str, text: str, model: Translator, found: Search) -> dict[str, str]:
     """What was decoded, and how: name to text."""
-    strategy = found.strategy
-    settings = {
-        "greedy": "",
-        "beam": f", size {strategy.size}, length penalty {strategy.penalty:g}"
-        + (f", temperature {strategy.temperature:g}" if strategy.temperature != 1 else ""),
-        "sampling": f", temperature {strategy.temperature:g}"
-        + (f", top-k {strategy.top_k}" if strategy.top_k else "")
-        + f", top-p {strategy.top_p:g}, seed {strategy.seed}",
-    }
     translation = model.checkpoint.target_tokenizer.decode(found.tree.ids(found.tree.winner))
     return {
         **sentence_facts(name, model, text, translation),
-        "Strategy": strategy.name + settings[strategy.name],
+        "Strategy": str(found.decoding),
     }
 
 
@@ -77,7 +66,7 @@ def steps_json(text: str, model: Translator, search: Search, branches: Sequence[
     nodes: list[dict[str, Any]] = []
     for index, (node, name) in enumerate(zip(tree.nodes, names, strict=True)):
         entry: dict[str, Any] = {**asdict(node), "index": index, "name": name}
-        del entry["row"]
+        del entry["rows"]
         if index in answers:
             entry["next"] = [
                 {
@@ -94,7 +83,7 @@ def steps_json(text: str, model: Translator, search: Search, branches: Sequence[
         "model": str(model.card.get("title", "")),
         "text": text,
         "source": search.source.labels,
-        "strategy": asdict(search.strategy),
+        "strategy": settings(search.decoding),
         "longest": tree.bound,
         "hypotheses": [
             {"text": tokenizer.decode(tree.ids(i)), "ids": tree.ids(i), **_scores(tree.nodes[i])}

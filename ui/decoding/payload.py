@@ -16,6 +16,7 @@ from headlight.analysis.reference import branching
 from headlight.viewer.packing import MOST_EXACT, pack
 from transformer import Translator
 from transformer.config import ModelConfig
+from transformer.decoding.strategies import Decoding
 from transformer.decoding.tree import OUTCOMES, Tree
 from transformer.tokenizers import number_duplicates
 from ui.decoding.lanes import lanes
@@ -51,6 +52,20 @@ class Names:
         return self.places.setdefault(name, len(self.places))
 
 
+def settings(decoding: Decoding) -> dict[str, Any]:
+    """Return the strategy for JSON: its name, what kind it is, and its settings by the fields of a link."""
+    strategy = decoding.strategy
+    return {
+        "name": strategy.name,
+        "searches": strategy.searches,
+        "draws": strategy.draws,
+        "size": decoding.size,
+        "penalty": decoding.length_penalty,
+        "temperature": decoding.temperature,
+        **{parameter.field: decoding.values[parameter.name] for parameter in strategy.parameters},
+    }
+
+
 def node_labels(model: Translator, tree: Tree) -> list[str]:
     """The name of each node's token; the first is what the decoder begins with."""
     sos = model.model.config.sos_id
@@ -65,7 +80,8 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
     flat = [candidate for candidates in search.candidates for candidate in candidates]
     header: dict[str, Any] = {
         "start": asdict(start),
-        "strategy": asdict(search.strategy),
+        "strategy": settings(search.decoding),
+        "normalises": search.normalises,
         "bound": tree.bound,
         "vocabulary": search.vocabulary,
         "steps": search.decoder.shape[-1],
@@ -155,7 +171,7 @@ def branches_payload(
     header = {
         "cards": cards,
         "source": number_duplicates(search.source.labels),
-        "normalises": search.strategy.normalises,
+        "normalises": search.normalises,
         "shown": shown,
         "only": only,
         "reveal": reveal,

@@ -12,9 +12,9 @@ import streamlit as st
 from headlight.analysis import measure
 from headlight.analysis.layout import narrowest
 from transformer import Translator
+from transformer.decoding.strategies import Decoding
 from ui.decoding.payload import Start, all_fit, branches_payload, player_payload
 from ui.decoding.search import Line, Search, line_in, search
-from ui.decoding.strategy import Strategy
 from ui.decoding.view import MOST_BRANCHES, UNDER, Branch, DecodingView
 from ui.state import models
 from ui.state.cache import cached
@@ -48,7 +48,7 @@ def player(name: str, text: str, model: Translator, search: Search) -> None:
     settle(layer=layer + 1, head=head + 1)
     few = all_fit(search.encoder, search.decoder, search.cross)
     only = None if few else (layer, head)
-    payload = _payload(name, models.version(name), text, search.strategy, start, only)
+    payload = _payload(name, models.version(name), text, search.decoding, start, only)
     told = search.without_weights
     _PLAYER(
         data=payload,
@@ -63,16 +63,16 @@ def _payload(
     name: str,
     version: tuple[int, ...],
     text: str,
-    strategy: Strategy,
+    decoding: Decoding,
     start: Start,
     only: tuple[int, int] | None,
 ) -> bytes:
-    return player_payload(models.translator(name), search(name, text, strategy), start, only)
+    return player_payload(models.translator(name), search(name, text, decoding), start, only)
 
 
 def _start(name: str, text: str, model: Translator, search: Search, view: DecodingView) -> Start:
     """What the player opens with: the same as long as only the reader has moved it, so that nothing is sent again."""
-    occasion = (st.session_state.get("seeds", 0), name, models.version(name), text, search.strategy)
+    occasion = (st.session_state.get("seeds", 0), name, models.version(name), text, search.decoding)
     held = st.session_state.get("player-start")
     if held is None or held[0] != occasion:
         node, end = place(search, view)

@@ -14,16 +14,16 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from headlight.analysis.resampling import Resampler
 from transformer import Translator
 from transformer.decoding import DecodeStep, allowed, tempered
-from transformer.decoding.arguments import longest
-from transformer.decoding.kept import Kept
+from transformer.decoding.search import Options, max_lengths
+from transformer.decoding.strategies import Decoding
 from transformer.decoding.tree import Tree, grow
 from transformer.taps import Site
 from transformer.trace import Tokens
 from transformer.translator import describe_tokens
 from transformer.yielding import yield_turn
-from ui.decoding.strategy import Strategy
 from ui.decoding.view import Branch
 from ui.state import models
 from ui.state.cache import cached
@@ -87,7 +87,7 @@ class Search:
     """One sentence's decode, with every candidate and every pattern. Arrays can't be written to."""
 
     source: Tokens
-    strategy: Strategy
+    decoding: Decoding
     tree: Tree
     asked: tuple[int, ...]  # [R] the node that each row continues
     candidates: tuple[tuple[Candidate, ...], ...]  # [R] most probable first
@@ -108,10 +108,15 @@ class Search:
         return replace(self, encoder=_NONE, decoder=RowPatterns(()), cross=RowPatterns(()))
 
     @property
+    def normalises(self) -> bool:
+        """Whether the scores are anything else than the log-probabilities."""
+        return any(node.score != node.total for node in self.tree.nodes)
+
+    @property
     def log_prob_per_token(self) -> float | None:
         """The mean over the best translation; None where it was sampled."""
         end = self.tree.nodes[self.tree.winner]
-        return None if self.strategy.name == "sampling" else end.total / end.step
+        return None if self.decoding.strategy.draws else end.total / end.step
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,19 +137,19 @@ class Line:
         return replace(self, decoder=_NONE, cross=_NONE)
 
 
-def search(name: str, text: str, strategy: Strategy) -> Search:
+def search(name: str, text: str, decoding: Decoding) -> Search:
     """The decode of a sentence, shared by the sessions that ask for the same. Raises ValueError for no sentence."""
-    return _search(name, models.version(name), text, strategy)
+    return _search(name, models.version(name), text, decoding)
 
 
-def line(name: str, text: str, strategy: Strategy, branch: Branch) -> Line:
+def line(name: str, text: str, decoding: Decoding, branch: Branch) -> Line:
     """The best hypothesis of a decode that is changed as `branch` says."""
-    return _line(name, models.version(name), text, strategy, branch)
+    return _line(name, models.version(name), text, decoding, branch)
 
 
 def bound_of(model: Translator, source: Sequence[int]) -> int:
     """The most tokens that a sentence may get."""
-    return int(longest(model.source_batch([list(source)]), None, model.model.config))
+    return int(max_lengths(model.source_batch([list(source)]), None, model.model.config))
 
 
 def fitting(model: Translator, source: Sequence[int], branches: Sequence[Branch]) -> list[Branch]:
@@ -154,33 +159,34 @@ def fitting(model: Translator, source: Sequence[int], branches: Sequence[Branch]
 
 
 @cached(20, "Decoding")
-def _search(name: str, version: tuple[int, ...], text: str, strategy: Strategy) -> Search:
+def _search(name: str, version: tuple[int, ...], text: str, decoding: Decoding) -> Search:
     model = models.translator(name)
     source = model.encode(text)
-    if strategy.name == "sampling":
-        steps = iter(_kept(name, version, text).sample(**strategy.drawing))
+    if decoding.strategy.draws:
+        steps = iter(_resampler(name, version, text).sample(**decoding.values))
     else:
-        steps = strategy.steps(model.prepared, model.source_batch([source]))
-    return searched(model, source, strategy, steps)
+        steps = decoding.steps(model.prepared, model.source_batch([source]), record=True)
+    return searched(model, source, decoding, steps)
 
 
 @cached(20)
-def _kept(name: str, version: tuple[int, ...], text: str) -> Kept:
+def _resampler(name: str, version: tuple[int, ...], text: str) -> Resampler:
     model = models.translator(name)
-    return Kept(model.prepared, model.source_batch([model.encode(text)]))
+    return Resampler(model.prepared, model.source_batch([model.encode(text)]))
 
 
 @cached(60, "Continuing from there")
-def _line(name: str, version: tuple[int, ...], text: str, strategy: Strategy, branch: Branch) -> Line:
+def _line(name: str, version: tuple[int, ...], text: str, decoding: Decoding, branch: Branch) -> Line:
     model = models.translator(name)
     source = model.encode(text)
     tap_at = branch.tap_at(model.model.config, len(source))
-    steps = strategy.steps(model.prepared, model.source_batch([source]), branch.ids, tap_at)
-    search = searched(model, source, strategy, steps)
+    options: Options = {"prefix": branch.ids, "tap_at": tap_at, "record": True}
+    steps = decoding.steps(model.prepared, model.source_batch([source]), **options)
+    search = searched(model, source, decoding, steps)
     return line_in(search, search.tree.winner, model.model.config.eos_id)
 
 
-def searched(model: Translator, source: list[int], strategy: Strategy, steps: Iterable[DecodeStep]) -> Search:
+def searched(model: Translator, source: list[int], decoding: Decoding, steps: Iterable[DecodeStep]) -> Search:
     """The steps of one sentence, taken together. Of each only what is shown is kept: its log-probabilities, a number
     for each token of the vocabulary, would be half of the memory."""
     bound = bound_of(model, source)
@@ -195,21 +201,21 @@ def searched(model: Translator, source: list[int], strategy: Strategy, steps: It
             yield_turn()
             if step.index == 0:
                 encoder = _encoder_patterns(step)
-            candidates.extend(_candidates(model, strategy, step))
+            candidates.extend(_candidates(model, decoding, step))
             counts.append(len(step.sentences))
             patterns.append(_decoder_patterns(step))
             yield step
 
-    tree = grow(reduced(), bound=bound, size=strategy.size, length_penalty=strategy.penalty)
+    tree = grow(reduced(), bound=bound, length_penalty=decoding.length_penalty)
     first = np.cumsum([0, *counts])  # the answers of each step, one a row
     asked = [0] * int(first[-1])
     for index, node in enumerate(tree.nodes):
-        if node.row is not None:
-            asked[int(first[node.step]) + node.row] = index
+        for row in node.rows:
+            asked[int(first[node.step]) + row] = index
     decoder, cross = (RowPatterns(of_kind) for of_kind in zip(*patterns, strict=True))
     return Search(
         describe_tokens(model.checkpoint.source_tokenizer, source),
-        strategy,
+        decoding,
         tree,
         tuple(asked),
         tuple(_placed(candidate_row, tree, node) for candidate_row, node in zip(candidates, asked, strict=True)),
@@ -220,15 +226,17 @@ def searched(model: Translator, source: list[int], strategy: Strategy, steps: It
     )
 
 
-def _candidates(model: Translator, strategy: Strategy, step: DecodeStep) -> list[list[Candidate]]:
+def _candidates(model: Translator, decoding: Decoding, step: DecodeStep) -> list[list[Candidate]]:
     """For each row the likeliest tokens, and those that the step considered, most probable first."""
     seen = step.log_probs
-    if strategy.name == "sampling" or strategy.temperature != 1:
-        seen = tempered(allowed(seen, model.model.config), strategy.temperature, strategy.top_k, strategy.top_p)
+    cuts = {name: value for name, value in decoding.values.items() if name in ("temperature", "top_k", "top_p")}
+    if decoding.strategy.draws or decoding.temperature != 1:
+        seen = tempered(allowed(seen, model.model.config), **cuts)
     top = step.log_probs.topk(min(TOP, step.log_probs.size(1))).indices
     rows = []
     for row, best in enumerate(top):
-        others = step.tokens[step.parents == row]
+        alike = (step.written == step.written[row]).all(1)  # groups of a diverse beam may have written the same
+        others = step.tokens[alike[step.parents]].unique()
         ids = torch.cat([best, others[~torch.isin(others, best)]])
         log_probs, as_seen = step.log_probs[row, ids], seen[row, ids]
         order = log_probs.argsort(descending=True, stable=True)

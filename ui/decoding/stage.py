@@ -9,13 +9,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight.formatting import plural
 from transformer import Translator
+from transformer.decoding.strategies import Decoding
 from transformer.tokenizers import number_duplicates
 from ui.decoding.downloads import export
 from ui.decoding.payload import node_labels
 from ui.decoding.player import branch_cards, horizon, place, player, shown_head
 from ui.decoding.reference import reference
 from ui.decoding.search import Line, Search, fitting, line, line_in, search
-from ui.decoding.strategy import Strategy
 from ui.decoding.view import FATES, Branch, DecodingView
 from ui.state.view import update, write_address
 from ui.widgets.errors import plain_errors
@@ -23,7 +23,7 @@ from ui.widgets.terms import explained
 
 
 @st.fragment
-def stage(name: str, text: str, model: Translator, strategy: Strategy, actions: DeltaGenerator) -> None:
+def stage(name: str, text: str, model: Translator, decoding: Decoding, actions: DeltaGenerator) -> None:
     """A fragment, so that a step or a branch redraws this part and nothing else; downloads go to `actions`.
 
     What a fragment is given stays with the page for as long as that is open, and beyond. So it is told which decode it
@@ -31,7 +31,7 @@ def stage(name: str, text: str, model: Translator, strategy: Strategy, actions: 
     """
     view: DecodingView = st.session_state["view"]
     with plain_errors():
-        found = search(name, text, strategy)
+        found = search(name, text, decoding)
         player(name, text, model, found)
         _twin(model, found, view)
         branches = _branches(name, text, model, found, view)
@@ -126,7 +126,7 @@ def _branches(
         "its attention."
     )
     with plain_errors():
-        lines += [(branch, line(name, text, found.strategy, branch)) for branch in fit]
+        lines += [(branch, line(name, text, found.decoding, branch)) for branch in fit]
         branch_cards(model, found, lines)
     return lines
 

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, get_args
+from dataclasses import dataclass, make_dataclass
+from typing import ClassVar
 
 from transformer.config import ModelConfig
 from transformer.decoding.search import TapAt
+from transformer.decoding.strategies import STRATEGIES, Decoding, Parameter, parameters
 from transformer.decoding.tree import Outcome
 from transformer.taps import Replace, Site, Tap, chain
-from transformer.translator import LENGTH_PENALTY
-from ui.decoding.strategy import Name, Strategy
 from ui.state.view import View, number, one_of, whole
 
-LARGEST_BEAM = 10
-LARGEST_PENALTY = 2.0
-SAMPLING_TEMPERATURE = 0.7  # with top-p 0.9: of 80 everyday sentences 56 are right, at 1 without a nucleus 39
-TEMPERATURES = (0.1, 2.0)
-LEAST_TOP_P = 0.05
-LARGEST_TOP_K = 1_000_000
-LARGEST_SEED = 999_999
 # What stands under each word of the tree.
 UNDER = {
     "total": "cumulative log-probability (nats)",
@@ -118,20 +110,20 @@ class Branch:
         ]
 
 
+# A field for each parameter of the strategies. None is the value that the strategy opens with.
+_Settings = make_dataclass(
+    "_Settings", [(field, float | None, None) for field in parameters()], bases=(View,), frozen=True
+)
+
+
 @dataclass(frozen=True)
-class DecodingView(View):
+class DecodingView(_Settings):  # type: ignore[misc, valid-type]
     """Everything that defines the Decoding page."""
 
     PAGE: ClassVar[str | None] = "decoding"
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"step", "path", "branches", "reference"})
 
     strategy: str = "beam"
-    size: int = 3
-    penalty: float = LENGTH_PENALTY
-    temperature: float | None = None  # None is what suits the strategy
-    top_k: int | None = None  # None is every token
-    top_p: float = 0.9
-    seed: int = 0
     step: int | None = None  # from 1
     path: tuple[int, ...] = ()  # ids that begin the hypothesis that is stepped through; none is the best one's
     pruned: bool = True  # whether the tree shows what was pruned
@@ -142,17 +134,15 @@ class DecodingView(View):
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
-        penalty = number(query.get("penalty"), 0, LARGEST_PENALTY)
+        settings = {field: sharing[0][1] for field, sharing in parameters().items()}
         branches = [Branch.parse(part) for part in query.get("branches", "").split(",")[:MOST_BRANCHES]]
         path = [whole(part, 0, 9_999_999) for part in query.get("path", "").split(",")[:10_000]]
         return {
-            "strategy": one_of(query.get("strategy"), get_args(Name), cls.strategy),
-            "size": whole(query.get("size"), 1, LARGEST_BEAM) or cls.size,
-            "penalty": cls.penalty if penalty is None else penalty,
-            "temperature": number(query.get("temperature"), *TEMPERATURES) or None,
-            "top_k": whole(query.get("top_k"), 1, LARGEST_TOP_K),
-            "top_p": number(query.get("top_p"), LEAST_TOP_P, 1) or cls.top_p,
-            "seed": whole(query.get("seed"), 0, LARGEST_SEED) or 0,
+            "strategy": one_of(query.get("strategy"), tuple(STRATEGIES), cls.strategy),
+            **{
+                field: (whole if parameter.type is int else number)(query.get(field), parameter.least, parameter.most)
+                for field, parameter in settings.items()
+            },
             "step": whole(query.get("step"), 1, 999_999),
             "path": tuple(token for token in path if token is not None) if None not in path else (),
             "pruned": query.get("pruned") != "0",
@@ -162,17 +152,13 @@ class DecodingView(View):
             "reference": query["reference"][:10_000] if "reference" in query else None,
         }
 
-    @property
-    def warmth(self) -> float:
-        """The temperature: as chosen, else the model's own for a beam, and for sampling one that keeps to words."""
-        return self.temperature or (SAMPLING_TEMPERATURE if self.strategy == "sampling" else 1.0)
+    def value(self, parameter: Parameter) -> float | None:
+        """Return the value of a parameter of the strategy: the chosen one, or that which the page opens with."""
+        chosen: float | None = getattr(self, parameter.field)
+        return parameter.initial if chosen is None else chosen
 
     @property
-    def how(self) -> Strategy:
+    def decoding(self) -> Decoding:
         """The strategy with its own settings."""
-        if self.strategy == "beam":
-            return Strategy("beam", size=self.size, penalty=self.penalty, temperature=self.warmth)
-        if self.strategy == "sampling":
-            settings = (self.warmth, self.top_k, self.top_p, self.seed)
-            return Strategy("sampling", 1, 0.0, *settings)
-        return Strategy("greedy")
+        own = STRATEGIES[self.strategy].parameters
+        return Decoding.of(self.strategy, **{parameter.name: self.value(parameter) for parameter in own})

@@ -10,9 +10,9 @@ from headlight.analysis.atlas import Atlas, Spread
 from headlight.analysis.atlas.report import History
 from headlight.analysis.atlas.roles import roles
 from headlight.analysis.measures import Measure
+from headlight.formatting import minus
 from transformer.trace import Kind
 from ui.heads.measures import present, value_text
-from ui.widgets.text import minus
 
 NOTE = "Rows are layers, columns heads; a dot marks a head that is named after the measure. Click to open one."
 

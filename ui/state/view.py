@@ -88,7 +88,7 @@ class View:
         return {}
 
 
-def whole(text: str | None, least: int, most: int) -> int | None:
+def whole(text: str | None, least: float, most: float) -> int | None:
     """The whole number that an address says, or None where it is none or out of range."""
     value = int(text) if text and re.fullmatch(r"-?[0-9]{1,9}", text) else None
     return value if value is not None and least <= value <= most else None

@@ -75,9 +75,9 @@ class BeamView {
   }
 
   // A search with one sentence has no tree to show.
-  update({ strategy: { name, size } }, nodes) {
+  update({ strategy: { searches, size } }, nodes) {
     this.nodes = nodes;
-    this.node.hidden = name !== "beam";
+    this.node.hidden = !searches;
     const kept =
       size === 1 ? "One hypothesis is" : `${inWords(size)[0].toUpperCase()}${inWords(size).slice(1)} hypotheses are`;
     const next = size === 1 ? "one is" : `${inWords(size)} are`;

@@ -9,7 +9,7 @@ class Candidates {
 
   // `list` [{ id, name, probability, seen, node, kept }], the chosen one marked; `others` is how many more there are.
   update({ list, chosen, others, strategy, answer, never }) {
-    const tempered = strategy.name === "sampling" || strategy.temperature !== 1;
+    const tempered = strategy.draws || strategy.temperature !== 1;
     const rest = list.reduce((left, candidate) => left - candidate.seen, 1);
     const rows = list.map(candidate =>
       this.row(candidate, candidate === chosen, never.includes(candidate.id), answer, tempered),
@@ -91,14 +91,14 @@ class Candidates {
 
   say(others, strategy) {
     const parts = [];
-    if (strategy.name === "beam") parts.push(el("span", {}, el("i", { class: "kept" }), "kept in the beam"));
-    if (strategy.name === "sampling" || strategy.temperature !== 1)
+    if (strategy.searches) parts.push(el("span", {}, el("i", { class: "kept" }), "kept in the beam"));
+    if (strategy.draws || strategy.temperature !== 1)
       parts.push(
         el(
           "span",
           {},
           el("i", { class: "tick" }),
-          strategy.name === "sampling"
+          strategy.draws
             ? "the model\u2019s own, before temperature and cuts"
             : "the model\u2019s own, before temperature",
         ),

@@ -1,6 +1,6 @@
 // Steps through a decode: the sentence as a scrubber, what could come next, what was looked at, and the tree.
 //
-// Header: start { id, node, end, layer, head, asked, pruned, under, future }, strategy { name, size, penalty, ... }, bound,
+// Header: start { id, node, end, layer, head, asked, pruned, under, future }, strategy { name, searches, draws, size, ... }, normalises, bound,
 //   vocabulary, steps T, top (how many candidates are shown in any case), never [ids], source [labels], language, strings, nodes { parent, step, name, outcome, answer, lane, lane_kept },
 //   candidates { first, id, name, node } of all answers, found [{ node, text, ended, at_best }] best first,
 //   encoder_heads and decoder_heads { layers, heads }, hides (whether what is not written yet is masked), only null or the [layer, head] whose patterns are here.
@@ -109,10 +109,9 @@ class Player {
       theme = themeOf(this.root);
     if (content === this.content && theme.name === this.theme.name) return;
     Object.assign(this, { content, theme, header, arrays });
-    const { nodes, strings, strategy } = header,
+    const { nodes, strings, normalises } = header,
       text = places => places.map(place => strings[place]);
-    const { log_prob, total, score } = arrays,
-      normalises = strategy.name === "beam" && (strategy.penalty > 0 || strategy.temperature !== 1);
+    const { log_prob, total, score } = arrays;
     const ended = new Set(header.hypotheses.flatMap(sentence => (sentence.ended ? [sentence.node] : [])));
     this.nodes = { ...nodes, label: text(nodes.name), log_prob, total, score, normalises, ended };
     this.names = text(header.candidates.name);
@@ -361,7 +360,7 @@ class Player {
       list = [];
     for (let c = first[answer]; c < first[answer + 1]; c++) {
       const there = nodes[c],
-        kept = there >= 0 && this.nodes.outcome[there] < 4 && this.header.strategy.name === "beam";
+        kept = there >= 0 && this.nodes.outcome[there] < 4 && this.header.strategy.searches;
       list.push({
         id: id[c],
         name: this.names[c],

@@ -59,7 +59,8 @@ export async function searchOf({ network, source, target }, ids, { strategy, siz
     sos = config.sos_id,
     most = bound(ids, config);
   const header = {
-    strategy: { name: strategy, size, penalty: alpha, temperature: 1, top_k: null, top_p: 1, seed: 0 },
+    strategy: { name: strategy, searches: size > 1, draws: false, size, temperature: 1 },
+    normalises: nodes.some(({ score, total }) => score !== total),
     bound: most,
     vocabulary: config.target_vocab_size,
     steps: Math.max(...nodes.map(({ step }) => step)),

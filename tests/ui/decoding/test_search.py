@@ -16,7 +16,7 @@ from headlight import checkpoints
 from tests.small import small_checkpoint
 from tests.unpacked import unpacked
 from transformer import Translator
-from transformer.decoding import allowed, beam, finish, recorded, sample, tempered
+from transformer.decoding import Decoding, allowed, beam, finish, recorded, sample, tempered
 from transformer.inference.prepared import Prepared
 from transformer.taps import Replace, Site, chain
 from ui.decoding import search as searching
@@ -25,13 +25,12 @@ from ui.decoding.lanes import lanes
 from ui.decoding.payload import Start, branches_payload, node_labels, player_payload
 from ui.decoding.player import horizon, picked, place, shown_fields, shown_head
 from ui.decoding.search import Line, Search, bound_of, fitting, line, line_in, search
-from ui.decoding.strategy import Strategy
 from ui.decoding.tree_svg import tree_svg
 from ui.decoding.view import FATES, UNDER, Branch, DecodingView
 from ui.state import models
 
 TEXT = "two dogs are running in the snow ."
-BEAM = Strategy("beam", size=3, penalty=0.6)
+BEAM = Decoding.of("beam", size=3, length_penalty=0.6)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -67,8 +66,14 @@ def writable(decoded: Search, node: int) -> int:
     return next(c.id for c in decoded.candidates[decoded.answers[node]] if c.node is None and c.id not in (0, 2))
 
 
-def test_the_search_is_the_librarys(decoded: Search, model: Translator) -> None:
-    steps = list(beam(model.model, source(model), 3, length_penalty=0.6, record=True))
+@pytest.mark.parametrize(
+    "decoding",
+    [BEAM, *(Decoding.of("diverse", size=5, groups=3, diversity=cost) for cost in (0.0, 0.5))],
+    ids=str,
+)
+def test_the_search_is_the_librarys(decoding: Decoding, model: Translator) -> None:
+    decoded = search("small", TEXT, decoding)
+    steps = list(decoding.steps(model.model, source(model), record=True))
     best = finish(steps)[0]
     ended = [i for i in decoded.tree.hypotheses if decoded.tree.nodes[i].step == len(decoded.tree.ids(i))]
     assert [tuple(decoded.tree.ids(i)) for i in ended[: len(best)]] == [h.ids for h in best]
@@ -77,9 +82,10 @@ def test_the_search_is_the_librarys(decoded: Search, model: Translator) -> None:
         step = steps[decoded.tree.nodes[node].step]
         row = step.written.tolist().index(decoded.tree.ids(node))
         for candidate in decoded.candidates[r]:
-            assert candidate.log_prob == candidate.seen == float(step.log_probs[row, candidate.id])
+            assert candidate.log_prob == candidate.seen == pytest.approx(float(step.log_probs[row, candidate.id]))
             if candidate.node is not None:
                 assert decoded.tree.ids(candidate.node) == [*decoded.tree.ids(node), candidate.id]
+        assert len({candidate.id for candidate in decoded.candidates[r]}) == len(decoded.candidates[r])
         places = {candidate.node for candidate in decoded.candidates[r]}
         assert places >= set(decoded.tree.children[node])
 
@@ -98,21 +104,28 @@ def test_a_line_has_the_patterns_that_wrote_it(decoded: Search, model: Translato
 
 
 @pytest.mark.parametrize(
-    "strategy", [Strategy("greedy"), BEAM, Strategy("sampling", temperature=1.4, top_k=9, seed=5)], ids=lambda s: s.name
+    "decoding",
+    [
+        Decoding.of("greedy"),
+        BEAM,
+        Decoding.of("diverse", groups=2),
+        Decoding.of("sampling", temperature=1.4, top_k=9, seed=5),
+    ],
+    ids=lambda d: d.name,
 )
-def test_a_fork_is_a_decode_with_that_prefix(model: Translator, strategy: Strategy) -> None:
-    first = search("small", TEXT, strategy)
+def test_a_fork_is_a_decode_with_that_prefix(model: Translator, decoding: Decoding) -> None:
+    first = search("small", TEXT, decoding)
     at = first.tree.path(first.tree.winner)[2]
     other = writable(first, at)
     ids = (*first.tree.ids(at), other)
     assert picked({"answer": first.answers[at], "id": other}, first) == Branch(ids)
-    forked = line("small", TEXT, strategy, Branch(ids))
-    best = finish(strategy.steps(model.model, source(model), ids))[0][0]
+    forked = line("small", TEXT, decoding, Branch(ids))
+    best = finish(decoding.steps(model.model, source(model), prefix=ids, record=True))[0][0]
     assert forked.ids == best.ids and forked.ids[: len(ids)] == ids
     assert (forked.log_prob, forked.score, forked.finished) == (best.log_prob, best.score, best.finished)
-    plain = {"greedy": 1, "beam": 3}.get(strategy.name)
+    plain = {"greedy": 1, "beam": 3}.get(decoding.name)
     if plain:
-        expected = model.n_best(TEXT, plain, strategy.penalty, prefix=list(ids))[0]
+        expected = model.n_best(TEXT, plain, decoding.length_penalty, prefix=list(ids))[0]
         assert forked.ids == tuple(expected.ids) and forked.log_prob == pytest.approx(expected.log_prob)
 
 
@@ -159,23 +172,23 @@ def passes(patch: pytest.MonkeyPatch) -> list[int]:
 def test_a_temperature_rescales_the_same_log_probabilities(model: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     """No pass while the same tokens are drawn, and in any case what a fresh decode shows."""
     searching._search.clear()
-    searching._kept.clear()
-    cold = Strategy("sampling", temperature=0.2, seed=1)
+    searching._resampler.clear()
+    cold = Decoding.of("sampling", temperature=0.2, seed=1)
     first = search("small", TEXT, cold)
     counted = passes(monkeypatch)
-    warmer = replace(cold, temperature=0.21)
+    warmer, hot = (Decoding.of("sampling", temperature=t, seed=1) for t in (0.21, 2.0))
     again = search("small", TEXT, warmer)
     assert not counted
     assert again.tree == first.tree and again is not first
     assert again.candidates != first.candidates
-    search("small", TEXT, replace(cold, temperature=2.0))
+    search("small", TEXT, hot)
     assert counted
-    for strategy in (warmer, replace(cold, temperature=2.0)):
-        shown = search("small", TEXT, strategy)
-        fresh = list(sample(model.model, source(model), temperature=strategy.temperature, seed=1, record=True))
+    for decoding in (warmer, hot):
+        shown = search("small", TEXT, decoding)
+        fresh = list(sample(model.model, source(model), temperature=decoding.temperature, seed=1, record=True))
         assert shown.tree.ids(shown.tree.winner) == [int(step.tokens) for step in fresh]
         for r, step in enumerate(fresh):
-            seen = tempered(allowed(step.log_probs, model.model.config), strategy.temperature)[0]
+            seen = tempered(allowed(step.log_probs, model.model.config), decoding.temperature)[0]
             assert [c.seen for c in shown.candidates[r]] == [float(seen[c.id]) for c in shown.candidates[r]]
 
 
@@ -184,7 +197,7 @@ def test_what_is_only_displayed_otherwise_needs_no_pass(
 ) -> None:
     counted = passes(monkeypatch)
     for view in (DecodingView(penalty=0.6), DecodingView(penalty=0.6, step=3, layer=1, head=2, pruned=False)):
-        again = search("small", TEXT, view.how)
+        again = search("small", TEXT, view.decoding)
         assert again is decoded
         assert player_payload(model, again, start(again, model, view), None)
     assert not counted
@@ -336,7 +349,7 @@ def test_the_export_holds_the_tree(decoded: Search, model: Translator) -> None:
     assert content["hypotheses"][0]["ids"] == decoded.tree.ids(decoded.tree.winner)
     assert [node["total"] for node in content["nodes"]] == [node.total for node in decoded.tree.nodes]
     assert content["branches"][0]["ids"] == list(lines[1][1].ids)
-    sampled = search("small", TEXT, Strategy("sampling", top_k=1))
+    sampled = search("small", TEXT, Decoding.of("sampling", top_k=1))
     cut = json.loads(steps_json(TEXT, model, sampled, [(None, winner(sampled, model))]))
     assert sorted(c["seen"] is None for c in cut["nodes"][0]["next"]) == [False] + [True] * (searching.TOP - 1)
 
@@ -373,7 +386,7 @@ def test_a_sentence_that_never_ends_is_cut_and_marked_so(tmp_path: Path) -> None
         endless.model.output.bias[3] = -1e4
     model = Translator(endless)
     ids = model.encode(TEXT)
-    steps = list(BEAM.steps(model.model, model.source_batch([ids])))
+    steps = list(BEAM.steps(model.model, model.source_batch([ids]), record=True))
     decoded = searching.searched(model, ids, BEAM, steps)
     header, _ = unpacked(player_payload(model, decoded, start(decoded, model, DecodingView()), None))
     assert {entry["ended"] for entry in header["hypotheses"]} == {False}

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transformer import ModelConfig, StackConfig
+from transformer.decoding.strategies import STRATEGIES, Decoding, parameters
 from transformer.taps import Replace, Site, chain
-from ui.decoding.strategy import Strategy
 from ui.decoding.view import Branch, DecodingView
 
 CONFIG = ModelConfig(12, 10, d_model=8, encoder=StackConfig(2, 4, 8), decoder=StackConfig(3, 2, 8))
@@ -16,13 +16,11 @@ ids = st.lists(st.integers(0, 9_999), max_size=5).map(tuple)
 branches = st.builds(Branch, ids.filter(bool)) | st.builds(Branch, ids, st.integers(1, 99), heads)
 views = st.builds(
     DecodingView,
-    strategy=st.sampled_from(["greedy", "beam", "sampling"]),
-    size=st.integers(1, 10),
-    penalty=st.sampled_from([0.0, 0.3, 1.0, 2.0]),
-    temperature=st.sampled_from([0.1, 0.75, 1.0, 2.0]),
-    top_k=st.none() | st.integers(1, 500),
-    top_p=st.sampled_from([0.05, 0.9, 1.0]),
-    seed=st.integers(0, 999),
+    strategy=st.sampled_from(list(STRATEGIES)),
+    **{
+        field: st.none() | (st.integers(1, 9) if parameter.type is int else st.sampled_from([0.25, 0.75, 1.0]))
+        for field, ((_, parameter), *_) in parameters().items()
+    },
     step=st.none() | st.integers(1, 99),
     path=st.lists(st.integers(0, 9_999), max_size=5).map(tuple),
     pruned=st.booleans(),
@@ -45,7 +43,9 @@ def test_the_default_view_has_an_empty_address() -> None:
 @given(st.dictionaries(st.sampled_from([*DecodingView.__dataclass_fields__, "other"]), st.text(max_size=30)))
 def test_no_address_is_too_strange(query: dict[str, str]) -> None:
     view = DecodingView.from_query(query)
-    assert 1 <= view.size <= 10 and 0 <= view.penalty <= 2 and 0.1 <= view.warmth <= 2
+    for parameter in STRATEGIES[view.strategy].parameters:
+        value = view.value(parameter)
+        assert value is None or parameter.least <= value <= parameter.most
     assert len(view.branches) <= 8
 
 
@@ -73,9 +73,9 @@ def test_nonsense_is_left_at_the_default(query: dict[str, str]) -> None:
 def test_a_strategy_has_only_its_own_settings() -> None:
     """So that two views with the same strategy share one decode."""
     mixed = DecodingView(size=5, penalty=0.5, temperature=0.7, seed=4)
-    assert mixed.how == Strategy("beam", size=5, penalty=0.5, temperature=0.7)
-    assert DecodingView(strategy="greedy", size=5, seed=4).how == Strategy("greedy")
-    assert DecodingView(strategy="sampling", size=5, temperature=0.7, seed=4).how == Strategy(
+    assert mixed.decoding == Decoding.of("beam", size=5, length_penalty=0.5, temperature=0.7)
+    assert DecodingView(strategy="greedy", size=5, seed=4).decoding == Decoding.of("greedy")
+    assert DecodingView(strategy="sampling", size=5, temperature=0.7, seed=4).decoding == Decoding.of(
         "sampling", temperature=0.7, top_p=0.9, seed=4
     )
 
@@ -120,9 +120,9 @@ def test_a_branch_changes_the_rows_that_it_names_at_its_step_alone() -> None:
 
 def test_sampling_keeps_to_words_and_a_beam_to_the_model() -> None:
     """At temperature 1 over the whole vocabulary a first sample read "une pomme rougeZbe.iennes."."""
-    usual = DecodingView(strategy="sampling").how
-    assert (usual.temperature, usual.top_p) == (0.7, 0.9)
-    assert DecodingView(strategy="beam").how.temperature == 1.0
+    usual = DecodingView(strategy="sampling").decoding
+    assert (usual.temperature, usual.values["top_p"]) == (0.7, 0.9)
+    assert DecodingView(strategy="beam").decoding.temperature == 1.0
     chosen = DecodingView.from_query({"strategy": "sampling", "temperature": "1", "top_p": "1"})
-    assert (chosen.how.temperature, chosen.how.top_p) == (1.0, 1.0)
+    assert (chosen.decoding.temperature, chosen.decoding.values["top_p"]) == (1.0, 1.0)
     assert DecodingView.from_query(chosen.to_query()) == chosen

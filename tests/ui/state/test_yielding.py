@@ -16,13 +16,13 @@ from headlight.analysis.masks import whole_head
 from headlight.analysis.order import embedded, encoder_states
 from headlight.analysis.pruning.checkpoint import study
 from headlight.analysis.reference import read_reference
+from headlight.analysis.resampling import Resampler
 from headlight.analysis.several_heads import several_heads
 from headlight.analysis.stream import lens, stream
 from headlight.corpora.truth import Known
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
 from transformer.decoding import beam, greedy, sample
-from transformer.decoding.kept import Kept
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.yielding import on_yield, yield_turn
 
@@ -109,7 +109,7 @@ CASES: dict[str, Callable[[Translator], object]] = {
     "transformer.decoding.beam": lambda t: list(beam(t.prepared, batch(), 3)),
     "transformer.decoding.greedy": lambda t: list(greedy(t.prepared, batch())),
     "transformer.decoding.sample": lambda t: list(sample(t.prepared, batch())),
-    "transformer.decoding.kept.Kept": lambda t: Kept(t.prepared, batch()).sample(seed=1),
+    "headlight.analysis.resampling.Resampler": lambda t: Resampler(t.prepared, batch()).sample(seed=1),
 }
 
 

@@ -1,4 +1,4 @@
-"""The model's answers, kept for sampling again: sampling from steps that were kept.
+"""Sampling one sentence again and again with other settings, from stored steps where possible.
 
 Shapes: S source tokens.
 """
@@ -11,26 +11,25 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.decoding import arguments, sample
+from transformer.decoding import DecodeStep, Fate, allowed, sample
 from transformer.decoding.choosers import Live, Sample, draws
-from transformer.decoding.search import allowed, forced
-from transformer.decoding.step import DecodeStep, Fate
+from transformer.decoding.search import checked_source, forced, max_lengths
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
 
-MOST = 50_000_000  # bytes of log-probabilities and patterns, after which it starts over
+MAX_BYTES = 50_000_000  # of log-probabilities and patterns, after which a `Resampler` starts over
 
 
-class Kept:
-    """The steps of one sentence by what was written before them, for sampling again with other settings.
+class Resampler:
+    """The steps of one sentence by the tokens written before them, for sampling again with other settings.
 
-    The temperature, the cuts and the seed change what is drawn and not what the model says, so as long as the
-    same tokens are drawn, nothing is computed.
+    The temperature, the cuts and the seed change what is drawn and not the model's output, so the model is not run as
+    long as the same tokens are drawn.
     """
 
     def __init__(self, model: Transformer | Prepared, src: Tensor):
         """`src` [1, S]: one sentence."""
-        self.model, self.src = model, arguments.source(model, src)
+        self.model, self.src = model, checked_source(model, src)
         assert len(self.src) == 1, "one sentence at a time"
         self.steps: dict[tuple[int, ...], DecodeStep] = {}
         self.nbytes = 0  # of their log-probabilities and patterns
@@ -38,15 +37,17 @@ class Kept:
     def sample(
         self, *, temperature: float = 1.0, top_k: int | None = None, top_p: float = 1.0, seed: int = 0
     ) -> list[DecodeStep]:
-        """The steps of `decoding.sample(model, src, record=True, ...)`; the model is asked only from where it
-        writes something that it has not written before."""
+        """Return the steps of `decoding.sample(model, src, record=True, ...)`.
+
+        The model runs only from the first token on that was never drawn before.
+        """
         options: dict[str, Any] = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
         known = self._known(**options)
         if known and known[-1].fates.tolist() != [Fate.LIVE]:
             return known
         begun = known[-1].hypothesis(0).ids if known else ()
         steps = list(sample(self.model, self.src, prefix=begun, record=True, **options))
-        if self.nbytes > MOST:
+        if self.nbytes > MAX_BYTES:
             self.steps, self.nbytes = {}, 0
         for step in steps[len(known) :]:
             self.steps[tuple(step.written[0].tolist())] = step
@@ -54,19 +55,19 @@ class Kept:
         return known + steps[len(known) :]
 
     def _known(self, temperature: float, top_k: int | None, top_p: float, seed: int) -> list[DecodeStep]:
-        """The steps that need no pass of the model, sampled again."""
-        bounds = arguments.longest(self.src, None, self.model.config)
+        """Return the steps that need no pass of the model, sampled again."""
+        bounds = max_lengths(self.src, None, self.model.config)
         drawn = draws(seed, 1, int(bounds)).to(self.src.device)
         choose = Sample(self.model.config.eos_id, bounds, drawn, temperature, top_k, top_p)
         total, written = torch.zeros(1, device=self.src.device), tuple[int, ...]()
         steps: list[DecodeStep] = []
         start = self.model.config.target_start
-        while (kept := self.steps.get(written)) is not None:
-            seen = free = allowed(kept.log_probs, self.model.config)
+        while (stored := self.steps.get(written)) is not None:
+            probable = free = allowed(stored.log_probs, self.model.config)
             if len(written) < len(start):
-                seen = forced(kept.log_probs, free, kept.sentences.new_tensor([[start[len(written)]]]))
-            chosen = choose(Live(kept.sentences, kept.written, total), seen, free)
-            steps.append(replace(kept, **chosen._asdict()))
+                probable = forced(stored.log_probs, free, stored.sentences.new_tensor([[start[len(written)]]]))
+            chosen = choose(Live(stored.sentences, stored.written, total), probable, free)
+            steps.append(replace(stored, **chosen._asdict()))
             if chosen.fates.tolist() != [Fate.LIVE]:
                 break
             total, written = chosen.totals, (*written, int(chosen.tokens))
