@@ -178,9 +178,7 @@ class Attention {
       for (let head = 0; head < this.heads; head++) {
         const at = row * width + head * size;
         for (let k = 0; k < count; k++) {
-          let dot = 0;
-          for (let i = 0, key = k * width + head * size; i < size; i++) dot += queries[at + i] * keys[key + i];
-          pattern[k] = dot * scale;
+          pattern[k] = dot(queries, at, keys, k * width + head * size, size) * scale;
         }
         softmaxInPlace(pattern);
         tap?.(this.site, head, row, pattern);
