@@ -42,7 +42,7 @@ from headlight.analysis.atlas.reading import Left, Reader, batches
 from headlight.analysis.atlas.scoring import losses
 from headlight.checkpoints import load_translator
 from headlight.corpora.corpora import open_split
-from headlight.corpora.truth import Known, known
+from headlight.corpora.truth import KnownPair, known
 from transformer.batches import collate
 from transformer.checkpoint import Checkpoint
 
@@ -97,7 +97,7 @@ def _checkpoint(name: str) -> Checkpoint:
     return load_translator(ROOT / "checkpoints" / name).checkpoint
 
 
-def _plain(checkpoint: Checkpoint, drawn: list[Known]) -> None:
+def _plain(checkpoint: Checkpoint, drawn: list[KnownPair]) -> None:
     model = checkpoint.model
     reader = Reader(model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
     with torch.inference_mode():
@@ -107,7 +107,7 @@ def _plain(checkpoint: Checkpoint, drawn: list[Known]) -> None:
                 losses(model, batch.src, batch.tgt)
 
 
-def _atlas(checkpoint: Checkpoint, drawn: list[Known], sample: int) -> None:
+def _atlas(checkpoint: Checkpoint, drawn: list[KnownPair], sample: int) -> None:
     atlas(checkpoint.model, checkpoint.source_tokenizer, checkpoint.target_tokenizer, lambda: drawn, sample=sample)
 
 

@@ -19,7 +19,7 @@ TICK = 0.01  # seconds: the system tells none finer
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
 
 
-class Reading(NamedTuple):
+class ProcessorReading(NamedTuple):
     """Seconds since some beginning: of the clock; of all processors together; of them idle, stolen, and ours."""
 
     clock: float
@@ -30,7 +30,7 @@ class Reading(NamedTuple):
     load: float
 
     @classmethod
-    def now(cls) -> Reading:
+    def now(cls) -> ProcessorReading:
         every = psutil.cpu_times()._asdict()
         every = {kind: taken for kind, taken in every.items() if not kind.startswith("guest")}  # a part of "user"
         idle = every["idle"] + every.get("iowait", 0.0)
@@ -55,14 +55,14 @@ class Busy:
     def __init__(self) -> None:
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
-        self.before = Reading.now()
+        self.before = ProcessorReading.now()
 
     def over(self) -> dict[str, float]:
         """See `shares`, from the beginning until now."""
-        return shares(self.before, Reading.now())
+        return shares(self.before, ProcessorReading.now())
 
 
-def shares(before: Reading, after: Reading) -> dict[str, float]:
+def shares(before: ProcessorReading, after: ProcessorReading) -> dict[str, float]:
     """The clock's seconds between two readings, the load at each, and shares of the time of all processors.
 
     They are those of the contestants, of other programs, and what the host gave to other machines.

@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks.busy import Busy
 from benchmarks.classroom import beside_training
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
-from server.classroom.classes import Classes, Question
+from server.classroom.classes import Classes, ClassQuestion
 from server.classroom.sqlite import Sqlite
 from tools import production
 from tools.class_client import AWAY, Pupil
@@ -60,7 +60,7 @@ def run(pupils: int, steps: int, within: float, no_training: bool, name: str) ->
 
 
 @dataclass
-class Server:
+class RestartableServer:
     """A server that can be killed and started again at the same address."""
 
     port: int
@@ -93,11 +93,11 @@ class Server:
             self.process.wait()
 
 
-def app(folder: Path) -> Server:
+def app(folder: Path) -> RestartableServer:
     port = free_port()
     options = production.options() | {"server.port": str(port), "server.address": "127.0.0.1"}
     given = [f"--{name}={value}" for name, value in options.items() if value]
-    return Server(port, folder, [sys.executable, "-m", "streamlit", "run", "app.py", *given])
+    return RestartableServer(port, folder, [sys.executable, "-m", "streamlit", "run", "app.py", *given])
 
 
 @dataclass
@@ -148,7 +148,7 @@ async def gathered(url: str, folder: Path, count: int, title: str) -> AsyncItera
             task.cancel()
 
 
-async def measured(server: Server, folder: Path, pupils: int, steps: int, within: float) -> dict[str, Any]:
+async def measured(server: RestartableServer, folder: Path, pupils: int, steps: int, within: float) -> dict[str, Any]:
     """Everything, on a server that is started here and ended here."""
     await server.start()
     try:
@@ -159,7 +159,7 @@ async def measured(server: Server, folder: Path, pupils: int, steps: int, within
     return result
 
 
-async def lesson(server: Server, folder: Path, count: int, steps: int, within: float) -> dict[str, Any]:
+async def lesson(server: RestartableServer, folder: Path, count: int, steps: int, within: float) -> dict[str, Any]:
     draw, answers, reveals = random.Random(1), [], []
     during: list[float] = []  # answers of the step in which the server is away
     away = 0.0
@@ -204,7 +204,7 @@ async def lesson(server: Server, folder: Path, count: int, steps: int, within: f
         }
 
 
-async def five(server: Server, folder: Path, count: int, within: float) -> dict[str, int]:
+async def five(server: RestartableServer, folder: Path, count: int, within: float) -> dict[str, int]:
     """Five classes at once; how many screens and rounds were another class's."""
     draw = random.Random(2)
     async with AsyncExitStack() as stack:
@@ -230,9 +230,9 @@ async def five(server: Server, folder: Path, count: int, within: float) -> dict[
         return {"screens": len(screens), "answers": answers, "wrong_screens": wrong, "wrong_rounds": rounds}
 
 
-def question(step: str, number: int, of: int) -> Question:
+def question(step: str, number: int, of: int) -> ClassQuestion:
     posed = {"ask": "word", "labels": LABELS, "query": "it", "picture": picture()}
-    return Question(step, step, "Where does it look most?", posed, number=number, of=of)
+    return ClassQuestion(step, step, "Where does it look most?", posed, number=number, of=of)
 
 
 def picture() -> dict[str, Any]:

@@ -41,7 +41,7 @@ PEAKS = {OURS_NAME: 1.5e-3, MARIAN: 1e-3, JOEYNMT: 1.5e-3}  # of the learning ra
 CHECKED = 32  # sentences whose greedy translation is compared with a plain pass over it
 
 
-class Ours:
+class OurTraining:
     """Our network and our trainer, with the settings of the shipped model's command."""
 
     pad = PAD
@@ -131,9 +131,9 @@ class Learner:
         self.step, self.tokens, self.seconds = 0, 0, 0.0
         self.warmup: int | None = None
 
-    def _network(self) -> Ours | Theirs:
+    def _network(self) -> OurTraining | Theirs:
         if self.name == OURS_NAME:
-            return Ours(self.tokenizer)
+            return OurTraining(self.tokenizer)
         if self.name == MARIAN:
             fast = train_dtype("auto", torch.device("cpu")) == torch.bfloat16
             return Theirs(self.tokenizer, Marian(DROPOUT), bf16=fast)

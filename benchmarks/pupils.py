@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import psutil
 
-from tools.streamlit_client import Session
+from tools.streamlit_client import PageSession
 from tools.streamlit_client import opened as session
 from transformer import Translator
 
@@ -98,7 +98,7 @@ async def pupil(
         register.errors.append(f"pupil {number}: {type(error).__name__}: {error}")
 
 
-def answer(page: Session, text: str, layer: int, head: int) -> Answer:
+def answer(page: PageSession, text: str, layer: int, head: int) -> Answer:
     title, weights = page.head()
     return Answer(text, layer, head, title, weights, page.translation())
 

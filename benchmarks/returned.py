@@ -78,7 +78,7 @@ def run(huge: int, rested: float) -> None:
         place = Path(folder) / "figures"
         os.environ |= {**production.environment(), "PYTHONPATH": folder, "HEADLIGHT_FIGURES": str(place)}
         with serve(ROOT / "app.py", Path(folder) / "log.txt", more=production.options()) as url:
-            server = Server(url, place)
+            server = ObservedServer(url, place)
             errors = asyncio.run(_go(url, server, huge, rested))
     if errors:
         raise ValueError(f"{len(errors)} requests went wrong: {errors[0]}")
@@ -102,7 +102,7 @@ def run(huge: int, rested: float) -> None:
     keep("returned", result | {"stages": server.stages}, "After huge requests", {"Memory of the server": dots})
 
 
-class Server:
+class ObservedServer:
     """The process that answers, looked at from outside and from inside."""
 
     def __init__(self, url: str, place: Path):
@@ -123,7 +123,7 @@ class Server:
             time.sleep(0.1)
 
 
-async def _go(url: str, server: Server, count: int, rested: float) -> list[str]:
+async def _go(url: str, server: ObservedServer, count: int, rested: float) -> list[str]:
     model, register = load_translator(ROOT / "checkpoints" / MODEL), Register()
     texts = sentences(model, 20)
     for _ in range(VISITORS):

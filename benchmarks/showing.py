@@ -54,7 +54,7 @@ from transformer.files import write_text
 from transformer.tokenizers import Tokenizer
 from transformer.trace import KINDS
 from ui.attention.heads import every_head
-from ui.attention.picture import Shown
+from ui.attention.picture import ShownTrace
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (
@@ -156,7 +156,7 @@ def trace_of(model: Translator, tokens: int) -> Trace:
 
 def overview_bytes(model: Translator, trace: Trace) -> int:
     """What the overview of the three kinds sends, captions, masks and profiles included, as the page makes it."""
-    shown = Shown("", (), model, trace, trace, None, (), None)
+    shown = ShownTrace("", (), model, trace, trace, None, (), None)
     return len(every_head(shown, words=False, hide=False, scale="fixed").payload)
 
 

@@ -90,7 +90,7 @@ def run(rounds: int, scripts: Path | None) -> None:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder, chromium = Path(name), launch(playwright)
         make_peer(folder / "marian")
-        starts: dict[str, Any] = {OURS_NAME: Ours(folder), PEER: Peer(folder, scripts)}
+        starts: dict[str, Any] = {OURS_NAME: OurApp(folder), PEER: PeerPage(folder, scripts)}
         contexts = {who: chromium.new_context() for who in starts}
 
         def start(who: str, kind: str) -> Started:
@@ -125,7 +125,7 @@ def in_turns(rounds: int, tasks: dict[tuple[str, str], Callable[[], Started]]) -
 # ---- ours -----------------------------------------------------------------------------------------
 
 
-class Ours:
+class OurApp:
     """The app in a copy of the repository."""
 
     def __init__(self, folder: Path) -> None:
@@ -200,7 +200,7 @@ def make_peer(folder: Path) -> None:
     ).save_pretrained(folder)
 
 
-class Peer:
+class PeerPage:
     """The script, and the page that it writes."""
 
     def __init__(self, folder: Path, scripts: Path | None) -> None:

@@ -16,7 +16,7 @@ from server import endpoints
 from server.access import Access, access
 from server.attempts import Attempts
 from server.classroom.routes import Classroom
-from server.endpoints import Closed, Health
+from server.endpoints import Closed, HealthEndpoint
 from server.headers import Headers
 from server.hosts import Hosts
 from server.login import Login
@@ -44,7 +44,7 @@ def _guards(given: Access, public: bool) -> list[Middleware]:
     ]
     if given.only_here:
         guards.append(Middleware(Owner))
-    guards.append(Middleware(Health, path=f"{base}/_stcore/health"))
+    guards.append(Middleware(HealthEndpoint, path=f"{base}/_stcore/health"))
     if os.environ.get("HEADLIGHT_METRICS", "") in ("", "0"):
         message = "Metrics are switched off: set HEADLIGHT_METRICS=1 to serve them."
         guards.append(Middleware(Closed, path=f"{base}/_stcore/metrics", message=message))

@@ -17,7 +17,7 @@ _IMMUTABLE = {"Cache-Control": "public, max-age=31536000, immutable"}
 SPARE_FILES = 16  # a page holds about four
 
 
-class Health:
+class HealthEndpoint:
     """Answers 503 at `path` where fewer than SPARE_FILES more files can be opened; all else goes on to the app.
 
     No further page could be opened then, which Streamlit's own health check does not notice.

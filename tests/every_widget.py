@@ -10,7 +10,7 @@ from typing import Any
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Delta_pb2 import Delta
 
-from tools.streamlit_client import Session
+from tools.streamlit_client import PageSession
 
 MOST = 2  # of the choices that a widget offers
 TYPED = 4  # of the texts, into a box
@@ -31,7 +31,7 @@ class Visitor:
     used: set[tuple[str, ...]] = field(default_factory=set)
     read: set[str] = field(default_factory=set)  # those of the words that stood on a page
 
-    async def use_all(self, session: Session, page: str, most: int = 200) -> None:
+    async def use_all(self, session: PageSession, page: str, most: int = 200) -> None:
         """Runs the page, and uses what is on it, and what comes up by that, until there is nothing new."""
         await session.run()
         self.look(session)
@@ -50,7 +50,7 @@ class Visitor:
                     await session.run()
         raise AssertionError(f"The page {page} has no end of widgets.")
 
-    def look(self, session: Session) -> None:
+    def look(self, session: PageSession) -> None:
         for delta in session.elements.values():
             content = delta.SerializeToString()
             self.read.update(word for word in self.words if word.encode() in content)
@@ -92,7 +92,7 @@ class Visitor:
                 raise AssertionError(f"There is a {kind}; teach the visitor to use it.")
 
 
-def widgets(session: Session) -> Iterator[tuple[tuple[str, str, str], Delta]]:
+def widgets(session: PageSession) -> Iterator[tuple[tuple[str, str, str], Delta]]:
     """(kind, name, id) of everything that can be used. The name is the key, or the label where there is none."""
     for delta in session.elements.values():
         part = delta.new_element if delta.WhichOneof("type") == "new_element" else delta.add_block
@@ -114,7 +114,7 @@ def _name(widget: Any, id: str) -> str:
     return "".join(letter for letter in label if not letter.isdecimal())[:60]
 
 
-async def ask_server(session: Session, *files: str) -> None:
+async def ask_server(session: PageSession, *files: str) -> None:
     """What a browser may ask without any widget: what the server is made of, that it forget, and files for later."""
     for message in (BackMsg(load_git_info=True), BackMsg(set_run_on_save=True), BackMsg(clear_cache=True)):
         await session.socket.send(message.SerializeToString())

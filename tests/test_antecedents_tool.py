@@ -10,7 +10,7 @@ from headlight.analysis.why import patching
 from headlight.checkpoints import load_translator
 from headlight.corpora.corpora import open_split
 from headlight.corpora.gold import GoldCorpus, words
-from tools.antecedents import FILE, Question, adjectives, measured, named, questions, shares
+from tools.antecedents import FILE, AntecedentQuestion, adjectives, measured, named, questions, shares
 from transformer import Translator
 from transformer.checkpoint.native import digest
 from transformer.files import read_json
@@ -26,14 +26,14 @@ def model() -> Translator:
 
 
 @pytest.fixture(scope="module")
-def asked(model: Translator) -> list[Question]:
+def asked(model: Translator) -> list[AntecedentQuestion]:
     train, test = open_split("english-french", "train"), open_split("english-french", "test")
     assert isinstance(train, GoldCorpus) and isinstance(test, GoldCorpus)
     return list(islice(questions(model, test.gold(), adjectives(islice(train.gold(), 3_000))), 4))
 
 
 def test_the_two_sentences_differ_in_one_word_and_their_translations_in_the_pronoun(
-    model: Translator, asked: list[Question]
+    model: Translator, asked: list[AntecedentQuestion]
 ) -> None:
     for one in asked:
         here, there = words(one.text), words(one.corrupted)
@@ -44,7 +44,7 @@ def test_the_two_sentences_differ_in_one_word_and_their_translations_in_the_pron
         assert pronouns[0] and pronouns[1] and pronouns[0] != pronouns[1]
 
 
-def test_a_share_is_what_patching_finds(model: Translator, asked: list[Question]) -> None:
+def test_a_share_is_what_patching_finds(model: Translator, asked: list[AntecedentQuestion]) -> None:
     found = shares(model, asked[:2], [[head] for head in HEADS])
     for row, one in zip(found, asked, strict=False):
         every = patching(model.model, one.source, one.other, one.target)
@@ -53,7 +53,7 @@ def test_a_share_is_what_patching_finds(model: Translator, asked: list[Question]
 
 
 def test_the_shipped_file_is_of_this_model_and_says_what_is_found_again(
-    model: Translator, asked: list[Question]
+    model: Translator, asked: list[AntecedentQuestion]
 ) -> None:
     facts = read_json(FOLDER / FILE)
     assert facts["model"] == digest(FOLDER), f"run {facts['command']}"

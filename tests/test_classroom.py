@@ -26,7 +26,7 @@ from tests.small_run import new_run
 from tools import healthy
 from tools.healthy import problem
 from tools.serving import serve
-from tools.streamlit_client import Session, opened
+from tools.streamlit_client import PageSession, opened
 
 pytestmark = pytest.mark.slow  # starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,7 +68,7 @@ async def _warm(url: str) -> None:
 
 
 @asynccontextmanager
-async def neighbour(school: School) -> AsyncIterator[Session]:
+async def neighbour(school: School) -> AsyncIterator[PageSession]:
     """Somebody who works beside a fault, and must get right answers before and after it."""
     async with opened(school.url, model=MODEL, text=TEXT, layer="1", head="1") as page:
         await page.run()
@@ -191,7 +191,7 @@ def test_a_model_that_is_deleted_or_damaged_under_it(school: School) -> None:
     run(lose())
 
 
-def _translation(page: Session) -> str:
+def _translation(page: PageSession) -> str:
     match = re.search(r'aria-label="[^:]*: (.*)\. Sequence log-probability', page.translation())
     return match[1] if match else ""
 
@@ -235,7 +235,7 @@ def test_a_worker_that_is_killed(school: School) -> None:
     run(lose())
 
 
-def _buttons(page: Session) -> list[str]:
+def _buttons(page: PageSession) -> list[str]:
     elements = (delta.new_element for delta in page.elements.values())
     return [element.button.label for element in elements if element.WhichOneof("type") == "button"]
 
@@ -257,7 +257,7 @@ def test_the_health_check_tells_a_working_app_from_one_without_its_model(
 ) -> None:
     asked = []
 
-    def watched(url: str, **query: str) -> AbstractAsyncContextManager[Session]:
+    def watched(url: str, **query: str) -> AbstractAsyncContextManager[PageSession]:
         asked.append(query["text"])
         return opened(url, **query)
 

@@ -16,7 +16,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from headlight.analysis.atlas.reading import Reading, batches
+from headlight.analysis.atlas.reading import PairReading, batches
 from headlight.analysis.checks import check
 from headlight.analysis.stream import stream
 from headlight.importers.marian_export import why_not
@@ -161,7 +161,7 @@ def test_texts_of_a_batch_are_not_padded_where_padding_would_be_seen(beam_size: 
 
 def test_readings_of_an_atlas_are_not_padded_either() -> None:
     lengths = [(3, 5), (5, 3), (3, 5), (5, 5), (3, 5)]
-    readings = [Reading(index, list(range(s)), list(range(t))) for index, (s, t) in enumerate(lengths)]
+    readings = [PairReading(index, list(range(s)), list(range(t))) for index, (s, t) in enumerate(lengths)]
     cut = batches(readings, 1000, padded=False)
     assert sorted(len(batch) for batch in cut) == [1, 1, 3]
     assert len(batches(readings, 1000)) == 1

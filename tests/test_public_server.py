@@ -37,14 +37,14 @@ from ui.decoding.view import DecodingView
 from ui.heads.view import HeadsView
 from ui.lessons.view import LessonsView
 from ui.positions.view import PositionsView
-from ui.state.view import View
+from ui.state.view import PageView
 from ui.training.view import TrainingView
 from ui.why.view import WhyView
 
 pytestmark = pytest.mark.slow  # starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
 SECRET = "SWORDFISH"  # what stands in the files that nobody may read
-PAGES: dict[str, type[View]] = {
+PAGES: dict[str, type[PageView]] = {
     "training": TrainingView,
     "checkpoints": CheckpointsView,
     "": AttentionView,

@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.fuzzing import fuzz
 from tools.serving import serve
-from tools.streamlit_client import Session, opened
+from tools.streamlit_client import PageSession, opened
 from ui.anatomy.view import AnatomyView
 from ui.attention.view import AttentionView
 from ui.checkpoints.view import CheckpointsView
@@ -128,7 +128,7 @@ async def visit(server: str, chance: random.Random) -> None:
             await session.socket.send(chance.randbytes(chance.choice((0, 1, 40, 5_000))))
 
 
-def widget_ids(session: Session) -> list[str]:
+def widget_ids(session: PageSession) -> list[str]:
     """The ids of all widgets of the page."""
     elements = (delta.new_element for delta in session.elements.values())
     kinds = ((element, element.WhichOneof("type")) for element in elements)

@@ -44,7 +44,7 @@ Head = tuple[Site, int]
 Place = tuple[Kind, int, int]
 
 
-class Question(NamedTuple):
+class AntecedentQuestion(NamedTuple):
     """A pair of sentences, and the word in which their translations first differ."""
 
     text: str
@@ -67,7 +67,7 @@ def adjectives(corpus: Iterable[GoldPair]) -> dict[str, set[str]]:
     return said
 
 
-def questions(model: Translator, pairs: Iterable[GoldPair], said: dict[str, set[str]]) -> Iterator[Question]:
+def questions(model: Translator, pairs: Iterable[GoldPair], said: dict[str, set[str]]) -> Iterator[AntecedentQuestion]:
     """Each held-out sentence with the first adjective, by the alphabet, that changes the pronoun that the model writes.
 
     Only where the model translates the sentence as the grammar does, and where no other token differs before.
@@ -93,7 +93,7 @@ def questions(model: Translator, pairs: Iterable[GoldPair], said: dict[str, set[
                 break
 
 
-def _asked(model: Translator, text: str, corrupted: str, translation: str) -> Question | None:
+def _asked(model: Translator, text: str, corrupted: str, translation: str) -> AntecedentQuestion | None:
     source, other, target = model.encode(text), model.encode(corrupted), model.encode_target(translation)
     if len(source) != len(other):
         return None
@@ -101,11 +101,11 @@ def _asked(model: Translator, text: str, corrupted: str, translation: str) -> Qu
         best = model.model(torch.tensor([other]), torch.tensor([target[:-1]]))[0].argmax(-1).tolist()
     for step, (written, instead) in enumerate(zip(target[1:], best, strict=True)):
         if written != instead:
-            return Question(text, corrupted, source, other, target, step, written, instead)
+            return AntecedentQuestion(text, corrupted, source, other, target, step, written, instead)
     return None
 
 
-def shares(model: Translator, asked: Sequence[Question], sets: Sequence[Sequence[Head]]) -> np.ndarray:
+def shares(model: Translator, asked: Sequence[AntecedentQuestion], sets: Sequence[Sequence[Head]]) -> np.ndarray:
     """The share that each set of heads restores in each pair: [pairs, sets]."""
     return np.array(
         [restored_by(model.model, one.source, one.other, one.target, one.step, one.instead, sets) for one in asked]
@@ -119,7 +119,7 @@ def named(folder: Path) -> list[Place]:
     return [place for place in places(atlas) if any(role.what.measure in OF_PRONOUNS for role in roles(atlas, *place))]
 
 
-def measured(model: Translator, asked: Sequence[Question], after: Sequence[Place]) -> dict[str, Any]:
+def measured(model: Translator, asked: Sequence[AntecedentQuestion], after: Sequence[Place]) -> dict[str, Any]:
     """What the file says; layers and heads count from 0."""
     heads = all_heads(model.model)
     place_of: dict[Head, Place] = {head: (kind_of(head[0]), head[0].layer, head[1]) for head in heads}

@@ -26,7 +26,7 @@ from server.login import cookie
 LARGEST = 2**28  # bytes of a message
 
 
-class Session:
+class PageSession:
     """One page of the app. Elements are found as the browser knows them: by component, by key, by what they are."""
 
     def __init__(self, socket: ClientConnection, query: str, page: str):
@@ -160,7 +160,7 @@ def _texts(element: Element) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def opened(url: str, page: str = "", **query: str) -> AsyncIterator[Session]:
+async def opened(url: str, page: str = "", **query: str) -> AsyncIterator[PageSession]:
     """A session at the address of a running app, before its first run. HEADLIGHT_PASSWORD lets it in where it asks."""
     password = os.environ.get("HEADLIGHT_PASSWORD")
     address = f"{url.replace('http', 'ws', 1)}/_stcore/stream"
@@ -173,4 +173,4 @@ async def opened(url: str, page: str = "", **query: str) -> AsyncIterator[Sessio
         compression=None,
         additional_headers={"Cookie": cookie(password)} if password else None,
     ) as socket:
-        yield Session(socket, urlencode(query), page)
+        yield PageSession(socket, urlencode(query), page)

@@ -19,7 +19,7 @@ _TYPED = str.maketrans(
 )
 
 
-class Sentence(NamedTuple):
+class AcceptedSentence(NamedTuple):
     """A source and the translations of it that are accepted."""
 
     source: str
@@ -33,7 +33,7 @@ class Failure(NamedTuple):
     written: str
 
 
-def sentences(lines: Iterable[str]) -> list[Sentence]:
+def sentences(lines: Iterable[str]) -> list[AcceptedSentence]:
     """The list in the lines of its table. Raises ValueError naming the line that has no source or no translation."""
     listed = []
     for number, line in enumerate(lines, 1):
@@ -42,11 +42,11 @@ def sentences(lines: Iterable[str]) -> list[Sentence]:
             raise ValueError(
                 f"Line {number:,} of the list is {quoted(line)}; write a source and after each tab a translation."
             )
-        listed.append(Sentence(source, tuple(translations)))
+        listed.append(AcceptedSentence(source, tuple(translations)))
     return listed
 
 
-def accepted(translations: Sequence[str], listed: Sequence[Sentence]) -> tuple[int, list[Failure]]:
+def accepted(translations: Sequence[str], listed: Sequence[AcceptedSentence]) -> tuple[int, list[Failure]]:
     """How many of the translations, one for each sentence of the list and in its order, are accepted; and the others.
 
     Raises ValueError where there are more or fewer of them than sentences.
@@ -56,7 +56,7 @@ def accepted(translations: Sequence[str], listed: Sequence[Sentence]) -> tuple[i
     return len(listed) - len(failed), failed
 
 
-def accepts(sentence: Sentence, written: str) -> bool:
+def accepts(sentence: AcceptedSentence, written: str) -> bool:
     """Whether `written` is on the sentence's list, but for what its source leaves open.
 
     Where the source has no capital, the first letter's is free; where it has no last mark, the last mark may be

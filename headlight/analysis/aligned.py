@@ -93,7 +93,7 @@ def _folded(word: str) -> str:
 
 
 @dataclass(frozen=True)
-class Pair:
+class AlignedHeads:
     """One head of each model on common rows and columns."""
 
     rows: list[str]
@@ -109,7 +109,7 @@ class Pair:
         return self.cells[1] - self.cells[0]
 
 
-def pair(traces: tuple[Trace, Trace], kind: str, heads: tuple[tuple[int, int], tuple[int, int]]) -> Pair:
+def pair(traces: tuple[Trace, Trace], kind: str, heads: tuple[tuple[int, int], tuple[int, int]]) -> AlignedHeads:
     """Layer and head, from 0, of each of two traces. Raises Different where rows or columns have no common labels."""
     first, second = traces
     try:
@@ -125,7 +125,7 @@ def pair(traces: tuple[Trace, Trace], kind: str, heads: tuple[tuple[int, int], t
         around = rows.groups[n], columns.groups[n]
         cells.append(merge(trace.pattern(kind)[layer, head], *around))
         masks.append(merge_masked(trace.masked(kind), *around).masked)
-    return Pair(
+    return AlignedHeads(
         rows.labels, columns.labels, None, (cells[0], cells[1]), masks[0] & masks[1], rows.merged or columns.merged
     )
 
@@ -148,7 +148,7 @@ def alone(trace: Trace, kind: str, layer: int, head: int) -> Alone:
     return Alone(names[0], names[1], merge(trace.pattern(kind)[layer, head], rows.words, columns.words), masked)
 
 
-def column_change(pair: Pair) -> tuple[str, float]:
+def column_change(pair: AlignedHeads) -> tuple[str, float]:
     """The column whose share changes most from the first head to the second, and by how much of 1, over all rows."""
     change = pair.difference.mean(axis=0)
     at = int(np.abs(change).argmax())

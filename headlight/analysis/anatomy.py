@@ -71,7 +71,7 @@ class Walk:
         return self.variants[True, True]
 
 
-class Agreement(NamedTuple):
+class WalkError(NamedTuple):
     """How far the numbers of a walk are `apart` from the model's own."""
 
     pattern: float  # from the recorded row of the pattern
@@ -141,7 +141,7 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
     )
 
 
-def agreement(walk: Walk, stream: Stream, row: np.ndarray) -> Agreement:
+def agreement(walk: Walk, stream: Stream, row: np.ndarray) -> WalkError:
     """The walk's own numbers beside the model's: its pattern's row [K], recorded in a pass, and its layer's output.
 
     The vector that leaves the walk goes through the rest of the layer, and what comes out is compared.
@@ -149,7 +149,7 @@ def agreement(walk: Walk, stream: Stream, row: np.ndarray) -> Agreement:
     stack, layer, kind = walk.site
     own = stream.stack(stack).states[layer + 1][walk.query]
     left = rest_of_layer(stream, stack, layer, kind, torch.as_tensor(walk.own.after).to(own))
-    return Agreement(apart(walk.own.weights, row), apart(_numbers(left), _numbers(own)))
+    return WalkError(apart(walk.own.weights, row), apart(_numbers(left), _numbers(own)))
 
 
 def apart(computed: np.ndarray, own: np.ndarray) -> float:

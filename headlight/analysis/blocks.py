@@ -49,7 +49,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Group:
+class BlockGroup:
     """Parts of the same kind in all layers: "Encoder, feed-forward"."""
 
     title: str
@@ -79,7 +79,7 @@ def blocks(sizes: Mapping[str, int]) -> list[Block]:
     return listed
 
 
-def groups(names: Iterable[str]) -> list[Group]:
+def groups(names: Iterable[str]) -> list[BlockGroup]:
     """The parameters as a table has them: layers of a stack together, and all norms."""
     names = sorted(names, key=_key)
     shared = "decoder.embedding.tokens.weight" not in names
@@ -90,7 +90,7 @@ def groups(names: Iterable[str]) -> list[Group]:
     last = members.pop("Norms", None)
     if last is not None:
         members["Norms"] = last
-    return [Group(title, path, tuple(inside)) for title, (path, inside) in members.items()]
+    return [BlockGroup(title, path, tuple(inside)) for title, (path, inside) in members.items()]
 
 
 def sizes(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:

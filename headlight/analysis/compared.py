@@ -30,7 +30,7 @@ def corresponding(first: Sequence[str], second: Sequence[str]) -> Pairs:
     return pairs
 
 
-class Change(NamedTuple):
+class WeightChange(NamedTuple):
     """The weight of one row and column in the first sentence and in the second."""
 
     row: str
@@ -44,7 +44,7 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Compared:
+class PatternPair:
     """Two patterns where their tokens correspond."""
 
     rows: list[str]  # [P]
@@ -59,17 +59,18 @@ class Compared:
         """Second minus first, [P, L]; no row is rescaled."""
         return self.second - self.first
 
-    def largest(self, count: int) -> list[Change]:
+    def largest(self, count: int) -> list[WeightChange]:
         """The `count` cells that differ most, the largest difference first."""
         sizes = np.where(self.masked, -1.0, np.abs(self.difference)).ravel()
         order = np.argsort(-sizes, kind="stable")[:count]
         cells = [np.unravel_index(at, self.masked.shape) for at in order if sizes[at] >= 0]
         return [
-            Change(self.rows[r], self.columns[c], float(self.first[r, c]), float(self.second[r, c])) for r, c in cells
+            WeightChange(self.rows[r], self.columns[c], float(self.first[r, c]), float(self.second[r, c]))
+            for r, c in cells
         ]
 
 
-class Side(NamedTuple):
+class LabelledPattern(NamedTuple):
     """One sentence's pattern with its labels."""
 
     cells: np.ndarray  # [Q, K]
@@ -78,7 +79,7 @@ class Side(NamedTuple):
     masked: np.ndarray  # [Q, K]
 
 
-def compared(first: Side, second: Side) -> Compared:
+def compared(first: LabelledPattern, second: LabelledPattern) -> PatternPair:
     """The weights of two sentences at the rows and columns whose tokens correspond."""
     rows, columns = corresponding(first.rows, second.rows), corresponding(first.columns, second.columns)
     cells = [np.ix_([pair[side] for pair in rows], [pair[side] for pair in columns]) for side in range(2)]
@@ -86,7 +87,7 @@ def compared(first: Side, second: Side) -> Compared:
         list(dict.fromkeys(_others(one.rows, rows, side) + _others(one.columns, columns, side)))
         for side, one in enumerate((first, second))
     )
-    return Compared(
+    return PatternPair(
         [_joined(first.rows[a], second.rows[b]) for a, b in rows],
         [_joined(first.columns[a], second.columns[b]) for a, b in columns],
         first.cells[cells[0]],

@@ -23,7 +23,7 @@ PART_NAMES: tuple[PartName, ...] = get_args(PartName)
 Shape = tuple[int, ...]
 
 
-class Part(NamedTuple):
+class NetworkPart(NamedTuple):
     """A part of the network. `kind` is that of an attention, and else names the stack: "encoder" or "decoder"."""
 
     name: PartName
@@ -35,7 +35,7 @@ class Part(NamedTuple):
     shared: int  # numbers that it has in common with a part before this one
 
 
-def network(model: Transformer, source: int, target: int) -> list[Part]:
+def network(model: Transformer, source: int, target: int) -> list[NetworkPart]:
     """Every part in the order in which a sentence of `source` tokens and a target of `target` meet them.
 
     The parameters of all parts sum to the model's.
@@ -47,7 +47,7 @@ def network(model: Transformer, source: int, target: int) -> list[Part]:
         new = {key: size for key, size in every.items() if key not in counted}
         counted |= new.keys()
         own = sum(new.values())
-        parts.append(Part(name, kind, layer, reads, gives, own, sum(every.values()) - own))
+        parts.append(NetworkPart(name, kind, layer, reads, gives, own, sum(every.values()) - own))
     return parts
 
 

@@ -64,7 +64,7 @@ def encoding(scheme: str, length: int, d_model: int, base: float = BASE) -> np.n
 
 
 @dataclass(frozen=True)
-class Entry:
+class EncodingEntry:
     """One number of the sinusoidal encoding, with what it is made of: value = sin or cos of position / divisor."""
 
     position: int
@@ -80,7 +80,7 @@ class Entry:
         return "cos" if self.dimension % 2 else "sin"
 
 
-def entry(position: int, dimension: int, d_model: int, base: float = BASE) -> Entry:
+def entry(position: int, dimension: int, d_model: int, base: float = BASE) -> EncodingEntry:
     """PE(position, dimension) by the paper's formula, a step at a time.
 
     Raises ValueError for an odd `d_model`, and for a dimension that it does not have.
@@ -91,7 +91,7 @@ def entry(position: int, dimension: int, d_model: int, base: float = BASE) -> En
     pair = dimension // 2
     divisor = base ** (2 * pair / d_model)
     value = sinusoid(np.array([position]), omega)[0, dimension]
-    return Entry(position, dimension, pair, divisor, position / divisor, float(value))
+    return EncodingEntry(position, dimension, pair, divisor, position / divisor, float(value))
 
 
 def exp_log_difference(d_model: int, base: float = BASE, dtype: type = np.float32) -> float:

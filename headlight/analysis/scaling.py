@@ -18,7 +18,7 @@ DRAWS, QUERIES = 20, 20  # of keys, and of queries for each: one draw of a few k
 
 
 @dataclass(frozen=True)
-class Spread:
+class ScoreSpread:
     """How scores spread, and what the softmax makes of them, as means over the queries."""
 
     variance: float  # of the scores
@@ -26,15 +26,15 @@ class Spread:
     entropy: float  # of a row, as a share of that of looking at all keys alike
 
 
-def spread(scores: np.ndarray) -> Spread:
+def spread(scores: np.ndarray) -> ScoreSpread:
     """Of scores [Q, K]."""
     weights = softmax(scores)
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
     entropy = -(weights * logs).sum(-1).mean() / math.log(max(weights.shape[-1], 2))
-    return Spread(float(scores.var()), float(weights.max(-1).mean()), float(entropy))
+    return ScoreSpread(float(scores.var()), float(weights.max(-1).mean()), float(entropy))
 
 
-def against_width(keys: int, widths: Sequence[int] = WIDTHS, seed: int = 0) -> list[tuple[Spread, Spread]]:
+def against_width(keys: int, widths: Sequence[int] = WIDTHS, seed: int = 0) -> list[tuple[ScoreSpread, ScoreSpread]]:
     """Scores of random vectors whose numbers have mean 0 and variance 1, at each width: as they are, and divided."""
     draw = np.random.default_rng(seed)
     spreads = []

@@ -38,7 +38,7 @@ class Spec(TypedDict):
 
 
 @dataclass(frozen=True)
-class Frame:
+class MatrixFrame:
     """What stands around the matrix. `masked` [Q, K] is True where a query may not look."""
 
     rows: Sequence[str]
@@ -71,7 +71,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class FrameSizes:
     """Margins, the height of a row, the width of a column, and the share of the width that the grid takes."""
 
     left: int
@@ -84,7 +84,7 @@ class Sizes:
     share: float
 
 
-def sizes(frame: Frame) -> Sizes:
+def sizes(frame: MatrixFrame) -> FrameSizes:
     """Square cells at the frame's width, as far as the labels and the screen allow."""
     n_rows, n_columns = len(frame.rows), len(frame.columns)
     labels = widest([*frame.row_labels, "writes"]) + 2 * _GAP
@@ -102,10 +102,10 @@ def sizes(frame: Frame) -> Sizes:
     bottom = 8
     if frame.height is not None:
         row = max(frame.height - top - bottom, n_rows) / n_rows
-    return Sizes(left, right, top, bottom, labels, row, column, share=min(1, column * n_columns / room))
+    return FrameSizes(left, right, top, bottom, labels, row, column, share=min(1, column * n_columns / room))
 
 
-def spec_in(frame: Frame, matrix: dict[str, Any], sentence: str) -> Spec:
+def spec_in(frame: MatrixFrame, matrix: dict[str, Any], sentence: str) -> Spec:
     """The heatmap `matrix` in its frame, over hatched cells; `sentence` says in words what it shows."""
     traces = [matrix]
     if frame.masked.any():
@@ -122,7 +122,7 @@ def figure(spec: Spec) -> go.Figure:
     return go.Figure(spec["data"], spec["layout"] | {"template": "none"})
 
 
-def _layout(frame: Frame) -> dict[str, Any]:
+def _layout(frame: MatrixFrame) -> dict[str, Any]:
     size, theme, edges = sizes(frame), frame.theme, [-0.5, len(frame.columns) - 0.5]
     font = {"family": FONT, "size": FONT_SIZE, "color": theme.text}
     transparent = "rgba(0,0,0,0)"
@@ -153,7 +153,7 @@ def _layout(frame: Frame) -> dict[str, Any]:
     }
 
 
-def colour_bar(frame: Frame, title: str, ticks: dict[float, str]) -> dict[str, Any]:
+def colour_bar(frame: MatrixFrame, title: str, ticks: dict[float, str]) -> dict[str, Any]:
     """A slim bar as high as the grid, with what its colours mean beside it."""
     size, theme = sizes(frame), frame.theme
     return {
@@ -210,7 +210,7 @@ def _label_axis(over: str, labels: Sequence[str], cell: float, colour: str) -> d
     }
 
 
-def _titles(frame: Frame, size: Sizes) -> list[dict[str, Any]]:
+def _titles(frame: MatrixFrame, size: FrameSizes) -> list[dict[str, Any]]:
     def title(text: str, **place: object) -> dict[str, Any]:
         font = {"size": _NOTE, "color": frame.theme.muted}
         return {"text": text, "font": font, "showarrow": False, "xref": "paper", "yref": "paper"} | place
@@ -234,7 +234,7 @@ def _counted(title: str, cell: float) -> str:
     return title if step == 1 else f"{title}, every {ordinal(step)} labelled"
 
 
-def _masked_ground(frame: Frame) -> dict[str, Any]:
+def _masked_ground(frame: MatrixFrame) -> dict[str, Any]:
     """Under the hatching: a quiet field, which answers on hover."""
     return {
         "type": "heatmap",
@@ -247,7 +247,7 @@ def _masked_ground(frame: Frame) -> dict[str, Any]:
     }
 
 
-def _hatching(frame: Frame) -> dict[str, Any]:
+def _hatching(frame: MatrixFrame) -> dict[str, Any]:
     """Diagonal lines over each run of masked cells in a row, as one trace of closed rectangles."""
     edges = np.diff(np.pad(frame.masked, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     (row, start), (_, stop) = np.nonzero(edges == 1), np.nonzero(edges == -1)

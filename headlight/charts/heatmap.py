@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from headlight.charts.colours import theme_named
-from headlight.charts.frame import Frame, Spec, colour_bar, figure, spec_in
+from headlight.charts.frame import MatrixFrame, Spec, colour_bar, figure, spec_in
 from headlight.charts.labels import escaped, ordinal
 from transformer.quoting import quoted
 
@@ -56,7 +56,7 @@ class Labelled(Protocol):
     def labels(self) -> list[str]: ...
 
 
-class Trace(Protocol):
+class TraceLike(Protocol):
     """What `heatmap` asks of a trace; layers and heads of its patterns count from 0."""
 
     @property
@@ -67,7 +67,7 @@ class Trace(Protocol):
     def masked(self, kind: str) -> np.ndarray: ...
 
 
-def heatmap(trace: Trace, kind: str, layer: int, head: int, **options: Unpack[PatternOptions]) -> go.Figure:
+def heatmap(trace: TraceLike, kind: str, layer: int, head: int, **options: Unpack[PatternOptions]) -> go.Figure:
     """One head of a trace; `kind` is "encoder", "decoder" or "cross", layer and head count from 1.
 
     Raises ValueError for a kind, layer or head that isn't there.
@@ -186,7 +186,7 @@ def frame_of(
     column_title: str = "looks at (key)",
     width: int = 480,
     height: int | None = None,
-) -> Frame:
+) -> MatrixFrame:
     """The frame of a matrix [Q, K]; ValueError where the labels, the mask or the theme don't fit it."""
     if matrix.shape != (len(rows), len(columns)) or not matrix.size:
         raise ValueError(
@@ -200,7 +200,7 @@ def frame_of(
             f"matrix, but the mask is {' x '.join(map(str, mask.shape))} and there are {len(reads)} tokens."
         )
     titles = escaped(row_title), escaped(column_title)
-    return Frame(rows, columns, reads, mask, escaped(masked_note), *titles, theme_named(theme), width, height)
+    return MatrixFrame(rows, columns, reads, mask, escaped(masked_note), *titles, theme_named(theme), width, height)
 
 
 def scaled(weights: np.ndarray, scale: str) -> np.ndarray:

@@ -28,7 +28,7 @@ _SLANT = 0.71  # how far a label at 45 degrees reaches, as a share of its length
 
 
 @dataclass(frozen=True)
-class Block:
+class HeadBlock:
     """Heads that share their tokens; `reads` are the tokens read at each row where `rows` are those written."""
 
     name: str  # "Cross-attention"; it is written where there are several blocks
@@ -69,7 +69,7 @@ class Colours:
 
 
 def patterns_svg(
-    blocks: Sequence[Block],
+    blocks: Sequence[HeadBlock],
     *,
     title: str,
     facts: Mapping[str, str],
@@ -98,7 +98,7 @@ def patterns_svg(
     return document([*parts, "</g>"], (max(width, _BAR + 240), y + 44), title, facts, look)
 
 
-def _across(block: Block) -> int:
+def _across(block: HeadBlock) -> int:
     """How many cells lie side by side."""
     return block.weights.shape[1] * block.weights.shape[3]
 
@@ -107,7 +107,7 @@ def _across(block: Block) -> int:
 class _Grid:
     """One block with its axes, drawn from (0, 0)."""
 
-    block: Block
+    block: HeadBlock
     cell: int
     colours: Colours
     look: Theme

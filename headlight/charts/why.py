@@ -28,7 +28,7 @@ class Drawing(NamedTuple):
     says: str
 
 
-class Group(NamedTuple):
+class BarGroup(NamedTuple):
     """Tokens with what two measures say of each, and what leaving it out changes: [N] each."""
 
     name: str
@@ -71,7 +71,7 @@ def inline_svg(drawing: Drawing) -> str:
 
 
 def shares(
-    groups: Sequence[Group], names: tuple[str, str], theme: str, *, least: float = 0.0, across: int = 440
+    groups: Sequence[BarGroup], names: tuple[str, str], theme: str, *, least: float = 0.0, across: int = 440
 ) -> Drawing:
     """Two bars for each token and, as points joined by a line over both, what changes where it is left out.
 
@@ -127,11 +127,11 @@ def shares(
     return Drawing(parts, (across, y + 22), says)
 
 
-def _columns(groups: Sequence[Group]) -> list[list[np.ndarray]]:
+def _columns(groups: Sequence[BarGroup]) -> list[list[np.ndarray]]:
     return [[group.first for group in groups], [group.second for group in groups]]
 
 
-def _chosen(group: Group, least: float, most: float, furthest: float) -> tuple[list[int], list[int]]:
+def _chosen(group: BarGroup, least: float, most: float, furthest: float) -> tuple[list[int], list[int]]:
     costs = np.zeros(len(group.labels)) if group.left_out is None else np.abs(group.left_out)
     far = [a >= least * most or b >= least * furthest for a, b in zip(group.second, costs, strict=True)]
     shown = [at for at, one in enumerate(far) if one]

@@ -14,7 +14,7 @@ from headlight.importers.bundle import one_file, zip_folder
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.importing import Examination, Progress, Unready, import_model, require_free
 from headlight.importers.marian_export import export_marian
-from headlight.importers.questions import Answers, Question, flag, possible_answers
+from headlight.importers.questions import Answers, ImportQuestion, flag, possible_answers
 from transformer.quoting import short
 
 FILES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".zip", ".tar", ".tgz", ".gz", ".bz2"}  # not a Hub model ID
@@ -97,7 +97,7 @@ def described(examination: Examination) -> Iterator[str]:
         yield f"\nWarning: {warning}"
 
 
-def _asked(question: Question) -> Iterator[str]:
+def _asked(question: ImportQuestion) -> Iterator[str]:
     yield f"\n{question.text}{'' if question.required else ' (Optional.)'}"
     yield f"  {question.why}"
     usual = "" if question.usual is None else f"; usually {question.usual}"

@@ -19,7 +19,7 @@ from headlight.analysis.atlas.aligner import truths
 from headlight.analysis.atlas.report import History, facts, numbers, summary, table
 from headlight.checkpoints import snapshots, step_of
 from headlight.corpora.corpora import FORMS, PARTS, open_split
-from headlight.corpora.truth import Known
+from headlight.corpora.truth import KnownPair
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import digest, load_weights
 from transformer.files import write_text
@@ -72,7 +72,7 @@ def heads(options: argparse.Namespace) -> None:
 
 def _measure(
     checkpoint: Checkpoint,
-    pairs: Callable[[], Iterable[Known]],
+    pairs: Callable[[], Iterable[KnownPair]],
     options: argparse.Namespace,
     processes: Processes,
     sample: int,

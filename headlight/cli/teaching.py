@@ -10,10 +10,10 @@ from pathlib import Path
 from headlight import folders
 from headlight.checkpoints import load_translator
 from headlight.teaching.exercises import following
-from headlight.teaching.exercises.exercise import State
+from headlight.teaching.exercises.exercise import ExerciseState
 from headlight.teaching.exercises.running import check as judged
 from headlight.teaching.lessons.handout import handout
-from headlight.teaching.lessons.measuring import Measuring
+from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import base, failing, introduction, pose, truth
 from headlight.teaching.lessons.reading import Step, read
 from transformer.files import write_text
@@ -37,9 +37,9 @@ def lesson(options: argparse.Namespace) -> int:
     open_once = cache(lambda name: load_translator(options.checkpoints / name))
 
     @cache
-    def measuring(step_name: str) -> Measuring:
+    def measuring(step_name: str) -> LessonComputer:
         step = given.steps[given.step(step_name)]
-        return Measuring(open_once, lambda name: options.checkpoints / name, base(step))
+        return LessonComputer(open_once, lambda name: options.checkpoints / name, base(step))
 
     if options.handout:
         write_text(options.handout, handout(given, lambda step: measuring(step.name), options.answers))
@@ -52,7 +52,7 @@ def lesson(options: argparse.Namespace) -> int:
     return 1 if wrong else 0
 
 
-def _problems(step: Step, measuring: Measuring) -> list[str]:
+def _problems(step: Step, measuring: LessonComputer) -> list[str]:
     try:
         introduction(step, measuring), pose(step, measuring), truth(step, measuring)
         return [f"line {step.line}: the claim {claim} does not hold" for claim in failing(step, measuring)]
@@ -63,11 +63,15 @@ def _problems(step: Step, measuring: Measuring) -> list[str]:
 def check(options: argparse.Namespace) -> int:
     """0 where all that the file holds is right."""
     verdicts = judged(options.file)
-    titles = {State.RIGHT: "right", State.WRONG: "not yet right", State.NOT_WRITTEN: "not written yet"}
+    titles = {
+        ExerciseState.RIGHT: "right",
+        ExerciseState.WRONG: "not yet right",
+        ExerciseState.NOT_WRITTEN: "not written yet",
+    }
     for verdict in verdicts:
         print(f"{verdict.name}: {titles[verdict.state]}")
         print(*(f"  {line}" for line in verdict.says), sep="\n")
-    if any(verdict.state is not State.RIGHT for verdict in verdicts):
+    if any(verdict.state is not ExerciseState.RIGHT for verdict in verdicts):
         return 1
     after = following({verdict.name for verdict in verdicts})
     print(f"Next: {after.name}, in docs/exercises/{after.file}" if after else "That was the last exercise. Well done.")

@@ -68,7 +68,7 @@ def command_line(
     program: str = "python -m headlight", more: Callable[[Verb], None] = lambda verb: None
 ) -> argparse.ArgumentParser:
     """The parser of `program`: its verbs are those that `more` adds, and the library's."""
-    parser = _Parser(program, description="See inside an encoder-decoder transformer.")
+    parser = _ArgumentParser(program, description="See inside an encoder-decoder transformer.")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 
     def verb(run: Any, text: str) -> argparse.ArgumentParser:
@@ -125,7 +125,7 @@ def command_line(
     return parser
 
 
-class _Parser(argparse.ArgumentParser):
+class _ArgumentParser(argparse.ArgumentParser):
     """A parser that quotes only a part of a long argument that it refuses."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:

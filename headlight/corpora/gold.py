@@ -1,6 +1,6 @@
 """Sentence pairs whose truth is known, from grammars: who aligns with whom, and what each pronoun stands for.
 
-A grammar builds both sides out of `Word`s, and each word of the target says which words of the source it was
+A grammar builds both sides out of `GoldWord`s, and each word of the target says which words of the source it was
 written for. So the alignment is part of the sentence from the start, not found afterwards.
 """
 
@@ -87,18 +87,18 @@ def antecedents(grammar: Grammar) -> frozenset[str]:
 
 
 @dataclass(eq=False)  # the same text can stand in a sentence twice
-class Word:
+class GoldWord:
     """A word on its way into a sentence; "post office" and "didn't", which are read as several, can be one."""
 
     text: str
-    of: tuple["Word", ...] = ()  # in a target: the words of the source that it is written for
+    of: tuple["GoldWord", ...] = ()  # in a target: the words of the source that it is written for
     glued: bool = False  # no space before it
 
 
 def gold_pair(
-    source: Sequence[Word],
-    target: Sequence[Word],
-    pronouns: Iterable[tuple[Word, Word, Word, bool]] = (),
+    source: Sequence[GoldWord],
+    target: Sequence[GoldWord],
+    pronouns: Iterable[tuple[GoldWord, GoldWord, GoldWord, bool]] = (),
     combinations: Iterable[str] = (),
 ) -> GoldPair:
     """The words written out, capitalised.
@@ -122,7 +122,7 @@ def gold_pair(
     return GoldPair(source_text, target_text, tuple(sorted(links)), meant, frozenset(combinations))
 
 
-def _write(sentence: Sequence[Word]) -> tuple[str, dict[Word, range]]:
+def _write(sentence: Sequence[GoldWord]) -> tuple[str, dict[GoldWord, range]]:
     """The text, and where each word's parts are among `words(text)`."""
     text, places, count = "", {}, 0
     for word in sentence:

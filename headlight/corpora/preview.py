@@ -15,7 +15,7 @@ SAMPLE = 20_000  # pairs that are tokenized
 
 
 @dataclass(frozen=True)
-class Side:
+class PreviewSide:
     """One side of the sample. `lengths` are in tokens, special ones included, a number for each pair."""
 
     vocabulary: int  # tokens that the tokenizer has, when it learned from the sample
@@ -33,8 +33,8 @@ class Preview:
     pairs: list[Pair]  # the first of them
     report: Report
     complete: bool
-    source: Side
-    target: Side
+    source: PreviewSide
+    target: PreviewSide
     in_all: int | None = None
 
     @property
@@ -85,8 +85,8 @@ def preview(
     )
 
 
-def _side(tokenizer: Tokenizer, texts: list[str], unseen: list[str]) -> Side:
+def _side(tokenizer: Tokenizer, texts: list[str], unseen: list[str]) -> PreviewSide:
     lengths = [len(ids) + 1 for ids in tokenizer.encode_batch(texts)]
     ids = [id for line in tokenizer.encode_batch(unseen) for id in line]
     known = sum(id != tokenizer.unk_id for id in ids)
-    return Side(tokenizer.vocab_size, lengths, known / max(len(ids), 1))
+    return PreviewSide(tokenizer.vocab_size, lengths, known / max(len(ids), 1))

@@ -21,7 +21,7 @@ class Truth(NamedTuple):
     nouns: tuple[int, ...] = ()  # places of source words that a pronoun can stand for, in sentences with a pronoun
 
 
-class Known(NamedTuple):
+class KnownPair(NamedTuple):
     source: str
     target: str
     truth: Truth | None = None
@@ -32,18 +32,18 @@ def has_truth(corpus: Corpus) -> bool:
     return isinstance(corpus, GoldCorpus) or (isinstance(corpus, Generated) and corpus.task in _LETTERS)
 
 
-def known(corpus: Corpus) -> Iterator[Known]:
+def known(corpus: Corpus) -> Iterator[KnownPair]:
     """The pairs of a corpus with what is known of them."""
     if isinstance(corpus, GoldCorpus):
         for gold in corpus.gold():
             said = tuple(words(gold.source))
             nouns = _nouns(said, antecedents(corpus.grammar)) if gold.pronouns else ()
             truth = Truth(said, tuple(words(gold.target)), gold.links, gold.pronouns, nouns=nouns)
-            yield Known(gold.source, gold.target, truth)
+            yield KnownPair(gold.source, gold.target, truth)
         return
     task = corpus.task if isinstance(corpus, Generated) else ""
     for _, source, target, _ in corpus:
-        yield Known(source, target, _letters(task, source, target) if task in _LETTERS else None)
+        yield KnownPair(source, target, _letters(task, source, target) if task in _LETTERS else None)
 
 
 def _nouns(source: tuple[str, ...], among: frozenset[str]) -> tuple[int, ...]:

@@ -36,7 +36,7 @@ class Diagnosis:
     misshapen: tuple[tuple[str, Shape, Shape], ...]  # name, found, due
 
 
-class Known(Protocol):
+class KnownForm(Protocol):
     """A form, as far as the doctor needs one."""
 
     @property
@@ -45,7 +45,7 @@ class Known(Protocol):
     def due(self, source: Source) -> Mapping[str, Shape]: ...
 
 
-def diagnose(source: Source, forms: Iterable[Known]) -> Diagnosis:
+def diagnose(source: Source, forms: Iterable[KnownForm]) -> Diagnosis:
     """Describes the names and shapes, and compares them with what each form would have at the same sizes."""
     shapes = {name: info.shape for name, info in source.weights.infos.items()}
     nearest, due = _nearest(source, shapes, forms)
@@ -63,7 +63,7 @@ def diagnose(source: Source, forms: Iterable[Known]) -> Diagnosis:
 
 
 def _nearest(
-    source: Source, shapes: Mapping[str, Shape], forms: Iterable[Known]
+    source: Source, shapes: Mapping[str, Shape], forms: Iterable[KnownForm]
 ) -> tuple[str | None, Mapping[str, Shape]]:
     """The form that shares most names with the source, as a share of all names of either.
 

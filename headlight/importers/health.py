@@ -18,7 +18,7 @@ SOURCE_EMBEDDING, TARGET_EMBEDDING = (f"{stack}.embedding.tokens.weight" for sta
 def health(checkpoint: Checkpoint) -> tuple[str, ...]:
     """What is wrong with it, a sentence each; empty where it is sound. Reads each number once."""
     tensors = {name: parameter.detach() for name, parameter in checkpoint.model.named_parameters()}
-    looked = Health(
+    looked = StreamingHealth(
         checkpoint.model.config,
         checkpoint.source_tokenizer,
         checkpoint.target_tokenizer,
@@ -29,7 +29,7 @@ def health(checkpoint: Checkpoint) -> tuple[str, ...]:
     return looked.faults
 
 
-class Health:
+class StreamingHealth:
     """The same of a model whose tensors pass one by one, so that it need not be in memory as a whole.
 
     `shared` is whether both sides have one embedding, which then is the source's by name.

@@ -22,11 +22,11 @@ from headlight.formatting import plural
 from headlight.importers import doctor
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.examples import examples, suggested
-from headlight.importers.forms import FORMS, Reading
+from headlight.importers.forms import FORMS, ForeignModel
 from headlight.importers.forms.hugging_face_config import hugging_face_config
-from headlight.importers.health import TARGET_EMBEDDING, Health
+from headlight.importers.health import TARGET_EMBEDDING, StreamingHealth
 from headlight.importers.pickles import CONVERT_FAIRSEQ
-from headlight.importers.questions import Answers, Question, flag, possible_answers, unanswered
+from headlight.importers.questions import Answers, ImportQuestion, flag, possible_answers, unanswered
 from headlight.importers.source import Source, open_source
 from transformer.access import require_private
 from transformer.checkpoint.native import CARD, CONFIG, WEIGHTS, due_shapes, save_tokenizers, to_json
@@ -54,7 +54,7 @@ class Examination:
     tensors: int
     facts: tuple[tuple[str, str], ...]  # what was read from the file: ("Layers", "6 and 6"), ...
     folded: tuple[tuple[str, str], ...]  # what is folded into the weights, which leaves the output the same
-    questions: tuple[Question, ...]  # what is still to be answered, given the answers so far
+    questions: tuple[ImportQuestion, ...]  # what is still to be answered, given the answers so far
     warnings: tuple[str, ...]
     diagnosis: Diagnosis | None  # where no form fits
 
@@ -102,7 +102,7 @@ def import_model(
     return replace(examination, warnings=tuple(dict.fromkeys((*examination.warnings, *warnings))))
 
 
-def _examine(source: Source, answers: Answers) -> tuple[Examination, Reading | None]:
+def _examine(source: Source, answers: Answers) -> tuple[Examination, ForeignModel | None]:
     """What the source is; and as ours, where no required question is open."""
     infos = source.weights.infos
     form = next((form for form in FORMS if form.fits(source)), None)
@@ -150,11 +150,11 @@ def _rename(part: Path, out: Path) -> None:
         raise
 
 
-def _write(reading: Reading, folder: Path, progress: Progress | None) -> tuple[str, ...]:
+def _write(reading: ForeignModel, folder: Path, progress: Progress | None) -> tuple[str, ...]:
     """What is wrong with the weights, which are looked at on their way."""
     shapes = due_shapes(reading.config)
     tokenizers = reading.source_tokenizer, reading.target_tokenizer
-    health = Health(reading.config, *tokenizers, TARGET_EMBEDDING not in shapes)
+    health = StreamingHealth(reading.config, *tokenizers, TARGET_EMBEDDING not in shapes)
 
     def tensor(name: str) -> Tensor:
         numbers = reading.tensors[name]().float()

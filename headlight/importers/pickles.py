@@ -15,7 +15,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from headlight.importers.limits import DEEPEST_PICKLE, MOST_INSTRUCTIONS
-from headlight.importers.torch_calls import CALLS, KNOWN, OF_TYPE, UNSUPPORTED, Global, Storage, View, put, storage
+from headlight.importers.torch_calls import (
+    CALLS,
+    KNOWN,
+    OF_TYPE,
+    UNSUPPORTED,
+    Global,
+    Storage,
+    TensorView,
+    put,
+    storage,
+)
 from transformer.checkpoint.weights import Refused, require_few
 
 UNUSUAL = "Save them as ordinary, dense tensors of real numbers."
@@ -114,7 +124,7 @@ class Machine:
             return
         self.spend(len(arguments) + (len(arguments[0]) if arguments and type(arguments[0]) in (list, tuple) else 0))
         made = CALLS[function.name](*arguments)
-        if type(made) is View and made is not arguments[0]:  # a parameter is the tensor that it is made of
+        if type(made) is TensorView and made is not arguments[0]:  # a parameter is the tensor that it is made of
             self.tensors += 1
             require_few(self.tensors)
         self.stack.append(made)

@@ -25,7 +25,7 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Question:
+class ImportQuestion:
     """One thing that has to be said before the import; nothing is guessed."""
 
     field: str  # of Answers
@@ -37,9 +37,9 @@ class Question:
     required: bool = True  # a vocabulary is not (without one, ids are shown), nor are masks (then `usual` is taken)
 
 
-def about_heads(d_model: int, usual: int | None) -> Question:
+def about_heads(d_model: int, usual: int | None) -> ImportQuestion:
     divisors = tuple(n for n in range(1, d_model + 1) if d_model % n == 0)
-    return Question(
+    return ImportQuestion(
         "heads",
         "How many heads does each attention layer have?",
         f"The file cannot say: every number that divides {d_model} fits the same weights.",
@@ -48,7 +48,7 @@ def about_heads(d_model: int, usual: int | None) -> Question:
     )
 
 
-def about_ids(both: int, target: int, usual: tuple[int | None, int | None, int | None]) -> tuple[Question, ...]:
+def about_ids(both: int, target: int, usual: tuple[int | None, int | None, int | None]) -> tuple[ImportQuestion, ...]:
     """Of ids below `both` (which either vocabulary has) or `target`; `usual` are those of padding, start and end."""
     asked = (
         ("pad_id", "Which id is padding?", "Padding is hidden from every attention.", both),
@@ -56,22 +56,22 @@ def about_ids(both: int, target: int, usual: tuple[int | None, int | None, int |
         ("eos_id", "Which id ends a sentence?", "Writing stops there.", both),
     )
     return tuple(
-        Question(field, text, why, below=below, usual=id if id is not None and id < below else None)
+        ImportQuestion(field, text, why, below=below, usual=id if id is not None and id < below else None)
         for (field, text, why, below), id in zip(asked, usual, strict=True)
     )
 
 
-def about_vocabularies() -> tuple[Question, ...]:
+def about_vocabularies() -> tuple[ImportQuestion, ...]:
     why = "The weights contain only ids; without a vocabulary, ids are shown instead of words."
     return (
-        Question("source_vocab", "Which file holds the source vocabulary?", why, required=False),
-        Question("target_vocab", "Which file holds the target vocabulary?", why, required=False),
+        ImportQuestion("source_vocab", "Which file holds the source vocabulary?", why, required=False),
+        ImportQuestion("target_vocab", "Which file holds the target vocabulary?", why, required=False),
     )
 
 
-def about_masks(nats: float) -> Question:
+def about_masks(nats: float) -> ImportQuestion:
     """Of a tutorial whose code masks nothing; applied masks move its log-probabilities by up to `nats`."""
-    return Question(
+    return ImportQuestion(
         "masks",
         "Are its attention masks applied?",
         "As the tutorial's code runs: never, although its text describes them, so its attention sees padding and, in "
@@ -83,7 +83,7 @@ def about_masks(nats: float) -> Question:
     )
 
 
-def unanswered(questions: tuple[Question, ...], answers: Answers) -> tuple[Question, ...]:
+def unanswered(questions: tuple[ImportQuestion, ...], answers: Answers) -> tuple[ImportQuestion, ...]:
     """Those that are still open. Raises Refused for an answer that cannot be."""
     for question in questions:
         answer = getattr(answers, question.field)
@@ -94,19 +94,19 @@ def unanswered(questions: tuple[Question, ...], answers: Answers) -> tuple[Quest
     return tuple(question for question in questions if getattr(answers, question.field) is None)
 
 
-def _possible(question: Question, answer: object) -> bool:
+def _possible(question: ImportQuestion, answer: object) -> bool:
     if question.choices:
         return answer in question.choices
     return not question.below or (isinstance(answer, int) and 0 <= answer < question.below)
 
 
-def possible_answers(question: Question) -> str:
+def possible_answers(question: ImportQuestion) -> str:
     """In words: "one of 1, 2, 4", "a whole number from 0 to 52", "a file"."""
     if question.choices:
         return f"one of {', '.join(map(str, question.choices))}"
     return f"a whole number from 0 to {question.below - 1}" if question.below else "a file"
 
 
-def flag(question: Question) -> str:
+def flag(question: ImportQuestion) -> str:
     """How the command line takes the answer: "--pad-id"."""
     return f"--{question.field.replace('_', '-')}"

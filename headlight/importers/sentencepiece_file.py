@@ -39,7 +39,7 @@ class PieceType(IntEnum):
     BYTE = 6  # for a character that has no piece
 
 
-class Piece(NamedTuple):
+class VocabularyPiece(NamedTuple):
     text: str
     score: float
     kind: PieceType
@@ -49,7 +49,7 @@ class Piece(NamedTuple):
 class SentencePiece:
     """A SentencePiece model. The pieces' ids are their places."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[VocabularyPiece, ...]
     merges: bool  # cuts by merging the best pair again and again (BPE), not by the likeliest path (unigram)
     charsmap: bytes  # a compiled table that rewrites characters; empty for none
     begins_with_space: bool
@@ -74,7 +74,7 @@ def read(path: Path) -> SentencePiece:
 
 
 def _model(content: bytes) -> SentencePiece:
-    pieces: list[Piece] = []
+    pieces: list[VocabularyPiece] = []
     trained: dict[int, int | bytes] = {}
     normalised: dict[int, int | bytes] = {}
     for number, value in _fields(content):
@@ -87,7 +87,7 @@ def _model(content: bytes) -> SentencePiece:
             text = _bytes(fields[1]).decode("utf-8")
             if len(text) > LONGEST_PIECE:
                 raise Refused(f"The SentencePiece model has a piece of {len(text):,} characters, over {LONGEST_PIECE}.")
-            pieces.append(Piece(text, score, kind))
+            pieces.append(VocabularyPiece(text, score, kind))
         elif number in (2, 3):
             (trained if number == 2 else normalised).update(_fields(_bytes(value)))
     kind_of_model = trained.get(3, 1)
@@ -178,7 +178,7 @@ def tokenizer(model: SentencePiece, ids: Mapping[str, int], unknown: str, size: 
 
 
 def _described(
-    model: SentencePiece, own: Mapping[str, Piece], tokens: list[str], ids: Mapping[str, int], unknown: str
+    model: SentencePiece, own: Mapping[str, VocabularyPiece], tokens: list[str], ids: Mapping[str, int], unknown: str
 ) -> dict[str, Any]:
     """The tokenizer as JSON says it."""
     rewriting, cuts = _rewriting(model), _words(own)
@@ -198,7 +198,9 @@ def _described(
     }
 
 
-def _cutting(model: SentencePiece, tokens: list[str], own: Mapping[str, Piece], unknown: str) -> dict[str, Any]:
+def _cutting(
+    model: SentencePiece, tokens: list[str], own: Mapping[str, VocabularyPiece], unknown: str
+) -> dict[str, Any]:
     if model.merges:
         if any(piece.kind == PieceType.USER_DEFINED for piece in own.values()):
             raise Refused("The SentencePiece model merges pairs around user-defined symbols, which is not supported.")
@@ -218,13 +220,13 @@ def _cutting(model: SentencePiece, tokens: list[str], own: Mapping[str, Piece], 
     }
 
 
-def _score(piece: Piece | None) -> float:
+def _score(piece: VocabularyPiece | None) -> float:
     if piece is None:
         return UNLIKELY
     return 0.0 if piece.kind == PieceType.USER_DEFINED else piece.score
 
 
-def _merges(own: Mapping[str, Piece]) -> list[list[str]]:
+def _merges(own: Mapping[str, VocabularyPiece]) -> list[list[str]]:
     """Every way in which two pieces make a third, those first whose third has the best score."""
     order = sorted((piece for piece in own.values() if piece.kind == PieceType.NORMAL), key=lambda piece: -piece.score)
     return [
@@ -254,7 +256,7 @@ def _one_unknown(strange: str, wholes: Sequence[str]) -> dict[str, Any]:
     return _replace({"Regex": f"(?<!{strange}){unless}{strange}{{2,}}"}, NOTHING)
 
 
-def _words(own: Mapping[str, Piece]) -> list[dict[str, Any]]:
+def _words(own: Mapping[str, VocabularyPiece]) -> list[dict[str, Any]]:
     """Cuts around what is never cut itself, and before each space, unless a piece goes over one."""
     wholes = sorted((p.text for p in own.values() if p.kind == PieceType.USER_DEFINED), key=len, reverse=True)
     steps: list[dict[str, Any]] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from headlight.importers.pickles import SAVE, pickled_vocabulary
-from headlight.importers.torch_calls import View
+from headlight.importers.torch_calls import TensorView
 from transformer.checkpoint.weights import Refused
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ _NOT_THE_MODEL = re.compile(r"optim|sched|scaler|ema|rng|grad|loss", re.IGNORECA
 class StateDict:
     """Tensors by name; how they were found, for the report; and the plain values beside them."""
 
-    tensors: Mapping[str, View]
+    tensors: Mapping[str, TensorView]
     origin: tuple[tuple[str, str], ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
@@ -52,7 +52,7 @@ def find(value: Any, file_name: str) -> StateDict:
     raise Refused(f"{file_name} holds a dictionary without tensors.", (), "Save the weights.", SAVE)
 
 
-def _opened_at(key: str, tensors: dict[str, View], lightning: bool, facts: dict[str, Any]) -> StateDict:
+def _opened_at(key: str, tensors: dict[str, TensorView], lightning: bool, facts: dict[str, Any]) -> StateDict:
     where = [("Weights found under", key)]
     if lightning and all(name.startswith("model.") for name in tensors):
         tensors = {name.removeprefix("model."): view for name, view in tensors.items()}
@@ -75,11 +75,11 @@ def unwrapped(tensors: Mapping[str, T]) -> tuple[dict[str, T], tuple[tuple[str, 
     return dict(zip(names, tensors.values(), strict=True)), tuple(facts)
 
 
-def _tensors(value: Any) -> dict[str, View]:
+def _tensors(value: Any) -> dict[str, TensorView]:
     if not isinstance(value, dict):
         return {}
-    return {name: view for name, view in value.items() if isinstance(view, View) and isinstance(name, str)}
+    return {name: view for name, view in value.items() if isinstance(view, TensorView) and isinstance(name, str)}
 
 
 def _kind(value: Any) -> str:
-    return "single tensor" if isinstance(value, View) else type(value).__name__
+    return "single tensor" if isinstance(value, TensorView) else type(value).__name__

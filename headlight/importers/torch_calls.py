@@ -28,7 +28,7 @@ class Storage:
 
 
 @dataclass(frozen=True)
-class View:
+class TensorView:
     """A tensor: which numbers of a storage it is."""
 
     storage: Storage
@@ -63,14 +63,16 @@ def storage(id: Any) -> Storage:
     return Storage(key, STORAGES[kind.name], size)
 
 
-def _view(storage: Storage, offset: Any, shape: Any, strides: Any, *_: Any, dtype: str | None = None) -> View:
+def _view(storage: Storage, offset: Any, shape: Any, strides: Any, *_: Any, dtype: str | None = None) -> TensorView:
     kind, (offset,) = dtype or storage.dtype, plain_shape([offset])
     if not isinstance(storage, Storage) or kind is None or len(shape) != len(strides):
         raise ValueError("a tensor without numbers")
-    return View(storage, kind, offset, plain_shape(shape), plain_shape(strides))
+    return TensorView(storage, kind, offset, plain_shape(shape), plain_shape(strides))
 
 
-def _view_of_type(storage: Any, offset: Any, shape: Any, strides: Any, grad: Any, hooks: Any, kind: Global) -> View:
+def _view_of_type(
+    storage: Any, offset: Any, shape: Any, strides: Any, grad: Any, hooks: Any, kind: Global
+) -> TensorView:
     return _view(storage, offset, shape, strides, dtype=TYPES[kind.name])
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from headlight.importers.archives import Sips
 from headlight.importers.limits import LARGEST_CONTENTS, LARGEST_PICKLE
 from headlight.importers.pickles import SAVE, Machine
-from headlight.importers.torch_calls import View
+from headlight.importers.torch_calls import TensorView
 from transformer.checkpoint.weights import DTYPES, MOST_TENSORS, Refused, Stored
 from transformer.files import open_regular
 from transformer.quoting import quoted
@@ -31,7 +31,7 @@ class TorchFile:
     value: Any
     storages: Mapping[str, tuple[int, int]]
 
-    def place(self, name: str, view: View) -> Stored:
+    def place(self, name: str, view: TensorView) -> Stored:
         """Where the tensor `name` lies. Raises Refused where it is more than its storage holds."""
         itemsize = DTYPES[view.dtype].itemsize
         start, size = self.storages.get(view.storage.key, (0, -1))

@@ -31,14 +31,14 @@ GIVE_BACK = 10  # steps: batches of ever new shapes fragment the freed memory, 3
 PATIENT = 60.0  # seconds that a step may take without a report, at least; and an evaluation ten times that
 
 
-class Asked(KeyboardInterrupt):
+class PauseOrStop(KeyboardInterrupt):
     """The worker was asked to "pause" or to "stop".
 
     A signal may bring it anywhere, as it does a KeyboardInterrupt, and whoever lets that through lets this through.
     """
 
 
-class Session:
+class WorkerSession:
     """What one worker does. Each process has one; the first of them alone evaluates and writes."""
 
     def __init__(self, folder: RunFolder, processes: Processes, speaker: Speaker) -> None:
@@ -87,7 +87,7 @@ class Session:
                 return f"{config.patience} evaluations were no better than that of step {self.position.best:,}."
             if what := asked():
                 self._save()
-                raise Asked(what)
+                raise PauseOrStop(what)
             epoch = self.stream.state()[0]
             report = trainer.update(batches, epoch)
             step, seconds = report.step, self.position.seconds + report.seconds

@@ -22,7 +22,7 @@ from headlight.runs.folder import RunFolder
 from headlight.runs.mending import mend
 from headlight.runs.preparing import prepare
 from headlight.runs.run_status import State
-from headlight.runs.session import Asked, Session
+from headlight.runs.session import PauseOrStop, WorkerSession
 from headlight.runs.speaker import Speaker
 from transformer.quoting import worded
 from transformer.training.loop import Diverged
@@ -57,12 +57,12 @@ def _train(folder: RunFolder, processes: Processes, speaker: Speaker) -> str:
     with signals.caught():
         speaker.begin(folder.recipe().training.steps)
         if processes.first:
-            with signals.at_once(lambda: Asked(folder.asked() or "pause")):
+            with signals.at_once(lambda: PauseOrStop(folder.asked() or "pause")):
                 mend(folder, speaker)
                 if not folder.steps():
                     prepare(folder, speaker)
         processes.wait()
-        session = Session(folder, processes, speaker)
+        session = WorkerSession(folder, processes, speaker)
         with contextlib.closing(session):
             return session.train(lambda: _asked(folder, processes, signals))
 
@@ -113,7 +113,7 @@ def _outcome(folder: RunFolder, train: Callable[[], str]) -> tuple[State, str]:
     """How `train` ended, and why, whatever it raised."""
     try:
         return "finished", train()
-    except Asked as asked:
+    except PauseOrStop as asked:
         return ("stopped" if asked.args[0] == "stop" else "paused"), ""
     except Diverged as error:
         return "diverged", str(error)

@@ -80,14 +80,14 @@ def cost(pattern: str) -> Cost:
     """Raises ValueError, which goes on after "a pattern that", for one whose steps cannot be counted."""
     if len(pattern) > LONGEST:
         raise ValueError(f"has over {LONGEST:,} characters")
-    parser = _Parser(pattern)
+    parser = _PatternParser(pattern)
     branches = parser.branches(0)
     if parser.at < len(pattern):
         raise ValueError(f"has a {pattern[parser.at]!r} too many")
     return _cost_of_any(branches, True)
 
 
-class _Parser:
+class _PatternParser:
     def __init__(self, pattern: str) -> None:
         self.pattern, self.at = pattern, 0
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from headlight.teaching.lessons.judging import check_guess, judge
 from server.classroom import codes
-from server.classroom.store import IDLE_SECONDS, Act, Full, Json, State, Store, now
+from server.classroom.store import IDLE_SECONDS, Act, ClassState, Full, Json, Store, now
 from server.classroom.tally import in_words, is_right, tally, without_emphasis
 
 MAX_CLASSES_PER_VISITOR = 2
@@ -23,12 +23,12 @@ LONGEST_PICTURE = 3_000_000  # bytes
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-class Refused(ValueError):
+class ClassRefusal(ValueError):
     """It can't be done now, or not by whoever asked."""
 
 
 @dataclass(frozen=True)
-class Question:
+class ClassQuestion:
     """A step as pupils see it: its introduction (`text`), the sentence that the model reads, and the question.
 
     `posed` is the library's; `number` of `of` is its place in the lesson.
@@ -54,21 +54,21 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Asked:
+class OpenedStep:
     """A step that was opened; `truth` is None before the answer was revealed."""
 
-    question: Question
+    question: ClassQuestion
     rounds: list[Round]
     truth: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
-class Shown:
+class ClassSnapshot:
     """What a class looks like at one version: for the pupils' screens, and for counting."""
 
     version: int
-    state: State
-    question: Question | None
+    state: ClassState
+    question: ClassQuestion | None
     truth: Mapping[str, Any] | None
     picture: str  # what the picture that all look at is called
     answers: Mapping[str, Any] = field(repr=False)  # of the round that is open, by pupil
@@ -91,18 +91,18 @@ class Classes:
     def answer(self, code: str, pupil: str, step: str, round_: int, guess: Any) -> None:
         """Keeps it in place of what they said before in this round. Raises Refused or ValueError."""
 
-        def allowed(state: State) -> None:
+        def allowed(state: ClassState) -> None:
             if state.step != step or state.round != round_:
-                raise Refused("The class has gone on to another question.")
+                raise ClassRefusal("The class has gone on to another question.")
             if state.locked or step in state.revealed:
-                raise Refused("Answers are closed.")
+                raise ClassRefusal("Answers are closed.")
 
         posed = self.store.document(code, f"question {step}")
         if posed is None:
-            raise Refused("The class has gone on to another question.")
+            raise ClassRefusal("The class has gone on to another question.")
         self.store.put(code, pupil, (step, round_), check_guess(posed["posed"], guess), allowed)
 
-    def shown(self, code: str) -> Shown:
+    def shown(self, code: str) -> ClassSnapshot:
         version, state = self.store.state(code)
         question = truth = None
         answers: dict[str, Any] = {}
@@ -112,7 +112,7 @@ class Classes:
             if state.step in state.revealed:
                 truth = self.store.document(code, f"truth {state.step}")
         picture = (self.store.document(code, "picture") or {}).get("title", "") if state.looking else ""
-        return Shown(version, state, question, truth, picture, answers)
+        return ClassSnapshot(version, state, question, truth, picture, answers)
 
     def picture(self, code: str, pupil: str) -> bytes | None:
         """The picture, PNG, that the teacher shows just now, for a pupil of the class."""
@@ -129,20 +129,20 @@ class Classes:
         self.store.sweep()
         secret = codes.new_secret()
         ends = self.clock() + LASTS
-        state = State(title[:200], codes.digest(secret), min(ends, now() + IDLE_SECONDS), ends)
+        state = ClassState(title[:200], codes.digest(secret), min(ends, now() + IDLE_SECONDS), ends)
         while not self.store.add(code := codes.new_code(), state, MOST_CLASSES):
             pass
         return code, secret
 
-    def open(self, code: str, secret: str, question: Question) -> None:
+    def open(self, code: str, secret: str, question: ClassQuestion) -> None:
         """Shows a question. One that was opened before is as it was left, with the question that was asked then."""
         require_small(question)
         body = asdict(question)
 
-        def act(state: State) -> tuple[State, Mapping[str, Json]]:
+        def act(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
             known = question.step in state.rounds
             if not known and len(state.rounds) >= MOST_STEPS:
-                raise Refused(f"A class has at most {MOST_STEPS} questions: start another one.")
+                raise ClassRefusal(f"A class has at most {MOST_STEPS} questions: start another one.")
             rounds = state.rounds if known else {**state.rounds, question.step: 1}
             after = replace(state, step=question.step, rounds=rounds, locked=False, looking=False)
             return after, {} if known else {f"question {question.step}": body}
@@ -155,7 +155,7 @@ class Classes:
     def reveal(self, code: str, secret: str, step: str, truth: Mapping[str, Any]) -> None:
         """Shows the answer to the open question; it was not in the store before, and answers are closed."""
 
-        def act(state: State) -> tuple[State, Mapping[str, Json]]:
+        def act(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
             _is_open(state, step)
             revealed = tuple(dict.fromkeys((*state.revealed, step)))
             return replace(state, revealed=revealed, locked=True, looking=False), {f"truth {step}": truth}
@@ -165,10 +165,10 @@ class Classes:
     def again(self, code: str, secret: str, step: str) -> None:
         """Asks the open question once more, after talking; what was said before is kept as its own round."""
 
-        def act(state: State) -> tuple[State, Mapping[str, Json]]:
+        def act(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
             _is_open(state, step)
             if state.round >= MOST_ROUNDS:
-                raise Refused(f"This question was asked {MOST_ROUNDS} times: go on to the next.")
+                raise ClassRefusal(f"This question was asked {MOST_ROUNDS} times: go on to the next.")
             rounds = {**state.rounds, step: state.round + 1}
             revealed = tuple(one for one in state.revealed if one != step)
             after = replace(state, rounds=rounds, revealed=revealed, locked=False, looking=False)
@@ -179,7 +179,7 @@ class Classes:
     def look(self, code: str, secret: str, title: str, picture: bytes) -> None:
         """Shows a picture (PNG) on all screens instead of the question, until `release` or the next step."""
         if not picture.startswith(PNG) or len(picture) > LONGEST_PICTURE:
-            raise Refused(f"Only a PNG of at most {LONGEST_PICTURE // 1_000_000} MB can be shown to a class.")
+            raise ClassRefusal(f"Only a PNG of at most {LONGEST_PICTURE // 1_000_000} MB can be shown to a class.")
         body = {"title": title[:200], "png": picture.hex()}
         self._change(code, secret, lambda state: (replace(state, looking=True, look=state.look + 1), {"picture": body}))
 
@@ -191,13 +191,13 @@ class Classes:
         self._mine(self.store.state(code)[1], secret)
         self.store.remove(code)
 
-    def counts(self, code: str, secret: str) -> tuple[Shown, int]:
+    def counts(self, code: str, secret: str) -> tuple[ClassSnapshot, int]:
         """The class as it is, and how many have joined."""
         shown = self.shown(code)
         self._mine(shown.state, secret)
         return shown, len(self.store.pupils(code))
 
-    def results(self, code: str, secret: str) -> list[Asked]:
+    def results(self, code: str, secret: str) -> list[OpenedStep]:
         """Every step that was opened, in that order, with all of its rounds."""
         _, state = self.store.state(code)
         self._mine(state, secret)
@@ -208,7 +208,7 @@ class Classes:
         asked = self._asked(code, self.store.state(code)[1], step)
         return [{**one.tally, "guesses": one.guesses} for one in asked.rounds]
 
-    def _asked(self, code: str, state: State, step: str) -> Asked:
+    def _asked(self, code: str, state: ClassState, step: str) -> OpenedStep:
         question = self._question(code, step)
         rounds = []
         for number in range(1, state.rounds[step] + 1):
@@ -216,12 +216,12 @@ class Classes:
             guesses = sorted(self.store.answers(code, (step, number)).values(), key=json.dumps)
             rounds.append(Round(number, guesses, tally(question.posed, guesses)))
         truth = self.store.document(code, f"truth {step}") if step in state.revealed else None
-        return Asked(question, rounds, truth)
+        return OpenedStep(question, rounds, truth)
 
-    def _question(self, code: str, step: str) -> Question:
+    def _question(self, code: str, step: str) -> ClassQuestion:
         body = self.store.document(code, f"question {step}")
         try:
-            question = Question(**body)
+            question = ClassQuestion(**body)
             if not isinstance(question.posed, Mapping):
                 raise TypeError
         except TypeError:
@@ -230,22 +230,22 @@ class Classes:
         return question
 
     def _change(self, code: str, secret: str, act: Act) -> None:
-        def checked(state: State) -> tuple[State, Mapping[str, Json]]:
+        def checked(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
             self._mine(state, secret)
             return act(state)
 
         self.store.change(code, checked)
 
-    def _mine(self, state: State, secret: str) -> None:
+    def _mine(self, state: ClassState, secret: str) -> None:
         if not codes.same(secret, state.secret):
-            raise Refused("This is not the teacher’s link of this class.")
+            raise ClassRefusal("This is not the teacher’s link of this class.")
 
 
 Line = list[str | float | None]
 COLUMNS = ["step", "sentence", "question", "round", "no", "word", "answer", "unit", "right answer", "right", "score"]
 
 
-def rows(results: list[Asked]) -> list[Line]:
+def rows(results: list[OpenedStep]) -> list[Line]:
     """Return the results as a table, its header first: a line per answer, or per word of a drawn row.
 
     What was answered as a number is one, in `unit`. `right` is 1 or 0 and `score` lies from 0 to 1; they and the right
@@ -277,15 +277,15 @@ def _answer_cells(posed: Mapping[str, Any], guess: Any, right: Any | None) -> li
     return [[None, in_words(posed, guess), None, None if right is None else in_words(posed, right)]]
 
 
-def require_small(question: Question) -> None:
+def require_small(question: ClassQuestion) -> None:
     """Raises Refused for a question that is too large for pupils' phones."""
     if len(json.dumps(asdict(question))) > LONGEST_QUESTION:
-        raise Refused("This question’s pictures are too large for pupils’ phones: take a shorter sentence.")
+        raise ClassRefusal("This question’s pictures are too large for pupils’ phones: take a shorter sentence.")
 
 
-def _is_open(state: State, step: str) -> None:
+def _is_open(state: ClassState, step: str) -> None:
     if state.step != step:
-        raise Refused("Another question is open in this class: this page shows an older one.")
+        raise ClassRefusal("Another question is open in this class: this page shows an older one.")
 
 
 class Quota:

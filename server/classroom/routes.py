@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from headlight.teaching.lessons.judging import judge
 from headlight.viewer.scripts import style, viewer_script
 from server.classroom import codes
-from server.classroom.classes import LASTS, Classes, Refused, Shown
+from server.classroom.classes import LASTS, Classes, ClassRefusal, ClassSnapshot
 from server.classroom.store import AWAY, Full, Gone, store, used
 from server.classroom.tally import tally
 from server.classroom.watch import Watch
@@ -46,7 +46,7 @@ _SCRIPTS = "prose", "question_head", "question_row", "question_order", "question
 _FONTS = _HERE.parents[1] / "ui" / "static" / "fonts"
 
 
-class Attempts(Protocol):
+class CodeAttempts(Protocol):
     """How many wrong codes a browser and an address may try: server/attempts.py."""
 
     def wait(self, address: str, browser: str = "") -> int: ...
@@ -64,7 +64,7 @@ class NotYours(Exception):
 class Classroom:
     """Answers whatever is asked below /join; the rest goes on to the app behind it."""
 
-    def __init__(self, app: ASGIApp, attempts: Attempts, base: str = ""):
+    def __init__(self, app: ASGIApp, attempts: CodeAttempts, base: str = ""):
         self.app, self.path = app, f"{base}/join"
         self.attempts = attempts
         self.threads = ThreadPoolExecutor(4, "class")
@@ -122,7 +122,7 @@ class Classroom:
                 return refusal
             except Gone:
                 return _refusal(410, NOT_YOURS)
-            except (Refused, Full) as error:
+            except (ClassRefusal, Full) as error:
                 return _refusal(409, str(error))
             except ValueError as error:
                 return _refusal(400, str(error))
@@ -254,7 +254,7 @@ class Classroom:
             self.streams += Counter()  # without those that are at nothing
         yield f"data: {json.dumps({'phase': 'ended'})}\n\n"
 
-    def _event(self, shown: Shown, code: str, guess: Any) -> str:
+    def _event(self, shown: ClassSnapshot, code: str, guess: Any) -> str:
         """What all pupils of a class are sent is written once: it may hold the pictures of many heads."""
         written = self._watch().written
         if code not in written or written[code][0] is not shown:
@@ -294,7 +294,7 @@ class Classroom:
         return self._watch().classes.store.pupils(code)
 
 
-def _screen(shown: Shown, code: str) -> Mapping[str, Any]:
+def _screen(shown: ClassSnapshot, code: str) -> Mapping[str, Any]:
     state, question = shown.state, shown.question
     screen: dict[str, Any] = {"code": codes.spelt(code), "title": state.title, "phase": "wait"}
     if question:

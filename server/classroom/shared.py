@@ -15,12 +15,12 @@ from redis.client import Pipeline
 from server.classroom.store import (
     PROLONG_SECONDS,
     Act,
+    ClassState,
     Damaged,
     Full,
     Gone,
     Json,
     Slot,
-    State,
     Store,
     ended_before,
     now,
@@ -36,7 +36,7 @@ _SPARE_SECONDS = 24 * 3600
 _DAMAGE = "WRONGTYPE", "ERR value is not an integer", "value is not an integer"
 
 
-class Shared(Store):
+class RedisStore(Store):
     def __init__(self, address: str):
         super().__init__()
         try:
@@ -49,7 +49,7 @@ class Shared(Store):
         self.redis: Any = redis.Redis(connection_pool=pool)
 
     @repairing
-    def add(self, code: str, state: State, most: int) -> bool:
+    def add(self, code: str, state: ClassState, most: int) -> bool:
         def act(pipe: Pipeline) -> bool:
             found: Any = pipe.zrange(_CLASSES, 0, -1, withscores=True)
             ends = {name: end for name, end in found if end > ended_before()}
@@ -67,7 +67,7 @@ class Shared(Store):
         return bool(self.redis.transaction(act, _CLASSES, value_from_callable=True))
 
     @repairing
-    def state(self, code: str) -> tuple[int, State]:
+    def state(self, code: str) -> tuple[int, ClassState]:
         version, text = self.redis.mget(_key(code, "version"), _key(code, "state"))
         state = self._read(code, text)
         if not (version or "").isdecimal():
@@ -85,8 +85,8 @@ class Shared(Store):
         return versions
 
     @repairing
-    def change(self, code: str, act: Act) -> State:
-        def tried(pipe: Pipeline) -> State:
+    def change(self, code: str, act: Act) -> ClassState:
+        def tried(pipe: Pipeline) -> ClassState:
             state, documents = act(self._read(code, pipe.get(_key(code, "state"))))
             state = state.prolonged()
             pipe.multi()
@@ -98,7 +98,7 @@ class Shared(Store):
 
         self.state(code)  # a command that fails within a transaction leaves the others done
         self._expect(code, "documents", "hash")
-        changed: State = self.redis.transaction(tried, _key(code, "state"), value_from_callable=True)
+        changed: ClassState = self.redis.transaction(tried, _key(code, "state"), value_from_callable=True)
         return changed
 
     @repairing
@@ -125,7 +125,7 @@ class Shared(Store):
         return set(self.redis.smembers(_key(code, "pupils")))
 
     @repairing
-    def put(self, code: str, pupil: str, slot: Slot, guess: Json, allowed: Callable[[State], None]) -> None:
+    def put(self, code: str, pupil: str, slot: Slot, guess: Json, allowed: Callable[[ClassState], None]) -> None:
         def act(pipe: Pipeline) -> None:
             state = self._read(code, pipe.get(_key(code, "state")))
             allowed(state)
@@ -187,8 +187,8 @@ class Shared(Store):
         if self.redis.type(_key(code, part)) not in (kind, "none"):
             raise Damaged(f"{part} of another kind")
 
-    def _read(self, code: str, text: Any) -> State:
-        state = State.of(text) if text else None
+    def _read(self, code: str, text: Any) -> ClassState:
+        state = ClassState.of(text) if text else None
         if state is None or state.over:
             raise self.gone(code)
         return state
@@ -213,7 +213,7 @@ def _keys(code: str) -> list[str]:
     return [_key(code, part) for part in _PARTS]
 
 
-def _keep(pipe: Pipeline, code: str, state: State) -> None:
+def _keep(pipe: Pipeline, code: str, state: ClassState) -> None:
     """Writes the state, with the end of all that belongs to the class."""
     pipe.set(_key(code, "state"), state.text())
     pipe.zadd(_CLASSES, {code: state.until})
@@ -221,7 +221,7 @@ def _keep(pipe: Pipeline, code: str, state: State) -> None:
         pipe.expire(key, _remaining(state))
 
 
-def _prolong(pipe: Pipeline, code: str, state: State, part: str) -> None:
+def _prolong(pipe: Pipeline, code: str, state: ClassState, part: str) -> None:
     """A pupil wrote `part`. It is no news for the screens, so the version stays."""
     later = state.prolonged()
     if later.until - state.until > PROLONG_SECONDS:
@@ -230,5 +230,5 @@ def _prolong(pipe: Pipeline, code: str, state: State, part: str) -> None:
         pipe.expire(_key(code, part), _remaining(state))
 
 
-def _remaining(state: State) -> int:
+def _remaining(state: ClassState) -> int:
     return math.ceil(max(0.0, state.until - now())) + _SPARE_SECONDS

@@ -14,12 +14,12 @@ from pathlib import Path
 from server.classroom.store import (
     PROLONG_SECONDS,
     Act,
+    ClassState,
     Damaged,
     Full,
     Gone,
     Json,
     Slot,
-    State,
     Store,
     ended_before,
     parse,
@@ -58,7 +58,7 @@ class Sqlite(Store):
         self.sweep()
 
     @repairing
-    def add(self, code: str, state: State, most: int) -> bool:
+    def add(self, code: str, state: ClassState, most: int) -> bool:
         with self._writing() as base:
             base.execute("DELETE FROM classes WHERE until <= ?", (ended_before(),))
             if base.execute("SELECT count(*) FROM classes").fetchone()[0] >= most:
@@ -67,7 +67,7 @@ class Sqlite(Store):
             return base.execute("INSERT OR IGNORE INTO classes VALUES (?, ?, ?, ?)", row).rowcount == 1
 
     @repairing
-    def state(self, code: str) -> tuple[int, State]:
+    def state(self, code: str) -> tuple[int, ClassState]:
         return self._state(self._open(), code)
 
     @repairing
@@ -79,7 +79,7 @@ class Sqlite(Store):
         return dict(found.fetchall())
 
     @repairing
-    def change(self, code: str, act: Act) -> State:
+    def change(self, code: str, act: Act) -> ClassState:
         with self._writing() as base:
             state, documents = act(self._state(base, code)[1])
             state = state.prolonged()
@@ -111,7 +111,7 @@ class Sqlite(Store):
         return {pupil for (pupil,) in base.execute("SELECT pupil FROM pupils WHERE code = ?", (code,))}
 
     @repairing
-    def put(self, code: str, pupil: str, slot: Slot, guess: Json, allowed: Callable[[State], None]) -> None:
+    def put(self, code: str, pupil: str, slot: Slot, guess: Json, allowed: Callable[[ClassState], None]) -> None:
         with self._writing() as base:
             state = self._state(base, code)[1]
             allowed(state)
@@ -227,16 +227,16 @@ class Sqlite(Store):
             raise
         base.execute("COMMIT")
 
-    def _state(self, base: sqlite3.Connection, code: str) -> tuple[int, State]:
+    def _state(self, base: sqlite3.Connection, code: str) -> tuple[int, ClassState]:
         sought = "SELECT version, state FROM classes WHERE code = ? AND until > ?"
         row = base.execute(sought, (code, ended_before())).fetchone()
         if row is None:
             raise self.gone(code)
         if type(row[0]) is not int:
             raise Damaged("a version that is no number")
-        return row[0], State.of(row[1])
+        return row[0], ClassState.of(row[1])
 
-    def _prolong(self, base: sqlite3.Connection, code: str, state: State) -> None:
+    def _prolong(self, base: sqlite3.Connection, code: str, state: ClassState) -> None:
         """A pupil did something. It is no news for the screens, so the version stays."""
         later = state.prolonged()
         if later.until - state.until > PROLONG_SECONDS:

@@ -52,7 +52,7 @@ class Full(ValueError):
 
 
 @dataclass(frozen=True)
-class State:
+class ClassState:
     """What changes in a class, but for its answers. The questions and their truths are documents beside it."""
 
     title: str
@@ -77,12 +77,12 @@ class State:
     def over(self) -> bool:
         return self.until <= ended_before()
 
-    def prolonged(self) -> State:
+    def prolonged(self) -> ClassState:
         """The state of a class in which something was done just now."""
         return replace(self, until=max(self.until, min(self.ends, now() + IDLE_SECONDS)))
 
     @classmethod
-    def of(cls, text: str | bytes) -> State:
+    def of(cls, text: str | bytes) -> ClassState:
         """Read what `text` wrote. Raises Damaged."""
         values = parse(text)
         try:
@@ -112,7 +112,9 @@ def parse(text: str | bytes) -> Json:
 
 
 AWAY = (OSError, sqlite3.DatabaseError, RedisError)  # the store itself can't be reached
-Act = Callable[[State], tuple[State, Mapping[str, Json]]]  # the state after it, and documents that are written with it
+Act = Callable[
+    [ClassState], tuple[ClassState, Mapping[str, Json]]
+]  # the state after it, and documents that are written with it
 Slot = tuple[str, int]  # a step and a round of it
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -169,11 +171,11 @@ class Store(ABC):
         """Sets one class aside; `what` it held that can't be read."""
 
     @abstractmethod
-    def add(self, code: str, state: State, most: int) -> bool:
+    def add(self, code: str, state: ClassState, most: int) -> bool:
         """A new class, or False where the code is another's. Raises Full where there are `most` already."""
 
     @abstractmethod
-    def state(self, code: str) -> tuple[int, State]:
+    def state(self, code: str) -> tuple[int, ClassState]:
         """The version, which grows with every change, and the state."""
 
     @abstractmethod
@@ -181,7 +183,7 @@ class Store(ABC):
         """Of those that there are: never raises Gone."""
 
     @abstractmethod
-    def change(self, code: str, act: Act) -> State:
+    def change(self, code: str, act: Act) -> ClassState:
         """`act` may be tried more than once; what it raises leaves everything as it is."""
 
     @abstractmethod
@@ -196,7 +198,7 @@ class Store(ABC):
     def pupils(self, code: str) -> set[str]: ...
 
     @abstractmethod
-    def put(self, code: str, pupil: str, slot: Slot, guess: Json, allowed: Callable[[State], None]) -> None:
+    def put(self, code: str, pupil: str, slot: Slot, guess: Json, allowed: Callable[[ClassState], None]) -> None:
         """A pupil's answer in place of the one before. `allowed` raises where the state at that moment refuses it.
 
         Raises Gone for somebody who is no pupil of the class.
@@ -231,9 +233,9 @@ def store() -> Store:
     Raises ValueError for an address that is none of Redis's.
     """
     if address := os.environ.get("HEADLIGHT_REDIS", ""):
-        from server.classroom.shared import Shared
+        from server.classroom.shared import RedisStore
 
-        return Shared(address)
+        return RedisStore(address)
     from server.classroom.sqlite import Sqlite
 
     return Sqlite(_file())

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from server.classroom.classes import Classes, Shown
+from server.classroom.classes import Classes, ClassSnapshot
 from server.classroom.store import Gone
 
 EVERY = 0.2  # seconds between two looks
@@ -22,8 +22,8 @@ class Watch:
 
     def __init__(self, classes: Classes, threads: ThreadPoolExecutor):
         self.classes, self.threads = classes, threads
-        self.now: dict[str, Shown | None] = {}
-        self.written: dict[str, tuple[Shown, str]] = {}  # the same as it is sent
+        self.now: dict[str, ClassSnapshot | None] = {}
+        self.written: dict[str, tuple[ClassSnapshot, str]] = {}  # the same as it is sent
         self.listeners: Counter[str] = Counter()
         self.changed = asyncio.Event()  # replaced whenever something has changed
         self.task: asyncio.Task[None] | None = None

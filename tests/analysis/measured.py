@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from headlight.analysis.atlas import Atlas, atlas
 from headlight.corpora.gold import Pronoun
-from headlight.corpora.truth import Known, Truth
+from headlight.corpora.truth import KnownPair, Truth
 from transformer.checkpoint import Checkpoint
 
 TEXTS = (
@@ -18,7 +18,7 @@ TEXTS = (
 )
 
 
-def pairs() -> Iterator[Known]:
+def pairs() -> Iterator[KnownPair]:
     """Forty pairs; a target word is written for the source word of the same place from the end."""
     for turn in range(40):
         source, target = TEXTS[turn % len(TEXTS)]
@@ -27,10 +27,10 @@ def pairs() -> Iterator[Known]:
         # Now the first word, now the second, so no rule is always right.
         antecedent = turn % len(TEXTS) % 2
         pronouns = (Pronoun(2, antecedent, 1),) if len(left) > 2 and len(right) > 1 else ()
-        yield Known(source, target, Truth(tuple(left), tuple(right), tuple(sorted(links)), pronouns, nouns=(0, 1)))
+        yield KnownPair(source, target, Truth(tuple(left), tuple(right), tuple(sorted(links)), pronouns, nouns=(0, 1)))
 
 
-def plain() -> Iterator[Known]:
+def plain() -> Iterator[KnownPair]:
     return (pair._replace(truth=None) for pair in pairs())
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from headlight.analysis.accepted_translations import Failure, Sentence, accepted, accepts, normalised, sentences
+from headlight.analysis.accepted_translations import AcceptedSentence, Failure, accepted, accepts, normalised, sentences
 
-STATION = Sentence("Where is the station?", ("Où est la gare ?", "La gare est où ?"))
+STATION = AcceptedSentence("Where is the station?", ("Où est la gare ?", "La gare est où ?"))
 
 
 def test_a_list_is_read_from_a_table() -> None:
     assert sentences(["Hello.\tBonjour.\tSalut.", "Yes.\tOui."]) == [
-        Sentence("Hello.", ("Bonjour.", "Salut.")),
-        Sentence("Yes.", ("Oui.",)),
+        AcceptedSentence("Hello.", ("Bonjour.", "Salut.")),
+        AcceptedSentence("Yes.", ("Oui.",)),
     ]
 
 
@@ -23,7 +23,7 @@ def test_a_line_without_a_source_or_a_translation_is_named(line: str) -> None:
 
 
 def test_counts_and_failures_in_the_order_of_the_list() -> None:
-    listed = [STATION, Sentence("Yes.", ("Oui.",)), Sentence("No.", ("Non.",))]
+    listed = [STATION, AcceptedSentence("Yes.", ("Oui.",)), AcceptedSentence("No.", ("Non.",))]
     assert accepted(["Où est la gare?", "Non.", "Nom."], listed) == (
         1,
         [Failure("Yes.", "Non."), Failure("No.", "Nom.")],
@@ -56,7 +56,7 @@ def test_the_same_words_typed_otherwise(one: str, other: str) -> None:
 )
 def test_accents_letters_and_marks_count(one: str, other: str) -> None:
     assert normalised(one) != normalised(other)
-    assert not accepts(Sentence("Yes.", (one,)), other)
+    assert not accepts(AcceptedSentence("Yes.", (one,)), other)
 
 
 def test_a_full_source_asks_for_a_full_translation() -> None:
@@ -65,10 +65,13 @@ def test_a_full_source_asks_for_a_full_translation() -> None:
 
 
 def test_what_a_source_leaves_open_is_open() -> None:
-    careless = Sentence("where is the station", ("Où est la gare ?",))
+    careless = AcceptedSentence("where is the station", ("Où est la gare ?",))
     assert all(accepts(careless, text) for text in ("Où est la gare ?", "où est la gare", "Où est la gare"))
     assert not any(accepts(careless, text) for text in ("où est la gare.", "où est la Gare ?", "OÙ est la gare ?"))
-    no_mark, no_capital = Sentence("Im hungry", ("J'ai faim.", "J'ai une faim")), Sentence("thanks.", ("Merci.",))
+    no_mark, no_capital = (
+        AcceptedSentence("Im hungry", ("J'ai faim.", "J'ai une faim")),
+        AcceptedSentence("thanks.", ("Merci.",)),
+    )
     assert all(accepts(no_mark, text) for text in ("J'ai faim.", "J'ai faim", "J'ai une faim."))
     assert not any(accepts(no_mark, text) for text in ("j'ai faim.", "J'ai faim !"))
     assert accepts(no_capital, "merci.") and not accepts(no_capital, "merci")

@@ -15,10 +15,10 @@ from torch import Tensor
 from headlight.analysis.atlas import Atlas, atlas
 from headlight.analysis.atlas.batch import MeasuredBatch, prepare
 from headlight.analysis.atlas.guesses import RULES, guessed
-from headlight.analysis.atlas.reading import Reading
+from headlight.analysis.atlas.reading import PairReading
 from headlight.corpora.gold import GoldCorpus, Pronoun, antecedents
 from headlight.corpora.grammars import GRAMMARS
-from headlight.corpora.truth import Known, Truth, known
+from headlight.corpora.truth import KnownPair, Truth, known
 from tests.small import small_checkpoint
 from transformer.taps import Inputs, Site
 from transformer.trace import Kind
@@ -35,13 +35,13 @@ HEADS: dict[Kind, tuple[Site, int]] = {
 }
 
 
-def pairs() -> list[Known]:
+def pairs() -> list[KnownPair]:
     pronoun = Pronoun(WORD, ANTECEDENT, WRITTEN)
     truths = (Truth(SOURCE, TARGET, ((ANTECEDENT, to),), (pronoun,), nouns=(1, 2)) for to in TRANSLATED)
-    return [Known(" ".join(SOURCE), " ".join(TARGET), truth) for truth in truths]
+    return [KnownPair(" ".join(SOURCE), " ".join(TARGET), truth) for truth in truths]
 
 
-def planted(kind: Kind, reading: Reading, rows: int, keys: int, late: int = 0) -> Tensor:
+def planted(kind: Kind, reading: PairReading, rows: int, keys: int, late: int = 0) -> Tensor:
     """The row that asks, or one `late` rows after it, looks at what is right; all others look at a special token."""
     pattern = torch.zeros(rows, keys)
     (link,) = reading.links
@@ -56,12 +56,12 @@ def planted(kind: Kind, reading: Reading, rows: int, keys: int, late: int = 0) -
     return pattern
 
 
-def measured(monkeypatch: pytest.MonkeyPatch, pattern_of: Callable[[Kind, Reading, int, int], Tensor]) -> Atlas:
+def measured(monkeypatch: pytest.MonkeyPatch, pattern_of: Callable[[Kind, PairReading, int, int], Tensor]) -> Atlas:
     """Over the pairs, with the three heads planted."""
     checkpoint = small_checkpoint()
-    batch: list[Sequence[Reading]] = []
+    batch: list[Sequence[PairReading]] = []
 
-    def prepared(readings: Sequence[Reading], *given: Any) -> MeasuredBatch:
+    def prepared(readings: Sequence[PairReading], *given: Any) -> MeasuredBatch:
         batch.append(readings)
         return prepare(readings, *given)
 
@@ -97,7 +97,7 @@ def test_the_largest_weight_of_all_is_another_measure_than_the_largest_among_wor
 ) -> None:
     """Of a head that rests on the end, on the pronoun itself, or in the decoder on the start."""
 
-    def rests(kind: Kind, reading: Reading, rows: int, keys: int) -> Tensor:
+    def rests(kind: Kind, reading: PairReading, rows: int, keys: int) -> Tensor:
         pattern = planted(kind, reading, rows, keys) * 0.3
         pattern[:, {"encoder": WORD, "cross": len(reading.source) - 1, "decoder": 0}[kind]] += 0.7
         return pattern

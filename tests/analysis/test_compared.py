@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headlight.analysis.compared import Side, compared, corresponding
+from headlight.analysis.compared import LabelledPattern, compared, corresponding
 from headlight.analysis.layout import layout
 from headlight.checkpoints import load_translator
 
@@ -37,7 +37,10 @@ def test_the_difference_is_that_of_the_weights_of_both_traces(kind: str) -> None
     places = [layout(trace, kind, words=False, hide=False) for trace in traces]  # type: ignore[arg-type]
     patterns = [trace.pattern(kind)[2, 3] for trace in traces]
     found = compared(
-        *(Side(cells, place.rows, place.columns, place.masked) for cells, place in zip(patterns, places, strict=True))
+        *(
+            LabelledPattern(cells, place.rows, place.columns, place.masked)
+            for cells, place in zip(patterns, places, strict=True)
+        )
     )
     # Both sentences have as many tokens here, so each stands where its counterpart does.
     assert [len(place.rows) for place in places] == [len(found.rows)] * 2
@@ -55,8 +58,8 @@ def test_the_difference_is_that_of_the_weights_of_both_traces(kind: str) -> None
 
 
 def test_tokens_without_a_counterpart_are_left_out_and_named() -> None:
-    first = Side(np.eye(3), ["a", "b", "c"], ["x", "y", "z"], np.zeros((3, 3), bool))
-    second = Side(np.ones((2, 2)), ["a", "c"], ["x", "z"], np.zeros((2, 2), bool))
+    first = LabelledPattern(np.eye(3), ["a", "b", "c"], ["x", "y", "z"], np.zeros((3, 3), bool))
+    second = LabelledPattern(np.ones((2, 2)), ["a", "c"], ["x", "z"], np.zeros((2, 2), bool))
     found = compared(first, second)
     assert (found.rows, found.columns) == (["a", "c"], ["x", "z"])
     assert found.difference.tolist() == [[0, 1], [1, 0]]
@@ -66,15 +69,15 @@ def test_tokens_without_a_counterpart_are_left_out_and_named() -> None:
 def test_a_cell_that_either_hides_is_hidden_and_not_listed() -> None:
     hidden = np.array([[False, True], [False, False]])
     found = compared(
-        Side(np.zeros((2, 2)), ["a", "b"], ["a", "b"], hidden),
-        Side(np.eye(2)[::-1], ["a", "b"], ["a", "b"], ~hidden & False),
+        LabelledPattern(np.zeros((2, 2)), ["a", "b"], ["a", "b"], hidden),
+        LabelledPattern(np.eye(2)[::-1], ["a", "b"], ["a", "b"], ~hidden & False),
     )
     assert found.masked.tolist() == hidden.tolist()
     assert [(one.row, one.column) for one in found.largest(4)] == [("b", "a"), ("a", "a"), ("b", "b")]
 
 
 def test_replaced_tokens_have_both_names() -> None:
-    side = Side(np.zeros((1, 1)), ["il"], ["a"], np.zeros((1, 1), bool))
+    side = LabelledPattern(np.zeros((1, 1)), ["il"], ["a"], np.zeros((1, 1), bool))
     assert compared(side, side._replace(rows=["elle"])).rows == ["il / elle"]
-    nothing = compared(side, Side(np.zeros((2, 1)), ["b", "c"], ["a"], np.zeros((2, 1), bool)))
+    nothing = compared(side, LabelledPattern(np.zeros((2, 1)), ["b", "c"], ["a"], np.zeros((2, 1), bool)))
     assert nothing.rows == [] and nothing.largest(3) == []

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 import benchmarks
-from benchmarks.busy import Reading, busy_text, shares
+from benchmarks.busy import ProcessorReading, busy_text, shares
 
 BURN = "import time\nwhile time.process_time() < {seconds}: pass"
 # The process in the middle ends before the one that it started, which nobody waits for then.
@@ -29,8 +29,8 @@ print(json.dumps(busy.over()))
 """
 
 
-def reading(**seconds: float) -> Reading:
-    return Reading(**{**dict.fromkeys(Reading._fields, 0.0), **seconds})
+def reading(**seconds: float) -> ProcessorReading:
+    return ProcessorReading(**{**dict.fromkeys(ProcessorReading._fields, 0.0), **seconds})
 
 
 def test_the_time_of_the_processors_is_shared_out() -> None:

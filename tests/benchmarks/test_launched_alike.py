@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks import contest, measure, recording, training
-from benchmarks.busy import Reading, shares
+from benchmarks.busy import ProcessorReading, shares
 from headlight.runs.steer import worker_environment
 
 
@@ -32,7 +32,7 @@ class Idle:
     """Not `Busy`, which makes of the process of all tests the parent of their orphans."""
 
     def over(self) -> dict[str, float]:
-        return shares(Reading(*[0.0] * 6), Reading(1, 2, 2, 0, 0, 0))
+        return shares(ProcessorReading(*[0.0] * 6), ProcessorReading(1, 2, 2, 0, 0, 0))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, WebSocket, expect
 
-from headlight.teaching.lessons import Measuring, Step, base, shelf, truth
+from headlight.teaching.lessons import LessonComputer, Step, base, shelf, truth
 from headlight.viewer.scripts import viewer_script
 from tests.browser.conftest import Opener
 from tests.browser.test_accessibility import AXE, FOUND, OPTIONS
@@ -82,7 +82,7 @@ def test_what_is_to_be_guessed_is_in_the_browser_only_after_the_guess(fresh_page
 
     page.on("websocket", listen)
     step = step_of("it", "draw-its-row")
-    answer = truth(step, Measuring(models.translator, models.model_folder, base(step)))
+    answer = truth(step, LessonComputer(models.translator, models.model_folder, base(step)))
     shares, why = json.dumps(answer["answer"]).encode(), json.dumps(answer["explanation"]).encode()
     page.goto(f"{app_url}/lessons?lesson=it&step={step.name}")
     expect(page.get_by_role("slider").first).to_be_visible()

@@ -9,7 +9,7 @@ import pytest
 
 from headlight.charts import pattern
 from headlight.charts.direction import isolated, right_to_left, runs_left
-from headlight.charts.svg import Block, patterns_svg
+from headlight.charts.svg import HeadBlock, patterns_svg
 from tests.twelve_scripts import LEFTWARDS, TOKENS
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -48,7 +48,7 @@ def test_what_runs_to_the_left_is_isolated_inside_of_a_sentence() -> None:
 
 def drawn(columns: list[str], weights: np.ndarray, theme: str = "light") -> ElementTree.Element:
     rows = [str(row) for row in range(len(weights))]
-    block = Block("", weights[None, None], rows, columns, np.zeros(weights.shape, bool))
+    block = HeadBlock("", weights[None, None], rows, columns, np.zeros(weights.shape, bool))
     return ElementTree.fromstring(patterns_svg([block], title="t", facts={"a": "b"}, theme=theme))
 
 

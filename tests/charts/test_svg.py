@@ -11,19 +11,19 @@ import pytest
 from headlight.charts import frame
 from headlight.charts.colours import THEMES, lookup
 from headlight.charts.document import document, fonts_of
-from headlight.charts.svg import Block, Colours, patterns_svg, strongest
+from headlight.charts.svg import Colours, HeadBlock, patterns_svg, strongest
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def block(layers: int = 1, heads: int = 1, queries: int = 3, keys: int = 4, seed: int = 0) -> Block:
+def block(layers: int = 1, heads: int = 1, queries: int = 3, keys: int = 4, seed: int = 0) -> HeadBlock:
     weights = np.random.default_rng(seed).random((layers, heads, queries, keys)).astype(np.float32)
     rows, columns = [f"row{q}" for q in range(queries)], [f"key{k}" for k in range(keys)]
     masked = np.triu(np.ones((queries, keys), bool), 2)
-    return Block("Some attention", np.where(masked, 0, weights), rows, columns, masked)
+    return HeadBlock("Some attention", np.where(masked, 0, weights), rows, columns, masked)
 
 
-def drawn(*blocks: Block, **options: Any) -> ElementTree.Element:
+def drawn(*blocks: HeadBlock, **options: Any) -> ElementTree.Element:
     return ElementTree.fromstring(patterns_svg(blocks, title="Heads", facts={"Model": "small"}, **options))
 
 

@@ -12,14 +12,14 @@ from PIL import Image
 
 from headlight.charts import typeset
 from headlight.charts.document import FONTS
-from headlight.charts.svg import Block, patterns_svg
+from headlight.charts.svg import HeadBlock, patterns_svg
 from headlight.charts.typeset import pdf, png
 
 
 def page(rows: list[str], title: str = "Heads", facts: dict[str, str] | None = None) -> tuple[Any, pypdf.PdfReader]:
     weights = np.eye(len(rows))[None, None]
     drawing = patterns_svg(
-        [Block("", weights, rows, rows, np.zeros(weights.shape[2:], bool))], title=title, facts=facts or {}
+        [HeadBlock("", weights, rows, rows, np.zeros(weights.shape[2:], bool))], title=title, facts=facts or {}
     )
     size = [float(drawing.split(f'{side}="')[1].split('"')[0]) for side in ("width", "height")]
     reader = pypdf.PdfReader(io.BytesIO(pdf(drawing, title, "Model: small")))
@@ -75,7 +75,7 @@ def test_letters_without_a_font_are_named_one_of_each_script() -> None:
 @pytest.mark.usefixtures("own_fonts")
 def test_a_letter_without_a_font_is_a_box_and_no_other_letter() -> None:
     def image(word: str) -> np.ndarray:
-        block = Block("", np.zeros((1, 1, 1, 1)), [word], ["x"], np.zeros((1, 1), bool))
+        block = HeadBlock("", np.zeros((1, 1, 1, 1)), [word], ["x"], np.zeros((1, 1), bool))
         return np.asarray(Image.open(io.BytesIO(png(patterns_svg([block], title="", facts={})))))
 
     assert np.array_equal(image("汉"), image("字"))
@@ -86,7 +86,7 @@ def test_a_png_has_the_same_letters_at_twice_the_size() -> None:
     weights = np.zeros((1, 1, 1, 1))
     images = []
     for word in ("है", "हो", "है"):  # as boxes, they would look the same
-        block = Block("", weights, [word], ["x"], np.zeros((1, 1), bool))
+        block = HeadBlock("", weights, [word], ["x"], np.zeros((1, 1), bool))
         images.append(np.asarray(Image.open(io.BytesIO(png(patterns_svg([block], title="", facts={"Model": "m"}))))))
     drawing = patterns_svg([block], title="", facts={"Model": "m"})
     size = [2 * float(drawing.split(f'{side}="')[1].split('"')[0]) for side in ("height", "width")]

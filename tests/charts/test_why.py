@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from headlight.charts.why import Drawing, Effect, Group, Map, bars, drawing_svg, inline_svg, maps, shares, waterfall
+from headlight.charts.why import BarGroup, Drawing, Effect, Map, bars, drawing_svg, inline_svg, maps, shares, waterfall
 
 HOSTILE = '<b onclick="x">&"'
 
@@ -26,8 +26,8 @@ def widths(drawing: Drawing) -> list[float]:
 
 def test_bars_are_as_long_as_their_numbers() -> None:
     groups = [
-        Group("English", ["a", HOSTILE], np.array([0.25, 0.75]), np.array([0.2, 0.1]), np.array([1.5, -0.5])),
-        Group("so far", ["c"], np.array([1.0]), np.array([0.7]), None),
+        BarGroup("English", ["a", HOSTILE], np.array([0.25, 0.75]), np.array([0.2, 0.1]), np.array([1.5, -0.5])),
+        BarGroup("so far", ["c"], np.array([1.0]), np.array([0.7]), None),
     ]
     drawing = shares(groups, ("attention", "contribution"), "light")
     written = texts(drawing)
@@ -39,7 +39,7 @@ def test_bars_are_as_long_as_their_numbers() -> None:
 
 def test_what_gives_next_to_nothing_is_one_row() -> None:
     values = np.array([1.0, 0.01, 0.02, 0.03])
-    group = Group("English", list("abcd"), values, values, np.zeros(4))
+    group = BarGroup("English", list("abcd"), values, values, np.zeros(4))
     few = texts(shares([group], ("x", "y"), "light", least=0.1))
     assert "3 others" in few and "b" not in few
     assert "b" in texts(shares([group], ("x", "y"), "light"))
@@ -47,7 +47,7 @@ def test_what_gives_next_to_nothing_is_one_row() -> None:
 
 def test_small_changes_have_digits() -> None:
     values = np.array([0.5, 0.5])
-    small = Group("English", ["a", "b"], values, values, np.array([0.0068, -0.0003]))
+    small = BarGroup("English", ["a", "b"], values, values, np.array([0.0068, -0.0003]))
     assert {"0.0068", "−0.0003"} <= set(texts(shares([small], ("x", "y"), "light")))
 
 

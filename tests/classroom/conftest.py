@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from server.classroom.classes import Classes
-from server.classroom.shared import Shared
+from server.classroom.shared import RedisStore
 from server.classroom.sqlite import Sqlite
 from server.classroom.store import Store
 from tools.serving import free_port
@@ -26,7 +26,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process = subprocess.Popen([program, *given], stdout=subprocess.DEVNULL)
     url = f"redis://127.0.0.1:{port}/0"
     try:
-        answers = Shared(url).redis.ping
+        answers = RedisStore(url).redis.ping
         for _ in range(200):
             try:
                 answers()
@@ -49,8 +49,8 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Store
     if request.param == "sqlite":
         return lambda: Sqlite(tmp_path / "classes" / "classes.sqlite3")
     url = request.getfixturevalue("redis_url")
-    Shared(url).redis.flushall()
-    return lambda: Shared(url)
+    RedisStore(url).redis.flushall()
+    return lambda: RedisStore(url)
 
 
 @pytest.fixture

@@ -10,16 +10,16 @@ import pytest
 
 from server.classroom import classes as rules
 from server.classroom import codes
-from server.classroom.classes import LASTS, Classes, Question, Refused, rows
-from server.classroom.shared import Shared
+from server.classroom.classes import LASTS, Classes, ClassQuestion, ClassRefusal, rows
+from server.classroom.shared import RedisStore
 from server.classroom.store import Full, Gone, Store
 from transformer import access
 
 WORD = {"ask": "word", "labels": ["the", "cat", "=sat"], "query": "it"}
 TRUTH = {"answer": 1, "row": [20.0, 70.0, 10.0], "explanation": "It looks at “cat”."}
-FIRST = Question("first", "Which word?", "Where does **it** look?", WORD, number=1, of=2, sentence="The cat sat.")
+FIRST = ClassQuestion("first", "Which word?", "Where does **it** look?", WORD, number=1, of=2, sentence="The cat sat.")
 HOW_MUCH = {"ask": "number", "least": 0, "most": 100, "step": 1, "unit": "%"}
-NUMBER = Question("second", "How much?", "How much?", HOW_MUCH)
+NUMBER = ClassQuestion("second", "How much?", "How much?", HOW_MUCH)
 
 
 def begun(classes: Classes) -> tuple[str, str]:
@@ -67,7 +67,7 @@ def test_a_class_from_its_start_to_its_end(classes: Classes) -> None:
 def test_numbers_are_numbers_in_the_results(classes: Classes) -> None:
     code, secret = classes.start("A lesson")
     row = {"ask": "row", "labels": ["a", "'"], "query": "it"}
-    for question, guess in ((NUMBER, 40), (Question("third", "Draw", "Draw **it**.", row), [25.0, 75.0])):
+    for question, guess in ((NUMBER, 40), (ClassQuestion("third", "Draw", "Draw **it**.", row), [25.0, 75.0])):
         classes.open(code, secret, question)
         classes.answer(code, classes.join(code), question.step, 1, guess)
     header, *lines = rows(classes.results(code, secret))
@@ -97,21 +97,21 @@ def test_an_answer_is_refused_when_it_is_locked_revealed_or_over(classes: Classe
     pupil = classes.join(code)
     classes.answer(code, pupil, "first", 1, 2)
     classes.lock(code, secret)
-    with pytest.raises(Refused):
+    with pytest.raises(ClassRefusal):
         classes.answer(code, pupil, "first", 1, 0)
     classes.lock(code, secret, False)
     classes.answer(code, pupil, "first", 1, 1)
     classes.reveal(code, secret, "first", TRUTH)
     classes.lock(code, secret, False)  # the answer is known: unlocking does not open it again
     for step, round_ in (("first", 1), ("first", 2), ("second", 1)):
-        with pytest.raises(Refused):
+        with pytest.raises(ClassRefusal):
             classes.answer(code, pupil, step, round_, 0)
     classes.open(code, secret, NUMBER)
-    with pytest.raises(Refused):
+    with pytest.raises(ClassRefusal):
         classes.answer(code, pupil, "first", 1, 0)
     classes.open(code, secret, replace(FIRST, posed={"ask": "choice", "choices": ["a"]}))  # back to what was asked
     assert classes.shown(code).question == FIRST and classes.shown(code).answers == {pupil: 1}
-    with pytest.raises(Refused):
+    with pytest.raises(ClassRefusal):
         classes.answer(code, pupil, "first", 1, 0)
 
 
@@ -141,7 +141,7 @@ def test_nothing_is_done_without_the_teacher_s_secret(classes: Classes) -> None:
             lambda wrong=wrong: classes.results(code, wrong),
         ]
         for act in acts:
-            with pytest.raises(Refused):
+            with pytest.raises(ClassRefusal):
                 act()
     assert classes.store.state(code) == before
     assert secret not in str(before)
@@ -167,7 +167,7 @@ def test_a_picture_is_shown_until_it_is_released(classes: Classes) -> None:
     code, secret = begun(classes)
     pupil = classes.join(code)
     for wrong in (b"<svg onload='alert(1)'/>", rules.PNG + bytes(rules.LONGEST_PICTURE)):
-        with pytest.raises(Refused):
+        with pytest.raises(ClassRefusal):
             classes.look(code, secret, "A", wrong)
     classes.look(code, secret, "Layer 2", rules.PNG + b"1")
     assert (classes.shown(code).picture, classes.picture(code, pupil)) == ("Layer 2", rules.PNG + b"1")
@@ -217,10 +217,10 @@ def test_there_is_room_for_so_many(classes: Classes, monkeypatch: pytest.MonkeyP
         classes.join(code)
     with pytest.raises(Full):
         classes.start("Another")
-    with pytest.raises(Refused):
+    with pytest.raises(ClassRefusal):
         classes.open(code, secret, NUMBER)
     classes.again(code, secret, "first")
-    with pytest.raises(Refused):
+    with pytest.raises(ClassRefusal):
         classes.again(code, secret, "first")
     classes.end(code, secret)
     classes.start("Another")
@@ -247,7 +247,7 @@ def test_processes_see_each_other_and_lose_nothing(opened: Callable[[], Store]) 
                     try:
                         mine.answer(code, pupil, "first", 1, guess)
                         taken[pupil] = guess
-                    except Refused:
+                    except ClassRefusal:
                         pass
         except BaseException as error:
             errors.append(error)
@@ -271,7 +271,7 @@ def test_a_public_server_reaches_its_redis(redis_url: str, monkeypatch: pytest.M
     monkeypatch.setattr(access, "_folders", None)  # and so again after the test
     access.confine([])
     for address in (redis_url, redis_url.replace("127.0.0.1", "localhost")):  # a name is looked up
-        classes = Classes(Shared(address))
+        classes = Classes(RedisStore(address))
         code, secret = begun(classes)
         classes.answer(code, classes.join(code), "first", 1, 1)
         assert classes.counts(code, secret)[1] == 1

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from server.classroom import store as stores
-from server.classroom.classes import Classes, Question
-from server.classroom.shared import Shared
+from server.classroom.classes import Classes, ClassQuestion
+from server.classroom.shared import RedisStore
 from server.classroom.sqlite import Sqlite
 from server.classroom.store import IDLE_SECONDS, Gone, Store
 
 WORD = {"ask": "word", "labels": ["the", "cat"], "query": "it"}
-FIRST = Question("first", "Which word?", "Where does it look?", WORD)
+FIRST = ClassQuestion("first", "Which word?", "Where does it look?", WORD)
 
 
 def begun(classes: Classes) -> tuple[str, str, str]:
@@ -120,7 +120,7 @@ def write(store: Store, code: str, text: str) -> None:
     if isinstance(store, Sqlite):
         store._open().execute("UPDATE classes SET state = ? WHERE code = ?", (text, code))
     else:
-        assert isinstance(store, Shared)
+        assert isinstance(store, RedisStore)
         store.redis.set(f"headlight:{{{code}}}:state", text)
 
 
@@ -131,7 +131,7 @@ def test_a_question_that_does_not_fit_costs_that_class_alone(opened: Callable[[]
     if isinstance(classes.store, Sqlite):
         classes.store._open().execute("UPDATE documents SET body = ?", (body,))
     else:
-        assert isinstance(classes.store, Shared)
+        assert isinstance(classes.store, RedisStore)
         classes.store.redis.hset(f"headlight:{{{code}}}:documents", "question first", body)
     with pytest.raises(Gone, match="damaged"):
         classes.counts(code, secret)
@@ -141,10 +141,10 @@ def test_a_question_that_does_not_fit_costs_that_class_alone(opened: Callable[[]
 @pytest.mark.parametrize("part", ["state", "version", "documents", "pupils", "answers", ""])
 @pytest.mark.parametrize("kind", ["text", "list"])
 def test_a_key_of_another_kind_on_redis_costs_that_class_alone(redis_url: str, part: str, kind: str) -> None:
-    Shared(redis_url).redis.flushall()
-    classes = Classes(Shared(redis_url))
+    RedisStore(redis_url).redis.flushall()
+    classes = Classes(RedisStore(redis_url))
     store = classes.store
-    assert isinstance(store, Shared)
+    assert isinstance(store, RedisStore)
     code, secret, pupil = begun(classes)
     key = f"headlight:{{{code}}}:{part}" if part else "headlight:classes"
     store.redis.delete(key)

@@ -13,7 +13,7 @@ import pytest
 from streamlit.proto.Element_pb2 import Element
 
 from headlight.teaching.lessons import read
-from server.classroom.classes import Classes, Question
+from server.classroom.classes import Classes, ClassQuestion
 from server.classroom.sqlite import Sqlite
 from tests.forked import serve_forked
 from tools.class_client import Pupil
@@ -32,7 +32,9 @@ def test_no_browser_but_the_teacher_s_gets_the_split(tmp_path: Path, monkeypatch
     monkeypatch.delenv("HEADLIGHT_REDIS", raising=False)
     classes = Classes(Sqlite(tmp_path / "classes.sqlite3"))
     code, secret = classes.start(LESSON.title)
-    classes.open(code, secret, Question(STEP.name, STEP.title, "What next?", POSED, number=1, of=len(LESSON.steps)))
+    classes.open(
+        code, secret, ClassQuestion(STEP.name, STEP.title, "What next?", POSED, number=1, of=len(LESSON.steps))
+    )
     for guess in (0, 0, 1):
         classes.answer(code, classes.join(code), STEP.name, 1, guess)
     address = {"lesson": LESSON.name, "step": STEP.name, "code": code}

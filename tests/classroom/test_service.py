@@ -20,7 +20,7 @@ from server.attempts import EACH, OWN, Attempts
 from server.classroom import classes as rules
 from server.classroom import routes, watch
 from server.classroom import store as stores
-from server.classroom.classes import Classes, Question
+from server.classroom.classes import Classes, ClassQuestion
 from server.classroom.routes import Classroom
 from server.classroom.store import Store
 from server.headers import Headers
@@ -33,7 +33,7 @@ from tools.serving import free_port
 POSED = {"ask": "word", "labels": ["<b>the</b>", "cat"], "query": "it"}
 TRUTH = {"answer": 1, "row": [20.0, 80.0], "explanation": "SECRET-EXPLANATION"}
 TEXT, SENTENCE = "Head 2.1 is switched off.", "The cat sat."
-FIRST = Question("first", "Which word?", "Where does it look?", POSED, TEXT, number=1, of=2, sentence=SENTENCE)
+FIRST = ClassQuestion("first", "Which word?", "Where does it look?", POSED, TEXT, number=1, of=2, sentence=SENTENCE)
 
 
 @contextlib.contextmanager

@@ -14,8 +14,8 @@ from headlight.corpora.about import about
 from headlight.corpora.core import CoreSentences, english, english_french
 from headlight.corpora.core.french_clauses import (
     SUBJECTS,
-    Subject,
-    VerbPhrase,
+    FrenchSubject,
+    FrenchVerbPhrase,
     conjugate,
     finite,
     imperative,
@@ -214,7 +214,7 @@ def test_frames_agree(frame: str, words: dict[str, str], source: str | None, tar
 
 
 def test_clauses_are_conjugated_negated_and_agree() -> None:
-    def phrase(text: str) -> VerbPhrase:
+    def phrase(text: str) -> FrenchVerbPhrase:
         return read_verb_phrase(text)
 
     def spelled(text: str) -> str:
@@ -235,7 +235,7 @@ def test_clauses_are_conjugated_negated_and_agree() -> None:
     assert spelled(imperative(go, "tu")) == "Va à l'école"
     assert spelled(imperative(eat, "tu", negative=True)) == "Ne mange pas de pomme"
     assert spelled(imperative(rise, "nous", negative=True)) == "Ne nous levons pas tôt"
-    tu = Subject("you", "tu", "tu", "your")
+    tu = FrenchSubject("you", "tu", "tu", "your")
     assert finite(tu, homework, "future") == "tu feras tes devoirs"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from headlight.corpora.core import english, german_clauses, german_english
-from headlight.corpora.core.german import Noun, Verb, decline, split_verb
+from headlight.corpora.core.german import GermanNoun, GermanVerb, decline, split_verb
 from headlight.corpora.core.german_clauses import SUBJECTS, make_clause, read_verb_phrase
 from headlight.corpora.core.german_numbers import clock_times, english_number, german_number
 from headlight.corpora.core.templates import parse_template
@@ -150,7 +150,7 @@ def test_pairs_are_clean(covering):
 def test_frames(start: str, words: str, expected: tuple[str, str]):
     lines = (Path(german_english.__file__).parent / "de-en" / "frames.txt").read_text(encoding="utf-8").splitlines()
     template = parse_template(next(line for line in lines if line.startswith(start)))
-    frame = german_english.Frame(template, german_english._slots(template))
+    frame = german_english.SentenceTemplate(template, german_english._slots(template))
     fixed = {}
     for slot, word in zip(frame.slots, words.split(), strict=True):
         entries = german_english._lexicon()[slot]
@@ -212,7 +212,7 @@ def test_an_ambiguous_sie_means_they():
 
 
 def test_declension():
-    boy, house = Noun("m", "Junge", "Jungen", weak=True), Noun("n", "Haus", "Häuser")
+    boy, house = GermanNoun("m", "Junge", "Jungen", weak=True), GermanNoun("n", "Haus", "Häuser")
     assert decline("der", ["klein"], boy, 1, False) == "den kleinen Jungen"
     assert decline("ein", ["hoch"], house, 0, False) == "ein hohes Haus"
     assert decline("", ["dunkel"], house, 2, True) == "dunklen Häusern"
@@ -220,7 +220,7 @@ def test_declension():
 
 
 def test_conjugation():
-    assert [Verb("", "lesen").present(person) for person in range(6)] == [
+    assert [GermanVerb("", "lesen").present(person) for person in range(6)] == [
         "lese",
         "liest",
         "liest",
@@ -228,12 +228,12 @@ def test_conjugation():
         "lest",
         "lesen",
     ]
-    assert [Verb("", "arbeiten").present(person) for person in range(3)] == ["arbeite", "arbeitest", "arbeitet"]
-    assert [Verb("", "essen").imperative(person) for person in (1, 4, 5)] == ["iss", "esst", "essen"]
-    assert [Verb("", "fahren").imperative(1), Verb("", "treffen").imperative(1)] == ["fahr", "triff"]
+    assert [GermanVerb("", "arbeiten").present(person) for person in range(3)] == ["arbeite", "arbeitest", "arbeitet"]
+    assert [GermanVerb("", "essen").imperative(person) for person in (1, 4, 5)] == ["iss", "esst", "essen"]
+    assert [GermanVerb("", "fahren").imperative(1), GermanVerb("", "treffen").imperative(1)] == ["fahr", "triff"]
     assert [split_verb("ein|laden").participle(), split_verb("reparieren").participle()] == ["eingeladen", "repariert"]
-    assert split_verb("auf|stehen").auxiliary() == Verb("", "sein")
-    assert Verb("", "waschen").present(1) == "wäschst"
+    assert split_verb("auf|stehen").auxiliary() == GermanVerb("", "sein")
+    assert GermanVerb("", "waschen").present(1) == "wäschst"
 
 
 def test_clock_times_and_numbers():

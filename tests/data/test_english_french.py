@@ -7,7 +7,7 @@ import pytest
 
 from headlight.corpora.gold import GoldPair
 from headlight.corpora.grammars.english_french import clauses, phrases, reasons
-from headlight.corpora.grammars.english_french.lexicon import FRAMES, NOUNS, QUALITIES, VERBS, Noun
+from headlight.corpora.grammars.english_french.lexicon import FRAMES, NOUNS, QUALITIES, VERBS, FrenchNoun
 from tests.french import (
     ADJECTIVE,
     BOTH_NUMBERS,
@@ -48,7 +48,7 @@ def test_the_tables_know_every_adjective() -> None:
 
 
 @pytest.mark.parametrize("frame", FRAMES, ids=lambda frame: f"{frame.subject} {frame.verb} {frame.object}")
-def test_every_reason_has_nouns_of_both_genders(frame: reasons.Frame) -> None:
+def test_every_reason_has_nouns_of_both_genders(frame: reasons.VerbFrame) -> None:
     for kind, names in ((frame.subject, frame.subject_reasons), (frame.object, frame.object_reasons)):
         for name in names:
             fitting = [noun for noun in NOUNS if noun.kinds & set(kind.split()) and QUALITIES[name].fits(noun)]
@@ -84,7 +84,7 @@ def test_the_example_of_the_tutorials_in_both_meanings() -> None:
         assert (gold.word, gold.antecedent, gold.written) == (9, antecedent, shown - 1)
 
 
-def noun_named(name: str) -> Noun:
+def noun_named(name: str) -> FrenchNoun:
     return next(noun for noun in NOUNS if noun.english == name)
 
 

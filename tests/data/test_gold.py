@@ -10,8 +10,8 @@ from headlight.corpora.corpora import open_corpus
 from headlight.corpora.gold import (
     GoldCorpus,
     GoldPair,
+    GoldWord,
     Pronoun,
-    Word,
     gold_pair,
     held_out,
     rightly_shown,
@@ -70,17 +70,17 @@ def test_words_are_what_tokenizers_group(grammar: str, kind: TokenizerKind) -> N
 
 def test_a_pair_is_written_from_its_words() -> None:
     the, office, didnt, open_, mark = (
-        Word("the"),
-        Word("post office"),
-        Word("didn't"),
-        Word("open"),
-        Word(".", glued=True),
+        GoldWord("the"),
+        GoldWord("post office"),
+        GoldWord("didn't"),
+        GoldWord("open"),
+        GoldWord(".", glued=True),
     )
-    it = Word("it")
-    le, poste = Word("l'", (the,)), Word("office", (office,), glued=True)
+    it = GoldWord("it")
+    le, poste = GoldWord("l'", (the,)), GoldWord("office", (office,), glued=True)
     pair = gold_pair(
         [the, office, didnt, open_, it, mark],
-        [le, poste, Word("ne", (didnt,)), Word("ouvre", (open_, it)), Word(".", (mark,), glued=True)],
+        [le, poste, GoldWord("ne", (didnt,)), GoldWord("ouvre", (open_, it)), GoldWord(".", (mark,), glued=True)],
         [(it, office, le, False)],
         ["a+b"],
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tokenizers import models, pre_tokenizers, trainers
 
 from headlight.checkpoints import load_tokenizer
-from headlight.runs.session import Asked
+from headlight.runs.session import PauseOrStop
 from transformer.tokenizers import (
     EOS,
     PAD,
@@ -399,9 +399,9 @@ def test_a_vowel_sign_alone_is_no_word() -> None:
 def test_a_request_to_stop_is_no_fault_of_the_tokenizer(call: Callable[[Tokenizer], object]) -> None:
     class Interrupted:
         def __getattr__(self, name: str) -> object:
-            raise Asked("stop")
+            raise PauseOrStop("stop")
 
     tokenizer = Tokenizer.train(["a b c"], "words", 20, min_frequency=1)
     tokenizer.inner = Interrupted()  # type: ignore[assignment]
-    with pytest.raises(Asked):
+    with pytest.raises(PauseOrStop):
         call(tokenizer)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from headlight.teaching.exercises import EXERCISES, Verdict
-from headlight.teaching.exercises.exercise import State
+from headlight.teaching.exercises.exercise import ExerciseState
 from headlight.teaching.exercises.judge import judge
 
 FILE = Path(__file__).with_name("solutions.py")
@@ -132,7 +132,7 @@ def judged(name: str, *changes: tuple[str, str]) -> Verdict:
 )
 def test_a_mistake_is_told(name: str, old: str, new: str, said: str) -> None:
     verdict = judged(name, (old, new))
-    assert verdict.state is State.WRONG
+    assert verdict.state is ExerciseState.WRONG
     assert said in " ".join(verdict.says), verdict.says
 
 
@@ -150,7 +150,7 @@ def test_whatever_is_returned_gets_its_sentence(name: str) -> None:
     odd += [torch.full((2, 3, 4, 8), torch.nan), (torch.ones(2), torch.ones(3)), [torch.ones(2)], float("nan")]
     for value in odd:
         verdict = judge(EXERCISES[name], lambda *_, value=value: value, FILE.parent)
-        assert verdict.state is State.WRONG and all(verdict.says), (value, verdict)
+        assert verdict.state is ExerciseState.WRONG and all(verdict.says), (value, verdict)
 
 
 def test_pre_norm_is_told_as_pre_norm() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from headlight.cli.verbs import main
 from headlight.teaching.exercises import EXERCISES, FOLDER, check, child
-from headlight.teaching.exercises.exercise import SAID, State
+from headlight.teaching.exercises.exercise import SAID, ExerciseState
 from tests.exercises import solutions
 
 
@@ -52,7 +52,7 @@ def test_what_ends_the_process_ends_one_exercise(tmp_path: Path) -> None:
     )
     verdicts = {verdict.name: verdict for verdict in check(path, seconds=2)}
     said = {name: " ".join(verdict.says) for name, verdict in verdicts.items()}
-    assert verdicts["noam"].state is State.RIGHT
+    assert verdicts["noam"].state is ExerciseState.RIGHT
     assert said["positions"].startswith("It took longer than 2 seconds: does a loop never end?")
     assert "it was at line 7, in positions" in said["positions"] or "line 8, in positions" in said["positions"]
     assert said["greedy"] == "It ended the process; leave out what exits."

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from headlight.teaching.exercises import EXERCISES, FOLDER, stub
 from headlight.teaching.exercises.decoding import beam
-from headlight.teaching.exercises.exercise import Exercise, Mistake, State
+from headlight.teaching.exercises.exercise import Exercise, ExerciseState, KnownMistake
 from headlight.teaching.exercises.judge import judge
 from tests.exercises import solutions
 from transformer.attention import MultiHeadAttention
@@ -134,7 +134,7 @@ def called_as_ours(exercise: Exercise) -> Exercise:
 @pytest.mark.parametrize("name", EXERCISES)
 def test_a_solution_in_the_tutorials_style_is_right(name: str) -> None:
     verdict = judge(EXERCISES[name], getattr(solutions, name), HERE)
-    assert verdict.state is State.RIGHT, verdict.says
+    assert verdict.state is ExerciseState.RIGHT, verdict.says
 
 
 @pytest.mark.parametrize(
@@ -142,9 +142,9 @@ def test_a_solution_in_the_tutorials_style_is_right(name: str) -> None:
     [(exercise, mistake) for exercise in EXERCISES.values() for mistake in exercise.mistakes],
     ids=lambda value: value.name if isinstance(value, Exercise) else "-".join(map(str, value.change.values())),
 )
-def test_a_known_mistake_is_told_by_its_own_sentence(exercise: Exercise, mistake: Mistake) -> None:
+def test_a_known_mistake_is_told_by_its_own_sentence(exercise: Exercise, mistake: KnownMistake) -> None:
     verdict = judge(called_as_ours(exercise), partial(exercise.solution, **mistake.change), HERE)
-    assert verdict.state is State.WRONG and verdict.says[0] == mistake.says, verdict.says
+    assert verdict.state is ExerciseState.WRONG and verdict.says[0] == mistake.says, verdict.says
 
 
 def test_two_mistakes_at_once_are_both_told() -> None:
@@ -159,7 +159,7 @@ def test_a_stub_says_kindly_that_it_is_not_written(name: str) -> None:
     exercise, names = EXERCISES[name], {}
     exec(compile(stub(exercise.file), exercise.file, "exec"), names)
     verdict = judge(exercise, names[name], HERE)
-    assert verdict.state is State.NOT_WRITTEN and "Fill in its body" in verdict.says[0]
+    assert verdict.state is ExerciseState.NOT_WRITTEN and "Fill in its body" in verdict.says[0]
 
 
 def test_every_stub_is_an_exercise_and_stands_in_the_readme_in_order() -> None:

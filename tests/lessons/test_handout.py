@@ -8,7 +8,7 @@ import pytest
 
 from headlight.checkpoints import load_translator
 from headlight.cli.verbs import main
-from headlight.teaching.lessons import Measuring, Step, base, handout, parse_lesson, read, truth
+from headlight.teaching.lessons import LessonComputer, Step, base, handout, parse_lesson, read, truth
 from transformer import Translator
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,8 +19,8 @@ def translator(name: str) -> Translator:
     return load_translator(ROOT / "checkpoints" / name)
 
 
-def measuring(step: Step) -> Measuring:
-    return Measuring(translator, lambda name: ROOT / "checkpoints" / name, base(step))
+def measuring(step: Step) -> LessonComputer:
+    return LessonComputer(translator, lambda name: ROOT / "checkpoints" / name, base(step))
 
 
 def test_a_handout_is_one_file_with_every_question_and_no_answer() -> None:

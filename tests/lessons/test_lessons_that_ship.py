@@ -11,7 +11,7 @@ import pytest
 from headlight.checkpoints import load_translator
 from headlight.teaching.lessons import (
     Lesson,
-    Measuring,
+    LessonComputer,
     Step,
     base,
     check_guess,
@@ -35,8 +35,8 @@ def translator(name: str) -> Translator:
     return load_translator(ROOT / "checkpoints" / name)
 
 
-def measuring(step: Step) -> Measuring:
-    return Measuring(translator, lambda name: ROOT / "checkpoints" / name, base(step))
+def measuring(step: Step) -> LessonComputer:
+    return LessonComputer(translator, lambda name: ROOT / "checkpoints" / name, base(step))
 
 
 @pytest.mark.parametrize(("lesson", "step"), STEPS)

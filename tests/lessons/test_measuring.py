@@ -9,7 +9,7 @@ import torch
 
 from headlight import checkpoints
 from headlight.checkpoints import load_translator
-from headlight.teaching.lessons import Measuring
+from headlight.teaching.lessons import LessonComputer
 from headlight.teaching.lessons.language import Run, measure_names, parse
 from headlight.teaching.lessons.measuring import Extreme, Row, plain
 from tests.small import small_checkpoint
@@ -26,12 +26,12 @@ def translator() -> Translator:
 
 
 @pytest.fixture(scope="module")
-def measuring(translator: Translator) -> Measuring:
+def measuring(translator: Translator) -> LessonComputer:
     target = "the dogs are running ."
-    return Measuring(lambda name: translator, Path, Run(text=TEXT, target=target, model="small"))
+    return LessonComputer(lambda name: translator, Path, Run(text=TEXT, target=target, model="small"))
 
 
-def test_rows_weights_and_heads_are_those_of_the_trace(measuring: Measuring, translator: Translator) -> None:
+def test_rows_weights_and_heads_are_those_of_the_trace(measuring: LessonComputer, translator: Translator) -> None:
     trace = translator.trace(TEXT, "the dogs are running .")
     source, writes = map(plain, trace.source.labels), list(map(plain, trace.writes.labels))
     dogs, snow = (words := list(source)).index("dogs"), words.index("snow")
@@ -47,13 +47,13 @@ def test_rows_weights_and_heads_are_those_of_the_trace(measuring: Measuring, tra
     assert extreme.head == [int(i) + 1 for i in np.unravel_index(values.argmin(), values.shape)]
 
 
-def test_a_decoder_row_has_only_what_it_may_see(measuring: Measuring) -> None:
+def test_a_decoder_row_has_only_what_it_may_see(measuring: LessonComputer) -> None:
     row = measuring(parse('row of decoder 1.1 from "dogs"'))
     assert list(map(plain, row.labels)) == ["[SOS]", "the"]
     assert sum(row.shares) == pytest.approx(100, abs=0.01)
 
 
-def test_probabilities_are_of_the_words_before(measuring: Measuring, translator: Translator) -> None:
+def test_probabilities_are_of_the_words_before(measuring: LessonComputer, translator: Translator) -> None:
     source, target = translator.encode(TEXT), translator.encode_target("the dogs are running .")
     tap = Ablate(Site("decoder", 1, "cross"), 0)
     with torch.inference_mode():
@@ -63,7 +63,7 @@ def test_probabilities_are_of_the_words_before(measuring: Measuring, translator:
     assert measured == pytest.approx(float(logits[2].softmax(-1)[there]), rel=1e-4)
 
 
-def test_heads_are_counted_by_what_a_word_loses_without_them(measuring: Measuring, translator: Translator) -> None:
+def test_heads_are_counted_by_what_a_word_loses_without_them(measuring: LessonComputer, translator: Translator) -> None:
     source, target = translator.encode(TEXT), translator.encode_target("the dogs are running .")
 
     def log_prob(*taps: Ablate) -> float:
@@ -80,12 +80,12 @@ def test_heads_are_counted_by_what_a_word_loses_without_them(measuring: Measurin
 
 
 @pytest.mark.parametrize("measure", [name for name in measure_names() if name not in ("following", "previous")])
-def test_every_measure_has_a_value(measuring: Measuring, measure: str) -> None:
+def test_every_measure_has_a_value(measuring: LessonComputer, measure: str) -> None:
     assert np.isfinite(measuring(parse(f"{measure} of decoder 1.1")))
 
 
 def test_positions_far_apart_need_no_table_of_all_between(
-    measuring: Measuring, monkeypatch: pytest.MonkeyPatch
+    measuring: LessonComputer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arange = torch.arange
 
@@ -111,7 +111,7 @@ def test_positions_far_apart_need_no_table_of_all_between(
         ("translation < tokens", "compares a text with a number"),
     ],
 )
-def test_what_is_not_there_is_said(measuring: Measuring, text: str, said: str) -> None:
+def test_what_is_not_there_is_said(measuring: LessonComputer, text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said.replace("(", r"\(")):
         measuring(parse(text))
 
@@ -132,7 +132,7 @@ def test_snapshots_are_the_weights_of_that_step(tmp_path: Path) -> None:
     other = tmp_path / "other"
     checkpoints.save(small_checkpoint(seed=5), other)
     (other / "model.safetensors").rename(tmp_path / "small" / "history" / "step-0000007.safetensors")
-    measuring = Measuring(load_translator, lambda name: Path(name), Run(text=TEXT, model=str(tmp_path / "small")))
+    measuring = LessonComputer(load_translator, lambda name: Path(name), Run(text=TEXT, model=str(tmp_path / "small")))
     then = Translator(small_checkpoint(seed=5)).trace(TEXT, measuring.trace().translation)
     words = list(map(plain, then.source.labels))
     assert measuring(parse('weight of encoder 1.1 from "dogs" to "snow" at step 7')) == pytest.approx(

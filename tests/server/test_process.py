@@ -15,7 +15,7 @@ import pytest
 from uvicorn.logging import AccessFormatter
 
 from server import process
-from server.endpoints import Health
+from server.endpoints import HealthEndpoint
 from tests.server.asgi import ask, behind
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,7 +73,7 @@ def test_the_soft_limit_of_files_is_raised() -> None:
 
 
 def test_health_says_where_no_page_can_be_opened() -> None:
-    guard = Health(behind, "/_stcore/health")
+    guard = HealthEndpoint(behind, "/_stcore/health")
     assert ask(guard, "/_stcore/health").body == b"the app"
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = max(int(path.name) for path in Path("/proc/self/fd").iterdir())

@@ -14,7 +14,7 @@ import headlight
 from headlight import checkpoints
 from headlight.analysis.measures import MEASURES, Measure
 from headlight.cli.verbs import main
-from headlight.teaching.lessons import Measuring
+from headlight.teaching.lessons import LessonComputer
 from headlight.teaching.lessons.language import Run, parse
 from tests.small import TEXTS, small_checkpoint
 from tests.ui.attention.test_page import header, opened
@@ -51,7 +51,7 @@ def test_one_entry_is_on_the_pages_in_lessons_the_atlas_the_notebook_and_the_exp
     np.testing.assert_allclose(values, trace.pattern("cross")[..., -1].mean(-1), atol=1e-6)
     assert headlight.measure(trace, "cross", words=True)["toy"].shape == values.shape
 
-    lesson = Measuring(lambda name: model, Path, Run(text=TEXTS[0], model="small"))
+    lesson = LessonComputer(lambda name: model, Path, Run(text=TEXTS[0], model="small"))
     assert lesson(parse("toy of cross 2.1")) == pytest.approx(values[1, 0])
 
     (shelves / "pairs.tsv").write_text(f"{TEXTS[0]}\t{trace.translation or TEXTS[1]}\n", "utf-8")

@@ -14,7 +14,7 @@ from torch import Tensor
 from transformer.config import ModelConfig
 from transformer.decoding.choosers import Candidates, Chooser, Live
 from transformer.decoding.step import DecodeStep, Fate
-from transformer.inference.cache import Cache
+from transformer.inference.cache import KeyValueCache
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
 from transformer.taps import Recorder, Site, Tap, chain
@@ -97,7 +97,7 @@ class DecodeLoop:
         self.never = src.new_tensor(never(model.config))
         self.src, self.forced, self.choose = src, forced, choose
         self.tap, self.tap_at, self.record = options.get("tap"), options.get("tap_at"), options.get("record", False)
-        self.cache: Cache | None = None
+        self.cache: KeyValueCache | None = None
         sentences = torch.arange(len(src), device=src.device)
         self.live = Live(sentences, src.new_empty(len(src), 0), torch.zeros(len(src), device=src.device))
 
@@ -121,7 +121,7 @@ class DecodeLoop:
         self._go_on(step)
         return step
 
-    def _log_probs(self, cache: Cache, tap: Tap | None) -> Tensor:
+    def _log_probs(self, cache: KeyValueCache, tap: Tap | None) -> Tensor:
         """Return the next-token log-probabilities of each live hypothesis: [N, V]."""
         start = self.live.written.new_full((len(self.live.sentences), 1), self.config.sos_id)
         logits = self.network.write_next(torch.cat([start, self.live.written], 1), cache, tap)

@@ -54,7 +54,7 @@ class _OfRows(Observer):
         self.observer.see(site, self.rows.apart(pattern.transpose(1, 2))[:, :, None])
 
 
-class Cache:
+class KeyValueCache:
     """Keys and values of self-attention, which grow by a token per step, and of cross-attention, which are fixed.
 
     `source` holds keys and values [A, H, K, D] per layer; `visible` [A, 1, 1, K] is False at padding, or None where

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer.attention import MultiHeadAttention, attend
-from transformer.inference.cache import Cache, KeysValues
+from transformer.inference.cache import KeysValues, KeyValueCache
 from transformer.inference.folded import Folded
 from transformer.inference.linear import Linear, WeightSharingLinear
 from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
@@ -58,16 +58,16 @@ class Prepared:
         return self.write(tgt, self.read(src, tap), tap)
 
     @torch.inference_mode()
-    def read(self, src: Tensor, tap: Tap | None = None) -> Cache:
+    def read(self, src: Tensor, tap: Tap | None = None) -> KeyValueCache:
         """Encode `src` [B, S] and return a cache from which a target can be decoded."""
         visible: Tensor | None = source_mask(src, self.config)
         if visible is not None and visible.all():
             visible = None
         memory = self.encoder(src, visible, tap)
-        return Cache([layer.cross_attention.source(memory) for layer in self.decoder.layers], visible)
+        return KeyValueCache([layer.cross_attention.source(memory) for layer in self.decoder.layers], visible)
 
     @torch.inference_mode()
-    def write(self, tgt: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
+    def write(self, tgt: Tensor, cache: KeyValueCache, tap: Tap | None = None) -> Tensor:
         """Return the logits [N, T, V] after each token of `tgt` [N, T], which continues the tokens in `cache`.
 
         Several tokens at once are allowed only while the cache is empty.
@@ -79,7 +79,7 @@ class Prepared:
         return self.output(self.decoder(tgt, mask, cache, tap)).float()
 
     @torch.inference_mode()
-    def write_next(self, prefix: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
+    def write_next(self, prefix: Tensor, cache: KeyValueCache, tap: Tap | None = None) -> Tensor:
         """Return the next-token logits [N, V] after `prefix` [N, T], of which `cache` holds all tokens but the last.
 
         Without a look-ahead mask, and for a tap that depends on other rows, earlier states change with every new token;
@@ -111,7 +111,7 @@ class PreparedDecoder:
         self.layers = [PreparedDecoderLayer(layer, maps) for layer in each(DecoderLayer, plain.layers)]
         self.position_bias = position_bias(each(DecoderLayer, plain.layers)[0].self_attention)
 
-    def __call__(self, tgt: Tensor, mask: Tensor | None, cache: Cache, tap: Tap | None) -> Tensor:
+    def __call__(self, tgt: Tensor, mask: Tensor | None, cache: KeyValueCache, tap: Tap | None) -> Tensor:
         """Return the hidden states [N, T, d_model] of `tgt` [N, T], which continues the tokens in `cache`."""
         x = self.embedding(tgt, cache.length).float()
         bias = self.position_bias(tgt.size(1), cache.length + tgt.size(1))
@@ -140,7 +140,9 @@ class PreparedDecoderLayer:
         self.feed_forward = PreparedFeedForward(plain.feed_forward, maps)
         self.residuals = [PreparedResidual(residual) for residual in each(Residual, plain.residuals)]
 
-    def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, cache: Cache, tap: Tap | None) -> Tensor:
+    def __call__(
+        self, x: Tensor, mask: Tensor | None, bias: Tensor | None, cache: KeyValueCache, tap: Tap | None
+    ) -> Tensor:
         around_self, around_cross, around_feed_forward = self.residuals
         x = around_self(x, lambda h, onto: self.self_attention(h, onto, mask, bias, tap, cache))
         x = around_cross(x, lambda h, onto: self.cross_attention(h, onto, cache, tap))
@@ -176,7 +178,7 @@ def each(kind: type[M], modules: nn.Module) -> list[M]:
     return [module for module in modules.children() if isinstance(module, kind)]
 
 
-class Heads:
+class PreparedAttention:
     """Splitting and joining of heads, shared by self-attention and cross-attention."""
 
     def __init__(self, plain: MultiHeadAttention, maps: Maps):
@@ -197,7 +199,7 @@ class Heads:
         return self.output.onto(heads.transpose(1, 2).flatten(-2), onto)
 
 
-class SelfAttention(Heads):
+class SelfAttention(PreparedAttention):
     def __init__(self, plain: MultiHeadAttention, maps: Maps):
         super().__init__(plain, maps)
         self.query_key_value = maps(plain.query, plain.key, plain.value)
@@ -209,7 +211,7 @@ class SelfAttention(Heads):
         mask: Tensor | None,
         bias: Tensor | None,
         tap: Tap | None,
-        cache: Cache | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Tensor:
         """Attend from `x` [N, Q, d_model] to itself and to the cached tokens, and add `onto`."""
         split = self.split(self.query_key_value(x), 3)
@@ -219,7 +221,7 @@ class SelfAttention(Heads):
         return self.join(attend(q, k, v, mask, self.site, self.seen_by(tap), self.scale, bias), onto)
 
 
-class CrossAttention(Heads):
+class CrossAttention(PreparedAttention):
     def __init__(self, plain: MultiHeadAttention, maps: Maps):
         super().__init__(plain, maps)
         self.unpacked = plain.query, plain.output
@@ -232,7 +234,7 @@ class CrossAttention(Heads):
         k, v = self.split(self.key_value(memory), 2).contiguous().unbind()
         return k, v
 
-    def __call__(self, x: Tensor, onto: Tensor, cache: Cache, tap: Tap | None) -> Tensor:
+    def __call__(self, x: Tensor, onto: Tensor, cache: KeyValueCache, tap: Tap | None) -> Tensor:
         (k, v), mask, rows = cache.source[self.site.layer], cache.visible, cache.rows
         tap = self.seen_by(tap)
         observer = tap if isinstance(tap, Observer) else None
@@ -253,7 +255,7 @@ class CrossAttention(Heads):
         q = self.split(self.query(x), 1)[0]
         return self.join(attend(q, k, v, mask, self.site, tap, self.scale), onto)
 
-    def look_folded(self, x: Tensor, onto: Tensor, cache: Cache, observer: Observer | None) -> Tensor:
+    def look_folded(self, x: Tensor, onto: Tensor, cache: KeyValueCache, observer: Observer | None) -> Tensor:
         """Do the same with absorbed projections, for the newest token of each hypothesis of a single sentence."""
         layer = self.site.layer
         if layer not in cache.folded:

@@ -11,7 +11,7 @@ from headlight.analysis.sites import attention_at
 from headlight.charts.colours import LESS, MORE, Theme, theme_named
 from headlight.formatting import signed
 from transformer import Trace
-from ui.anatomy.chosen import Chosen, tokens
+from ui.anatomy.chosen import ChosenPart, tokens
 from ui.anatomy.passes import heads_alone
 from ui.state.models import translator
 from ui.widgets.table import Cell, bar, table_html
@@ -20,7 +20,7 @@ LITTLE = " Little is lost in this attention: the others make up for it. Open ano
 MOST_DRAWN = 16  # heads that the picture tells apart
 
 
-def draw(name: str, trace: Trace, chosen: Chosen) -> None:
+def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     model = translator(name).model
     attention = attention_at(model, chosen.site)
     heads, width = len(attention.kept), attention.query.out_features

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headlight.analysis.network import Part
+from headlight.analysis.network import NetworkPart
 from transformer import Trace
 from transformer.taps import Site
 from transformer.trace import Kind, Tokens
@@ -14,11 +14,11 @@ from ui.anatomy.view import AnatomyView
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenPart:
     """A part, a head of it where it is an attention, and a token that goes through it; all count from 0."""
 
     index: int  # of the part among the network's
-    part: Part
+    part: NetworkPart
     head: int
     query: int
 
@@ -42,21 +42,21 @@ def tokens(trace: Trace, stack: str) -> Tokens:
     return trace.source if stack == "encoder" else trace.reads
 
 
-def choose(view: AnatomyView, trace: Trace, parts: list[Part]) -> Chosen:
+def choose(view: AnatomyView, trace: Trace, parts: list[NetworkPart]) -> ChosenPart:
     """The view's part, head and token where they exist here, else the page's defaults."""
     index = _index(view, parts)
     part = parts[index]
     count = len(tokens(trace, stack_of(part.kind)))
     query = view.query - 1 if view.query and view.query <= count else count // 2
     if part.name != "attention" or part.layer is None:
-        return Chosen(index, part, 0, query)
+        return ChosenPart(index, part, 0, query)
     patterns = trace.pattern(part.kind)[part.layer]
     there = view.head and view.head <= len(patterns) and patterns[view.head - 1].any()
     head = view.head - 1 if view.head and there else _telling(trace, part.kind, patterns, query)
-    return Chosen(index, part, head, query)
+    return ChosenPart(index, part, head, query)
 
 
-def _index(view: AnatomyView, parts: list[Part]) -> int:
+def _index(view: AnatomyView, parts: list[NetworkPart]) -> int:
     attention = view.part in ("attention", "attention-norm")
     kind = view.kind if attention else "decoder" if view.part == "output" else stack_of(view.kind)
     here = [i for i, part in enumerate(parts) if part.name == view.part and part.kind == kind]

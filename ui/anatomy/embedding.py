@@ -15,7 +15,7 @@ from headlight.corpora.cutting import Cut, Merges, has_merges, how_it_cuts
 from headlight.formatting import minus, plural
 from transformer import Trace, Translator
 from transformer.tokenizers import Tokenizer
-from ui.anatomy.chosen import Chosen, tokens
+from ui.anatomy.chosen import ChosenPart, tokens
 from ui.anatomy.view import LONGEST_WORD, AnatomyView
 from ui.state.view import bound
 from ui.widgets.table import Html, bar, table_html
@@ -24,7 +24,7 @@ from ui.widgets.text import literal
 _NAMES = {"encoder": "encoder's embedding", "decoder": "decoder's embedding", "output": "output projection"}
 
 
-def draw(model: Translator, trace: Trace, chosen: Chosen) -> None:
+def draw(model: Translator, trace: Trace, chosen: ChosenPart) -> None:
     """A word merge by merge, then the neighbours of the chosen token."""
     checkpoint = model.checkpoint
     tokenizer = checkpoint.source_tokenizer if chosen.stack == "encoder" else checkpoint.target_tokenizer
@@ -90,7 +90,7 @@ def _spelled(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[str]:
     return [piece if id is None else tokenizer.label(id) for id, piece in zip(ids, pieces, strict=True)]
 
 
-def _near(model: Translator, tokenizer: Tokenizer, chosen: Chosen, id: int, theme: Theme) -> None:
+def _near(model: Translator, tokenizer: Tokenizer, chosen: ChosenPart, id: int, theme: Theme) -> None:
     st.caption(said_of_matrices(tied(model.model)))
     if id in tokenizer.special_ids:
         st.caption(f"{literal(tokenizer.label(id))} is no word; choose another token above to see its neighbours.")

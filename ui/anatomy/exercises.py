@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from headlight.analysis.network import Part
+from headlight.analysis.network import NetworkPart
 from headlight.folders import COMMAND
 from headlight.teaching.exercises import stub
 from transformer.config import ModelConfig
@@ -12,7 +12,7 @@ from ui.anatomy.chosen import stack_of
 from ui.anatomy.facts import is_t5
 
 
-def files(part: Part, config: ModelConfig) -> list[str]:
+def files(part: NetworkPart, config: ModelConfig) -> list[str]:
     """The stubs of docs/exercises that are about a part, as this model has it."""
     layer = f"{stack_of(part.kind)}_layer.py"
     of = {
@@ -27,7 +27,7 @@ def files(part: Part, config: ModelConfig) -> list[str]:
     return [file for file in of if file != "layer_norm.py" or not is_t5(config)]
 
 
-def offer(part: Part, config: ModelConfig) -> None:
+def offer(part: NetworkPart, config: ModelConfig) -> None:
     """A menu with the stubs, and how what was written is checked."""
     offered = files(part, config)
     if not offered:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headlight.analysis.network import Part, Shape
+from headlight.analysis.network import NetworkPart, Shape
 from headlight.analysis.sites import pruned_heads
 from headlight.formatting import in_millions, plural
 from transformer.config import ModelConfig
@@ -25,14 +25,14 @@ def shape(sizes: Shape) -> str:
     return " × ".join(f"{size:,}" for size in sizes)
 
 
-def size(part: Part) -> str:
+def size(part: NetworkPart) -> str:
     """The number of parameters, short enough for the map: "0.53 M", "512"; "shared" where most are another part's."""
     if part.shared > part.parameters:
         return "shared"
     return in_millions(part.parameters)
 
 
-def title(part: Part, config: ModelConfig) -> str:
+def title(part: NetworkPart, config: ModelConfig) -> str:
     stack = stack_of(part.kind).capitalize()
     place = f"{stack} layer {part.layer + 1}" if part.layer is not None else stack
     block = _BLOCKS[part.kind] if part.name.startswith("attention") else "feed-forward network"
@@ -51,13 +51,13 @@ def _side(config: ModelConfig) -> str:
     return "before" if config.norm == "pre" else "after"
 
 
-def facts(part: Part, config: ModelConfig) -> str:
+def facts(part: NetworkPart, config: ModelConfig) -> str:
     """Shapes and parameters in a sentence or two."""
     reads = shape(part.reads[0]) + (f" and the encoder's output, {shape(part.reads[1])}" if len(part.reads) > 1 else "")
     return f"reads {reads}, gives {shape(part.gives)}. {_parameters(part)}{_more(part, config)}"
 
 
-def _parameters(part: Part) -> str:
+def _parameters(part: NetworkPart) -> str:
     if not part.shared:
         return f"{part.parameters:,} parameters."
     own = f", and {part.parameters:,} of its own" if part.parameters else ""
@@ -65,7 +65,7 @@ def _parameters(part: Part) -> str:
     return f"{part.shared:,} parameters, shared with {other}{own}."
 
 
-def _more(part: Part, config: ModelConfig) -> str:
+def _more(part: NetworkPart, config: ModelConfig) -> str:
     stack = config.encoder if part.kind == "encoder" else config.decoder
     if part.name == "attention":
         heads = plural(stack.n_heads, "head")
@@ -86,7 +86,7 @@ def _more(part: Part, config: ModelConfig) -> str:
     return ""
 
 
-def formula(part: Part, config: ModelConfig) -> str:
+def formula(part: NetworkPart, config: ModelConfig) -> str:
     """The part in LaTeX."""
     stack = config.encoder if part.kind == "encoder" else config.decoder
     match part.name:

@@ -12,7 +12,7 @@ from headlight.analysis.sites import attention_at
 from transformer import Trace
 from transformer.tokenizers import number_duplicates
 from ui.anatomy import all_heads, components, scaling, whole_head
-from ui.anatomy.chosen import Chosen
+from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.others import vectors_table
 from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import walk_payload
@@ -25,7 +25,7 @@ from ui.widgets.terms import explained
 _LOOKS = {"word": "One word", "matrices": "Whole head", "heads": "All heads", "scaling": "Why divide"}
 
 
-def draw(name: str, trace: Trace, chosen: Chosen) -> None:
+def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     """The chosen head: one word in it, all of it, all heads beside it, or why its scores are divided."""
     view: AnatomyView = st.session_state["view"]
     if not attention_at(translator(name).model, chosen.site).kept:
@@ -47,7 +47,7 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
             _one_word(name, trace, chosen, view)
 
 
-def _one_word(name: str, trace: Trace, chosen: Chosen, view: AnatomyView) -> None:
+def _one_word(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView) -> None:
     """The chosen token through the head, each number beside the model's own, and the same numbers as tables."""
     config, passed = translator(name).model.config, stream_of(name, trace)
     steps = walk(passed, chosen.site, chosen.head, chosen.query)
@@ -94,7 +94,7 @@ def _shown(stage: int, key: int, unscaled: bool, unmasked: bool) -> None:
         update(stage=stage, key=key + 1, unscaled=unscaled, unmasked=unmasked)
 
 
-def _tables(steps: Walk, trace: Trace, chosen: Chosen, view: AnatomyView) -> None:
+def _tables(steps: Walk, trace: Trace, chosen: ChosenPart, view: AnatomyView) -> None:
     """One table by key, and one with the vectors of the query."""
     shown = steps.variants[not view.unscaled, not view.unmasked]
     hidden = ~steps.visible & (not view.unmasked)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from headlight.analysis.network import Part, network
+from headlight.analysis.network import NetworkPart, network
 from headlight.analysis.sites import attention_at
 from ui.anatomy import components, cost, exercises, head, others
-from ui.anatomy.chosen import Chosen, choose, stack_of
+from ui.anatomy.chosen import ChosenPart, choose, stack_of
 from ui.anatomy.facts import formula, shape, title
 from ui.anatomy.payloads import map_payload
 from ui.anatomy.view import AnatomyView
@@ -66,7 +66,7 @@ def section(name: str, text: str, target: str | None) -> None:
     write_address()
 
 
-def _open(parts: list[Part], before: Chosen, index: int, picked: int | None) -> None:
+def _open(parts: list[NetworkPart], before: ChosenPart, index: int, picked: int | None) -> None:
     """Opens another part; a key or a token that does not exist there is reset."""
     if not 0 <= index < len(parts):
         return
@@ -83,7 +83,7 @@ def _open(parts: list[Part], before: Chosen, index: int, picked: int | None) -> 
     update(**changes)
 
 
-def _table(parts: list[Part], titles: list[str]) -> None:
+def _table(parts: list[NetworkPart], titles: list[str]) -> None:
     st.dataframe(
         {
             "Part": titles,

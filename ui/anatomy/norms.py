@@ -15,7 +15,7 @@ from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF
 from headlight.charts.lines import Curve, lines
 from headlight.importers.examples import examples
 from transformer import Trace
-from ui.anatomy.chosen import Chosen
+from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
 from ui.state import models
@@ -30,7 +30,7 @@ SHOWN = 8  # numbers of a vector
 SMOOTHED = 10  # steps whose losses are drawn as their mean
 
 
-def offer(name: str, trace: Trace, chosen: Chosen) -> None:
+def offer(name: str, trace: Trace, chosen: ChosenPart) -> None:
     """Two expanders, closed at first: each computes when it is opened."""
     beside = st.expander("Why not batch norm?", key="batch-norm", on_change="rerun")
     if beside.open:
@@ -42,7 +42,7 @@ def offer(name: str, trace: Trace, chosen: Chosen) -> None:
             _before_or_after()
 
 
-def _beside_batch_norm(name: str, trace: Trace, chosen: Chosen) -> None:
+def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
     model = translator(name)
     others = [example.text for example in examples(model.card) if example.text != trace.text][:2]
     st.caption(
@@ -75,7 +75,7 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: Chosen) -> None:
     )
 
 
-def both(name: str, trace: Trace, chosen: Chosen, other: str) -> BothNorms:
+def both(name: str, trace: Trace, chosen: ChosenPart, other: str) -> BothNorms:
     """The chosen token under both norms, with another sentence in its batch."""
     batch = [stream_of(name, trace), stream_of(name, models.trace(name, other, None))]
     block = {"ff-norm": FEED_FORWARD, "attention-norm": CROSS if chosen.part.kind == "cross" else SELF}

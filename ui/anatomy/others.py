@@ -16,7 +16,7 @@ from headlight.formatting import minus
 from transformer import Trace
 from transformer.config import ModelConfig
 from ui.anatomy import components, embedding, norms
-from ui.anatomy.chosen import Chosen, tokens
+from ui.anatomy.chosen import ChosenPart, tokens
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import likely, parts_payload
@@ -27,7 +27,7 @@ ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU"}
 Row = tuple[str, str, str, str]  # vector, name, note, and the group of vectors that share one colour scale
 
 
-def draw(name: str, trace: Trace, chosen: Chosen) -> None:
+def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     """What the part does to the chosen token, in vectors, and the same as a table."""
     model = translator(name)
     config, of = model.model.config, tokens(trace, chosen.stack)
@@ -51,7 +51,7 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
         embedding.draw(model, trace, chosen)
 
 
-def _taken(stream: Stream, chosen: Chosen) -> Taken:
+def _taken(stream: Stream, chosen: ChosenPart) -> Taken:
     part, stack, token = chosen.part, chosen.stack, chosen.query
     match part.name, part.layer:
         case "embedding", _:
@@ -67,7 +67,7 @@ def _taken(stream: Stream, chosen: Chosen) -> Taken:
     return parts.output(stream, token)
 
 
-def _words(taken: Taken, chosen: Chosen, config: ModelConfig) -> str:
+def _words(taken: Taken, chosen: ChosenPart, config: ModelConfig) -> str:
     stack = config.encoder if chosen.stack == "encoder" else config.decoder
     vectors = taken.vectors
     match chosen.part.name:
@@ -104,7 +104,7 @@ def _words(taken: Taken, chosen: Chosen, config: ModelConfig) -> str:
     return f"{does} each number. Here the length goes from {_length(vectors['x'])} to {_length(vectors['after'])}."
 
 
-def _alone(stream: Stream, chosen: Chosen) -> str:
+def _alone(stream: Stream, chosen: ChosenPart) -> str:
     assert chosen.part.layer is not None
     moved = moved_by_others(stream, chosen.stack, chosen.part.layer, chosen.query)
     sizes = [stream.layer(chosen.stack, chosen.part.layer).feed_forward.inner.weight.shape[i] for i in (1, 0, 1)]
@@ -120,7 +120,7 @@ def _then(vectors: dict[str, np.ndarray]) -> str:
     return f", and layer norm brings it to {_length(vectors['after'])}" if "after" in vectors else ""
 
 
-def _rows(taken: Taken, chosen: Chosen, config: ModelConfig) -> Sequence[Row]:
+def _rows(taken: Taken, chosen: ChosenPart, config: ModelConfig) -> Sequence[Row]:
     vectors = taken.vectors
     match chosen.part.name:
         case "embedding":

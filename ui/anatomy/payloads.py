@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from headlight.analysis.anatomy import Agreement, Walk
-from headlight.analysis.network import Part
+from headlight.analysis.anatomy import Walk, WalkError
+from headlight.analysis.network import NetworkPart
 from headlight.analysis.parts import Taken
 from headlight.analysis.sites import pruned_heads
 from headlight.analysis.stream import Lens
@@ -20,14 +20,14 @@ from headlight.viewer.packing import pack
 from transformer import Trace, Translator
 from transformer.config import ModelConfig
 from transformer.tokenizers import number_duplicates
-from ui.anatomy.chosen import Chosen, stack_of, tokens
+from ui.anatomy.chosen import ChosenPart, stack_of, tokens
 from ui.anatomy.facts import facts, is_t5, shape, size, title
 
 VARIANTS = ((True, True), (True, False), (False, True), (False, False))  # (adjusted, masked), the model's first
 MOST_LIKELY = 10
 
 
-def map_payload(parts: list[Part], config: ModelConfig, chosen: Chosen) -> bytes:
+def map_payload(parts: list[NetworkPart], config: ModelConfig, chosen: ChosenPart) -> bytes:
     """The network for map.js."""
     source, target = (
         next(p for p in parts if p.name == "embedding" and p.kind == kind) for kind in ("encoder", "decoder")
@@ -58,14 +58,14 @@ def map_payload(parts: list[Part], config: ModelConfig, chosen: Chosen) -> bytes
     return pack(header, {})
 
 
-def _pruned(part: Part, config: ModelConfig) -> list[int]:
+def _pruned(part: NetworkPart, config: ModelConfig) -> list[int]:
     """The heads that an attention lacks."""
     if part.name != "attention":
         return []
     return [head for layer, head in pruned_heads(config, part.kind) if layer == part.layer]
 
 
-def walk_payload(walk: Walk, trace: Trace, config: ModelConfig, agreement: Agreement, start: dict[str, Any]) -> bytes:
+def walk_payload(walk: Walk, trace: Trace, config: ModelConfig, agreement: WalkError, start: dict[str, Any]) -> bytes:
     """One query through one head for walk.js."""
     kind = "cross" if walk.site.kind == "cross" else stack_of("encoder" if walk.site.stack == "encoder" else "decoder")
     variants = [walk.variants[switches] for switches in VARIANTS]

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import streamlit as st
 
-from headlight.analysis.scaling import WIDTHS, Spread, spread
+from headlight.analysis.scaling import WIDTHS, ScoreSpread, spread
 from headlight.analysis.sites import attention_at
 from headlight.charts.scaling import against_width as chart
 from headlight.formatting import brief
 from transformer import Trace
-from ui.anatomy.chosen import Chosen
+from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import against_width, whole_head
 from ui.state.models import translator
@@ -20,7 +20,7 @@ from ui.viewer.plot import plot
 from ui.widgets.terms import explained
 
 
-def draw(name: str, trace: Trace, chosen: Chosen) -> None:
+def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     model = translator(name).model
     attention = attention_at(model, chosen.site)
     d_head = attention.d_head
@@ -65,7 +65,7 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
             _table([*zip(map(str, WIDTHS), random, strict=True), (f"this head, {d_head}", own)])
 
 
-def _words(own: tuple[Spread, Spread], d_head: int, t5: bool) -> str:
+def _words(own: tuple[ScoreSpread, ScoreSpread], d_head: int, t5: bool) -> str:
     plain, divided = own
     return (
         f"This head: d_head is {d_head}, √d_head {math.sqrt(d_head):.3g}. Its scores have variance "
@@ -79,7 +79,7 @@ def _words(own: tuple[Spread, Spread], d_head: int, t5: bool) -> str:
     )
 
 
-def _table(rows: list[tuple[str, tuple[Spread, Spread]]]) -> None:
+def _table(rows: list[tuple[str, tuple[ScoreSpread, ScoreSpread]]]) -> None:
     table: dict[str, list[str] | list[float]] = {"Width": [width for width, _ in rows]}
     for i, name in enumerate(("as they are", "divided")):
         table[f"Variance, {name}"] = [pair[i].variance for _, pair in rows]

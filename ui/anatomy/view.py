@@ -10,7 +10,7 @@ from headlight.analysis.masks import MASKS
 from headlight.analysis.network import PART_NAMES
 from headlight.teaching.mistakes import MISTAKES, RUNNABLE
 from transformer.trace import Kind
-from ui.state.view import LONGEST_TEXT, View, one_of, whole
+from ui.state.view import LONGEST_TEXT, PageView, one_of, whole
 
 STAGES = 9
 # Those that are a change of the model: the parts are computed from it one by one, as the paper has them.
@@ -21,12 +21,12 @@ LONGEST_WORD = 40  # characters of a word that is cut merge by merge
 
 
 @dataclass(frozen=True)
-class AnatomyView(View):
+class AnatomyView(PageView):
     """Everything that defines the Anatomy page; tokens and stages count from 1, rows of the lens from 0."""
 
     PAGE: ClassVar[str | None] = "anatomy"
-    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"part", "second", "broken"}
-    SHOWN: ClassVar[frozenset[str]] = View.SHOWN | {"broken"}
+    OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"part", "second", "broken"}
+    SHOWN: ClassVar[frozenset[str]] = PageView.SHOWN | {"broken"}
     PASSING: ClassVar[frozenset[str]] = frozenset({"broken"})
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"query", "key", "lens"})
 

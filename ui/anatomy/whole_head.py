@@ -16,7 +16,7 @@ from headlight.importers.examples import examples
 from transformer import Trace, Translator
 from transformer.config import ModelConfig
 from transformer.tokenizers import number_duplicates
-from ui.anatomy.chosen import Chosen
+from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.matrix_table import MOST, ROOMY, matrix_html, side_by_side, window
 from ui.anatomy.passes import whole_head
 from ui.anatomy.view import AnatomyView
@@ -44,7 +44,7 @@ _SOURCE = (
 
 
 @dataclass(frozen=True)
-class Shown:
+class DrawnMatrices:
     """The matrices that are drawn, with their labels."""
 
     matrices: Matrices
@@ -54,7 +54,7 @@ class Shown:
     digits: int = 2
 
 
-def draw(name: str, trace: Trace, chosen: Chosen) -> None:
+def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     view: AnatomyView = st.session_state["view"]
     st.caption(
         explained(
@@ -77,7 +77,7 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
             _twin(shown)
 
 
-def _mask_control(view: AnatomyView, chosen: Chosen, config: ModelConfig) -> Mask:
+def _mask_control(view: AnatomyView, chosen: ChosenPart, config: ModelConfig) -> Mask:
     """The mask that is shown: the view's, where it has a meaning here, else the model's own."""
     example = view.matrices == "tutorial"
     options = MASKS if example else masks_at(chosen.site)
@@ -88,11 +88,11 @@ def _mask_control(view: AnatomyView, chosen: Chosen, config: ModelConfig) -> Mas
     return mask
 
 
-def _shown(name: str, trace: Trace, chosen: Chosen, view: AnatomyView, mask: Mask) -> Shown | None:
+def _shown(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView, mask: Mask) -> DrawnMatrices | None:
     """The matrices, and above them the sentence that says what they are; None where a second sentence is missing."""
     if view.matrices == "tutorial":
         st.caption(_SOURCE)
-        return Shown(tutorial(mask), TUTORIAL_WORDS, TUTORIAL_WORDS, None, 4)
+        return DrawnMatrices(tutorial(mask), TUTORIAL_WORDS, TUTORIAL_WORDS, None, 4)
     model = translator(name)
     traces: tuple[Trace, ...] = (trace,)
     if view.matrices == "batch":
@@ -111,7 +111,7 @@ def _shown(name: str, trace: Trace, chosen: Chosen, view: AnatomyView, mask: Mas
     )
     added = len(columns) - len(_labels(traces[at], chosen)[1])
     st.caption(_words(mask, own, added, len(traces) > 1, literal(traces[at].text)))
-    return Shown(every[at], rows, columns, chosen.query if at == 0 else None)
+    return DrawnMatrices(every[at], rows, columns, chosen.query if at == 0 else None)
 
 
 def _second(view: AnatomyView, model: Translator, trace: Trace) -> str | None:
@@ -137,13 +137,13 @@ def _unlike(text: str, offered: list[str], model: Translator) -> str | None:
     return next((other for other in offered if len(count(other)) != len(count(text))), next(iter(offered), None))
 
 
-def _padded(traces: tuple[Trace, ...], chosen: Chosen) -> int:
+def _padded(traces: tuple[Trace, ...], chosen: ChosenPart) -> int:
     """Which sentence of the batch has fewer keys, and so the padding; the second of two equal ones."""
     keys = [len(_labels(trace, chosen)[1]) for trace in traces]
     return 0 if len(keys) == 1 or keys[0] < keys[1] else 1
 
 
-def _labels(trace: Trace, chosen: Chosen) -> tuple[list[str], list[str]]:
+def _labels(trace: Trace, chosen: ChosenPart) -> tuple[list[str], list[str]]:
     """The tokens that ask, and those that may be looked at."""
     asks = trace.source if chosen.stack == "encoder" else trace.reads
     looked = trace.reads if chosen.part.kind == "decoder" else trace.source
@@ -174,7 +174,7 @@ def _words(mask: Mask, own: Mask, added: int, batch: bool, text: str) -> str:
     return does + alone
 
 
-def _pictures(shown: Shown) -> None:
+def _pictures(shown: DrawnMatrices) -> None:
     matrices, theme = shown.matrices, theme_named(st.context.theme.type or "light")
     queries, keys = matrices.scores.shape
     down = window(queries, shown.chosen)
@@ -216,7 +216,7 @@ def _pictures(shown: Shown) -> None:
     st.caption(f"Hatched: hidden by the mask, which is not a low score. Blue below zero, orange above.{row}{cut}")
 
 
-def _twin(shown: Shown) -> None:
+def _twin(shown: DrawnMatrices) -> None:
     twin = st.expander("These matrices as tables", key="matrices-twin", on_change="rerun")
     if not twin.open:
         return

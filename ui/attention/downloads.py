@@ -12,13 +12,13 @@ from typing import Literal
 import streamlit as st
 
 from headlight.analysis.layout import descriptions
-from headlight.charts.svg import Block, Colours, patterns_svg
+from headlight.charts.svg import Colours, HeadBlock, patterns_svg
 from headlight.formatting import percent
 from headlight.viewer.export import KindView, standalone_html
 from transformer.tokenizers import SPACE
 from transformer.trace import KINDS, Kind
-from ui.attention.picture import SHOWS, Panel, Shown
-from ui.attention.view import AttentionView, Change
+from ui.attention.picture import SHOWS, Panel, ShownTrace
+from ui.attention.view import AttentionView, HeadChange
 from ui.widgets.figures import download, figure_buttons, file_stem, model_name, sentence_facts
 from ui.widgets.spreadsheet import csv_text
 
@@ -32,7 +32,7 @@ ATTENTIONS = {
 FIGURES = {"head": "This head", "kind": "Every head of {kind}", "all": "Every head of the model"}
 
 
-def export(shown: Shown, view: AttentionView, large: Panel) -> None:
+def export(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
     """The menu with every download; a file is made when it is asked for."""
     menu = st.popover("Export", icon=":material/download:", key="export", on_change="rerun")
     if not menu.open:
@@ -63,14 +63,14 @@ class Figure:
 
     title: str
     stem: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[HeadBlock, ...]
     colours: Colours
 
 
-def head_figure(shown: Shown, view: AttentionView, large: Panel) -> Figure:
+def head_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure:
     """The chosen head as it is shown."""
     place = large.place
-    block = Block("", large.cells[None, None], place.rows, place.columns, place.masked, place.reads)
+    block = HeadBlock("", large.cells[None, None], place.rows, place.columns, place.masked, place.reads)
     what = "" if large.show == "raw" else f" {large.show}"
     return Figure(
         head_title(view, large),
@@ -86,30 +86,30 @@ def head_title(view: AttentionView, large: Panel) -> str:
     )
 
 
-def kind_figure(shown: Shown, view: AttentionView, large: Panel) -> Figure:
+def kind_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure:
     """Every head of the kind that is shown."""
     block = _block(shown, view, view.kind)
     return Figure(f"{block.name}, every head", f"{view.kind} every head", (block,), _colours(view, [block]))
 
 
-def model_figure(shown: Shown, view: AttentionView, large: Panel) -> Figure:
+def model_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure:
     """Every head of all three kinds."""
     blocks = [_block(shown, view, kind) for kind in KINDS]
     return Figure("Every attention head", "every head", tuple(blocks), _colours(view, blocks))
 
 
-def _block(shown: Shown, view: AttentionView, kind: Kind) -> Block:
+def _block(shown: ShownTrace, view: AttentionView, kind: Kind) -> HeadBlock:
     place = shown.measured(kind, view.words, view.hide)[0]
     weights = place.apply(shown.trace.pattern(kind))
-    return Block(ATTENTIONS[kind], weights, place.rows, place.columns, place.masked, place.reads)
+    return HeadBlock(ATTENTIONS[kind], weights, place.rows, place.columns, place.masked, place.reads)
 
 
-def _colours(view: AttentionView, blocks: Sequence[Block]) -> Colours:
+def _colours(view: AttentionView, blocks: Sequence[HeadBlock]) -> Colours:
     """One scale for all of them, which ends at 1, or at what a head that was scaled up reaches."""
     return Colours(view.scale, limit=max(1.0, *(float(block.weights.max()) for block in blocks)))
 
 
-def facts(shown: Shown, view: AttentionView, large: Panel | None) -> dict[str, str]:
+def facts(shown: ShownTrace, view: AttentionView, large: Panel | None) -> dict[str, str]:
     """What every file says of itself: name to text. `large` is the head, where it is about one."""
     trace = shown.trace
     about = sentence_facts(shown.name, shown.model, trace.text, trace.translation)
@@ -123,7 +123,7 @@ def facts(shown: Shown, view: AttentionView, large: Panel | None) -> dict[str, s
     return about
 
 
-def _in_words(change: Change) -> str:
+def _in_words(change: HeadChange) -> str:
     action = f"× {change.factor:g}" if change.action == "scale" else change.action
     return f"{change.kind} layer {change.layer}, head {change.head} {action}"
 
@@ -132,7 +132,7 @@ def svg(figure: Figure, about: Mapping[str, str], theme: str) -> str:
     return patterns_svg(figure.blocks, title=figure.title, facts=about, colours=figure.colours, theme=theme)
 
 
-def picture_csv(shown: Shown, view: AttentionView, large: Panel) -> str:
+def picture_csv(shown: ShownTrace, view: AttentionView, large: Panel) -> str:
     """What it is about, a row each, then an empty row and the matrix: one row a query. A masked cell is empty, since
     it is not 0."""
     about = {"Attention": head_title(view, large), **facts(shown, view, large)}
@@ -143,14 +143,14 @@ def picture_csv(shown: Shown, view: AttentionView, large: Panel) -> str:
     return csv_text([*map(list, about.items()), [], ["query \\ key", *large.place.columns], *rows])
 
 
-def trace_npz(shown: Shown) -> bytes:
+def trace_npz(shown: ShownTrace) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"
         replace(shown.trace, model=model_name(shown.name, shown.model)).save(path)
         return path.read_bytes()
 
 
-def page_html(shown: Shown, view: AttentionView, large: Panel, theme: Literal["light", "dark"]) -> str:
+def page_html(shown: ShownTrace, view: AttentionView, large: Panel, theme: Literal["light", "dark"]) -> str:
     trace = shown.trace
     kinds: dict[str, KindView] = {}
     for kind in KINDS:

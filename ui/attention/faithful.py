@@ -12,7 +12,7 @@ import streamlit as st
 from headlight.analysis.atlas import Faithfulness, faithfulness, parts_of
 from headlight.formatting import signed
 from transformer.taps import chain
-from ui.attention.picture import Shown
+from ui.attention.picture import ShownTrace
 from ui.attention.view import told
 from ui.state.models import own_taps
 from ui.state.queue import TURNS
@@ -21,7 +21,7 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 
 
-def faithful(shown: Shown) -> None:
+def faithful(shown: ShownTrace) -> None:
     """A line with the numbers, or the button that has them computed, which takes about as long as translating."""
     held = st.session_state.get("faithful")
     if held is not None and held[0] == _key(shown):
@@ -42,12 +42,12 @@ def faithful(shown: Shown) -> None:
     )
 
 
-def _key(shown: Shown) -> Hashable:
+def _key(shown: ShownTrace) -> Hashable:
     # Not the model itself, which the session would keep alive; nor its id, which another gets when it is gone.
     return tuple(shown.plain.source.ids), tuple(shown.plain.target.ids), ref(shown.model), shown.changes
 
 
-def _measure(shown: Shown) -> None:
+def _measure(shown: ShownTrace) -> None:
     """Keeps what was found in the session, for the sentence at hand."""
     source, target = shown.plain.source.ids, shown.plain.target.ids
     words = parts_of(shown.model.checkpoint.source_tokenizer, source)
@@ -57,7 +57,7 @@ def _measure(shown: Shown) -> None:
         st.session_state["faithful"] = _key(shown), agreement
 
 
-def _caption(agreement: Faithfulness | None, shown: Shown) -> str:
+def _caption(agreement: Faithfulness | None, shown: ShownTrace) -> str:
     if agreement is None:
         return "The sentence has too few words for this comparison."
     if np.isnan(agreement.mean):

@@ -20,7 +20,7 @@ from transformer.trace import KINDS
 from ui.attention.downloads import export
 from ui.attention.faithful import faithful
 from ui.attention.large import held, hold, large_head
-from ui.attention.picture import SHOWS, Panel, Shown, panel
+from ui.attention.picture import SHOWS, Panel, ShownTrace, panel
 from ui.attention.roles import corpus_roles
 from ui.attention.second import checks, compare
 from ui.attention.view import AttentionView
@@ -35,7 +35,7 @@ KIND_TERMS = {"encoder": "encoder self-attention", "decoder": "decoder self-atte
 SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
 
 
-def _controls(shown: Shown, view: AttentionView) -> None:
+def _controls(shown: ShownTrace, view: AttentionView) -> None:
     """The switches of the picture: which attention, what of it, and how it is coloured and labelled."""
     choose(
         view,
@@ -65,8 +65,8 @@ def _chosen(view: AttentionView, large: Panel) -> str:
 
 @st.fragment
 def heads(
-    shown: Shown,
-    second: Shown | None = None,
+    shown: ShownTrace,
+    second: ShownTrace | None = None,
     actions: DeltaGenerator | None = None,
     numbers: DeltaGenerator | None = None,
 ) -> None:
@@ -125,7 +125,7 @@ def heads(
     write_address()
 
 
-def _pictures(shown: Shown, view: AttentionView) -> None:
+def _pictures(shown: ShownTrace, view: AttentionView) -> None:
     """The three views alone, each where it will be."""
     bar = st.container()
     place, _ = shown.measured(view.kind, view.words, view.hide)
@@ -141,7 +141,7 @@ def _pictures(shown: Shown, view: AttentionView) -> None:
         _controls(shown, view)
 
 
-def _overview(shown: Shown, view: AttentionView, large: Panel) -> None:
+def _overview(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
     number = len(shown.changes)
     changed = f" [{plural(number, 'head')} changed](#switch-heads-off)" if number else ""
     with st.container(key="every-head"):
@@ -156,7 +156,7 @@ def _overview(shown: Shown, view: AttentionView, large: Panel) -> None:
     )
 
 
-def every_head(shown: Shown, words: bool, hide: bool, scale: str) -> Kinds:
+def every_head(shown: ShownTrace, words: bool, hide: bool, scale: str) -> Kinds:
     """The patterns of all kinds for the overview, made once for what is shown."""
     how = words, hide, scale
     if how not in shown.packed:
@@ -165,7 +165,7 @@ def every_head(shown: Shown, words: bool, hide: bool, scale: str) -> Kinds:
     return shown.packed[how]
 
 
-def _every_head(shown: Shown, place: Layout, values: HeadValues) -> EveryHead:
+def _every_head(shown: ShownTrace, place: Layout, values: HeadValues) -> EveryHead:
     patterns, pruned = place.apply(shown.trace.pattern(place.kind)), shown.pruned(place.kind)
     captions = descriptions(shown.trace, place, values)
     for layer, head in pruned:
@@ -186,7 +186,7 @@ def _measures(values: HeadValues) -> list[Measure]:
     return [MEASURES[name] for name in values if MEASURES[name].on_attention]
 
 
-def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> None:
+def _lines(shown: ShownTrace, view: AttentionView, place: Layout, large: Panel) -> None:
     patterns = place.apply(shown.trace.pattern(view.kind)[large.layer])
     drawn = [line - 1 for line in view.lines if line <= len(patterns)] or [large.head]
 
@@ -208,7 +208,7 @@ def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> No
     )
 
 
-def _table(shown: Shown, view: AttentionView, large: Panel, place: Layout, values: HeadValues) -> None:
+def _table(shown: ShownTrace, view: AttentionView, large: Panel, place: Layout, values: HeadValues) -> None:
     """Every head in numbers; a row opens it."""
     n_layers, n_heads = values["entropy"].shape
     st.subheader("Heads in numbers", anchor="heads-in-numbers")

@@ -17,7 +17,7 @@ from headlight.analysis.sites import pruned_heads
 from transformer import Trace, Translator
 from transformer.taps import Intervention, chain
 from transformer.trace import Kind
-from ui.attention.view import AttentionView, Change
+from ui.attention.view import AttentionView, HeadChange
 from ui.state import models
 from ui.state.queue import TURNS
 from ui.viewer import Kinds
@@ -45,7 +45,7 @@ SHOW_HELP = {
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownTrace:
     """What the Attention page draws: one sentence, and where heads are changed, without and with the changes."""
 
     name: str  # of the model
@@ -54,7 +54,7 @@ class Shown:
     trace: Trace  # with the changes
     plain: Trace  # without
     forced: Trace | None  # the original translation, force-decoded with the changes
-    changes: tuple[Change, ...]
+    changes: tuple[HeadChange, ...]
     target: str | None  # what somebody typed for a translation
     packed: dict[tuple[bool, bool, str], Kinds] = field(default_factory=dict)  # by words, special tokens hidden, scale
     places: dict[tuple[Kind, bool, bool], tuple[Layout, HeadValues]] = field(default_factory=dict)  # by kind and these
@@ -83,7 +83,7 @@ class Shown:
         return self.places[how]
 
 
-def shown(name: str, text: str, view: AttentionView) -> Shown:
+def shown(name: str, text: str, view: AttentionView) -> ShownTrace:
     """The traces of a sentence in the model of that name, with and without the heads that are changed."""
     model, version = models.translator(name), models.version(name)
     changes = tuple(change for change in view.changes if change.exists_in(model.model.config))
@@ -93,13 +93,13 @@ def shown(name: str, text: str, view: AttentionView) -> Shown:
         models.checks(name, text, view.target, taps)
     plain = models.trace(name, text, view.target)
     if not taps:
-        return Shown(name, version, model, plain, plain, None, (), view.target)
+        return ShownTrace(name, version, model, plain, plain, None, (), view.target)
     changed = models.trace(name, text, view.target, taps)
     forced = models.forced_trace(name, plain.source.ids, plain.target.ids, taps)
-    return Shown(name, version, model, changed, plain, forced, changes, view.target)
+    return ShownTrace(name, version, model, changed, plain, forced, changes, view.target)
 
 
-def _taps(changes: tuple[Change, ...]) -> tuple[Intervention, ...]:
+def _taps(changes: tuple[HeadChange, ...]) -> tuple[Intervention, ...]:
     return tuple(change.tap() for change in changes)
 
 
@@ -145,7 +145,7 @@ class Panel:
         return self.show == "difference"
 
 
-def chosen_head(shown: Shown, view: AttentionView) -> tuple[int, int]:
+def chosen_head(shown: ShownTrace, view: AttentionView) -> tuple[int, int]:
     """(layer, head) from 0: the view's where this model has it, else the sharpest."""
     n_layers, n_heads = shown.trace.pattern(view.kind).shape[:2]
     layer = view.layer if view.layer and view.layer <= n_layers else None
@@ -157,7 +157,7 @@ def chosen_head(shown: Shown, view: AttentionView) -> tuple[int, int]:
     return (layer - 1 if layer else first[0]), (head - 1 if head else first[1])
 
 
-def panel(shown: Shown, view: AttentionView, place: Layout) -> Panel:
+def panel(shown: ShownTrace, view: AttentionView, place: Layout) -> Panel:
     """The chosen head, or the heads of its layer together, as the view wants it."""
     layer, head = chosen_head(shown, view)
     weights, name, limit = shown.trace.pattern(view.kind)[layer, head], "weight", 1.0

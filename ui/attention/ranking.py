@@ -10,7 +10,7 @@ from headlight.analysis import HeadEffect, head_importance, kind_of
 from headlight.charts.colours import LESS, MORE
 from headlight.formatting import signed
 from transformer.taps import Intervention
-from ui.attention.picture import Shown
+from ui.attention.picture import ShownTrace
 from ui.attention.view import told
 from ui.state import models
 from ui.state.cache import cached
@@ -22,7 +22,7 @@ MOST_BARS = 8
 FULL = 1.0  # nats of a full bar where no head costs more: a bar says how much it is, not only which is the longest
 
 
-def ranking(shown: Shown) -> None:
+def ranking(shown: ShownTrace) -> None:
     """The cost of each head, on request; from then on it follows the heads that are changed."""
     asked = shown.name, models.version(shown.name), tuple(shown.plain.source.ids), tuple(shown.plain.target.ids)
     if st.button("How important is each head?", icon=":material/sort:", key=widget_key("rank"),
@@ -52,7 +52,7 @@ def ranking(shown: Shown) -> None:
         )
 
 
-def baseline(shown: Shown) -> str:
+def baseline(shown: ShownTrace) -> str:
     """What each head is switched off in addition to."""
     return f"with {told(shown.changes)}" if shown.changes else "with all other heads on"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from transformer.trace import Kind
-from ui.attention.picture import Panel, Shown
+from ui.attention.picture import Panel, ShownTrace
 from ui.attention.view import AttentionView
 from ui.state.public import without_places
 from ui.state.view import reseed, update
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ui.state.atlases import Roles
 
 
-def corpus_roles(shown: Shown, view: AttentionView, large: Panel) -> None:
+def corpus_roles(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
     """The roles of the chosen head, as the Heads page gives them, and a button for the clearest head of each role."""
     # Imported late: behind it are the measures over a corpus, for which the first page would wait.
     from ui.state.atlases import EXAMPLES, known_roles

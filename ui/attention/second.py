@@ -10,12 +10,12 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from headlight.analysis.compared import Compared, Side, compared
+from headlight.analysis.compared import LabelledPattern, PatternPair, compared
 from headlight.formatting import minus
 from headlight.importers.examples import examples
 from transformer import Translator
 from ui.attention.large import large_head
-from ui.attention.picture import Panel, Shown, panel, shown
+from ui.attention.picture import Panel, ShownTrace, panel, shown
 from ui.attention.view import MOST_NAMED, AttentionView
 from ui.state.view import reseed, update
 from ui.viewer import big_head
@@ -31,7 +31,7 @@ LARGEST = 6  # differences that are listed
 
 def second_sentence(
     name: str, model: Translator, text: str, view: AttentionView, below: DeltaGenerator, place: DeltaGenerator
-) -> Shown | None:
+) -> ShownTrace | None:
     """In `place` the box of the second sentence and what the model makes of it, or `below` the first the button that
     opens it."""
     if view.second is None:
@@ -73,10 +73,10 @@ def closest(text: str, others: Iterable[str]) -> str:
     return max(different, key=lambda other: SequenceMatcher(None, words, other.split()).ratio(), default=text)
 
 
-def compare(shown: Shown, second: Shown, view: AttentionView, large: Panel) -> None:
+def compare(shown: ShownTrace, second: ShownTrace, view: AttentionView, large: Panel) -> None:
     """The chosen head in both sentences, side by side or as a difference, and where it differs most."""
     both = side_by_side(second, view, large)
-    sides = [Side(one.cells, one.place.rows, one.place.columns, one.place.masked) for one in both]
+    sides = [LabelledPattern(one.cells, one.place.rows, one.place.columns, one.place.masked) for one in both]
     found = compared(*sides)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{large.title} in both sentences**")
@@ -99,7 +99,7 @@ def compare(shown: Shown, second: Shown, view: AttentionView, large: Panel) -> N
         _largest(found, large.name)
 
 
-def side_by_side(second: Shown, view: AttentionView, large: Panel) -> tuple[Panel, Panel]:
+def side_by_side(second: ShownTrace, view: AttentionView, large: Panel) -> tuple[Panel, Panel]:
     """The head of the first sentence and the same one of the second, on one scale."""
     same = replace(view, layer=large.layer + 1, head=large.head + 1)
     other = panel(second, same, second.measured(view.kind, view.words, view.hide)[0])
@@ -107,7 +107,7 @@ def side_by_side(second: Shown, view: AttentionView, large: Panel) -> tuple[Pane
     return replace(large, limit=limit), replace(other, limit=limit)
 
 
-def _difference(found: Compared, large: Panel) -> None:
+def _difference(found: PatternPair, large: Panel) -> None:
     if not found.rows or not found.columns:
         st.info("The two sentences have no tokens in common, so there is nothing to subtract.")
         return
@@ -130,7 +130,7 @@ def _difference(found: Compared, large: Panel) -> None:
             st.caption(f"Only in the {which} sentence, so not in the picture: {named}{more}.")
 
 
-def _largest(found: Compared, name: str) -> None:
+def _largest(found: PatternPair, name: str) -> None:
     """Where the two sentences differ most, in a sentence and as a table."""
     changes = found.largest(LARGEST)
     if not changes or not changes[0].difference:
@@ -148,7 +148,7 @@ def _largest(found: Compared, name: str) -> None:
     st.markdown(f"| Largest differences | First | Second | Difference |\n|:---|---:|---:|---:|\n{rows}")
 
 
-def checks(shown: Shown) -> None:
+def checks(shown: ShownTrace) -> None:
     """Which checks of a trace hold, and what each says."""
     with plain_errors():  # they are made here, within a fragment, whose errors Streamlit would show as they are
         hold = sum(check.holds for check in shown.checks)

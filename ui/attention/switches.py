@@ -8,9 +8,9 @@ import streamlit as st
 
 from headlight.formatting import plural, signed
 from transformer.trace import KINDS, Kind
-from ui.attention.picture import Shown
+from ui.attention.picture import ShownTrace
 from ui.attention.ranking import ranking
-from ui.attention.view import LARGEST_FACTOR, AttentionView, Change
+from ui.attention.view import LARGEST_FACTOR, AttentionView, HeadChange
 from ui.state.view import reseed, update, widget_key
 from ui.widgets.sentence import difference
 from ui.widgets.text import literal
@@ -23,7 +23,7 @@ ACTION_HELP = (
 FALL = "In nats, the unit of a natural logarithm."
 
 
-def switches(shown: Shown) -> None:
+def switches(shown: ShownTrace) -> None:
     """The section: which heads are changed, what became of the translation, and which heads matter most."""
     view: AttentionView = st.session_state["view"]
     st.subheader("Switch heads off", anchor="switch-heads-off")
@@ -35,14 +35,14 @@ def switches(shown: Shown) -> None:
     ranking(shown)
 
 
-def changed(shown: Shown) -> str:
+def changed(shown: ShownTrace) -> str:
     """How many heads are changed, as a note after the translation."""
     count = len(shown.changes)
     return f", with {plural(count, 'head')} changed" if count else ""
 
 
 def _action(view: AttentionView) -> tuple[str, float]:
-    first = view.changes[0] if view.changes else Change("cross", 1, 1)
+    first = view.changes[0] if view.changes else HeadChange("cross", 1, 1)
     with st.container(horizontal=True, vertical_alignment="center"):
         key = widget_key("action")
         action = st.segmented_control(
@@ -78,10 +78,10 @@ def _redo(key: str, slider: str | None) -> None:
     view: AttentionView = st.session_state["view"]
     action = st.session_state[key]
     factor = st.session_state[slider] if slider else 0.5
-    update(changes=tuple(Change(c.kind, c.layer, c.head, action, factor) for c in view.changes))
+    update(changes=tuple(HeadChange(c.kind, c.layer, c.head, action, factor) for c in view.changes))
 
 
-def _grid(shown: Shown, view: AttentionView, action: str, factor: float) -> None:
+def _grid(shown: ShownTrace, view: AttentionView, action: str, factor: float) -> None:
     """A row of head numbers for each layer of a kind; those that are changed are lit."""
     names = [kind.capitalize() for kind in KINDS]
     tabs = st.tabs(names, default=view.kind.capitalize(), on_change="rerun", key=widget_key("off-kinds"))
@@ -100,7 +100,7 @@ def _grid(shown: Shown, view: AttentionView, action: str, factor: float) -> None
         )
 
 
-def _layers(shown: Shown, view: AttentionView, kind: Kind, action: str, factor: float) -> None:
+def _layers(shown: ShownTrace, view: AttentionView, kind: Kind, action: str, factor: float) -> None:
     n_layers, n_heads = shown.plain.pattern(kind).shape[:2]
     pruned = shown.pruned(kind)
     mine = {(c.layer, c.head) for c in view.changes if c.kind == kind}
@@ -156,7 +156,7 @@ def _put(kind: str, heads: dict[int, list[int]], action: str, factor: float) -> 
     """These heads of these layers are changed, and no others of these layers."""
     view: AttentionView = st.session_state["view"]
     kept = [c for c in view.changes if not (c.kind == kind and c.layer in heads)]
-    new = [Change(kind, layer, head, action, factor) for layer, of in heads.items() for head in sorted(of)]
+    new = [HeadChange(kind, layer, head, action, factor) for layer, of in heads.items() for head in sorted(of)]
     update(changes=tuple(kept + new))
 
 
@@ -166,7 +166,7 @@ def _clear() -> None:
     reseed()
 
 
-def _effect(shown: Shown, view: AttentionView) -> None:
+def _effect(shown: ShownTrace, view: AttentionView) -> None:
     """What the changes did: to the text, and to the log-probability of what was written without them."""
     assert shown.forced is not None
     side = shown.model.card.get("target", "Translation")

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, get_args
 from headlight.teaching.mistakes import RUNNABLE
 from transformer.config import ModelConfig
 from transformer.taps import Ablate, Intervention, Scale, Site, Uniform, switches_off
-from ui.state.view import LONGEST_TEXT, View, one_of, whole
+from ui.state.view import LONGEST_TEXT, PageView, one_of, whole
 
 Show = Literal["raw", "value", "mean", "max", "rollout", "difference"]
 ScaleName = Literal["fixed", "row", "sqrt"]
@@ -23,7 +23,7 @@ _SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross
 
 
 @dataclass(frozen=True)
-class Change:
+class HeadChange:
     """A head that is changed, as an address spells it: cross.2.3 is off, ...u uniform, ...x0.5 scaled."""
 
     kind: str
@@ -57,7 +57,7 @@ class Change:
         return f"{self.kind}.{self.layer}.{self.head}{ending}"
 
     @classmethod
-    def parse(cls, text: str) -> Change | None:
+    def parse(cls, text: str) -> HeadChange | None:
         match = re.fullmatch(r"(encoder|decoder|cross)\.(\d{1,3})\.(\d{1,3})(u|x(\d{1,2}(?:\.\d{1,3})?))?", text)
         if match is None:
             return None
@@ -67,7 +67,7 @@ class Change:
         return cls(kind, int(layer), int(head), action, times) if times <= LARGEST_FACTOR else None
 
 
-def told(changes: Sequence[Change]) -> str:
+def told(changes: Sequence[HeadChange]) -> str:
     """The changes as people say them: "cross 3.3 and cross 2.4 off, encoder 1.1 uniform"; many heads are counted."""
     ways: dict[str, list[str]] = {}
     for change in changes:
@@ -84,13 +84,13 @@ def _joined(heads: list[str]) -> str:
 
 
 @dataclass(frozen=True)
-class AttentionView(View):
+class AttentionView(PageView):
     """Everything that defines the Attention page."""
 
     PAGE: ClassVar[str | None] = "attention"
-    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"lines", "changes", "second", "broken"}
+    OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"lines", "changes", "second", "broken"}
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"row", "column"})
-    SHOWN: ClassVar[frozenset[str]] = View.SHOWN | {"changes", "second", "broken"}
+    SHOWN: ClassVar[frozenset[str]] = PageView.SHOWN | {"changes", "second", "broken"}
     PASSING: ClassVar[frozenset[str]] = frozenset({"broken"})
 
     show: str = "raw"
@@ -99,7 +99,7 @@ class AttentionView(View):
     hide: bool = False
     lines: tuple[int, ...] = ()  # heads in the line view, from 1; none is the chosen one
     mass: int = 90  # percent of each row that the line view draws
-    changes: tuple[Change, ...] = ()
+    changes: tuple[HeadChange, ...] = ()
     second: str | None = None  # a sentence to be shown beside the first, with the same head
     compare: str = "sides"  # both sentences side by side, or the difference of their weights
     row: int | None = None  # the token that looks, from 1, and the one looked at, that are held
@@ -113,7 +113,7 @@ class AttentionView(View):
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
-        changes = [Change.parse(part) for part in query.get("changes", "").split(",")[:1000]]
+        changes = [HeadChange.parse(part) for part in query.get("changes", "").split(",")[:1000]]
         heads = [whole(part, 1, 9999) for part in query.get("lines", "").split(",")[:100]]
         return {
             "show": one_of(query.get("show"), get_args(Show), cls.show),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ui.checkpoints import bring, compare
-from ui.checkpoints.listing import Entry, entries
+from ui.checkpoints.listing import ListedModel, entries
 from ui.checkpoints.model import model
 from ui.checkpoints.shelf import back, shelf
 from ui.checkpoints.view import CheckpointsView
@@ -38,7 +38,7 @@ def body(view: CheckpointsView) -> None:
         model(chosen)
 
 
-def _chosen(entries: list[Entry], view: CheckpointsView) -> Entry | None:
+def _chosen(entries: list[ListedModel], view: CheckpointsView) -> ListedModel | None:
     """The model of the view, else the first."""
     named = {entry.name: entry for entry in entries}
     return named.get(

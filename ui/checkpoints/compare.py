@@ -12,13 +12,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight import charts
 from headlight.analysis import aligned
-from headlight.analysis.aligned import Different, Pair
+from headlight.analysis.aligned import AlignedHeads, Different
 from headlight.analysis.layout import sharpest
 from headlight.formatting import signed
 from transformer import Trace, Translator
 from transformer.trace import KINDS
 from ui.checkpoints.configuration import configuration
-from ui.checkpoints.listing import Entry, opened
+from ui.checkpoints.listing import ListedModel, opened
 from ui.checkpoints.view import CheckpointsView
 from ui.state import models
 from ui.state.view import bound, reseed, settle, update, widget_key
@@ -35,7 +35,7 @@ LEAST_LIMIT = 0.05  # of the colour scale of a difference, so that tiny differen
 ROOM = 350  # pixels for a map as the chart counts them; a bar that lies below it leaves the rest
 
 
-def section(entries: list[Entry], view: CheckpointsView) -> None:
+def section(entries: list[ListedModel], view: CheckpointsView) -> None:
     """Draws the page's body where two models are compared."""
     names = [entry.name for entry in entries if not entry.broken]
     chosen = _models(names, view)
@@ -237,7 +237,7 @@ def _apart(
             plot(_compact(figure), key=f"map-{n}")
 
 
-def _caption(pair: Pair) -> str:
+def _caption(pair: AlignedHeads) -> str:
     label, change = aligned.column_change(pair)
     points = round(100 * change)
     difference = (
@@ -255,7 +255,7 @@ def _caption(pair: Pair) -> str:
     return f"{difference} {how}"
 
 
-def _twin(pair: Pair) -> None:
+def _twin(pair: AlignedHeads) -> None:
     """The picture's numbers; a masked cell is empty."""
     table: dict[str, list[Any]] = {"query": list(pair.rows)}
     for k, label in enumerate(pair.columns):

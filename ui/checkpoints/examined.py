@@ -13,7 +13,7 @@ from headlight.charts.colours import theme_named
 from headlight.formatting import file_size
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.importing import Examination
-from headlight.importers.questions import Answers, Question
+from headlight.importers.questions import Answers, ImportQuestion
 from transformer.checkpoint.weights import Refused
 from ui.checkpoints import uploads
 from ui.checkpoints.parts import shape_text
@@ -49,7 +49,7 @@ def read(examination: Examination) -> None:
 # ---- the questions -------------------------------------------------------------------------------------------------
 
 
-def questions(asked: Sequence[Question], brought: Brought) -> Answers:
+def questions(asked: Sequence[ImportQuestion], brought: Brought) -> Answers:
     """Draws every question; the answers so far. None is filled in but that to a choice that need not be made."""
     given: dict[str, Any] = {}
     needed = [question for question in asked if question.required or question.choices]
@@ -70,7 +70,7 @@ def questions(asked: Sequence[Question], brought: Brought) -> Answers:
     return Answers(**{field: answer for field, answer in given.items() if answer is not None})
 
 
-def _ask(question: Question, brought: Brought) -> int | str | Path | None:
+def _ask(question: ImportQuestion, brought: Brought) -> int | str | Path | None:
     key = f"answer-{question.field}-{brought.path}"
     if question.below:
         return _id(question, key)
@@ -91,7 +91,7 @@ def _ask(question: Question, brought: Brought) -> int | str | Path | None:
     )
 
 
-def _ids(asked: Sequence[Question], given: dict[str, Any], brought: Brought) -> None:
+def _ids(asked: Sequence[ImportQuestion], given: dict[str, Any], brought: Brought) -> None:
     """The special ids side by side."""
     st.markdown("**:material/help: Which ids are special?**")
     st.caption("The weights do not say which ids mark padding, the start and the end of a sequence.")
@@ -100,7 +100,7 @@ def _ids(asked: Sequence[Question], given: dict[str, Any], brought: Brought) -> 
             given[question.field] = _ask(question, brought)
 
 
-def _id(question: Question, key: str) -> int | None:
+def _id(question: ImportQuestion, key: str) -> int | None:
     value = st.number_input(
         question.text,
         min_value=0,
@@ -114,7 +114,7 @@ def _id(question: Question, key: str) -> int | None:
     return None if value is None else int(value)
 
 
-def _vocabulary(question: Question, key: str, brought: Brought) -> Path | None:
+def _vocabulary(question: ImportQuestion, key: str, brought: Brought) -> Path | None:
     """A small file that is kept beside the upload, once for each that is given."""
     given = st.file_uploader(question.text, max_upload_size=LARGEST_VOCABULARY, key=key, help=question.why)
     kept: dict[str, Brought] = st.session_state.setdefault("answer-files", {})

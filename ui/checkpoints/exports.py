@@ -13,14 +13,14 @@ import streamlit as st
 from headlight.importers.bundle import one_file, zip_folder
 from headlight.importers.marian_export import export_marian, marian_notes, why_not
 from transformer.checkpoint import Checkpoint
-from ui.checkpoints.listing import Entry, opened
+from ui.checkpoints.listing import ListedModel, opened
 from ui.state import models
 from ui.state.queue import in_turn
 from ui.widgets.errors import plain_errors
 from ui.widgets.text import literal
 
 
-def export(entry: Entry) -> None:
+def export(entry: ListedModel) -> None:
     """The menu with every form in which the model can be taken away."""
     menu = st.popover("Export", icon=":material/download:", key="export-model", on_change="rerun")
     if not menu.open:

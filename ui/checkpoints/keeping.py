@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from transformer.quoting import quoted
-from ui.checkpoints.listing import Entry
+from ui.checkpoints.listing import ListedModel
 from ui.state import models
 from ui.state.public import private_only, public
 from ui.state.view import update
@@ -43,7 +43,7 @@ def suggested_name(text: str) -> str:
     return next(free for free in taken if not (models.MODELS / free).exists())
 
 
-def menu(entry: Entry) -> None:
+def menu(entry: ListedModel) -> None:
     """Only what was imported here can be renamed and deleted here."""
     if public():
         return
@@ -70,7 +70,7 @@ def _ask(question: str) -> None:
 
 
 @st.dialog("Delete this model?", icon=":material/delete:")
-def _confirm_deletion(entry: Entry) -> None:
+def _confirm_deletion(entry: ListedModel) -> None:
     st.markdown(
         f"**{literal(entry.name)}** will be removed from this machine. The file that it was imported from is not "
         "touched."
@@ -89,7 +89,7 @@ def _confirm_deletion(entry: Entry) -> None:
 
 
 @st.dialog("Rename this model", icon=":material/edit:")
-def _rename(entry: Entry) -> None:
+def _rename(entry: ListedModel) -> None:
     before = entry.folder.name
     name = (st.text_input("Name", before, key=f"new-name-{before}", max_chars=64) or "").strip()
     if st.button("Rename", key="rename-it", type="primary", icon=":material/check:", disabled=name == before):

@@ -28,7 +28,7 @@ Files = tuple[tuple[str, int, int], ...]  # name, time of the last change, bytes
 
 
 @dataclass(frozen=True)
-class Entry:
+class ListedModel:
     """A line of the shelf; `broken` is why it cannot be opened, in one sentence."""
 
     name: str  # as `models.model_names` has it
@@ -68,7 +68,7 @@ def day(seconds: float) -> str:
     return f"{then.day} {then:%b}" + ("" if then.year == datetime.now().year else f" {then.year}")
 
 
-def entries() -> list[Entry]:
+def entries() -> list[ListedModel]:
     """The models in the order in which every page offers them, and after those the folders that are none."""
     listed = [_entry(name, str(folder), _files(folder)) for name, folder in _folders()]
     order = {name: at for at, name in enumerate(models.model_names())}
@@ -96,7 +96,7 @@ def _files(folder: Path) -> Files:
 
 
 @cached(1000, seconds=3600, turn=False)
-def _entry(name: str, folder: str, files: Files) -> Entry:
+def _entry(name: str, folder: str, files: Files) -> ListedModel:
     path = Path(folder)
     changed = max((time for _, time, _ in files), default=0) / 1e9
     weighs = sum(n_bytes for _, _, n_bytes in files)
@@ -104,12 +104,14 @@ def _entry(name: str, folder: str, files: Files) -> Entry:
         parameters = _parameters(path)
     except (ValueError, OSError) as error:
         reason = without_folder(str(error), path)
-        return Entry(name, path, size=weighs, changed=changed, broken=reason)
+        return ListedModel(name, path, size=weighs, changed=changed, broken=reason)
     card = model_card(path)
     score, score_detail = score_texts(card)
     if not score and name.startswith(models.RUN):
         score, score_detail = _last_score(models.RUNS / name.removeprefix(models.RUN))
-    return Entry(name, path, languages(card), parameters, score, score_detail, weighs, origin(name, card), changed)
+    return ListedModel(
+        name, path, languages(card), parameters, score, score_detail, weighs, origin(name, card), changed
+    )
 
 
 def _parameters(folder: Path) -> int:

@@ -15,7 +15,7 @@ from transformer.files import read_json
 from ui.checkpoints import keeping, parts, tokens
 from ui.checkpoints.configuration import configuration
 from ui.checkpoints.exports import export
-from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, score_texts, warnings
+from ui.checkpoints.listing import PLAIN_ORIGINS, ListedModel, day, score_texts, warnings
 from ui.state.models import model_card
 from ui.widgets.errors import plain_errors
 from ui.widgets.pages import open_in
@@ -29,7 +29,7 @@ _SHOWN = {
 }  # fmt: skip
 
 
-def model(entry: Entry) -> None:
+def model(entry: ListedModel) -> None:
     """Draws the page's body below the list."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(literal(entry.name), anchor="model", width="stretch")
@@ -66,7 +66,7 @@ def model(entry: Entry) -> None:
         _made(card)
 
 
-def summary(entry: Entry, card: Mapping[str, Any]) -> str:
+def summary(entry: ListedModel, card: Mapping[str, Any]) -> str:
     """What it does and where it is from, in a sentence."""
     title, origin = str(card.get("title", "")), entry.origin
     clauses = [title] if title and title not in origin else []
@@ -76,7 +76,9 @@ def summary(entry: Entry, card: Mapping[str, Any]) -> str:
     return ", ".join(clauses) + "." + (f" {data}." if data else "")
 
 
-def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]], problems: tuple[str, ...]) -> None:
+def _headline(
+    entry: ListedModel, card: Mapping[str, Any], words: list[tuple[str, str]], problems: tuple[str, ...]
+) -> None:
     score, score_detail = score_texts(card)
     cards = st.grid(5, min_column_width=130, gap="medium")
     cards.metric("Parameters", f"{entry.parameters:,}")

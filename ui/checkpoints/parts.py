@@ -9,13 +9,13 @@ from typing import Any
 
 import streamlit as st
 
-from headlight.analysis.blocks import Block, Group, blocks, groups, is_norm, sizes, tensor_title
+from headlight.analysis.blocks import Block, BlockGroup, blocks, groups, is_norm, sizes, tensor_title
 from headlight.analysis.weights import Histogram, Numbers, Shape, histogram, measure_file, pieces, shapes, together
 from headlight.charts.weights import weight_histogram
 from headlight.formatting import in_millions, percent_of, plural, three_digits
 from headlight.viewer.packing import pack
 from transformer.checkpoint.native import WEIGHTS
-from ui.checkpoints.listing import TABLE, Entry
+from ui.checkpoints.listing import TABLE, ListedModel
 from ui.checkpoints.view import CheckpointsView
 from ui.state.cache import cached
 from ui.state.models import version
@@ -30,7 +30,7 @@ _BLOCKS = component("blocks", "mountBlocks", "shared", "icons", "blocks", styles
 
 
 @st.fragment
-def section(entry: Entry) -> None:
+def section(entry: ListedModel) -> None:
     """A fragment, so that choosing a part redraws the picture and its numbers and nothing else."""
     view: CheckpointsView = st.session_state["view"]
     st.markdown("**Where the parameters are**")
@@ -100,7 +100,7 @@ def shape_text(shape: Shape) -> str:
     return " × ".join(f"{size:,}" for size in shape) or "one number"
 
 
-def family_shape(group: Group, known: Mapping[str, Shape]) -> str:
+def family_shape(group: BlockGroup, known: Mapping[str, Shape]) -> str:
     """The shapes of a group in short: "3 × (4 × 256 × 256)" for four matrices in each of three layers."""
     layers = _layers(group)
     matrices = [known[name] for name in group.names if len(known[name]) > 1]
@@ -121,7 +121,7 @@ def _counted(shapes: Mapping[Shape, int]) -> str:
     )
 
 
-def _layers(group: Group) -> int:
+def _layers(group: BlockGroup) -> int:
     """In how many layers the group has tensors."""
     return len({name.split(".")[2] for name in group.names if ".layers." in name})
 
@@ -135,7 +135,7 @@ def _open(path: str, known: Mapping[str, Shape], all_blocks: Sequence[Block]) ->
 # ---- the table -----------------------------------------------------------------------------------------------------
 
 
-def _table(entry: Entry, known: Mapping[str, Shape]) -> None:
+def _table(entry: ListedModel, known: Mapping[str, Shape]) -> None:
     measured = _measured(str(entry.folder), version(entry.name))
     counted = sizes(known)
     total = sum(counted.values())
@@ -185,7 +185,7 @@ def _every(known: Mapping[str, Shape], counted: Mapping[str, int], measured: Map
 
 
 def _numbers(
-    entry: Entry, known: Mapping[str, Shape], all_blocks: Sequence[Block], block: Block, name: str | None
+    entry: ListedModel, known: Mapping[str, Shape], all_blocks: Sequence[Block], block: Block, name: str | None
 ) -> None:
     options = [block.path, *block.names] if len(block.names) > 1 else list(block.names)
     st.selectbox(

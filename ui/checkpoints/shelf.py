@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from headlight.viewer.packing import pack
-from ui.checkpoints.listing import Entry
+from ui.checkpoints.listing import ListedModel
 from ui.checkpoints.view import CheckpointsView
 from ui.state.public import public
 from ui.state.view import reseed, update
@@ -15,7 +15,7 @@ from ui.widgets.terms import explained
 _MODELS = component("models", "mountModels", "shared", "icons", "models", styles=("checkpoints",))
 
 
-def shelf(entries: list[Entry], chosen: Entry | None, view: CheckpointsView) -> None:
+def shelf(entries: list[ListedModel], chosen: ListedModel | None, view: CheckpointsView) -> None:
     """Draws the list; a line opens its model."""
     names = {entry.name for entry in entries if not entry.broken}
     header = {

@@ -13,7 +13,7 @@ from headlight.formatting import plural
 from headlight.importers.examples import examples
 from transformer import Translator
 from transformer.tokenizers import SPACE, SPECIALS, Tokenizer, label
-from ui.checkpoints.listing import Entry, opened
+from ui.checkpoints.listing import ListedModel, opened
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence_box import sentence_box
 
@@ -26,7 +26,7 @@ FEW = 12  # tokens
 
 
 @dataclass(frozen=True)
-class Piece:
+class TokenPiece:
     label: str
     id: int
     word: int  # of which it is a part, from 0
@@ -34,7 +34,7 @@ class Piece:
     unknown: bool
 
 
-def cut(tokenizer: Tokenizer, text: str) -> list[Piece]:
+def cut(tokenizer: Tokenizer, text: str) -> list[TokenPiece]:
     """The text as the tokenizer splits it."""
     ids = tokenizer.encode(text)
     pieces = [tokenizer.piece(id) for id in ids]
@@ -44,13 +44,13 @@ def cut(tokenizer: Tokenizer, text: str) -> list[Piece]:
         word += not after_space  # a lone space belongs to what is unknown after it
         for at in group:
             first = at == group[0] and not after_space
-            labelled.append(Piece(label(pieces[at]), ids[at], word, first, pieces[at] in _UNKNOWN))
+            labelled.append(TokenPiece(label(pieces[at]), ids[at], word, first, pieces[at] in _UNKNOWN))
         after_space = all(pieces[at] in (SPACE, " ") for at in group)
     return labelled
 
 
 @st.fragment
-def section(entry: Entry) -> None:
+def section(entry: ListedModel) -> None:
     st.markdown("**Try the tokenizer**")
     with plain_errors():
         model = opened(entry.name)
@@ -97,7 +97,7 @@ def example(model: Translator, tokenizer: Tokenizer) -> str:
     return tokenizer.decode(range(min(FEW, tokenizer.vocab_size)))
 
 
-def chips(pieces: list[Piece]) -> str:
+def chips(pieces: list[TokenPiece]) -> str:
     """A chip a piece, with its id below it; a bar marks where a word begins."""
     theme = theme_named(st.context.theme.type or "light")
     tint = "44" if st.context.theme.type == "dark" else "33"
@@ -121,7 +121,7 @@ def chips(pieces: list[Piece]) -> str:
     return f'<div class="pieces" {along} style="{gap}">{"".join(parts)}</div>'
 
 
-def summary(pieces: list[Piece]) -> str:
+def summary(pieces: list[TokenPiece]) -> str:
     if not pieces:
         return "No tokens."
     words = pieces[-1].word + 1

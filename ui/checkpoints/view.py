@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.state.view import View, whole
+from ui.state.view import PageView, whole
 
 LONGEST_NAME = 300  # characters of a tensor's name
 
 
 @dataclass(frozen=True)
-class CheckpointsView(View):
+class CheckpointsView(PageView):
     """Everything that defines the Checkpoints page. Without `beside` one model is shown, with it two."""
 
     PAGE: ClassVar[str | None] = "checkpoints"
-    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"weight"}
+    OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"weight"}
 
     weight: str | None = None  # a block or a tensor whose numbers are shown
     ticked: tuple[str, ...] = ()  # at most two

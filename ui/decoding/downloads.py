@@ -13,7 +13,7 @@ import streamlit as st
 from transformer import Translator
 from ui.decoding.payload import node_labels, settings
 from ui.decoding.player import horizon
-from ui.decoding.search import Line, Search
+from ui.decoding.search import Search, TracedHypothesis
 from ui.decoding.tree_svg import tree_svg
 from ui.decoding.view import Branch, DecodingView
 from ui.widgets.figures import download, figure_buttons, file_stem, sentence_facts
@@ -24,7 +24,7 @@ def export(
     text: str,
     model: Translator,
     search: Search,
-    branches: Sequence[tuple[Branch | None, Line]],
+    branches: Sequence[tuple[Branch | None, TracedHypothesis]],
     view: DecodingView,
 ) -> None:
     """The menu with every download; a file is made when it is asked for."""
@@ -58,7 +58,9 @@ def drawing(model: Translator, found: Search, view: DecodingView, title: str, fa
     return tree_svg(found.tree, names, title=title, facts=facts, pruned=view.pruned, under=view.under, theme=theme)
 
 
-def steps_json(text: str, model: Translator, search: Search, branches: Sequence[tuple[Branch | None, Line]]) -> str:
+def steps_json(
+    text: str, model: Translator, search: Search, branches: Sequence[tuple[Branch | None, TracedHypothesis]]
+) -> str:
     """The tree with the candidates of each step, the finished hypotheses, and the branches; ids and names."""
     tree, tokenizer = search.tree, model.checkpoint.target_tokenizer
     names = node_labels(model, tree)

@@ -20,7 +20,7 @@ from transformer.decoding.strategies import Decoding
 from transformer.decoding.tree import OUTCOMES, Tree
 from transformer.tokenizers import number_duplicates
 from ui.decoding.lanes import lanes
-from ui.decoding.search import TOP, Line, RowPatterns, Search
+from ui.decoding.search import TOP, RowPatterns, Search, TracedHypothesis
 from ui.decoding.view import Branch
 
 
@@ -132,7 +132,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
 def branches_payload(
     model: Translator,
     search: Search,
-    lines: Sequence[tuple[Branch | None, Line]],
+    lines: Sequence[tuple[Branch | None, TracedHypothesis]],
     shown: tuple[int, int],
     reveal: str | None,
 ) -> bytes:

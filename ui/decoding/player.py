@@ -14,7 +14,7 @@ from headlight.analysis.layout import narrowest
 from transformer import Translator
 from transformer.decoding.strategies import Decoding
 from ui.decoding.payload import Start, all_fit, branches_payload, player_payload
-from ui.decoding.search import Line, Search, line_in, search
+from ui.decoding.search import Search, TracedHypothesis, line_in, search
 from ui.decoding.view import MOST_BRANCHES, UNDER, Branch, DecodingView
 from ui.state import models
 from ui.state.cache import cached
@@ -180,7 +180,7 @@ def _head(head: object) -> tuple[int, int | None] | None:
     return None
 
 
-def branch_cards(model: Translator, search: Search, lines: Sequence[tuple[Branch | None, Line]]) -> None:
+def branch_cards(model: Translator, search: Search, lines: Sequence[tuple[Branch | None, TracedHypothesis]]) -> None:
     """The branches side by side, after the original decode; each can be closed."""
     view: DecodingView = st.session_state["view"]
     reveal = st.session_state.pop("revealed", None)

@@ -120,7 +120,7 @@ class Search:
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class TracedHypothesis:
     """One hypothesis, and its attention weights: `decoder` [L, H, T, T], `cross` [L, H, T, S]."""
 
     ids: tuple[int, ...]
@@ -132,7 +132,7 @@ class Line:
     cross: np.ndarray
 
     @property
-    def without_weights(self) -> Line:
+    def without_weights(self) -> TracedHypothesis:
         """The same with no attention weights, as of a `Search`."""
         return replace(self, decoder=_NONE, cross=_NONE)
 
@@ -142,7 +142,7 @@ def search(name: str, text: str, decoding: Decoding) -> Search:
     return _search(name, models.version(name), text, decoding)
 
 
-def line(name: str, text: str, decoding: Decoding, branch: Branch) -> Line:
+def line(name: str, text: str, decoding: Decoding, branch: Branch) -> TracedHypothesis:
     """The best hypothesis of a decode that is changed as `branch` says."""
     return _line(name, models.version(name), text, decoding, branch)
 
@@ -176,7 +176,7 @@ def _resampler(name: str, version: tuple[int, ...], text: str) -> Resampler:
 
 
 @cached(60, "Continuing from there")
-def _line(name: str, version: tuple[int, ...], text: str, decoding: Decoding, branch: Branch) -> Line:
+def _line(name: str, version: tuple[int, ...], text: str, decoding: Decoding, branch: Branch) -> TracedHypothesis:
     model = models.translator(name)
     source = model.encode(text)
     tap_at = branch.tap_at(model.model.config, len(source))
@@ -275,14 +275,14 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def line_in(search: Search, end: int, eos_id: int) -> Line:
+def line_in(search: Search, end: int, eos_id: int) -> TracedHypothesis:
     """The hypothesis that ends in a node of the tree."""
     path = search.tree.path(end)
     nodes = [search.tree.nodes[index] for index in path[1:]]
     answers = search.answers
     rows = [answers[index] for index in path[:-1]]
     decoder, cross = (kind.rows(rows).transpose(1, 2, 0, 3) for kind in (search.decoder, search.cross))
-    return Line(
+    return TracedHypothesis(
         tuple(node.token for node in nodes),
         tuple(node.log_prob for node in nodes),
         nodes[-1].total,

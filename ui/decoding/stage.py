@@ -15,7 +15,7 @@ from ui.decoding.downloads import export
 from ui.decoding.payload import node_labels
 from ui.decoding.player import branch_cards, horizon, place, player, shown_head
 from ui.decoding.reference import reference
-from ui.decoding.search import Line, Search, fitting, line, line_in, search
+from ui.decoding.search import Search, TracedHypothesis, fitting, line, line_in, search
 from ui.decoding.view import FATES, Branch, DecodingView
 from ui.state.view import update, write_address
 from ui.widgets.errors import plain_errors
@@ -98,10 +98,12 @@ def _tree_table(found: Search, names: list[str], last: int | None) -> None:
 
 def _branches(
     name: str, text: str, model: Translator, found: Search, view: DecodingView
-) -> list[tuple[Branch | None, Line]]:
+) -> list[tuple[Branch | None, TracedHypothesis]]:
     """Draws each branch beside the original decode; returns them for the export."""
     fit = fitting(model, found.source.ids, view.branches)
-    lines: list[tuple[Branch | None, Line]] = [(None, line_in(found, found.tree.winner, model.model.config.eos_id))]
+    lines: list[tuple[Branch | None, TracedHypothesis]] = [
+        (None, line_in(found, found.tree.winner, model.model.config.eos_id))
+    ]
     if not fit:
         st.caption(
             explained(

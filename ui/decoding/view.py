@@ -12,7 +12,7 @@ from transformer.decoding.search import TapAt
 from transformer.decoding.strategies import STRATEGIES, Decoding, Parameter, parameters
 from transformer.decoding.tree import Outcome
 from transformer.taps import Replace, Site, Tap, chain
-from ui.state.view import View, number, one_of, whole
+from ui.state.view import PageView, number, one_of, whole
 
 # What stands under each word of the tree.
 UNDER = {
@@ -112,7 +112,7 @@ class Branch:
 
 # A field for each parameter of the strategies. None is the value that the strategy opens with.
 _Settings = make_dataclass(
-    "_Settings", [(field, float | None, None) for field in parameters()], bases=(View,), frozen=True
+    "_Settings", [(field, float | None, None) for field in parameters()], bases=(PageView,), frozen=True
 )
 
 

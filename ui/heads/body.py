@@ -17,9 +17,18 @@ from headlight.formatting import signed
 from headlight.viewer.packing import pack
 from transformer import Translator
 from transformer.trace import KINDS
-from ui.heads.corpus import Chosen, choose_corpus
+from ui.heads.corpus import ChosenCorpus, choose_corpus
 from ui.heads.head import chosen_head, chosen_measure, head
-from ui.heads.measurements import Asked, Measured, find, find_history, history_files, measure, measure_history, of_sets
+from ui.heads.measurements import (
+    MeasuredAtlas,
+    MeasurementRequest,
+    find,
+    find_history,
+    history_files,
+    measure,
+    measure_history,
+    of_sets,
+)
 from ui.heads.payload import header
 from ui.heads.sets import sets
 from ui.heads.table import table
@@ -45,7 +54,7 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
     if chosen.spec is None:
         st.info("Choose a corpus to measure the heads over.", icon=":material/dataset:")
         return
-    asked = Asked(name, version(name), chosen, pairs)
+    asked = MeasurementRequest(name, version(name), chosen, pairs)
     job = JOBS.get("heads", asked, partial(measure, asked), partial(find, asked), chosen.brought)
     if chosen.brought:
         _seen(asked)
@@ -56,7 +65,7 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
     if job.error is not None:
         failed("heads", asked, job.error)
         return
-    assert isinstance(job.result, Measured)
+    assert isinstance(job.result, MeasuredAtlas)
     past = None
     if history_files(name):
         find_past = partial(find_history, asked)
@@ -77,7 +86,7 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
         )
 
 
-def _json(measured: Measured, past: Job[Any] | None, asked: Asked) -> str:
+def _json(measured: MeasuredAtlas, past: Job[Any] | None, asked: MeasurementRequest) -> str:
     """As the command line writes it; made when it is asked for."""
     what = asked.chosen.spec, None, asked.pairs
     provenance = facts(asked.name, digest_of(asked.name), what, measured.when, measured.by)
@@ -89,7 +98,7 @@ def _history(past: Job[Any] | None) -> History:
 
 
 @st.fragment
-def _shown(measured: Measured, past: Job[Any] | None, asked: Asked) -> None:
+def _shown(measured: MeasuredAtlas, past: Job[Any] | None, asked: MeasurementRequest) -> None:
     """The picture with the chosen head, and the table. A fragment, so that choosing a head draws nothing else."""
     view: HeadsView = st.session_state["view"]
     atlas, history = measured.atlas, _history(past)
@@ -118,7 +127,7 @@ def _take_pick(pick: Mapping[str, Any]) -> None:
         update(step=pick["step"])
 
 
-def _about(measured: Measured, history: History, asked: Asked) -> None:
+def _about(measured: MeasuredAtlas, history: History, asked: MeasurementRequest) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(_summary(measured, history, asked.chosen), width="stretch")
         help = "Results are cached until the model or the measures change."
@@ -128,7 +137,7 @@ def _about(measured: Measured, history: History, asked: Asked) -> None:
             st.rerun()
 
 
-def _summary(measured: Measured, history: History, chosen: Chosen) -> str:
+def _summary(measured: MeasuredAtlas, history: History, chosen: ChosenCorpus) -> str:
     """What was measured, on which data and when; and what is missing, and why."""
     atlas = measured.atlas
     day = date.fromisoformat(measured.when)
@@ -161,7 +170,7 @@ def _summary(measured: Measured, history: History, chosen: Chosen) -> str:
 
 
 @st.fragment(run_every=SEEN_EVERY)
-def _seen(asked: Asked) -> None:
+def _seen(asked: MeasurementRequest) -> None:
     """Keeps the measurements for as long as the page is open, also where nothing is clicked on it for long."""
     for what in ("heads", "history"):
         JOBS.seen(what, asked)

@@ -16,7 +16,7 @@ from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.multi30k import usual_folder
 from headlight.corpora.pairs import First, Pair, Pairs
 from headlight.corpora.preview import READ
-from headlight.corpora.truth import Known, has_truth, known
+from headlight.corpora.truth import KnownPair, has_truth, known
 from headlight.importers.examples import examples
 from transformer import Translator
 from ui.heads.view import COUNTS, HeadsView
@@ -30,7 +30,7 @@ UPLOAD, FILE = "upload", "file"
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenCorpus:
     """`spec` is as `open_corpus` reads it, or EXAMPLES; None while there is none. `written` is its files' time."""
 
     spec: str | None
@@ -71,7 +71,7 @@ def suited(model: Translator, among: Iterable[str]) -> str | None:
     return EXAMPLES if EXAMPLES in among else None
 
 
-def choose_corpus(name: str, model: Translator, view: HeadsView) -> tuple[Chosen, int]:
+def choose_corpus(name: str, model: Translator, view: HeadsView) -> tuple[ChosenCorpus, int]:
     """Draws the choice of the corpus and of how many of its sentences, and what it needs to know."""
     corpora = choices(model)
     there = (shipped(name) or {}).get("corpus")  # measured already: no page begins empty
@@ -107,7 +107,7 @@ def choose_corpus(name: str, model: Translator, view: HeadsView) -> tuple[Chosen
             "Corpus files", key="heads-file", placeholder="/data/pairs.tsv:en:hi", help=f"One of: {FORMS}."
         )
         return _brought((spec or "").strip() or None), pairs
-    return Chosen(chosen), pairs
+    return ChosenCorpus(chosen), pairs
 
 
 def counts(chosen: str | None) -> tuple[int, ...]:
@@ -115,15 +115,15 @@ def counts(chosen: str | None) -> tuple[int, ...]:
     return COUNTS if chosen in (UPLOAD, FILE) else tuple(count for count in COUNTS if count <= 1000)
 
 
-def _brought(spec: str | None) -> Chosen:
+def _brought(spec: str | None) -> ChosenCorpus:
     try:
-        return Chosen(spec, written(spec or ""), brought=True)
+        return ChosenCorpus(spec, written(spec or ""), brought=True)
     except OSError as error:  # a folder that may not be read, or a name that is too long to be one
         st.info(f"This cannot be opened: {error.strerror}.", icon=":material/info:")
-        return Chosen(None)
+        return ChosenCorpus(None)
 
 
-def opened(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterable[Known]], str]:
+def opened(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterable[KnownPair]], str]:
     """The pairs with what is known of them, and who says so. Raises ValueError where there is no such corpus."""
     if spec != EXAMPLES:
         corpus = open_split(spec)

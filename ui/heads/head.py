@@ -12,7 +12,7 @@ from streamlit.errors import StreamlitAPIException
 from headlight.analysis.atlas import Atlas
 from headlight.analysis.atlas.guesses import OF_PRONOUNS
 from headlight.analysis.atlas.report import History
-from headlight.analysis.atlas.roles import RULE, Role, Sentence, compared, roles, shows, since
+from headlight.analysis.atlas.roles import RULE, RankedSentence, Role, compared, roles, shows, since
 from headlight.analysis.measures import Measure
 from headlight.graphemes import shortened
 from transformer.trace import Kind
@@ -108,7 +108,7 @@ def _examples(atlas: Atlas, kind: Kind, place: tuple[int, int], measure: str) ->
             st.info("Choose Attention in the menu.", icon=":material/info:")
 
 
-def ends(measure: Measure, both: tuple[Sentence, Sentence]) -> list[tuple[str, int, str]]:
+def ends(measure: Measure, both: tuple[RankedSentence, RankedSentence]) -> list[tuple[str, int, str]]:
     """A label, a place in the corpus and a value for the best and the worst sentence; one where they read the same."""
     best, worst = ("Best sentence", "Worst sentence") if measure.unit == "share" else ("Highest", "Lowest")
     texts = [value_text(measure, one.value) for one in both]

@@ -14,10 +14,10 @@ from headlight.analysis.atlas.report import History
 from headlight.analysis.pruning import Pruning
 from headlight.analysis.pruning.checkpoint import study
 from headlight.checkpoints import snapshots, step_of
-from headlight.corpora.truth import Known
+from headlight.corpora.truth import KnownPair
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
-from ui.heads.corpus import Chosen, opened
+from ui.heads.corpus import ChosenCorpus, opened
 from ui.state import atlases, models
 from ui.state.atlases import EXAMPLES
 from ui.state.jobs import Progress
@@ -30,17 +30,17 @@ MOST_SNAPSHOTS = 12
 
 
 @dataclass(frozen=True)
-class Asked:
+class MeasurementRequest:
     """What is measured: a model as its files are now, and a part of a corpus."""
 
     name: str
     version: tuple[int, ...]
-    chosen: Chosen
+    chosen: ChosenCorpus
     pairs: int
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredAtlas:
     """`by` says whose the alignment is: "gold", an aligner, or "" for nobody's; `when` is a date, "2026-11-21"."""
 
     atlas: Atlas
@@ -48,20 +48,20 @@ class Measured:
     when: str
 
 
-def measure(asked: Asked, progress: Progress) -> Measured:
+def measure(asked: MeasurementRequest, progress: Progress) -> MeasuredAtlas:
     """Every head over the corpus."""
     progress(0.0, "Opening the corpus")
     model = models.translator(asked.name)
     pairs, by = opened(model, _spec(asked), asked.pairs)
     with TURNS.turn():
         most = _count(asked, pairs, asked.pairs)
-        measured = Measured(_atlas(model.checkpoint, pairs, most, SAMPLE, progress), by, atlases.today())
+        measured = MeasuredAtlas(_atlas(model.checkpoint, pairs, most, SAMPLE, progress), by, atlases.today())
     about = {"corpus": _spec(asked), "alignment": measured.by, "measured": measured.when}
     _keep("heads", asked, about | measured.atlas.to_dict())
     return measured
 
 
-def measure_history(asked: Asked, progress: Progress) -> History:
+def measure_history(asked: MeasurementRequest, progress: Progress) -> History:
     """The same at each snapshot, without what takes many passes."""
     base = models.translator(asked.name)
     files, history = history_files(asked.name), []
@@ -81,12 +81,12 @@ def measure_history(asked: Asked, progress: Progress) -> History:
     return history
 
 
-def of_sets(asked: Asked) -> Asked:
+def of_sets(asked: MeasurementRequest) -> MeasurementRequest:
     """What is measured of heads in sets where every head is measured over this."""
     return replace(asked, pairs=min(asked.pairs, SETS))
 
 
-def measure_sets(asked: Asked, progress: Progress) -> Pruning:
+def measure_sets(asked: MeasurementRequest, progress: Progress) -> Pruning:
     """The heads in order of importance, and the model without more and more of them."""
     progress(0.0, "Opening the corpus")
     model = models.translator(asked.name)
@@ -98,7 +98,7 @@ def measure_sets(asked: Asked, progress: Progress) -> Pruning:
     return found
 
 
-def find_sets(asked: Asked) -> Pruning | None:
+def find_sets(asked: MeasurementRequest) -> Pruning | None:
     facts = _find("sets", asked)
     try:
         return Pruning.from_dict(facts["sets"]) if facts else None
@@ -106,16 +106,16 @@ def find_sets(asked: Asked) -> Pruning | None:
         return None
 
 
-def find(asked: Asked) -> Measured | None:
+def find(asked: MeasurementRequest) -> MeasuredAtlas | None:
     """What `measure` found before."""
     facts = _find("heads", asked)
     try:
-        return Measured(Atlas.from_dict(facts), facts["alignment"] or "", facts["measured"]) if facts else None
+        return MeasuredAtlas(Atlas.from_dict(facts), facts["alignment"] or "", facts["measured"]) if facts else None
     except (KeyError, TypeError, ValueError, AttributeError):  # written by another version, or by other software
         return None
 
 
-def find_history(asked: Asked) -> History | None:
+def find_history(asked: MeasurementRequest) -> History | None:
     facts = _find("history", asked)
     try:
         return [(one["step"], Atlas.from_dict(one)) for one in facts["history"]] if facts else None
@@ -123,25 +123,25 @@ def find_history(asked: Asked) -> History | None:
         return None
 
 
-def _find(what: str, asked: Asked) -> atlases.Facts | None:
+def _find(what: str, asked: MeasurementRequest) -> atlases.Facts | None:
     return None if asked.chosen.spec is None or asked.chosen.brought else atlases.find(what, *_key(asked))
 
 
-def _keep(what: str, asked: Asked, facts: atlases.Facts) -> None:
+def _keep(what: str, asked: MeasurementRequest, facts: atlases.Facts) -> None:
     if not asked.chosen.brought:
         atlases.keep(what, *_key(asked), facts)
 
 
-def _key(asked: Asked) -> tuple[str, str, int]:
+def _key(asked: MeasurementRequest) -> tuple[str, str, int]:
     return asked.name, _spec(asked), asked.pairs
 
 
-def _spec(asked: Asked) -> str:
+def _spec(asked: MeasurementRequest) -> str:
     assert asked.chosen.spec is not None
     return asked.chosen.spec
 
 
-def _count(asked: Asked, pairs: Callable[[], Iterable[Known]], most: int) -> int:
+def _count(asked: MeasurementRequest, pairs: Callable[[], Iterable[KnownPair]], most: int) -> int:
     """How many sentences there are to be measured. What comes with the app has as many as can be asked for."""
     if asked.chosen.brought or asked.chosen.spec == EXAMPLES:
         return max(1, sum(1 for _ in islice(pairs(), most)))
@@ -149,7 +149,7 @@ def _count(asked: Asked, pairs: Callable[[], Iterable[Known]], most: int) -> int
 
 
 def _atlas(
-    checkpoint: Checkpoint, pairs: Callable[[], Iterable[Known]], most: int, sample: int, progress: Progress
+    checkpoint: Checkpoint, pairs: Callable[[], Iterable[KnownPair]], most: int, sample: int, progress: Progress
 ) -> Atlas:
     def read(count: int) -> None:
         progress(count / most, f"{count:,} sentences" if count else "switching each off in turn")

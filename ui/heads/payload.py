@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from headlight.analysis.atlas import Atlas, Spread
+from headlight.analysis.atlas import Atlas, MeasureSpread
 from headlight.analysis.atlas.report import History
 from headlight.analysis.atlas.roles import roles
 from headlight.analysis.measures import Measure
@@ -72,13 +72,13 @@ def _scale(measure: Measure, moments: list[tuple[int | None, Atlas]], kind: Kind
     return {"least": least, "most": most, "signed": False, "range": f"to {most:.2g}{unit}"}
 
 
-def _numbers(spread: Spread | None) -> list[list[float | None]] | None:
+def _numbers(spread: MeasureSpread | None) -> list[list[float | None]] | None:
     if spread is None:
         return None
     return [[None if np.isnan(value) else round(value, 4) for value in row] for row in spread.mean.tolist()]
 
 
-def _texts(measure: Measure, spread: Spread | None) -> list[list[str]] | None:
+def _texts(measure: Measure, spread: MeasureSpread | None) -> list[list[str]] | None:
     """Each head's number with its spread."""
     if spread is None:
         return None

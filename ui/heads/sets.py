@@ -18,7 +18,7 @@ from headlight.charts.spread import beside_spread
 from headlight.formatting import signed
 from headlight.importers.bundle import zip_folder
 from transformer import Translator
-from ui.heads.measurements import Asked, find_sets, measure_sets, of_sets
+from ui.heads.measurements import MeasurementRequest, find_sets, measure_sets, of_sets
 from ui.heads.view import HeadsView
 from ui.heads.waiting import at_work, failed, wait
 from ui.state.jobs import JOBS
@@ -36,7 +36,7 @@ COUNTED = 0.5  # the share of exact translations from which on these are shown, 
 
 
 @st.fragment
-def sets(name: str, model: Translator, asked: Asked) -> None:
+def sets(name: str, model: Translator, asked: MeasurementRequest) -> None:
     """Begins when it is asked for, since it takes minutes; a link asks as well."""
     view: HeadsView = st.session_state["view"]
     asked = of_sets(asked)
@@ -59,7 +59,7 @@ def sets(name: str, model: Translator, asked: Asked) -> None:
     _curves(name, model, asked, job.result, view)
 
 
-def _curves(name: str, model: Translator, asked: Asked, found: Pruning, view: HeadsView) -> None:
+def _curves(name: str, model: Translator, asked: MeasurementRequest, found: Pruning, view: HeadsView) -> None:
     point = _point(found, view)
     gone, own = found.gone[point], found.in_order[point]
     theme = st.context.theme.type or "light"

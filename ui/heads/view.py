@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headlight.analysis.measures import MEASURES
-from ui.state.view import View, one_of, whole
+from ui.state.view import PageView, one_of, whole
 
 COUNTS = (200, 1000, 5000)  # sentences
 ANY, NAMED = "all", "named"
 
 
 @dataclass(frozen=True)
-class HeadsView(View):
+class HeadsView(PageView):
     """Everything that defines the Heads page. Paths of files are not in it: a link opens no files."""
 
     PAGE: ClassVar[str | None] = "heads"
-    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"corpus", "step", "sets", "gone"}
+    OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"corpus", "step", "sets", "gone"}
 
     corpus: str | None = None  # one of `corpus.choices`; None is what suits the model
     pairs: int = 1000

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui.heads.measurements import Asked
+from ui.heads.measurements import MeasurementRequest
 from ui.state.jobs import JOBS, Job
 from ui.state.public import without_places
 from ui.widgets.text import literal
@@ -28,7 +28,7 @@ def wait(job: Job[Any]) -> None:
 
 
 @st.fragment(run_every=TICK)
-def at_work(job: Job[Any], what: str, asked: Asked) -> None:
+def at_work(job: Job[Any], what: str, asked: MeasurementRequest) -> None:
     """How far it is; when it is done, the page is redrawn."""
     if job.done:
         st.rerun()
@@ -36,7 +36,7 @@ def at_work(job: Job[Any], what: str, asked: Asked) -> None:
     st.progress(job.share, f"{NAMES[what]}: {job.doing}" if job.doing else NAMES[what])
 
 
-def failed(what: str, asked: Asked, error: Exception) -> None:
+def failed(what: str, asked: MeasurementRequest, error: Exception) -> None:
     if isinstance(error, ValueError | OSError):
         st.info(why(error), icon=":material/info:")
     else:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headlight.teaching.lessons import Lesson, Measuring, Step, base, introduction, pose, read, truth
+from headlight.teaching.lessons import Lesson, LessonComputer, Step, base, introduction, pose, read, truth
 from ui.state import models
 from ui.state.cache import cached
 
 
 @dataclass(frozen=True)
-class Asked:
+class PosedStep:
     """A step as its model has it. `truth` goes to no browser before a guess has come from there."""
 
     text: str
@@ -31,16 +31,16 @@ def shelf() -> tuple[list[Lesson], list[str]]:
     return sorted(lessons, key=lambda lesson: (lesson.number, lesson.name)), wrong
 
 
-def asked(lesson: Lesson, step: Step) -> Asked:
+def asked(lesson: Lesson, step: Step) -> PosedStep:
     """The question with its answer. Raises ValueError where the model is not there, or can't answer."""
     models.translator(step.model)  # it says where there is none
     path = models.LESSONS / f"{lesson.name}.md"
     return _asked(path, path.stat().st_mtime_ns, step.name, models.version(step.model))
 
 
-def measuring(step: Step) -> Measuring:
+def measuring(step: Step) -> LessonComputer:
     """What computes a step's answers, on the models that everybody shares."""
-    return Measuring(models.translator, models.model_folder, base(step))
+    return LessonComputer(models.translator, models.model_folder, base(step))
 
 
 @cached(100, turn=False, seconds=3600)
@@ -49,8 +49,8 @@ def _read(path: Path, changed: int) -> Lesson:
 
 
 @cached(100, "Asking the model", seconds=3600)
-def _asked(path: Path, changed: int, name: str, version: tuple[int, ...]) -> Asked:
+def _asked(path: Path, changed: int, name: str, version: tuple[int, ...]) -> PosedStep:
     lesson = _read(path, changed)
     step = lesson.steps[lesson.step(name)]
     of = measuring(step)
-    return Asked(introduction(step, of), pose(step, of), truth(step, of))
+    return PosedStep(introduction(step, of), pose(step, of), truth(step, of))

@@ -68,7 +68,7 @@ def own_address(step: Step) -> str:
     return f"{step.page}?{urlencode({'model': step.model, **step.query})}"
 
 
-def _answer(lesson: Lesson, step: Step, asked: shelf.Asked) -> dict[str, Any] | None:
+def _answer(lesson: Lesson, step: Step, asked: shelf.PosedStep) -> dict[str, Any] | None:
     """What may be known after the answer, or None before it."""
     guesses = st.session_state.get(TOLD, {})
     if (lesson.name, step.name) not in guesses:

@@ -20,7 +20,7 @@ from headlight import folders
 from headlight.formatting import percent
 from headlight.teaching.lessons import Lesson, Step, judge
 from server.classroom import codes
-from server.classroom.classes import Asked, Classes, Question, Quota, Refused, require_small, rows
+from server.classroom.classes import Classes, ClassQuestion, ClassRefusal, OpenedStep, Quota, require_small, rows
 from server.classroom.codes import whose
 from server.classroom.store import AWAY, Full, Gone, store
 from server.classroom.tally import in_words, is_right, share_right, split
@@ -75,7 +75,7 @@ def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
     try:
         classes = Classes(store())
         classes.counts(code, secret)
-    except (Gone, Refused) as error:
+    except (Gone, ClassRefusal) as error:
         look_here.drop_secret(code)
         secret_keeper.keep(code, is_teacher, wrong=secret)
         _not_taught(_sentence(error) if store().set_aside_as else NOT_TAUGHT)
@@ -95,7 +95,7 @@ def _is_teacher(code: str, secret: str) -> bool:
     """Whether this is the secret of a class that goes on."""
     try:
         Classes(store()).counts(code, secret)
-    except (Gone, Refused, *AWAY):
+    except (Gone, ClassRefusal, *AWAY):
         return False
     return True
 
@@ -121,7 +121,7 @@ def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str
         st.rerun()  # the whole page: the step, the results and what was refused stand around this
     try:
         shown, joined = classes.counts(code, secret)
-    except (Gone, Refused, *AWAY) as error:
+    except (Gone, ClassRefusal, *AWAY) as error:
         st.info(_sentence(error), icon=":material/info:")
         return
     state, join = shown.state, join_address()
@@ -162,7 +162,7 @@ def _split(classes: Classes, lesson: Lesson, code: str, secret: str) -> None:
     refusal()
     try:
         shown, joined = classes.counts(code, secret)
-    except (Gone, Refused, *AWAY) as error:
+    except (Gone, ClassRefusal, *AWAY) as error:
         st.info(_sentence(error), icon=":material/info:")
         return
     question, state = shown.question, shown.state
@@ -219,10 +219,10 @@ def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[st
                 update(step=name)
 
 
-def _question(lesson: Lesson, step: Step) -> Question:
+def _question(lesson: Lesson, step: Step) -> ClassQuestion:
     asked = shelf.asked(lesson, step)
     at = lesson.steps.index(step) + 1
-    return Question(
+    return ClassQuestion(
         step.name,
         step.title,
         asked.posed["question"],
@@ -234,7 +234,7 @@ def _question(lesson: Lesson, step: Step) -> Question:
     )
 
 
-def _together(question: Question, truth: Mapping[str, Any], rounds: list[dict[str, Any]]) -> dict[str, Any]:
+def _together(question: ClassQuestion, truth: Mapping[str, Any], rounds: list[dict[str, Any]]) -> dict[str, Any]:
     """How the class did: the share and the count of right answers in each round, and what the mean of its rows has in
     common with the head's."""
     posed = dict(question.posed)
@@ -274,7 +274,7 @@ def _below(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str)
 def _csv(code: str, secret: str) -> str:
     try:
         return csv_text(rows(Classes(store()).results(code, secret)))
-    except (Gone, Refused, *AWAY) as error:
+    except (Gone, ClassRefusal, *AWAY) as error:
         return csv_text([[_sentence(error)]])
 
 
@@ -285,14 +285,14 @@ def _results(classes: Classes, code: str, secret: str) -> None:
             return
         try:
             asked = classes.results(code, secret)
-        except (Gone, Refused, *AWAY) as error:
+        except (Gone, ClassRefusal, *AWAY) as error:
             st.info(_sentence(error), icon=":material/info:")
             return
         st.table([_line(one) for one in asked], border="horizontal")
         st.caption("Only answers are kept: no name, no device, no address.")
 
 
-def _line(asked: Asked) -> dict[str, str]:
+def _line(asked: OpenedStep) -> dict[str, str]:
     posed, last = dict(asked.question.posed), asked.rounds[-1]
     shares = [share_right(posed, asked.truth, one.guesses) for one in asked.rounds] if asked.truth else []
     words = [in_words(posed, guess) for guess in last.guesses] if asked.truth else []  # the class sees this screen
@@ -343,7 +343,7 @@ class _said:
         st.session_state.pop(REFUSED, None)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
-        if not isinstance(error, (Refused, Full, Gone, ValueError, *AWAY)):
+        if not isinstance(error, (ClassRefusal, Full, Gone, ValueError, *AWAY)):
             return False
         st.session_state[REFUSED] = _sentence(error)
         return True

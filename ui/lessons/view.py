@@ -8,14 +8,14 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from server.classroom import codes
-from ui.state.view import View
+from ui.state.view import PageView
 
 LONGEST_PROGRESS = 4000  # characters
 _NAME = re.compile(r"[\w.-]{1,80}")
 
 
 @dataclass(frozen=True)
-class LessonsView(View):
+class LessonsView(PageView):
     """The list of lessons, or one step of one of them. A step brings its model and its sentence, so what other pages
     show is in no address of this page."""
 
@@ -51,7 +51,7 @@ class LessonsView(View):
         return not self.code  # a class has links of its own
 
     def to_query(self) -> dict[str, str]:
-        shared = {field.name for field in fields(View)} | {"done"}
+        shared = {field.name for field in fields(PageView)} | {"done"}
         return {name: value for name, value in super().to_query().items() if name not in shared}
 
     def to_keep(self) -> dict[str, str]:

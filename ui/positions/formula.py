@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from headlight.analysis.positions import Entry, encoding, entry, exp_log_difference
+from headlight.analysis.positions import EncodingEntry, encoding, entry, exp_log_difference
 from headlight.charts.colours import theme_named
 from headlight.charts.order import sums
 from headlight.formatting import minus, two_digits
@@ -101,7 +101,7 @@ def default_dimension(width: int) -> int:
     return 2 * (width * 3 // 32)
 
 
-def filled_in(one: Entry, width: int, base: float) -> list[str]:
+def filled_in(one: EncodingEntry, width: int, base: float) -> list[str]:
     """The formula with its numbers, a step a line, in LaTeX."""
     function, exponent = rf"\{one.function}", f"{2 * one.pair}/{width}"
     return [
@@ -112,7 +112,7 @@ def filled_in(one: Entry, width: int, base: float) -> list[str]:
     ]
 
 
-def _checked(one: Entry, model: Translator, width: int, base: float) -> str:
+def _checked(one: EncodingEntry, model: Translator, width: int, base: float) -> str:
     """The same number in the model's own table, or why there is none."""
     own = own_number(one, model, width, base)
     if own is None:
@@ -122,7 +122,7 @@ def _checked(one: Entry, model: Translator, width: int, base: float) -> str:
     )
 
 
-def own_number(one: Entry, model: Translator, width: int, base: float) -> float | None:
+def own_number(one: EncodingEntry, model: Translator, width: int, base: float) -> float | None:
     """What the model adds at that position and dimension; None where it doesn't add this formula."""
     positions = model.model.encoder.embedding.positions
     if not isinstance(positions, SinusoidalPositions) or width != model.model.config.d_model or base != 10_000:

@@ -26,78 +26,78 @@ _MARKS = {"yes": "has it", "partly": "in part", "no": "lacks it"}
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SchemeVerdict:
     """One property of one scheme: a number in its words, and how far it has the property."""
 
     mark: str  # a key of _MARKS
     text: str
 
 
-def unique(properties: Properties) -> Verdict:
+def unique(properties: Properties) -> SchemeVerdict:
     """The closest two positions; a tenth apart is enough to tell."""
     if math.isnan(properties.closest):
-        return Verdict("partly", "one position only")
+        return SchemeVerdict("partly", "one position only")
     mark = "no" if properties.closest == 0 else "yes" if properties.closest >= 0.1 else "partly"
-    return Verdict(mark, f"{two_digits(properties.closest)} apart")
+    return SchemeVerdict(mark, f"{two_digits(properties.closest)} apart")
 
 
-def bounded(properties: Properties) -> Verdict:
+def bounded(properties: Properties) -> SchemeVerdict:
     """The largest number, and whether a longer text has larger ones."""
     if properties.reach is not None and properties.reach > properties.largest * 1.001:
-        return Verdict("no", f"{two_digits(properties.largest)}, and growing")
-    return Verdict("yes" if properties.largest <= 1 else "partly", f"at most {two_digits(properties.largest)}")
+        return SchemeVerdict("no", f"{two_digits(properties.largest)}, and growing")
+    return SchemeVerdict("yes" if properties.largest <= 1 else "partly", f"at most {two_digits(properties.largest)}")
 
 
-def near(properties: Properties) -> Verdict:
+def near(properties: Properties) -> SchemeVerdict:
     """The largest step between neighbours, beside the mean distance."""
     if math.isnan(properties.step):
-        return Verdict("no", "no distances")
-    return Verdict("yes" if properties.step < 1 else "no", f"{two_digits(100 * properties.step)}% of the mean")
+        return SchemeVerdict("no", "no distances")
+    return SchemeVerdict("yes" if properties.step < 1 else "no", f"{two_digits(100 * properties.step)}% of the mean")
 
 
-def linear(properties: Properties) -> Verdict:
+def linear(properties: Properties) -> SchemeVerdict:
     """The error of the best linear map."""
     if math.isnan(properties.misfit):
-        return Verdict("partly", "too few positions to tell")
+        return SchemeVerdict("partly", "too few positions to tell")
     if properties.largest == 0:
-        return Verdict("no", "0, but nothing moves")
-    return Verdict("yes" if properties.misfit < 1e-6 else "no", f"error of {two_digits(properties.misfit)} steps")
+        return SchemeVerdict("no", "0, but nothing moves")
+    return SchemeVerdict("yes" if properties.misfit < 1e-6 else "no", f"error of {two_digits(properties.misfit)} steps")
 
 
-def beyond(properties: Properties) -> Verdict:
+def beyond(properties: Properties) -> SchemeVerdict:
     """The encoding in a text twice as long as any before."""
     if properties.reach is None:
-        return Verdict("no", f"no row after {properties.positions:,}")
+        return SchemeVerdict("no", f"no row after {properties.positions:,}")
     if properties.largest == 0:
-        return Verdict("partly", "still 0")
+        return SchemeVerdict("partly", "still 0")
     if properties.added:
-        return Verdict(
+        return SchemeVerdict(
             "no",
             plural(properties.added, "more bit needed", "more bits needed"),
         )
     if properties.moved > 1e-9:
-        return Verdict("no", f"old ones change by {two_digits(properties.moved)}")
+        return SchemeVerdict("no", f"old ones change by {two_digits(properties.moved)}")
     if properties.reach > properties.largest * 1.001:
-        return Verdict("no", f"{two_digits(properties.reach)}, never seen")
-    return Verdict("yes", f"defined, at most {two_digits(properties.reach)}")
+        return SchemeVerdict("no", f"{two_digits(properties.reach)}, never seen")
+    return SchemeVerdict("yes", f"defined, at most {two_digits(properties.reach)}")
 
 
-def deterministic(properties: Properties) -> Verdict:
+def deterministic(properties: Properties) -> SchemeVerdict:
     """How much the encoding of a position differs when it is made a second time."""
     if properties.again is None:
-        return Verdict("partly", "learned once: not known")
+        return SchemeVerdict("partly", "learned once: not known")
     if properties.again:
-        return Verdict("no", f"another: {two_digits(100 * properties.again)}% apart")
+        return SchemeVerdict("no", f"another: {two_digits(100 * properties.again)}% apart")
     if properties.moved > 1e-9:
-        return Verdict("partly", "the same for one length")
-    return Verdict("yes", "the same again")
+        return SchemeVerdict("partly", "the same for one length")
+    return SchemeVerdict("yes", "the same again")
 
 
-def any_dimension(properties: Properties) -> Verdict:
+def any_dimension(properties: Properties) -> SchemeVerdict:
     """How many numbers an encoding can have."""
     if properties.widths == "fixed":
-        return Verdict("no", "the scheme decides")
-    return Verdict("yes", "any even number" if properties.widths == "even" else "any number")
+        return SchemeVerdict("no", "the scheme decides")
+    return SchemeVerdict("yes", "any even number" if properties.widths == "even" else "any number")
 
 
 _ROWS = (

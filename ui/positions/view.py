@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headlight.analysis.positions import BASE, FORMULAS, HALVES
-from ui.state.view import LONGEST_TEXT, View, number, whole
+from ui.state.view import LONGEST_TEXT, PageView, number, whole
 
 SCHEMES = ("sinusoidal", "learned", "none", "integer", "normalised", "binary")
 assert {*SCHEMES} == {*FORMULAS, "learned"} - {*HALVES}
@@ -16,11 +16,11 @@ MOST_POSITIONS, MOST_WIDTH, MOST_BASE, MOST_CURVES, MOST_SHIFT = 10_000, 1_024, 
 
 
 @dataclass(frozen=True)
-class PositionsView(View):
+class PositionsView(PageView):
     """Everything that defines the Positions page."""
 
     PAGE: ClassVar[str | None] = "positions"
-    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"one", "other"}
+    OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"one", "other"}
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"word"})
 
     scheme: str | None = None  # None is the model's own, as in `d_model`

@@ -11,12 +11,12 @@ import streamlit as st
 
 from transformer.trace import KINDS, Kind
 
-V = TypeVar("V", bound="View")
+V = TypeVar("V", bound="PageView")
 LONGEST_TEXT = 10_000  # characters that a link may carry
 
 
 @dataclass(frozen=True)
-class View:
+class PageView:
     """What all pages share; a page's own view adds its fields. `None` is the page's own choice."""
 
     OF_MODEL: ClassVar[frozenset[str]] = frozenset({"layer", "head"})  # fields that mean nothing in another model,
@@ -136,7 +136,7 @@ def settle(**chosen: int) -> None:
     It becomes the view's when another sentence is read: a comparison of two would not be one if each were shown with
     a head of its own. Until then it is not in the address, which would get an entry that nobody asked for.
     """
-    view: View = st.session_state["view"]
+    view: PageView = st.session_state["view"]
     left = {name: value for name, value in chosen.items() if getattr(view, name) is None}
     st.session_state["settled"] = left
 
@@ -146,7 +146,7 @@ def update(**changes: object) -> None:
 
     With another model or sentence, every page drops what referred to the one before; what the page settled stays.
     """
-    view: View = st.session_state["view"]
+    view: PageView = st.session_state["view"]
     if changes.keys() & view.SHOWN and "model" not in changes:
         changes = st.session_state.get("settled", {}) | changes
     lost = _lost(changes)

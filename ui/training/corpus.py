@@ -64,7 +64,7 @@ HUB_ROWS = 20_000  # of a dataset that a preview reads over the network, or lets
 
 
 @dataclass(frozen=True)
-class Chosen:
+class TrainingCorpus:
     """`spec` is as `open_corpus` reads it, or None while there is none; `kind` is a key of CHOICES."""
 
     kind: str
@@ -76,24 +76,24 @@ def chosen_kind(view: TrainingView) -> str:
     return kind if kind in CHOICES else FIRST
 
 
-def choose_data(view: TrainingView) -> Chosen:
+def choose_data(view: TrainingView) -> TrainingCorpus:
     """Draw the choice of the data and what it needs to know."""
     kind = chosen_kind(view)
     choose(view, "data", "Data", CHOICES, kind, menu=True, **bound("data", size=None, start=None, reseeds=True))
     st.caption(SAID[kind])
     if kind == "multi30k":
-        return Chosen(kind, _pair(kind, LANGUAGES, view))
+        return TrainingCorpus(kind, _pair(kind, LANGUAGES, view))
     if kind == "tatoeba":
-        return Chosen(kind, _tatoeba(view))
+        return TrainingCorpus(kind, _tatoeba(view))
     if kind == "mixture":
-        return Chosen(kind, _mixture())
+        return TrainingCorpus(kind, _mixture())
     if kind == "upload":
-        return Chosen(kind, upload())
+        return TrainingCorpus(kind, upload())
     if kind == "file":
-        return Chosen(kind, _file())
+        return TrainingCorpus(kind, _file())
     if kind == "hub":
-        return Chosen(kind, _hub())
-    return Chosen(kind, kind)
+        return TrainingCorpus(kind, _hub())
+    return TrainingCorpus(kind, kind)
 
 
 def _tatoeba(view: TrainingView) -> str | None:

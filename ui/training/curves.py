@@ -43,7 +43,7 @@ class Watched:
 
 
 @dataclass
-class Line:
+class CurveLine:
     name: str
     style: Style
     x: Floats
@@ -55,7 +55,7 @@ class Line:
 class Chart:
     title: str
     unit: str
-    lines: list[Line] = field(default_factory=list)
+    lines: list[CurveLine] = field(default_factory=list)
 
 
 def charts(runs: Sequence[Watched], smooth: int = 0) -> list[Chart]:
@@ -77,22 +77,22 @@ def charts(runs: Sequence[Watched], smooth: int = 0) -> list[Chart]:
     for number, run in enumerate(runs):
         columns, config = run.columns, run.config
         train, validation = calm(columns, columns.loss), scores(columns.evaluations, "loss")
-        loss.lines.append(Line(f"training{note}", "thin", *train, number))
-        loss.lines.append(Line("validation", "main", *validation, number))
+        loss.lines.append(CurveLine(f"training{note}", "thin", *train, number))
+        loss.lines.append(CurveLine("validation", "main", *validation, number))
         if alone:
-            perplexity.lines.append(Line(f"training{note}", "thin", train[0], _exp(train[1]), number))
-        perplexity.lines.append(Line("validation", "main", validation[0], _exp(validation[1]), number))
+            perplexity.lines.append(CurveLine(f"training{note}", "thin", train[0], _exp(train[1]), number))
+        perplexity.lines.append(CurveLine("validation", "main", validation[0], _exp(validation[1]), number))
         score.lines += _scores(columns, number, alone)
-        rate.lines.append(Line("now", "second", *thinned(columns.step, columns.learning_rate), number))
-        rate.lines.append(Line("scheduled", "ahead", *_ahead(config, columns), number))
-        norm.lines.append(Line(f"before clipping{note}", "second", *calm(columns, columns.gradient_norm), number))
+        rate.lines.append(CurveLine("now", "second", *thinned(columns.step, columns.learning_rate), number))
+        rate.lines.append(CurveLine("scheduled", "ahead", *_ahead(config, columns), number))
+        norm.lines.append(CurveLine(f"before clipping{note}", "second", *calm(columns, columns.gradient_norm), number))
         if alone and config.clip:
             ends = np.array([0.0, float(config.steps)])
-            norm.lines.append(Line("clipped to", "level", ends, np.full(2, config.clip)))
-        speed.lines.append(Line("mean of several steps", "second", *speeds(columns), number))
+            norm.lines.append(CurveLine("clipped to", "level", ends, np.full(2, config.clip)))
+        speed.lines.append(CurveLine("mean of several steps", "second", *speeds(columns), number))
         if config.scheduled_sampling:
             forcing.lines.append(
-                Line("read from the corpus", "second", *thinned(columns.step, columns.teacher_forcing), number)
+                CurveLine("read from the corpus", "second", *thinned(columns.step, columns.teacher_forcing), number)
             )
     return [loss, perplexity, score, rate, norm, speed, *([forcing] if forcing.lines else [])]
 
@@ -102,14 +102,14 @@ def _exp(loss: Floats) -> Floats:
     return np.exp(np.minimum(loss, 80.0))
 
 
-def _scores(columns: Columns, number: int, alone: bool) -> list[Line]:
+def _scores(columns: Columns, number: int, alone: bool) -> list[CurveLine]:
     bleu, chrf, exact = (scores(columns.evaluations, name) for name in ("bleu", "chrf", "exact"))
     if not alone:
-        return [Line("chrF", "main", *chrf, number)]
-    right = Line("exactly right, %", "third", exact[0], 100 * exact[1])
+        return [CurveLine("chrF", "main", *chrf, number)]
+    right = CurveLine("exactly right, %", "third", exact[0], 100 * exact[1])
     if len(bleu[1]) and not bleu[1].any():  # BLEU counts sequences of four words, which single words do not have
-        return [replace(right, style="main"), Line("chrF", "second", *chrf)]
-    return [Line("BLEU", "main", *bleu), Line("chrF", "second", *chrf), replace(right, name="exact, %")]
+        return [replace(right, style="main"), CurveLine("chrF", "second", *chrf)]
+    return [CurveLine("BLEU", "main", *bleu), CurveLine("chrF", "second", *chrf), replace(right, name="exact, %")]
 
 
 def _ahead(config: TrainConfig, columns: Columns) -> tuple[Floats, Floats]:

@@ -39,7 +39,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
-class Frame:
+class FilmFrame:
     """The sentence at one snapshot: its patterns on the common target, and its own translation."""
 
     step: int
@@ -59,7 +59,7 @@ class History:
     left_out: int = 0
     damaged: int = 0  # snapshots that are not whole
 
-    def frames(self, text: str) -> list[Frame]:
+    def frames(self, text: str) -> list[FilmFrame]:
         """Raises ValueError for a sentence that the model cannot read, or files that are damaged."""
         return _frames(str(self.base), self.version, self.snapshots, text)
 
@@ -92,14 +92,14 @@ def _at(base: Checkpoint, snapshot: Snapshot) -> Translator:
 
 
 @cached(4)
-def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str) -> list[Frame]:
+def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str) -> list[FilmFrame]:
     """Every snapshot force-decodes the last one's translation, so that the rows of all pictures are the same tokens."""
     _, _, target = _written(base, version, snapshots[-1], text)
     _require_memory(_opened(base, version), len(snapshots), text, len(target))
     frames = []
     for snapshot in snapshots:
         own, log_prob, _ = _written(base, version, snapshot, text)
-        frames.append(Frame(snapshot.step, _trace(base, version, snapshot, text, target), own, log_prob))
+        frames.append(FilmFrame(snapshot.step, _trace(base, version, snapshot, text, target), own, log_prob))
     return frames
 
 
@@ -162,7 +162,7 @@ def head_name(head: tuple[Kind, int, int]) -> str:
     return f"{kind.capitalize()}, layer {layer}, head {number}"
 
 
-def strip(frames: Sequence[Frame], head: tuple[Kind, int, int]) -> np.ndarray:
+def strip(frames: Sequence[FilmFrame], head: tuple[Kind, int, int]) -> np.ndarray:
     """The patterns of one head at every snapshot: [N, Q, K]."""
     kind, layer, number = head
     return np.stack([frame.trace.pattern(kind)[layer - 1, number - 1] for frame in frames])
@@ -181,7 +181,7 @@ def settled(patterns: np.ndarray) -> np.ndarray:
     return counts
 
 
-def payload(history: History, frames: Sequence[Frame], head: tuple[Kind, int, int], step: int | None) -> bytes:
+def payload(history: History, frames: Sequence[FilmFrame], head: tuple[Kind, int, int], step: int | None) -> bytes:
     """What film.js draws."""
     patterns, place = strip(frames, head), layout(frames[-1].trace, head[0], words=False, hide=False)
     weights = checked(patterns, 3)
@@ -207,11 +207,11 @@ def payload(history: History, frames: Sequence[Frame], head: tuple[Kind, int, in
     return pack(header, arrays)
 
 
-def draw(history: History, frames: Sequence[Frame], head: tuple[Kind, int, int], step: int | None) -> None:
+def draw(history: History, frames: Sequence[FilmFrame], head: tuple[Kind, int, int], step: int | None) -> None:
     FILM(data=payload(history, frames, head, step), key="film", on_pick_change=lambda: take_step("film"))
 
 
-def table(frames: Sequence[Frame], head: tuple[Kind, int, int]) -> dict[str, list[float]]:
+def table(frames: Sequence[FilmFrame], head: tuple[Kind, int, int]) -> dict[str, list[float]]:
     """The strip in numbers, a snapshot a row."""
     patterns = strip(frames, head)
     return {

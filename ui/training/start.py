@@ -22,7 +22,7 @@ from ui.state import models
 from ui.state.public import private_only
 from ui.state.view import reseed, update
 from ui.training import corpus, draft
-from ui.training.corpus import Chosen
+from ui.training.corpus import TrainingCorpus
 from ui.training.draft import Draft, Values
 from ui.training.forecast import forecast
 from ui.training.settings import every_setting, key_of, setting
@@ -108,12 +108,12 @@ def _before(view: TrainingView) -> RunFolder | None:
     return folder if folder.is_run() else None
 
 
-def _same_data(before: RunFolder) -> Chosen:
+def _same_data(before: RunFolder) -> TrainingCorpus:
     data = before.recipe().data
     st.markdown(f"**Like {literal(before.name)}, with other settings**")
     st.caption(f"Data: `{without_folders(data)}`")
     st.button("Choose other data", icon=":material/undo:", on_click=_forget_start, type="tertiary", key="other-data")
-    return Chosen(data.partition(":")[0], data)
+    return TrainingCorpus(data.partition(":")[0], data)
 
 
 def _forget_start() -> None:
@@ -160,7 +160,7 @@ def _fixed() -> set[str]:
 # ---- the middle: size, steps, sentences ----------------------------------------------------------------------------
 
 
-def _middle(view: TrainingView, chosen: Chosen, values: Values, before: RunFolder | None, fresh: bool) -> None:
+def _middle(view: TrainingView, chosen: TrainingCorpus, values: Values, before: RunFolder | None, fresh: bool) -> None:
     if before is not None:
         _weights_choice(before)
     if before is None:
@@ -199,14 +199,14 @@ def _weights_choice(before: RunFolder) -> None:
         )
 
 
-def _examples(chosen: Chosen, before: RunFolder | None) -> list[str]:
+def _examples(chosen: TrainingCorpus, before: RunFolder | None) -> list[str]:
     """Sentences to suggest, as far as they are known without reading the corpus."""
     if before is not None:
         return list(before.recipe().watch)
     return [str(text) for text in about(chosen.spec)["examples"][:SUGGESTED]] if chosen.spec else []
 
 
-def _watched(chosen: Chosen, examples: list[str]) -> tuple[str, ...]:
+def _watched(chosen: TrainingCorpus, examples: list[str]) -> tuple[str, ...]:
     """The sentences in the box, where those of other data have not been put."""
     key, held = key_of("watch"), st.session_state["draft"]
     if held.suggested != chosen.spec and examples:
@@ -231,7 +231,7 @@ def _sentences(made: Draft) -> None:
 # ---- what the data look like, and what the run will take -----------------------------------------------------------
 
 
-def _preview(chosen: Chosen, values: Values) -> Preview | None:
+def _preview(chosen: TrainingCorpus, values: Values) -> Preview | None:
     """Draws the preview; None where there is none yet."""
     if chosen.spec is None or (from_hub(chosen.spec) and not _asked_for(chosen.spec)):
         return None
@@ -258,7 +258,7 @@ def _asked_for(spec: str) -> bool:
 # ---- the start -----------------------------------------------------------------------------------------------------
 
 
-def _named(view: TrainingView, chosen: Chosen, before: RunFolder | None) -> str:
+def _named(view: TrainingView, chosen: TrainingCorpus, before: RunFolder | None) -> str:
     """Draws the box for the name; its key."""
     stem = before.name if before else f"{chosen.kind}-{_size(view, chosen.kind)}"
     taken = {path.name for path in models.RUNS.glob("*")}
@@ -272,7 +272,7 @@ def _name(key: str) -> str:
     return (st.session_state.get(key) or "").strip()
 
 
-def _begin(chosen: Chosen, made: Draft, typed: Callable[[], Draft], preview: Preview | None, key: str) -> None:
+def _begin(chosen: TrainingCorpus, made: Draft, typed: Callable[[], Draft], preview: Preview | None, key: str) -> None:
     """The button, and why it cannot be pressed where it can't."""
     name = _name(key)
     problems = [message for field, message in made.wrong.items() if field not in ("training.steps", "watch")]

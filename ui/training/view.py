@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.state.view import View, whole
+from ui.state.view import PageView, whole
 
 # What the names of models begin with whose history can be watched: of one that ships, and of one that was kept.
 SHIPPED, KEPT = "checkpoints/", "models/"
@@ -20,7 +20,7 @@ _SIZE = re.compile(r"[a-z0-9-]{1,40}")
 
 
 @dataclass(frozen=True)
-class TrainingView(View):
+class TrainingView(PageView):
     """Everything that defines the Training page."""
 
     PAGE: ClassVar[str | None] = "training"

@@ -10,29 +10,31 @@ from typing import Any, NamedTuple
 from headlight.analysis import text_diff
 from headlight.viewer.packing import pack
 from ui.training.curves import WRITES, take_step
-from ui.training.film import Frame
+from ui.training.film import FilmFrame
 
 MOST = 100  # lines; of more, those that only repeat the one above are left out first
 
 
-class Line(NamedTuple):
+class WrittenLine(NamedTuple):
     step: int
     text: str
     log_prob: float | None
 
 
-def of_evaluations(evaluations: Iterable[Mapping[str, Any]], text: str) -> list[Line]:
+def of_evaluations(evaluations: Iterable[Mapping[str, Any]], text: str) -> list[WrittenLine]:
     """The translations of a watched sentence, as a run's metrics have them."""
     lines = []
     for line in evaluations:
         for one in line.get("watched") or []:
             if isinstance(one, Mapping) and one.get("text") == text:
-                lines.append(Line(int(line["step"]), str(one.get("translation", "")), _number(one.get("log_prob"))))
+                lines.append(
+                    WrittenLine(int(line["step"]), str(one.get("translation", "")), _number(one.get("log_prob")))
+                )
     return lines
 
 
-def of_frames(frames: Iterable[Frame]) -> list[Line]:
-    return [Line(frame.step, frame.text, frame.log_prob) for frame in frames]
+def of_frames(frames: Iterable[FilmFrame]) -> list[WrittenLine]:
+    return [WrittenLine(frame.step, frame.text, frame.log_prob) for frame in frames]
 
 
 def _number(value: object) -> float | None:
@@ -53,7 +55,7 @@ def news(before: str, after: str) -> list[tuple[str, bool]]:
     return pieces
 
 
-def shown(lines: Sequence[Line]) -> list[Line]:
+def shown(lines: Sequence[WrittenLine]) -> list[WrittenLine]:
     """At most MOST of the lines, always the first and the last."""
     if len(lines) > MOST:
         pairs = zip(lines, lines[1:], strict=False)
@@ -63,7 +65,7 @@ def shown(lines: Sequence[Line]) -> list[Line]:
     return list(lines)
 
 
-def payload(of: str, lines: Sequence[Line], step: int | None) -> bytes:
+def payload(of: str, lines: Sequence[WrittenLine], step: int | None) -> bytes:
     """What writes.js draws."""
     listed, before = [], None
     for line in shown(lines):
@@ -80,5 +82,5 @@ def payload(of: str, lines: Sequence[Line], step: int | None) -> bytes:
     return pack({"of": of, "step": step, "lines": listed}, {})
 
 
-def draw(of: str, lines: Sequence[Line], step: int | None) -> None:
+def draw(of: str, lines: Sequence[WrittenLine], step: int | None) -> None:
     WRITES(data=payload(of, lines, step), key="writes", on_pick_change=lambda: take_step("writes"))

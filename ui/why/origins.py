@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from headlight.analysis.why import ALTI, Agreement, Measured, agreements
-from headlight.charts.why import Drawing, Group, bars, shares
+from headlight.analysis.why import ALTI, Agreement, MeasuredOrigins, agreements
+from headlight.charts.why import BarGroup, Drawing, bars, shares
 from headlight.formatting import percent, signed
 from transformer import Trace, Translator
 from ui.state.view import bound, update
@@ -74,7 +74,7 @@ HOW = (
 )
 
 
-def sentence(found: Measured, model: Translator, trace: Trace, step: int) -> str:
+def sentence(found: MeasuredOrigins, model: Translator, trace: Trace, step: int) -> str:
     """ "68 % from the English, 32 % from the French so far. Leaving out X changes most." """
     from_source = float(found.by_measure[ALTI].source[step].sum())
     source, target = languages(model)
@@ -87,16 +87,18 @@ def sentence(found: Measured, model: Translator, trace: Trace, step: int) -> str
     )
 
 
-def groups_of(found: Measured, model: Translator, trace: Trace, step: int, beside: str) -> list[Group]:
+def groups_of(found: MeasuredOrigins, model: Translator, trace: Trace, step: int, beside: str) -> list[BarGroup]:
     source, target = languages(model)
     first, second, read = found.by_measure[beside], found.by_measure[ALTI], slice(0, step + 1)
     return [
-        Group(source, trace.source.labels, first.source[step], second.source[step], found.left_out[step]),
-        Group(f"{target} so far", trace.reads.labels[read], first.prefix[step, read], second.prefix[step, read], None),
+        BarGroup(source, trace.source.labels, first.source[step], second.source[step], found.left_out[step]),
+        BarGroup(
+            f"{target} so far", trace.reads.labels[read], first.prefix[step, read], second.prefix[step, read], None
+        ),
     ]
 
 
-def rows_of(found: Measured, trace: Trace, step: int) -> list[Row]:
+def rows_of(found: MeasuredOrigins, trace: Trace, step: int) -> list[Row]:
     """Every measure of every token behind the step."""
     rows: list[Row] = []
     for side, labels in (("source", trace.source.labels), ("prefix", trace.reads.labels[: step + 1])):
@@ -109,7 +111,7 @@ def rows_of(found: Measured, trace: Trace, step: int) -> list[Row]:
     return rows
 
 
-def _compared(name: str, found: Measured, steps: int, theme: str) -> Picture:
+def _compared(name: str, found: MeasuredOrigins, steps: int, theme: str) -> Picture:
     """Each measure's rank correlation with leaving out, here and over the corpus that came measured."""
     corpus = why_measured(name)
     rows = agreement_rows(agreements(found), agreements(found, signed=True), corpus)

@@ -31,7 +31,7 @@ class Swapped(NamedTuple):
     unpaired: tuple[list[int], list[int]]  # places without a partner in the true and in the other sentence
 
 
-def measured_of(name: str, trace: Trace) -> why.Measured:
+def measured_of(name: str, trace: Trace) -> why.MeasuredOrigins:
     """Where the tokens of a translation came from, by each measure."""
     return _measured(name, version(name), *_ids(trace))
 
@@ -71,7 +71,7 @@ def _ids(trace: Trace) -> tuple[Ids, Ids]:
 
 
 @cached(20, "Measuring where the words came from")
-def _measured(name: str, version: Version, source: Ids, target: Ids) -> why.Measured:
+def _measured(name: str, version: Version, source: Ids, target: Ids) -> why.MeasuredOrigins:
     return why.measured(translator(name).model, source, target)
 
 

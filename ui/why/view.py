@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.state.view import LONGEST_TEXT, View, one_of, whole
+from ui.state.view import LONGEST_TEXT, PageView, one_of, whole
 
 # What can stand beside the contributions, by its name in the address: the name of the measure.
 BESIDE = {
@@ -20,7 +20,7 @@ STATES = ("encoder", "decoder")
 
 
 @dataclass(frozen=True)
-class WhyView(View):
+class WhyView(PageView):
     """Everything that defines the Why page; steps count from 1 over the written tokens, [EOS] included."""
 
     PAGE: ClassVar[str | None] = "why"

@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from ui.state.view import View, bound
+from ui.state.view import PageView, bound
 
 
 def choose(
-    view: View,
+    view: PageView,
     field: str,
     label: str,
     options: Mapping[Any, str] | Iterable[Any],

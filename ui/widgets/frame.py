@@ -14,7 +14,7 @@ from headlight.folders import COMMAND
 from transformer import Translator
 from ui.state.models import broken_name, model_names, translator
 from ui.state.queue import NOTE_KEY
-from ui.state.view import V, View, confine, current, write_address
+from ui.state.view import PageView, V, confine, current, write_address
 from ui.widgets.break_it import break_it, mistakes
 from ui.widgets.errors import plain_errors
 from ui.widgets.sidebar import sidebar
@@ -74,7 +74,7 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
         yield Opened(confine(view, stack.n_layers, stack.n_heads), name, model, actions)
 
 
-def _with_mistake(name: str, model: Translator, view: View) -> tuple[str, Translator]:
+def _with_mistake(name: str, model: Translator, view: PageView) -> tuple[str, Translator]:
     """The model that is shown: with that mistake, or as it is where there is none or it can't be made in this model."""
     shown, broken = (name, model), view.to_query().get("broken", "")
     if broken:

@@ -16,7 +16,7 @@ from headlight.importers.examples import examples
 from transformer import Trace, Translator
 from transformer.byte_pieces import SPACE, begins_in_bytes, ends_in_bytes
 from transformer.trace import Tokens
-from ui.state.view import View, bound, reseed, update, widget_key
+from ui.state.view import PageView, bound, reseed, update, widget_key
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.table import bar
 from ui.widgets.terms import explained, term
@@ -25,7 +25,7 @@ from ui.widgets.text import literal
 MARK = f":material/space_bar: {SPACE} marks a space: a token without it continues the previous token."
 
 
-def source_input(model: Translator, view: View) -> str:
+def source_input(model: Translator, view: PageView) -> str:
     """The box in which a sentence is typed, and the examples beside it; what is to be translated.
 
     Where nothing was typed it is the first of all examples, on every page the same.
@@ -51,7 +51,7 @@ def _take_example(key: str) -> None:
         reseed()
 
 
-def target_input(model: Translator, view: View, own: str) -> None:
+def target_input(model: Translator, view: PageView, own: str) -> None:
     """The switch between the model's translation and a typed one, and the box for the latter."""
     toggle = bound("target", "typed", convert=lambda typed: own if typed else None, reseeds=True)
     st.session_state.setdefault(toggle["key"], view.target is not None)
@@ -63,7 +63,7 @@ def target_input(model: Translator, view: View, own: str) -> None:
     )
 
 
-def two_sides(model: Translator, view: View) -> tuple[str, DeltaGenerator, DeltaGenerator]:
+def two_sides(model: Translator, view: PageView) -> tuple[str, DeltaGenerator, DeltaGenerator]:
     """The sentence's box, and beside it the place for `translation`.
 
     Returns what is to be translated, the place below its box, and the one for `translation`.
@@ -81,7 +81,9 @@ def two_sides(model: Translator, view: View) -> tuple[str, DeltaGenerator, Delta
     return text, below, place
 
 
-def translation(place: DeltaGenerator, model: Translator, view: View, trace: Trace, own: str, note: str = "") -> None:
+def translation(
+    place: DeltaGenerator, model: Translator, view: PageView, trace: Trace, own: str, note: str = ""
+) -> None:
     """What was written; `own` is the model's own translation, and `note` follows the log-probability."""
     with place:
         if view.target is None:
@@ -90,7 +92,7 @@ def translation(place: DeltaGenerator, model: Translator, view: View, trace: Tra
         token_notes(trace.source, *trace.writes.labels)
 
 
-def _written_by(model: Translator, view: View, own: str) -> None:
+def _written_by(model: Translator, view: PageView, own: str) -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="written-by"
     ):

@@ -11,7 +11,7 @@ from headlight.formatting import in_millions, on_sentences
 from transformer import Translator
 from transformer.model import count_parameters
 from ui.state.models import translator
-from ui.state.view import View, bound
+from ui.state.view import PageView, bound
 from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
 from ui.widgets.look_here import look_here
@@ -20,7 +20,7 @@ from ui.widgets.terms import explained
 ASSETS = Path(__file__).parents[1] / "assets"
 
 
-def sidebar(view: View, names: Sequence[str]) -> None:
+def sidebar(view: PageView, names: Sequence[str]) -> None:
     """Draw the logo, the choice of a model among `names` with its facts, if there are any, and the link."""
     theme = st.context.theme.type or "light"
     st.logo(ASSETS / f"headlight-{theme}.svg", size="large")

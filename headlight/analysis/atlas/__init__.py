@@ -2,14 +2,14 @@
 
 from headlight.analysis.atlas.faithfulness import Faithfulness, faithfulness, parts_of, rank_correlation
 from headlight.analysis.atlas.over_corpus import EDITION, Atlas, Share, atlas
-from headlight.analysis.atlas.spread import Spread
+from headlight.analysis.atlas.spread import MeasureSpread
 
 __all__ = [
     "EDITION",
     "Atlas",
     "Faithfulness",
     "Share",
-    "Spread",
+    "MeasureSpread",
     "atlas",
     "faithfulness",
     "parts_of",

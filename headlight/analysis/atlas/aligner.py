@@ -16,7 +16,7 @@ from pathlib import Path
 
 from headlight.corpora.gold import words
 from headlight.corpora.pairs import Corpus
-from headlight.corpora.truth import Known, Truth, has_truth, known
+from headlight.corpora.truth import KnownPair, Truth, has_truth, known
 from transformer.access import confined
 
 NAME = "eflomal"
@@ -27,7 +27,9 @@ def installed() -> bool:
     return not confined() and find_spec(NAME) is not None
 
 
-def truths(corpus: Corpus, most: int | None = None, align: bool = True) -> tuple[Callable[[], Iterable[Known]], str]:
+def truths(
+    corpus: Corpus, most: int | None = None, align: bool = True
+) -> tuple[Callable[[], Iterable[KnownPair]], str]:
     """The pairs with what is known of them, and its origin: "gold", the aligner's name, or "" for none.
 
     Where there is no gold, the aligner is asked about the first `most`, if it is here and `align` lets it.
@@ -40,7 +42,7 @@ def truths(corpus: Corpus, most: int | None = None, align: bool = True) -> tuple
     return pairs, ""
 
 
-def aligned(pairs: Callable[[], Iterable[Known]], most: int | None = None) -> Callable[[], Iterator[Known]]:
+def aligned(pairs: Callable[[], Iterable[KnownPair]], most: int | None = None) -> Callable[[], Iterator[KnownPair]]:
     """The pairs with the links that the aligner finds among the first `most`: those on which its two directions agree.
 
     Links lie in files, which are gone when nobody holds what is returned.
@@ -55,13 +57,13 @@ def aligned(pairs: Callable[[], Iterable[Known]], most: int | None = None) -> Ca
         aligner = import_module(NAME).Aligner()
         aligner.align(left, right, links_filename_fwd=str(forward), links_filename_rev=str(backward))
 
-    def read() -> Iterator[Known]:
+    def read() -> Iterator[KnownPair]:
         assert Path(folder.name).is_dir()
         with open(forward) as ones, open(backward) as others:
             for pair, one, other in zip(islice(pairs(), most), ones, others, strict=True):
                 links = sorted(_links(one) & _links(other))
                 truth = Truth(tuple(words(pair.source)), tuple(words(pair.target)), tuple(links))
-                yield Known(pair.source, pair.target, truth)
+                yield KnownPair(pair.source, pair.target, truth)
 
     return read
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from headlight.analysis.atlas.reading import Reading
+from headlight.analysis.atlas.reading import PairReading
 from headlight.analysis.measures import Context, Pronouns, Targets
 from transformer.batches import collate
 from transformer.config import ModelConfig
@@ -34,7 +34,7 @@ class Marks:
 class MeasuredBatch:
     """A batch, ready to be measured."""
 
-    readings: Sequence[Reading]
+    readings: Sequence[PairReading]
     src: Tensor  # [B, S]
     tgt: Tensor  # [B, T + 1]
     contexts: dict[Kind, Context]
@@ -44,7 +44,7 @@ class MeasuredBatch:
 
 
 def prepare(
-    readings: Sequence[Reading], config: ModelConfig, source: Marks, target: Marks, device: torch.device
+    readings: Sequence[PairReading], config: ModelConfig, source: Marks, target: Marks, device: torch.device
 ) -> MeasuredBatch:
     batch = collate([(one.source, one.target) for one in readings], config.pad_id)
     src, tgt = batch.src, batch.tgt
@@ -95,7 +95,7 @@ def _moved(context: Context, device: torch.device) -> Context:
 # ---- gold ----------------------------------------------------------------------------------------------------------
 
 
-def _with_gold(readings: Sequence[Reading], contexts: dict[str, Context]) -> dict[str, Context]:
+def _with_gold(readings: Sequence[PairReading], contexts: dict[str, Context]) -> dict[str, Context]:
     n_source, n_reads = contexts["cross"].visible.size(2), contexts["decoder"].visible.size(2)
     source, source_count = _numbered([one.source_words or [-1] * len(one.source) for one in readings], n_source)
     target, target_count = _numbered([one.target_words or [-1] * len(one.target) for one in readings], n_reads + 1)
@@ -146,7 +146,7 @@ def _members(of_token: Tensor, count: int) -> Tensor:
 
 
 def _pronouns(
-    readings: Sequence[Reading], kind: Kind, members: Tensor, of_token: Tensor, width: int
+    readings: Sequence[PairReading], kind: Kind, members: Tensor, of_token: Tensor, width: int
 ) -> Pronouns | None:
     """The query is the pronoun itself (encoder), or the row that writes the word that shows it (decoder, cross).
 

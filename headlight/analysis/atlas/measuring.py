@@ -63,7 +63,7 @@ def _visible_words(context: Context) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Measuring:
+class MeasuringTap:
     """A tap that measures each pattern and changes nothing; `report` gets the values site by site."""
 
     batch: MeasuredBatch

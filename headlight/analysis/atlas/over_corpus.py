@@ -18,13 +18,13 @@ import torch
 from headlight.analysis.atlas.batch import Marks, MeasuredBatch, prepare
 from headlight.analysis.atlas.faithfulness import faithfulness, parts_of
 from headlight.analysis.atlas.guesses import RULES
-from headlight.analysis.atlas.measuring import Measuring, chances_of, over_corpora
-from headlight.analysis.atlas.reading import Left, Reader, Reading, batches
+from headlight.analysis.atlas.measuring import MeasuringTap, chances_of, over_corpora
+from headlight.analysis.atlas.reading import Left, PairReading, Reader, batches
 from headlight.analysis.atlas.scoring import losses, without_each
-from headlight.analysis.atlas.spread import Spread, Sums
+from headlight.analysis.atlas.spread import MeasureSpread, Sums
 from headlight.analysis.measures import is_punctuation
 from headlight.analysis.sites import all_heads, attention_at, kind_of
-from headlight.corpora.truth import Known
+from headlight.corpora.truth import KnownPair
 from transformer.model import Transformer
 from transformer.taps import Site, Tap, chain
 from transformer.tokenizers import Tokenizer
@@ -51,12 +51,12 @@ class Atlas:
 
     pairs: int  # that were measured
     sampled: int  # of them, for the measures that take many passes
-    loss: Spread  # [1, 1], nats a token
-    agreement: Spread  # [1, 1], the rank correlation of the mean of all cross heads
-    heads: dict[Kind, dict[str, Spread]]
+    loss: MeasureSpread  # [1, 1], nats a token
+    agreement: MeasureSpread  # [1, 1], the rank correlation of the mean of all cross heads
+    heads: dict[Kind, dict[str, MeasureSpread]]
     chance: dict[Kind, dict[str, float]]  # of uniform attention; of RULES, how often right
     left: Left
-    examples: dict[int, Known] = field(default_factory=dict)  # the sentences that the spreads name
+    examples: dict[int, KnownPair] = field(default_factory=dict)  # the sentences that the spreads name
     units: str = "words"  # what is aligned, or "letters"
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,12 +78,15 @@ class Atlas:
         return cls(
             values["pairs"],
             values["sampled"],
-            Spread.from_dict(values["loss"]),
-            Spread.from_dict(values["agreement"]),
-            {k: {name: Spread.from_dict(s) for name, s in spreads.items()} for k, spreads in values["heads"].items()},
+            MeasureSpread.from_dict(values["loss"]),
+            MeasureSpread.from_dict(values["agreement"]),
+            {
+                k: {name: MeasureSpread.from_dict(s) for name, s in spreads.items()}
+                for k, spreads in values["heads"].items()
+            },
             values["chance"],
             Left(**values["left"]),
-            {int(index): Known(*pair) for index, pair in values["examples"].items()},
+            {int(index): KnownPair(*pair) for index, pair in values["examples"].items()},
             values["units"],
         )
 
@@ -95,7 +98,7 @@ def atlas(
     model: Transformer,
     source: Tokenizer,
     target: Tokenizer,
-    pairs: Callable[[], Iterable[Known]],
+    pairs: Callable[[], Iterable[KnownPair]],
     most: int | None = None,
     sample: int = 100,
     share: Share | None = None,
@@ -150,7 +153,7 @@ class _Work:
         self.loss, self.agreement = Sums((1, 1)), Sums((1, 1))
         self.left, self.read, self.progress = Left(), 0, progress
 
-    def run(self, pairs: Iterable[Known]) -> None:
+    def run(self, pairs: Iterable[KnownPair]) -> None:
         number, padded = 0, self.model.config.padding_mask == "applied"
         for chunk in self.reader.chunks(pairs, self.left):
             sampled = [reading for reading in chunk if reading.index < self.sample]
@@ -169,7 +172,7 @@ class _Work:
         """Whether this process measures that batch."""
         return number % self.share.count == self.share.rank
 
-    def prepared(self, readings: list[Reading]) -> MeasuredBatch:
+    def prepared(self, readings: list[PairReading]) -> MeasuredBatch:
         return prepare(readings, self.model.config, *self.marks, self.model.output.weight.device)
 
     def add(self, batch: MeasuredBatch) -> None:
@@ -184,7 +187,7 @@ class _Work:
             sums = self.sums[kind_of(site)][name]
             sums.add(site.layer, values, units, batch.indices, batch.lengths)
 
-        loss = losses(self.model, batch.src, batch.tgt, chain(self.tap, Measuring(batch, take)))
+        loss = losses(self.model, batch.src, batch.tgt, chain(self.tap, MeasuringTap(batch, take)))
         self.loss.add(0, loss[:, None].cpu().numpy(), batch.written, batch.indices, batch.lengths)
         for kind, values in chances_of(batch).items():
             for name, (value, units) in values.items():

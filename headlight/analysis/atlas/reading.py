@@ -9,7 +9,7 @@ from itertools import islice
 
 from headlight.analysis.atlas.guesses import guessed
 from headlight.corpora.gold import Pronoun
-from headlight.corpora.truth import Known
+from headlight.corpora.truth import KnownPair
 from transformer.config import ModelConfig
 from transformer.tokenizers import SPACE, Tokenizer
 
@@ -17,7 +17,7 @@ CHUNK = 2048  # pairs that are encoded and sorted by length at a time, the only 
 
 
 @dataclass(frozen=True)
-class Reading:
+class PairReading:
     """A pair as ids, source up to its end and target from its start to its end.
 
     With gold, `source_words` and `target_words` say of each token which unit it belongs to, -1 for special ones.
@@ -53,14 +53,14 @@ class Reader:
         self.config, self.source, self.target = config, source, target
         self.units = "words"  # what the gold is about, as far as it was read
 
-    def chunks(self, pairs: Iterable[Known], left: Left) -> Iterator[list[Reading]]:
+    def chunks(self, pairs: Iterable[KnownPair], left: Left) -> Iterator[list[PairReading]]:
         """The readings of CHUNK pairs at a time; what cannot be measured is counted in `left`."""
         rest, start = iter(pairs), 0
         while chunk := list(islice(rest, CHUNK)):
             yield self._read(chunk, start, left)
             start += len(chunk)
 
-    def _read(self, chunk: Sequence[Known], start: int, left: Left) -> list[Reading]:
+    def _read(self, chunk: Sequence[KnownPair], start: int, left: Left) -> list[PairReading]:
         config, readings = self.config, []
         sources = self.source.encode_batch([pair.source for pair in chunk])
         targets = self.target.encode_batch([pair.target for pair in chunk])
@@ -72,17 +72,17 @@ class Reader:
                 left.long += 1
                 continue
             if pair.truth is None:
-                readings.append(Reading(index, src, tgt))
+                readings.append(PairReading(index, src, tgt))
                 continue
             truth = pair.truth
             self.units = truth.units
             of_source, of_target = units(self.source, src, truth.source), units(self.target, tgt, truth.target)
             if of_source is None or of_target is None:
                 left.unmatched += 1
-                readings.append(Reading(index, src, tgt))
+                readings.append(PairReading(index, src, tgt))
             else:
                 known = truth.links, truth.pronouns, guessed(truth)
-                readings.append(Reading(index, src, tgt, of_source, of_target, *known))
+                readings.append(PairReading(index, src, tgt, of_source, of_target, *known))
         return readings
 
 
@@ -124,16 +124,16 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
 
 
-def batches(readings: Iterable[Reading], budget: int, padded: bool = True) -> list[list[Reading]]:
+def batches(readings: Iterable[PairReading], budget: int, padded: bool = True) -> list[list[PairReading]]:
     """Cut, sorted by length, so that rows * longest side is at most `budget` tokens, or a single long row.
 
     Where they may not be `padded`, since the model would see it, those of a batch are equally long on both sides.
     """
 
-    def sides(reading: Reading) -> tuple[int, int]:
+    def sides(reading: PairReading) -> tuple[int, int]:
         return len(reading.source), len(reading.target)
 
-    batched: list[list[Reading]] = []
+    batched: list[list[PairReading]] = []
     for reading in sorted(readings, key=lambda reading: (reading.length, *(() if padded else sides(reading)))):
         fits = batched and (len(batched[-1]) + 1) * reading.length <= budget
         if fits and (padded or sides(batched[-1][0]) == sides(reading)):

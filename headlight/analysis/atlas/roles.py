@@ -73,7 +73,7 @@ ROLES = (
 BY_MEASURE = {role.measure: role for role in ROLES}
 
 
-class Compared(NamedTuple):
+class Baseline(NamedTuple):
     """What a measure has to be better than: "chance", or one of the rules that guess antecedents."""
 
     what: str
@@ -88,7 +88,7 @@ class Role(NamedTuple):
 
     what: RoleKind
     value: float
-    against: Compared
+    against: Baseline
     units: int
     of: str = "words"  # what the corpus is aligned by
 
@@ -110,7 +110,7 @@ def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
             continue
         value, error = float(spread.mean[layer, head]), float(spread.error[layer, head])
         if MEASURES[what.measure].smaller_is_better:  # an error rate
-            value, against = 1 - value, Compared(against.what, 1 - against.value)
+            value, against = 1 - value, Baseline(against.what, 1 - against.value)
         units, sentences = int(spread.units[layer, head]), int(spread.sentences[layer, head])
         if min(units, sentences) >= FEWEST and value - error >= HALF and _better(value - error, against):
             given.append(Role(what, value, against, units, atlas.units))
@@ -122,15 +122,15 @@ def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
     return sorted(once, key=lambda role: -role.value)
 
 
-def compared(atlas: Atlas, kind: Kind, measure: str) -> Compared | None:
+def compared(atlas: Atlas, kind: Kind, measure: str) -> Baseline | None:
     """What uniform attention reaches, or for antecedents the better of the rules."""
     chance = atlas.chance[kind]
     names = RULES if measure in OF_PRONOUNS else (measure,)
-    there = [Compared(name if name in RULES else "chance", chance[name]) for name in names if name in chance]
+    there = [Baseline(name if name in RULES else "chance", chance[name]) for name in names if name in chance]
     return max(there, key=lambda one: one.value, default=None)
 
 
-def _better(least: float, against: Compared) -> bool:
+def _better(least: float, against: Baseline) -> bool:
     return least > against.value if against.what in RULES else least >= TIMES * against.value
 
 
@@ -139,18 +139,18 @@ def named(template: str, units: str, count: int = 0) -> str:
     return template.format(unit=units.removesuffix("s"), units=units, count=f"{count:,}")
 
 
-class Sentence(NamedTuple):
+class RankedSentence(NamedTuple):
     """A sentence by its place in the corpus, -1 for none, and the value of a measure in it."""
 
     place: int
     value: float
 
 
-def shows(atlas: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tuple[Sentence, Sentence]:
+def shows(atlas: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tuple[RankedSentence, RankedSentence]:
     """The sentences in which a measure is at its best and at its worst."""
     spread, at = atlas.heads[kind][measure], (layer, head)
-    most = Sentence(int(spread.most[at]), float(spread.largest[at]))
-    least = Sentence(int(spread.least[at]), float(spread.smallest[at]))
+    most = RankedSentence(int(spread.most[at]), float(spread.largest[at]))
+    least = RankedSentence(int(spread.least[at]), float(spread.smallest[at]))
     return (least, most) if MEASURES[measure].smaller_is_better else (most, least)
 
 

@@ -81,7 +81,7 @@ class Sums:
         for side in (0, 1):
             self._offer(side, slice(None), most[side])
 
-    def spread(self) -> Spread:
+    def spread(self) -> MeasureSpread:
         count, total, squares, rest, units, weighted = self.parts.astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             by_sentence = total / UNIT / count
@@ -92,7 +92,7 @@ class Sums:
         nobody = self.most[:, INDEX] == NOBODY
         most, least = np.where(nobody, -1, self.most[:, INDEX])
         largest, smallest = np.where(nobody, np.nan, self.most[:, VALUE] / UNIT)
-        return Spread(mean, np.sqrt(variance), self.parts[0], self.parts[4], most, least, largest, smallest)
+        return MeasureSpread(mean, np.sqrt(variance), self.parts[0], self.parts[4], most, least, largest, smallest)
 
 
 def _best(keys: np.ndarray) -> np.ndarray:
@@ -104,7 +104,7 @@ def _best(keys: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Spread:
+class MeasureSpread:
     """One measure of each head over a corpus, [L, H] each."""
 
     mean: np.ndarray  # over all units; NaN where there is none
@@ -130,6 +130,6 @@ class Spread:
         }
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Spread:
+    def from_dict(cls, values: dict[str, Any]) -> MeasureSpread:
         counted = {"sentences", "units", "most", "least"}
         return cls(**{n: np.array(array, np.int64 if n in counted else np.float64) for n, array in values.items()})

@@ -12,10 +12,10 @@ import torch
 
 from headlight.analysis.atlas.reading import Left, Reader, batches
 from headlight.analysis.pruning.curve import DRAWS, Pruning, Saved, Score, prune_in_order
-from headlight.analysis.pruning.order import Batch, Head
+from headlight.analysis.pruning.order import Head, PruningBatch
 from headlight.analysis.sites import all_heads
 from headlight.corpora.pairs import Pair
-from headlight.corpora.truth import Known
+from headlight.corpora.truth import KnownPair
 from headlight.evaluation import Evaluator
 from transformer.batches import collate
 from transformer.checkpoint import Checkpoint
@@ -32,7 +32,7 @@ OF_THE_WHOLE = ("scores", "more_scores", "validation_chrF", "typical", "everyday
 
 def study(
     checkpoint: Checkpoint,
-    pairs: Iterable[Known],
+    pairs: Iterable[KnownPair],
     draws: int = DRAWS,
     every: int | None = None,
     progress: Callable[[float, str], None] = lambda share, doing: None,
@@ -68,7 +68,7 @@ def study(
     return replace(found, saved=tuple(less))
 
 
-def batches_of(checkpoint: Checkpoint, pairs: Sequence[Known]) -> list[Batch]:
+def batches_of(checkpoint: Checkpoint, pairs: Sequence[KnownPair]) -> list[PruningBatch]:
     """Those of `pairs` that the model can read, as batches."""
     model = checkpoint.model
     reader = Reader(model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
@@ -78,11 +78,11 @@ def batches_of(checkpoint: Checkpoint, pairs: Sequence[Known]) -> list[Batch]:
         batch = collate([(one.source, one.target) for one in group], model.config.pad_id)
         device = model.output.weight.device
         written = torch.tensor([len(one.target) - 1 for one in group], dtype=torch.float64, device=device)
-        made.append(Batch(batch.src.to(device), batch.tgt.to(device), written))
+        made.append(PruningBatch(batch.src.to(device), batch.tgt.to(device), written))
     return made
 
 
-def saved(before: Transformer, after: Transformer, batches: Sequence[Batch]) -> Saved:
+def saved(before: Transformer, after: Transformer, batches: Sequence[PruningBatch]) -> Saved:
     """Compares two models on the same sentences, in turns, so that a busy machine slows both."""
     both: list[Prepared] = [Prepared(model) for model in (after, before)]
     times: list[list[float]] = [[], []]

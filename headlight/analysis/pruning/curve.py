@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from headlight.analysis.pruning.order import Batch, Head, Removed, removal_order
+from headlight.analysis.pruning.order import Head, PruningBatch, Removed, removal_order
 from headlight.analysis.sites import all_heads
 from transformer.model import Transformer
 from transformer.pruned import pruned
@@ -88,7 +88,7 @@ class Pruning:
 
 def prune_in_order(
     model: Transformer,
-    batches: Sequence[Batch],
+    batches: Sequence[PruningBatch],
     score: Callable[[Transformer], Score],
     scored: int,
     draws: int = DRAWS,

@@ -25,7 +25,7 @@ Head = tuple[Site, int]
 Progress = Callable[[float], None]  # hears which share is done, between all passes
 
 
-class Batch(NamedTuple):
+class PruningBatch(NamedTuple):
     src: Tensor  # [B, S]
     tgt: Tensor  # [B, T + 1], from [SOS] on
     written: Tensor  # [B] float64, tokens that are written
@@ -41,7 +41,7 @@ class Removed(NamedTuple):
 
 @torch.inference_mode()
 def importance(
-    model: Transformer, batches: Sequence[Batch], passed: Callable[[], None] = lambda: None
+    model: Transformer, batches: Sequence[PruningBatch], passed: Callable[[], None] = lambda: None
 ) -> dict[Head, float]:
     """Of each head that the model has: the mean loss of a target token without it, less that with it, in nats.
 
@@ -59,7 +59,7 @@ def importance(
 
 
 def removal_order(
-    model: Transformer, batches: Sequence[Batch], every: int, progress: Progress = lambda share: None
+    model: Transformer, batches: Sequence[PruningBatch], every: int, progress: Progress = lambda share: None
 ) -> list[Removed]:
     """All heads of the model, the first to go first; importance is measured again after `every` of them."""
     removed: list[Removed] = []

@@ -8,7 +8,7 @@ from headlight.analysis.why.activation_patching import Patching, first_differenc
 from headlight.analysis.why.agreement import (
     ALTI,
     Agreement,
-    Measured,
+    MeasuredOrigins,
     agreements,
     close_to_best,
     correlations,
@@ -29,7 +29,7 @@ __all__ = [
     "Contrast",
     "DecoderLens",
     "InputGradients",
-    "Measured",
+    "MeasuredOrigins",
     "Patching",
     "agreements",
     "close_to_best",

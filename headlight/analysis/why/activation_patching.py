@@ -22,7 +22,7 @@ from torch import Tensor
 from headlight.analysis.passes import in_passes, rows_per_pass
 from headlight.analysis.sites import all_heads, attention_at
 from headlight.analysis.why.logit_difference import require_step, require_token
-from headlight.analysis.why.patched import Heads, Place, States, patched, same_heads, same_states
+from headlight.analysis.why.patched import Heads, ResidualSite, States, patched, same_heads, same_states
 from transformer.decoding.search import allowed
 from transformer.model import Transformer
 from transformer.taps import Site
@@ -64,16 +64,16 @@ class _Runs:
     pairs: Pairs
 
     @cached_property
-    def true(self) -> tuple[dict[Site, Tensor], dict[Place, Tensor], Tensor]:
+    def true(self) -> tuple[dict[Site, Tensor], dict[ResidualSite, Tensor], Tensor]:
         """Heads [1, H, N, D], states [1, N, M] and the decoder's last state [M] of the true run."""
         heads: dict[Site, Tensor] = {}
-        states: dict[Place, Tensor] = {}
+        states: dict[ResidualSite, Tensor] = {}
 
         def keep_heads(site: Site, given: Tensor) -> Tensor:
             heads[site] = given
             return given
 
-        def keep_states(place: Place, given: Tensor) -> Tensor:
+        def keep_states(place: ResidualSite, given: Tensor) -> Tensor:
             states[place] = given
             return given
 
@@ -99,10 +99,10 @@ class _Runs:
 
         return self._run(len(rows), exchange, same_states)
 
-    def with_states(self, rows: Sequence[Sequence[tuple[Place, int]]]) -> Tensor:
+    def with_states(self, rows: Sequence[Sequence[tuple[ResidualSite, int]]]) -> Tensor:
         """The corrupted run, in each row with other states of the true one, named by their place in it: [B, M]."""
 
-        def exchange(place: Place, given: Tensor) -> Tensor:
+        def exchange(place: ResidualSite, given: Tensor) -> Tensor:
             partner = dict(zip(*self.places(place.stack), strict=True))
             given = given.clone()
             for row, exchanged in enumerate(rows):
@@ -152,7 +152,7 @@ def patching(
     tokens = {stack: runs.places(stack)[0] for stack in ("encoder", "decoder")}
     each = [(place, token) for place in places for token in tokens[place.stack]] if states else []
     by_place = dict(zip(each, share(runs.with_states, [[one] for one in each]), strict=True))
-    whole = [(Place("encoder", 0), token) for token in tokens["encoder"]]
+    whole = [(ResidualSite("encoder", 0), token) for token in tokens["encoder"]]
     everything, nothing = share(runs.with_states, [whole, []])
     return Patching(
         step,
@@ -279,7 +279,9 @@ def _every(by_head: dict[Head, float], site: Site, count: int) -> np.ndarray:
     return np.array([by_head.get((site, head), np.nan) for head in range(count)])
 
 
-def _table(by_place: dict[tuple[Place, int], float], places: Sequence[Place], stack: str, length: int) -> np.ndarray:
+def _table(
+    by_place: dict[tuple[ResidualSite, int], float], places: Sequence[ResidualSite], stack: str, length: int
+) -> np.ndarray:
     layers = [place for place in places if place.stack == stack]
     return np.array([[by_place.get((place, token), np.nan) for token in range(length)] for place in layers])
 

@@ -24,7 +24,7 @@ ALTI, ATTENTION = "ALTI+", "raw attention"
 RESAMPLES = 2000
 
 
-class Measured(NamedTuple):
+class MeasuredOrigins(NamedTuple):
     """What each measure says of the tokens behind every step, and what leaving a source token out costs.
 
     `by_measure` has source [T, S] and prefix [T, T]: shares of "ALTI+", "value zeroing" and "rollout", weights
@@ -49,10 +49,10 @@ class Agreement(NamedTuple):
     high: float
 
 
-def measured(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Measured:
+def measured(model: Transformer, source: Sequence[int], target: Sequence[int]) -> MeasuredOrigins:
     """By all measures; `source` are ids up to [EOS], `target` from [SOS] to [EOS]."""
     weighted = _mean_of_heads(value_weighted_patterns(model, source, target))
-    return Measured(
+    return MeasuredOrigins(
         {
             **_from_one_pass(model, source, target),
             "norm-weighted": weighted,
@@ -91,7 +91,7 @@ def _gradients(model: Transformer, source: Sequence[int], target: Sequence[int])
     return Contributions(from_source, prefix)
 
 
-def correlations(found: Measured, signed: bool = False) -> dict[str, list[float]]:
+def correlations(found: MeasuredOrigins, signed: bool = False) -> dict[str, list[float]]:
     """Return the rank correlation of each measure with leaving out, for each step of one translation.
 
     What is compared is by how much the log-probability of a token changes. No measure but gradients has a sign, so a
@@ -105,7 +105,7 @@ def correlations(found: Measured, signed: bool = False) -> dict[str, list[float]
     }
 
 
-def agreements(found: Measured, signed: bool = False) -> dict[str, Agreement]:
+def agreements(found: MeasuredOrigins, signed: bool = False) -> dict[str, Agreement]:
     """Return the agreement of each measure over the steps of one translation; see `correlations`."""
     return summed_up(correlations(found, signed))
 

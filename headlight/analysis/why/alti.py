@@ -48,7 +48,7 @@ class TakenApart(NamedTuple):
     whole: Tensor  # [N, M], as the model computed it
 
 
-class Heads(NamedTuple):
+class AttentionPass(NamedTuple):
     """The attentions of one pass: what they looked at, and how much."""
 
     patterns: dict[Site, Tensor]  # [H, N, K]
@@ -56,12 +56,14 @@ class Heads(NamedTuple):
 
 
 @torch.no_grad()
-def heads_of(passed: Stream) -> Heads:
+def heads_of(passed: Stream) -> AttentionPass:
     """The patterns and values of a pass, by another pass that records them."""
     patterns, inputs = Recorder(), InputRecorder()
     yield_turn()
     passed.model(passed.source[None], passed.target[None], chain(patterns, inputs))
-    return Heads({site: seen[0][0] for site, seen in patterns.items()}, {site: at.v[0] for site, at in inputs.items()})
+    return AttentionPass(
+        {site: seen[0][0] for site, seen in patterns.items()}, {site: at.v[0] for site, at in inputs.items()}
+    )
 
 
 def projected(model: Transformer, site: Site, values: Tensor) -> Tensor:
@@ -69,7 +71,7 @@ def projected(model: Transformer, site: Site, values: Tensor) -> Tensor:
     return values.double() @ attention_at(model, site).outputs_by_head().double()
 
 
-def taken_apart(passed: Stream, heads: Heads, site: Site) -> Iterator[TakenApart]:
+def taken_apart(passed: Stream, heads: AttentionPass, site: Site) -> Iterator[TakenApart]:
     """Yield an attention block with its residual path and its norm as the sum of what each token gives, a few queries
     at a time, since all [N, K, M] at once would take gigabytes.
 
@@ -114,7 +116,7 @@ def contributions(model: Transformer, source: Sequence[int], target: Sequence[in
 
 
 @torch.no_grad()
-def contributions_of(passed: Stream, heads: Heads) -> Contributions:
+def contributions_of(passed: Stream, heads: AttentionPass) -> Contributions:
     """`contributions` of a pass that has been made."""
     config, memory = passed.model.config, torch.eye(len(passed.source), dtype=torch.float64)
     for layer in range(config.encoder.n_layers):
@@ -134,7 +136,7 @@ def contributions_of(passed: Stream, heads: Heads) -> Contributions:
     return Contributions(from_source.numpy(), prefix.numpy())
 
 
-def _own_shares(passed: Stream, heads: Heads, site: Site) -> Tensor:
+def _own_shares(passed: Stream, heads: AttentionPass, site: Site) -> Tensor:
     """The shares of a self-attention block, where the residual path belongs to the token itself: [N, N]."""
     rows = []
     for apart in taken_apart(passed, heads, site):

@@ -19,7 +19,7 @@ from transformer.taps import Site
 from transformer.yielding import yield_turn
 
 
-class Place(NamedTuple):
+class ResidualSite(NamedTuple):
     """A point of the residual stream: layer 0 is the embedding, then what each layer leaves."""
 
     stack: str
@@ -27,14 +27,14 @@ class Place(NamedTuple):
 
 
 Heads = Callable[[Site, Tensor], Tensor]  # [B, H, N, D] of a site -> those to go on with
-States = Callable[[Place, Tensor], Tensor]  # [B, N, M] at a place -> those to go on with
+States = Callable[[ResidualSite, Tensor], Tensor]  # [B, N, M] at a place -> those to go on with
 
 
 def same_heads(site: Site, heads: Tensor) -> Tensor:
     return heads
 
 
-def same_states(place: Place, states: Tensor) -> Tensor:
+def same_states(place: ResidualSite, states: Tensor) -> Tensor:
     return states
 
 
@@ -57,19 +57,19 @@ def patched(
         return sublayer
 
     read, written = source_mask(src, model.config), target_mask(tgt, model.config)
-    x = states(Place("encoder", 0), model.encoder.embedding(src))
+    x = states(ResidualSite("encoder", 0), model.encoder.embedding(src))
     for number, layer in enumerate(model.encoder.layers, 1):
         assert isinstance(layer, EncoderLayer)
         around_attention, around_feed_forward = layer.residuals
         x = around_attention(x, attention(layer.attention, None, read))
-        x = states(Place("encoder", number), around_feed_forward(x, layer.feed_forward))
+        x = states(ResidualSite("encoder", number), around_feed_forward(x, layer.feed_forward))
     memory = model.encoder.norm(x)
-    x = states(Place("decoder", 0), model.decoder.embedding(tgt))
+    x = states(ResidualSite("decoder", 0), model.decoder.embedding(tgt))
     for number, layer in enumerate(model.decoder.layers, 1):
         assert isinstance(layer, DecoderLayer)
         around_self, around_cross, around_feed_forward = layer.residuals
         x = around_self(x, attention(layer.self_attention, None, written))
         x = around_cross(x, attention(layer.cross_attention, memory, read))
-        x = states(Place("decoder", number), around_feed_forward(x, layer.feed_forward))
+        x = states(ResidualSite("decoder", number), around_feed_forward(x, layer.feed_forward))
     last: Tensor = model.decoder.norm(x)
     return last

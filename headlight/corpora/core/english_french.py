@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headlight.corpora.core import english
-from headlight.corpora.core.french_clauses import SCHEMES, SUBJECTS, VerbPhrase, make_clause, read_verb_phrase
+from headlight.corpora.core.french_clauses import SCHEMES, SUBJECTS, FrenchVerbPhrase, make_clause, read_verb_phrase
 from headlight.corpora.core.french_numbers import generated_slots
 from headlight.corpora.core.templates import Template, read_templates, spread
 from headlight.corpora.grammars.english_french import french
@@ -85,7 +85,7 @@ _DETERMINERS = {
 _BEFORE_VOWEL = {"ma": "mon", "ta": "ton", "sa": "son", "ce": "cet"}
 
 
-class Entry(NamedTuple):
+class FrenchEntry(NamedTuple):
     """A word of the lexicon. `gender` is "m", "f", "mp" or "fp" (always plural), "-" (no article) or "" (no noun)."""
 
     english: str
@@ -103,24 +103,24 @@ class _Form(NamedTuple):
 
 
 @cache
-def _lexicon() -> dict[str, list[Entry]]:
-    lexicon: dict[str, list[Entry]] = {}
-    entries: list[Entry] = []
+def _lexicon() -> dict[str, list[FrenchEntry]]:
+    lexicon: dict[str, list[FrenchEntry]] = {}
+    entries: list[FrenchEntry] = []
     for line in _read("lexicon").splitlines():
         if line.startswith("["):
             entries = lexicon.setdefault(line.strip("[]"), [])
         elif line.strip():
             entries.append(_read_entry(line))
     for category, pairs in generated_slots().items():
-        lexicon[category] = [Entry(*pair) for pair in pairs]
+        lexicon[category] = [FrenchEntry(*pair) for pair in pairs]
     return lexicon
 
 
-def _read_entry(line: str) -> Entry:
+def _read_entry(line: str) -> FrenchEntry:
     source, target, *columns = (part.strip() for part in line.split("|"))
     if match := _NOUN.fullmatch(target):
-        return Entry(source, match[1], match[2], match[3] or "")
-    return Entry(source, target, columns=tuple(columns))
+        return FrenchEntry(source, match[1], match[2], match[3] or "")
+    return FrenchEntry(source, target, columns=tuple(columns))
 
 
 @cache
@@ -134,7 +134,7 @@ def _word_templates() -> list[Template]:
 
 
 @cache
-def _verb_phrases() -> list[VerbPhrase]:
+def _verb_phrases() -> list[FrenchVerbPhrase]:
     lines = _read("verbs").splitlines()
     return [read_verb_phrase(line) for line in lines if line.strip() and not line.startswith("#")]
 
@@ -199,7 +199,7 @@ def _covering() -> Iterator[tuple[str, str]]:
                     yield _spelled(clause)
 
 
-def _fill_slots(template: Template, rng: random.Random, fixed: dict[str, Entry] | None = None) -> tuple[str, str]:
+def _fill_slots(template: Template, rng: random.Random, fixed: dict[str, FrenchEntry] | None = None) -> tuple[str, str]:
     """Fill the slots of a template: those of `fixed` with its entries, the others at random."""
     source, target = template.fill(rng.randrange(template.n_choices()))
     chosen = dict(fixed or {})
@@ -228,7 +228,7 @@ def _category(slot: str) -> str:
     return slot.rstrip("0123456789")
 
 
-def _english_slot(slot: str, chosen: dict[str, Entry]) -> str:
+def _english_slot(slot: str, chosen: dict[str, FrenchEntry]) -> str:
     words = []
     for word in slot.split():
         entry = chosen.get(word.rstrip("+"))
@@ -236,7 +236,7 @@ def _english_slot(slot: str, chosen: dict[str, Entry]) -> str:
     return " ".join(words)
 
 
-def _french_slot(slot: str, chosen: dict[str, Entry]) -> str:
+def _french_slot(slot: str, chosen: dict[str, FrenchEntry]) -> str:
     """Render a French slot such as "de le color animal+" or "animal:color"."""
     head, colon, adjective = slot.partition(":")
     if colon and adjective == "en":
@@ -269,7 +269,9 @@ def _french_slot(slot: str, chosen: dict[str, Entry]) -> str:
     return " ".join([*_determined(determiners, phrase, form, bool(before), entry), phrase])
 
 
-def _determined(determiners: list[str], phrase: str, form: _Form, adjective_first: bool, entry: Entry) -> list[str]:
+def _determined(
+    determiners: list[str], phrase: str, form: _Form, adjective_first: bool, entry: FrenchEntry
+) -> list[str]:
     words = []
     for word in determiners:
         if word == "le" and entry.gender == "-":
@@ -291,7 +293,7 @@ def _determined(determiners: list[str], phrase: str, form: _Form, adjective_firs
     return words
 
 
-def _before_vowel_adjective(chosen: dict[str, Entry], words: list[str], entry: Entry, phrase: str) -> str:
+def _before_vowel_adjective(chosen: dict[str, FrenchEntry], words: list[str], entry: FrenchEntry, phrase: str) -> str:
     """Write "un vieil homme" for "un vieux homme"."""
     if not _starts_with_vowel(entry.french):
         return phrase
@@ -308,7 +310,7 @@ def _agreeing_text(forms: str, form: _Form, following: str) -> str:
     return feminine if form.is_feminine else before_vowel if _starts_with_vowel(following) else masculine
 
 
-def _form(head: str, chosen: dict[str, Entry]) -> _Form:
+def _form(head: str, chosen: dict[str, FrenchEntry]) -> _Form:
     """Return the form of a slot, or of "m", "f", "mp" and "fp" themselves."""
     entry = chosen.get(head.rstrip("+"))
     category = _category(head)
@@ -316,7 +318,7 @@ def _form(head: str, chosen: dict[str, Entry]) -> _Form:
     return _Form(gender.startswith("f"), head.endswith("+") or gender.endswith("p"))
 
 
-def _agreeing(word: str, form: _Form, chosen: dict[str, Entry]) -> str:
+def _agreeing(word: str, form: _Form, chosen: dict[str, FrenchEntry]) -> str:
     """Return an adjective, a profession or any other word of the lexicon in a form; words with one form as they are."""
     entry = chosen.get(word)
     text = word if entry is None else entry.french.lstrip("<")
@@ -341,18 +343,18 @@ def _agreeing(word: str, form: _Form, chosen: dict[str, Entry]) -> str:
 _ADJECTIVES = frozenset(("color", "coat", "size", "quality", "more", "feeling", "trait", "taller", "nation"))
 
 
-def _noun_text(entry: Entry, form: _Form) -> str:
+def _noun_text(entry: FrenchEntry, form: _Form) -> str:
     if not form.is_plural or entry.gender.endswith("p"):
         return entry.french
     return entry.plural or french.plural(entry.french)
 
 
-def _has_article_after_de(country: Entry) -> bool:
+def _has_article_after_de(country: FrenchEntry) -> bool:
     """Tell "du Japon" and "des États-Unis" from "de France" and "d'Iran"."""
     return country.gender.endswith("p") or (country.gender == "m" and not _starts_with_vowel(country.french))
 
 
-def _in_country(entry: Entry) -> str:
+def _in_country(entry: FrenchEntry) -> str:
     """Write "en France", "au Japon", "aux États-Unis", "en Israël", "à Cuba"."""
     if entry.gender == "-":
         return f"{'en' if _starts_with_vowel(entry.french) else 'à'} {entry.french}"

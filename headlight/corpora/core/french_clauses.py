@@ -25,7 +25,7 @@ _REFLEXIVES = {"je": "me", "tu": "te", "il": "se", "nous": "nous", "vous": "vous
 _STRESSED = {"tu": "toi", "nous": "nous", "vous": "vous"}
 
 
-class Subject(NamedTuple):
+class FrenchSubject(NamedTuple):
     english: str
     french: str
     person: str
@@ -34,22 +34,22 @@ class Subject(NamedTuple):
 
 
 SUBJECTS = (
-    *[Subject("I", "je", "je", "my")] * 3,
-    *[Subject("you", "tu", "tu", "your")] * 3,
-    Subject("you", "vous", "vous", "your"),
-    *[Subject("he", "il", "il", "his")] * 2,
-    *[Subject("she", "elle", "il", "her", "f")] * 2,
-    *[Subject("we", "nous", "nous", "our")] * 2,
-    *[Subject("they", "ils", "ils", "their")] * 2,
-    Subject("Tom", "Tom", "il", "his"),
-    Subject("Paul", "Paul", "il", "his"),
-    Subject("Anna", "Anna", "il", "her", "f"),
-    Subject("Sarah", "Sarah", "il", "her", "f"),
-    Subject("my brother", "mon frère", "il", "his"),
-    Subject("my sister", "ma sœur", "il", "her", "f"),
-    Subject("the children", "les enfants", "ils", "their"),
-    Subject("my friends", "mes amis", "ils", "their"),
-    Subject("the girls", "les filles", "ils", "their", "f"),
+    *[FrenchSubject("I", "je", "je", "my")] * 3,
+    *[FrenchSubject("you", "tu", "tu", "your")] * 3,
+    FrenchSubject("you", "vous", "vous", "your"),
+    *[FrenchSubject("he", "il", "il", "his")] * 2,
+    *[FrenchSubject("she", "elle", "il", "her", "f")] * 2,
+    *[FrenchSubject("we", "nous", "nous", "our")] * 2,
+    *[FrenchSubject("they", "ils", "ils", "their")] * 2,
+    FrenchSubject("Tom", "Tom", "il", "his"),
+    FrenchSubject("Paul", "Paul", "il", "his"),
+    FrenchSubject("Anna", "Anna", "il", "her", "f"),
+    FrenchSubject("Sarah", "Sarah", "il", "her", "f"),
+    FrenchSubject("my brother", "mon frère", "il", "his"),
+    FrenchSubject("my sister", "ma sœur", "il", "her", "f"),
+    FrenchSubject("the children", "les enfants", "ils", "their"),
+    FrenchSubject("my friends", "mes amis", "ils", "their"),
+    FrenchSubject("the girls", "les filles", "ils", "their", "f"),
 )
 
 # Infinitive: the present for je, tu, il, nous, vous, ils; the participle; the stem of the future.
@@ -106,7 +106,7 @@ _ENDINGS = {
 }
 
 
-class VerbPhrase(NamedTuple):
+class FrenchVerbPhrase(NamedTuple):
     english: str
     french: str
     flags: str = ""
@@ -124,11 +124,11 @@ class VerbPhrase(NamedTuple):
         return self.french.startswith("se ")
 
 
-def read_verb_phrase(line: str) -> VerbPhrase:
+def read_verb_phrase(line: str) -> FrenchVerbPhrase:
     """Parse "play football = jouer au football | d"."""
     both, _, flags = line.partition("|")
     source, target = both.split(" = ")
-    return VerbPhrase(source.strip(), target.strip(), flags.strip())
+    return FrenchVerbPhrase(source.strip(), target.strip(), flags.strip())
 
 
 def conjugate(verb: str, tense: str, person: str) -> str:
@@ -175,14 +175,14 @@ def _possessed(text: str, person: str) -> str:
     return re.sub(r"\b(MON|MA|MES)\b", lambda match: {"MON": mon, "MA": ma, "MES": mes}[match[0]], text)
 
 
-def _rest(phrase: VerbPhrase, person: str, negative: bool = False) -> str:
+def _rest(phrase: FrenchVerbPhrase, person: str, negative: bool = False) -> str:
     rest = _possessed(phrase.rest, person)
     if negative:
         rest = re.sub(r"~(de l'|de la |du |des |une |un )", "de ", rest)
     return f" {rest.replace('~', '')}" if rest else ""
 
 
-def finite(subject: Subject, phrase: VerbPhrase, tense: str, negation: str = "", adverb: str = "") -> str:
+def finite(subject: FrenchSubject, phrase: FrenchVerbPhrase, tense: str, negation: str = "", adverb: str = "") -> str:
     """Return a French clause; `negation` is "pas" or "jamais", `adverb` stands after the verb."""
     se = f"{_REFLEXIVES[subject.person]} " if phrase.is_reflexive else ""
     verb = conjugate(phrase.verb, tense, subject.person)
@@ -191,7 +191,7 @@ def finite(subject: Subject, phrase: VerbPhrase, tense: str, negation: str = "",
     return f"{subject.french} {ne}{se}{verb}{after}{_rest(phrase, subject.person, bool(negation))}"
 
 
-def perfect(subject: Subject, phrase: VerbPhrase, negation: str = "", adverb: str = "") -> str:
+def perfect(subject: FrenchSubject, phrase: FrenchVerbPhrase, negation: str = "", adverb: str = "") -> str:
     """Return a French clause in the passé composé."""
     with_etre = phrase.is_reflexive or phrase.verb in _WITH_ETRE
     se = f"{_REFLEXIVES[subject.person]} " if phrase.is_reflexive else ""
@@ -206,19 +206,19 @@ def perfect(subject: Subject, phrase: VerbPhrase, negation: str = "", adverb: st
     return f"{subject.french} {ne}{se}{auxiliary}{middle} {participle}{rest}"
 
 
-def infinitive(subject: Subject, phrase: VerbPhrase, negative: bool = False) -> str:
+def infinitive(subject: FrenchSubject, phrase: FrenchVerbPhrase, negative: bool = False) -> str:
     se = f"{_REFLEXIVES[subject.person]} " if phrase.is_reflexive else ""
     return se + phrase.verb + _rest(phrase, subject.person, negative)
 
 
-def modal(subject: Subject, verb: str, tense: str, phrase: VerbPhrase, negation: str = "") -> str:
+def modal(subject: FrenchSubject, verb: str, tense: str, phrase: FrenchVerbPhrase, negation: str = "") -> str:
     """Return a clause such as "je ne peux pas venir"."""
     ne, after = ("ne ", f" {negation}") if negation else ("", "")
     form = conjugate(verb, tense, subject.person)
     return f"{subject.french} {ne}{form}{after} {infinitive(subject, phrase, bool(negation))}"
 
 
-def imperative(phrase: VerbPhrase, person: str, negative: bool = False) -> str:
+def imperative(phrase: FrenchVerbPhrase, person: str, negative: bool = False) -> str:
     form = conjugate(phrase.verb, "present", person)
     if person == "tu" and form.endswith(("es", "vas")):
         form = form[:-1]
@@ -234,37 +234,37 @@ def imperative(phrase: VerbPhrase, person: str, negative: bool = False) -> str:
 # English
 
 
-def _en(subject: Subject, phrase: VerbPhrase) -> str:
+def _en(subject: FrenchSubject, phrase: FrenchVerbPhrase) -> str:
     return phrase.english.replace("MY", subject.english_possessive)
 
 
-def _is_third(subject: Subject) -> bool:
+def _is_third(subject: FrenchSubject) -> bool:
     return subject.person == "il"
 
 
-def _do(subject: Subject) -> str:
+def _do(subject: FrenchSubject) -> str:
     return "does" if _is_third(subject) else "do"
 
 
-def _be(subject: Subject) -> str:
+def _be(subject: FrenchSubject) -> str:
     return "am" if subject.english == "I" else "is" if _is_third(subject) else "are"
 
 
-def _was(subject: Subject) -> str:
+def _was(subject: FrenchSubject) -> str:
     return "was" if _is_third(subject) or subject.english == "I" else "were"
 
 
-def _have(subject: Subject) -> str:
+def _have(subject: FrenchSubject) -> str:
     return "has" if _is_third(subject) else "have"
 
 
-def _short_be(subject: Subject) -> str:
+def _short_be(subject: FrenchSubject) -> str:
     if subject.english in ("I", "you", "he", "she", "we", "they"):
         return subject.english + {"am": "'m", "is": "'s", "are": "'re"}[_be(subject)]
     return f"{subject.english} {_be(subject)}"
 
 
-def _present_english(subject: Subject, phrase: VerbPhrase) -> str:
+def _present_english(subject: FrenchSubject, phrase: FrenchVerbPhrase) -> str:
     text = _en(subject, phrase)
     return english.third_person(text) if _is_third(subject) else text
 
@@ -293,7 +293,7 @@ def _timed(pair: Pair, times: tuple[Pair, ...], rng: random.Random, end: str = "
     )
 
 
-Scheme = Callable[[Subject, VerbPhrase, random.Random], Pair | None]
+Scheme = Callable[[FrenchSubject, FrenchVerbPhrase, random.Random], Pair | None]
 
 # Which verb phrases and subjects a scheme does not suit.
 _HABITS = ("_habit", "_adverb", "_never", "_not", "_no_longer", "_question", "_word_question", "_likes", "_used_to",
@@ -308,7 +308,7 @@ _STATES = ("_habit", "_not", "_no_longer", "_question", "_for_long", "_how_long"
            "_that")  # fmt: skip
 
 
-def make_clause(scheme: Scheme, subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+def make_clause(scheme: Scheme, subject: FrenchSubject, phrase: FrenchVerbPhrase, rng: random.Random) -> Pair | None:
     """Return a pair, or None where the scheme does not suit the verb phrase or the subject."""
     name = scheme.__name__
     unsuited = (
@@ -322,21 +322,21 @@ def make_clause(scheme: Scheme, subject: Subject, phrase: VerbPhrase, rng: rando
     return None if unsuited else scheme(subject, phrase, rng)
 
 
-def _habit(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _habit(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     # "I read a book" without a time is present or past.
     times = _FREQUENCIES[:-1] if _is_unclear(s, p) else _frequencies(p)
     return _timed((f"{s.english} {_present_english(s, p)}", finite(s, p, "present")), times, r)
 
 
-def _frequencies(p: VerbPhrase) -> tuple[Pair, ...]:
+def _frequencies(p: FrenchVerbPhrase) -> tuple[Pair, ...]:
     return _FREQUENCIES[-1:] if "l" in p.flags else _FREQUENCIES
 
 
-def _is_unclear(s: Subject, p: VerbPhrase) -> bool:
+def _is_unclear(s: FrenchSubject, p: FrenchVerbPhrase) -> bool:
     return english.past(_en(s, p)) == _present_english(s, p)
 
 
-def _adverb(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+def _adverb(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
     if _is_unclear(s, p):
         return None
     source, target = r.choice(
@@ -345,70 +345,70 @@ def _adverb(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     return f"{s.english} {source} {_present_english(s, p)}.", f"{finite(s, p, 'present', adverb=target)}."
 
 
-def _never(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+def _never(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
     if _is_unclear(s, p):
         return None
     return f"{s.english} never {_present_english(s, p)}.", f"{finite(s, p, 'present', 'jamais')}."
 
 
-def _not(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _not(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     pair = f"{s.english} {_do(s)}n't {_en(s, p)}", finite(s, p, "present", "pas")
     return _timed(pair, _frequencies(p), r)
 
 
-def _no_longer(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _no_longer(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     return f"{s.english} {_do(s)}n't {_en(s, p)} any more.", f"{finite(s, p, 'present', 'plus')}."
 
 
-def _question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _question(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     pair = f"{_do(s)} {s.english} {_en(s, p)}", f"est-ce que {finite(s, p, 'present')}"
     return _timed(pair, _frequencies(p), r, "?")
 
 
-def _word_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _word_question(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     source, target = r.choice((("when", "quand"), ("why", "pourquoi"), ("how often", "à quelle fréquence")))
     return f"{source} {_do(s)} {s.english} {_en(s, p)}?", f"{target} est-ce que {finite(s, p, 'present')} ?"
 
 
-def _progressive(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+def _progressive(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
     if "p" in p.flags:
         return None
     be = r.choice((_short_be(s), f"{s.english} {_be(s)}"))
     return _timed((f"{be} {english.progressive(_en(s, p))}", finite(s, p, "present")), _NOW, r)
 
 
-def _en_train(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+def _en_train(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
     if "p" in p.flags:
         return None
     source = f"{_short_be(s)} {english.progressive(_en(s, p))} right now."
     return source, f"{s.french} {conjugate('être', 'present', s.person)} en train de {infinitive(s, p)}."
 
 
-def _progressive_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+def _progressive_question(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
     if "p" in p.flags:
         return None
     pair = f"{_be(s)} {s.english} {english.progressive(_en(s, p))}", f"est-ce que {finite(s, p, 'present')}"
     return _timed(pair, _NOW, r, "?")
 
 
-def _past(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _past(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     times = _PAST_TIMES[:-1] if _is_unclear(s, p) else _PAST_TIMES
     return _timed((f"{s.english} {english.past(_en(s, p))}", perfect(s, p)), times, r)
 
 
-def _not_past(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _not_past(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     return _timed((f"{s.english} didn't {_en(s, p)}", perfect(s, p, "pas")), _PAST_TIMES, r)
 
 
-def _past_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _past_question(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     return _timed((f"did {s.english} {_en(s, p)}", f"est-ce que {perfect(s, p)}"), _PAST_TIMES, r, "?")
 
 
-def _why_not(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _why_not(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     return f"why didn't {s.english} {_en(s, p)}?", f"pourquoi est-ce que {perfect(s, p, 'pas')} ?"
 
 
-def _already(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _already(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     source = english.participle(_en(s, p))
     source, adverb, negation = r.choice(
         (
@@ -420,85 +420,85 @@ def _already(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
     return source, f"{perfect(s, p, negation, adverb)}."
 
 
-def _ever(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _ever(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     word = r.choice(("ever", "already"))
     source = f"{_have(s)} {s.english} {word} {english.participle(_en(s, p))}?"
     return source, f"est-ce que {perfect(s, p, adverb='déjà')} ?"
 
 
-def _will(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _will(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     return _timed((f"{s.english} will {_en(s, p)}", finite(s, p, "future")), _FUTURE_TIMES, r)
 
 
-def _will_not(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _will_not(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     return _timed((f"{s.english} won't {_en(s, p)}", finite(s, p, "future", "pas")), _FUTURE_TIMES, r)
 
 
-def _will_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _will_question(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     return _timed((f"will {s.english} {_en(s, p)}", f"est-ce que {finite(s, p, 'future')}"), _FUTURE_TIMES, r, "?")
 
 
-def _going_to(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _going_to(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     be = r.choice((_short_be(s), f"{s.english} {_be(s)}"))
     return _timed((f"{be} going to {_en(s, p)}", modal(s, "aller", "present", p)), _FUTURE_TIMES, r)
 
 
-def _not_going_to(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _not_going_to(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     return _timed(
         (f"{_short_be(s)} not going to {_en(s, p)}", modal(s, "aller", "present", p, "pas")), _FUTURE_TIMES, r
     )
 
 
-def _can(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _can(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     verb = "savoir" if "s" in p.flags else "pouvoir"
     source, negation = r.choice((("can", ""), ("can't", "pas")))
     return f"{s.english} {source} {_en(s, p)}.", f"{modal(s, verb, 'present', p, negation)}."
 
 
-def _can_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _can_question(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     verb = "savoir" if "s" in p.flags else "pouvoir"
     return f"can {s.english} {_en(s, p)}?", f"est-ce que {modal(s, verb, 'present', p)} ?"
 
 
-def _must(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _must(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     source = r.choice(("must", f"{_have(s)} to"))
     return _timed((f"{s.english} {source} {_en(s, p)}", modal(s, "devoir", "present", p)), _FUTURE_TIMES, r)
 
 
-def _need_not(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _need_not(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     obliged = "obligé" + "e" * (s.gender == "f") + "s" * (s.person in ("nous", "ils"))
     be = conjugate("être", "present", s.person)
     return f"{s.english} {_do(s)}n't have to {_en(s, p)}.", f"{s.french} ne {be} pas {obliged} de {infinitive(s, p)}."
 
 
-def _should(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _should(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     source, negation = r.choice((("should", ""), ("shouldn't", "pas")))
     return f"{s.english} {source} {_en(s, p)}.", f"{modal(s, 'devoir', 'conditional', p, negation)}."
 
 
-def _wants(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _wants(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     want = "wants" if _is_third(s) else "want"
     return _timed((f"{s.english} {want} to {_en(s, p)}", modal(s, "vouloir", "present", p)), _future(p), r)
 
 
-def _does_not_want(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _does_not_want(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     return f"{s.english} {_do(s)}n't want to {_en(s, p)}.", f"{modal(s, 'vouloir', 'present', p, 'pas')}."
 
 
-def _want_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _want_question(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     return f"{_do(s)} {s.english} want to {_en(s, p)}?", f"est-ce que {modal(s, 'vouloir', 'present', p)} ?"
 
 
-def _would_like(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _would_like(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     pair = f"{s.english} would like to {_en(s, p)}", modal(s, "aimer", "conditional", p)
     return _timed(pair, _future(p), r)
 
 
-def _future(p: VerbPhrase) -> tuple[Pair, ...]:
+def _future(p: FrenchVerbPhrase) -> tuple[Pair, ...]:
     return _FUTURE_TIMES[-1:] if "l" in p.flags else _FUTURE_TIMES
 
 
-def _likes(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+def _likes(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
     if "p" in p.flags:
         return None
     doing = english.progressive(_en(s, p))
@@ -514,7 +514,7 @@ def _likes(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     return f"{s.english} {source}.", f"{modal(s, verb, 'present', p, negation)}."
 
 
-def _for_long(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+def _for_long(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
     if "d" not in p.flags:
         return None
     durations, points = (_YEARS, _SINCE_YEARS) if "y" in p.flags else (_DURATIONS, _SINCE)
@@ -524,18 +524,18 @@ def _for_long(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     return f"{s.english} {_have(s)} been {doing} {word} {source}.", f"{finite(s, p, 'present')} depuis {target}."
 
 
-def _how_long(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+def _how_long(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
     if "d" not in p.flags:
         return None
     source = f"how long {_have(s)} {s.english} been {english.progressive(_en(s, p))}?"
     return source, f"depuis combien de temps est-ce que {finite(s, p, 'present')} ?"
 
 
-def _used_to(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _used_to(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     return f"{s.english} used to {_en(s, p)}.", f"avant, {finite(s, p, 'imperfect')}."
 
 
-def _was_doing(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+def _was_doing(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
     if "p" in p.flags:
         return None
     events = (("the phone rang", "le téléphone a sonné"), ("it began to rain", "il a commencé à pleuvoir"),
@@ -547,14 +547,14 @@ def _was_doing(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     return f"{s.english} {_was(s)} {doing} when {source}.", f"{finite(s, p, 'imperfect')} quand {target}."
 
 
-def _if(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _if(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     conditions = (("it rains", "s'il pleut"), ("the weather is nice", "s'il fait beau"),
                   ("it's cold", "s'il fait froid"), ("it snows", "s'il neige"))  # fmt: skip
     source, target = r.choice(conditions)
     return f"if {source}, {s.english} will {_en(s, p)}.", f"{target}, {finite(s, p, 'future')}."
 
 
-def _would(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+def _would(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
     pronoun = {"he": "il", "she": "elle", "I": "je", "you": s.french, "we": "nous", "they": "ils"}.get(s.english)
     if pronoun is None:
         return None
@@ -564,30 +564,30 @@ def _would(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     return f"if {s.english} had {had}, {s.english} would {_en(s, p)}.", f"{condition}, {finite(s, p, 'conditional')}."
 
 
-def _imperative(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
-    you = Subject("you", "tu", "tu", "your")
+def _imperative(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
+    you = FrenchSubject("you", "tu", "tu", "your")
     end = r.choice(((".", "."), ("!", " !"), (", please.", ", s'il te plaît.")))
     return f"{_en(you, p)}{end[0]}", f"{imperative(p, 'tu')}{end[1]}"
 
 
-def _do_not(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
-    you = Subject("you", "tu", "tu", "your")
+def _do_not(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
+    you = FrenchSubject("you", "tu", "tu", "your")
     end = r.choice(((".", "."), ("!", " !")))
     return f"don't {_en(you, p)}{end[0]}", f"{imperative(p, 'tu', True)}{end[1]}"
 
 
-def _polite(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
-    you = Subject("you", "vous", "vous", "your")
+def _polite(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
+    you = FrenchSubject("you", "vous", "vous", "your")
     return f"could you please {_en(you, p)}?", f"est-ce que vous pourriez {infinitive(you, p)}, s'il vous plaît ?"
 
 
-def _let_us(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
-    we = Subject("we", "nous", "nous", "our")
+def _let_us(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
+    we = FrenchSubject("we", "nous", "nous", "our")
     end = r.choice(((".", "."), ("!", " !")))
     return f"let's {_en(we, p)}{end[0]}", f"{imperative(p, 'nous')}{end[1]}"
 
 
-def _that(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+def _that(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
     source, target = r.choice((("I know that", "je sais que"), ("I think that", "je pense que"),
                                ("he says that", "il dit que"), ("Lucy knows that", "Lucy sait que")))  # fmt: skip
     if _is_unclear(s, p):
@@ -595,7 +595,7 @@ def _that(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     return f"{source} {s.english} {_present_english(s, p)}.", f"{target} {finite(s, p, 'present')}."
 
 
-def _want_you(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+def _want_you(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
     """ "I want you to come", with the subjunctive."""
     objects = {"you": "you", "he": "him", "she": "her", "they": "them", "we": "us"}
     if s.english == "I":
@@ -607,11 +607,11 @@ def _want_you(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     return f"{source} {person} to {_en(s, p)}.", f"{target} que {finite(s, p, 'subjunctive')}."
 
 
-def _to(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _to(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     openings = (("it's time to", "il est temps de"), ("it's easy to", "il est facile de"),
                 ("it's important to", "il est important de"), ("it's fun to", "c'est amusant de"))  # fmt: skip
     source, target = r.choice(openings)
-    we = Subject("we", "nous", "nous", "our")
+    we = FrenchSubject("we", "nous", "nous", "our")
     if "MY" in p.english or p.is_reflexive:
         return _let_us(s, p, r)
     return f"{source} {_en(we, p)}.", f"{target} {infinitive(we, p)}."

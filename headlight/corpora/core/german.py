@@ -18,7 +18,7 @@ _EIN_WORDS = ("ein", "kein", "mein", "dein", "sein", "ihr", "unser", "euer")
 _ADJECTIVE_STEMS = {"hoch": "hoh", "teuer": "teur", "dunkel": "dunkl", "sauer": "saur"}
 
 
-class Noun(NamedTuple):
+class GermanNoun(NamedTuple):
     gender: str  # m, f or n
     singular: str
     plural: str  # empty where the plural is not used
@@ -40,7 +40,7 @@ def read_determiner(word: str) -> tuple[str, int]:
     return _DETERMINERS[word]
 
 
-def decline(determiner: str, adjectives: list[str], noun: Noun, case: int, plural: bool) -> str:
+def decline(determiner: str, adjectives: list[str], noun: GermanNoun, case: int, plural: bool) -> str:
     """Return determiner (base form, may be empty), adjectives and noun in agreement."""
     gender = "p" if plural else noun.gender
     words = []
@@ -141,7 +141,7 @@ _MODALS = {
 _ENDINGS = ("e", "st", "t", "en", "t", "en")
 
 
-class Verb(NamedTuple):
+class GermanVerb(NamedTuple):
     """A verb such as auf|stehen, taken apart."""
 
     prefix: str
@@ -180,10 +180,10 @@ class Verb(NamedTuple):
         ge = "" if self.base.startswith(_INSEPARABLE) or self.base.endswith("ieren") else "ge"
         return f"{self.prefix}{ge}{stem}{'et' if _needs_e(stem) else 't'}"
 
-    def auxiliary(self) -> Verb:
+    def auxiliary(self) -> GermanVerb:
         """Return the verb that the perfect is built with, haben or sein."""
         with_sein = _STRONG_VERBS.get(self.base, [])[-1:] == ["s"] or self.prefix + self.base in _WITH_SEIN
-        return Verb("", "sein" if with_sein and self.prefix + self.base != "anziehen" else "haben")
+        return GermanVerb("", "sein" if with_sein and self.prefix + self.base != "anziehen" else "haben")
 
     def infinitive(self, zu: bool = False) -> str:
         if zu:
@@ -208,10 +208,10 @@ class Verb(NamedTuple):
         return self.base[:-2] if self.base.endswith("en") else self.base[:-1]
 
 
-def split_verb(word: str) -> Verb:
+def split_verb(word: str) -> GermanVerb:
     """Return the Verb of "auf|stehen" or "gehen"."""
     prefix, _, base = word.rpartition("|")
-    return Verb(prefix, base)
+    return GermanVerb(prefix, base)
 
 
 def _needs_e(stem: str) -> bool:

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from headlight.corpora.core import english
-from headlight.corpora.core.german import Verb, split_verb
+from headlight.corpora.core.german import GermanVerb, split_verb
 
 _POSSESSIVE = re.compile(r"@(\w*)")
 _REFLEXIVE = ("mich", "dich", "sich", "uns", "euch", "sich")
 _REFLEXIVE_DATIVE = ("mir", "dir", "sich", "uns", "euch", "sich")
 
 
-class Subject(NamedTuple):
+class GermanSubject(NamedTuple):
     german: str
     person: int  # of Verb.present
     english: str
@@ -26,10 +26,10 @@ class Subject(NamedTuple):
     english_pronoun: str
 
 
-class VerbPhrase(NamedTuple):
+class GermanVerbPhrase(NamedTuple):
     german: str  # before the verb, without "sich"
     negated: str  # the same with "nicht" in its place; empty where "nicht" would not be said
-    verb: Verb
+    verb: GermanVerb
     english: str
     reflexive: str  # "", "sich" or "sich_" (dative)
 
@@ -37,9 +37,9 @@ class VerbPhrase(NamedTuple):
 Pair = tuple[str, str]
 
 
-def _subject(line: str) -> Subject:
+def _subject(line: str) -> GermanSubject:
     words = [part.strip() for part in line.split("|")]
-    return Subject(words[0], int(words[1]), words[2], int(words[3]), *words[4:])
+    return GermanSubject(words[0], int(words[1]), words[2], int(words[3]), *words[4:])
 
 
 SUBJECTS = [
@@ -67,17 +67,17 @@ SUBJECTS = [
 _DU, _IHR, _SIE = SUBJECTS[1], SUBJECTS[5], SUBJECTS[6]
 
 
-def read_verb_phrase(line: str) -> VerbPhrase:
+def read_verb_phrase(line: str) -> GermanVerbPhrase:
     """Read "die Tür * zu|machen = close the door"; * is the place of "nicht", @en is "meinen", "deinen", ..."""
     source, target = (side.strip() for side in line.split(" = "))
     *words, verb = source.split()
     reflexive = words.pop(0) if words and words[0] in ("sich", "sich_") else ""
     plain = " ".join(word for word in words if word != "*")
     negated = " ".join("nicht" if word == "*" else word for word in words) if "*" in words else ""
-    return VerbPhrase(plain, negated, split_verb(verb), target, reflexive)
+    return GermanVerbPhrase(plain, negated, split_verb(verb), target, reflexive)
 
 
-def _words(subject: Subject, phrase: VerbPhrase, adverb: str = "", negated: bool = False) -> str:
+def _words(subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str = "", negated: bool = False) -> str:
     """Return what stands between subject and verb: the reflexive pronoun, the adverb and the objects."""
     pronouns = _REFLEXIVE_DATIVE if phrase.reflexive == "sich_" else _REFLEXIVE
     reflexive = pronouns[subject.person] if phrase.reflexive else ""
@@ -89,7 +89,7 @@ def _possessive(base: str, ending: str) -> str:
     return ("eur" if base == "euer" and ending else base) + ending
 
 
-def _english(subject: Subject, phrase: VerbPhrase) -> str:
+def _english(subject: GermanSubject, phrase: GermanVerbPhrase) -> str:
     return phrase.english.replace("@", subject.english_possessive)
 
 
@@ -101,29 +101,29 @@ def _sentence(source: str, target: str, end: str = ".") -> Pair:
     return source[:1].upper() + source[1:] + end, target[:1].upper() + target[1:] + end
 
 
-def _present_english(subject: Subject, phrase: VerbPhrase) -> str:
+def _present_english(subject: GermanSubject, phrase: GermanVerbPhrase) -> str:
     text = _english(subject, phrase)
     return english.third_person(text) if subject.english_person == 2 else text
 
 
-def _be(subject: Subject, past: bool = False) -> str:
+def _be(subject: GermanSubject, past: bool = False) -> str:
     return (("was", "were", "was") if past else ("am", "are", "is"))[subject.english_person]
 
 
-def _do(subject: Subject) -> str:
+def _do(subject: GermanSubject) -> str:
     return "does" if subject.english_person == 2 else "do"
 
 
-def _includes_speaker(subject: Subject) -> bool:
+def _includes_speaker(subject: GermanSubject) -> bool:
     """Whether the subject is "ich" or "wir", about which one rarely asks."""
     return subject.person in (0, 3)
 
 
-def _is_third_person(subject: Subject) -> bool:
+def _is_third_person(subject: GermanSubject) -> bool:
     return subject.english_person == 2 or subject.english_possessive == "their"
 
 
-def _have(subject: Subject) -> str:
+def _have(subject: GermanSubject) -> str:
     return "has" if subject.english_person == 2 else "have"
 
 
@@ -149,7 +149,7 @@ _MODALS = (
 )  # fmt: skip
 
 
-def habit(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def habit(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation, place = rng.choice(_HABITS)
     source = _join(
         subject.german, phrase.verb.present(subject.person), _words(subject, phrase, adverb), phrase.verb.prefix
@@ -160,7 +160,7 @@ def habit(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
     return _sentence(source, _join(subject.english, verb, translation))
 
 
-def fronted(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def fronted(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice(
         (("Jeden Tag", "Every day"), ("Am Wochenende", "On weekends"), ("Manchmal", "Sometimes"),
          ("Normalerweise", "Normally"))
@@ -169,11 +169,11 @@ def fronted(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
     return _sentence(source, f"{translation}, {subject.english} {_present_english(subject, phrase)}")
 
 
-def _inverted(subject: Subject, phrase: VerbPhrase, adverb: str, negated: bool = False) -> str:
+def _inverted(subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str, negated: bool = False) -> str:
     return _join(subject.german, _words(subject, phrase, adverb, negated))
 
 
-def question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+def question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     if _includes_speaker(subject):
         return None
     adverb, translation, place = rng.choice(
@@ -185,7 +185,7 @@ def question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair |
     return _sentence(source, target, "?")
 
 
-def w_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+def w_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     if _includes_speaker(subject):
         return None
     word, translation = rng.choice(
@@ -195,7 +195,7 @@ def w_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair
     return _sentence(source, _join(translation, _do(subject), subject.english, _english(subject, phrase)), "?")
 
 
-def negative(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+def negative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     if not phrase.negated:
         return None
     source = _join(
@@ -204,21 +204,21 @@ def negative(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair |
     return _sentence(source, f"{subject.english} {_do(subject)}n't {_english(subject, phrase)}")
 
 
-def perfect(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice(_PAST)
     auxiliary = phrase.verb.auxiliary().present(subject.person)
     source = _join(subject.german, auxiliary, _words(subject, phrase, adverb), phrase.verb.participle())
     return _sentence(source, f"{subject.english} {english.past(_english(subject, phrase))} {translation}")
 
 
-def fronted_perfect(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def fronted_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice(_PAST)
     auxiliary = phrase.verb.auxiliary().present(subject.person)
     source = _join(adverb, auxiliary, _inverted(subject, phrase, ""), phrase.verb.participle())
     return _sentence(source, f"{translation}, {subject.english} {english.past(_english(subject, phrase))}")
 
 
-def perfect_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+def perfect_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     if _includes_speaker(subject):
         return None
     adverb, translation = rng.choice((*_PAST, ("schon", "already")))
@@ -230,7 +230,7 @@ def perfect_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -
     return _sentence(source, f"Did {subject.english} {text} {translation}", "?")
 
 
-def why_perfect(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+def why_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     if _includes_speaker(subject):
         return None
     word, translation = rng.choice([("Warum", "Why")] + [("Wann", "When")] * bool(phrase.negated))
@@ -239,7 +239,7 @@ def why_perfect(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pai
     return _sentence(source, f"{translation} did {subject.english} {_english(subject, phrase)}", "?")
 
 
-def negative_perfect(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+def negative_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     if not phrase.negated:
         return None
     auxiliary = phrase.verb.auxiliary().present(subject.person)
@@ -247,10 +247,10 @@ def negative_perfect(subject: Subject, phrase: VerbPhrase, rng: random.Random) -
     return _sentence(source, f"{subject.english} didn't {_english(subject, phrase)}")
 
 
-def future(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def future(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice(_FUTURE)
     if rng.random() < 0.5:
-        werden = Verb("", "werden").present(subject.person)
+        werden = GermanVerb("", "werden").present(subject.person)
         source = _join(subject.german, werden, _words(subject, phrase, adverb), phrase.verb.infinitive())
     else:
         source = _join(
@@ -259,15 +259,15 @@ def future(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
     return _sentence(source, f"{subject.english} will {_english(subject, phrase)} {translation}")
 
 
-def modal(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def modal(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     verb, translation, _ = rng.choice(_MODALS)
     source = _join(
-        subject.german, Verb("", verb).present(subject.person), _words(subject, phrase), phrase.verb.infinitive()
+        subject.german, GermanVerb("", verb).present(subject.person), _words(subject, phrase), phrase.verb.infinitive()
     )
     return _sentence(source, _join(subject.english, _modal(subject, translation), _english(subject, phrase)))
 
 
-def _modal(subject: Subject, translation: str) -> str:
+def _modal(subject: GermanSubject, translation: str) -> str:
     if translation.startswith("be "):
         return _be(subject) + translation[2:]
     if subject.english_person == 2:
@@ -275,7 +275,7 @@ def _modal(subject: Subject, translation: str) -> str:
     return translation
 
 
-def negative_modal(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+def negative_modal(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     if not phrase.negated:
         return None
     verb, _, translation = rng.choice(_MODALS[:5])
@@ -285,16 +285,18 @@ def negative_modal(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> 
         translation = translation.replace("don't", "doesn't")
     source = _join(
         subject.german,
-        Verb("", verb).present(subject.person),
+        GermanVerb("", verb).present(subject.person),
         _words(subject, phrase, "", True),
         phrase.verb.infinitive(),
     )
     return _sentence(source, _join(subject.english, translation, _english(subject, phrase)))
 
 
-def modal_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def modal_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     verb = rng.choice(("können", "müssen") if _includes_speaker(subject) else ("können", "müssen", "wollen", "möchten"))
-    source = _join(Verb("", verb).present(subject.person), _inverted(subject, phrase, ""), phrase.verb.infinitive())
+    source = _join(
+        GermanVerb("", verb).present(subject.person), _inverted(subject, phrase, ""), phrase.verb.infinitive()
+    )
     text = _english(subject, phrase)
     do = _do(subject)
     target = {
@@ -306,7 +308,7 @@ def modal_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> 
     return _sentence(source, target, "?")
 
 
-def imperative(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def imperative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     subject = rng.choice((_DU, _IHR, _SIE))
     please = rng.random() < 0.5
     verb = phrase.verb.imperative(subject.person) + (" Sie" if subject is _SIE else "")
@@ -315,7 +317,7 @@ def imperative(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair
     return _sentence(source, f"please {text}" if please else text, "!")
 
 
-def negative_imperative(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+def negative_imperative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     if not phrase.negated:
         return None
     subject = rng.choice((_DU, _IHR, _SIE))
@@ -324,7 +326,7 @@ def negative_imperative(subject: Subject, phrase: VerbPhrase, rng: random.Random
     return _sentence(source, f"Don't {_english(subject, phrase)}", "!")
 
 
-def suggestion(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def suggestion(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     we = SUBJECTS[4]
     if rng.random() < 0.5 and not phrase.reflexive:
         source = _join("Lass uns", _words(we, phrase), phrase.verb.infinitive())
@@ -333,7 +335,7 @@ def suggestion(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair
     return _sentence(source, f"Shall we {_english(we, phrase)}", "?")
 
 
-def that_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def that_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     main, translation = rng.choice(
         (("Ich glaube, dass", "I think that"), ("Ich weiß, dass", "I know that"),
          ("Es ist gut, dass", "It's good that"), ("Sie sagt, dass", "She says that"),
@@ -347,14 +349,14 @@ def that_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pai
     return _sentence(source, _join(translation, subject.english, *rest))
 
 
-def because_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def because_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     if rng.random() < 0.5:
-        main = _join(subject.german, Verb("", "haben").present(subject.person), "keine Zeit")
+        main = _join(subject.german, GermanVerb("", "haben").present(subject.person), "keine Zeit")
         translation = f"{subject.english} {_do(subject)}n't have time"
     else:
-        main = _join(subject.german, Verb("", "kommen").present(subject.person), "heute nicht")
+        main = _join(subject.german, GermanVerb("", "kommen").present(subject.person), "heute nicht")
         translation = f"{subject.english} {_be(subject)} not coming today"
-    must = Verb("", "müssen").present(subject.person)
+    must = GermanVerb("", "müssen").present(subject.person)
     clause = _join(subject.pronoun, _words(subject, phrase), phrase.verb.infinitive(), must)
     have_to = "has to" if subject.english_person == 2 else "have to"
     return _sentence(
@@ -363,7 +365,7 @@ def because_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> 
     )
 
 
-def if_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+def if_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     if _includes_speaker(subject):
         return None
     finite = phrase.verb.prefix + phrase.verb.present(subject.person)
@@ -379,7 +381,7 @@ def if_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair 
     )
 
 
-def whether_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+def whether_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     if not _is_third_person(subject):
         return None
     auxiliary = phrase.verb.auxiliary().present(subject.person)
@@ -394,7 +396,7 @@ def whether_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> 
     )
 
 
-def infinitive(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def infinitive(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     start, translation = rng.choice(
         (("haben keine Lust,", "don't feel like"), ("haben vergessen,", "forgot"),
          ("haben keine Zeit,", "don't have time"),
@@ -402,7 +404,7 @@ def infinitive(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair
     )  # fmt: skip
     first, _, rest = start.partition(" ")
     verb = "haben" if first == "haben" else "versuchen"
-    finite = Verb("", verb).present(subject.person) + ("," if first.endswith(",") else "")
+    finite = GermanVerb("", verb).present(subject.person) + ("," if first.endswith(",") else "")
     source = _join(subject.german, finite, rest, _words(subject, phrase), phrase.verb.infinitive(zu=True))
     text = _english(subject, phrase)
     if translation.startswith("are"):
@@ -413,7 +415,7 @@ def infinitive(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair
     return _sentence(source, f"{subject.english} {translation} {text}")
 
 
-def like(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def like(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     source = _join(
         subject.german, phrase.verb.present(subject.person), _words(subject, phrase, "gern"), phrase.verb.prefix
     )
@@ -421,7 +423,7 @@ def like(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
     return _sentence(source, f"{subject.english} {likes} to {_english(subject, phrase)}")
 
 
-def preterite(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+def preterite(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     if subject.person in (1, 4):
         return None
     adverb, translation = rng.choice((("dann", "Then"), ("früher", ""), ("im Urlaub", "On vacation")))
@@ -432,9 +434,9 @@ def preterite(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair 
     return _sentence(source, f"{translation}, {subject.english} {english.past(text)}")
 
 
-def before_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def before_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     finite = phrase.verb.prefix + phrase.verb.present(subject.person)
-    eat = Verb("", "essen").present(subject.person)
+    eat = GermanVerb("", "essen").present(subject.person)
     verb = "eats" if subject.english_person == 2 else "eat"
     return _sentence(
         f"Bevor {_join(subject.german, _words(subject, phrase), finite)}, {eat} {subject.pronoun} etwas",
@@ -442,7 +444,7 @@ def before_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> P
     )
 
 
-def while_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def while_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     finite = phrase.verb.prefix + phrase.verb.present(subject.person)
     main, translation = rng.choice((("schläft das Baby", "the baby is sleeping"), ("regnet es", "it's raining")))
     return _sentence(
@@ -451,7 +453,7 @@ def while_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pa
     )
 
 
-def now(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def now(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice((("gerade", "right now"), ("jetzt", "now")))
     source = _join(
         subject.german, phrase.verb.present(subject.person), _words(subject, phrase, adverb), phrase.verb.prefix
@@ -461,7 +463,7 @@ def now(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
     )
 
 
-Scheme = Callable[[Subject, VerbPhrase, random.Random], Pair | None]
+Scheme = Callable[[GermanSubject, GermanVerbPhrase, random.Random], Pair | None]
 SCHEMES: tuple[Scheme, ...] = (
     habit, fronted, question, w_question, negative, perfect, fronted_perfect, perfect_question, why_perfect,
     negative_perfect, future, modal, negative_modal, modal_question, imperative, negative_imperative, suggestion,
@@ -470,7 +472,7 @@ SCHEMES: tuple[Scheme, ...] = (
 )  # fmt: skip
 
 
-def make_clause(scheme: Scheme, subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+def make_clause(scheme: Scheme, subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     """Return the sentence of a scheme, or None where nobody would say it.
 
     "Sie essen." can mean "You are eating." and "They are eating."; it is left to mean "they".

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headlight.corpora.core import english, german
-from headlight.corpora.core.german_clauses import SCHEMES, SUBJECTS, VerbPhrase, make_clause, read_verb_phrase
+from headlight.corpora.core.german_clauses import SCHEMES, SUBJECTS, GermanVerbPhrase, make_clause, read_verb_phrase
 from headlight.corpora.core.german_numbers import generated_slots
 from headlight.corpora.core.templates import Template, read_templates, spread
 
@@ -49,20 +49,20 @@ _LEFT_OUT = frozenset(
 )
 
 
-class Entry(NamedTuple):
+class GermanEntry(NamedTuple):
     """A word of the lexicon. `noun` is None for words that are not declined here, such as adjectives and names."""
 
     german: str
     english: str
-    noun: german.Noun | None = None
+    noun: german.GermanNoun | None = None
     english_plural: str = ""
     article: str = ""  # of countries and rivers; "die+" for a plural
 
 
 @cache
-def _lexicon() -> dict[str, list[Entry]]:
-    lexicon: dict[str, list[Entry]] = {}
-    entries: list[Entry] = []
+def _lexicon() -> dict[str, list[GermanEntry]]:
+    lexicon: dict[str, list[GermanEntry]] = {}
+    entries: list[GermanEntry] = []
     for line in _read("lexicon").splitlines():
         if line.startswith("["):
             category = line.strip("[]")
@@ -70,18 +70,18 @@ def _lexicon() -> dict[str, list[Entry]]:
         elif line.strip():
             entries.append(_read_entry(line, category))
     for category, pairs in generated_slots().items():
-        lexicon[category] = [Entry(source, target) for source, target in pairs]
+        lexicon[category] = [GermanEntry(source, target) for source, target in pairs]
     return lexicon
 
 
-class Frame(NamedTuple):
+class SentenceTemplate(NamedTuple):
     template: Template
     slots: list[str]
 
 
 @cache
-def _frames() -> list[Frame]:
-    return [Frame(template, _slots(template)) for template in read_templates(_read("frames"))]
+def _frames() -> list[SentenceTemplate]:
+    return [SentenceTemplate(template, _slots(template)) for template in read_templates(_read("frames"))]
 
 
 @cache
@@ -90,7 +90,7 @@ def _word_templates() -> list[Template]:
 
 
 @cache
-def _verb_phrases() -> list[VerbPhrase]:
+def _verb_phrases() -> list[GermanVerbPhrase]:
     lines = _read("verbs").splitlines()
     return [read_verb_phrase(line) for line in lines if line.strip() and not line.startswith("#")]
 
@@ -135,7 +135,7 @@ def _covering() -> Iterator[tuple[str, str]]:
     for template in _word_templates():
         for source, target in spread(template, PAIRS_PER_TEMPLATE):
             yield source, english.fix_articles(target)
-    by_category: dict[str, list[Frame]] = {}
+    by_category: dict[str, list[SentenceTemplate]] = {}
     for frame in _frames():
         for category in sorted({_category(slot) for slot in frame.slots}):
             by_category.setdefault(category, []).append(frame)
@@ -159,13 +159,15 @@ def _covering() -> Iterator[tuple[str, str]]:
                     yield clause
 
 
-def _clause(phrase: VerbPhrase, rng: random.Random) -> tuple[str, str]:
+def _clause(phrase: GermanVerbPhrase, rng: random.Random) -> tuple[str, str]:
     while True:
         if clause := make_clause(rng.choice(SCHEMES), rng.choice(SUBJECTS), phrase, rng):
             return clause
 
 
-def _fill_slots(frame: Frame, rng: random.Random, fixed: dict[str, Entry] | None = None) -> tuple[str, str]:
+def _fill_slots(
+    frame: SentenceTemplate, rng: random.Random, fixed: dict[str, GermanEntry] | None = None
+) -> tuple[str, str]:
     """Fill the slots of a frame: those of `fixed` with its entries, the others at random."""
     source, target = frame.template.fill(rng.randrange(frame.template.n_choices()))
     chosen = dict(fixed or {})
@@ -179,7 +181,7 @@ def _fill_slots(frame: Frame, rng: random.Random, fixed: dict[str, Entry] | None
     return _capitalized(source), english.fix_articles(_capitalized(target))
 
 
-def _clashes(entry: Entry, chosen: dict[str, Entry]) -> bool:
+def _clashes(entry: GermanEntry, chosen: dict[str, GermanEntry]) -> bool:
     return any(entry.german == other.german or entry.english == other.english for other in chosen.values())
 
 
@@ -199,7 +201,7 @@ def _category(slot: str) -> str:
     return slot.rstrip("0123456789")
 
 
-def _german(slot: str, chosen: dict[str, Entry]) -> str:
+def _german(slot: str, chosen: dict[str, GermanEntry]) -> str:
     words = slot.split()
     name, _, form = words[-1].partition(":")
     entry = chosen[name.rstrip("+")]
@@ -214,7 +216,7 @@ def _german(slot: str, chosen: dict[str, Entry]) -> str:
     return text[0].upper() + text[1:] if words[0][0].isupper() else text
 
 
-def _with_article(entry: Entry, form: str) -> str:
+def _with_article(entry: GermanEntry, form: str) -> str:
     """Return a country or river with its article: nach Polen, in die Schweiz, (aus) der Schweiz."""
     gender = "p" if entry.article.endswith("+") else _GENDERS.get(entry.article, "")
     articles = {"m": ("der", "den", "dem"), "f": ("die", "die", "der"), "n": ("das", "das", "dem")}
@@ -227,7 +229,7 @@ def _with_article(entry: Entry, form: str) -> str:
     return f"{ {'': nominative, 'acc': accusative, 'dat': dative}[form] } {entry.german}"
 
 
-def _english(slot: str, chosen: dict[str, Entry]) -> str:
+def _english(slot: str, chosen: dict[str, GermanEntry]) -> str:
     *words, last = slot.split()
     entry = chosen[last.rstrip("+")]
     noun = entry.english_plural if last.endswith("+") else entry.english
@@ -236,16 +238,16 @@ def _english(slot: str, chosen: dict[str, Entry]) -> str:
     return f"{english.article(text)} {text}" if words[:1] == ["a"] else text
 
 
-def _read_entry(line: str, category: str) -> Entry:
+def _read_entry(line: str, category: str) -> GermanEntry:
     source, target, *plural = (part.strip() for part in line.split("|"))
     match = _NOUN.fullmatch(source)
     if category in ("country", "river") and " " in source:
         article, name = source.split(maxsplit=1)
-        return Entry(name.rstrip("+"), target, article=article + "+" * name.endswith("+"))
+        return GermanEntry(name.rstrip("+"), target, article=article + "+" * name.endswith("+"))
     if match is None:
-        return Entry(source, target)
-    noun = german.Noun(_GENDERS[match[1]], match[2], match[4] or "", bool(match[3]))
-    return Entry(match[2], target, noun, plural[0] if plural else english.pluralize(target))
+        return GermanEntry(source, target)
+    noun = german.GermanNoun(_GENDERS[match[1]], match[2], match[4] or "", bool(match[3]))
+    return GermanEntry(match[2], target, noun, plural[0] if plural else english.pluralize(target))
 
 
 def _capitalized(text: str) -> str:

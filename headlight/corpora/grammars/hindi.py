@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 Gender = Literal["m", "f"]
 
 
-class Agreement(NamedTuple):
+class HindiAgreement(NamedTuple):
     """What a Hindi verb or adjective takes over from its noun. `first` is मैं, whose verb has forms of its own."""
 
     gender: Gender
@@ -18,7 +18,7 @@ class Agreement(NamedTuple):
     first: bool = False
 
 
-NEUTRAL = Agreement("m")  # where there is nothing to agree with, the verb is masculine singular
+NEUTRAL = HindiAgreement("m")  # where there is nothing to agree with, the verb is masculine singular
 
 
 def noun_form(word: str, gender: Gender, plural: bool, oblique: bool, fixed: bool = False) -> str:
@@ -43,7 +43,7 @@ def noun_form(word: str, gender: Gender, plural: bool, oblique: bool, fixed: boo
     return word + ending
 
 
-def inflected(word: str, agreement: Agreement, oblique: bool = False) -> str:
+def inflected(word: str, agreement: HindiAgreement, oblique: bool = False) -> str:
     """अच्छा, अच्छे, अच्छी; नया, नए, नई; सुंदर stays as it is; each word of थका हुआ changes."""
     many = agreement.plural or oblique
     if word == "नया":
@@ -61,13 +61,13 @@ class Stem:
 
     text: str
 
-    def imperfective(self, agreement: Agreement) -> str:
+    def imperfective(self, agreement: HindiAgreement) -> str:
         return self.text + inflected("ता", agreement)
 
-    def infinitive(self, agreement: Agreement = NEUTRAL) -> str:
+    def infinitive(self, agreement: HindiAgreement = NEUTRAL) -> str:
         return self.text + inflected("ना", agreement)
 
-    def perfective(self, agreement: Agreement, alone: bool) -> str:
+    def perfective(self, agreement: HindiAgreement, alone: bool) -> str:
         """पढ़ा, पढ़े, पढ़ी, and पढ़ीं where no है or था shows the plural; खाया, पिया, गया."""
         irregular = {"कर": "कि", "दे": "दि", "जा": "ग", "पी": "पि"}.get(self.text)
         stem = irregular or self.text
@@ -80,7 +80,7 @@ class Stem:
             return stem + ("ए" if agreement.plural else "या")
         return stem + ("े" if agreement.plural else "ा")
 
-    def future(self, agreement: Agreement) -> str:
+    def future(self, agreement: HindiAgreement) -> str:
         """पढ़ूँगा, पढ़ेगा, पढ़ेंगे; खाऊँगा, खाएगा, खाएँगे; दूँगा, देगा, देंगे."""
         stem, gender = self.text, inflected("गा", agreement)
         if stem in ("दे", "हो"):
@@ -102,11 +102,11 @@ def _open(stem: str) -> bool:
     return stem[-1] in "ािीुूेैोआई"
 
 
-def is_(agreement: Agreement) -> str:
+def is_(agreement: HindiAgreement) -> str:
     return "हूँ" if agreement.first else "हैं" if agreement.plural else "है"
 
 
-def was(agreement: Agreement) -> str:
+def was(agreement: HindiAgreement) -> str:
     return inflected("था", agreement) + ("ं" if agreement.plural and agreement.gender == "f" else "")
 
 

@@ -7,7 +7,7 @@ from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.hugging_face_tokenizers import Ids
 from headlight.importers.forms.languages import Around, Languages, about_language
 from headlight.importers.forms.marian_family import MOST_TOKENS, MarianFamily
-from headlight.importers.questions import Answers, Question
+from headlight.importers.questions import Answers, ImportQuestion
 from transformer.tokenizers import Tokenizer
 
 
@@ -55,7 +55,7 @@ def _mbart_tokenizers(
     return None if tokenizer is None else (tokenizer, tokenizer)
 
 
-def _mbart_asks(config: HuggingFaceConfig, languages: Languages) -> tuple[Question, ...]:
+def _mbart_asks(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
     if not languages:
         return ()
     source = about_language("source", languages, config.tokenizer.get("src_lang"))

@@ -8,14 +8,14 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from headlight.importers.questions import Answers, Question
+from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
 from transformer.config import ModelConfig
 from transformer.tokenizers import Tokenizer
 
 
 @dataclass(frozen=True)
-class Reading:
+class ForeignModel:
     """A foreign model as ours: the configuration, and how each native tensor is made of the foreign ones."""
 
     config: ModelConfig
@@ -49,10 +49,10 @@ class Form(Protocol):
 
     def folded(self, source: Source) -> tuple[tuple[str, str], ...]: ...
 
-    def questions(self, source: Source) -> tuple[Question, ...]:
+    def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
         """Everything the file does not say, answered or not."""
         ...
 
-    def read(self, source: Source, answers: Answers) -> Reading:
+    def read(self, source: Source, answers: Answers) -> ForeignModel:
         """Raises Refused for an answer that cannot be."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from headlight.importers.questions import Question
+from headlight.importers.questions import ImportQuestion
 
 # In the order of their ids: what the files of these families leave to the code (transformers/models/*/tokenization_*).
 MBART = (
@@ -45,13 +45,13 @@ class Around(NamedTuple):
     target_start: tuple[int, ...] = ()
 
 
-def about_language(side: str, languages: Languages, usual: object, required: bool = True) -> Question:
+def about_language(side: str, languages: Languages, usual: object, required: bool = True) -> ImportQuestion:
     """`side` is "source" or "target"."""
     verb = "read" if side == "source" else "write"
     why = f"It knows {len(languages)}, and a token beside the sentence says which one it is to {verb}."
     if not required:
         why += " Without an answer, begin each sentence with it yourself, as in >>fra<<."
-    return Question(
+    return ImportQuestion(
         f"{side}_language",
         f"Which language should it {verb}?",
         why,

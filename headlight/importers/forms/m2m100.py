@@ -13,7 +13,7 @@ from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.hugging_face_tokenizers import Ids
 from headlight.importers.forms.languages import Around, Languages, about_language
 from headlight.importers.forms.marian_family import MOST_TOKENS, MarianFamily
-from headlight.importers.questions import Answers, Question
+from headlight.importers.questions import Answers, ImportQuestion
 from transformer.checkpoint.weights import Refused
 from transformer.tokenizers import Tokenizer
 
@@ -42,7 +42,7 @@ def _tokenizers(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> 
     return None if tokenizer is None else (tokenizer, tokenizer)
 
 
-def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[Question, ...]:
+def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
     if not languages:
         return ()
     source = about_language("source", languages, config.tokenizer.get("src_lang"))

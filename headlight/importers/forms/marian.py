@@ -9,7 +9,7 @@ from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.languages import Around, Languages, about_language
 from headlight.importers.forms.marian_family import MOST_TOKENS, MarianFamily
-from headlight.importers.questions import Answers, Question
+from headlight.importers.questions import Answers, ImportQuestion
 from transformer.positions import sinusoidal
 
 
@@ -19,7 +19,7 @@ def sines_then_cosines(length: int, d_model: int) -> Tensor:
     return torch.cat([table[:, 0::2], table[:, 1::2]], 1)[:, :d_model]
 
 
-def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[Question, ...]:
+def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
     """Models with several target languages read the one that is wanted at the head of the sentence."""
     return (about_language("target", languages, None, required=False),) if languages else ()
 

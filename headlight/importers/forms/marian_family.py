@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor
 
-from headlight.importers.forms.form import Reading
+from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
 from headlight.importers.forms.hugging_face_tokenizers import Ids, has_tokenizer
 from headlight.importers.forms.languages import NAMES, Around, Languages
-from headlight.importers.questions import Answers, Question
+from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
 from transformer.checkpoint.weights import Refused, TensorInfo
 from transformer.config import Activation, ModelConfig, Norm, Positions, StackConfig, Tied
@@ -40,7 +40,7 @@ _ARCHITECTURES = ("ForConditionalGeneration", "MTModel", "Model")
 _LEFT_OUT = ("version", "_float_tensor", "embed_positions.weights")
 
 
-class Table(Protocol):
+class PositionTable(Protocol):
     """The positions of a stack: their numbers in the file, or computed as the family's code does."""
 
     def __call__(self, config: HuggingFaceConfig, length: int, d_model: int) -> Tensor: ...
@@ -52,7 +52,7 @@ class Tokenizers(Protocol):
     ) -> tuple[Tokenizer, Tokenizer] | None: ...
 
 
-class Part(NamedTuple):
+class TensorPart(NamedTuple):
     """One tensor of ours: where theirs is (the first of `names` that the file has), its shape there, and what is made
     of it. Without names it is computed."""
 
@@ -62,7 +62,7 @@ class Part(NamedTuple):
     made: Callable[[Tensor], Tensor] = lambda tensor: tensor
 
 
-class Sizes(NamedTuple):
+class MarianSizes(NamedTuple):
     """Pairs are for encoder and decoder."""
 
     depths: tuple[int, int]
@@ -86,13 +86,13 @@ class MarianFamily:
     logits_bias: bool
     positions: Positions
     offset: int
-    table: Table | None  # where the file has none
+    table: PositionTable | None  # where the file has none
     activation: str  # where the configuration names none
     scaled: bool  # likewise
     multilingual: bool
     tokenizers: Tokenizers
     languages: Callable[[HuggingFaceConfig], Languages]
-    asks: Callable[[HuggingFaceConfig, Languages], tuple[Question, ...]]
+    asks: Callable[[HuggingFaceConfig, Languages], tuple[ImportQuestion, ...]]
     around: Callable[[HuggingFaceConfig, Languages, Answers], Around]
 
     @property
@@ -145,11 +145,11 @@ class MarianFamily:
             folds.append(("Output bias", f"{_BIAS}, as it stands"))
         return tuple(folds)
 
-    def questions(self, source: Source) -> tuple[Question, ...]:
+    def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
         config = _config_of(source)
         return self.asks(config, self.languages(config))
 
-    def read(self, source: Source, answers: Answers) -> Reading:
+    def read(self, source: Source, answers: Answers) -> ForeignModel:
         config = _config_of(source)
         sizes = self._sizes(source, config)
         own = self.tokenizers(config, self._ids(config, sizes), sizes.vocabularies)
@@ -167,7 +167,7 @@ class MarianFamily:
         source_tokenizer, target_tokenizer = own
         shared = source_tokenizer is target_tokenizer
         source_tokenizer = Tokenizer(source_tokenizer.inner, *ids, sizes.vocabularies[0])
-        return Reading(
+        return ForeignModel(
             native,
             {part.native: partial(self._made, source, part) for part in self._parts(source, sizes)},
             source_tokenizer,
@@ -197,7 +197,7 @@ class MarianFamily:
         if activation not in ACTIVATIONS:
             raise Refused(f"The activation is {activation[:40]!r}; supported are {', '.join(sorted(ACTIVATIONS))}.")
 
-    def _sizes(self, source: Source, config: HuggingFaceConfig | None) -> Sizes:
+    def _sizes(self, source: Source, config: HuggingFaceConfig | None) -> MarianSizes:
         """As the configuration says; without one, as far as the tensors show."""
         infos = source.weights.infos
         if config is None:
@@ -213,16 +213,16 @@ class MarianFamily:
         depths = [config.whole(f"{stack}_layers", MOST_LAYERS) for stack in stacks]
         d_ffs = [config.whole(f"{stack}_ffn_dim", WIDEST) for stack in stacks]
         length = config.whole("max_position_embeddings", 1_000_000)
-        return Sizes((depths[0], depths[1]), (d_ffs[0], d_ffs[1]), width, (first, second), length, tied, together)
+        return MarianSizes((depths[0], depths[1]), (d_ffs[0], d_ffs[1]), width, (first, second), length, tied, together)
 
-    def _ids(self, config: HuggingFaceConfig, sizes: Sizes) -> Ids:
+    def _ids(self, config: HuggingFaceConfig, sizes: MarianSizes) -> Ids:
         """Those that a tokenizer needs to be opened; where a sentence starts may still be open."""
         both, target = min(sizes.vocabularies), sizes.vocabularies[1]
         pad, eos = config.known_id("pad_token_id", both), config.known_id("eos_token_id", both)
         start = config.id("decoder_start_token_id", target)
         return pad, eos if start is None else start, eos
 
-    def _native(self, source: Source, config: HuggingFaceConfig, sizes: Sizes, around: Around) -> ModelConfig:
+    def _native(self, source: Source, config: HuggingFaceConfig, sizes: MarianSizes, around: Around) -> ModelConfig:
         pad, _, eos = self._ids(config, sizes)
         if eos in around.target_start:
             raise Refused("A translation would begin with its own end: forced_bos_token_id is eos_token_id.")
@@ -252,7 +252,7 @@ class MarianFamily:
     def _has_bias(self, source: Source) -> bool:
         return self.logits_bias and _BIAS in source.weights.infos
 
-    def _misfits(self, source: Source, parts: list[Part]) -> list[str]:
+    def _misfits(self, source: Source, parts: list[TensorPart]) -> list[str]:
         infos = source.weights.infos
         shapes = {part.native: _found(part, infos) for part in parts if part.names}
         return [
@@ -261,16 +261,16 @@ class MarianFamily:
             if part.names and (shapes[part.native] not in infos or infos[shapes[part.native]].shape != part.shape)
         ]
 
-    def _made(self, source: Source, part: Part) -> Tensor:
+    def _made(self, source: Source, part: TensorPart) -> Tensor:
         if not part.names:
             assert self.table is not None
             return self.table(_config_of(source), *part.shape)
         return part.made(source.weights.tensor(_found(part, source.weights.infos)))
 
-    def _parts(self, source: Source, sizes: Sizes) -> list[Part]:
+    def _parts(self, source: Source, sizes: MarianSizes) -> list[TensorPart]:
         return list(self._all_parts(source, sizes))
 
-    def _all_parts(self, source: Source, sizes: Sizes) -> Iterator[Part]:
+    def _all_parts(self, source: Source, sizes: MarianSizes) -> Iterator[TensorPart]:
         infos = source.weights.infos
         prefix = _prefix(infos)
         shared, *own = (f"{prefix}{name}" for name in _EMBEDDINGS)
@@ -284,7 +284,7 @@ class MarianFamily:
                 names = (own[place], shared)
             if not (sizes.tied == "all" and stack == "decoder"):
                 embedding = (sizes.vocabularies[place], sizes.width)
-                yield Part(f"{stack}.embedding.tokens.weight", names, embedding)
+                yield TensorPart(f"{stack}.embedding.tokens.weight", names, embedding)
             yield self._position_part(infos, f"{prefix}{stack}.embed_positions.weight", stack, sizes)
             if self.embedding_norm:
                 yield from _both(f"{stack}.embedding.norm", f"{prefix}{stack}.layernorm_embedding", (sizes.width,))
@@ -295,24 +295,24 @@ class MarianFamily:
                 yield from _both(f"{stack}.norm", f"{prefix}{stack}.layer_norm", (sizes.width,))
         target = sizes.vocabularies[1]
         if sizes.tied == "none":
-            yield Part("output.weight", ("lm_head.weight", own[1], shared), (target, sizes.width))
+            yield TensorPart("output.weight", ("lm_head.weight", own[1], shared), (target, sizes.width))
         if self._has_bias(source):
-            yield Part("output.bias", (_BIAS,), (1, target), lambda bias: bias[0])
+            yield TensorPart("output.bias", (_BIAS,), (1, target), lambda bias: bias[0])
 
-    def _position_part(self, infos: Mapping[str, TensorInfo], name: str, stack: str, sizes: Sizes) -> Part:
+    def _position_part(self, infos: Mapping[str, TensorInfo], name: str, stack: str, sizes: MarianSizes) -> TensorPart:
         native, length = f"{stack}.embedding.positions.table", _kept(sizes)
         if self.table is not None and (name not in infos or self.offset):
-            return Part(native, (), (length, sizes.width))
+            return TensorPart(native, (), (length, sizes.width))
         first = self.offset
         whole = (sizes.length + first, sizes.width)
-        return Part(native, (name,), whole, lambda table: table[first : first + length])
+        return TensorPart(native, (name,), whole, lambda table: table[first : first + length])
 
 
 _EMBEDDINGS = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 _BIAS = "final_logits_bias"
 
 
-def _layer(ours: str, theirs: str, attentions: tuple[tuple[str, str], ...], d: int, d_ff: int) -> Iterator[Part]:
+def _layer(ours: str, theirs: str, attentions: tuple[tuple[str, str], ...], d: int, d_ff: int) -> Iterator[TensorPart]:
     norms = [f"{their_attention}_layer_norm" for _, their_attention in attentions] + ["final_layer_norm"]
     for our_attention, their_attention in attentions:
         for our_map, their_map in MAPS.items():
@@ -323,12 +323,12 @@ def _layer(ours: str, theirs: str, attentions: tuple[tuple[str, str], ...], d: i
         yield from _both(f"{ours}.residuals.{place}.norm", f"{theirs}.{norm}", (d,))
 
 
-def _both(ours: str, theirs: str, weight: tuple[int, ...]) -> Iterator[Part]:
-    yield Part(f"{ours}.weight", (f"{theirs}.weight",), weight)
-    yield Part(f"{ours}.bias", (f"{theirs}.bias",), weight[:1])
+def _both(ours: str, theirs: str, weight: tuple[int, ...]) -> Iterator[TensorPart]:
+    yield TensorPart(f"{ours}.weight", (f"{theirs}.weight",), weight)
+    yield TensorPart(f"{ours}.bias", (f"{theirs}.bias",), weight[:1])
 
 
-def _found(part: Part, infos: Mapping[str, TensorInfo]) -> str:
+def _found(part: TensorPart, infos: Mapping[str, TensorInfo]) -> str:
     return next((name for name in part.names if name in infos), part.names[0])
 
 
@@ -338,7 +338,7 @@ def _prefix(infos: Mapping[str, TensorInfo]) -> str:
     return "" if bare else "model."
 
 
-def _sizes_of(infos: Mapping[str, TensorInfo], offset: int) -> Sizes:
+def _sizes_of(infos: Mapping[str, TensorInfo], offset: int) -> MarianSizes:
     prefix = _prefix(infos)
 
     def size(axis: int, otherwise: int, *names: str) -> int:
@@ -358,12 +358,12 @@ def _sizes_of(infos: Mapping[str, TensorInfo], offset: int) -> Sizes:
     together = shared in infos or source not in infos
     vocabularies = (size(0, 2, shared, source, "lm_head.weight"), size(0, 2, shared, target, "lm_head.weight"))
     tied: Tied = "all" if together else "output"
-    return Sizes(
+    return MarianSizes(
         (depth("encoder"), depth("decoder")), (d_ffs[0], d_ffs[1]), width, vocabularies, length, tied, together
     )
 
 
-def _kept(sizes: Sizes) -> int:
+def _kept(sizes: MarianSizes) -> int:
     return min(sizes.length, LARGEST_TABLE // sizes.width)
 
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from headlight import tokenizer_json
-from headlight.importers.forms.form import Reading
-from headlight.importers.questions import Answers, Question
+from headlight.importers.forms.form import ForeignModel
+from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
 from transformer.checkpoint.native import CARD, CONFIG, due_shapes, from_json, load_tokenizers
 from transformer.config import ModelConfig
@@ -43,15 +43,15 @@ class Native:
     def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
         return ()
 
-    def questions(self, source: Source) -> tuple[Question, ...]:
+    def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
         return ()
 
-    def read(self, source: Source, answers: Answers) -> Reading:
+    def read(self, source: Source, answers: Answers) -> ForeignModel:
         config, folder = _config(source), source.folder
         assert folder is not None  # in which the configuration was found
         tensors = {name: partial(source.weights.tensor, name) for name in source.weights.infos}
         card = read_json(folder / CARD) if (folder / CARD).is_file() else {}
-        return Reading(
+        return ForeignModel(
             config,
             tensors,
             *load_tokenizers(folder, config, tokenizer_json.opened),

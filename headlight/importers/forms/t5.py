@@ -15,10 +15,10 @@ from tokenizers import decoders, models, pre_tokenizers
 from torch import Tensor
 
 from headlight.importers import sentencepiece_file
-from headlight.importers.forms.form import Reading
+from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig, hugging_face_config
 from headlight.importers.forms.hugging_face_tokenizers import Ids, whole
-from headlight.importers.questions import Answers, Question
+from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
 from transformer.byte_pieces import byte_characters
 from transformer.checkpoint.weights import Refused, TensorInfo
@@ -45,7 +45,7 @@ _SPECIAL = ("<pad>", "</s>", "<unk>")
 _MOST_EXTRA = 100  # <extra_id_0> stands for the first gap of a text, and has the last id
 
 
-class Sizes(NamedTuple):
+class T5Sizes(NamedTuple):
     """Pairs are for encoder and decoder."""
 
     depths: tuple[int, int]
@@ -96,10 +96,10 @@ class HuggingFaceT5:
             return ()
         return (("1 / √d_model before the output", "in the gain of the decoder's final layer norm"),)
 
-    def questions(self, source: Source) -> tuple[Question, ...]:
+    def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
         return ()
 
-    def read(self, source: Source, answers: Answers) -> Reading:
+    def read(self, source: Source, answers: Answers) -> ForeignModel:
         config = _known(source)
         sizes = _sizes(config)
         separate = _has_own_output(source)
@@ -119,7 +119,7 @@ class HuggingFaceT5:
             tokenizer = Tokenizer.of_ids(sizes.vocabulary, *ids)
             warnings = ("The folder has no tokenizer: tokens are shown as ids, and a text is ids with spaces.",)
         card = {**_card(source, config), "origin": self.name}
-        return Reading(native, tensors, tokenizer, tokenizer, card, warnings)
+        return ForeignModel(native, tensors, tokenizer, tokenizer, card, warnings)
 
 
 def _config(source: Source) -> HuggingFaceConfig | None:
@@ -134,10 +134,10 @@ def _known(source: Source) -> HuggingFaceConfig:
     return config
 
 
-def _sizes(config: HuggingFaceConfig) -> Sizes:
+def _sizes(config: HuggingFaceConfig) -> T5Sizes:
     depth = config.whole("num_layers", LARGEST["layers"])
     heads = config.whole("num_heads", LARGEST["width"])
-    return Sizes(
+    return T5Sizes(
         (depth, config.whole("num_decoder_layers", LARGEST["layers"], depth)),
         config.whole("d_model", LARGEST["width"]),
         heads * config.whole("d_kv", LARGEST["width"] // heads),
@@ -149,7 +149,7 @@ def _sizes(config: HuggingFaceConfig) -> Sizes:
     )
 
 
-def _sizes_of(infos: Mapping[str, TensorInfo]) -> Sizes:
+def _sizes_of(infos: Mapping[str, TensorInfo]) -> T5Sizes:
     """As far as the tensors show, for a file without a configuration."""
 
     def size(axis: int, name: str, otherwise: int) -> int:
@@ -163,7 +163,7 @@ def _sizes_of(infos: Mapping[str, TensorInfo]) -> Sizes:
     first, last = "encoder.block.0.layer.0.SelfAttention", "encoder.block.0.layer.1.DenseReluDense"
     gated = f"{last}.wi_0.weight" in infos
     width = size(1, _SHARED, 512)
-    return Sizes(
+    return T5Sizes(
         (depth("encoder"), depth("decoder")),
         width,
         size(0, f"{first}.q.weight", width),
@@ -175,7 +175,7 @@ def _sizes_of(infos: Mapping[str, TensorInfo]) -> Sizes:
     )
 
 
-def _names(sizes: Sizes) -> dict[str, str]:
+def _names(sizes: T5Sizes) -> dict[str, str]:
     """Our names and theirs; a block of theirs holds its sublayers by number, the feed-forward network last."""
     names = {"encoder.embedding.tokens.weight": _SHARED}
     forward = {"inner": "wi_0", "gate": "wi_1", "outer": "wo"} if sizes.gated else {"inner": "wi", "outer": "wo"}
@@ -196,7 +196,7 @@ def _names(sizes: Sizes) -> dict[str, str]:
     return names
 
 
-def _shape(ours: str, sizes: Sizes) -> tuple[int, ...]:
+def _shape(ours: str, sizes: T5Sizes) -> tuple[int, ...]:
     """That of a tensor by our name of it."""
     part = ours.split(".")[-2]
     if part == "norm":
@@ -238,7 +238,7 @@ def _has_own_output(source: Source) -> bool:
     return not torch.equal(source.weights.tensor(_HEAD), source.weights.tensor(_SHARED))
 
 
-def _native(config: HuggingFaceConfig, sizes: Sizes, separate: bool) -> T5Config:
+def _native(config: HuggingFaceConfig, sizes: T5Sizes, separate: bool) -> T5Config:
     pad = config.id("pad_token_id", sizes.vocabulary)
     start = config.id("decoder_start_token_id", sizes.vocabulary)
     eps = config.values.get("layer_norm_epsilon", 1e-6)

@@ -14,8 +14,15 @@ from typing import NamedTuple
 from torch import Tensor
 
 from headlight.formatting import both
-from headlight.importers.forms.form import Reading
-from headlight.importers.questions import Answers, Question, about_heads, about_ids, about_masks, about_vocabularies
+from headlight.importers.forms.form import ForeignModel
+from headlight.importers.questions import (
+    Answers,
+    ImportQuestion,
+    about_heads,
+    about_ids,
+    about_masks,
+    about_vocabularies,
+)
 from headlight.importers.source import Source
 from headlight.importers.vocabularies import open_vocabularies
 from transformer.checkpoint.weights import TensorInfo
@@ -101,13 +108,13 @@ class Tutorial:
             folds.append(("Epsilon outside the root", f"error under {deviation.eps:g} where the deviation is 1"))
         return tuple(folds)
 
-    def questions(self, source: Source) -> tuple[Question, ...]:
+    def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
         sizes = self._sizes(source)
         ids = about_ids(min(sizes.vocabularies), sizes.vocabularies[1], self.usual_ids)
         masks = () if self.unmasked is None else (about_masks(self.unmasked),)
         return (about_heads(sizes.width, self.usual_heads), *ids, *masks, *about_vocabularies())
 
-    def read(self, source: Source, answers: Answers) -> Reading:
+    def read(self, source: Source, answers: Answers) -> ForeignModel:
         sizes = self._sizes(source)
         config = self._config(sizes, answers)
         source_tokenizer, target_tokenizer, warnings = open_vocabularies(answers, config)
@@ -125,7 +132,7 @@ class Tutorial:
             "target": target_language,
             "origin": f"Tutorial “{self.name}”",
         }
-        return Reading(
+        return ForeignModel(
             config,
             {part.native: partial(_made, source, part) for part in self._parts(sizes)},
             source_tokenizer,

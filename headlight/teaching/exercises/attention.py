@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import Case, Exercise, Mistake, built, random
+from headlight.teaching.exercises.exercise import Case, Exercise, KnownMistake, built, random
 
 
 def attend(
@@ -38,41 +38,41 @@ def attend(
 
 
 _MASKING = (
-    Mistake(
+    KnownMistake(
         {"masking": "dropped"},
         "The mask hides nothing. If you call `masked_fill`, its result is dropped: it returns a new tensor, so write "
         "`scores = scores.masked_fill(...)`, or `masked_fill_` with its underscore.",
     ),
-    Mistake(
+    KnownMistake(
         {"masking": "inverted"},
         "The mask is inverted: you hide what it marks. It is True where a query may look, so `~mask` is what to hide.",
     ),
-    Mistake(
+    KnownMistake(
         {"masking": "zero"},
         "Masked scores become 0, or nearly so, as with 1e-9 in the place of -1e9; e⁰ is 1, so that a hidden key still "
         "gets weight. Fill with -inf before the softmax.",
     ),
-    Mistake(
+    KnownMistake(
         {"masking": "after"},
         "You mask after the softmax, so a query's weights no longer sum to 1. Fill the scores with -inf before it.",
     ),
 )
 _STYLES: tuple[dict[str, Any], ...] = ({}, {"lowest": -1e9})  # over nothing but these the softmax is no NaN
-_AXIS = Mistake(
+_AXIS = KnownMistake(
     {"axis": -2},
     "Your weights sum to 1 over the queries; they should over the keys: softmax over the last dimension, `dim=-1`.",
 )
 
 
-def _scales(head: str) -> tuple[Mistake, ...]:
+def _scales(head: str) -> tuple[KnownMistake, ...]:
     return (
-        Mistake(
+        KnownMistake(
             {"scale": "none"}, f"The scores are not divided by √{head}: without it a few keys take all the weight."
         ),
-        Mistake(
+        KnownMistake(
             {"scale": "model"}, f"The scores are divided by √d_model; it is √{head}, the length of one head's queries."
         ),
-        Mistake({"scale": "whole"}, f"The scores are divided by {head}; it is its square root."),
+        KnownMistake({"scale": "whole"}, f"The scores are divided by {head}; it is its square root."),
     )
 
 
@@ -105,7 +105,7 @@ ATTEND = Exercise(
         _AXIS,
         *_scales("D"),
         *_MASKING,
-        Mistake({"weighs": "scores"}, "There is no softmax: the values are weighed with the scores themselves."),
+        KnownMistake({"weighs": "scores"}, "There is no softmax: the values are weighed with the scores themselves."),
     ),
     styles=_STYLES,
     slips=(
@@ -199,33 +199,35 @@ MULTI_HEAD = Exercise(
     multi_head,
     _multi_head_cases,
     (
-        Mistake(
+        KnownMistake(
             {"joined": "not"},
             "The heads are joined without transposing back: [B, H, Q, D] is reshaped as it lies, which mixes tokens. "
             "First `transpose(1, 2)`, then flatten the last two dimensions.",
         ),
-        Mistake(
+        KnownMistake(
             {"split": "view"},
             "The heads are cut without transposing: viewing [B, Q, d_model] as [B, H, Q, D] mixes tokens. View it as "
             "[B, Q, H, D], then `transpose(1, 2)`.",
         ),
-        Mistake(
+        KnownMistake(
             {"split": "view", "joined": "not"},
             "The heads are cut and joined by reshaping alone, which mixes tokens: view as [B, Q, H, D] and "
             "`transpose(1, 2)`; to join, transpose back first.",
         ),
-        Mistake(
+        KnownMistake(
             {"split": "alternating"},
             "A head takes every H-th number of a vector; it takes D neighbours: [B, Q, H, D], not [B, Q, D, H].",
         ),
-        Mistake({"output": False}, "The output projection is missing: joining the heads ends with `self.output`."),
-        Mistake(
+        KnownMistake({"output": False}, "The output projection is missing: joining the heads ends with `self.output`."),
+        KnownMistake(
             {"read": "queries"},
             "Keys and values are made of the queries, so cross-attention reads its own sentence: use `keys` and "
             "`values`.",
         ),
-        Mistake({"read": "keys"}, "The values are made of `keys`; they are projections of `values`."),
-        Mistake({"projected": "query"}, "All three go through `self.query`; keys and values have layers of their own."),
+        KnownMistake({"read": "keys"}, "The values are made of `keys`; they are projections of `values`."),
+        KnownMistake(
+            {"projected": "query"}, "All three go through `self.query`; keys and values have layers of their own."
+        ),
         _AXIS,
         *_scales("d_head"),
         *_MASKING,

@@ -10,7 +10,7 @@ from zlib import crc32
 import torch
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import Case, Exercise, Mistake, Unfit
+from headlight.teaching.exercises.exercise import Case, Exercise, KnownMistake, Unfit
 
 SOS, EOS, VOCABULARY = 1, 2, 9
 Model = Callable[[list[int]], Tensor]
@@ -60,9 +60,9 @@ def greedy(
 
 
 _KEPT = (
-    Mistake({"keeps": "both"}, "The answer begins with sos_id, which nobody wrote; leave it out."),
-    Mistake({"keeps": "text"}, "The answer lacks its eos_id; it was written, so keep it."),
-    Mistake(
+    KnownMistake({"keeps": "both"}, "The answer begins with sos_id, which nobody wrote; leave it out."),
+    KnownMistake({"keeps": "text"}, "The answer lacks its eos_id; it was written, so keep it."),
+    KnownMistake(
         {"keeps": "start"}, "The answer begins with sos_id and lacks eos_id; it holds what was written: the last alone."
     ),
 )
@@ -88,15 +88,17 @@ GREEDY = Exercise(
     greedy,
     _greedy_cases,
     (
-        Mistake(
+        KnownMistake(
             {"reads": "last"},
             "The model is given the last token alone; it reads all that was written so far, sos_id first.",
         ),
-        Mistake({"reads": "from the end"}, "The sentence begins with eos_id; the first token that is read is sos_id."),
-        Mistake({"stops": False}, "You go on after eos_id: the sentence is over there."),
-        Mistake({"pick": "lowest"}, "The least probable token is taken: a log-probability is better the higher."),
-        Mistake({"most": 1}, "There is one token too many: max_length counts all that is written, eos_id too."),
-        Mistake({"most": -1}, "There is one token too few: sos_id does not count for max_length."),
+        KnownMistake(
+            {"reads": "from the end"}, "The sentence begins with eos_id; the first token that is read is sos_id."
+        ),
+        KnownMistake({"stops": False}, "You go on after eos_id: the sentence is over there."),
+        KnownMistake({"pick": "lowest"}, "The least probable token is taken: a log-probability is better the higher."),
+        KnownMistake({"most": 1}, "There is one token too many: max_length counts all that is written, eos_id too."),
+        KnownMistake({"most": -1}, "There is one token too few: sos_id does not count for max_length."),
         *_KEPT,
     ),
     slips=(_NOT_A_TOKEN,),
@@ -194,31 +196,33 @@ BEAM = Exercise(
     beam,
     _beam_cases,
     (
-        Mistake(
+        KnownMistake(
             {"score": "sum"},
             "The hypotheses are not normalised by their length, so short ones win: divide each log-probability by "
             "((5 + length) / 6) ** alpha before you compare.",
         ),
-        Mistake(
+        KnownMistake(
             {"stops": "first"},
             "You stop at the first finished hypothesis, so that it is compared with none of another length; a live "
             "one may still become better. Go on until none is live, then compare by sum / ((5 + length) / 6) ** "
             "alpha.",
         ),
-        Mistake(
+        KnownMistake(
             {"score": "compounded"},
             "The length penalty is applied at every step, so it multiplies up: add log-probabilities, and divide "
             "once, when hypotheses of different lengths are compared.",
         ),
-        Mistake(
+        KnownMistake(
             {"score": "multiplied"},
             "You multiply with the length penalty; log-probabilities are negative, so that makes long sentences "
             "worse: divide.",
         ),
-        Mistake({"score": "length"}, "You divide by length ** alpha; the penalty is ((5 + length) / 6) ** alpha."),
-        Mistake({"score": "mean"}, "You divide by the length; the penalty is ((5 + length) / 6) ** alpha."),
-        Mistake({"score": "with the start"}, "sos_id is counted in the length; it was not written, eos_id was."),
-        Mistake({"width": "one"}, "This is greedy decoding: keep the `size` best hypotheses at each step, not one."),
+        KnownMistake({"score": "length"}, "You divide by length ** alpha; the penalty is ((5 + length) / 6) ** alpha."),
+        KnownMistake({"score": "mean"}, "You divide by the length; the penalty is ((5 + length) / 6) ** alpha."),
+        KnownMistake({"score": "with the start"}, "sos_id is counted in the length; it was not written, eos_id was."),
+        KnownMistake(
+            {"width": "one"}, "This is greedy decoding: keep the `size` best hypotheses at each step, not one."
+        ),
         *_KEPT,
     ),
     styles=({}, {"at_the_end": "all"}),  # of who stops early

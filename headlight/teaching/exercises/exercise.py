@@ -73,7 +73,7 @@ def _shown(name: str, value: Any) -> str:
     return f"{name} = {value}"
 
 
-class Mistake(NamedTuple):
+class KnownMistake(NamedTuple):
     """Options of the solution that make it wrong, and what to tell one who wrote it so."""
 
     change: dict[str, Any]
@@ -88,7 +88,7 @@ class Exercise:
     file: str  # the stub, in docs/exercises
     solution: Callable[..., Any]
     cases: Callable[[], list[Case]]
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[KnownMistake, ...]
     styles: tuple[dict[str, Any], ...] = ({},)  # options that change nothing in a right solution, but in a wrong one
     slips: tuple[Slip, ...] = ()
     call: Callable[[Any, dict[str, Any]], Any] = field(default=lambda written, inputs: written(*inputs.values()))
@@ -127,7 +127,7 @@ def random(*shape: int, seed: int) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
-class State(StrEnum):
+class ExerciseState(StrEnum):
     RIGHT = "right"
     WRONG = "wrong"
     NOT_WRITTEN = "not written"
@@ -138,5 +138,5 @@ class Verdict:
     """`says` begins with the mistake; the inputs on which it was seen, and the numbers, come after."""
 
     name: str
-    state: State
+    state: ExerciseState
     says: tuple[str, ...]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import SLIPS, Case, Exercise, State, Unfit, Verdict
+from headlight.teaching.exercises.exercise import SLIPS, Case, Exercise, ExerciseState, Unfit, Verdict
 from headlight.teaching.exercises.values import alike, difference, not_bool, unfit
 from transformer.quoting import short
 
@@ -32,7 +32,7 @@ class Result(NamedTuple):
 def judge(exercise: Exercise, written: Any, folder: Path) -> Verdict:
     """`folder` holds the student's own files: of a traceback, only their lines are shown."""
 
-    def verdict(state: State, *says: str) -> Verdict:
+    def verdict(state: ExerciseState, *says: str) -> Verdict:
         return Verdict(exercise.name, state, tuple(filter(None, says)))
 
     results: list[Result] = []
@@ -45,28 +45,30 @@ def judge(exercise: Exercise, written: Any, folder: Path) -> Verdict:
             with torch.no_grad():
                 got = exercise.call(written, inputs)
         except Unfit as reason:
-            return verdict(State.WRONG, str(reason))
+            return verdict(ExerciseState.WRONG, str(reason))
         except (Exception, SystemExit) as error:
             if isinstance(error, NotImplementedError) and not error.args:  # PyTorch's own have words
-                return verdict(State.NOT_WRITTEN, _to_write(exercise, error))
+                return verdict(ExerciseState.NOT_WRITTEN, _to_write(exercise, error))
             failure = case, error
             break
         result = Result(case, got, exercise.solution(**case.inputs))
         if complaint := unfit(got, result.expected):
-            return verdict(State.WRONG, complaint, _seen(case))
+            return verdict(ExerciseState.WRONG, complaint, _seen(case))
         notes |= dict.fromkeys(filter(None, (not_bool(got, result.expected), _changed(case.inputs, inputs))))
         results.append(result)
     wrong = [result for result in results if not result.right]
     known = _mistake(exercise, results) if wrong else ()
     if failure is not None and not known:
         at, raised = failure
-        return verdict(State.WRONG, _slip(exercise, raised), *error_lines(raised, folder), _seen(at))
+        return verdict(ExerciseState.WRONG, _slip(exercise, raised), *error_lines(raised, folder), _seen(at))
     if wrong:
         said = known or _unknown(results)
-        return verdict(State.WRONG, *said, *notes, _seen(wrong[0].case), difference(wrong[0].got, wrong[0].expected))
+        return verdict(
+            ExerciseState.WRONG, *said, *notes, _seen(wrong[0].case), difference(wrong[0].got, wrong[0].expected)
+        )
     if notes:
-        return verdict(State.WRONG, *notes)
-    return verdict(State.RIGHT, f"The same as ours on {len(results)} input{'s' * (len(results) != 1)}.")
+        return verdict(ExerciseState.WRONG, *notes)
+    return verdict(ExerciseState.RIGHT, f"The same as ours on {len(results)} input{'s' * (len(results) != 1)}.")
 
 
 def _to_write(exercise: Exercise, error: BaseException) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from headlight.teaching.exercises.attention import multi_head, some_hidden
-from headlight.teaching.exercises.exercise import Case, Exercise, Mistake, Unfit, random
+from headlight.teaching.exercises.exercise import Case, Exercise, KnownMistake, Unfit, random
 from headlight.teaching.exercises.masks import look_ahead_mask
 
 D_MODEL = 8
@@ -150,28 +150,30 @@ _FIT = (
 )
 
 
-def _ways(name: str, what: str, norm: str) -> tuple[Mistake, ...]:
+def _ways(name: str, what: str, norm: str) -> tuple[KnownMistake, ...]:
     return (
-        Mistake({name: "no path"}, f"The residual connection around the {what} is missing: add x to what it gives."),
-        Mistake({name: "no norm"}, f"The norm after the {what} is missing: `self.{norm}`."),
-        Mistake({name: "left out"}, f"The {what} is left out, or its result is dropped."),
+        KnownMistake(
+            {name: "no path"}, f"The residual connection around the {what} is missing: add x to what it gives."
+        ),
+        KnownMistake({name: "no norm"}, f"The norm after the {what} is missing: `self.{norm}`."),
+        KnownMistake({name: "left out"}, f"The {what} is left out, or its result is dropped."),
     )
 
 
-_PRE = Mistake(
+_PRE = KnownMistake(
     {"ways": "pre"},
     "The norm stands before each sublayer: that is pre-norm, which many later models use. The paper, and this "
     "exercise, norm after the sum: norm(x + sublayer(x)).",
 )
-_INSIDE = Mistake(
+_INSIDE = KnownMistake(
     {"ways": "norm inside"},
     "The sublayer is normed before the sum, x + norm(sublayer(x)); it is norm(x + sublayer(x)).",
 )
-_NO_PATHS = Mistake(
+_NO_PATHS = KnownMistake(
     {"ways": "no path"}, "The residual connections are missing: norm(x + sublayer(x)), not norm(sublayer(x))."
 )
-_NO_NORMS = Mistake({"ways": "no norm"}, "The norms are missing: norm(x + sublayer(x)).")
-_ONE_NORM = Mistake({"norms": "first"}, "Every sublayer uses `self.norm_1`; each has a norm of its own.")
+_NO_NORMS = KnownMistake({"ways": "no norm"}, "The norms are missing: norm(x + sublayer(x)).")
+_ONE_NORM = KnownMistake({"norms": "first"}, "Every sublayer uses `self.norm_1`; each has a norm of its own.")
 
 
 def _encoder_cases() -> list[Case]:
@@ -195,7 +197,7 @@ ENCODER = Exercise(
         *_ways("attention", "attention", "norm_1"),
         *_ways("feed_forward", "feed-forward network", "norm_2"),
         _ONE_NORM,
-        Mistake({"masked": False}, "The mask does not reach the attention: pass it on."),
+        KnownMistake({"masked": False}, "The mask does not reach the attention: pass it on."),
     ),
     slips=(_FIT,),
     call=_call,
@@ -231,24 +233,30 @@ DECODER = Exercise(
         *_ways("cross", "cross-attention", "norm_2"),
         *_ways("feed_forward", "feed-forward network", "norm_3"),
         _ONE_NORM,
-        Mistake({"reads": "itself"}, "Cross-attention reads the target itself; its keys and values are the memory."),
-        Mistake(
+        KnownMistake(
+            {"reads": "itself"}, "Cross-attention reads the target itself; its keys and values are the memory."
+        ),
+        KnownMistake(
             {"reads": "exchanged"},
             "Queries and memory have changed places in cross-attention: the target asks, so x is the queries, and the "
             "memory is keys and values.",
         ),
-        Mistake({"reads": "keys"}, "Only the keys of cross-attention are the memory; the values are, too."),
-        Mistake({"masks": "exchanged"}, "The masks have changed places: self-attention takes `target_mask`."),
-        Mistake({"masks": "source twice"}, "Self-attention gets `source_mask`; it reads the target, so `target_mask`."),
-        Mistake(
+        KnownMistake({"reads": "keys"}, "Only the keys of cross-attention are the memory; the values are, too."),
+        KnownMistake({"masks": "exchanged"}, "The masks have changed places: self-attention takes `target_mask`."),
+        KnownMistake(
+            {"masks": "source twice"}, "Self-attention gets `source_mask`; it reads the target, so `target_mask`."
+        ),
+        KnownMistake(
             {"masks": "target twice"}, "Cross-attention gets `target_mask`; it reads the source, so `source_mask`."
         ),
-        Mistake(
+        KnownMistake(
             {"masks": "no target"}, "Self-attention gets no `target_mask`: it sees the tokens that it should predict."
         ),
-        Mistake({"masks": "no source"}, "Cross-attention gets no `source_mask`: it looks at padding."),
-        Mistake({"order": "cross first"}, "Cross-attention comes before self-attention; it is the other way round."),
-        Mistake(
+        KnownMistake({"masks": "no source"}, "Cross-attention gets no `source_mask`: it looks at padding."),
+        KnownMistake(
+            {"order": "cross first"}, "Cross-attention comes before self-attention; it is the other way round."
+        ),
+        KnownMistake(
             {"attentions": "same"}, "Cross-attention goes through `self.self_attention`; it has weights of its own."
         ),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import Case, Exercise, Mistake
+from headlight.teaching.exercises.exercise import Case, Exercise, KnownMistake
 
 PAD = 1
 _IDS = torch.tensor([[2, 7, 5, 3, PAD], [2, 4, 3, PAD, PAD], [2, 9, 8, 6, 3]])
@@ -49,8 +49,8 @@ PADDING = Exercise(
     padding_mask,
     _ids,
     (
-        Mistake({"inverted": True}, f"{_INVERTED}: `ids != pad_id`."),
-        Mistake(
+        KnownMistake({"inverted": True}, f"{_INVERTED}: `ids != pad_id`."),
+        KnownMistake(
             {"hides": "queries"},
             "The padding is hidden as queries, [B, 1, K, 1]; nobody may look at it as a key, so it belongs in the "
             "last dimension: [B, 1, 1, K].",
@@ -63,12 +63,14 @@ LOOK_AHEAD = Exercise(
     look_ahead_mask,
     lambda: [Case("", {"length": length}) for length in (1, 5)],
     (
-        Mistake({"inverted": True}, f"{_INVERTED}: at itself and before, `torch.tril`."),
-        Mistake(
+        KnownMistake({"inverted": True}, f"{_INVERTED}: at itself and before, `torch.tril`."),
+        KnownMistake(
             {"way": "forward"}, "A query may look at itself and later tokens, not at earlier ones: `tril`, not `triu`."
         ),
-        Mistake({"diagonal": -1}, "A token may not look at itself, and the first at nothing: keep the diagonal."),
-        Mistake({"diagonal": 1}, "A token may look at the next one, the very one that it should predict: diagonal 0."),
+        KnownMistake({"diagonal": -1}, "A token may not look at itself, and the first at nothing: keep the diagonal."),
+        KnownMistake(
+            {"diagonal": 1}, "A token may look at the next one, the very one that it should predict: diagonal 0."
+        ),
     ),
 )
 TARGET = Exercise(
@@ -77,9 +79,9 @@ TARGET = Exercise(
     target_mask,
     _ids,
     (
-        Mistake({"inverted": True}, f"{_INVERTED}."),
-        Mistake({"padding": False}, "Padding is not hidden; combine both masks with `&`."),
-        Mistake({"look_ahead": False}, "Later tokens are not hidden; combine both masks with `&`."),
-        Mistake({"joined": "or"}, "A key is seen where either mask allows it, `|`; both have to: `&`."),
+        KnownMistake({"inverted": True}, f"{_INVERTED}."),
+        KnownMistake({"padding": False}, "Padding is not hidden; combine both masks with `&`."),
+        KnownMistake({"look_ahead": False}, "Later tokens are not hidden; combine both masks with `&`."),
+        KnownMistake({"joined": "or"}, "A key is seen where either mask allows it, `|`; both have to: `&`."),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import Case, Exercise, Mistake, built, random
+from headlight.teaching.exercises.exercise import Case, Exercise, KnownMistake, built, random
 
 
 def layer_norm(
@@ -44,34 +44,34 @@ NORM = Exercise(
     layer_norm,
     _cases,
     (
-        Mistake(
+        KnownMistake(
             {"unbiased": True},
             "The deviation is the unbiased one, divided by d_model - 1, as `x.std()` and `x.var()` compute it by "
             "themselves: pass `unbiased=False`.",
         ),
-        Mistake(
+        KnownMistake(
             {"eps": "outside"},
             "ε is added outside of the root, to the deviation; it belongs inside: √(variance + ε).",
         ),
-        Mistake(
+        KnownMistake(
             {"unbiased": True, "eps": "outside"},
             "The deviation is the unbiased one, and ε is added outside of the root: it is √(variance + ε), with "
             "`x.var(-1, unbiased=False, keepdim=True)`.",
         ),
-        Mistake({"eps": "none"}, "ε is missing: a token whose numbers are all equal would be divided by 0."),
-        Mistake(
+        KnownMistake({"eps": "none"}, "ε is missing: a token whose numbers are all equal would be divided by 0."),
+        KnownMistake(
             {"over": (-2,)}, "Mean and variance are over the tokens; each token is normed by itself, over `dim=-1`."
         ),
-        Mistake({"over": (0,)}, "Mean and variance are over the batch, as in batch norm; they are over `dim=-1`."),
-        Mistake(
+        KnownMistake({"over": (0,)}, "Mean and variance are over the batch, as in batch norm; they are over `dim=-1`."),
+        KnownMistake(
             {"over": (-2, -1)},
             "Mean and variance are over tokens and features together; they are over features: `dim=-1`.",
         ),
-        Mistake({"root": False}, "It is divided by the variance; it is its root, the deviation."),
-        Mistake({"centred": False}, "The mean is not subtracted."),
-        Mistake({"gain": False}, "The gain is not applied: multiply with `self.gain`."),
-        Mistake({"bias": False}, "The bias is not applied: add `self.bias`."),
-        Mistake({"gain": False, "bias": False}, "Gain and bias are not applied."),
+        KnownMistake({"root": False}, "It is divided by the variance; it is its root, the deviation."),
+        KnownMistake({"centred": False}, "The mean is not subtracted."),
+        KnownMistake({"gain": False}, "The gain is not applied: multiply with `self.gain`."),
+        KnownMistake({"bias": False}, "The bias is not applied: add `self.bias`."),
+        KnownMistake({"gain": False, "bias": False}, "Gain and bias are not applied."),
     ),
     slips=(
         (

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from headlight.folders import HOUSE
-from headlight.teaching.exercises.exercise import SAID, STUCK, State, Verdict
+from headlight.teaching.exercises.exercise import SAID, STUCK, ExerciseState, Verdict
 from transformer.access import require_private
 from transformer.quoting import short
 
@@ -61,14 +61,14 @@ def _run(path: Path, seconds: float, verdicts: list[Verdict]) -> Verdict | None:
                 case {"begun": str(name)}:
                     begun = name
                 case {"verdict": {"name": str(name), "state": str(state), "says": list(says)}}:
-                    verdicts.append(Verdict(name, State(state), tuple(says)))
+                    verdicts.append(Verdict(name, ExerciseState(state), tuple(says)))
                     begun = ""
         if whole:
             return None
         why = _why(stuck.read_text() if stuck.exists() else "", seconds, ended.returncode, path)
         if not begun:
             raise ValueError(f"{short(path.name)} did not get to its exercises. {why}")
-        return Verdict(begun, State.WRONG, (why,))
+        return Verdict(begun, ExerciseState.WRONG, (why,))
 
 
 def _why(stuck: str, seconds: float, code: int, path: Path) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import Case, Exercise, Mistake, random
+from headlight.teaching.exercises.exercise import Case, Exercise, KnownMistake, random
 
 PAD = 1
 
@@ -28,20 +28,26 @@ SHIFT = Exercise(
     teacher_forcing,
     lambda: [Case("", {"target": torch.tensor([[2, 7, 5, 9, 3], [2, 8, 3, PAD, PAD]])})],
     (
-        Mistake(
+        KnownMistake(
             {"reads": "whole", "writes": "whole"},
             "The target is not shifted: the decoder reads the very token that it should write, and learns to copy it. "
             "It reads all but the last, and writes all but the first.",
         ),
-        Mistake(
+        KnownMistake(
             {"writes": "same"},
             "The target is not shifted: both are all but the last, so the decoder learns to copy what it reads. It "
             "should write all but the first.",
         ),
-        Mistake({"reads": "next"}, "The target is not shifted: both are all but the first; it reads all but the last."),
-        Mistake({"reads": "next", "writes": "same"}, "The two have changed places: reads first, then what to write."),
-        Mistake({"reads": "whole"}, "It reads one token too many: after the last, nothing is left to write."),
-        Mistake({"writes": "whole"}, "It should write one token less: the first, [SOS], is given and never written."),
+        KnownMistake(
+            {"reads": "next"}, "The target is not shifted: both are all but the first; it reads all but the last."
+        ),
+        KnownMistake(
+            {"reads": "next", "writes": "same"}, "The two have changed places: reads first, then what to write."
+        ),
+        KnownMistake({"reads": "whole"}, "It reads one token too many: after the last, nothing is left to write."),
+        KnownMistake(
+            {"writes": "whole"}, "It should write one token less: the first, [SOS], is given and never written."
+        ),
     ),
 )
 
@@ -95,33 +101,33 @@ SMOOTHING = Exercise(
         for about, last in (("without padding", (0, 5)), ("with padding", (PAD, PAD)))
     ],
     (
-        Mistake(
+        KnownMistake(
             {"over": "all"},
             "ε is spread over all V tokens, the right one among them, as `cross_entropy(label_smoothing=...)` does. "
             "Here the V - 1 others share it: ε / (V - 1) each, and the right one has 1 - ε.",
         ),
-        Mistake(
+        KnownMistake(
             {"over": "others by V"},
             "Each other token gets ε / V; they are V - 1, so that the targets do not sum to 1: it is ε / (V - 1).",
         ),
-        Mistake(
+        KnownMistake(
             {"over": "others but padding"},
             "ε is spread over V - 2 tokens, without padding, as in The Annotated Transformer; here all V - 1 others "
             "share it.",
         ),
-        Mistake({"over": "nothing"}, "Nothing is smoothed: this is the plain cross-entropy."),
-        Mistake({"padding": "counted"}, "Padding is counted in the loss; leave out the tokens that are pad_id."),
-        Mistake(
+        KnownMistake({"over": "nothing"}, "Nothing is smoothed: this is the plain cross-entropy."),
+        KnownMistake({"padding": "counted"}, "Padding is counted in the loss; leave out the tokens that are pad_id."),
+        KnownMistake(
             {"padding": "divided"},
             "Padding is counted in the mean: its losses are 0, but you divide by all tokens. Divide by those that are "
             "not pad_id.",
         ),
-        Mistake({"reduced": "sum"}, "This is the sum over the tokens; it should be their mean."),
-        Mistake(
+        KnownMistake({"reduced": "sum"}, "This is the sum over the tokens; it should be their mean."),
+        KnownMistake(
             {"reduced": "negative"}, "The sign is wrong: the loss is minus the sum of target times log-probability."
         ),
-        Mistake({"softmax": False}, "The logits are taken for log-probabilities: `log_softmax` first."),
-        Mistake(
+        KnownMistake({"softmax": False}, "The logits are taken for log-probabilities: `log_softmax` first."),
+        KnownMistake(
             {"right": "whole"}, "The right token keeps 1, so the targets sum to more than 1; it is left with 1 - ε."
         ),
     ),
@@ -156,13 +162,17 @@ NOAM = Exercise(
         )
     ],
     (
-        Mistake({"rising": -0.5}, "The power of warmup is -0.5; it is -1.5, so that the two meet at step = warmup."),
-        Mistake({"rising": -1.0}, "The power of warmup is -1; it is -1.5, so that the two meet at step = warmup."),
-        Mistake({"size": 0.5}, "The power of d_model is 0.5; a larger model learns with a smaller rate: -0.5."),
-        Mistake({"size": 0.0}, "The factor d_model^-0.5 is missing."),
-        Mistake({"which": "max"}, "It is the larger of the two; it should be the smaller: `min`."),
-        Mistake({"which": "fall"}, "There is no warm-up: step · warmup^-1.5 is missing, or its power is not negative."),
-        Mistake({"which": "rise"}, "The rate never falls: after the warm-up it is step^-0.5, a negative power."),
+        KnownMistake(
+            {"rising": -0.5}, "The power of warmup is -0.5; it is -1.5, so that the two meet at step = warmup."
+        ),
+        KnownMistake({"rising": -1.0}, "The power of warmup is -1; it is -1.5, so that the two meet at step = warmup."),
+        KnownMistake({"size": 0.5}, "The power of d_model is 0.5; a larger model learns with a smaller rate: -0.5."),
+        KnownMistake({"size": 0.0}, "The factor d_model^-0.5 is missing."),
+        KnownMistake({"which": "max"}, "It is the larger of the two; it should be the smaller: `min`."),
+        KnownMistake(
+            {"which": "fall"}, "There is no warm-up: step · warmup^-1.5 is missing, or its power is not negative."
+        ),
+        KnownMistake({"which": "rise"}, "The rate never falls: after the warm-up it is step^-0.5, a negative power."),
     ),
     slips=(
         (

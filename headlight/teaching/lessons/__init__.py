@@ -8,14 +8,14 @@ judge(question, truth(lesson.steps[0], measuring), check_guess(question, 3))
 
 from headlight.teaching.lessons.handout import handout
 from headlight.teaching.lessons.judging import ASKS, check_guess, judge, overlap
-from headlight.teaching.lessons.measuring import Measuring
+from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import base, failing, introduction, pose, truth
 from headlight.teaching.lessons.reading import Lesson, Step, parse_lesson, read, shelf
 
 __all__ = [
     "ASKS",
     "Lesson",
-    "Measuring",
+    "LessonComputer",
     "Step",
     "base",
     "check_guess",

@@ -16,7 +16,7 @@ from headlight.charts.direction import right_to_left
 from headlight.charts.document import faces
 from headlight.charts.png import png
 from headlight.teaching.lessons.judging import Json
-from headlight.teaching.lessons.measuring import Measuring
+from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import introduction, pose, truth
 from headlight.teaching.lessons.reading import Lesson, Step
 
@@ -29,7 +29,7 @@ _LOOK = theme_named("light")
 _MARKDOWN = MarkdownIt("commonmark", {"html": False})  # what HTML a text may hold is shown, and not obeyed
 
 
-def handout(lesson: Lesson, measuring: Callable[[Step], Measuring], answers: bool = False) -> str:
+def handout(lesson: Lesson, measuring: Callable[[Step], LessonComputer], answers: bool = False) -> str:
     """The lesson as a page to print; `answers` is the teacher's. Raises ValueError where a step cannot be computed."""
     body = "".join(_section(i, step, measuring(step), answers) for i, step in enumerate(lesson.steps, 1))
     title = escape(lesson.title) + (" (answers)" if answers else "")
@@ -41,7 +41,7 @@ def handout(lesson: Lesson, measuring: Callable[[Step], Measuring], answers: boo
     )
 
 
-def _section(number: int, step: Step, measuring: Measuring, answers: bool) -> str:
+def _section(number: int, step: Step, measuring: LessonComputer, answers: bool) -> str:
     posed = pose(step, measuring)
     right = truth(step, measuring) if answers else None
     model = f'<p class="source">Model {escape(step.model)}'

@@ -50,7 +50,7 @@ class Head(NamedTuple):
         return f"{self.kind} {self.layer}.{self.head}"
 
 
-class Word(NamedTuple):
+class TokenReference(NamedTuple):
     """A token by its text, and which of the same it is, from 1."""
 
     text: str
@@ -76,7 +76,7 @@ class Named:
     what: str
     text: str = ""  # as it was written
     head: Head | None = None
-    words: tuple[Word, ...] = ()
+    words: tuple[TokenReference, ...] = ()
     measure: str = ""
     kind: str = ""
     number: float = 0.0
@@ -95,10 +95,10 @@ def measure_names() -> dict[str, str]:
 
 def parse(text: str) -> Named:
     """What a text names. Raises ValueError saying what was expected where."""
-    return replace(_Parser(text).whole(), text=text)
+    return replace(_ExpressionParser(text).whole(), text=text)
 
 
-class _Parser:
+class _ExpressionParser:
     def __init__(self, text: str):
         self.text, self.tokens, at = text, [], 0
         while text[at:].strip():
@@ -218,11 +218,11 @@ class _Parser:
     def string(self) -> str:
         return self.next(r'"[^"]*"', "a text in quotation marks")[1:-1]
 
-    def word(self) -> Word:
+    def word(self) -> TokenReference:
         text, _, which = self.next(r'"[^"]+"(#[1-9]\d?)?', 'a word, as "it",').rpartition("#")
-        return Word(text[1:-1], int(which)) if text else Word(which[1:-1])
+        return TokenReference(text[1:-1], int(which)) if text else TokenReference(which[1:-1])
 
-    def after(self, preposition: str) -> Word:
+    def after(self, preposition: str) -> TokenReference:
         self.need(preposition)
         return self.word()
 

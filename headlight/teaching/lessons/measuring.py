@@ -14,7 +14,7 @@ import torch
 from headlight import analysis
 from headlight.analysis.layout import measure_trace
 from headlight.checkpoints import snapshots, step_of
-from headlight.teaching.lessons.language import Head, Named, Run, Word, measure_names
+from headlight.teaching.lessons.language import Head, Named, Run, TokenReference, measure_names
 from headlight.teaching.mistakes import break_translator
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
@@ -48,7 +48,7 @@ class Extreme:
     smallest: bool
 
 
-class Measuring:
+class LessonComputer:
     """Computes on the models that `open` gives by their names. `base` is the view's sentence, target and model.
 
     `folder` gives the checkpoint folder of a model, for the snapshots of its training. What was computed is kept.
@@ -67,7 +67,7 @@ class Measuring:
         run = self._whole(run or Run())
         return self._once(("trace", run), lambda: self._trace(run))
 
-    def words(self, word: Word, tokens: Tokens) -> int:
+    def words(self, word: TokenReference, tokens: Tokens) -> int:
         """The place of a token. Raises ValueError naming the tokens that there are."""
         labels = [plain(label) for label in tokens.labels]
         same = [i for i, label in enumerate(labels) if label == word.text]
@@ -195,7 +195,7 @@ class Measuring:
             values = self._measures(named.measure, named.kind, named.run)
         return float((values > named.number).sum())
 
-    def _head_effects(self, word: Word, kind: Any, run: Run) -> np.ndarray:
+    def _head_effects(self, word: TokenReference, kind: Any, run: Run) -> np.ndarray:
         """How much the log-probability of a written word falls without each head of a kind, in nats [L, H]."""
         layers, heads = self.trace(run).pattern(kind).shape[:2]
 
@@ -213,7 +213,7 @@ class Measuring:
         word, at = named.words
         return math.exp(self._word_log_prob(word, at, named.run))
 
-    def _word_log_prob(self, word: Word, at: Word, run: Run) -> float:
+    def _word_log_prob(self, word: TokenReference, at: TokenReference, run: Run) -> float:
         """Of `word`, where the whole model's own translation has `at`, after the words before it."""
         run = self._whole(run)
         plain_run = Run(text=run.text, target=run.target, model=run.model)

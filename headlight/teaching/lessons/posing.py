@@ -12,7 +12,7 @@ import numpy as np
 from headlight.formatting import minus, percent
 from headlight.teaching.lessons.judging import Json
 from headlight.teaching.lessons.language import Named, Run
-from headlight.teaching.lessons.measuring import Extreme, Measuring, Row, comparable, plain
+from headlight.teaching.lessons.measuring import Extreme, LessonComputer, Row, comparable, plain
 from headlight.teaching.lessons.reading import Step, filled, places
 from transformer.quoting import quoted
 from transformer.trace import Trace
@@ -25,13 +25,13 @@ def base(step: Step) -> Run:
     return Run(text=step.query.get("text"), target=step.query.get("target"), model=step.model)
 
 
-def pose(step: Step, measuring: Measuring) -> Json:
+def pose(step: Step, measuring: LessonComputer) -> Json:
     """The question, with nothing in it that tells the answer. Raises ValueError where the model has no such view."""
     posed: Json = {"ask": step.ask, "question": _text(step.question, measuring)}
     return posed | _POSED[step.ask](step, measuring)
 
 
-def truth(step: Step, measuring: Measuring) -> Json:
+def truth(step: Step, measuring: LessonComputer) -> Json:
     """The answer as `judging` has it, and the explanation with its numbers."""
     return _TRUE[step.ask](step, measuring) | {"explanation": _text(step.explanation, measuring)}
 
@@ -39,17 +39,17 @@ def truth(step: Step, measuring: Measuring) -> Json:
 IN_WORDS = {"encoder": "encoder", "decoder": "decoder", "cross": "cross-attention"}
 
 
-def introduction(step: Step, measuring: Measuring) -> str:
+def introduction(step: Step, measuring: LessonComputer) -> str:
     """What stands before the question."""
     return _text(step.text, measuring)
 
 
-def failing(step: Step, measuring: Measuring) -> list[str]:
+def failing(step: Step, measuring: LessonComputer) -> list[str]:
     """The claims of a step that do not hold, and what else its texts get wrong about this model."""
     return [claim.text for claim in step.claims if not measuring(claim)]
 
 
-def _text(text: str, measuring: Measuring) -> str:
+def _text(text: str, measuring: LessonComputer) -> str:
     return filled(text, [written(place, measuring(place)) for place in places(text)])
 
 
@@ -68,7 +68,7 @@ def written(named: Named, value: Any) -> str:
     return minus(number)
 
 
-def _answer(step: Step, measuring: Measuring) -> Any:
+def _answer(step: Step, measuring: LessonComputer) -> Any:
     assert step.answer is not None
     allowed = NAMED.get(step.ask)
     if allowed and step.answer.what not in allowed:
@@ -79,13 +79,13 @@ def _answer(step: Step, measuring: Measuring) -> Any:
 # ---- words and rows ------------------------------------------------------------------------------------------------
 
 
-def _pose_row(step: Step, measuring: Measuring) -> Json:
+def _pose_row(step: Step, measuring: LessonComputer) -> Json:
     _answer(step, measuring)
     assert step.answer is not None
     return _pose_of_row(step.answer, measuring)
 
 
-def _pose_of_row(named: Named, measuring: Measuring) -> Json:
+def _pose_of_row(named: Named, measuring: LessonComputer) -> Json:
     row = measuring(named)
     assert isinstance(row, Row)
     assert named.head is not None
@@ -118,12 +118,12 @@ def _picture(trace: Trace, named: Named, query: int) -> Json:
     }
 
 
-def _true_row(step: Step, measuring: Measuring) -> Json:
+def _true_row(step: Step, measuring: LessonComputer) -> Json:
     row = _answer(step, measuring)
     return {"answer": row.shares, "row": row.shares}
 
 
-def _true_word(step: Step, measuring: Measuring) -> Json:
+def _true_word(step: Step, measuring: LessonComputer) -> Json:
     row = _answer(step, measuring)
     return {"answer": row.top, "row": row.shares}
 
@@ -131,7 +131,7 @@ def _true_word(step: Step, measuring: Measuring) -> Json:
 # ---- heads ---------------------------------------------------------------------------------------------------------
 
 
-def _pose_head(step: Step, measuring: Measuring) -> Json:
+def _pose_head(step: Step, measuring: LessonComputer) -> Json:
     named = step.answer
     assert named is not None
     _answer(step, measuring)
@@ -157,7 +157,7 @@ def _thumbnails(trace: Trace, kind: str) -> Json:
     }
 
 
-def _true_head(step: Step, measuring: Measuring) -> Json:
+def _true_head(step: Step, measuring: LessonComputer) -> Json:
     extreme = _answer(step, measuring)
     return {"answer": extreme.head, "values": extreme.values, "smallest": extreme.smallest}
 
@@ -165,7 +165,7 @@ def _true_head(step: Step, measuring: Measuring) -> Json:
 # ---- numbers, choices, orders --------------------------------------------------------------------------------------
 
 
-def _pose_number(step: Step, measuring: Measuring) -> Json:
+def _pose_number(step: Step, measuring: LessonComputer) -> Json:
     assert step.scale is not None
     scale = step.scale
     slider = {"least": scale.least, "most": scale.most, "step": scale.step, "unit": scale.unit}
@@ -173,7 +173,7 @@ def _pose_number(step: Step, measuring: Measuring) -> Json:
     return slider | _seen_of_number(step.answer, measuring)
 
 
-def _seen_of_number(named: Named, measuring: Measuring) -> Json:
+def _seen_of_number(named: Named, measuring: LessonComputer) -> Json:
     """What there is to look at: of a weight its head without its row, of a count of heads all of them."""
     if named.what == "weight":
         return _pose_of_row(_row_of(named), measuring)
@@ -184,7 +184,7 @@ def _row_of(weight: Named) -> Named:
     return replace(weight, what="row", words=weight.words[:1])
 
 
-def _true_number(step: Step, measuring: Measuring) -> Json:
+def _true_number(step: Step, measuring: LessonComputer) -> Json:
     """In the units of the slider: a share in per cent where that is its unit."""
     assert step.scale is not None
     value = float(_answer(step, measuring)) * (100 if step.scale.unit == "%" else 1)
@@ -202,18 +202,18 @@ def shuffled(step: Step) -> list[int]:
     return order
 
 
-def _pose_choice(step: Step, measuring: Measuring) -> Json:
+def _pose_choice(step: Step, measuring: LessonComputer) -> Json:
     return {"choices": [_text(step.options[i].text, measuring) for i in shuffled(step)]}
 
 
-def _true_choice(step: Step, measuring: Measuring) -> Json:
+def _true_choice(step: Step, measuring: LessonComputer) -> Json:
     holds = [bool(measuring(step.options[i].by)) for i in shuffled(step)]
     if sum(holds) != 1:
         raise ValueError(f"line {step.line}: {sum(holds)} of the choices are right with this model; one must be.")
     return {"answer": holds.index(True)}
 
 
-def _pose_order(step: Step, measuring: Measuring) -> Json:
+def _pose_order(step: Step, measuring: LessonComputer) -> Json:
     items = {"items": [_text(step.options[i].text, measuring) for i in shuffled(step)]}
     kinds = {(option.by.head.kind, option.by.run) for option in step.options if option.by.head is not None}
     if len(kinds) != 1 or any(option.by.what != "measure" for option in step.options):
@@ -222,7 +222,7 @@ def _pose_order(step: Step, measuring: Measuring) -> Json:
     return items | _thumbnails(measuring.trace(run), kind)
 
 
-def _true_order(step: Step, measuring: Measuring) -> Json:
+def _true_order(step: Step, measuring: LessonComputer) -> Json:
     """From the largest value to the smallest."""
     values = [float(comparable(measuring(step.options[i].by))) for i in shuffled(step)]
     order = sorted(range(len(values)), key=lambda i: -values[i])

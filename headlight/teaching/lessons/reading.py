@@ -51,7 +51,7 @@ _NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
 _RANGE = re.compile(rf"(-?{_NUMBER}) to (-?{_NUMBER}) by ({_NUMBER})(?: (\S.*))?")
 
 
-class Line(NamedTuple):
+class LessonLine(NamedTuple):
     """A line of the file; lines count from 1."""
 
     number: int
@@ -67,7 +67,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Scale:
+class NumberScale:
     """The slider of a number."""
 
     least: float
@@ -92,7 +92,7 @@ class Step:
     explanation: str
     answer: Named | None
     options: tuple[Option, ...] = ()
-    scale: Scale | None = None
+    scale: NumberScale | None = None
     claims: tuple[Named, ...] = ()
     line: int = 1
 
@@ -152,7 +152,7 @@ def read(path: Path) -> Lesson:
 
 def parse_lesson(text: str, name: str, file: str) -> Lesson:
     """The lesson that a text describes; `file` is what errors call it."""
-    lines = [Line(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1)]
+    lines = [LessonLine(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1)]
     found: list[tuple[int, str]] = []
     front, rest = _front(lines, found)
     steps = tuple(_steps(rest, front.get("model", ""), found))
@@ -168,7 +168,7 @@ def parse_lesson(text: str, name: str, file: str) -> Lesson:
     return Lesson(name, number, front["title"], front["question"], minutes, steps)
 
 
-def _front(lines: list[Line], found: list[tuple[int, str]]) -> tuple[dict[str, str], list[Line]]:
+def _front(lines: list[LessonLine], found: list[tuple[int, str]]) -> tuple[dict[str, str], list[LessonLine]]:
     if not lines or lines[0].text != "---":
         found.append((1, "The file begins with “---”, then title, question, minutes and model, then “---”."))
         return {}, lines
@@ -192,7 +192,7 @@ def _front(lines: list[Line], found: list[tuple[int, str]]) -> tuple[dict[str, s
     return front, lines[end + 1 :]
 
 
-def _steps(lines: list[Line], model: str, found: list[tuple[int, str]]) -> Iterator[Step]:
+def _steps(lines: list[LessonLine], model: str, found: list[tuple[int, str]]) -> Iterator[Step]:
     starts = [i for i, line in enumerate(lines) if line.text.startswith("## ")]
     for line in lines[: starts[0] if starts else None]:
         if line.text.strip():
@@ -209,11 +209,11 @@ def _steps(lines: list[Line], model: str, found: list[tuple[int, str]]) -> Itera
 class _Reader:
     """Reads one step and notes what is wrong in it."""
 
-    heading: Line
-    lines: list[Line]
+    heading: LessonLine
+    lines: list[LessonLine]
     model: str
     found: list[tuple[int, str]]
-    fields: dict[str, list[Line]] = field(default_factory=dict)
+    fields: dict[str, list[LessonLine]] = field(default_factory=dict)
 
     def step(self) -> Step:
         body = self._fields()
@@ -259,7 +259,7 @@ class _Reader:
     def _wrong(self, line: int, text: str) -> None:
         self.found.append((line, text))
 
-    def _fields(self) -> list[Line]:
+    def _fields(self) -> list[LessonLine]:
         """Notes the fields below the heading; returns what follows them."""
         for i, line in enumerate(self.lines):
             match = _FIELD.fullmatch(line.text)
@@ -269,17 +269,17 @@ class _Reader:
                     self._wrong(line.number, f"There is no field {quoted(match[1])}; a step has {names}.")
                     continue
                 return self.lines[i:]
-            self.fields.setdefault(match[1], []).append(Line(line.number, match[2].strip()))
+            self.fields.setdefault(match[1], []).append(LessonLine(line.number, match[2].strip()))
         return []
 
-    def _one(self, name: str) -> Line:
+    def _one(self, name: str) -> LessonLine:
         given = self.fields.get(name, [])
         if len(given) > 1:
             self._wrong(given[1].number, f"{name} was given before in this step.")
-        return given[0] if given else Line(self.heading.number, "")
+        return given[0] if given else LessonLine(self.heading.number, "")
 
-    def _sections(self, body: list[Line]) -> dict[str, list[Line]]:
-        sections: dict[str, list[Line]] = {name: [] for name in ("", *SECTIONS)}
+    def _sections(self, body: list[LessonLine]) -> dict[str, list[LessonLine]]:
+        sections: dict[str, list[LessonLine]] = {name: [] for name in ("", *SECTIONS)}
         at = ""
         for line in body:
             if not line.text.startswith("### "):
@@ -291,7 +291,7 @@ class _Reader:
                 at = ""
         return sections
 
-    def _text(self, lines: list[Line]) -> str:
+    def _text(self, lines: list[LessonLine]) -> str:
         """The lines as one text, its expressions checked."""
         for line in lines:
             for place in _PLACE.findall(line.text):
@@ -313,7 +313,7 @@ class _Reader:
             self._wrong(line.number, f"view begins with {quoted(page)}; begin with the name of a page: {where}.")
         return page, dict(parse_qsl(query, keep_blank_values=True))
 
-    def _options(self, lines: list[Line], ask: str) -> Iterator[Option]:
+    def _options(self, lines: list[LessonLine], ask: str) -> Iterator[Option]:
         word = {"choice": "if", "order": "by"}.get(ask)
         if word is None:
             if lines:
@@ -328,11 +328,11 @@ class _Reader:
                 self._wrong(line.number, f"What decides is missing at the end of the line: {what}.")
                 continue
             by = self._parsed(line.number, match[3])
-            self._text([Line(line.number, match[1])])
+            self._text([LessonLine(line.number, match[1])])
             if by is not None:
                 yield Option(match[1], by)
 
-    def _scale(self) -> Scale | None:
+    def _scale(self) -> NumberScale | None:
         line = self._one("range")
         match = _RANGE.fullmatch(line.text)
         if match is None:
@@ -341,7 +341,7 @@ class _Reader:
         least, most, step = (float(match[i]) for i in (1, 2, 3))
         if least >= most or not 0 < step <= most - least:
             self._wrong(line.number, f"The range {quoted(line.text)} has no room for a step.")
-        return Scale(least, most, step, match[4] or "")
+        return NumberScale(least, most, step, match[4] or "")
 
 
 def filled(text: str, values: Iterable[str]) -> str:

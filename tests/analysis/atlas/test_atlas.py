@@ -15,11 +15,11 @@ from torch import Tensor
 from headlight import analysis
 from headlight.analysis.atlas import Atlas, Share
 from headlight.analysis.atlas.batch import MeasuredBatch, prepare
-from headlight.analysis.atlas.reading import Reading
+from headlight.analysis.atlas.reading import PairReading
 from headlight.analysis.atlas.roles import FEWEST, roles
 from headlight.corpora.gold import GoldCorpus
 from headlight.corpora.grammars import GRAMMARS
-from headlight.corpora.truth import Known, Truth, known
+from headlight.corpora.truth import KnownPair, Truth, known
 from tests.analysis.measured import measured, pairs, plain
 from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer import Translator
@@ -103,15 +103,15 @@ def test_a_family_with_layers_of_its_own_is_measured() -> None:
 
 
 def test_what_the_model_cannot_read_is_counted(small: Checkpoint) -> None:
-    def long() -> Iterator[Known]:
-        yield Known("two dogs " * 40, "une fille")
+    def long() -> Iterator[KnownPair]:
+        yield KnownPair("two dogs " * 40, "une fille")
         yield from pairs()
-        yield Known("two dogs", "une fille", Truth(("twodogs",), ("une", "fille"), ((0, 0),)))
+        yield KnownPair("two dogs", "une fille", Truth(("twodogs",), ("une", "fille"), ((0, 0),)))
 
     measured_atlas = measured(small, long, sample=0)
     assert (measured_atlas.left.long, measured_atlas.left.unmatched, measured_atlas.pairs) == (1, 1, 41)
     with pytest.raises(ValueError, match="no pair that this model can read"):
-        measured(small, lambda: iter([Known("two dogs " * 40, "une fille")]))
+        measured(small, lambda: iter([KnownPair("two dogs " * 40, "une fille")]))
 
 
 # ---- planted heads -------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class Planted:
     """A tap that gives the gold: cross head 2 of layer 1 looks at a word that is aligned with the one it writes, and
     encoder head 3 of layer 2 looks from the pronoun at its antecedent; every other row looks at the end."""
 
-    def __init__(self, checkpoint: Checkpoint, gold: Sequence[Known]):
+    def __init__(self, checkpoint: Checkpoint, gold: Sequence[KnownPair]):
         self.by_source = {}
         translator = Translator(checkpoint)
         for pair in gold:
@@ -166,9 +166,9 @@ def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkey
         ).model
         checkpoint = Checkpoint(model, tokenizer, tokenizer)
     planted = Planted(checkpoint, gold)
-    batch: list[Sequence[Reading]] = []
+    batch: list[Sequence[PairReading]] = []
 
-    def prepared(readings: Sequence[Reading], *given: Any) -> MeasuredBatch:
+    def prepared(readings: Sequence[PairReading], *given: Any) -> MeasuredBatch:
         batch.append(readings)
         return prepare(readings, *given)
 

@@ -13,7 +13,7 @@ from headlight.analysis import all_heads, attention_at
 from headlight.analysis.pruning import Pruning, Score, importance, prune_in_order, removal_order
 from headlight.analysis.pruning.checkpoint import batches_of, bits_of, pruned_checkpoint, saved, study
 from headlight.cli.verbs import main
-from headlight.corpora.truth import Known
+from headlight.corpora.truth import KnownPair
 from tests.small import TEXTS, small_checkpoint
 from transformer.checkpoint import Checkpoint
 from transformer.model import Transformer
@@ -22,7 +22,7 @@ from transformer.taps import Ablate, Site
 
 # Heads that add nothing, since their part of the output projection is 0.
 IDLE = [(Site("decoder", 2, "cross"), 1), (Site("encoder", 0, "self"), 2), (Site("decoder", 0, "self"), 0)]
-PAIRS = [Known(source, target) for source in TEXTS[:2] for target in (TEXTS[1], TEXTS[0], "two dogs", "a girl .")]
+PAIRS = [KnownPair(source, target) for source in TEXTS[:2] for target in (TEXTS[1], TEXTS[0], "two dogs", "a girl .")]
 
 
 def planted() -> Checkpoint:
@@ -34,7 +34,7 @@ def planted() -> Checkpoint:
     return checkpoint
 
 
-def nats(model: Transformer, pairs: list[Known], checkpoint: Checkpoint, off: Ablate | None = None) -> float:
+def nats(model: Transformer, pairs: list[KnownPair], checkpoint: Checkpoint, off: Ablate | None = None) -> float:
     """The mean loss of a token, pair by pair."""
     total, tokens = 0.0, 0
     for pair in pairs:
@@ -116,7 +116,7 @@ def test_the_order_and_the_scores_come_from_different_pairs() -> None:
     assert found.gone == (0, 7, 14, 20)
     with pytest.raises(ValueError, match="Of the 1 pairs one half gives the order"):
         study(checkpoint, PAIRS[:1])
-    long = Known("girl " * 40, "girl")
+    long = KnownPair("girl " * 40, "girl")
     with pytest.raises(ValueError, match="can read none of one half"):
         study(checkpoint, [long, long, *PAIRS[:2]])
 

@@ -39,7 +39,7 @@ def test_what_speaks_against_a_token_counts_by_its_size_unless_signs_are_asked_f
     left_out = np.array([[0.1, 0.2, -0.3], [3.0, -2.0, 1.0]])
     sizes = np.abs(left_out)
     same, reverse, none = (why.Contributions(values, values) for values in (sizes, -sizes, np.ones((2, 3))))
-    measured = why.Measured({"none": none, "reverse": reverse, "same": same}, left_out)
+    measured = why.MeasuredOrigins({"none": none, "reverse": reverse, "same": same}, left_out)
     found = why.agreements(measured)
     assert found["same"] == pytest.approx((1.0, 0.0, 2, 1.0, 1.0)) and found["reverse"].mean == pytest.approx(-1)
     assert np.isnan(found["none"].mean) and found["none"].over == 0

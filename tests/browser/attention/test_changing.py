@@ -26,9 +26,9 @@ def test_switching_a_head_off_changes_everything_that_depends_on_it(
     page.get_by_text("Log-probability of the original").wait_for(timeout=30_000)
     wait_until_idle(page)
     expect(page).to_have_url(re.compile(r"changes=cross\.1\.1"))
-    from ui.attention.view import Change
+    from ui.attention.view import HeadChange
 
-    tap = Change("cross", 1, 1).tap()
+    tap = HeadChange("cross", 1, 1).tap()
     changed = odd[1].trace(SENTENCE, interventions=[tap])
     forced = odd[1].trace_ids(odd_trace.source.ids, odd_trace.target.ids, [tap])
     agree(page, changed.cross[2, 1])

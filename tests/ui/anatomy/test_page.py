@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from headlight.analysis.masks import MASKS
-from headlight.analysis.network import PART_NAMES, Part, network
+from headlight.analysis.network import PART_NAMES, NetworkPart, network
 from tests.small import TEXTS, small_checkpoint, small_translator
 from transformer import Trace
 from transformer.translator import Translator
@@ -99,11 +99,11 @@ def trace(model: Translator) -> Trace:
 
 
 @pytest.fixture(scope="module")
-def parts(model: Translator, trace: Trace) -> list[Part]:
+def parts(model: Translator, trace: Trace) -> list[NetworkPart]:
     return network(model.model, len(trace.source), len(trace.reads))
 
 
-def place(part: Part) -> tuple[str, str, int | None]:
+def place(part: NetworkPart) -> tuple[str, str, int | None]:
     return part.name, part.kind, part.layer
 
 
@@ -121,14 +121,14 @@ def place(part: Part) -> tuple[str, str, int | None]:
     ],
 )
 def test_a_view_names_a_part_that_is_there(
-    view: AnatomyView, expected: tuple[str, str, int | None], parts: list[Part], trace: Trace
+    view: AnatomyView, expected: tuple[str, str, int | None], parts: list[NetworkPart], trace: Trace
 ) -> None:
     chosen = choose(view, trace, parts)
     assert place(chosen.part) == expected
     assert parts[chosen.index] is chosen.part
 
 
-def test_heads_and_tokens_that_are_not_there_are_chosen(trace: Trace, parts: list[Part]) -> None:
+def test_heads_and_tokens_that_are_not_there_are_chosen(trace: Trace, parts: list[NetworkPart]) -> None:
     there = choose(AnatomyView(kind="encoder", head=4, query=2), trace, parts)
     assert (there.head, there.query) == (3, 1)
     chosen = choose(AnatomyView(kind="encoder", head=5, query=99), trace, parts)

@@ -27,8 +27,8 @@ from ui.attention.downloads import (
     svg,
     trace_npz,
 )
-from ui.attention.picture import Shown, chosen_head, panel
-from ui.attention.view import AttentionView, Change
+from ui.attention.picture import ShownTrace, chosen_head, panel
+from ui.attention.view import AttentionView, HeadChange
 
 SVG = "{http://www.w3.org/2000/svg}"
 MODEL = small_translator(kind="bpe")
@@ -36,10 +36,10 @@ MODEL = small_translator(kind="bpe")
 TRACE = MODEL.trace("a little girls bench", target="running snow une petite")
 
 
-def shown(changes: tuple[Change, ...] = ()) -> Shown:
+def shown(changes: tuple[HeadChange, ...] = ()) -> ShownTrace:
     taps = [change.tap() for change in changes]
     forced = MODEL.trace_ids(TRACE.source.ids, TRACE.target.ids, taps) if taps else None
-    return Shown("small", (), MODEL, forced or TRACE, TRACE, forced, changes, None)
+    return ShownTrace("small", (), MODEL, forced or TRACE, TRACE, forced, changes, None)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -82,7 +82,7 @@ def test_means_largest_and_rollout_keep_their_promises() -> None:
 
 
 def test_the_difference_is_with_minus_without_on_the_same_tokens() -> None:
-    changes = (Change("encoder", 1, 1),)
+    changes = (HeadChange("encoder", 1, 1),)
     drawn = shown(changes)
     large = panel(drawn, AttentionView(layer=2, head=1, show="difference"), layout(drawn.trace, "cross", False, False))
     expected = drawn.forced.cross[1, 0] - TRACE.cross[1, 0]  # type: ignore[union-attr]
@@ -110,7 +110,7 @@ def test_a_head_that_the_model_lacks_is_not_chosen() -> None:
 
 
 def test_a_head_that_is_off_is_drawn_as_zeros_and_the_checks_say_so() -> None:
-    drawn = shown((Change("cross", 1, 1),))
+    drawn = shown((HeadChange("cross", 1, 1),))
     large = panel(drawn, AttentionView(layer=1, head=1), layout(drawn.trace, "cross", False, False))
     assert not large.cells.any()
     assert all(one.holds for one in check(drawn.trace, MODEL.model, [change.tap() for change in drawn.changes]))
@@ -154,7 +154,7 @@ def test_a_token_is_no_formula_in_a_spreadsheet() -> None:
 
 def test_a_figure_says_what_it_shows() -> None:
     """Model, sentence, translation, what was changed and left out, both axes and the scale, in the picture itself."""
-    changed = shown((Change("cross", 1, 2), Change("encoder", 1, 1, "scale", 0.5)))
+    changed = shown((HeadChange("cross", 1, 2), HeadChange("encoder", 1, 1, "scale", 0.5)))
     view = AttentionView(layer=2, head=2, hide=True, scale="sqrt")
     large = panel(changed, view, layout(changed.trace, "cross", False, True))
     texts = drawn_texts(svg(head_figure(changed, view, large), facts(changed, view, large), "light"))
@@ -189,7 +189,7 @@ def test_every_head_is_one_figure() -> None:
 
 
 def test_a_head_beyond_one_stretches_the_scale_of_its_figure() -> None:
-    changed = shown((Change("cross", 1, 2, "scale", 3.0),))
+    changed = shown((HeadChange("cross", 1, 2, "scale", 3.0),))
     view = AttentionView(layer=1, head=1)
     large = panel(changed, view, layout(changed.trace, "cross", False, False))
     limit = kind_figure(changed, view, large).colours.limit

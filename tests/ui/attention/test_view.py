@@ -8,18 +8,18 @@ from hypothesis import strategies as st
 
 from transformer import ModelConfig, StackConfig
 from transformer.taps import Ablate, Scale, Site, Uniform
-from ui.attention.view import AttentionView, Change
+from ui.attention.view import AttentionView, HeadChange
 
 CONFIG = ModelConfig(10, 10, d_model=8, encoder=StackConfig(2, 4, 8), decoder=StackConfig(3, 2, 8))
 
 changes = st.builds(
-    Change,
+    HeadChange,
     st.sampled_from(["encoder", "decoder", "cross"]),
     st.integers(1, 99),
     st.integers(1, 99),
     st.just("scale"),
     st.sampled_from([0.0, 0.25, 1.5, 3.0]),
-) | st.builds(Change, st.just("cross"), st.integers(1, 9), st.integers(1, 9), st.sampled_from(["off", "uniform"]))
+) | st.builds(HeadChange, st.just("cross"), st.integers(1, 9), st.integers(1, 9), st.sampled_from(["off", "uniform"]))
 views = st.builds(
     AttentionView,
     model=st.none() | st.sampled_from(["en-fr", "de-en"]),
@@ -72,14 +72,16 @@ def test_nonsense_is_left_at_the_default(query: dict[str, str]) -> None:
 
 
 def test_a_change_is_the_intervention_that_it_names() -> None:
-    assert Change.parse("cross.2.1").tap() == Ablate(Site("decoder", 1, "cross"), 0)  # type: ignore[union-attr]
-    assert Change.parse("encoder.1.4u").tap() == Uniform(Site("encoder", 0, "self"), 3)  # type: ignore[union-attr]
-    assert Change.parse("decoder.3.2x0.25").tap() == Scale(Site("decoder", 2, "self"), 1, 0.25)  # type: ignore[union-attr]
-    assert Change.parse("cross.2") is None
-    assert Change.parse("cross.2.1x3") is not None and Change.parse("cross.2.1x3.25") is None  # the slider ends at 3
+    assert HeadChange.parse("cross.2.1").tap() == Ablate(Site("decoder", 1, "cross"), 0)  # type: ignore[union-attr]
+    assert HeadChange.parse("encoder.1.4u").tap() == Uniform(Site("encoder", 0, "self"), 3)  # type: ignore[union-attr]
+    assert HeadChange.parse("decoder.3.2x0.25").tap() == Scale(Site("decoder", 2, "self"), 1, 0.25)  # type: ignore[union-attr]
+    assert HeadChange.parse("cross.2") is None
+    assert (
+        HeadChange.parse("cross.2.1x3") is not None and HeadChange.parse("cross.2.1x3.25") is None
+    )  # the slider ends at 3
 
 
 def test_a_change_exists_only_in_a_model_that_has_the_head() -> None:
-    assert Change("encoder", 2, 4).exists_in(CONFIG)
-    assert not Change("decoder", 2, 4).exists_in(CONFIG)
-    assert not Change("encoder", 3, 1).exists_in(CONFIG)
+    assert HeadChange("encoder", 2, 4).exists_in(CONFIG)
+    assert not HeadChange("decoder", 2, 4).exists_in(CONFIG)
+    assert not HeadChange("encoder", 3, 1).exists_in(CONFIG)

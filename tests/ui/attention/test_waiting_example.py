@@ -13,7 +13,7 @@ from headlight import checkpoints
 from tests.small import TEXTS, small_checkpoint
 from transformer import Trace
 from ui.attention import waiting_example
-from ui.attention.picture import Shown
+from ui.attention.picture import ShownTrace
 from ui.state import models, queue
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "attention.py"
@@ -30,7 +30,7 @@ def drawn(shelves: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     texts: list[str] = []
     heads = waiting_example.heads
 
-    def recorded(shown: Shown) -> None:
+    def recorded(shown: ShownTrace) -> None:
         heads(shown)
         texts.append(shown.trace.text)
 

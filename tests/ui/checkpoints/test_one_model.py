@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headlight.analysis.blocks import Group, blocks, groups, sizes
+from headlight.analysis.blocks import BlockGroup, blocks, groups, sizes
 from headlight.analysis.weights import shapes
 from headlight.importers.forms.t5 import T5Config
 from tests.small import small_checkpoint
@@ -41,8 +41,8 @@ def test_shapes_in_short(shelf: Path) -> None:
     assert shape_of["Encoder, feed-forward"] == "2 × (2 × 16 × 32)"
     assert shape_of["Norms"] == "30 × 16"
     odd = {"a.b": (), "encoder.layers.0.x.w": (2, 3), "encoder.layers.0.x.v": (2, 3), "encoder.layers.1.x.w": (2, 3)}
-    assert parts.family_shape(Group("A", None, ("a.b",)), odd) == "one number"
-    assert parts.family_shape(Group("X", None, tuple(odd)[1:]), odd) == "3 × 2 × 3"
+    assert parts.family_shape(BlockGroup("A", None, ("a.b",)), odd) == "one number"
+    assert parts.family_shape(BlockGroup("X", None, tuple(odd)[1:]), odd) == "3 × 2 × 3"
 
 
 def test_a_configuration_in_words() -> None:

@@ -13,16 +13,16 @@ from streamlit.testing.v1 import AppTest
 from headlight import checkpoints
 from tests.small import small_checkpoint
 from ui.decoding import downloads, search
-from ui.decoding.search import Line, Search
+from ui.decoding.search import Search, TracedHypothesis
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "decoding.py"
 TEXT = "two dogs are running in the snow ."
 
 
-def decodes() -> list[Search | Line]:
+def decodes() -> list[Search | TracedHypothesis]:
     """Whatever anything holds."""
     gc.collect()
-    return [one for one in gc.get_objects() if isinstance(one, Search | Line)]
+    return [one for one in gc.get_objects() if isinstance(one, Search | TracedHypothesis)]
 
 
 def test_only_the_cache_keeps_the_weights_of_an_open_page(shelves: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from ui.decoding.downloads import steps_json, tree_facts
 from ui.decoding.lanes import lanes
 from ui.decoding.payload import Start, branches_payload, node_labels, player_payload
 from ui.decoding.player import horizon, picked, place, shown_fields, shown_head
-from ui.decoding.search import Line, Search, bound_of, fitting, line, line_in, search
+from ui.decoding.search import Search, TracedHypothesis, bound_of, fitting, line, line_in, search
 from ui.decoding.tree_svg import tree_svg
 from ui.decoding.view import FATES, UNDER, Branch, DecodingView
 from ui.state import models
@@ -57,7 +57,7 @@ def source(model: Translator) -> torch.Tensor:
     return model.source_batch([model.encode(TEXT)])
 
 
-def winner(decoded: Search, model: Translator) -> Line:
+def winner(decoded: Search, model: Translator) -> TracedHypothesis:
     return line_in(decoded, decoded.tree.winner, model.model.config.eos_id)
 
 
@@ -250,7 +250,7 @@ def test_the_cards_get_where_each_branch_parts(decoded: Search, model: Translato
     own = winner(decoded, model)
     other = writable(decoded, decoded.tree.path(decoded.tree.winner)[1])
     branch = Branch((own.ids[0], other))
-    lines: list[tuple[Branch | None, Line]] = [(None, own), (branch, line("small", TEXT, BEAM, branch))]
+    lines: list[tuple[Branch | None, TracedHypothesis]] = [(None, own), (branch, line("small", TEXT, BEAM, branch))]
     header, arrays = unpacked(branches_payload(model, decoded, lines, (0, 1), str(branch)))
     was, card = header["cards"]
     assert (was["branch"], card["branch"]) == (None, str(branch))
@@ -341,7 +341,7 @@ def test_a_branch_of_another_sentence_is_left_out(decoded: Search, model: Transl
 
 def test_the_export_holds_the_tree(decoded: Search, model: Translator) -> None:
     branch = Branch((4,))
-    lines: list[tuple[Branch | None, Line]] = [
+    lines: list[tuple[Branch | None, TracedHypothesis]] = [
         (None, winner(decoded, model)),
         (branch, line("small", TEXT, BEAM, branch)),
     ]

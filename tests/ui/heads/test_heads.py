@@ -17,17 +17,17 @@ from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from headlight.analysis.atlas import Atlas, atlas
-from headlight.analysis.atlas.roles import Sentence
+from headlight.analysis.atlas.roles import RankedSentence
 from headlight.analysis.measures import MEASURES
 from headlight.cli.verbs import main
 from headlight.corpora.corpora import Corpus, GoldCorpus, open_split
-from headlight.corpora.truth import Known, known
+from headlight.corpora.truth import KnownPair, known
 from tests.small import small_checkpoint
 from ui.attention.faithful import over_corpus
 from ui.heads import body
-from ui.heads.corpus import FILE, UPLOAD, Chosen, choices, counts, suited
+from ui.heads.corpus import FILE, UPLOAD, ChosenCorpus, choices, counts, suited
 from ui.heads.head import ends
-from ui.heads.measurements import Asked, find, find_history, measure
+from ui.heads.measurements import MeasurementRequest, find, find_history, measure
 from ui.heads.payload import header
 from ui.heads.table import Place, _columns
 from ui.heads.view import HeadsView
@@ -41,8 +41,8 @@ def model(**card: object) -> Any:
     return SimpleNamespace(card=card)
 
 
-def asked(number: int) -> Asked:
-    return Asked("reverse", (1,), Chosen("reverse"), number)
+def asked(number: int) -> MeasurementRequest:
+    return MeasurementRequest("reverse", (1,), ChosenCorpus("reverse"), number)
 
 
 def test_an_address_says_everything_and_nothing_that_makes_no_sense() -> None:
@@ -113,7 +113,7 @@ def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Pa
     file = folder / atlases.FILE
     command = ["heads", str(folder), "--corpus", str(table), "--pairs", "200", "--sample", "2", "--json", str(file)]
     assert main(command) == 0
-    known = Asked("small", models.version("small"), Chosen(str(table)), 200)
+    known = MeasurementRequest("small", models.version("small"), ChosenCorpus(str(table)), 200)
     measured = find(known)
     assert measured is not None and measured.atlas.pairs == 3 and measured.when == atlases.today() and measured.by == ""
     shipped = atlases.shipped("small")
@@ -122,8 +122,8 @@ def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Pa
     over = rf"Over 2 sentences of {re.escape(str(table))}, with all heads on,"
     match = re.fullmatch(rf"{over} it is −?\d\.\d\d ± 0\.00\.", over_corpus(shipped))
     assert match and over_corpus(atlases.shipped("models/other")) == ""
-    assert find(replace(known, pairs=1000)) is None and find(replace(known, chosen=Chosen("copy"))) is None
-    assert find(replace(known, chosen=Chosen(str(table), brought=True))) is None
+    assert find(replace(known, pairs=1000)) is None and find(replace(known, chosen=ChosenCorpus("copy"))) is None
+    assert find(replace(known, chosen=ChosenCorpus(str(table), brought=True))) is None
     facts = json.loads(file.read_text())
     file.write_text(json.dumps(facts | {"edition": facts["edition"] + 1}))
     assert atlases.shipped("small") is None and find(known) is None
@@ -136,7 +136,7 @@ def test_the_page_writes_the_json_of_the_command_line(folder: Path) -> None:
     table.write_text("two dogs are running\tune petite fille\n" * 3)
     command = ["heads", str(folder), "--corpus", str(table), "--pairs", "200", "--sample", "2", "--json", str(out)]
     assert main(command) == 0
-    known_to = Asked("small", models.version("small"), Chosen(str(table)), 200)
+    known_to = MeasurementRequest("small", models.version("small"), ChosenCorpus(str(table)), 200)
     measured = find(known_to)
     assert measured is not None
     theirs = json.loads(out.read_text())
@@ -307,13 +307,13 @@ def test_the_aligner_does_not_keep_others_from_the_model(folder: Path, monkeypat
     table.write_text("two dogs are running\tune petite fille\n" * 3)
     held = []
 
-    def truths(corpus: Corpus, most: int) -> tuple[Callable[[], Iterator[Known]], str]:
+    def truths(corpus: Corpus, most: int) -> tuple[Callable[[], Iterator[KnownPair]], str]:
         held.append(TURNS.held)
         return lambda: known(corpus), ""
 
     monkeypatch.setattr("ui.heads.corpus.truths", truths)
     bar: list[float] = []
-    known_to = Asked("small", models.version("small"), Chosen(str(table), brought=True), 200)
+    known_to = MeasurementRequest("small", models.version("small"), ChosenCorpus(str(table), brought=True), 200)
     measured = measure(known_to, lambda share, doing: bar.append(share))
     assert held == [False] and measured.atlas.pairs == 3 and max(bar) == 1  # of three, not of two hundred
 
@@ -322,7 +322,7 @@ def test_the_aligner_does_not_keep_others_from_the_model(folder: Path, monkeypat
 def measured() -> Atlas:
     checkpoint = small_checkpoint()
     tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
-    pairs = [Known("two dogs are running", "une petite fille"), Known("a girl is in the snow .", "une fille")]
+    pairs = [KnownPair("two dogs are running", "une petite fille"), KnownPair("a girl is in the snow .", "une fille")]
     return atlas(checkpoint.model, *tokenizers, lambda: pairs)
 
 
@@ -350,13 +350,13 @@ SHARE, NATS = MEASURES["alignment"], MEASURES["importance"]
 
 
 def test_a_head_fails_only_where_it_does_worse() -> None:
-    assert ends(SHARE, (Sentence(3, 0.0), Sentence(7, 0.25))) == [
+    assert ends(SHARE, (RankedSentence(3, 0.0), RankedSentence(7, 0.25))) == [
         ("Best sentence", 3, "0\u00a0%"),
         ("Worst sentence", 7, "25\u00a0%"),
     ]
-    assert ends(SHARE, (Sentence(3, 0.0), Sentence(3, 0.0))) == [("A sentence", 3, "0\u00a0%")]
-    assert ends(SHARE, (Sentence(3, 0.981), Sentence(7, 0.979))) == [("A sentence", 3, "98\u00a0%")]
-    assert ends(NATS, (Sentence(3, 0.0012), Sentence(7, -0.0001))) == [
+    assert ends(SHARE, (RankedSentence(3, 0.0), RankedSentence(3, 0.0))) == [("A sentence", 3, "0\u00a0%")]
+    assert ends(SHARE, (RankedSentence(3, 0.981), RankedSentence(7, 0.979))) == [("A sentence", 3, "98\u00a0%")]
+    assert ends(NATS, (RankedSentence(3, 0.0012), RankedSentence(7, -0.0001))) == [
         ("Highest", 3, "0.0012"),
         ("Lowest", 7, "−0.0001"),
     ]

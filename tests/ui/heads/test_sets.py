@@ -24,8 +24,8 @@ from transformer import Translator
 from transformer.pruned import pruned
 from transformer.taps import Ablate, chain
 from ui.heads import measurements, sets
-from ui.heads.corpus import Chosen
-from ui.heads.measurements import Asked, find_sets, measure_sets, of_sets
+from ui.heads.corpus import ChosenCorpus
+from ui.heads.measurements import MeasurementRequest, find_sets, measure_sets, of_sets
 from ui.heads.view import HeadsView
 from ui.state import models
 from ui.state.atlases import EXAMPLES
@@ -57,7 +57,7 @@ class Found:
 
     model: Translator
     folders: Path
-    asked: Asked
+    asked: MeasurementRequest
     sets: Pruning
     shares: list[float]
 
@@ -68,7 +68,7 @@ def found_once(tmp_path_factory: pytest.TempPathFactory) -> Found:
     with pytest.MonkeyPatch.context() as patch:
         places(folders, patch)
         own = kept(folders)
-        asked = Asked("small", models.version("small"), Chosen(EXAMPLES), 200)
+        asked = MeasurementRequest("small", models.version("small"), ChosenCorpus(EXAMPLES), 200)
         assert find_sets(asked) is None
         return Found(own, folders, asked, measure_sets(asked, lambda share, doing: shares.append(share)), shares)
 
@@ -106,7 +106,7 @@ def test_the_page_measures_when_asked_and_says_what_is_left(model: Translator) -
     next(button for button in app.button if button.label == "Which heads can go?").click()
     settled(app)
     assert app.query_params["sets"] == "1"
-    found = find_sets(of_sets(Asked("small", models.version("small"), Chosen(EXAMPLES), 200)))
+    found = find_sets(of_sets(MeasurementRequest("small", models.version("small"), ChosenCorpus(EXAMPLES), 200)))
     assert found is not None, "what was measured is kept"
     (slider,) = app.select_slider
     assert slider.options == [str(gone) for gone in found.gone]

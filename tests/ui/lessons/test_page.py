@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from headlight.teaching.lessons import Measuring, base, read, truth
+from headlight.teaching.lessons import LessonComputer, base, read, truth
 from headlight.teaching.lessons.handout import handout
 from ui.lessons import shelf
 from ui.lessons import step as step_part
@@ -45,7 +45,7 @@ def header(app: AppTest) -> dict[str, Any]:
 def the_truth() -> dict[str, Any]:
     lesson = read(ROOT / "lessons" / "it.md")
     step = lesson.steps[lesson.step(PLACE[1])]
-    return truth(step, Measuring(models.translator, models.model_folder, base(step)))
+    return truth(step, LessonComputer(models.translator, models.model_folder, base(step)))
 
 
 def test_the_list_has_every_lesson_and_no_answer() -> None:

@@ -12,7 +12,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from headlight.teaching.lessons import Measuring, base, read, truth
+from headlight.teaching.lessons import LessonComputer, base, read, truth
 from server.classroom.classes import Classes, Quota
 from server.classroom.store import store
 from ui.lessons import secret_keeper, teaching
@@ -60,7 +60,7 @@ def test_a_class_is_started_taught_and_ended(classes: Classes, monkeypatch: pyte
     monkeypatch.setenv("HEADLIGHT_JOIN_ADDRESS", "http://192.168.1.5:8502")
     app = started()
     code, secret = place(app)
-    answer = truth(STEP, Measuring(models.translator, models.model_folder, base(STEP)))
+    answer = truth(STEP, LessonComputer(models.translator, models.model_folder, base(STEP)))
     pupil = classes.join(code)
     classes.answer(code, pupil, STEP.name, 1, [100.0, *[0.0] * (len(answer["answer"]) - 1)])
     app.run()
@@ -99,7 +99,7 @@ def test_where_phones_can_not_come_the_page_says_the_command_and_no_address(monk
 def test_the_private_view_has_the_split_and_the_cue(classes: Classes) -> None:
     app = started()
     code, secret = place(app)
-    answer = truth(STEP, Measuring(models.translator, models.model_folder, base(STEP)))["answer"]
+    answer = truth(STEP, LessonComputer(models.translator, models.model_folder, base(STEP)))["answer"]
     first = [100.0, *[0.0] * (len(answer) - 1)]
     for guess in (answer, first):
         classes.answer(code, classes.join(code), STEP.name, 1, guess)

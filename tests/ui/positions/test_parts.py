@@ -17,7 +17,7 @@ from ui.positions.codes import Code, Learned, chosen, learned, learned_table, sc
 from ui.positions.formula import filled_in, first_ids, own_number
 from ui.positions.order import compare, default_sentences
 from ui.positions.relative import curves
-from ui.positions.schemes import _ORDER, _ROWS, Verdict, linear, said_alone, schemes_html
+from ui.positions.schemes import _ORDER, _ROWS, SchemeVerdict, linear, said_alone, schemes_html
 from ui.positions.view import PositionsView
 from ui.positions.waves import default_dims
 from ui.state import models
@@ -141,7 +141,7 @@ def test_the_table_says_what_was_measured() -> None:
 
 def test_too_few_learned_positions_are_no_verdict() -> None:
     table = np.random.default_rng(0).normal(size=(100, 256))
-    assert linear(properties(table, None)) == Verdict("partly", "too few positions to tell")
+    assert linear(properties(table, None)) == SchemeVerdict("partly", "too few positions to tell")
 
 
 def test_one_function_alone_is_told_in_numbers() -> None:

@@ -19,7 +19,7 @@ from headlight.analysis.reference import read_reference
 from headlight.analysis.resampling import Resampler
 from headlight.analysis.several_heads import several_heads
 from headlight.analysis.stream import lens, stream
-from headlight.corpora.truth import Known
+from headlight.corpora.truth import KnownPair
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
 from transformer.decoding import beam, greedy, sample
@@ -47,7 +47,7 @@ WITHOUT_A_PASS = {
     "headlight.importers.marian_export.export_marian",
     "headlight.importers.marian_export.marian_notes",
     "headlight.importers.marian_export.why_not",
-    "headlight.teaching.lessons.Measuring",
+    "headlight.teaching.lessons.LessonComputer",
     "transformer.checkpoint.Checkpoint",
     "transformer.model.count_parameters",
     "headlight.runs.Recipe",
@@ -65,8 +65,8 @@ def words() -> list[list[int]]:
     return [[place] for place in range(len(SOURCE) - 1)]
 
 
-def pairs() -> Iterator[Known]:
-    return (Known(text, text) for text in TEXTS for _ in range(3))
+def pairs() -> Iterator[KnownPair]:
+    return (KnownPair(text, text) for text in TEXTS for _ in range(3))
 
 
 def tokenizers() -> tuple:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headlight.runs import Metrics, RunFolder
-from ui.training.writes import MOST, Line, news, of_evaluations, payload, shown
+from ui.training.writes import MOST, WrittenLine, news, of_evaluations, payload, shown
 
 words = st.lists(st.sampled_from(["un", "homme", "est", "assis", "banc", "."]), max_size=8).map(" ".join)
 letters = st.text("abc", max_size=12)
@@ -45,15 +45,15 @@ def test_the_lines_are_those_of_the_evaluations(finished: RunFolder) -> None:
 
 
 def test_long_stories_keep_their_changes_first() -> None:
-    lines = [Line(step, str(step // 10), -1.0) for step in range(0, 1000)]
+    lines = [WrittenLine(step, str(step // 10), -1.0) for step in range(0, 1000)]
     kept = shown(lines)
     assert len(kept) <= MOST and (kept[0], kept[-1]) == (lines[0], lines[-1])
-    few = [Line(step, "new" if step >= 500 else "old", -1.0) for step in range(1000)]
+    few = [WrittenLine(step, "new" if step >= 500 else "old", -1.0) for step in range(1000)]
     assert [line.step for line in shown(few)] == [0, 500, 999]
 
 
 def test_a_line_like_the_one_above_says_so() -> None:
-    data = payload("run", [Line(1, "<b>a</b>", -3.0), Line(2, "<b>a</b>", None)], None)
+    data = payload("run", [WrittenLine(1, "<b>a</b>", -3.0), WrittenLine(2, "<b>a</b>", None)], None)
     header = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
     assert [line["same"] for line in header["lines"]] == [False, True]
     assert not any(fresh for line in header["lines"] for _, fresh in line["parts"])

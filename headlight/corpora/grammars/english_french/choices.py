@@ -14,10 +14,10 @@ from headlight.corpora.grammars.english_french.lexicon import (
     QUALITIES,
     TIMES,
     Aligned,
-    Noun,
+    FrenchNoun,
+    FrenchVerb,
     Position,
     Quality,
-    Verb,
 )
 from headlight.corpora.grammars.english_french.phrases import (
     NUMBERS,
@@ -27,8 +27,8 @@ from headlight.corpora.grammars.english_french.phrases import (
     THIS,
     A,
     Bilingual,
-    Determiner,
-    Phrase,
+    FrenchDeterminer,
+    FrenchPhrase,
     aligned,
     comma,
     name_phrase,
@@ -39,7 +39,7 @@ from headlight.corpora.grammars.english_french.phrases import (
 
 
 @cache
-def nouns(kinds: str, quality: Quality | None = None, gender: Gender | None = None) -> tuple[Noun, ...]:
+def nouns(kinds: str, quality: Quality | None = None, gender: Gender | None = None) -> tuple[FrenchNoun, ...]:
     """The nouns of one of these kinds, those that the quality fits and of the gender."""
     wanted = set(kinds.split())
     return tuple(
@@ -52,37 +52,37 @@ def nouns(kinds: str, quality: Quality | None = None, gender: Gender | None = No
 
 
 @cache
-def _fitting(noun: Noun, position: Position) -> tuple[Quality, ...]:
+def _fitting(noun: FrenchNoun, position: Position) -> tuple[Quality, ...]:
     return tuple(quality for quality in QUALITIES.values() if quality.position == position and quality.fits(noun))
 
 
 @cache
-def _neutral(noun: Noun) -> tuple[Quality, ...]:
+def _neutral(noun: FrenchNoun) -> tuple[Quality, ...]:
     return tuple(quality for name, quality in QUALITIES.items() if name in NEUTRAL and quality.fits(noun))
 
 
-def countable(noun: Noun) -> bool:
+def countable(noun: FrenchNoun) -> bool:
     return noun.kinds.isdisjoint(("mass", "single"))
 
 
-def plural(rng: random.Random, noun: Noun, share: float = 0.25) -> bool:
+def plural(rng: random.Random, noun: FrenchNoun, share: float = 0.25) -> bool:
     return countable(noun) and rng.random() < share
 
 
-def adjectives(rng: random.Random, noun: Noun) -> list[Quality]:
+def adjectives(rng: random.Random, noun: FrenchNoun) -> list[Quality]:
     """Up to one that French writes before the noun and one after it."""
     positions: tuple[Position, ...] = ("before", "after")
     groups = [_fitting(noun, position) for position in positions]
     return [rng.choice(group) for group in groups if group and rng.random() < 0.25]
 
 
-def neutral_adjectives(rng: random.Random, noun: Noun) -> list[Quality]:
+def neutral_adjectives(rng: random.Random, noun: FrenchNoun) -> list[Quality]:
     """None or one, which is no reason for anything."""
     fitting = _neutral(noun)
     return [rng.choice(fitting)] if fitting and rng.random() < 0.2 else []
 
 
-def definite(rng: random.Random, noun: Noun) -> Determiner:
+def definite(rng: random.Random, noun: FrenchNoun) -> FrenchDeterminer:
     chance = rng.random()
     if "family" in noun.kinds:
         return rng.choice(POSSESSIVES) if chance < 0.7 else THE
@@ -91,7 +91,7 @@ def definite(rng: random.Random, noun: Noun) -> Determiner:
     return THIS if chance > 0.85 else THE
 
 
-def determiner(rng: random.Random, noun: Noun, is_plural: bool) -> Determiner:
+def determiner(rng: random.Random, noun: FrenchNoun, is_plural: bool) -> FrenchDeterminer:
     if "family" in noun.kinds:
         return definite(rng, noun)
     if rng.random() < 0.3:
@@ -101,20 +101,20 @@ def determiner(rng: random.Random, noun: Noun, is_plural: bool) -> Determiner:
     return definite(rng, noun)
 
 
-def some(rng: random.Random, kinds: str, negated: bool = False) -> Phrase:
+def some(rng: random.Random, kinds: str, negated: bool = False) -> FrenchPhrase:
     """Any noun phrase of these kinds; `negated` as the object of a negated verb."""
     noun = rng.choice(nouns(kinds))
     is_plural = plural(rng, noun)
     return noun_phrase(noun, determiner(rng, noun, is_plural), is_plural, adjectives(rng, noun), negated)
 
 
-def known(rng: random.Random, kinds: str, plurals: float = 0.25) -> Phrase:
+def known(rng: random.Random, kinds: str, plurals: float = 0.25) -> FrenchPhrase:
     """One with "the", "this" or "my"."""
     noun = rng.choice(nouns(kinds))
     return noun_phrase(noun, definite(rng, noun), plural(rng, noun, plurals), adjectives(rng, noun))
 
 
-def subject(rng: random.Random, kinds: str, agreeing: bool = False) -> Phrase:
+def subject(rng: random.Random, kinds: str, agreeing: bool = False) -> FrenchPhrase:
     """`agreeing` is for verbs that agree with it in gender, which "I", "we" and "you" do not tell."""
     chance = rng.random()
     if "person" in kinds.split():
@@ -130,7 +130,7 @@ def tense(rng: random.Random) -> Tense:
     return rng.choices(tenses, (5, 3, 2))[0]
 
 
-def unmistakable(verb: Verb, tense: Tense) -> Tense:
+def unmistakable(verb: FrenchVerb, tense: Tense) -> Tense:
     """Another tense where the form would not tell: "I read the book" is both present and past."""
     return "future" if verb.past == verb.english else tense
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from headlight.corpora.gold import Word
+from headlight.corpora.gold import GoldWord
 
 Gender = Literal["m", "f"]
 Tense = Literal["present", "past", "future", "imperfect"]
@@ -82,13 +82,13 @@ _ELIDE = {"le", "la", "de", "ne", "que", "je", "me"}
 _CONTRACT = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 
 
-def spell(sentence: Sequence[Word]) -> list[Word]:
+def spell(sentence: Sequence[GoldWord]) -> list[GoldWord]:
     """The words with elision and contraction; "du" is written for what "de" and "le" were written for."""
     for word, following in zip(sentence, sentence[1:], strict=False):
         if word.text in _ELIDE and begins_with_vowel(following.text):
             word.text = f"{word.text[:-1]}'"
             following.glued = True
-    spelled: list[Word] = []
+    spelled: list[GoldWord] = []
     for word in sentence:
         before = spelled[-1] if spelled else None
         if before is not None and (contracted := _CONTRACT.get((before.text, word.text))):

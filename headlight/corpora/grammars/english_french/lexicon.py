@@ -12,7 +12,7 @@ from headlight.corpora.grammars.english_french.french import Conjugation, Gender
 
 
 @dataclass(frozen=True)
-class Noun:
+class FrenchNoun:
     english: str
     english_plural: str
     french: str
@@ -25,7 +25,7 @@ class Noun:
         return "person" in self.kinds
 
 
-def _nouns(table: str) -> tuple[Noun, ...]:
+def _nouns(table: str) -> tuple[FrenchNoun, ...]:
     """From lines "mouse/mice | souris f | animal prey"; a regular plural is left out."""
     nouns = []
     for line in table.strip().splitlines():
@@ -34,7 +34,7 @@ def _nouns(table: str) -> tuple[Noun, ...]:
         written, gender = translated.rsplit(" ", 1)
         un, _, des = written.partition("/")
         nouns.append(
-            Noun(
+            FrenchNoun(
                 singular,
                 many or english.plural(singular),
                 un,
@@ -311,7 +311,7 @@ class Quality:
     had: bool  # in French with "avoir"
     graded: bool  # there is "too" and "very"
 
-    def fits(self, noun: Noun) -> bool:
+    def fits(self, noun: FrenchNoun) -> bool:
         return not self.kinds.isdisjoint(noun.kinds)
 
 
@@ -441,7 +441,7 @@ def english_place(quality: Quality) -> int:
 
 
 @dataclass(frozen=True)
-class Verb:
+class FrenchVerb:
     english: str
     conjugation: Conjugation
     past: str
@@ -458,10 +458,10 @@ def _verb(
     participle: str = "",
     preposition: str = "",
     etre: bool = False,
-) -> Verb:
+) -> FrenchVerb:
     base, _, particle = name.partition(" ")
     forms = Conjugation(infinitive, tuple(present.split()), future, participle, with_etre=etre)
-    return Verb(base, forms, past or english.past(base), particle, preposition)
+    return FrenchVerb(base, forms, past or english.past(base), particle, preposition)
 
 
 VERBS = {
@@ -534,7 +534,7 @@ WANT = Conjugation("vouloir", ("veux", "veut", "voulons", "voulez", "veulent"), 
 
 
 @dataclass(frozen=True)
-class Frame:
+class VerbFrame:
     """Who does what to whom, with the reasons that only the one and only the other can have for it."""
 
     verb: str
@@ -545,8 +545,8 @@ class Frame:
     negative: bool
 
 
-def _frame(verb: str, subject: str, object: str, of_subject: str, of_object: str, negative: bool = True) -> Frame:
-    return Frame(verb, subject, object, tuple(of_subject.split(", ")), tuple(of_object.split(", ")), negative)
+def _frame(verb: str, subject: str, object: str, of_subject: str, of_object: str, negative: bool = True) -> VerbFrame:
+    return VerbFrame(verb, subject, object, tuple(of_subject.split(", ")), tuple(of_object.split(", ")), negative)
 
 
 FRAMES = (

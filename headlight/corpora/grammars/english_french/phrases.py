@@ -3,19 +3,19 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from headlight.corpora.gold import GoldPair, Word, gold_pair
+from headlight.corpora.gold import GoldPair, GoldWord, gold_pair
 from headlight.corpora.grammars import english
 from headlight.corpora.grammars.english_french import french
 from headlight.corpora.grammars.english_french.french import IL, ILS, JE, NOUS, VOUS, Gender, begins_with_vowel
-from headlight.corpora.grammars.english_french.lexicon import Aligned, Noun, Quality, english_place
+from headlight.corpora.grammars.english_french.lexicon import Aligned, FrenchNoun, Quality, english_place
 
 
 @dataclass
 class Bilingual:
     """A piece of a sentence in both languages."""
 
-    english: list[Word] = field(default_factory=list)
-    french: list[Word] = field(default_factory=list)
+    english: list[GoldWord] = field(default_factory=list)
+    french: list[GoldWord] = field(default_factory=list)
     combinations: set[str] = field(default_factory=set)
 
     def __add__(self, other: "Bilingual") -> "Bilingual":
@@ -24,30 +24,30 @@ class Bilingual:
 
 
 @dataclass
-class Phrase(Bilingual):
+class FrenchPhrase(Bilingual):
     """What verbs and adjectives agree with."""
 
     person: int = IL
     gender: Gender = "m"
     is_plural: bool = False
-    noun: Noun | None = None
-    head: Word | None = None  # the noun in English
+    noun: FrenchNoun | None = None
+    head: GoldWord | None = None  # the noun in English
 
 
 def word_for_word(english_text: str, french_text: str) -> Bilingual:
     """One word for one word."""
-    word = Word(english_text)
-    return Bilingual([word], [Word(french_text, (word,))])
+    word = GoldWord(english_text)
+    return Bilingual([word], [GoldWord(french_text, (word,))])
 
 
 def aligned(entry: Aligned) -> Bilingual:
-    source = [Word(text) for text in entry.english]
-    target = [Word(text, tuple(source[number] for number in numbers)) for text, numbers in entry.french]
+    source = [GoldWord(text) for text in entry.english]
+    target = [GoldWord(text, tuple(source[number] for number in numbers)) for text, numbers in entry.french]
     return Bilingual(source, target)
 
 
 @dataclass(frozen=True)
-class Determiner:
+class FrenchDeterminer:
     singular: str
     plural: str
     masculine: str
@@ -64,19 +64,19 @@ class Determiner:
         return self.masculine if gender == "m" else self.feminine
 
 
-THE = Determiner("the", "the", "le", "la", "le", "la", "les")
-A = Determiner("a", "some", "un", "une", "un", "une", "des")
-THIS = Determiner("this", "these", "ce", "cette", "cet", "cette", "ces")
+THE = FrenchDeterminer("the", "the", "le", "la", "le", "la", "les")
+A = FrenchDeterminer("a", "some", "un", "une", "un", "une", "des")
+THIS = FrenchDeterminer("this", "these", "ce", "cette", "cet", "cette", "ces")
 POSSESSIVES = (
-    Determiner("my", "my", "mon", "ma", "mon", "mon", "mes"),
-    Determiner("your", "your", "votre", "votre", "votre", "votre", "vos"),
-    Determiner("his", "his", "son", "sa", "son", "son", "ses"),
-    Determiner("her", "her", "son", "sa", "son", "son", "ses"),
-    Determiner("our", "our", "notre", "notre", "notre", "notre", "nos"),
-    Determiner("their", "their", "leur", "leur", "leur", "leur", "leurs"),
+    FrenchDeterminer("my", "my", "mon", "ma", "mon", "mon", "mes"),
+    FrenchDeterminer("your", "your", "votre", "votre", "votre", "votre", "vos"),
+    FrenchDeterminer("his", "his", "son", "sa", "son", "son", "ses"),
+    FrenchDeterminer("her", "her", "son", "sa", "son", "son", "ses"),
+    FrenchDeterminer("our", "our", "notre", "notre", "notre", "notre", "nos"),
+    FrenchDeterminer("their", "their", "leur", "leur", "leur", "leur", "leurs"),
 )
 NUMBERS = tuple(  # they have no singular
-    Determiner(number, number, nombre, nombre, nombre, nombre, nombre)
+    FrenchDeterminer(number, number, nombre, nombre, nombre, nombre, nombre)
     for number, nombre in (("two", "deux"), ("three", "trois"), ("four", "quatre"))
 )
 
@@ -90,51 +90,51 @@ def agreeing(quality: Quality, gender: Gender, is_plural: bool) -> str:
 
 
 def noun_phrase(
-    noun: Noun,
-    determiner: Determiner = THE,
+    noun: FrenchNoun,
+    determiner: FrenchDeterminer = THE,
     is_plural: bool = False,
     qualities: Sequence[Quality] = (),
     negated: bool = False,
-) -> Phrase:
+) -> FrenchPhrase:
     """A noun with its determiner, and adjectives that French writes before and after it.
 
     `negated` is for the object of a negated verb, where "a" is "de": "doesn't eat any bread", "pas de pain".
     """
-    head = Word(noun.english_plural if is_plural else noun.english)
-    adjectives = [(quality, Word(quality.english)) for quality in qualities]
-    nominal = Word(noun.french_plural if is_plural else noun.french, (head,))
+    head = GoldWord(noun.english_plural if is_plural else noun.english)
+    adjectives = [(quality, GoldWord(quality.english)) for quality in qualities]
+    nominal = GoldWord(noun.french_plural if is_plural else noun.french, (head,))
     before, after = [], []
     for quality, word in adjectives:
         text = agreeing(quality, noun.gender, is_plural)
         if quality.position == "before":
             if noun.gender == "m" and not is_plural and begins_with_vowel(nominal.text):
                 text = quality.before_vowel
-            before.append(Word(text, (word,)))
+            before.append(GoldWord(text, (word,)))
         else:
-            after.append(Word(text, (word,)))
+            after.append(GoldWord(text, (word,)))
 
     source = [*(word for _, word in sorted(adjectives, key=lambda one: english_place(one[0]))), head]
     target = [*before, nominal, *after]
-    first = Word(determiner.plural if is_plural else determiner.singular)
-    article = [Word(determiner.french(noun.gender, is_plural, target[0].text), (first,))]
+    first = GoldWord(determiner.plural if is_plural else determiner.singular)
+    article = [GoldWord(determiner.french(noun.gender, is_plural, target[0].text), (first,))]
     if determiner is A:
         partitive = not is_plural and "mass" in noun.kinds
         first.text = "some" if is_plural or partitive else english.article(source[0].text)
         if negated:
             first.text = first.text.replace("some", "any")
         if negated or (is_plural and before):  # "de grands chiens"
-            article = [Word("de", (first,))]
+            article = [GoldWord("de", (first,))]
         elif partitive:  # "du pain", "de la soupe"
-            article = [Word("de", (first,)), Word("le" if noun.gender == "m" else "la", (first,))]
+            article = [GoldWord("de", (first,)), GoldWord("le" if noun.gender == "m" else "la", (first,))]
 
     combinations = {f"noun+adjective: {noun.english}+{quality.english}" for quality in qualities}
     person = ILS if is_plural else IL
-    return Phrase([first, *source], [*article, *target], combinations, person, noun.gender, is_plural, noun, head)
+    return FrenchPhrase([first, *source], [*article, *target], combinations, person, noun.gender, is_plural, noun, head)
 
 
-def name_phrase(name: str, gender: Gender) -> Phrase:
-    word = Word(name)
-    return Phrase([word], [Word(name, (word,))], gender=gender, head=word)
+def name_phrase(name: str, gender: Gender) -> FrenchPhrase:
+    word = GoldWord(name)
+    return FrenchPhrase([word], [GoldWord(name, (word,))], gender=gender, head=word)
 
 
 # (English, French, person, gender). What "I", "we" and "you" are, English does not tell: nothing may agree with it.
@@ -147,27 +147,27 @@ SUBJECTS: tuple[tuple[str, str, int, Gender], ...] = (
 )
 
 
-def subject_pronoun(english_text: str, french_text: str, person: int, gender: Gender) -> Phrase:
-    word = Word(english_text)
-    return Phrase([word], [Word(french_text, (word,))], person=person, gender=gender)
+def subject_pronoun(english_text: str, french_text: str, person: int, gender: Gender) -> FrenchPhrase:
+    word = GoldWord(english_text)
+    return FrenchPhrase([word], [GoldWord(french_text, (word,))], person=person, gender=gender)
 
 
-def pronoun_for(phrase: Phrase) -> Phrase:
+def pronoun_for(phrase: FrenchPhrase) -> FrenchPhrase:
     """The subject pronoun that stands for a noun: "it", "il"."""
-    word = Word(_english_pronoun(phrase, "it", "he", "she", "they"))
+    word = GoldWord(_english_pronoun(phrase, "it", "he", "she", "they"))
     text = "il" if phrase.gender == "m" else "elle"
-    written = Word(f"{text}s" if phrase.is_plural else text, (word,))
-    return Phrase([word], [written], set(), phrase.person, phrase.gender, phrase.is_plural)
+    written = GoldWord(f"{text}s" if phrase.is_plural else text, (word,))
+    return FrenchPhrase([word], [written], set(), phrase.person, phrase.gender, phrase.is_plural)
 
 
-def object_pronoun_for(phrase: Phrase) -> Phrase:
+def object_pronoun_for(phrase: FrenchPhrase) -> FrenchPhrase:
     """The object pronoun that stands for a noun: "it", "le"."""
-    word = Word(_english_pronoun(phrase, "it", "him", "her", "them"))
+    word = GoldWord(_english_pronoun(phrase, "it", "him", "her", "them"))
     text = "les" if phrase.is_plural else "le" if phrase.gender == "m" else "la"
-    return Phrase([word], [Word(text, (word,))], set(), phrase.person, phrase.gender, phrase.is_plural)
+    return FrenchPhrase([word], [GoldWord(text, (word,))], set(), phrase.person, phrase.gender, phrase.is_plural)
 
 
-def _english_pronoun(phrase: Phrase, thing: str, man: str, woman: str, many: str) -> str:
+def _english_pronoun(phrase: FrenchPhrase, thing: str, man: str, woman: str, many: str) -> str:
     if phrase.is_plural:
         return many
     if phrase.noun is not None and not phrase.noun.is_person:
@@ -176,18 +176,20 @@ def _english_pronoun(phrase: Phrase, thing: str, man: str, woman: str, many: str
 
 
 def comma() -> Bilingual:
-    mark = Word(",", glued=True)
-    return Bilingual([mark], [Word(",", (mark,), glued=True)])
+    mark = GoldWord(",", glued=True)
+    return Bilingual([mark], [GoldWord(",", (mark,), glued=True)])
 
 
 # English leaves their gender open, so French shows which was understood; "he" and "her" tell it themselves.
 _OF_EITHER_GENDER = ("it", "they", "them")
 
 
-def sentence(whole: Bilingual, end: str = ".", pronouns: Iterable[tuple[Word, Word, Word]] = ()) -> GoldPair:
+def sentence(
+    whole: Bilingual, end: str = ".", pronouns: Iterable[tuple[GoldWord, GoldWord, GoldWord]] = ()
+) -> GoldPair:
     """`pronouns` are (pronoun, antecedent, word of the French that has the antecedent's gender)."""
-    mark = Word(end, glued=True)
+    mark = GoldWord(end, glued=True)
     # French has a space before a question mark: a plain one, since tokenizers read every space as that.
-    target = [*whole.french, Word(end, (mark,), glued=end == ".")]
+    target = [*whole.french, GoldWord(end, (mark,), glued=end == ".")]
     shown = [(*each, each[0].text in _OF_EITHER_GENDER) for each in pronouns]
     return gold_pair([*whole.english, mark], french.spell(target), shown, whole.combinations)

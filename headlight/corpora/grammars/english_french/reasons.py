@@ -3,7 +3,7 @@
 import random
 import re
 
-from headlight.corpora.gold import GoldPair, Word
+from headlight.corpora.gold import GoldPair, GoldWord
 from headlight.corpora.grammars.english_french.choices import (
     countable,
     definite,
@@ -23,13 +23,13 @@ from headlight.corpora.grammars.english_french.lexicon import (
     PERSON_FRAMES,
     QUALITIES,
     VERBS,
-    Frame,
-    Noun,
+    FrenchNoun,
     Quality,
+    VerbFrame,
 )
 from headlight.corpora.grammars.english_french.phrases import (
     Bilingual,
-    Phrase,
+    FrenchPhrase,
     comma,
     noun_phrase,
     pronoun_for,
@@ -50,7 +50,7 @@ def with_person(rng: random.Random) -> GoldPair:
     return _with_reason(rng, rng.choice(PERSON_FRAMES))
 
 
-def _with_reason(rng: random.Random, frame: Frame) -> GoldPair:
+def _with_reason(rng: random.Random, frame: VerbFrame) -> GoldPair:
     of_subject = rng.random() < 0.5
     quality = QUALITIES[rng.choice(frame.subject_reasons if of_subject else frame.object_reasons)]
     subject, object = _subject_and_object(rng, frame, of_subject, quality)
@@ -59,7 +59,9 @@ def _with_reason(rng: random.Random, frame: Frame) -> GoldPair:
     return _resolved(rng, main + link, antecedent, tense, quality, "too" if frame.negative else "very")
 
 
-def _subject_and_object(rng: random.Random, frame: Frame, of_subject: bool, quality: Quality) -> tuple[Phrase, Phrase]:
+def _subject_and_object(
+    rng: random.Random, frame: VerbFrame, of_subject: bool, quality: Quality
+) -> tuple[FrenchPhrase, FrenchPhrase]:
     """Masculine is as frequent as feminine among those who have the reason, so no gender is a good guess."""
     own, other = (frame.subject, frame.object) if of_subject else (frame.object, frame.subject)
     gender: Gender = rng.choice(("m", "f"))
@@ -68,7 +70,7 @@ def _subject_and_object(rng: random.Random, frame: Frame, of_subject: bool, qual
     opposite: Gender = "f" if (noun.gender == "m") == (rng.random() < 0.9) else "m"
     other_noun = rng.choice([candidate for candidate in nouns(other, None, opposite) if candidate is not noun])
 
-    both: tuple[Noun, Noun] = (noun, other_noun) if of_subject else (other_noun, noun)
+    both: tuple[FrenchNoun, FrenchNoun] = (noun, other_noun) if of_subject else (other_noun, noun)
     # Mostly "it" for either; then "they" for either; else their numbers tell them apart.
     (numbers,) = rng.choices(((False, False), (True, True), (True, False), (False, True)), (75, 10, 8, 7))
     subject, object = (
@@ -78,7 +80,9 @@ def _subject_and_object(rng: random.Random, frame: Frame, of_subject: bool, qual
     return subject, object
 
 
-def _main(rng: random.Random, frame: Frame, subject: Phrase, object: Phrase) -> tuple[Bilingual, Tense, Bilingual]:
+def _main(
+    rng: random.Random, frame: VerbFrame, subject: FrenchPhrase, object: FrenchPhrase
+) -> tuple[Bilingual, Tense, Bilingual]:
     """The main clause, the tense of the clause that follows it, and "because" or "but" between them."""
     verb, chance = VERBS[frame.verb], rng.random()
     willing = subject.noun is not None and not subject.noun.kinds.isdisjoint(("person", "animal"))
@@ -97,12 +101,12 @@ def _main(rng: random.Random, frame: Frame, subject: Phrase, object: Phrase) -> 
 
 
 def because() -> Bilingual:
-    word = Word("because")
-    return Bilingual([word], [Word("parce", (word,)), Word("que", (word,))])
+    word = GoldWord("because")
+    return Bilingual([word], [GoldWord("parce", (word,)), GoldWord("que", (word,))])
 
 
 def _resolved(
-    rng: random.Random, whole: Bilingual, antecedent: Phrase, tense: Tense, quality: Quality, degree: str
+    rng: random.Random, whole: Bilingual, antecedent: FrenchPhrase, tense: Tense, quality: Quality, degree: str
 ) -> GoldPair:
     """`whole` and "it was too tired"."""
     assert antecedent.noun is not None and antecedent.head is not None

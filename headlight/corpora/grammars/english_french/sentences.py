@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 
-from headlight.corpora.gold import GoldPair, Word
+from headlight.corpora.gold import GoldPair, GoldWord
 from headlight.corpora.grammars.english_french.choices import (
     adjectives,
     adverb,
@@ -33,14 +33,14 @@ from headlight.corpora.grammars.english_french.lexicon import (
     THEN,
     TRANSITIVE,
     VERBS,
+    FrenchVerb,
     Quality,
-    Verb,
 )
 from headlight.corpora.grammars.english_french.phrases import (
     NUMBERS,
     A,
     Bilingual,
-    Phrase,
+    FrenchPhrase,
     comma,
     noun_phrase,
     object_pronoun_for,
@@ -74,7 +74,7 @@ def intransitive(rng: random.Random) -> GoldPair:
     return sentence(whole if often else timed(rng, whole, when))
 
 
-def _doing(rng: random.Random, when: Tense) -> tuple[str, Verb, Phrase]:
+def _doing(rng: random.Random, when: Tense) -> tuple[str, FrenchVerb, FrenchPhrase]:
     name, subjects = rng.choice(INTRANSITIVE)
     verb = VERBS[name]
     return name, verb, subject(rng, subjects, agreeing=verb.conjugation.with_etre and when == "past")
@@ -93,7 +93,7 @@ def being(rng: random.Random) -> GoldPair:
     return sentence(be_clause(who, tense(rng), negative=negative, quality=quality, degree=_degree(rng, quality)))
 
 
-def _described(rng: random.Random) -> tuple[Phrase, Quality]:
+def _described(rng: random.Random) -> tuple[FrenchPhrase, Quality]:
     quality = rng.choice(list(QUALITIES.values()))
     noun = rng.choice([noun for noun in NOUNS if quality.fits(noun)])
     who = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
@@ -122,9 +122,11 @@ def existing(rng: random.Random) -> GoldPair:
     noun = rng.choice([noun for noun in nouns(kinds) if "family" not in noun.kinds])
     is_plural, past = plural(rng, noun), rng.random() < 0.5
     what = noun_phrase(noun, rng.choice((A, *NUMBERS)) if is_plural else A, is_plural, adjectives(rng, noun))
-    there = Word("there")
-    be = Word(("were" if is_plural else "was") if past else ("are" if is_plural else "is"))
-    begin = Bilingual([there, be], [Word("il", (there,)), Word("y", (there,)), Word("avait" if past else "a", (be,))])
+    there = GoldWord("there")
+    be = GoldWord(("were" if is_plural else "was") if past else ("are" if is_plural else "is"))
+    begin = Bilingual(
+        [there, be], [GoldWord("il", (there,)), GoldWord("y", (there,)), GoldWord("avait" if past else "a", (be,))]
+    )
     return sentence(begin + what + at(rng, where, places))
 
 
@@ -192,9 +194,9 @@ def where_is(rng: random.Random) -> GoldPair:
     """ "Where are my keys?", which French asks without "est-ce que"."""
     who = known(rng, "thing pet text clothes container venue")
     past = rng.random() < 0.4
-    be = Word(("were" if who.is_plural else "was") if past else ("are" if who.is_plural else "is"))
+    be = GoldWord(("were" if who.is_plural else "was") if past else ("are" if who.is_plural else "is"))
     form = ETRE.form("imperfect" if past else "present", who.person)
-    return _asked(word_for_word("where", "où") + Bilingual([be], [Word(form, (be,))]) + who)
+    return _asked(word_for_word("where", "où") + Bilingual([be], [GoldWord(form, (be,))]) + who)
 
 
 # Pronouns before the verb
@@ -257,7 +259,9 @@ def one_after_the_other(rng: random.Random) -> GoldPair:
     return _standing_for(whole, thing, clitic, then, when)
 
 
-def _standing_for(whole: Bilingual, thing: Phrase, clitic: Phrase, after: Bilingual, when: Tense) -> GoldPair:
+def _standing_for(
+    whole: Bilingual, thing: FrenchPhrase, clitic: FrenchPhrase, after: Bilingual, when: Tense
+) -> GoldPair:
     """The pronoun before the verb of `after` stands for the thing; in the past the participle, the last word, shows."""
     assert thing.head is not None
     written = after.french[-1] if when == "past" else clitic.french[0]

@@ -23,10 +23,10 @@ from collections.abc import Callable
 from headlight.corpora.gold import GoldPair, gold_pair
 from headlight.corpora.grammars.english_hindi import being, doing, having, joining
 from headlight.corpora.grammars.english_hindi.choices import Scene
-from headlight.corpora.grammars.english_hindi.clauses import Side
+from headlight.corpora.grammars.english_hindi.clauses import BilingualText
 
 # How often each kind of sentence comes.
-_PATTERNS: dict[Callable[[Scene], Side], int] = {
+_PATTERNS: dict[Callable[[Scene], BilingualText], int] = {
     doing.statement: 28,
     doing.yes_or_no: 8,
     doing.question: 10,

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from headlight.corpora.gold import Word
+from headlight.corpora.gold import GoldWord
 from headlight.corpora.grammars.english_hindi.choices import (
     PEOPLE_KINDS,
     Scene,
@@ -20,37 +20,44 @@ from headlight.corpora.grammars.english_hindi.choices import (
     thing,
     with_preposition,
 )
-from headlight.corpora.grammars.english_hindi.clauses import Clause, Side, Tense, english_be, hindi_verb
+from headlight.corpora.grammars.english_hindi.clauses import BilingualText, Clause, Tense, english_be, hindi_verb
 from headlight.corpora.grammars.english_hindi.lexicon import ADJECTIVES, NOUNS, NUMBERS, WOMEN, Adjective
-from headlight.corpora.grammars.english_hindi.phrases import Determiner, Phrase, noun_phrase, possessive, pronoun, who
-from headlight.corpora.grammars.hindi import BE, NEUTRAL, Agreement, inflected
+from headlight.corpora.grammars.english_hindi.phrases import (
+    HindiDeterminer,
+    HindiPhrase,
+    noun_phrase,
+    possessive,
+    pronoun,
+    who,
+)
+from headlight.corpora.grammars.hindi import BE, NEUTRAL, HindiAgreement, inflected
 
 
-def copula(doer: Phrase, what: Side, tense: Tense, negative: bool = False) -> Clause:
+def copula(doer: HindiPhrase, what: BilingualText, tense: Tense, negative: bool = False) -> Clause:
     verb = english_be(tense, doer, negative)
     written = hindi_verb(BE, tense, doer.agreement, verb)
-    return Clause(Side(list(doer.english), list(doer.direct)), verb, written, what)
+    return Clause(BilingualText(list(doer.english), list(doer.direct)), verb, written, what)
 
 
-def quality(adjective: Adjective, agreement: Agreement, very: bool = False) -> Side:
+def quality(adjective: Adjective, agreement: HindiAgreement, very: bool = False) -> BilingualText:
     very = very and adjective.has_degrees
-    degree, word = [Word("very")] * very, Word(adjective.english)
-    hindi = [Word("बहुत", tuple(degree))] * very
-    return Side([*degree, word], [*hindi, Word(inflected(adjective.hindi, agreement), (word,))])
+    degree, word = [GoldWord("very")] * very, GoldWord(adjective.english)
+    hindi = [GoldWord("बहुत", tuple(degree))] * very
+    return BilingualText([*degree, word], [*hindi, GoldWord(inflected(adjective.hindi, agreement), (word,))])
 
 
-def _of_anybody(scene: Scene, compared: bool) -> tuple[Phrase, Adjective]:
+def _of_anybody(scene: Scene, compared: bool) -> tuple[HindiPhrase, Adjective]:
     """A name or a pronoun, with an adjective that says nothing about age."""
     everybody = [adjective for adjective in ADJECTIVES if {"person", "kin"} <= set(adjective.kinds.split())]
     fitting = [adjective for adjective in everybody if adjective.comparative or not compared]
     return _anybody(scene), scene.one(fitting)
 
 
-def _anybody(scene: Scene) -> Phrase:
+def _anybody(scene: Scene) -> HindiPhrase:
     return scene.name() if scene.chance(0.6) else pronoun(scene.one(scene.pronouns))
 
 
-def anything(scene: Scene, tense: Tense, compared: bool = False) -> tuple[Phrase, Adjective]:
+def anything(scene: Scene, tense: Tense, compared: bool = False) -> tuple[HindiPhrase, Adjective]:
     """Somebody or something, and what can be said of it."""
     if scene.chance(0.3):
         return _of_anybody(scene, compared)
@@ -65,12 +72,12 @@ def anything(scene: Scene, tense: Tense, compared: bool = False) -> tuple[Phrase
     return noun_phrase(noun, many, before), adjective
 
 
-def combine(scene: Scene, doer: Phrase, adjective: Adjective) -> None:
+def combine(scene: Scene, doer: HindiPhrase, adjective: Adjective) -> None:
     if doer.noun is not None:
         scene.combine("noun+adjective", doer.noun.english, adjective.english)
 
 
-def described_as(scene: Scene) -> Side:
+def described_as(scene: Scene) -> BilingualText:
     def build(negative: bool, is_question: bool) -> Clause:
         tense = be_tense(scene)
         doer, adjective = anything(scene, tense)
@@ -86,7 +93,7 @@ _COMPARED = (
 )
 
 
-def compared(scene: Scene) -> Side:
+def compared(scene: Scene) -> BilingualText:
     def build(negative: bool, is_question: bool) -> Clause:
         tense: Tense = "past" if scene.chance(0.25) else "present"
         doer, adjective = anything(scene, tense, compared=True)
@@ -102,16 +109,16 @@ def compared(scene: Scene) -> Side:
             other = noun_phrase(noun, False, determiner(scene, noun, False, doer, plain=True, bare=False))
         combine(scene, doer, adjective)
         than = with_preposition("than", "से", other)
-        words = [Word(word) for word in adjective.comparative.split()]
-        hindi = [Word(inflected(adjective.hindi, doer.agreement), (words[-1],))]
+        words = [GoldWord(word) for word in adjective.comparative.split()]
+        hindi = [GoldWord(inflected(adjective.hindi, doer.agreement), (words[-1],))]
         if len(words) > 1 or not adjective.hindi.endswith("ा"):  # "bigger" is बड़ा, "cleverer" ज़्यादा होशियार
-            hindi.insert(0, Word("ज़्यादा", (words[0],)))
-        return copula(doer, Side([*words, *than.english], [*than.hindi, *hindi]), tense, negative)
+            hindi.insert(0, GoldWord("ज़्यादा", (words[0],)))
+        return copula(doer, BilingualText([*words, *than.english], [*than.hindi, *hindi]), tense, negative)
 
     return any_form(scene, build)
 
 
-def profession(scene: Scene) -> Side:
+def profession(scene: Scene) -> BilingualText:
     """ "Sita is a teacher" """
 
     def build(negative: bool, is_question: bool) -> Clause:
@@ -128,8 +135,8 @@ def profession(scene: Scene) -> Side:
         adjective = scene.one(fitting) if scene.chance(0.4) else None
         if adjective:
             scene.combine("noun+adjective", noun.english, adjective.english)
-        job = noun_phrase(named, many, Determiner("" if many else "a"), adjective)
-        return copula(doer, Side(list(job.english), list(job.direct)), tense, negative)
+        job = noun_phrase(named, many, HindiDeterminer("" if many else "a"), adjective)
+        return copula(doer, BilingualText(list(job.english), list(job.direct)), tense, negative)
 
     return any_form(scene, build)
 
@@ -137,7 +144,7 @@ def profession(scene: Scene) -> Side:
 _HANDY = "text small dish toy picture hat ring necklace gift umbrella ball mirror flower basket box bag shoe"
 
 
-def whereabouts(scene: Scene) -> Side:
+def whereabouts(scene: Scene) -> BilingualText:
     """ "The book is on the table", "There is a book on the table", "Where is the book?" """
     kinds, places = scene.one(
         (
@@ -151,18 +158,24 @@ def whereabouts(scene: Scene) -> Side:
     how = scene.rng.random()
     if how < 0.15:
         doer = thing(scene, kinds, plain=True, bare=False)
-        return ask(copula(doer, Side([], []), "past" if tense == "past" else "present").asked("where", "कहाँ"))
+        return ask(copula(doer, BilingualText([], []), "past" if tense == "past" else "present").asked("where", "कहाँ"))
     if how < 0.5:
         noun = scene.noun("person" if kinds == PEOPLE_KINDS else kinds)
         many = noun.plural is not None and scene.chance(0.5)
         number = scene.one(list(NUMBERS))
-        before = Determiner(number, NUMBERS[number]) if many else Determiner("a")
+        before = HindiDeterminer(number, NUMBERS[number]) if many else HindiDeterminer("a")
         side = described(scene, noun, many, before)
-        there = Word("there")
+        there = GoldWord("there")
         verb = english_be(tense, side)
         written = hindi_verb(BE, tense, side.agreement, verb, (there, *verb.main))
         where = place(scene, places, None)
-        clause = Clause(Side([there], []), verb, written, Side(list(side.english), list(side.direct)), phrases=where)
+        clause = Clause(
+            BilingualText([there], []),
+            verb,
+            written,
+            BilingualText(list(side.english), list(side.direct)),
+            phrases=where,
+        )
         return ask(clause.whether()) if scene.chance(0.2) else stop(clause.statement())
     doer = subject(scene, kinds, plain=True) if kinds == PEOPLE_KINDS else thing(scene, kinds, plain=True, bare=False)
     where = place(scene, places, doer)
@@ -170,7 +183,7 @@ def whereabouts(scene: Scene) -> Side:
     return ask(clause.whether()) if how < 0.6 else stop(clause.statement())
 
 
-def named(scene: Scene) -> Side:
+def named(scene: Scene) -> BilingualText:
     """ "My name is Ram", "Her brother's name is Mohan"; "my name is Sita" would be said by a woman."""
     called = scene.name()
     his = called.pronoun == "he"
@@ -178,47 +191,49 @@ def named(scene: Scene) -> Side:
         kin = noun_phrase(
             scene.noun("brother son friend neighbour" if his else "sister daughter"), False, possessor(scene, None)
         )
-        ending = [Word("'s", glued=True)]
-        owner = Side([*kin.english, *ending], list(kin.genitive(NEUTRAL, of=ending)))
+        ending = [GoldWord("'s", glued=True)]
+        owner = BilingualText([*kin.english, *ending], list(kin.genitive(NEUTRAL, of=ending)))
     else:
         somebody = possessive(scene.one(("I", "you", "he") if his else ("she",)), own=False)
-        owner = Side(list(somebody.english), list(somebody.genitive(NEUTRAL)))
-    name = Word("name")
+        owner = BilingualText(list(somebody.english), list(somebody.genitive(NEUTRAL)))
+    name = GoldWord("name")
     verb = english_be("present", called)
     clause = Clause(
-        Side([*owner.english, name], [*owner.hindi, Word("नाम", (name,))]),
+        BilingualText([*owner.english, name], [*owner.hindi, GoldWord("नाम", (name,))]),
         verb,
         hindi_verb(BE, "present", NEUTRAL, verb),
-        Side(list(called.english), list(called.direct)),
+        BilingualText(list(called.english), list(called.direct)),
     )
     return stop(clause.statement())
 
 
-def who_is(scene: Scene) -> Side:
+def who_is(scene: Scene) -> BilingualText:
     """ "Who is this boy?" """
     many = scene.chance(0.3)
     word = scene.one(("these", "those") if many else ("this", "that"))
-    shown = noun_phrase(scene.noun("person"), many, Determiner(word))
-    return ask(copula(shown, Side([], []), "present").asked("who", "कौन"))
+    shown = noun_phrase(scene.noun("person"), many, HindiDeterminer(word))
+    return ask(copula(shown, BilingualText([], []), "present").asked("who", "कौन"))
 
 
-def presented(scene: Scene) -> Side:
+def presented(scene: Scene) -> BilingualText:
     """ "This is my book", "Whose book is this?"; "this is my father" is ये, for one who is honoured."""
     whose = scene.chance(0.3)
     noun = scene.noun("goods pet kin house shop" if whose else "goods pet kin honoured building")
     many = noun.plural is not None and scene.chance(0.3)
     if whose:
-        shown = noun_phrase(noun, many, Determiner(possessor=who("whose")))
+        shown = noun_phrase(noun, many, HindiDeterminer(possessor=who("whose")))
     else:
-        before = Determiner("" if many else "a") if noun.is_any("wild") else possessor(scene, None)
+        before = HindiDeterminer("" if many else "a") if noun.is_any("wild") else possessor(scene, None)
         shown = described(scene, noun, many, before)
     near = scene.chance(0.6)
-    pointing = Word(("these" if near else "those") if many else "this" if near else "that")
+    pointing = GoldWord(("these" if near else "those") if many else "this" if near else "that")
     plural = shown.agreement.plural
-    pointed = [Word(("ये" if near else "वे") if plural else "यह" if near else "वह", (pointing,))]
+    pointed = [GoldWord(("ये" if near else "वे") if plural else "यह" if near else "वह", (pointing,))]
     verb = english_be("present", shown)
     written = hindi_verb(BE, "present", shown.agreement, verb)
     if whose:
-        return ask(Side([*shown.english, *verb.auxiliary, pointing], [*pointed, *shown.direct, *written]))
-    clause = Clause(Side([pointing], pointed), verb, written, Side(list(shown.english), list(shown.direct)))
+        return ask(BilingualText([*shown.english, *verb.auxiliary, pointing], [*pointed, *shown.direct, *written]))
+    clause = Clause(
+        BilingualText([pointing], pointed), verb, written, BilingualText(list(shown.english), list(shown.direct))
+    )
     return ask(clause.whether()) if scene.chance(0.2) else stop(clause.statement())

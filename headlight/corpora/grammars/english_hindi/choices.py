@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TypeVar
 
-from headlight.corpora.gold import Word
-from headlight.corpora.grammars.english_hindi.clauses import Clause, Side, Tense
+from headlight.corpora.gold import GoldWord
+from headlight.corpora.grammars.english_hindi.clauses import BilingualText, Clause, Tense
 from headlight.corpora.grammars.english_hindi.lexicon import (
     ADJECTIVES,
     CITIES,
@@ -16,13 +16,13 @@ from headlight.corpora.grammars.english_hindi.lexicon import (
     WOMEN_NAMES,
     Adjective,
     Fixed,
-    Noun,
+    HindiNoun,
     nouns,
 )
 from headlight.corpora.grammars.english_hindi.phrases import (
     PEOPLE,
-    Determiner,
-    Phrase,
+    HindiDeterminer,
+    HindiPhrase,
     both,
     noun_phrase,
     possessive,
@@ -48,7 +48,7 @@ class Scene:
         self.rng = rng
         self.used: set[str] = set()  # nouns and names, so that none comes twice where there are others
         self.combinations: set[str] = set()
-        self.references: list[tuple[Word, Word, Word | None, bool]] = []
+        self.references: list[tuple[GoldWord, GoldWord, GoldWord | None, bool]] = []
         self.pronouns: Sequence[str] = PEOPLE  # that may be subjects
         self.pairs = True  # whether subjects may be "Ram and Sita"
 
@@ -64,7 +64,7 @@ class Scene:
     def combine(self, kind: str, one: str, other: str) -> None:
         self.combinations.add(f"{kind}: {one}+{other}")
 
-    def refer(self, word: Word, antecedent: Phrase, seen: Word | None, shows: bool) -> None:
+    def refer(self, word: GoldWord, antecedent: HindiPhrase, seen: GoldWord | None, shows: bool) -> None:
         """Left out where the antecedent is a pronoun or two people, which no one word of the sentence is."""
         if antecedent.noun is not None or len(antecedent.english) == 1 and antecedent.head.text in NAMES:
             self.references.append((word, antecedent.head, seen, shows))
@@ -74,15 +74,15 @@ class Scene:
         """Whether somebody was named whose "he" and "his" would be वे and उनका."""
         return not self.used.isdisjoint(HONOURED)
 
-    def noun(self, kinds: str, countable: bool = False) -> Noun:
+    def noun(self, kinds: str, countable: bool = False) -> HindiNoun:
         fitting = [noun for noun in nouns(kinds) if noun.plural or not countable]
         return self.take(self.one([noun for noun in fitting if noun.english not in self.used] or fitting))
 
-    def take(self, noun: Noun) -> Noun:
+    def take(self, noun: HindiNoun) -> HindiNoun:
         self.used.add(noun.english)
         return noun
 
-    def name(self) -> Phrase:
+    def name(self) -> HindiPhrase:
         english = self.one([name for name in NAMES if name not in self.used])
         self.used.add(english)
         return proper(english, NAMES[english], "m" if english in MEN_NAMES else "f")
@@ -92,11 +92,11 @@ _SEVERAL = ("garden", "field", "forest", "village", "shop", "river")  # where so
 
 
 @cache
-def _adjectives(noun: Noun) -> tuple[Adjective, ...]:
+def _adjectives(noun: HindiNoun) -> tuple[Adjective, ...]:
     return tuple(adjective for adjective in ADJECTIVES if noun.is_any(adjective.kinds))
 
 
-def qualities(noun: Noun, among: str = "", predicative: bool = True) -> list[Adjective]:
+def qualities(noun: HindiNoun, among: str = "", predicative: bool = True) -> list[Adjective]:
     """The adjectives that can be said of a noun, or stand before it."""
     return [
         adjective
@@ -106,27 +106,27 @@ def qualities(noun: Noun, among: str = "", predicative: bool = True) -> list[Adj
     ]
 
 
-def possessor(scene: Scene, owner: Phrase | None) -> Determiner:
+def possessor(scene: Scene, owner: HindiPhrase | None) -> HindiDeterminer:
     """ "my", "his" or "Ram's"; अपना where that is the `owner`, the subject of the clause."""
     if scene.chance(0.2):
-        return Determiner(possessor=scene.name())
+        return HindiDeterminer(possessor=scene.name())
     same = owner.pronoun if owner is not None and owner.animate else ""
     name = scene.one([name for name in PEOPLE if not scene.honours or name not in ("he", "she") or name == same])
     own = name == same
     phrase = possessive(name, own)
     if own and owner is not None:
         scene.refer(phrase.head, owner, None, True)  # somebody else's would be उसका
-    return Determiner(possessor=phrase)
+    return HindiDeterminer(possessor=phrase)
 
 
 def determiner(
-    scene: Scene, noun: Noun, plural: bool, owner: Phrase | None, plain: bool = False, bare: bool = True
-) -> Determiner:
+    scene: Scene, noun: HindiNoun, plural: bool, owner: HindiPhrase | None, plain: bool = False, bare: bool = True
+) -> HindiDeterminer:
     """`plain` leaves out what is odd in a negation, "does not eat two mangoes"; `bare` allows none: "eats mangoes"."""
     if noun.is_any("relative honoured"):
         return possessor(scene, owner)
     if noun.is_any("language game music"):
-        return Determiner()
+        return HindiDeterminer()
     countable = noun.plural is not None
     weights = {"the": 6, "possessive": 0 if noun.is_any("wild") else 1 if noun.is_any("food drink") else 4}
     weights |= {"these": 1, "those": 1} if plural else {"this": 1, "that": 1}
@@ -139,13 +139,13 @@ def determiner(
         return possessor(scene, owner)
     if chosen == "number":
         number = scene.one(list(NUMBERS))
-        return Determiner(number, NUMBERS[number])
-    return Determiner(chosen, "थोड़ा" if chosen == "some" and not countable else "")
+        return HindiDeterminer(number, NUMBERS[number])
+    return HindiDeterminer(chosen, "थोड़ा" if chosen == "some" and not countable else "")
 
 
 def described(
-    scene: Scene, noun: Noun, plural: bool = False, before: Determiner | None = None, quality: float = 0.3
-) -> Phrase:
+    scene: Scene, noun: HindiNoun, plural: bool = False, before: HindiDeterminer | None = None, quality: float = 0.3
+) -> HindiPhrase:
     """The noun with an adjective by the chance `quality`."""
     fitting = [] if noun.is_any("honoured language game music") else qualities(noun, predicative=False)
     adjective = scene.one(fitting) if fitting and scene.chance(quality) else None
@@ -155,16 +155,16 @@ def described(
 
 
 def thing(
-    scene: Scene, kinds: str, owner: Phrase | None = None, plain: bool = False, plural: float = 0.35,
+    scene: Scene, kinds: str, owner: HindiPhrase | None = None, plain: bool = False, plural: float = 0.35,
     quality: float = 0.3, bare: bool = True,
-) -> Phrase:  # fmt: skip
+) -> HindiPhrase:  # fmt: skip
     """Any noun phrase; `plural` and `quality` are the chances of a plural and of an adjective."""
     noun = scene.noun(kinds)
     many = noun.plural is not None and scene.chance(plural)
     return described(scene, noun, many, determiner(scene, noun, many, owner, plain, bare), quality)
 
 
-def subject(scene: Scene, kinds: str, generic: bool = False, plain: bool = False) -> Phrase:
+def subject(scene: Scene, kinds: str, generic: bool = False, plain: bool = False) -> HindiPhrase:
     """Somebody, or an animal; `generic` allows "Children eat sweets" and "Every child eats sweets"."""
     if {"person", "kin"} & set(kinds.split()):
         how = scene.rng.random()
@@ -175,11 +175,11 @@ def subject(scene: Scene, kinds: str, generic: bool = False, plain: bool = False
         if how < 0.5 and scene.pairs:
             return both(scene.name(), scene.name())
     if generic and "person" in kinds.split() and scene.chance(0.1):
-        return described(scene, scene.noun("youth job guest"), before=Determiner("every"), quality=0)
+        return described(scene, scene.noun("youth job guest"), before=HindiDeterminer("every"), quality=0)
     return thing(scene, kinds, plain=plain, quality=0.25, bare=generic)
 
 
-def somebody(scene: Scene, kinds: str, owner: Phrase, plain: bool = False) -> Phrase:
+def somebody(scene: Scene, kinds: str, owner: HindiPhrase, plain: bool = False) -> HindiPhrase:
     """What a verb is done to: perhaps a name or a pronoun, where the kinds are people."""
     if {"person", "kin"} & set(kinds.split()):
         how = scene.rng.random()
@@ -192,21 +192,21 @@ def somebody(scene: Scene, kinds: str, owner: Phrase, plain: bool = False) -> Ph
     return thing(scene, kinds, owner, plain)
 
 
-def city(scene: Scene) -> Phrase:
+def city(scene: Scene) -> HindiPhrase:
     english = scene.one(list(CITIES))
     return proper(english, CITIES[english], "f", animate=False)
 
 
-def with_preposition(english: str, marker: str, phrase: Phrase) -> Side:
+def with_preposition(english: str, marker: str, phrase: HindiPhrase) -> BilingualText:
     """Where Hindi has no postposition, "to the market", the preposition is linked to the noun, still oblique."""
-    word = Word(english)
+    word = GoldWord(english)
     if marker:
-        return Side([word, *phrase.english], list(phrase.marked(marker, [word])))
+        return BilingualText([word, *phrase.english], list(phrase.marked(marker, [word])))
     phrase.oblique[-1].of += (word,)
-    return Side([word, *phrase.english], list(phrase.oblique))
+    return BilingualText([word, *phrase.english], list(phrase.oblique))
 
 
-def place(scene: Scene, names: str, owner: Phrase | None) -> Side:
+def place(scene: Scene, names: str, owner: HindiPhrase | None) -> BilingualText:
     """ "in the garden", "near my house" """
     if " " in names and scene.chance(0.15):
         english, hindi = scene.one((("near", "के पास"), ("behind", "के पीछे"), ("in front of", "के सामने")))
@@ -218,26 +218,26 @@ def place(scene: Scene, names: str, owner: Phrase | None) -> Side:
     return with_preposition(*PLACES[where.noun.english], where)
 
 
-def fixed(phrase: Fixed) -> Side:
-    english = [Word(word) for word in phrase.english.split()]
+def fixed(phrase: Fixed) -> BilingualText:
+    english = [GoldWord(word) for word in phrase.english.split()]
     links = [[int(place) for place in link.split("-")] for link in phrase.links.split()]
     hindi = [
-        Word(word, tuple(english[here] for here, there in links if there == place))
+        GoldWord(word, tuple(english[here] for here, there in links if there == place))
         for place, word in enumerate(phrase.hindi.split())
     ]
-    return Side(english, hindi)
+    return BilingualText(english, hindi)
 
 
-def stop(side: Side, mark: str = ".") -> Side:
-    end = Word(mark, glued=True)
-    return Side([*side.english, end], [*side.hindi, Word({".": "।"}.get(mark, mark), (end,), glued=True)])
+def stop(side: BilingualText, mark: str = ".") -> BilingualText:
+    end = GoldWord(mark, glued=True)
+    return BilingualText([*side.english, end], [*side.hindi, GoldWord({".": "।"}.get(mark, mark), (end,), glued=True)])
 
 
-def ask(side: Side) -> Side:
+def ask(side: BilingualText) -> BilingualText:
     return stop(side, "?")
 
 
-def any_form(scene: Scene, build: Callable[[bool, bool], Clause]) -> Side:
+def any_form(scene: Scene, build: Callable[[bool, bool], Clause]) -> BilingualText:
     """A statement, negated now and then, or a question: `build` takes (negative, question)."""
     how = scene.rng.random()
     if how < 0.2:

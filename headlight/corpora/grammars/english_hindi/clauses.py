@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from headlight.corpora.gold import Word
-from headlight.corpora.grammars.english_hindi.phrases import Phrase
-from headlight.corpora.grammars.hindi import BE, Agreement, Stem, inflected, is_, was
+from headlight.corpora.gold import GoldWord
+from headlight.corpora.grammars.english_hindi.phrases import HindiPhrase
+from headlight.corpora.grammars.hindi import BE, HindiAgreement, Stem, inflected, is_, was
 
 Tense = Literal[
     "present", "progressive", "past", "past progressive", "past habit", "perfect", "past perfect", "future",
@@ -19,28 +19,28 @@ Tense = Literal[
 PERFECTIVE, OBLIGATION = ("past", "perfect", "past perfect"), ("should", "have to")
 
 
-class Side(NamedTuple):
+class BilingualText(NamedTuple):
     """The same words in both languages, or a whole sentence."""
 
-    english: list[Word]
-    hindi: list[Word]
+    english: list[GoldWord]
+    hindi: list[GoldWord]
 
 
 class EnglishVerb(NamedTuple):
     """Words in their order: does not [want] [to eat]. A question puts `auxiliary` before the subject."""
 
-    auxiliary: tuple[Word, ...]
-    negation: tuple[Word, ...]
-    modal: tuple[Word, ...]
-    main: tuple[Word, ...]
+    auxiliary: tuple[GoldWord, ...]
+    negation: tuple[GoldWord, ...]
+    modal: tuple[GoldWord, ...]
+    main: tuple[GoldWord, ...]
 
 
-def _words(text: str) -> tuple[Word, ...]:
-    return tuple(Word(word) for word in text.split())
+def _words(text: str) -> tuple[GoldWord, ...]:
+    return tuple(GoldWord(word) for word in text.split())
 
 
 def english_verb(
-    forms: Sequence[str], tense: Tense, subject: Phrase, negative: bool = False, question: bool = False
+    forms: Sequence[str], tense: Tense, subject: HindiPhrase, negative: bool = False, question: bool = False
 ) -> EnglishVerb:
     """`forms` are base, third person, past, participle and -ing; with "do" where there is no other auxiliary."""
     base, third, past, participle, ing = forms
@@ -68,20 +68,20 @@ def english_verb(
     return EnglishVerb(_words(auxiliary), _words("not" if negative else ""), _words(modal), _words(main))
 
 
-def be(subject: Phrase, past: bool) -> str:
+def be(subject: HindiPhrase, past: bool) -> str:
     if past:
         return "was" if subject.pronoun in ("I", "he", "she", "it") else "were"
     return "am" if subject.pronoun == "I" else "is" if subject.pronoun in ("he", "she", "it") else "are"
 
 
-def english_be(tense: Tense, subject: Phrase, negative: bool = False) -> EnglishVerb:
+def english_be(tense: Tense, subject: HindiPhrase, negative: bool = False) -> EnglishVerb:
     auxiliary, main = ("will", "be") if tense == "future" else (be(subject, tense == "past"), "")
     return EnglishVerb(_words(auxiliary), _words("not" if negative else ""), (), _words(main))
 
 
 def hindi_verb(
-    stem: Stem, tense: Tense, agreement: Agreement, english: EnglishVerb, main: Sequence[Word] | None = None
-) -> list[Word]:
+    stem: Stem, tense: Tense, agreement: HindiAgreement, english: EnglishVerb, main: Sequence[GoldWord] | None = None
+) -> list[GoldWord]:
     """The verb and its auxiliaries; no word of the English verb is left without a counterpart.
 
     `main` is what the verb itself is written for, where that is not the English verb.
@@ -89,7 +89,7 @@ def hindi_verb(
     of_main = tuple(english.main if main is None else main)
     of_modal = english.modal or english.auxiliary
     of_auxiliary = english.auxiliary or english.modal or of_main
-    written: list[tuple[str, tuple[Word, ...]]]
+    written: list[tuple[str, tuple[GoldWord, ...]]]
     if stem is BE:
         text = {"present": is_, "past": was, "future": BE.future}[tense](agreement)
         written = [(text, english.auxiliary + english.modal + of_main)]
@@ -120,84 +120,84 @@ def hindi_verb(
     last, origin = written[-1]
     counterparts = {word for _, of in written for word in of}
     left = [word for word in (*english.auxiliary, *english.modal, *english.main) if word not in counterparts]
-    return [Word(text, of) for text, of in written[:-1]] + [Word(last, (*origin, *left))]
+    return [GoldWord(text, of) for text, of in written[:-1]] + [GoldWord(last, (*origin, *left))]
 
 
-def nothing() -> Side:
-    return Side([], [])
+def nothing() -> BilingualText:
+    return BilingualText([], [])
 
 
 @dataclass
 class Clause:
     """The parts of a sentence in both languages, before they are put into an order."""
 
-    subject: Side
+    subject: BilingualText
     verb: EnglishVerb
-    verb_hindi: list[Word]
-    object: Side = field(default_factory=nothing)
-    nominal: list[Word] = field(default_factory=list)  # what नहीं follows: काम करना, पसंद होना
+    verb_hindi: list[GoldWord]
+    object: BilingualText = field(default_factory=nothing)
+    nominal: list[GoldWord] = field(default_factory=list)  # what नहीं follows: काम करना, पसंद होना
     bound: bool = False  # a question word comes after the nominal: मदद कौन करेगा, but कौन बंद करेगा
-    frequency: Side = field(default_factory=nothing)  # "often", before the English verb
-    phrases: Side = field(default_factory=nothing)  # after the English object, before the Hindi one
-    opening: Side = field(default_factory=nothing)  # before everything else
+    frequency: BilingualText = field(default_factory=nothing)  # "often", before the English verb
+    phrases: BilingualText = field(default_factory=nothing)  # after the English object, before the Hindi one
+    opening: BilingualText = field(default_factory=nothing)  # before everything else
 
     @property
-    def _refusal(self) -> list[Word]:
+    def _refusal(self) -> list[GoldWord]:
         """नहीं for "not", "cannot" and "never"."""
         words = (*self.verb.negation, *self.verb.auxiliary, *self.frequency.english)
         refusing = tuple(word for word in words if word.text in ("not", "cannot", "never"))
-        return [Word("नहीं", refusing)] if refusing else []
+        return [GoldWord("नहीं", refusing)] if refusing else []
 
     @property
-    def _after_auxiliary(self) -> list[Word]:
+    def _after_auxiliary(self) -> list[GoldWord]:
         verb, often = self.verb, self.frequency.english
         return [*verb.negation, *often, *verb.modal, *verb.main, *self.object.english, *self.phrases.english]
 
     @property
-    def _circumstances(self) -> list[Word]:
+    def _circumstances(self) -> list[GoldWord]:
         return [*self.frequency.hindi, *self.phrases.hindi]
 
     @property
-    def _predicate(self) -> list[Word]:
+    def _predicate(self) -> list[GoldWord]:
         return [*self.object.hindi, *self.nominal, *self._refusal, *self.verb_hindi]
 
-    def statement(self) -> Side:
-        return Side(
+    def statement(self) -> BilingualText:
+        return BilingualText(
             [*self.opening.english, *self.subject.english, *self.verb.auxiliary, *self._after_auxiliary],
             [*self.opening.hindi, *self.subject.hindi, *self._circumstances, *self._predicate],
         )
 
-    def whether(self) -> Side:
+    def whether(self) -> BilingualText:
         """A question to say yes or no to: क्या is written for the auxiliary that comes first."""
-        return Side(
+        return BilingualText(
             [*self.verb.auxiliary, *self.subject.english, *self._after_auxiliary],
-            [Word("क्या", self.verb.auxiliary), *self.subject.hindi, *self._circumstances, *self._predicate],
+            [GoldWord("क्या", self.verb.auxiliary), *self.subject.hindi, *self._circumstances, *self._predicate],
         )
 
-    def asked(self, english: str, hindi: str) -> Side:
+    def asked(self, english: str, hindi: str) -> BilingualText:
         """ "Where does Ram read the book?" as "राम किताब कहाँ पढ़ता है?": the question word comes late in Hindi."""
-        word = Word(english)
-        answer = [Word(hindi, (word,))]
+        word = GoldWord(english)
+        answer = [GoldWord(hindi, (word,))]
         rest = [*self.nominal, *answer] if self.bound else [*answer, *self.nominal]
-        return Side(
+        return BilingualText(
             [word, *self.verb.auxiliary, *self.subject.english, *self._after_auxiliary],
             [*self.subject.hindi, *self._circumstances, *self.object.hindi, *rest, *self._refusal, *self.verb_hindi],
         )
 
-    def asked_object(self) -> Side:
+    def asked_object(self) -> BilingualText:
         """ "Which book does Ram read?": the object, which asks, comes first in English only."""
         verb = self.verb
         english = [*self.object.english, *verb.auxiliary, *self.subject.english, *verb.negation]
-        return Side(
+        return BilingualText(
             [*english, *self.frequency.english, *verb.modal, *verb.main, *self.phrases.english],
             [*self.subject.hindi, *self._circumstances, *self._predicate],
         )
 
-    def asked_subject(self) -> Side:
+    def asked_subject(self) -> BilingualText:
         """ "Who read the book?" as "किताब किसने पढ़ी?"."""
         who, nominal = self.subject.hindi, self.nominal
         rest = [*nominal, *who] if self.bound else [*who, *nominal]
-        return Side(
+        return BilingualText(
             [*self.subject.english, *self.verb.auxiliary, *self._after_auxiliary],
             [*self._circumstances, *self.object.hindi, *rest, *self._refusal, *self.verb_hindi],
         )

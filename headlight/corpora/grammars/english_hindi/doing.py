@@ -1,22 +1,22 @@
 """Sentences in which somebody does something: statements, questions, requests."""
 
-from headlight.corpora.gold import Word
+from headlight.corpora.gold import GoldWord
 from headlight.corpora.grammars.english_hindi.choices import Scene, ask, stop
-from headlight.corpora.grammars.english_hindi.clauses import Side, Tense
+from headlight.corpora.grammars.english_hindi.clauses import BilingualText, Tense
 from headlight.corpora.grammars.english_hindi.events import event
 from headlight.corpora.grammars.english_hindi.lexicon import NOUNS, VERBS
 from headlight.corpora.grammars.english_hindi.phrases import pronoun, who
 
 
-def statement(scene: Scene) -> Side:
+def statement(scene: Scene) -> BilingualText:
     return stop(event(scene, negative=scene.chance(0.15), opening=True).statement())
 
 
-def yes_or_no(scene: Scene) -> Side:
+def yes_or_no(scene: Scene) -> BilingualText:
     return ask(event(scene, asked="whether").whether())
 
 
-def question(scene: Scene) -> Side:
+def question(scene: Scene) -> BilingualText:
     asked = scene.one(("who", "what", "which", "how many", "where", "when", "why"))
     lively = [verb for verb in VERBS if not verb.never]
     if asked == "who":
@@ -37,16 +37,16 @@ def question(scene: Scene) -> Side:
     return ask(event(scene, negative=scene.chance(0.2), asked=asked).asked("why", "क्यों"))
 
 
-def please(scene: Scene) -> Side:
+def please(scene: Scene) -> BilingualText:
     """ "Please open the door" to somebody who is called आप."""
     odd = ("cry", "laugh", "break", "catch", "chase", "speak")
     verbs = [verb for verb in VERBS if not verb.never and verb.subjects != "animal" and verb.base not in odd]
     verb, negative = scene.one(verbs), scene.chance(0.25)
     clause = event(scene, verb, pronoun("you"), "present", negative, time=False)
-    request = [Word("please")] if scene.chance(0.5) else []
+    request = [GoldWord("please")] if scene.chance(0.5) else []
     no = (*clause.verb.auxiliary, *clause.verb.negation)
     english = [*request, *no, *clause.verb.main, *clause.object.english, *clause.phrases.english]
-    hindi = [Word("कृपया", tuple(request)) for _ in request]
+    hindi = [GoldWord("कृपया", tuple(request)) for _ in request]
     hindi += [*clause.phrases.hindi, *clause.object.hindi, *clause.nominal]
-    hindi += [Word("मत", no)] * negative
-    return stop(Side(english, [*hindi, Word(verb.stem.please, clause.verb.main)]))
+    hindi += [GoldWord("मत", no)] * negative
+    return stop(BilingualText(english, [*hindi, GoldWord(verb.stem.please, clause.verb.main)]))

@@ -1,6 +1,6 @@
 """Clauses in which somebody does something."""
 
-from headlight.corpora.gold import Word
+from headlight.corpora.gold import GoldWord
 from headlight.corpora.grammars.english_hindi.choices import (
     Scene,
     city,
@@ -15,15 +15,23 @@ from headlight.corpora.grammars.english_hindi.choices import (
 from headlight.corpora.grammars.english_hindi.clauses import (
     OBLIGATION,
     PERFECTIVE,
+    BilingualText,
     Clause,
-    Side,
     Tense,
     english_verb,
     hindi_verb,
 )
-from headlight.corpora.grammars.english_hindi.lexicon import AT_HOME, FREQUENCIES, HOME, TIMES, VEHICLES, VERBS, Verb
-from headlight.corpora.grammars.english_hindi.phrases import Determiner, Phrase, what
-from headlight.corpora.grammars.hindi import NEUTRAL, Agreement
+from headlight.corpora.grammars.english_hindi.lexicon import (
+    AT_HOME,
+    FREQUENCIES,
+    HOME,
+    TIMES,
+    VEHICLES,
+    VERBS,
+    HindiVerb,
+)
+from headlight.corpora.grammars.english_hindi.phrases import HindiDeterminer, HindiPhrase, what
+from headlight.corpora.grammars.hindi import NEUTRAL, HindiAgreement
 
 _TENSES: dict[Tense, int] = {
     "present": 20, "progressive": 18, "past": 24, "future": 14, "past progressive": 7, "perfect": 6, "past habit": 4,
@@ -36,7 +44,7 @@ _GROUPS: dict[str, set[Tense]] = {
 }
 
 
-def choose_tense(scene: Scene, verb: Verb, doer: Phrase, negative: bool, question: bool) -> Tense:
+def choose_tense(scene: Scene, verb: HindiVerb, doer: HindiPhrase, negative: bool, question: bool) -> Tense:
     """One that the English shows: "they read" could be today or yesterday."""
     never: set[Tense] = set().union(*(_GROUPS[group] for group in verb.never.split()))
     if negative or question:
@@ -50,12 +58,12 @@ def choose_tense(scene: Scene, verb: Verb, doer: Phrase, negative: bool, questio
 
 def event(
     scene: Scene,
-    verb: Verb | None = None,
-    doer: Phrase | None = None,
+    verb: HindiVerb | None = None,
+    doer: HindiPhrase | None = None,
     tense: Tense | None = None,
     negative: bool = False,
     asked: str = "",
-    done_to: Phrase | None = None,
+    done_to: HindiPhrase | None = None,
     phrases: bool = True,
     time: bool = True,
     opening: bool = False,
@@ -71,12 +79,12 @@ def event(
     tense = tense or ("present" if generic else choose_tense(scene, verb, doer, negative, bool(asked)))
     done_to = done_to or _object(scene, verb, doer, negative, asked)
     clause = Clause(
-        Side(list(doer.english), list(doer.marked(_case(verb, tense)))),
+        BilingualText(list(doer.english), list(doer.marked(_case(verb, tense)))),
         english_verb(verb.english, tense, doer, negative, asked not in ("", "who")),
         [],
         bound=verb.nominal_gender is not None,
     )
-    clause.nominal = [Word(verb.nominal, clause.verb.main)] if verb.nominal else []
+    clause.nominal = [GoldWord(verb.nominal, clause.verb.main)] if verb.nominal else []
     if done_to is not None:
         _write_object(scene, clause, verb, doer, done_to, asked)
     agreement = _agreement(verb, done_to) if _case(verb, tense) else doer.agreement
@@ -85,31 +93,31 @@ def event(
     if time and "modal" not in verb.never and scene.chance(0.35):
         around += _time(scene, clause, tense, negative, bool(asked), opening)
     # English puts these phrases after the verb, Hindi before it and in the opposite order.
-    clause.phrases = Side(
+    clause.phrases = BilingualText(
         [word for phrase in around for word in phrase.english],
         [word for phrase in reversed(around) for word in phrase.hindi],
     )
     return clause
 
 
-def _case(verb: Verb, tense: Tense) -> str:
+def _case(verb: HindiVerb, tense: Tense) -> str:
     return "को" if tense in OBLIGATION else "ने" if tense in PERFECTIVE and verb.ergative else ""
 
 
-def _agreement(verb: Verb, done_to: Phrase | None) -> Agreement:
+def _agreement(verb: HindiVerb, done_to: HindiPhrase | None) -> HindiAgreement:
     """Under ने and को the verb agrees with the noun of "मदद करना", else with an object that has no postposition."""
     if verb.nominal_gender:
-        return Agreement(verb.nominal_gender)
+        return HindiAgreement(verb.nominal_gender)
     if done_to is None or _object_marker(verb, done_to):
         return NEUTRAL
     return done_to.agreement
 
 
-def _object_marker(verb: Verb, done_to: Phrase) -> str:
+def _object_marker(verb: HindiVerb, done_to: HindiPhrase) -> str:
     return verb.marker if verb.marker != "को" or done_to.animate else ""
 
 
-def _object(scene: Scene, verb: Verb, doer: Phrase, negative: bool, asked: str) -> Phrase | None:
+def _object(scene: Scene, verb: HindiVerb, doer: HindiPhrase, negative: bool, asked: str) -> HindiPhrase | None:
     if not verb.objects:
         return None
     if asked == "what":
@@ -117,34 +125,38 @@ def _object(scene: Scene, verb: Verb, doer: Phrase, negative: bool, asked: str) 
     if asked in ("which", "how many"):
         noun = scene.noun(verb.objects, countable=True)
         many = asked == "how many" or scene.chance(0.3)
-        return described(scene, noun, many, Determiner(asked), quality=0)
+        return described(scene, noun, many, HindiDeterminer(asked), quality=0)
     return somebody(scene, verb.objects, doer, plain=negative or asked not in ("", "whether"))
 
 
-def _write_object(scene: Scene, clause: Clause, verb: Verb, doer: Phrase, done_to: Phrase, asked: str) -> None:
+def _write_object(
+    scene: Scene, clause: Clause, verb: HindiVerb, doer: HindiPhrase, done_to: HindiPhrase, asked: str
+) -> None:
     if done_to.noun is not None:
         scene.combine("verb+object", verb.base, done_to.noun.english)
-    preposition = [Word(verb.preposition)] if verb.preposition else []
+    preposition = [GoldWord(verb.preposition)] if verb.preposition else []
     if verb.marker == "का":
-        hindi = done_to.genitive(Agreement(verb.nominal_gender or "m"), of=preposition)
+        hindi = done_to.genitive(HindiAgreement(verb.nominal_gender or "m"), of=preposition)
     elif verb.marker == "से":
         hindi = done_to.marked("से", preposition)
     else:  # "looks for", "listens to": Hindi has it all in its verb
         hindi = done_to.marked(_object_marker(verb, done_to))
         clause.verb = clause.verb._replace(main=(*clause.verb.main, *preposition))
         preposition = []
-    clause.object = Side([*preposition, *done_to.english], list(hindi))
+    clause.object = BilingualText([*preposition, *done_to.english], list(hindi))
     if verb.receiver and not asked:
         to = with_preposition("to", "को", somebody(scene, "kin honoured youth", doer, plain=True))
-        clause.object = Side(clause.object.english + to.english, to.hindi + clause.object.hindi)
+        clause.object = BilingualText(clause.object.english + to.english, to.hindi + clause.object.hindi)
 
 
-def _time(scene: Scene, clause: Clause, tense: Tense, negative: bool, question: bool, opening: bool) -> list[Side]:
+def _time(
+    scene: Scene, clause: Clause, tense: Tense, negative: bool, question: bool, opening: bool
+) -> list[BilingualText]:
     """At the end of the English, or else written into the clause."""
     if tense == "present" and not negative and scene.chance(0.4):
         often = scene.one([word for word in FREQUENCIES if word != "never" or not question])
-        word = Word(often)
-        clause.frequency = Side([word], [Word(FREQUENCIES[often], (word,))])
+        word = GoldWord(often)
+        clause.frequency = BilingualText([word], [GoldWord(FREQUENCIES[often], (word,))])
         return []
     when = fixed(scene.one(scene.one(TIMES[tense])))
     if opening and tense in ("past", "future", "past progressive") and scene.chance(0.3):
@@ -153,7 +165,7 @@ def _time(scene: Scene, clause: Clause, tense: Tense, negative: bool, question: 
     return [when]
 
 
-def _phrases(scene: Scene, verb: Verb, doer: Phrase) -> list[Side]:
+def _phrases(scene: Scene, verb: HindiVerb, doer: HindiPhrase) -> list[BilingualText]:
     """Those that the verb takes, in the order of the English."""
     takes, places = verb.takes.split(), verb.places.split()
     if places and doer.noun is not None and doer.noun.is_any("animal"):
@@ -179,7 +191,7 @@ def _phrases(scene: Scene, verb: Verb, doer: Phrase) -> list[Side]:
     return phrases
 
 
-def _destination(scene: Scene, doer: Phrase) -> Side:
+def _destination(scene: Scene, doer: HindiPhrase) -> BilingualText:
     how = scene.rng.random()
     if how < 0.15:
         return fixed(HOME)

@@ -1,6 +1,6 @@
 """What Hindi says of somebody instead of letting him do it: मुझे पिज़्ज़ा पसंद है, राम के पास किताब है."""
 
-from headlight.corpora.gold import Word
+from headlight.corpora.gold import GoldWord
 from headlight.corpora.grammars.english_hindi.choices import (
     PEOPLE_KINDS,
     Scene,
@@ -11,20 +11,27 @@ from headlight.corpora.grammars.english_hindi.choices import (
     subject,
     thing,
 )
-from headlight.corpora.grammars.english_hindi.clauses import Clause, Side, Tense, english_be, english_verb, hindi_verb
+from headlight.corpora.grammars.english_hindi.clauses import (
+    BilingualText,
+    Clause,
+    Tense,
+    english_be,
+    english_verb,
+    hindi_verb,
+)
 from headlight.corpora.grammars.english_hindi.lexicon import FEELINGS, HAVE, ILLNESSES, KNOW, LIKE, NUMBERS, VERBS, WANT
-from headlight.corpora.grammars.english_hindi.phrases import Determiner, Phrase, noun_phrase, pronoun
-from headlight.corpora.grammars.hindi import BE, NEUTRAL, Agreement, Stem
+from headlight.corpora.grammars.english_hindi.phrases import HindiDeterminer, HindiPhrase, noun_phrase, pronoun
+from headlight.corpora.grammars.hindi import BE, NEUTRAL, HindiAgreement, Stem
 
 
 def of_somebody(
-    doer: Phrase,
+    doer: HindiPhrase,
     forms: tuple[str, str, str, str, str],
     tense: Tense,
     negative: bool,
     is_question: bool,
-    what: Side,
-    agreement: Agreement,
+    what: BilingualText,
+    agreement: HindiAgreement,
     marker: str = "को",
     nominal: str = "",
     stem: Stem = BE,
@@ -33,12 +40,12 @@ def of_somebody(
     verb = english_verb(forms, tense, doer, negative, is_question)
     written = hindi_verb(stem, hindi_tense or tense, agreement, verb)
     of = verb.main if marker == "के पास" else ()
-    clause = Clause(Side(list(doer.english), list(doer.marked(marker, of))), verb, written, what)
-    clause.nominal = [Word(nominal, verb.main)] if nominal else []
+    clause = Clause(BilingualText(list(doer.english), list(doer.marked(marker, of))), verb, written, what)
+    clause.nominal = [GoldWord(nominal, verb.main)] if nominal else []
     return clause
 
 
-def liked(scene: Scene) -> Side:
+def liked(scene: Scene) -> BilingualText:
     """ "I like pizza", "Sita likes to read books" """
 
     def build(negative: bool, is_question: bool) -> Clause:
@@ -47,7 +54,7 @@ def liked(scene: Scene) -> Side:
             return of_somebody(doer, LIKE, "present", negative, is_question, _to_do(scene), NEUTRAL, nominal="पसंद")
         kinds = scene.one(("food drink", "music song game language", "goods animal text show building outside"))
         thing_liked = thing(scene, kinds, doer, plain=True)
-        what = Side(list(thing_liked.english), list(thing_liked.direct))
+        what = BilingualText(list(thing_liked.english), list(thing_liked.direct))
         tense = be_tense(scene)
         stem = BE if tense == "present" else Stem("आ")
         agreement = thing_liked.agreement
@@ -58,32 +65,32 @@ def liked(scene: Scene) -> Side:
     return any_form(scene, build)
 
 
-def _to_do(scene: Scene) -> Side:
+def _to_do(scene: Scene) -> BilingualText:
     """ "to read books" as "किताबें पढ़ना" """
     odd = ("cry", "break", "open", "close", "return")
     verbs = [verb for verb in VERBS if not (verb.never or verb.marker or verb.receiver or verb.subjects == "animal")]
     verb = scene.one([verb for verb in verbs if verb.base not in odd])
-    words = [Word("to"), Word(verb.base)] + [Word(verb.preposition)] * bool(verb.preposition)
-    hindi = [Word(verb.nominal, tuple(words[1:]))] if verb.nominal else []
-    hindi.append(Word(verb.stem.infinitive(), tuple(words)))
+    words = [GoldWord("to"), GoldWord(verb.base)] + [GoldWord(verb.preposition)] * bool(verb.preposition)
+    hindi = [GoldWord(verb.nominal, tuple(words[1:]))] if verb.nominal else []
+    hindi.append(GoldWord(verb.stem.infinitive(), tuple(words)))
     if not verb.objects:
-        return Side(words, hindi)
+        return BilingualText(words, hindi)
     noun = scene.noun(verb.objects)
     scene.combine("verb+object", verb.base, noun.english)
     what = described(scene, noun, noun.plural is not None)
-    return Side([*words, *what.english], [*what.direct, *hindi])
+    return BilingualText([*words, *what.english], [*what.direct, *hindi])
 
 
-def wanted(scene: Scene) -> Side:
+def wanted(scene: Scene) -> BilingualText:
     def build(negative: bool, is_question: bool) -> Clause:
         doer = subject(scene, PEOPLE_KINDS, plain=negative)
         something = thing(scene, "goods food drink text", doer, plain=negative)
         tense: Tense = "past" if scene.chance(0.3) else "present"
-        what = Side(list(something.english), list(something.direct))
+        what = BilingualText(list(something.english), list(something.direct))
         clause = of_somebody(doer, WANT, tense, negative, is_question, what, something.agreement)
         if something.noun is not None:
             scene.combine("verb+object", "want", something.noun.english)
-        needed = Word("चाहिए", clause.verb.main + (() if tense == "past" else clause.verb.auxiliary))
+        needed = GoldWord("चाहिए", clause.verb.main + (() if tense == "past" else clause.verb.auxiliary))
         if tense == "past":
             clause.verb_hindi[-1].of = clause.verb.auxiliary or clause.verb.main
         clause.verb_hindi = [needed, *clause.verb_hindi] if tense == "past" else [needed]
@@ -92,7 +99,7 @@ def wanted(scene: Scene) -> Side:
     return any_form(scene, build)
 
 
-def felt(scene: Scene) -> Side:
+def felt(scene: Scene) -> BilingualText:
     """ "Ram is hungry", "Sita has a fever" """
     if scene.chance(0.6):
 
@@ -105,35 +112,35 @@ def felt(scene: Scene) -> Side:
     def suffers(negative: bool, is_question: bool) -> Clause:
         english = scene.one(list(ILLNESSES))
         hindi, gender = ILLNESSES[english]
-        word = Word(english)
+        word = GoldWord(english)
         tense: Tense = "past" if scene.chance(0.3) else "present"
-        what = Side([Word("a"), word], [Word(hindi, (word,))])
+        what = BilingualText([GoldWord("a"), word], [GoldWord(hindi, (word,))])
         doer = subject(scene, PEOPLE_KINDS, plain=negative)
-        return of_somebody(doer, HAVE, tense, negative, is_question, what, Agreement(gender))
+        return of_somebody(doer, HAVE, tense, negative, is_question, what, HindiAgreement(gender))
 
     return any_form(scene, suffers)
 
 
-def feeling(doer: Phrase, english: str, past: bool, negative: bool = False) -> Clause:
+def feeling(doer: HindiPhrase, english: str, past: bool, negative: bool = False) -> Clause:
     feeling = FEELINGS[english]
-    word = Word(english)
+    word = GoldWord(english)
     verb = english_be("past" if past else "present", doer, negative)
     tense: Tense
     if feeling.progressive:
         tense = "past progressive" if past else "progressive"
     else:
         tense = "past perfect" if past else "perfect"
-    written = hindi_verb(feeling.stem, tense, Agreement(feeling.gender), verb, (word,))
-    side = Side(list(doer.english), list(doer.marked("को")))
-    return Clause(side, verb, written, Side([word], [Word(feeling.hindi, (word,))]))
+    written = hindi_verb(feeling.stem, tense, HindiAgreement(feeling.gender), verb, (word,))
+    side = BilingualText(list(doer.english), list(doer.marked("को")))
+    return Clause(side, verb, written, BilingualText([word], [GoldWord(feeling.hindi, (word,))]))
 
 
-def known(scene: Scene) -> Side:
+def known(scene: Scene) -> BilingualText:
     """ "Ram knows Hindi" """
 
     def build(negative: bool, is_question: bool) -> Clause:
         language = noun_phrase(scene.noun("language"))
-        what = Side(list(language.english), list(language.direct))
+        what = BilingualText(list(language.english), list(language.direct))
         past = scene.chance(0.2)
         doer = subject(scene, PEOPLE_KINDS, plain=negative)
         tenses: tuple[Tense, Tense] = ("past", "past habit") if past else ("present", "present")
@@ -145,12 +152,12 @@ def known(scene: Scene) -> Side:
     return any_form(scene, build)
 
 
-def owned(scene: Scene) -> Side:
+def owned(scene: Scene) -> BilingualText:
     """What one has is beside one (के पास), but family is one's own: "राम की दो बहनें हैं"."""
     if scene.chance(0.15):
         doer = subject(scene, PEOPLE_KINDS)
         noun = scene.noun("goods text pet", countable=True)
-        what = noun_phrase(noun, True, Determiner("how many"))
+        what = noun_phrase(noun, True, HindiDeterminer("how many"))
         clause = _owning(doer, what, "present", False, True)
         return ask(clause.asked_object())
 
@@ -160,19 +167,23 @@ def owned(scene: Scene) -> Side:
         noun = scene.noun("relative friend" if family else "goods text pet food drink")
         many = noun.plural is not None and (negative or scene.chance(0.4))
         number = scene.one(list(NUMBERS))
-        choices = [Determiner(number, NUMBERS[number])] * 3 + [Determiner("many")] if many else [Determiner("a")]
+        choices = (
+            [HindiDeterminer(number, NUMBERS[number])] * 3 + [HindiDeterminer("many")]
+            if many
+            else [HindiDeterminer("a")]
+        )
         if noun.plural is None:
-            choices = [Determiner(), Determiner("some", "थोड़ा")]
-        what = described(scene, noun, many, Determiner() if negative else scene.one(choices))
+            choices = [HindiDeterminer(), HindiDeterminer("some", "थोड़ा")]
+        what = described(scene, noun, many, HindiDeterminer() if negative else scene.one(choices))
         return _owning(doer, what, be_tense(scene), negative, is_question)
 
     return any_form(scene, build)
 
 
-def _owning(doer: Phrase, what: Phrase, tense: Tense, negative: bool, is_question: bool) -> Clause:
-    side = Side(list(what.english), list(what.direct))
+def _owning(doer: HindiPhrase, what: HindiPhrase, tense: Tense, negative: bool, is_question: bool) -> Clause:
+    side = BilingualText(list(what.english), list(what.direct))
     family = what.noun is not None and what.noun.is_any("relative friend")
     clause = of_somebody(doer, HAVE, tense, negative, is_question, side, what.agreement, "" if family else "के पास")
     if family:
-        clause.subject = Side(list(doer.english), list(doer.genitive(what.agreement)))
+        clause.subject = BilingualText(list(doer.english), list(doer.genitive(what.agreement)))
     return clause

@@ -1,6 +1,6 @@
 """Sentences of two clauses."""
 
-from headlight.corpora.gold import Word
+from headlight.corpora.gold import GoldWord
 from headlight.corpora.grammars.english_hindi.being import anything, combine, copula, quality
 from headlight.corpora.grammars.english_hindi.choices import (
     Scene,
@@ -12,7 +12,7 @@ from headlight.corpora.grammars.english_hindi.choices import (
     subject,
     thing,
 )
-from headlight.corpora.grammars.english_hindi.clauses import Clause, Side, Tense
+from headlight.corpora.grammars.english_hindi.clauses import BilingualText, Clause, Tense
 from headlight.corpora.grammars.english_hindi.events import event
 from headlight.corpora.grammars.english_hindi.having import feeling, of_somebody
 from headlight.corpora.grammars.english_hindi.lexicon import (
@@ -29,18 +29,18 @@ from headlight.corpora.grammars.english_hindi.lexicon import (
     THINK,
     VERBS,
     Adjective,
-    Verb,
+    HindiVerb,
 )
-from headlight.corpora.grammars.english_hindi.phrases import Determiner, Phrase, noun_phrase, pronoun
+from headlight.corpora.grammars.english_hindi.phrases import HindiDeterminer, HindiPhrase, noun_phrase, pronoun
 from headlight.corpora.grammars.hindi import NEUTRAL, Stem
 
 
-def _joined(one: Side, english: str, hindi: str, other: Side) -> Side:
-    word = Word(english)
-    return Side([*one.english, word, *other.english], [*one.hindi, Word(hindi, (word,)), *other.hindi])
+def _joined(one: BilingualText, english: str, hindi: str, other: BilingualText) -> BilingualText:
+    word = GoldWord(english)
+    return BilingualText([*one.english, word, *other.english], [*one.hindi, GoldWord(hindi, (word,)), *other.hindi])
 
 
-def said_that(scene: Scene) -> Side:
+def said_that(scene: Scene) -> BilingualText:
     """ "Ram knows that Sita is reading a book"; "he" would leave open who he is."""
     doer = scene.name() if scene.chance(0.5) else pronoun(scene.one(scene.pronouns))
     if scene.chance(0.3):
@@ -48,7 +48,7 @@ def said_that(scene: Scene) -> Side:
     forms, stem, marker = scene.one(((KNOW, Stem("जान"), ""), (SAY, Stem("कह"), ""), (THINK, Stem("लग"), "को")))
     negative = scene.chance(0.15) and forms is not SAY
     agreement = NEUTRAL if marker else doer.agreement
-    nothing = Side([], [])
+    nothing = BilingualText([], [])
     matrix = of_somebody(doer, forms, "present", negative, False, nothing, agreement, marker, stem=stem)
     scene.pronouns = ("you",) if doer.pronoun in ("I", "we") else ("I", "we")
     if scene.chance(0.3):
@@ -61,7 +61,7 @@ def said_that(scene: Scene) -> Side:
     return stop(_joined(matrix.statement(), "that", "कि", clause.statement()))
 
 
-def together(scene: Scene) -> Side:
+def together(scene: Scene) -> BilingualText:
     """ "Ram is reading a book and Sita is sleeping" """
     tense: Tense = scene.one(("progressive", "past", "future", "past progressive"))
     lively = [verb for verb in VERBS if not verb.never and verb.english[0] != verb.english[2]]
@@ -71,12 +71,12 @@ def together(scene: Scene) -> Side:
     return stop(_joined(one.statement(), "and", "और", other.statement()))
 
 
-def _it(antecedent: Phrase) -> Phrase:
+def _it(antecedent: HindiPhrase) -> HindiPhrase:
     """The pronoun for somebody or something that was named before."""
     return pronoun(antecedent.pronoun, agreement=antecedent.agreement, animate=antecedent.animate)
 
 
-def _is_so(scene: Scene, antecedent: Phrase, adjective: Adjective, tense: Tense) -> Clause:
+def _is_so(scene: Scene, antecedent: HindiPhrase, adjective: Adjective, tense: Tense) -> Clause:
     """ "it is old"; which noun "it" is can be seen in पुरानी, else in थी. "He" and "she" say themselves what gender."""
     it = _it(antecedent)
     clause = copula(it, quality(adjective, it.agreement, scene.chance(0.2)), tense)
@@ -86,7 +86,7 @@ def _is_so(scene: Scene, antecedent: Phrase, adjective: Adjective, tense: Tense)
     return clause
 
 
-def but(scene: Scene) -> Side:
+def but(scene: Scene) -> BilingualText:
     """ "The house is old but it is beautiful", "The chapati is tasty and it is fresh" """
     noun = scene.noun("person kin animal food drink text goods building")
     good, bad = qualities(noun, GOOD), qualities(noun, BAD)
@@ -112,7 +112,7 @@ def but(scene: Scene) -> Side:
     return stop(_joined(left.statement(), *conjunction, right.statement()))
 
 
-def _plain_object(scene: Scene, verb: Verb) -> Phrase | None:
+def _plain_object(scene: Scene, verb: HindiVerb) -> HindiPhrase | None:
     """One that has no owner, whom the pronoun could stand for as well."""
     if not verb.objects:
         return None
@@ -121,10 +121,10 @@ def _plain_object(scene: Scene, verb: Verb) -> Phrase | None:
     if noun.is_any("language game music"):
         return noun_phrase(noun)
     words = ("the", "the", "those" if many else "that", "these" if many else "this", *("" for _ in range(many)))
-    return described(scene, noun, many, Determiner(scene.one(words)), quality=0)
+    return described(scene, noun, many, HindiDeterminer(scene.one(words)), quality=0)
 
 
-def because_of_subject(scene: Scene) -> Side:
+def because_of_subject(scene: Scene) -> BilingualText:
     """ "The girl did not eat the mango because she was sick" """
     reason = scene.one(list(SUBJECT_REASONS))
     causes, prevents = (bases.split() for bases in SUBJECT_REASONS[reason])
@@ -152,7 +152,7 @@ def because_of_subject(scene: Scene) -> Side:
     return stop(_joined(clause.statement(), "because", "क्योंकि", why.statement()))
 
 
-def because_of_object(scene: Scene) -> Side:
+def because_of_object(scene: Scene) -> BilingualText:
     """ "The girl did not eat the mango because it was sour" """
     base = scene.one(list(OBJECT_REASONS))
     negative = scene.chance(0.5)
@@ -163,7 +163,7 @@ def because_of_object(scene: Scene) -> Side:
     doer = subject(scene, verb.subjects, plain=True)
     unclear = doer.pronoun == "they" and (doer.noun is None or bool(qualities(doer.noun, adjective.english)))
     many = noun.plural is not None and scene.chance(0.3) and not unclear
-    before = Determiner(scene.one(("the", "the", "those" if many else "that", "these" if many else "this")))
+    before = HindiDeterminer(scene.one(("the", "the", "those" if many else "that", "these" if many else "this")))
     done_to = noun_phrase(noun, many, before)
     tenses: dict[Tense, Tense] = {"past": "past", "future": "present", "progressive": "present"}
     if verb.english[0] == verb.english[2] and not negative:

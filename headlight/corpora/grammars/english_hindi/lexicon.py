@@ -21,7 +21,7 @@ def _set(kinds: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Noun:
+class HindiNoun:
     """`plural` is None for what cannot be counted: water, Hindi."""
 
     english: str
@@ -191,18 +191,18 @@ mountain       पहाड़      m  high wild
 """
 
 
-def _noun(line: str) -> Noun:
+def _noun(line: str) -> HindiNoun:
     names, hindi, gender, *kinds = line.split()
     english, _, plural = names.partition("/")
     many = None if plural == "-" else plural or english_inflection.plural(english)
-    return Noun(english, many, hindi, "f" if gender == "f" else "m", frozenset([english, *kinds]))
+    return HindiNoun(english, many, hindi, "f" if gender == "f" else "m", frozenset([english, *kinds]))
 
 
 NOUNS = tuple(_noun(line) for line in _NOUNS.splitlines() if line)
 
 
 @cache
-def nouns(kinds: str) -> tuple[Noun, ...]:
+def nouns(kinds: str) -> tuple[HindiNoun, ...]:
     """The nouns of any of the `kinds`, which are set apart by spaces."""
     return tuple(noun for noun in NOUNS if noun.is_any(kinds))
 
@@ -229,21 +229,21 @@ NUMBERS = {
 }  # fmt: skip
 
 
-class Place(NamedTuple):
+class Adpositions(NamedTuple):
     """The preposition and the postposition that a noun takes where something happens."""
 
     preposition: str
     postposition: str
 
 
-IN, ON = Place("in", "में"), Place("on", "पर")
+IN, ON = Adpositions("in", "में"), Adpositions("on", "पर")
 PLACES = {
     **dict.fromkeys(
         ("house", "temple", "shop", "hospital", "library", "palace", "hotel", "office", "room", "kitchen", "garden",
          "field", "forest", "village", "city", "market", "river", "car", "boat"), IN,
     ),
     **dict.fromkeys(("roof", "bed", "road", "bridge", "table", "chair", "mountain"), ON),
-    "school": Place("at", "में"), "station": Place("at", "पर"),
+    "school": Adpositions("at", "में"), "station": Adpositions("at", "पर"),
 }  # fmt: skip
 
 
@@ -344,7 +344,7 @@ ADJECTIVES = (
 
 
 @dataclass(frozen=True)
-class Verb:
+class HindiVerb:
     """A verb in both languages with what may stand around it.
 
     `english` is base, third person, past, participle, -ing. `nominal` is the word that makes a verb with करना; where
@@ -370,9 +370,9 @@ class Verb:
         return self.english[0]
 
 
-def _verb(english: str, hindi: str, **more: object) -> Verb:
+def _verb(english: str, hindi: str, **more: object) -> HindiVerb:
     base, third, past, participle, ing = english.split()
-    return Verb((base, third, past, participle, ing), Stem(hindi), **more)  # type: ignore[arg-type]
+    return HindiVerb((base, third, past, participle, ing), Stem(hindi), **more)  # type: ignore[arg-type]
 
 
 _OUT = "garden field road forest village"

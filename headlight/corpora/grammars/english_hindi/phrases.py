@@ -3,27 +3,27 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headlight.corpora.gold import Word
+from headlight.corpora.gold import GoldWord
 from headlight.corpora.grammars.english import article
-from headlight.corpora.grammars.english_hindi.lexicon import Adjective, Noun
-from headlight.corpora.grammars.hindi import Agreement, Gender, inflected
+from headlight.corpora.grammars.english_hindi.lexicon import Adjective, HindiNoun
+from headlight.corpora.grammars.hindi import Gender, HindiAgreement, inflected
 
 
 @dataclass(frozen=True)
-class Phrase:
+class HindiPhrase:
     """Somebody or something. `pronoun` is the English one that would stand for it, which its English verb follows."""
 
-    english: tuple[Word, ...]
-    head: Word
-    direct: tuple[Word, ...]
-    oblique: tuple[Word, ...]
-    agreement: Agreement
+    english: tuple[GoldWord, ...]
+    head: GoldWord
+    direct: tuple[GoldWord, ...]
+    oblique: tuple[GoldWord, ...]
+    agreement: HindiAgreement
     pronoun: str
     animate: bool = True
-    noun: Noun | None = None
+    noun: HindiNoun | None = None
     fused: Mapping[str, str] = field(default_factory=dict)  # the pronouns' own forms: "ने" to मैंने; "का" to मेरा
 
-    def marked(self, marker: str, of: Sequence[Word] = ()) -> tuple[Word, ...]:
+    def marked(self, marker: str, of: Sequence[GoldWord] = ()) -> tuple[GoldWord, ...]:
         """With a postposition, such as "ने" or "के साथ", that is written for the words `of`, or else for the head.
 
         The के of a compound one is the noun's, as in मेरे साथ.
@@ -32,51 +32,55 @@ class Phrase:
             return self.direct
         first, *rest = marker.split()
         if first == "के":
-            compound = (Word(word, tuple(of) or (self.head,)) for word in rest)
-            return (*self.genitive(Agreement("m"), oblique=True), *compound)
+            compound = (GoldWord(word, tuple(of) or (self.head,)) for word in rest)
+            return (*self.genitive(HindiAgreement("m"), oblique=True), *compound)
         return self._with(first, self.fused.get(first), of)
 
-    def genitive(self, agreement: Agreement, oblique: bool = False, of: Sequence[Word] = ()) -> tuple[Word, ...]:
+    def genitive(
+        self, agreement: HindiAgreement, oblique: bool = False, of: Sequence[GoldWord] = ()
+    ) -> tuple[GoldWord, ...]:
         """राम का, राम की, मेरे: का agrees with what is possessed."""
         own = self.fused.get("का")
         return self._with(inflected("का", agreement, oblique), own and inflected(own, agreement, oblique), of)
 
-    def _with(self, marker: str, fused: str | None, of: Sequence[Word]) -> tuple[Word, ...]:
+    def _with(self, marker: str, fused: str | None, of: Sequence[GoldWord]) -> tuple[GoldWord, ...]:
         if fused:
-            return (Word(fused, (self.head, *of)),)
-        return (*self.oblique, Word(marker, tuple(of) or (self.head,)))
+            return (GoldWord(fused, (self.head, *of)),)
+        return (*self.oblique, GoldWord(marker, tuple(of) or (self.head,)))
 
 
 # English subject, object and possessive; Hindi and its forms with ने, को, से and का
-_PRONOUNS: dict[str, tuple[str, str, Agreement, str, str, str, str, str]] = {
-    "I": ("me", "my", Agreement("m", first=True), "मैं", "मैंने", "मुझे", "मुझसे", "मेरा"),
-    "you": ("you", "your", Agreement("m", True), "आप", "आपने", "आपको", "आपसे", "आपका"),
-    "he": ("him", "his", Agreement("m"), "वह", "उसने", "उसे", "उससे", "उसका"),
-    "she": ("her", "her", Agreement("f"), "वह", "उसने", "उसे", "उससे", "उसका"),
-    "it": ("it", "its", Agreement("m"), "वह", "उसने", "उसे", "उससे", "उसका"),
-    "we": ("us", "our", Agreement("m", True), "हम", "हमने", "हमें", "हमसे", "हमारा"),
-    "they": ("them", "their", Agreement("m", True), "वे", "उन्होंने", "उन्हें", "उनसे", "उनका"),
+_PRONOUNS: dict[str, tuple[str, str, HindiAgreement, str, str, str, str, str]] = {
+    "I": ("me", "my", HindiAgreement("m", first=True), "मैं", "मैंने", "मुझे", "मुझसे", "मेरा"),
+    "you": ("you", "your", HindiAgreement("m", True), "आप", "आपने", "आपको", "आपसे", "आपका"),
+    "he": ("him", "his", HindiAgreement("m"), "वह", "उसने", "उसे", "उससे", "उसका"),
+    "she": ("her", "her", HindiAgreement("f"), "वह", "उसने", "उसे", "उससे", "उसका"),
+    "it": ("it", "its", HindiAgreement("m"), "वह", "उसने", "उसे", "उससे", "उसका"),
+    "we": ("us", "our", HindiAgreement("m", True), "हम", "हमने", "हमें", "हमसे", "हमारा"),
+    "they": ("them", "their", HindiAgreement("m", True), "वे", "उन्होंने", "उन्हें", "उनसे", "उनका"),
 }
 PEOPLE = ("I", "you", "he", "she", "we", "they")
 
 
-def pronoun(name: str, role: str = "subject", agreement: Agreement | None = None, animate: bool = True) -> Phrase:
+def pronoun(
+    name: str, role: str = "subject", agreement: HindiAgreement | None = None, animate: bool = True
+) -> HindiPhrase:
     """`agreement` is that of the noun that it stands for; one honoured person is वे."""
     them, whose, own, *forms = _PRONOUNS[name]
     agreement = agreement or own
     if agreement.plural and name in ("he", "she"):
         forms = list(_PRONOUNS["they"][3:])
-    head = Word({"subject": name, "object": them, "possessive": whose}[role])
+    head = GoldWord({"subject": name, "object": them, "possessive": whose}[role])
     direct, *fused = forms
-    written = (Word(direct, (head,)),)
+    written = (GoldWord(direct, (head,)),)
     cases = dict(zip(("ने", "को", "से", "का"), fused, strict=True))
-    return Phrase((head,), head, written, written, agreement, name, animate, fused=cases)
+    return HindiPhrase((head,), head, written, written, agreement, name, animate, fused=cases)
 
 
-def possessive(name: str, own: bool) -> Phrase:
+def possessive(name: str, own: bool) -> HindiPhrase:
     """ "my" as मेरा, and as अपना where what is possessed is the subject's `own`."""
     phrase = pronoun(name, "possessive")
-    return Phrase(
+    return HindiPhrase(
         phrase.english, phrase.head, (), (), phrase.agreement, name, fused={"का": "अपना"} if own else phrase.fused
     )
 
@@ -84,34 +88,36 @@ def possessive(name: str, own: bool) -> Phrase:
 WHO = {"ने": "किसने", "को": "किसे", "से": "किससे", "का": "किसका"}
 
 
-def who(name: str = "who") -> Phrase:
-    head = Word(name)
-    written = (Word("कौन", (head,)),)
-    return Phrase((head,), head, written, written, Agreement("m"), "he", fused=WHO)
+def who(name: str = "who") -> HindiPhrase:
+    head = GoldWord(name)
+    written = (GoldWord("कौन", (head,)),)
+    return HindiPhrase((head,), head, written, written, HindiAgreement("m"), "he", fused=WHO)
 
 
-def what() -> Phrase:
-    head = Word("what")
-    written = (Word("क्या", (head,)),)
-    return Phrase((head,), head, written, written, Agreement("m"), "it", animate=False)
+def what() -> HindiPhrase:
+    head = GoldWord("what")
+    written = (GoldWord("क्या", (head,)),)
+    return HindiPhrase((head,), head, written, written, HindiAgreement("m"), "it", animate=False)
 
 
-def proper(english: str, hindi: str, gender: Gender, animate: bool = True) -> Phrase:
-    head = Word(english)
+def proper(english: str, hindi: str, gender: Gender, animate: bool = True) -> HindiPhrase:
+    head = GoldWord(english)
     name = "it" if not animate else "he" if gender == "m" else "she"
-    return Phrase((head,), head, (Word(hindi, (head,)),), (Word(hindi, (head,)),), Agreement(gender), name, animate)
+    return HindiPhrase(
+        (head,), head, (GoldWord(hindi, (head,)),), (GoldWord(hindi, (head,)),), HindiAgreement(gender), name, animate
+    )
 
 
-def both(one: Phrase, other: Phrase) -> Phrase:
+def both(one: HindiPhrase, other: HindiPhrase) -> HindiPhrase:
     """Women keep feminine forms; with a man among them everybody is masculine."""
-    conjunction = Word("and")
+    conjunction = GoldWord("and")
     gender: Gender = "f" if one.agreement.gender == other.agreement.gender == "f" else "m"
     direct, oblique = (
-        (*first, Word("और", (conjunction,)), *second)
+        (*first, GoldWord("और", (conjunction,)), *second)
         for first, second in ((one.direct, other.direct), (one.oblique, other.oblique))
     )
     english = (*one.english, conjunction, *other.english)
-    return Phrase(english, other.head, direct, oblique, Agreement(gender, True), "they")
+    return HindiPhrase(english, other.head, direct, oblique, HindiAgreement(gender, True), "they")
 
 
 # English determiner: Hindi before a noun in the direct and in the oblique case
@@ -123,45 +129,45 @@ _DETERMINERS = {
 
 
 @dataclass(frozen=True)
-class Determiner:
+class HindiDeterminer:
     """What stands before adjective and noun: "the", "", a word of the table, one with its Hindi, or a possessor."""
 
     english: str = ""
     hindi: str = ""
-    possessor: Phrase | None = None
+    possessor: HindiPhrase | None = None
 
-    def write(self, agreement: Agreement, following: str) -> tuple[list[Word], list[Word], list[Word]]:
+    def write(self, agreement: HindiAgreement, following: str) -> tuple[list[GoldWord], list[GoldWord], list[GoldWord]]:
         """English, direct and oblique Hindi; "the" has no counterpart."""
         if self.possessor is not None:
-            ending = [] if self.possessor.fused else [Word("'s", glued=True)]
+            ending = [] if self.possessor.fused else [GoldWord("'s", glued=True)]
             direct, oblique = (list(self.possessor.genitive(agreement, case, ending)) for case in (False, True))
             return [*self.possessor.english, *ending], direct, oblique
         if not self.english:
             return [], [], []
         silent = following == "honest"  # whose h nobody hears
-        word = Word("an" if silent else article(following)) if self.english == "a" else Word(self.english)
+        word = GoldWord("an" if silent else article(following)) if self.english == "a" else GoldWord(self.english)
         if self.english == "the":
             return [word], [], []
         near, far = (self.hindi, self.hindi) if self.hindi else _DETERMINERS[self.english]
         return (
             [word],
-            [Word(inflected(near, agreement), (word,))],
-            [Word(inflected(far, agreement, oblique=True), (word,))],
+            [GoldWord(inflected(near, agreement), (word,))],
+            [GoldWord(inflected(far, agreement, oblique=True), (word,))],
         )
 
 
 def noun_phrase(
-    noun: Noun, plural: bool = False, determiner: Determiner | None = None, adjective: Adjective | None = None
-) -> Phrase:
-    agreement = Agreement(noun.gender, plural or "honoured" in noun.kinds)
-    head = Word((noun.plural or noun.english) if plural else noun.english)
-    quality = [Word(adjective.english)] if adjective else []
+    noun: HindiNoun, plural: bool = False, determiner: HindiDeterminer | None = None, adjective: Adjective | None = None
+) -> HindiPhrase:
+    agreement = HindiAgreement(noun.gender, plural or "honoured" in noun.kinds)
+    head = GoldWord((noun.plural or noun.english) if plural else noun.english)
+    quality = [GoldWord(adjective.english)] if adjective else []
     following = (quality or [head])[0].text
-    before, direct, oblique = (determiner or Determiner()).write(agreement, following)
+    before, direct, oblique = (determiner or HindiDeterminer()).write(agreement, following)
     for written, is_oblique in ((direct, False), (oblique, True)):
         if adjective:
-            written.append(Word(inflected(adjective.hindi, agreement, is_oblique), tuple(quality)))
-        written.append(Word(noun.form(plural, is_oblique), (head,)))
+            written.append(GoldWord(inflected(adjective.hindi, agreement, is_oblique), tuple(quality)))
+        written.append(GoldWord(noun.form(plural, is_oblique), (head,)))
     human = noun.is_any("person kin honoured adult")
     if plural:
         name = "they"
@@ -170,4 +176,4 @@ def noun_phrase(
     else:
         name = "it"
     alive = human or noun.is_any("animal")
-    return Phrase((*before, *quality, head), head, tuple(direct), tuple(oblique), agreement, name, alive, noun)
+    return HindiPhrase((*before, *quality, head), head, tuple(direct), tuple(oblique), agreement, name, alive, noun)
