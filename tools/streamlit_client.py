@@ -146,7 +146,7 @@ class PageSession:
 
     def translation(self) -> str:
         """The translation, as it is read out: its language, its words and its log-probability."""
-        return next((text for text in self.texts() if 'class="translation"' in text), "")
+        return next((text for text in self.texts() if 'class="translation ' in text), "")
 
 
 def _texts(element: Element) -> Iterator[str]:

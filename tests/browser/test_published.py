@@ -15,14 +15,14 @@ from transformer import Translator
 from transformer.taps import Ablate, Site
 from transformer.trace import KINDS, Kind, Trace
 
-MODEL = "english-french"
+MODEL = Path(__file__).parents[2] / "checkpoints/english-french"
 TEXT = "The animal didn't cross the street because it was too wide."
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("published") / "page.html"
-    assert main(["publish", MODEL, "--single", str(path)]) == 0
+    assert main(["publish", str(MODEL), "--single", str(path)]) == 0
     return path
 
 
