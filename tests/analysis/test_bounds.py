@@ -54,7 +54,7 @@ from headlight.analysis.order import encoder_states
 from headlight.analysis.reference import read_reference
 from headlight.analysis.several_heads import several_heads
 from headlight.analysis.stream import stream
-from headlight.charts.svg import Block, patterns_svg
+from headlight.charts.svg import HeadBlock, patterns_svg
 from headlight.charts.typeset import png
 from transformer.decoding import beam
 from headlight.machine import give_back, keep_few_products, return_large_blocks
@@ -82,7 +82,7 @@ def decoded(decoding):
 def blocks():
     labels, none = [str(n) for n in range(512)], np.zeros((512, 512), bool)
     weights = np.random.default_rng(0).dirichlet(np.full(512, 0.02), (3, 4, 512))
-    return [Block(name, weights.astype(np.float32), labels, labels, none, None) for name in "abc"]
+    return [HeadBlock(name, weights.astype(np.float32), labels, labels, none, None) for name in "abc"]
 
 keep_few_products()
 return_large_blocks()

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow  # starts a server for real, twice
 bench = import_module("benchmarks.class")
 
 
-class Alone(bench.Server):
+class Alone(bench.RestartableServer):
     def launch(self) -> None:
         self.child = forked(serve, self.port, str(self.folder / "classes"))
 
