@@ -1,4 +1,4 @@
-"""What this process takes of the machine: how it keeps and returns freed memory, and how many processor cores."""
+"""Limits on freed memory that the process keeps, and the number of processor cores that it may use."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _malloc(function: str, *numbers: int) -> None:
 
 
 def cores() -> int:
-    """Those that this process may use; all, on a system that does not say."""
+    """Return the number of processor cores that this process may use; all of them where the system does not say."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -97,12 +97,12 @@ class Tokenizer:
         A merge ("bpe") or word ("words") has to occur `min_frequency` times; characters are all kept
         while there is room, the most frequent first. Raises ValueError for an unknown kind and for no text.
         """
-        if kind not in _BLANKS:
-            raise ValueError(f"The tokenizer kind is {kind!r}; choose one of {', '.join(_BLANKS)}.")
+        if kind not in UNTRAINED:
+            raise ValueError(f"The tokenizer kind is {kind!r}; choose one of {', '.join(UNTRAINED)}.")
         if vocab_size <= len(SPECIALS):
             raise ValueError(f"vocab_size is {vocab_size}; choose more than the {len(SPECIALS)} special tokens.")
         in_bytes = kind == "bpe" and vocab_size >= ROOM_FOR_BYTES
-        inner = _BLANKS[kind]()
+        inner = UNTRAINED[kind]()
         learned = vocab_size - len(BYTES) * in_bytes
         inner.train_from_iterator(texts, _trainer(kind, learned, min_frequency))
         if inner.get_vocab_size() == len(SPECIALS):
@@ -298,7 +298,7 @@ def _blank(model: models.Model, split: pre_tokenizers.PreTokenizer | None) -> to
     return inner
 
 
-_BLANKS = {
+UNTRAINED = {
     "bpe": lambda: _blank(models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True), pre_tokenizers.Punctuation("isolated")),
     "words": lambda: _blank(
         models.WordLevel(unk_token=SPECIALS[UNK]),

@@ -53,7 +53,7 @@ class Pronouns:
 
 @dataclass(frozen=True)
 class Context:
-    """What is known of the queries and keys of one kind of attention. Row t of the decoder writes token t + 1."""
+    """The masks and gold alignment of one kind of attention in a batch. Row t of the decoder writes token t + 1."""
 
     rows: Tensor  # bool [B, Q], the queries that are no padding
     visible: Tensor  # bool [B, Q, K]
@@ -132,7 +132,7 @@ class Measure:
 
     @property
     def digits(self) -> int:
-        """How many decimals mean something: a head is worth few nats, so they need more."""
+        """The decimals to show: more for nats, since a single head changes the loss by little."""
         return 4 if self.unit == "nats" else 2
 
     @property

@@ -94,7 +94,7 @@ def guessed(card: Mapping[str, Any], words: Sequence[str], log_prob_per_token: f
 def unread_note(
     words: Sequence[str], who: str = "The model", mark: str = '"', shown: Callable[[str], str] = str
 ) -> str:
-    """What to say of words that a model guessed, each between marks, as `shown` makes it safe to show."""
+    """Return the note on words that a model guessed, each between marks and escaped by `shown`."""
     named = [f"{mark}{shown(word[:LONGEST_NAMED])}{mark}" for word in words[:MOST_NAMED]]
     more = [f"{len(words) - MOST_NAMED} more"] * (len(words) > MOST_NAMED)
     *most, last = [*named, *more]

@@ -17,7 +17,8 @@ from torch import Tensor, nn
 
 from headlight.viewer.packing import pack
 from transformer.checkpoint import Checkpoint
-from transformer.config import ModelConfig
+from transformer.model import Transformer
+from transformer.tokenizers import SPECIALS, UNTRAINED, Tokenizer
 
 LARGEST = 511  # with its sign, a number of 10 bits
 
@@ -48,7 +49,7 @@ def model_bytes(checkpoint: Checkpoint, facts: dict[str, Any]) -> bytes:
 
     Raises ValueError for a model that js/network.js does not compute, or a tokenizer that js/tokenizer.js cannot read.
     """
-    check_config(checkpoint.model.config)
+    check_model(checkpoint.model)
     arrays: dict[str, NDArray[Any]] = {}
     for name, weights in unique_tensors(checkpoint.model).items():
         if weights.dim() != 2:
@@ -61,16 +62,18 @@ def model_bytes(checkpoint: Checkpoint, facts: dict[str, Any]) -> bytes:
     source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
     header = {
         "config": checkpoint.model.config.to_dict(),
-        "source_tokenizer": _tokenizer(source.inner.to_str()),
-        "target_tokenizer": None if target is source else _tokenizer(target.inner.to_str()),
+        "source_tokenizer": _tokenizer(source),
+        "target_tokenizer": None if target is source else _tokenizer(target),
         **facts,
     }
     return gzip.compress(pack(header, arrays), mtime=0)
 
 
-def check_config(config: ModelConfig) -> None:
+def check_model(model: Transformer) -> None:
     """Raise ValueError naming what js/network.js does not compute."""
-    facts = config.to_dict()
+    if type(model) is not Transformer:
+        raise ValueError(f"The model is a {type(model).__name__}; a page computes the paper's network only.")
+    facts = model.config.to_dict()
     computed = {"norm": ("pre", "post"), "activation": ("relu",)}
     for field, values in computed.items():
         if facts[field] not in values:
@@ -87,13 +90,31 @@ def _four_a_byte(numbers: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return (four << np.array([0, 2, 4, 6], np.uint8)).sum(1, dtype=np.uint8)
 
 
-def _tokenizer(text: str) -> dict[str, Any]:
-    """What js/tokenizer.js reads of a tokenizer's JSON. Raises ValueError for a kind that it does not know."""
-    content = json.loads(text)
-    model, cut = content["model"], content["pre_tokenizer"]
-    kinds = [part["type"] for part in cut.get("pretokenizers", [cut])] if cut else []
-    known = {"BPE": [["Metaspace", "Punctuation"]], "WordLevel": [["Split"], ["Metaspace", "Split"]]}
-    if kinds not in known.get(model["type"], []):
-        raise ValueError(f"The model's tokenizer ({model['type']}, cut by {kinds}) is none that a page can run.")
+def _tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return what js/tokenizer.js reads of a tokenizer.
+
+    Raises ValueError for one that cuts texts in another way than those that are trained here.
+    """
+    content = json.loads(tokenizer.inner.to_str())
+    vocabulary = content["model"]["vocab"]
+    ours = [json.loads(make().to_str()) for make in UNTRAINED.values()]
+    alike = {vocabulary.get(name) for name in SPECIALS} == tokenizer.special_ids
+    if not alike or len(vocabulary) != tokenizer.vocab_size or not any(_cuts_alike(content, one) for one in ours):
+        raise ValueError(
+            f"The model's tokenizer ({content['model']['type']}) is not of the kinds that are trained here, and a page "
+            "runs those only."
+        )
     kept = ("type", "vocab", "merges", "byte_fallback")
-    return {"model": {key: model[key] for key in kept if key in model}, "pre_tokenizer": {"type": kinds[0]}}
+    kind = content["pre_tokenizer"]["type"]
+    return {"model": {key: content["model"][key] for key in kept if key in content["model"]}, "cut": kind}
+
+
+def _cuts_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two tokenizers differ in nothing but their vocabulary, and in bytes for unknown characters."""
+    learned = ("vocab", "merges", "byte_fallback")
+
+    def rules(content: dict[str, Any]) -> list[Any]:
+        model = {key: value for key, value in content["model"].items() if key not in learned}
+        return [content["normalizer"], content["pre_tokenizer"], model]
+
+    return rules(one) == rules(other)

@@ -149,6 +149,7 @@ def test_keys_choose_a_head_and_the_theme_is_kept(tab: Page, file: Path) -> None
 def test_an_address_that_says_nonsense(tab: Page, file: Path) -> None:
     show(tab, file, "text=A%20dog.&kind=other&layer=99&head=0&changes=cross.9.9,x,encoder.1.1")
     expect(tab.get_by_role("heading", name=re.compile("^Layer"))).to_be_visible()
+    expect(tab.get_by_text("1 head is off")).to_be_visible()  # of those that the address names, the model has one
 
 
 def test_it_fits_a_phone(tab: Page, file: Path) -> None:

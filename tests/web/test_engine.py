@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tokenizers
 import torch
 
 from headlight import checkpoints, folders
 from headlight.corpora.corpora import open_split
+from headlight.web import publish
 from headlight.web.model_file import in_ten_bits, model_bytes, round_weights
-from tests.small import small_checkpoint
+from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer import Translator
 from transformer.checkpoint import Checkpoint
 from transformer.config import ModelConfig, StackConfig
@@ -159,6 +161,27 @@ def test_what_the_engine_lacks_is_refused_by_name(change: dict[str, Any], word: 
     checkpoint.model.config = replace(checkpoint.model.config, **change)
     with pytest.raises(ValueError, match=word):
         model_bytes(checkpoint, {})
+
+
+def test_other_architectures_and_tokenizers_are_refused() -> None:
+    with pytest.raises(ValueError, match="The model is a T5"):
+        model_bytes(small_t5_checkpoint(), {})
+    checkpoint = small_checkpoint()
+    lowercase = json.loads(checkpoint.source_tokenizer.inner.to_str())
+    lowercase["normalizer"]["normalizers"].append({"type": "Lowercase"})
+    checkpoint.source_tokenizer = Tokenizer(tokenizers.Tokenizer.from_str(json.dumps(lowercase)))
+    with pytest.raises(ValueError, match="tokenizer"):
+        model_bytes(checkpoint, {})
+    checkpoint = small_checkpoint()
+    checkpoint.target_tokenizer = checkpoint.target_tokenizer.of_size(500)  # rows without tokens
+    with pytest.raises(ValueError, match="tokenizer"):
+        model_bytes(checkpoint, {})
+
+
+def test_a_page_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publish, "LARGEST_FILE", 100_000)
+    with pytest.raises(ValueError, match=r"The page with reverse has 0\.\d MB"):
+        publish.single_page("reverse")
 
 
 def test_every_model_that_ships_can_be_published() -> None:

@@ -10,7 +10,7 @@ const KIND_NAMES = ["encoder", "decoder", "cross"],
   UNSURE = 0.5; // below it a token was guessed rather than known
 const CAUTION_TEXT = "Attention shows where a head looked, not why a word was chosen.";
 
-// ---- words that the model never read (headlight/analysis/unread.py) ---------------------------------
+// ---- words that the model never read (headlight/analysis/typical.py) ---------------------------------
 
 const WORDS = /[\p{L}\p{Nl}\p{No}]+/gu;
 const folded = word => word.toLowerCase().replaceAll("\u00df", "ss");
@@ -304,6 +304,7 @@ class App {
 
   opened({ config, name, card, words }) {
     this.facts = { config, card, words: new Set(words) };
+    this.view.off = this.view.off.filter(change => this.exists(change));
     const { source, target, examples } = card;
     if (source) this.label.textContent = `Type a sentence in ${source}`;
     const shares = "below each token, its probability in per cent";
@@ -338,6 +339,13 @@ class App {
     this.address();
     this.written.classList.add("waiting");
     this.worker.postMessage({ id: ++this.asked, text, off: this.off });
+  }
+
+  // Whether the model has a head that an address names.
+  exists(change) {
+    const [, kind, layer, head] = CHANGE.exec(change),
+      { n_layers: layers, n_heads: heads } = this.facts.config[kind === "encoder" ? kind : "decoder"];
+    return +layer >= 1 && +layer <= layers && +head >= 1 && +head <= heads;
   }
 
   // The heads that are off, as the worker calls them.
@@ -519,7 +527,9 @@ class App {
 
   // A link to another view of this page was followed.
   follow() {
+    if (!this.facts) return;
     this.view = readAddress();
+    this.view.off = this.view.off.filter(change => this.exists(change));
     this.input.value = this.view.text ?? this.input.value;
     this.ask();
   }

@@ -9,9 +9,8 @@ const BYTE = /^<0x([0-9A-F]{2})>$/;
 
 export class Tokenizer {
   constructor(content) {
-    const { model, pre_tokenizer: cut } = content;
-    this.kind = model.type === "BPE" ? "bpe" : cut.type === "Split" ? "characters" : "words";
-    if (!["BPE", "WordLevel"].includes(model.type)) throw new Error(`The tokenizer is of type ${model.type}.`);
+    const { model, cut } = content;
+    this.kind = model.type === "BPE" ? "bpe" : cut === "Split" ? "characters" : "words";
     this.ids = new Map(Object.entries(model.vocab));
     this.pieces = [];
     for (const [piece, id] of this.ids) this.pieces[id] = piece;
