@@ -92,6 +92,9 @@ def test_a_head_is_switched_off_and_on_again(tab: Page, file: Path, model: Trans
     assert tab.url.endswith("layer=3&head=4&changes=cross.3.4")
     tab.reload()  # the link says so too
     expect(tab.get_by_text("1 head is off")).to_be_visible()
+    tab.get_by_role("radio", name="Step by step").click()  # where the search is without the head as well
+    expect(tab.locator(".player")).to_be_visible()
+    expect(tab.get_by_text("1 head is off")).to_be_visible()
     tab.get_by_role("button", name="All on").click()
     expect(tab.locator(".token b")).to_have_text(with_all)
 

@@ -427,16 +427,30 @@ class App {
     });
   }
 
-  // Where a token was chosen in the model's place, that is said, and can be taken back.
+  // What the reader changed is said, and can be taken back: a token chosen in the model's place, and heads that are off.
   branching() {
     const { forced } = this.view,
-      back = el("button", { class: "plain", type: "button" }, "Let it choose again");
-    back.onclick = () => this.search({ forced: [] });
-    this.branch.replaceChildren(
-      ...(forced.length
-        ? ["You chose the token of step ", String(forced.length), "; the model goes on from there. ", back]
-        : []),
-    );
+      back = this.button("Let it choose again", () => this.search({ forced: [] })),
+      said = `You chose the token of step ${forced.length}; the model goes on from there. `;
+    this.branch.replaceChildren(...(forced.length ? [said, back] : []), ...this.headsOff());
+  }
+
+  button(text, act) {
+    const made = el("button", { class: "plain", type: "button" }, text);
+    made.onclick = act;
+    return made;
+  }
+
+  switchOff(heads) {
+    this.view.off = heads;
+    this.ask();
+  }
+
+  // How many heads are off, and what switches them on again; nothing where all are on.
+  headsOff() {
+    const { length } = this.view.off,
+      count = length === 1 ? "1 head is off" : `${length} heads are off`;
+    return length ? [el("span", {}, count), this.button("All on", () => this.switchOff([]))] : [];
   }
 
   // ---- every head ---------------------------------------------------------------------------------------
@@ -495,21 +509,11 @@ class App {
       here = `${kind}.${layer + 1}.${head + 1}`,
       { off } = this.view,
       isOff = off.includes(here);
-    const button = (text, act) => {
-      const made = el("button", { class: "plain", type: "button" }, text);
-      made.onclick = act;
-      return made;
-    };
-    const change = next => () => {
-      this.view.off = next;
-      this.ask();
-    };
     const name = `${kind} ${layer + 1}.${head + 1}`;
     const one = isOff
-      ? button(`Switch ${name} on`, change(off.filter(other => other !== here)))
-      : button(`Switch ${name} off`, change([...off, here]));
-    const count = off.length === 1 ? "1 head is off" : `${off.length} heads are off`;
-    this.heads.replaceChildren(one, ...(off.length ? [el("span", {}, count), button("All on", change([]))] : []));
+      ? this.button(`Switch ${name} on`, () => this.switchOff(off.filter(other => other !== here)))
+      : this.button(`Switch ${name} off`, () => this.switchOff([...off, here]));
+    this.heads.replaceChildren(one, ...this.headsOff());
   }
 
   address() {
