@@ -1,7 +1,7 @@
-"""A checkpoint as bytes for the browser: its configuration, its tokenizers, and its weights in 10 bits.
+"""A checkpoint as bytes for the browser: its configuration, its tokenizers, and its weights in 10 bits, or in 8.
 
-Each row of a matrix is rounded to whole multiples of a step of its own, its largest number / 511. js/weights.js reads
-them.
+Each row of a matrix is rounded to whole multiples of a step of its own, its largest number / 511, or / 127.
+js/weights.js reads them.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from transformer.checkpoint import Checkpoint
 from transformer.model import Transformer
 from transformer.tokenizers import SPECIALS, UNTRAINED, Tokenizer
 
-LARGEST = 511  # with its sign, a number of 10 bits
+BITS = 10  # of each weight
 
 
-def round_weights(model: nn.Module) -> None:
-    """Replace each matrix [rows, columns] of the model by what its 10 bits stand for, in place."""
+def round_weights(model: nn.Module, bits: int = BITS) -> None:
+    """Replace each matrix [rows, columns] of the model by what its bits stand for, in place."""
     with torch.no_grad():
         for weights in unique_tensors(model).values():
             if weights.dim() == 2:
-                numbers, step = in_ten_bits(weights)
+                numbers, step = in_bits(weights, bits)
                 weights.copy_(numbers.float() * step)
 
 
-def in_ten_bits(weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Whole numbers from -511 to 511 [rows, columns], and the step of each row [rows, 1]."""
+def in_bits(weights: Tensor, bits: int = BITS) -> tuple[Tensor, Tensor]:
+    """Whole numbers of so many bits [rows, columns], and the step of each row [rows, 1]."""
     largest = weights.abs().amax(dim=1, keepdim=True).float()
-    step = torch.where(largest > 0, largest / LARGEST, 1.0)
+    step = torch.where(largest > 0, largest / (2 ** (bits - 1) - 1), 1.0)
     return (weights / step).round().to(torch.int16), step
 
 
@@ -44,8 +44,8 @@ def unique_tensors(model: nn.Module) -> dict[str, Tensor]:
     return {name: parameter.detach() for name, parameter in model.named_parameters()}
 
 
-def model_bytes(checkpoint: Checkpoint, facts: dict[str, Any]) -> bytes:
-    """Return the model, compressed; `facts` are added to its header.
+def model_bytes(checkpoint: Checkpoint, facts: dict[str, Any], bits: int = BITS) -> bytes:
+    """Return the model, compressed, each weight in 10 bits or 8; `facts` are added to its header.
 
     Raises ValueError for a model that js/network.js does not compute, or a tokenizer that js/tokenizer.js cannot read.
     """
@@ -55,9 +55,11 @@ def model_bytes(checkpoint: Checkpoint, facts: dict[str, Any]) -> bytes:
         if weights.dim() != 2:
             arrays[name] = weights.float().numpy()
             continue
-        numbers, step = (tensor.numpy() for tensor in in_ten_bits(weights))
-        arrays[f"{name}.high"] = (numbers >> 2).astype(np.int8).view(np.uint8)
-        arrays[f"{name}.low"] = _four_a_byte((numbers & 3).astype(np.uint8))
+        numbers, step = (tensor.numpy() for tensor in in_bits(weights, bits))
+        if bits == BITS:
+            arrays[f"{name}.low"] = _four_a_byte((numbers & 3).astype(np.uint8))
+            numbers = numbers >> 2
+        arrays[f"{name}.high"] = numbers.astype(np.int8).view(np.uint8)
         arrays[f"{name}.step"] = step.astype(np.float32)
     source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
     header = {

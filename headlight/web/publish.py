@@ -13,12 +13,26 @@ from headlight import checkpoints, folders
 from headlight.importers.examples import Example, examples, suggested
 from headlight.viewer.export import digest
 from headlight.viewer.scripts import VIEWS, style, viewer_script
+from headlight.web.lessons import lessons_of
 from headlight.web.model_file import model_bytes
 from transformer.model import count_parameters
 
 SCRIPTS = Path(__file__).parent / "js"
-ENGINE = ("weights", "network", "decoding", "tokenizer", "tree", "worker")  # the modules of the worker, in their order
+ENGINE = (
+    "weights",
+    "network",
+    "decoding",
+    "tokenizer",
+    "tree",
+    "measures",
+    "lessons",
+    "worker",
+)  # the modules of the worker, in their order
 PLAYER = ("drawing", "chips", "candidates", "looks", "tree", "beam", "hypotheses", "player")
+LESSONS = (
+    *("prose", "storage", "progress", "question_head", "question_row", "question_order", "question"),
+    *("lessons", "lesson", "judging", "web_lessons"),
+)
 CARD_FIELDS = ("title", "source", "target", "typical")  # what the page reads of a card
 LARGEST_FILE = 16_000_000  # bytes; more is refused by what sends and keeps such files
 _IMPORT = re.compile(r"^import \{[^}]*\} from [^;]+;\n", re.MULTILINE)
@@ -37,7 +51,9 @@ def single_page(name: str | Path) -> str:
     card["examples"] = [{"text": example.text, "why": example.why} for example in offered]
     card["parameters"] = f"{count_parameters(checkpoint.model):,} parameters"
     facts = {"name": folder.name, "card": card, "words": sorted(checkpoints.read_words(folder))}
-    page = _document(str(card.get("title") or folder.name), model_bytes(checkpoint, facts))
+    ships = folder.resolve().parent == folders.checkpoints().resolve()
+    facts["lessons"], companions = lessons_of(folder.name) if ships else ([], {})
+    page = _document(str(card.get("title") or folder.name), model_bytes(checkpoint, facts), companions)
     if len(page.encode()) > LARGEST_FILE:
         size = len(page.encode()) / 1e6
         raise ValueError(
@@ -47,11 +63,15 @@ def single_page(name: str | Path) -> str:
     return page
 
 
-def _document(title: str, model: bytes) -> str:
+def _document(title: str, model: bytes, companions: dict[str, bytes]) -> str:
     code, look = page_script(), page_style()
     policy = (
         f"default-src 'none'; script-src '{digest(code)}'; worker-src blob:; style-src '{digest(look)}'; "
         "base-uri 'none'; form-action 'none'"
+    )
+    blocks = "\n".join(
+        f'<script type="application/octet-stream" id="{escape(name)}">{base64.b64encode(data).decode("ascii")}</script>'
+        for name, data in {"model": model, **{f"model-{name}": data for name, data in companions.items()}}.items()
     )
     return f"""<!doctype html>
 <html lang="en" class="themed" data-theme="light">
@@ -64,7 +84,7 @@ def _document(title: str, model: bytes) -> str:
 </head>
 <body>
 <noscript>This page computes a translation in your browser: allow it to run its script.</noscript>
-<script type="application/octet-stream" id="model">{base64.b64encode(model).decode("ascii")}</script>
+{blocks}
 <script>{code}</script>
 </body>
 </html>
@@ -73,18 +93,24 @@ def _document(title: str, model: bytes) -> str:
 
 def engine_script() -> str:
     """The worker's modules as one script."""
-    modules = ((SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in ENGINE)
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", module)) for module in modules)
+    return "\n".join(map(_without_exports, ENGINE))
+
+
+def _without_exports(module: str) -> str:
+    """A module as a part of a script that has what it imports."""
+    return _EXPORT.sub("", _IMPORT.sub("", (SCRIPTS / f"{module}.js").read_text(encoding="utf-8")))
 
 
 @cache
 def page_script() -> str:
     """The script of every such page, in a scope of its own: the viewer's, the page's, and the worker's as a text."""
     constants = f'const MODEL_BLOCK = "model",\n  ENGINE = {json.dumps(engine_script())};\n'
-    return f"(() => {{\n{constants}{viewer_script(*VIEWS, *PLAYER, 'description', 'web')}\n}})();\n"
+    viewer = viewer_script(*VIEWS, *PLAYER, *LESSONS, "description", "web")
+    return f"(() => {{\n{constants}{_without_exports('measures')}{viewer}\n}})();\n"
 
 
 @cache
 def page_style() -> str:
     """The style sheets of the page and its views."""
-    return style("views") + style("viewer") + style("decoding") + style("web")
+    lessons = f".lessons-page {{\n{style('question')}{style('lessons')}}}\n"  # apart: the app has them in a shadow tree
+    return style("views") + style("viewer") + style("decoding") + style("web") + lessons

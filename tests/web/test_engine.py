@@ -16,7 +16,7 @@ import torch
 from headlight import checkpoints, folders
 from headlight.corpora.corpora import open_split
 from headlight.web import publish
-from headlight.web.model_file import in_ten_bits, model_bytes, round_weights
+from headlight.web.model_file import in_bits, model_bytes, round_weights
 from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer import Translator
 from transformer.checkpoint import Checkpoint
@@ -143,7 +143,7 @@ def test_other_networks(kind: Any, tmp_path: Path) -> None:
 def test_ten_bits_are_as_near_as_a_row_allows() -> None:
     weights = torch.randn(7, 5) * torch.logspace(-6, 3, 7)[:, None]
     weights[2] = 0
-    numbers, step = in_ten_bits(weights)
+    numbers, step = in_bits(weights)
     assert numbers.abs().max() <= 511
     assert (numbers * step - weights).abs().max(1).values.le(weights.abs().amax(1) / 1022 * 1.001 + 1e-30).all()
 

@@ -213,13 +213,18 @@ def _true_choice(step: Step, measuring: LessonComputer) -> Json:
     return {"answer": holds.index(True)}
 
 
+def heads_compared(step: Step) -> tuple[str, Run] | None:
+    """The kind of attention, and the run, of which a step orders heads: there are its pictures to look at."""
+    compared = {(option.by.head.kind, option.by.run) for option in step.options if option.by.head is not None}
+    if len(compared) != 1 or any(option.by.what != "measure" for option in step.options):
+        return None
+    return compared.pop()
+
+
 def _pose_order(step: Step, measuring: LessonComputer) -> Json:
     items = {"items": [_text(step.options[i].text, measuring) for i in shuffled(step)]}
-    kinds = {(option.by.head.kind, option.by.run) for option in step.options if option.by.head is not None}
-    if len(kinds) != 1 or any(option.by.what != "measure" for option in step.options):
-        return items
-    (kind, run), *_ = kinds  # heads of one kind are compared: that kind is what there is to look at
-    return items | _thumbnails(measuring.trace(run), kind)
+    compared = heads_compared(step)
+    return items | _thumbnails(measuring.trace(compared[1]), compared[0]) if compared else items
 
 
 def _true_order(step: Step, measuring: LessonComputer) -> Json:

@@ -353,3 +353,8 @@ def filled(text: str, values: Iterable[str]) -> str:
 def places(text: str) -> list[Named]:
     """The expressions of a text that was read, in their order."""
     return [parse(place) for place in _PLACE.findall(text)]
+
+
+def pieces(text: str) -> list[str | Named]:
+    """A text that was read in parts, of which those at odd places are its expressions."""
+    return [parse(part) if i % 2 else part for i, part in enumerate(_PLACE.split(text))]

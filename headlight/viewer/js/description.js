@@ -14,12 +14,6 @@ const DOES = {
   special: "looks at special tokens",
 };
 
-// The mean of those that count, NaN where none does.
-function mean(values) {
-  const counted = values.filter(value => value !== null);
-  return counted.length ? counted.reduce((sum, value) => sum + value, 0) / counted.length : NaN;
-}
-
 class Described {
   constructor(pattern, masked, special, keys) {
     const K = keys.length;
@@ -27,17 +21,12 @@ class Described {
     this.special = special;
     this.keys = keys;
     this.K = K;
-    this.rows = Array.from({ length: pattern.length / K }, (_, q) => {
-      const row = Array.from(pattern.subarray(q * K, (q + 1) * K)),
-        sum = row.reduce((a, b) => a + b, 0);
-      return sum ? row.map(value => value / sum) : null;
-    });
+    this.rows = shareRows(pattern, K);
     this.isOff = this.rows.every(row => row === null);
   }
 
-  onOffset(offset) {
-    const there = q => q + offset >= 0 && q + offset < this.K && !this.masked[q * this.K + q + offset];
-    return mean(this.rows.map((row, q) => (row && there(q) ? row[q + offset] : null)));
+  measure(name) {
+    return MEASURES[name](this.rows, this.masked);
   }
 
   // What a key gets from all rows, as a mean over them.
@@ -47,7 +36,7 @@ class Described {
 
   // The mean share that the rows which may see a key give it.
   share(k) {
-    return mean(this.rows.map((row, q) => (row && !this.masked[q * this.K + k] ? row[k] : null)));
+    return meanOf(this.rows.map((row, q) => (row && !this.masked[q * this.K + k] ? row[k] : null)));
   }
 
   strongest() {
@@ -58,12 +47,12 @@ class Described {
 
   shares(kind) {
     const found = {
-      same: this.onOffset(0),
-      special: mean(this.rows.map(row => row && row.reduce((sum, p, k) => sum + (this.special[k] ? p : 0), 0))),
+      same: this.measure("same"),
+      special: meanOf(this.rows.map(row => row && row.reduce((sum, p, k) => sum + (this.special[k] ? p : 0), 0))),
     };
-    if (kind !== "cross") Object.assign(found, { previous: this.onOffset(-1), next: this.onOffset(1) });
+    if (kind !== "cross") Object.assign(found, { previous: this.measure("previous"), next: this.measure("next") });
     found.key = this.share(this.strongest());
-    found.row = mean(this.rows.map(row => row && Math.max(...row)));
+    found.row = this.measure("sharpness");
     return found;
   }
 }

@@ -135,6 +135,6 @@ class WordRow {
 }
 
 // The player and its branches tell each other which head is shown.
-function tellHead(layer, head) {
+function shareHead(layer, head) {
   window.dispatchEvent(new CustomEvent("headlight:head", { detail: { layer, head } }));
 }

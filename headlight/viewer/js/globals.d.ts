@@ -17,6 +17,11 @@ declare const CELL_STYLE: string;
 declare const MODEL_BLOCK: string;
 declare const ENGINE: string;
 
+/** headlight/web/js/measures.js, which stands on that page too. */
+declare const MEASURES: typeof import("../../web/js/measures.js").MEASURES;
+declare const shareRows: typeof import("../../web/js/measures.js").shareRows;
+declare const meanOf: typeof import("../../web/js/measures.js").meanOf;
+
 /** What the page's colours are: see themeOf in core.js. */
 type Theme = ReturnType<typeof themeOf>;
 

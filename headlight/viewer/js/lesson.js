@@ -161,7 +161,8 @@ class LessonView {
         calls.append(
           el(
             "a",
-            { class: "second", href: own, target: "_blank", rel: "noopener" },
+            // what stands in this very page needs no other tab
+            { class: "second", href: own, ...(own.startsWith("#") ? {} : { target: "_blank", rel: "noopener" }) },
             icon("edit", 17),
             "Try your own sentence",
           ),

@@ -41,8 +41,9 @@ class LessonsView {
 
   dispose() {}
 
-  update({ header: { lessons, done } }) {
+  update({ header: { lessons, done, address } }) {
     this.lessons = lessons;
+    this.address = address ?? "?"; // what stands before the parameters of a link
     themeOf(this.root);
     if (done && done !== this.taken) takeProgress((this.taken = done), lessons);
     const all = progress();
@@ -68,7 +69,7 @@ class LessonsView {
     const link = el(
       "a",
       {
-        href: `?${new URLSearchParams({ lesson: name, step: steps[at].name })}`,
+        href: `${this.address}${new URLSearchParams({ lesson: name, step: steps[at].name })}`,
         class: begun && next >= 0 ? "begun" : "",
       },
       el("span", { class: "thumb-of", "aria-hidden": "true" }, glyph(steps)),
@@ -97,8 +98,8 @@ class LessonsView {
   }
 
   async copyLink() {
-    const address = new URL(location.href);
-    address.search = new URLSearchParams({ done: progressText(this.lessons, progress()) }).toString();
+    const done = new URLSearchParams({ done: progressText(this.lessons, progress()) }),
+      address = new URL(`${this.address}${done}`, location.href);
     const said = this.copy.lastElementChild;
     await copyText(address.href);
     said.textContent = "Copied";

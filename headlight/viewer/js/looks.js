@@ -64,7 +64,7 @@ class Looks {
   look(layer, head) {
     Object.assign(this, { layer, head, asked: true });
     this.draw();
-    tellHead(layer, head);
+    shareHead(layer, head);
     this.changed();
   }
 

@@ -46,7 +46,7 @@ class Player {
     root.append(this.box);
     this.box.onkeydown = event => this.key(event);
     this.anywhere = event => onNothing(event) && ANYWHERE.test(keyOf(event)) && this.key(event);
-    this.asked = () => this.header && tellHead(this.looks.layer, this.looks.head);
+    this.asked = () => this.header && shareHead(this.looks.layer, this.looks.head);
     document.addEventListener("keydown", this.anywhere);
     window.addEventListener("headlight:head-asked", this.asked);
     this.stop = onWidth(root, () => this.resize());
@@ -120,7 +120,7 @@ class Player {
     this.beam.update(header, this.nodes);
     this.hypotheses.update(header, this.nodes);
     this.show();
-    tellHead(this.looks.layer, this.looks.head);
+    shareHead(this.looks.layer, this.looks.head);
   }
 
   open(start) {

@@ -1,12 +1,14 @@
 // What this browser keeps for this site. Where it keeps nothing, as in a frame of another site or where that is switched
-// off, even asking throws: then nothing is remembered, and all else works.
+// off, even asking throws: then it is remembered until the page is closed.
+
+const unstored = new Map();
 
 /** @param {"localStorage" | "sessionStorage"} area */
 function stored(area, name) {
   try {
     return window[area].getItem(name);
   } catch {
-    return null;
+    return unstored.get(area + name) ?? null;
   }
 }
 
@@ -15,5 +17,8 @@ function store(area, name, value) {
   try {
     if (value === null) window[area].removeItem(name);
     else window[area].setItem(name, value);
-  } catch {}
+  } catch {
+    if (value === null) unstored.delete(area + name);
+    else unstored.set(area + name, value);
+  }
 }

@@ -4,6 +4,8 @@
 // Beside this script stand MODEL_BLOCK, the id of the data block with the model, and ENGINE, the worker's script.
 
 const KIND_NAMES = ["encoder", "decoder", "cross"],
+  PAGE_NAMES = ["attention", "decoding", "lessons"],
+  PAGE_TITLES = ["Every head", "Step by step", "Lessons"],
   MOST_NAMED = 3,
   LONGEST_TEXT = 1000,
   SPACE_MARK = "\u2581",
@@ -186,7 +188,10 @@ function readAddress() {
     layer: whole("layer"),
     head: whole("head"),
     off: (query.get("changes") ?? "").split(",").filter(change => CHANGE.test(change)),
-    page: query.get("page") === "decoding" ? "decoding" : "attention",
+    page: PAGE_NAMES.includes(query.get("page")) ? query.get("page") : "attention",
+    lesson: query.get("lesson"),
+    step: query.get("step"),
+    done: query.get("done"),
     size:
       query.get("strategy") === "greedy"
         ? 1
@@ -203,6 +208,7 @@ class App {
   asked = 0;
   trace = null;
   found = null; // the search that the player shows
+  lessons = null; // where the file has some
   views = null;
   facts = null;
 
@@ -222,14 +228,15 @@ class App {
     this.notice = el("p", { class: "notice", role: "status" });
     this.heads = el("div", { class: "switches" });
     this.place = el("main", {});
-    this.pages = new Chips("What to look at", at => this.turn(at ? "decoding" : "attention"));
+    this.pages = new Chips("What to look at", at => this.turn(PAGE_NAMES[at]));
     this.sizes = new Chips("How the next token is chosen", at => this.search({ size: SIZES[at], forced: [] }));
     this.branch = el("p", { class: "branch", role: "status" });
     this.steps = el("div", { class: "hl" });
     this.theme = el("button", { class: "plain", type: "button" });
     this.theme.onclick = () => this.light(document.documentElement.dataset.theme === "dark");
     const turned = el("nav", { class: "hl pages", "aria-label": "Pages" }, this.pages.node);
-    body.append(this.top(), this.sentence(), turned, this.place, this.foot());
+    this.typed = this.sentence();
+    body.append(this.top(), this.typed, turned, this.place, this.foot());
     this.turned();
     this.light(!matchMedia("(prefers-color-scheme: dark)").matches);
     this.input.oninput = () => {
@@ -268,7 +275,8 @@ class App {
     document.documentElement.dataset.theme = light ? "light" : "dark";
     this.theme.textContent = light ? "Dark theme" : "Light theme";
     this.views?.draw();
-    if (this.found) this.play();
+    if (this.found && this.view.page === "decoding") this.play();
+    if (this.view.page === "lessons") this.lessons?.draw();
   }
 
   // In the place of the translation.
@@ -302,7 +310,12 @@ class App {
     }
   }
 
-  opened({ config, name, card, words }) {
+  opened({ config, name, card, words, lessons }) {
+    if (lessons?.length) {
+      const compute = (named, step, act) => this.compute(named, step, act),
+        go = ({ lesson, step }) => this.turn("lessons", { lesson, step });
+      this.lessons = new WebLessons(lessons, name, compute, go);
+    }
     this.facts = { config, card, words: new Set(words) };
     this.view.off = this.view.off.filter(change => this.exists(change));
     const { source, target, examples } = card;
@@ -321,7 +334,7 @@ class App {
       }),
     );
     this.input.value = this.view.text ?? examples[0]?.text ?? "";
-    this.ask();
+    this.show();
   }
 
   ask() {
@@ -337,6 +350,7 @@ class App {
     if (text !== this.view.text) this.view.forced = [];
     this.view.text = text;
     this.address();
+    this.computed = null;
     this.written.classList.add("waiting");
     this.worker.postMessage({ id: ++this.asked, text, off: this.off });
   }
@@ -359,6 +373,12 @@ class App {
   answered(answer) {
     if (answer.id !== this.asked) return;
     this.written.classList.remove("waiting");
+    if (this.computed) {
+      const act = this.computed;
+      this.computed = null;
+      act(answer.values, answer.error);
+      return;
+    }
     if (answer.search) {
       this.found = answer.search;
       this.play();
@@ -377,19 +397,38 @@ class App {
   // The page that was chosen, of the sentence that was translated.
   show() {
     this.turned();
-    if (this.view.page === "decoding") this.search({});
+    if (this.view.page === "lessons") {
+      this.place.replaceChildren(this.lessons.node);
+      this.lessons.show(this.view);
+    } else if (!this.trace || this.trace.text !== this.input.value.trim()) this.ask();
+    else if (this.view.page === "decoding") this.search({});
     else this.draw();
   }
 
   turned() {
-    this.pages.show(["Every head", "Step by step"], this.view.page === "decoding" ? 1 : 0);
+    if (this.facts && !this.lessons && this.view.page === "lessons") this.view.page = "attention";
+    this.pages.show(PAGE_TITLES.slice(0, this.lessons ? 3 : 2), PAGE_NAMES.indexOf(this.view.page) % (this.lessons ? 3 : 2));
+    this.typed.hidden = !!this.lessons && this.view.page === "lessons";
   }
 
-  turn(page) {
-    this.view.page = page;
+  turn(page, changes = {}) {
+    Object.assign(this.view, { page, done: null }, changes);
     this.address();
     this.turned();
-    if (this.trace) this.show();
+    if (this.facts) this.show();
+  }
+
+  // Asks the worker for what a step of a lesson names; a small model of which it tells is opened when it is first needed.
+  compute(expressions, { base, models }, act) {
+    for (const name of models) {
+      const block = document.getElementById(`${MODEL_BLOCK}-${name}`);
+      if (!block) continue;
+      const packed = fromBase64(block.textContent.trim());
+      block.remove();
+      this.worker.postMessage({ model: packed.buffer }, [packed.buffer]);
+    }
+    this.computed = act;
+    this.worker.postMessage({ id: ++this.asked, compute: expressions, base });
   }
 
   // ---- step by step -------------------------------------------------------------------------------------
@@ -517,8 +556,13 @@ class App {
   }
 
   address() {
-    const { text, kind, layer, head, off, page, size } = this.view,
-      query = new URLSearchParams({ text });
+    const { text, kind, layer, head, off, page, size, lesson, step } = this.view;
+    if (page === "lessons") {
+      const named = Object.entries({ page, lesson, step }).filter(([, value]) => value);
+      history.replaceState(null, "", `#${new URLSearchParams(named)}`);
+      return;
+    }
+    const query = new URLSearchParams({ text: text ?? this.input.value });
     if (kind !== "cross") query.set("kind", kind);
     if (layer !== null) query.set("layer", String(layer + 1));
     if (head !== null) query.set("head", String(head + 1));
@@ -535,7 +579,8 @@ class App {
     this.view = readAddress();
     this.view.off = this.view.off.filter(change => this.exists(change));
     this.input.value = this.view.text ?? this.input.value;
-    this.ask();
+    if (this.view.page === "lessons") this.show();
+    else this.ask();
   }
 }
 

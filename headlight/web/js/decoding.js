@@ -1,6 +1,6 @@
 // Greedy decoding and beam search, as transformer/decoding has them: a step after the other, each with its candidates.
 
-import { chain } from "./network.js";
+import { chain, Recorder } from "./network.js";
 
 export const LIVE = 0,
   FINISHED = 1,
@@ -51,7 +51,7 @@ export function* decode(network, source, { size = 5, alpha = 1, tap = null, forc
   let live = [{ ids: [], total: 0, cache: network.start() }],
     finished = []; // the best scores of those that ended, best first
   for (let length = 1; live.length; length++) {
-    const advance = network.causal ? stepped : whole,
+    const advance = network.stepwise ? stepped : whole,
       { rows, caches } = advance(network, live, memory, tap, record);
     const candidates = [];
     rows.forEach((row, parent) => {
@@ -101,7 +101,7 @@ function stepped(network, live, memory, tap, record) {
   return { rows: rowsOf(next.logits, live.length, width), caches: next.caches };
 }
 
-// In a model without a look-ahead mask earlier tokens see later ones, so every prefix is computed anew.
+// Where earlier rows change with later tokens, as in a model without a look-ahead mask, every prefix is computed anew.
 function whole(network, live, memory, tap, record) {
   const { sos_id: sos, target_vocab_size: width } = network.config;
   const rows = live.map(({ ids }, hypothesis) => {
@@ -123,4 +123,16 @@ export function finish(steps) {
     }
   }
   return ended.sort((a, b) => b.finished - a.finished || b.score - a.score);
+}
+
+// One pass over a source and a target from [SOS] on: the patterns of every head, and the log-probability of each token
+// that was written.
+export function recordPass(network, source, target, tap) {
+  const { config } = network,
+    width = config.target_vocab_size,
+    recorder = new Recorder(config, source.length, target.length - 1),
+    both = chain(tap, recorder.tap);
+  const logits = network.write(target.slice(0, -1), network.read(source, both), both);
+  const logProbs = target.slice(1).map((id, t) => logSoftmax(logits.subarray(t * width, (t + 1) * width))[id]);
+  return { patterns: recorder.kinds, lookAhead: !network.causal, logProbs };
 }

@@ -5,6 +5,10 @@
 
 const NORM_FIRST = "pre";
 
+// Mistakes of tutorials that a lesson makes in a model at hand (headlight/teaching/mistakes.py): `mistake` of the config.
+export const NO_SCALING = "no-scaling",
+  WRONG_AXIS = "softmax-over-queries";
+
 // What this engine computes; another configuration is refused by the name of its field.
 const COMPUTED = {
   norm: ["pre", "post"],
@@ -158,6 +162,7 @@ class Attention {
     this.output = net.map(`${path}.output`);
     this.heads = heads;
     this.site = site;
+    this.mistake = net.config.mistake;
   }
 
   keysValues(x, rows) {
@@ -170,7 +175,8 @@ class Attention {
     const queries = linear(x, rows, this.query),
       width = this.query.weight.shape[0],
       size = width / this.heads,
-      scale = 1 / Math.sqrt(size),
+      scale = this.mistake === NO_SCALING ? 1 : 1 / Math.sqrt(size),
+      logSums = this.mistake === WRONG_AXIS ? this.columnLogSums(queries, rows, look, scale) : null,
       given = new Float32Array(rows * width);
     for (let row = 0; row < rows; row++) {
       const { keys, values, count } = look(row),
@@ -180,7 +186,8 @@ class Attention {
         for (let k = 0; k < count; k++) {
           pattern[k] = dot(queries, at, keys, k * width + head * size, size) * scale;
         }
-        softmaxInPlace(pattern);
+        if (logSums) for (let k = 0; k < count; k++) pattern[k] = Math.exp(pattern[k] - logSums[head][k]);
+        else softmaxInPlace(pattern);
         tap?.(this.site, head, row, pattern);
         for (let k = 0; k < count; k++) {
           const share = pattern[k];
@@ -190,6 +197,25 @@ class Attention {
       }
     }
     return linear(given, rows, this.output);
+  }
+
+  // For a softmax down the columns: log Σ exp of the scores of each key over the rows that may look at it, [H][K].
+  columnLogSums(queries, rows, look, scale) {
+    const width = this.query.weight.shape[0],
+      size = width / this.heads;
+    return Array.from({ length: this.heads }, (_, head) => {
+      const columns = [];
+      for (let row = 0; row < rows; row++) {
+        const { keys, count } = look(row);
+        for (let k = 0; k < count; k++) {
+          (columns[k] ??= []).push(dot(queries, row * width + head * size, keys, k * width + head * size, size) * scale);
+        }
+      }
+      return columns.map(scores => {
+        const largest = Math.max(...scores);
+        return largest + Math.log(scores.reduce((sum, score) => sum + Math.exp(score - largest), 0));
+      });
+    });
   }
 }
 
@@ -217,6 +243,7 @@ export class Network {
     const output = tied ? this.embeddings.decoder.tokens : this.tensor("output.weight");
     this.output = { weight: output, bias: this.vector("output.bias") };
     this.causal = config.look_ahead_mask !== "never";
+    this.stepwise = this.causal && config.mistake !== WRONG_AXIS; // whether a new token leaves the rows before it alone
   }
 
   tensor(name) {

@@ -85,6 +85,13 @@ export class Tokenizer {
   }
 }
 
+// The tokens of a sentence, as people see them.
+export const describeTokens = (tokenizer, ids) => ({
+  ids,
+  labels: ids.map(id => tokenizer.label(id)),
+  special: ids.map(id => tokenizer.special.has(id)),
+});
+
 const bytesOf = letter =>
   Array.from(new TextEncoder().encode(letter), byte => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`);
 

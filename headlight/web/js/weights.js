@@ -1,7 +1,8 @@
 // A model as headlight/web/model_file.py packs it: a header in JSON, and arrays behind it.
 //
 // A matrix [rows, columns] is stored in 10 bits a weight: `high` has the upper 8 bits of each, signed, `low` the two
-// lower ones, four weights a byte, and `step` what a row's numbers are multiplied with. It is computed in float32.
+// lower ones, four weights a byte, and `step` what a row's numbers are multiplied with; without `low` it is stored in
+// 8 bits. It is computed in float32.
 
 const ARRAYS = { uint8: Uint8Array, float32: Float32Array };
 
@@ -18,7 +19,7 @@ export function readModel(buffer) {
   for (const [name, array] of arrays) {
     if (name.endsWith(".high")) {
       const matrix = name.slice(0, -5);
-      tensors.set(matrix, widened(array, arrays.get(`${matrix}.low`).data, arrays.get(`${matrix}.step`).data));
+      tensors.set(matrix, widened(array, arrays.get(`${matrix}.low`)?.data, arrays.get(`${matrix}.step`).data));
     } else if (!name.endsWith(".low") && !name.endsWith(".step")) tensors.set(name, array);
   }
   return { header, tensors };
@@ -31,7 +32,7 @@ function widened({ shape, data: high }, low, steps) {
     const step = steps[row];
     for (let column = 0; column < columns; column++, at++) {
       const upper = (high[at] << 24) >> 24; // as a signed number
-      data[at] = (upper * 4 + ((low[at >> 2] >> (2 * (at & 3))) & 3)) * step;
+      data[at] = (low ? upper * 4 + ((low[at >> 2] >> (2 * (at & 3))) & 3) : upper) * step;
     }
   }
   return { shape, data };

@@ -3,20 +3,24 @@
 //
 // Asked { id, text, off: names of heads that are off }, it answers { id, ... } with the tokens, the patterns of every head
 // in the pass that wrote them, and the log-probability of each token; asked for a `strategy` too, with the whole search;
-// or { id, error }.
+// or { id, error }. Of a lesson it computes what a step names.
 
-import { chain, Network, Recorder, switchOff } from "./network.js";
-import { decode, finish, logSoftmax } from "./decoding.js";
+import { Network, switchOff } from "./network.js";
+import { decode, finish, recordPass } from "./decoding.js";
 import { readModel } from "./weights.js";
-import { Tokenizer } from "./tokenizer.js";
+import { describeTokens, Tokenizer } from "./tokenizer.js";
+import { LessonComputer } from "./lessons.js";
 import { searchOf } from "./tree.js";
 
 const BEAM = 5,
   LENGTH_PENALTY = 1,
   EMPTY = "There is nothing to translate: type a sentence.";
 
-let model = null,
-  newest = 0;
+let model = null, // that translates
+  newest = 0,
+  opening = Promise.resolve();
+const models = new Map(), // by their names, the small ones too that only lessons use
+  lessons = new LessonComputer(models);
 
 async function open(packed) {
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -24,9 +28,11 @@ async function open(packed) {
   const network = new Network(header.config, tensors),
     source = new Tokenizer(header.source_tokenizer),
     target = header.target_tokenizer ? new Tokenizer(header.target_tokenizer) : source;
-  model = { network, source, target };
-  const { config, name, card, words } = header;
-  postMessage({ opened: { config, name, card, words } });
+  const { config, name, card, words, lessons } = header;
+  models.set(name, { network, source, target });
+  if (model) return; // one that comes with the page's own
+  model = models.get(name);
+  postMessage({ opened: { config, name, card, words, lessons } });
 }
 
 // Lets messages that wait be heard.
@@ -57,23 +63,27 @@ async function translate({ id, text, off }) {
   const ids = [...read, config.eos_id],
     best = await write(ids, tap, id);
   if (!best) return null;
-  const written = [config.sos_id, ...best.ids],
-    recorder = new Recorder(config, ids.length, best.ids.length),
-    memory = network.read(ids, chain(tap, recorder.tap));
-  const logits = network.write(written.slice(0, -1), memory, chain(tap, recorder.tap)),
-    width = config.target_vocab_size;
-  const logProbs = best.ids.map((token, t) => logSoftmax(logits.subarray(t * width, (t + 1) * width))[token]);
+  const written = [config.sos_id, ...best.ids];
   return {
     id,
     text,
     translation: target.decode(best.ids),
     finished: best.finished,
-    source: tokens(source, ids),
-    target: tokens(target, written),
-    patterns: recorder.kinds,
-    lookAhead: !network.causal,
-    logProbs,
+    source: describeTokens(source, ids),
+    target: describeTokens(target, written),
+    ...recordPass(network, ids, written, tap),
   };
+}
+
+// What a step of a lesson names: { id, compute: expressions, base } to { id, values }.
+async function compute({ id, compute: expressions, base }) {
+  const values = [];
+  for (const named of expressions) {
+    await pause();
+    if (id !== newest) return null;
+    values.push(lessons.value(named, base));
+  }
+  return { id, values };
 }
 
 // The search of the Decoding view: { text, off, strategy, size, forced } to { id, search: { header, arrays } }.
@@ -89,19 +99,15 @@ async function search(asked) {
   return found && { id: asked.id, search: found, text: asked.text };
 }
 
-const tokens = (tokenizer, ids) => ({
-  ids,
-  labels: ids.map(id => tokenizer.label(id)),
-  special: ids.map(id => tokenizer.special.has(id)),
-});
-
 onmessage = async ({ data }) => {
   try {
-    if (data.model) return await open(data.model);
+    if (data.model) return await (opening = opening.catch(() => {}).then(() => open(data.model)));
     newest = data.id;
     await pause();
     if (data.id !== newest) return;
-    const answer = await (data.strategy ? search(data) : translate(data));
+    await opening.catch(() => {}); // what was damaged is said where it is missed
+    const act = data.compute ? compute : data.strategy ? search : translate,
+      answer = await act(data);
     if (answer) postMessage(answer);
   } catch (error) {
     postMessage({ id: data.id, error: error instanceof RangeError ? error.message : null, detail: String(error) });

@@ -1,0 +1,72 @@
+// What a guess is worth where no server judges it: headlight/teaching/lessons/judging.py in JavaScript.
+
+const CLOSE_GUESS = 0.1, // of a slider's range: a number so near counts as right
+  SAME_ROW = 75; // per cent of overlap from which a drawn row counts as right
+
+// { right, score from 0 to 1, sentence }; of a row also its overlap, that of spreading evenly, and the difference.
+function judge(posed, truth, guess) {
+  const judges = {
+    word: judgeWord,
+    row: judgeRow,
+    head: judgeHead,
+    number: judgeNumber,
+    choice: judgeChoice,
+    order: judgeOrder,
+  };
+  return judges[posed.ask](posed, truth, guess);
+}
+
+function judgeWord({ labels }, { row }, guess) {
+  const most = Math.max(...row),
+    right = row[guess] === most,
+    words = `\u201c${labels[guess]}\u201d gets ${percent(row[guess] / 100)}`;
+  return { right, score: row[guess] / most, sentence: `${words}, ${right ? "" : "not "}the most.` };
+}
+
+function judgeRow(_posed, { answer: row }, guess) {
+  const common = other => row.reduce((sum, share, i) => sum + Math.min(share, other[i]), 0),
+    overlap = Math.round(common(guess)),
+    evenly = Math.round(common(row.map(() => 100 / row.length)));
+  const lies = `${overlap} % of your row lies where the head looks`;
+  return {
+    right: overlap >= SAME_ROW,
+    score: overlap / 100,
+    sentence: `${lies}; shared out evenly, it would be ${evenly} %.`,
+    overlap,
+    evenly,
+    difference: guess.map((mine, i) => Math.round(10 * (mine - row[i])) / 10),
+  };
+}
+
+function judgeHead(_posed, { answer, values, smallest }, [layer, head]) {
+  const flat = values.flat().sort((one, other) => (smallest ? one - other : other - one)),
+    place = flat.indexOf(values[layer - 1][head - 1]) + 1,
+    right = layer === answer[0] && head === answer[1];
+  const sentence = right ? "That head it is." : `Of ${flat.length} heads, yours comes ${ordinal(place)}.`;
+  return { right, score: 1 - (place - 1) / flat.length, sentence, place };
+}
+
+function judgeNumber({ unit, least, most, step }, { answer }, guess) {
+  const off = guess - answer,
+    size = Math.abs(off),
+    // Two shares lie some points apart: 20 % is no 10 % more than 10 %.
+    apart = unit === "%" ? " points" : unit && ` ${unit}`;
+  return {
+    right: size <= Math.max(CLOSE_GUESS * (most - least), step / 2),
+    score: Math.max(0, 1 - size / (most - least)),
+    sentence: size < step / 2 ? "Exactly." : `${+size.toPrecision(3)}${apart} too ${off > 0 ? "high" : "low"}.`,
+  };
+}
+
+function judgeChoice(_posed, { answer }, guess) {
+  const right = guess === answer;
+  return { right, score: +right, sentence: right ? "As you expected." : "Not as you expected." };
+}
+
+function judgeOrder(_posed, { answer }, guess) {
+  const pairs = guess.flatMap((first, i) => guess.slice(i + 1).map(second => [first, second])),
+    held = pairs.filter(([first, second]) => answer.indexOf(first) < answer.indexOf(second)).length,
+    right = held === pairs.length;
+  const sentence = right ? "In that order." : `${held} of ${pairs.length} pairs stand in the right order.`;
+  return { right, score: held / pairs.length, sentence };
+}

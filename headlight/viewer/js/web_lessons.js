@@ -1,0 +1,208 @@
+// The lessons of a published page: the app's list and steps (lessons.js, lesson.js). What a step names is computed by the
+// page's worker: before the guess what the question needs, after it the answer.
+//
+// A step is what headlight/web/lessons.py writes. A text is in parts, of which those at odd places are expressions.
+
+const LESSONS_ADDRESS = "#page=lessons&",
+  ASKING = "Asking the model \u2026",
+  RECORDED = "This step needs what is not in this file: its numbers were recorded when the file was made.";
+
+// ---- a step as a question, and as its answer (headlight/teaching/lessons/posing.py) -------------------
+
+const expressionsOf = text => text.filter((_, i) => i % 2);
+
+const expressionsOfQuestion = ({ text, question, options, view }) => [
+  ...[text, question, ...options.map(option => option.text)].flatMap(expressionsOf),
+  ...(view ? [view] : []),
+];
+
+const expressionsOfAnswer = ({ explanation, answer, row, options }) => [
+  ...expressionsOf(explanation),
+  ...(answer ? [answer] : []),
+  ...(row ? [row] : []),
+  ...options.map(option => option.by),
+];
+
+// A value as a text says it: "35 %", "0.98", "encoder layer 2, head 2", the words themselves.
+function written({ share, kind }, value) {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "string") return value;
+  if (value.shares) return value.labels[value.shares.indexOf(Math.max(...value.shares))];
+  if (value.values) return `${KINDS_IN_WORDS[kind].toLowerCase()} layer ${value.head[0]}, head ${value.head[1]}`;
+  if (share) return percent(value);
+  const digits = Math.abs(value) < 1 ? 2 : 3;
+  return String(Number.isInteger(value) ? value : +value.toPrecision(digits)).replace("-", "\u2212");
+}
+
+// The text with its expressions replaced; `values` maps them to their values.
+const filled = (text, values) =>
+  text.map((part, i) => (i % 2 ? written(part, values.get(part)) : part)).join("");
+
+function poseStep({ ask, question, scale, view, options }, values) {
+  const texts = options.map(({ text }) => filled(text, values)),
+    listed = ask === "choice" ? { choices: texts } : ask === "order" ? { items: texts } : {};
+  return { ask, question: filled(question, values), ...scale, ...(view && values.get(view)), ...listed };
+}
+
+function truthOf(step, values) {
+  return { ...answerOf(step, values), explanation: filled(step.explanation, values) };
+}
+
+function answerOf({ ask, answer, row, scale, options }, values) {
+  const value = values.get(answer),
+    decided = options.map(({ by }) => values.get(by));
+  switch (ask) {
+    case "word":
+      return { answer: value.shares.indexOf(Math.max(...value.shares)), row: value.shares };
+    case "row":
+      return { answer: value.shares, row: value.shares };
+    case "head":
+      return { answer: value.head, values: value.values, smallest: value.smallest };
+    case "number":
+      return { answer: value * (scale.unit === "%" ? 100 : 1), ...(row && { row: values.get(row).shares }) };
+    case "choice":
+      return { answer: decided.indexOf(true) };
+    default:
+      return { answer: decided.map((_, i) => i).sort((one, other) => decided[other] - decided[one]), values: decided };
+  }
+}
+
+// ---- the page -----------------------------------------------------------------------------------------
+
+class WebLessons {
+  posed = new Map(); // by step: { text, posed }
+  told = new Map(); // by step: { guess, truth, judged }
+
+  // `model` is the page's own by its name. `compute(expressions, step, act)` asks the worker, and calls act(values), or act(null, error); `go` follows { lesson,
+  // step }.
+  constructor(lessons, model, compute, go) {
+    this.lessons = lessons;
+    this.model = model;
+    this.compute = compute;
+    this.go = go;
+    this.title = el("h2", { class: "lesson-title", tabindex: -1 });
+    this.number = el("span", { class: "muted" });
+    this.all = el("button", { class: "plain", type: "button" }, "All lessons");
+    this.all.onclick = () => this.leave();
+    this.status = el("p", { class: "step-note", role: "status" });
+    this.step = el("div", { class: "hl" });
+    this.list = el("div", { class: "hl" });
+    this.source = el("p", { class: "step-note" });
+    const heading = el("div", { class: "lesson-heading" }, this.title, this.number, this.all);
+    this.node = el("div", { class: "lessons-page" }, heading, this.status, this.list, this.step, this.source);
+  }
+
+  // The list, or one step of a lesson, by their names.
+  show({ lesson: name, step: at, done }) {
+    this.lesson = this.lessons.find(lesson => lesson.name === name) ?? null;
+    this.at = Math.max(0, this.lesson?.steps.findIndex(step => step.name === at) ?? 0);
+    this.done = done;
+    this.draw();
+    if (this.lesson && !this.posed.has(this.current)) this.pose(this.current);
+  }
+
+  get current() {
+    return this.lesson?.steps[this.at];
+  }
+
+  pose(step) {
+    if (step.recorded) {
+      this.posed.set(step, step.recorded);
+      this.draw();
+      return;
+    }
+    this.ask(step, expressionsOfQuestion(step), values => {
+      this.posed.set(step, { text: filled(step.text, values), posed: poseStep(step, values) });
+    });
+  }
+
+  // Computes, and then draws what became known.
+  ask(step, expressions, act) {
+    this.error = null;
+    this.compute(expressions, step, (values, error) => {
+      if (step !== this.current) return;
+      if (values) act(new Map(expressions.map((named, i) => [named, values[i]])));
+      else this.error = error ?? "This step could not be computed. Load the page again.";
+      this.draw();
+    });
+  }
+
+  reveal(step, guess) {
+    const tell = truth => {
+      const judged = guess === null ? null : judge(this.posed.get(step).posed, truth, guess);
+      this.told.set(step, { guess, truth, judged });
+    };
+    if (!step.recorded) this.ask(step, expressionsOfAnswer(step), values => tell(truthOf(step, values)));
+    else {
+      tell(step.recorded.truth);
+      this.draw();
+    }
+  }
+
+  leave() {
+    this.go({ lesson: null, step: null });
+    this.title.focus({ preventScroll: true });
+  }
+
+  draw() {
+    const { lesson, current: step, lessons } = this,
+      asked = step && this.posed.get(step);
+    this.title.textContent = lesson ? lesson.title : "Lessons";
+    this.number.textContent = lesson
+      ? `Lesson ${lesson.number} of ${lessons.length}`
+      : "What do you expect? Guess first, then look.";
+    this.all.hidden = !lesson;
+    this.list.hidden = !!lesson;
+    this.step.hidden = !asked;
+    this.status.textContent = this.error ?? (lesson && !asked ? ASKING : "");
+    this.source.textContent = asked ? this.computedFrom(step) : "";
+    if (asked) mountLesson(this.step, { header: this.header(asked) }, (_, pick) => this.picked(pick));
+    else if (!lesson) {
+      const header = { lessons, done: this.done, address: LESSONS_ADDRESS };
+      mountLessons(this.list, { header }, (_, pick) => this.go(pick));
+    }
+  }
+
+  // What the numbers of a step come from, where it is not the model of the page.
+  computedFrom({ recorded, models }) {
+    if (recorded) return RECORDED;
+    const small = models.filter(name => name !== this.model);
+    if (!small.length) return "";
+    return `Computed in this browser from ${small.join(" and ")}, a smaller model in this file with weights in 8 bits.`;
+  }
+
+  get following() {
+    return this.lessons[this.lessons.indexOf(this.lesson) + 1] ?? null;
+  }
+
+  header({ text, posed }) {
+    const { lesson, current: step, at } = this,
+      { hint, sentence, own } = step;
+    return {
+      lesson: { name: lesson.name, title: lesson.title, number: lesson.number },
+      following: this.following && { name: this.following.name, title: this.following.title },
+      steps: lesson.steps.map(({ name, title, ask }) => ({ name, title, ask })),
+      at,
+      text,
+      sentence,
+      question: posed.question,
+      hint,
+      posed,
+      own,
+      only: false,
+      told: this.told.get(step) ?? null,
+    };
+  }
+
+  picked(pick) {
+    const { lesson, current: step } = this;
+    if ("guess" in pick) this.reveal(step, pick.guess);
+    else if (pick.skip) this.reveal(step, null);
+    else if (pick.again) {
+      this.told.delete(step);
+      this.draw();
+    } else if (pick.following) this.go({ lesson: this.following.name, step: null });
+    else if (pick.list) this.leave();
+    else this.go({ lesson: lesson.name, step: pick.step });
+  }
+}

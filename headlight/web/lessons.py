@@ -1,0 +1,179 @@
+"""The lessons of a published page as data: texts with expressions, which js/lessons.js computes in the browser.
+
+What a page cannot compute, such as a step that compares snapshots of a training, is computed here and recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from headlight import checkpoints, folders
+from headlight.teaching.lessons import Lesson, LessonComputer, Step, base, introduction, pose, shelf, truth
+from headlight.teaching.lessons.language import Named, Run, measure_names
+from headlight.teaching.lessons.posing import heads_compared, shuffled
+from headlight.teaching.lessons.reading import pieces
+from headlight.web.model_file import model_bytes
+from transformer.translator import Translator
+
+Json = dict[str, Any]
+COMPANION_BITS = 8  # of each weight of a model that only the lessons use
+LARGEST_COMPANION = 5_000_000  # bytes of its weights as they are stored
+MEASURED = ("entropy", "distance", "previous", "same", "next", "sharpness")  # by js/measures.js
+NOT_COMPUTED = ("contribution",)  # by js/lessons.js
+PAGES = {"attention": "attention", "decoding": "decoding"}  # those that a page has too
+
+
+def lessons_of(model: str) -> tuple[list[Json], dict[str, bytes]]:
+    """Return the lessons that a page with a model can play, and the small models of which they tell too, by name.
+
+    A model of which no lesson tells has none. A lesson is left out where it needs another large model, or where
+    what its steps compare is not there.
+    """
+    lessons = [lesson for lesson in _shelf() if all(one == model or _is_small(one) for one in models_of(lesson))]
+    if not any(step.model == model for lesson in lessons for step in lesson.steps[:1]):
+        return [], {}
+    playable, needed = [], dict[str, None]()
+    for lesson in lessons:
+        try:
+            playable.append(lesson_data(lesson, model))
+        except ValueError:  # a snapshot is missing
+            continue
+        needed |= dict.fromkeys(name for step in playable[-1]["steps"] for name in step.get("models", ()))
+    return playable, {name: _companion(name) for name in needed if name != model}
+
+
+def lesson_data(lesson: Lesson, model: str) -> Json:
+    """Return a lesson as viewer/js/web_lessons.js reads it. Raises ValueError where a step cannot be recorded."""
+    steps = [step_data(step, model) for step in lesson.steps]
+    heading = {"name": lesson.name, "number": lesson.number, "title": lesson.title}
+    return heading | {"question": lesson.question, "minutes": lesson.minutes, "steps": steps}
+
+
+def step_data(step: Step, model: str) -> Json:
+    """Return a step: what its texts, its answer and its picture name, or where a page cannot compute that, all of it as
+    it is with the full weights."""
+    run = base(step)
+    data: Json = {
+        "name": step.name,
+        "title": step.title,
+        "ask": step.ask,
+        "hint": step.hint,
+        "sentence": run.text or "",
+    }
+    if step.model == model and step.page in PAGES:
+        query = {key: value for key, value in step.query.items() if key in ("text", "kind", "layer", "head")}
+        page = {"page": step.page} if step.page == "decoding" else {}
+        data["own"] = "#" + urlencode(query | page)
+    if not all(map(is_computed, named_in(step))):
+        computer = LessonComputer(_translator, _folder, run)
+        text, posed, answer = introduction(step, computer), pose(step, computer), truth(step, computer)
+        return data | {"recorded": {"text": text, "posed": posed, "truth": answer}}
+    data["base"] = {"text": run.text, "target": run.target, "model": run.model}
+    data["models"] = sorted(models_of_step(step))
+    for name in ("text", "question", "explanation"):
+        data[name] = _text(getattr(step, name))
+    options = [step.options[i] for i in shuffled(step)]
+    data["options"] = [{"text": _text(option.text), "by": as_json(option.by)} for option in options]
+    if step.answer is not None:
+        data["answer"] = as_json(step.answer)
+    if step.scale is not None:
+        data["scale"] = {name: getattr(step.scale, name) for name in ("least", "most", "step", "unit")}
+    if view := _view(step):
+        data["view"] = as_json(view)
+    if step.ask == "number" and step.answer is not None and step.answer.what == "weight":
+        data["row"] = as_json(replace(step.answer, what="row", words=step.answer.words[:1]))
+    return data
+
+
+def _view(step: Step) -> Named | None:
+    """What there is to look at before the answer, as `posing` has it: a head without a row, or every head of a kind."""
+    answer = step.answer
+    if answer is not None and (step.ask in ("word", "row") or answer.what == "weight"):
+        return replace(answer, what="row view")
+    if answer is not None and (step.ask == "head" or answer.what == "count"):
+        return replace(answer, what="heads view")
+    compared = heads_compared(step)
+    return compared and Named("heads view", kind=compared[0], run=compared[1])
+
+
+# ---- expressions -----------------------------------------------------------------------------------------------------
+
+
+def as_json(named: Named) -> Json:
+    """Return an expression without what it does not say; measures go by the names of `MEASURES`."""
+    data = _said(named, Named("")) | {"what": named.what}
+    data.pop("text", None)
+    if named.measure and named.what != "compare":
+        data["measure"] = measure_names()[named.measure]
+    if named.run != Run():
+        data["run"] = _said(named.run, Run())
+    if named.parts:
+        data["parts"] = [as_json(part) for part in named.parts]
+    return data
+
+
+def _said(value: Any, default: Any) -> Json:
+    names = [field.name for field in fields(value)]
+    return {name: getattr(value, name) for name in names if getattr(value, name) != getattr(default, name)}
+
+
+def _text(text: str) -> list[str | Json]:
+    """A text in parts, of which those at odd places are expressions."""
+    return [part if isinstance(part, str) else as_json(part) for part in pieces(text)]
+
+
+def named_in(step: Step) -> Iterator[Named]:
+    """What a step names, but for its claims, each part of a comparison too."""
+    texts = [step.text, step.question, step.explanation, *(option.text for option in step.options)]
+    written = [part for text in texts for part in pieces(text) if not isinstance(part, str)]
+    waiting = [*written, *(option.by for option in step.options), *([step.answer] if step.answer else [])]
+    while waiting:
+        named = waiting.pop()
+        yield named
+        waiting += named.parts
+
+
+def is_computed(named: Named) -> bool:
+    """Whether js/lessons.js computes what is named."""
+    counts_effects = named.what == "count" and bool(named.words)
+    by_measure = named.what in ("measure", "extreme", "count") and bool(named.measure)
+    measured = not by_measure or measure_names().get(named.measure) in MEASURED
+    return named.what not in NOT_COMPUTED and not counts_effects and measured and named.run.snapshot is None
+
+
+# ---- models ----------------------------------------------------------------------------------------------------------
+
+
+def models_of_step(step: Step) -> set[str]:
+    return {step.model} | {named.run.model for named in named_in(step) if named.run.model}
+
+
+def models_of(lesson: Lesson) -> set[str]:
+    return {name for step in lesson.steps for name in models_of_step(step)}
+
+
+def _shelf() -> list[Lesson]:
+    return shelf(folders.lessons()) if folders.lessons().is_dir() else []
+
+
+def _folder(name: str) -> Path:
+    return folders.checkpoints() / name
+
+
+def _is_small(name: str) -> bool:
+    weights = _folder(name) / "model.safetensors"
+    return weights.is_file() and weights.stat().st_size <= LARGEST_COMPANION
+
+
+@lru_cache(2)
+def _translator(name: str) -> Translator:
+    return Translator(checkpoints.load(_folder(name)))
+
+
+def _companion(name: str) -> bytes:
+    return model_bytes(checkpoints.load(_folder(name)), {"name": name}, COMPANION_BITS)
