@@ -128,3 +128,16 @@ def dark_page(new_page: Opener) -> Page:
 def idle() -> Callable[[Page], None]:
     """Wait until the page has nothing more to run or to draw."""
     return wait_until_idle
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Page]:
+    """A page without a network, for published files, that may complain of nothing."""
+    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    page, complaints = context.new_page(), []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("request", lambda request: request.url.startswith(("file:", "blob:")) or complaints.append(request.url))
+    yield page
+    assert complaints == []
+    context.close()

@@ -45,7 +45,7 @@ def answer_by_mouse(page: Page, ask: str) -> None:
     elif ask == "order":
         page.get_by_role("button", name=re.compile("^Move .* down$")).first.click()
     else:
-        page.get_by_role("radio").nth(1).click()
+        page.locator(".question").get_by_role("radio").nth(1).click()
     reveal(page).click()
 
 
@@ -65,9 +65,9 @@ def answer_by_keyboard(page: Page, ask: str) -> None:
     elif ask == "order":
         page.get_by_role("button", name=re.compile("^Move .* down$")).first.press("Enter")
     else:
-        page.get_by_role("radio").first.focus()
+        page.locator(".question").get_by_role("radio").first.focus()
         page.keyboard.press("ArrowRight")
-        expect(page.get_by_role("radio").nth(1)).to_be_checked()
+        expect(page.locator(".question").get_by_role("radio").nth(1)).to_be_checked()
         page.keyboard.press("Enter")
         return
     reveal(page).press("Enter")

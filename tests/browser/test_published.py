@@ -1,7 +1,6 @@
 """The published page in Chromium, opened as a file and without a network, held to Python with the same weights."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,19 +30,6 @@ def model() -> Translator:
     checkpoint = checkpoints.load(MODEL)
     round_weights(checkpoint.model)
     return Translator(checkpoint)
-
-
-@pytest.fixture
-def tab(browser: Browser) -> Iterator[Page]:
-    """A page without a network that may complain of nothing."""
-    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
-    page, complaints = context.new_page(), []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("request", lambda request: request.url.startswith(("file:", "blob:")) or complaints.append(request.url))
-    yield page
-    assert complaints == []
-    context.close()
 
 
 def show(page: Page, file: Path, address: str = "") -> None:

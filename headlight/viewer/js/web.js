@@ -576,7 +576,9 @@ class App {
   // A link to another view of this page was followed.
   follow() {
     if (!this.facts) return;
+    const { lesson, step } = this.view;
     this.view = readAddress();
+    if (this.view.page !== "lessons") Object.assign(this.view, { lesson, step }); // to go on with
     this.view.off = this.view.off.filter(change => this.exists(change));
     this.input.value = this.view.text ?? this.input.value;
     if (this.view.page === "lessons") this.show();

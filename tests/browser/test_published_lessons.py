@@ -1,0 +1,113 @@
+"""The lessons of a published page, played in Chromium from a file and without a network."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from headlight.cli.verbs import main
+from headlight.teaching.lessons import LessonComputer, base, truth
+from tests.browser.test_accessibility import AXE, FOUND, OPTIONS
+from tests.browser.test_lessons import LESSONS, answer_by_keyboard, answer_by_mouse, reveal, step_of, told
+from ui.state import models
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the model that most lessons are about."""
+    path = tmp_path_factory.mktemp("published") / "page.html"
+    assert main(["publish", "en-fr", "--single", str(path)]) == 0
+    assert path.stat().st_size < 16_000_000
+    return path
+
+
+def link_to(page: Page, title: str) -> Locator:
+    return page.get_by_role("link", name=re.compile(re.escape(title)))
+
+
+@pytest.mark.parametrize(
+    ("by", "names"),
+    [(answer_by_mouse, ["vectors", "cross", "it", "born"]), (answer_by_keyboard, ["query", "heads"])],
+)
+def test_whole_lessons(tab: Page, file: Path, by: Callable[[Page, str], None], names: list[str]) -> None:
+    """Every kind of question; "it" is about another model, which is in the file, and "born" is recorded."""
+    lessons = [lesson for lesson in LESSONS if lesson.name in names]
+    assert {step.ask for lesson in lessons for step in lesson.steps} == {
+        step.ask for lesson in LESSONS for step in lesson.steps
+    }
+    tab.goto(f"{file.as_uri()}#page=lessons")
+    expect(tab.locator(".lessons a")).to_have_count(len(LESSONS))
+    for lesson in lessons:
+        link = link_to(tab, lesson.title)
+        link.click() if by is answer_by_mouse else link.press("Enter")
+        for i, step in enumerate(lesson.steps):
+            expect(tab.locator(".steps .now")).to_have_attribute("aria-label", re.compile(f"^Step {i + 1}, "))
+            expect(reveal(tab)).to_be_visible()
+            by(tab, step.ask)
+            told(tab)
+            assert tab.url.endswith(f"#page=lessons&lesson={lesson.name}&step={step.name}")
+            more = tab.get_by_role("button", name=re.compile("^(Next|Finish)$"))
+            more.click() if by is answer_by_mouse else more.press("Enter")
+        expect(link.locator(".dots .full")).to_have_count(len(lesson.steps))
+        expect(link).to_contain_text(re.compile(r"\d of \d as guessed"))
+    tab.reload()  # the browser keeps what was done
+    expect(link.locator(".dots .full")).to_have_count(len(lessons[-1].steps))
+
+
+@pytest.mark.parametrize("name", ["draw-its-row", "switch-it-off"])
+def test_a_link_opens_a_step_and_the_answer_comes_after_the_guess(tab: Page, file: Path, name: str) -> None:
+    step = step_of("it", name)
+    answer = truth(step, LessonComputer(models.translator, models.model_folder, base(step)))
+    tab.goto(f"{file.as_uri()}#page=lessons&lesson=it&step={name}")
+    expect(reveal(tab)).to_be_visible()
+    if step.ask == "row":
+        tab.evaluate(AXE.read_text("utf-8"))
+        assert tab.evaluate(FOUND, OPTIONS) == []
+    assert answer["explanation"][:30] not in tab.locator("body").inner_text()
+    tab.get_by_role("button", name="Show me without a guess").click()
+    told(tab)
+    assert answer["explanation"][:30] in tab.locator(".why").inner_text()
+    expect(tab.get_by_text("Computed in this browser from english-french")).to_be_visible()
+    for theme in ("Dark theme", "Light theme"):
+        tab.get_by_role("button", name=theme).click()
+        tab.evaluate(AXE.read_text("utf-8"))
+        assert tab.evaluate(FOUND, OPTIONS) == []
+    tab.set_viewport_size({"width": 390, "height": 844})
+    expect(tab.locator(".why")).to_be_visible()
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_from_a_step_to_its_sentence_and_back(tab: Page, file: Path) -> None:
+    tab.goto(f"{file.as_uri()}#page=lessons&lesson=query&step=it-asks")
+    expect(reveal(tab)).to_be_visible()
+    answer_by_keyboard(tab, "word")
+    told(tab)
+    tab.get_by_role("link", name="Try your own sentence").click()
+    expect(tab.get_by_label("Type a sentence in English")).to_have_value("The little girl is eating a red apple.")
+    expect(tab.get_by_role("heading", name="Layer 2, head 2")).to_be_visible()
+    tab.get_by_role("radio", name="Lessons").click()
+    told(tab)  # what was revealed stays so
+    tab.get_by_role("button", name="All lessons").click()
+    expect(link_to(tab, "One word asks").locator(".dots .full")).to_have_count(1)
+    tab.evaluate(AXE.read_text("utf-8"))
+    assert tab.evaluate(FOUND, OPTIONS) == []
+
+
+def test_progress_comes_with_a_link_and_nonsense_shows_the_list(tab: Page, file: Path) -> None:
+    tab.goto(f"{file.as_uri()}#page=lessons&lesson=nowhere&done=it:95----,nowhere:1")
+    expect(link_to(tab, "What does “it” mean")).to_contain_text("Go on at step 3")
+    tab.goto(f"{file.as_uri()}#page=lessons&lesson=it&step=nowhere")
+    expect(tab.locator(".steps .now")).to_have_attribute("aria-label", re.compile("^Step 1, "))
+
+
+def test_where_nothing_may_be_stored_progress_lasts_as_long_as_the_page(tab: Page, file: Path) -> None:
+    tab.add_init_script("Storage.prototype.getItem = Storage.prototype.setItem = () => { throw new Error('no') }")
+    tab.goto(f"{file.as_uri()}#page=lessons&lesson=born&step=before-it-starts")
+    expect(reveal(tab)).to_be_visible()
+    answer_by_mouse(tab, "choice")
+    told(tab)
+    expect(tab.get_by_text("its numbers were recorded")).to_be_visible()
+    tab.get_by_role("button", name="All lessons").click()
+    expect(link_to(tab, "How a head is born").locator(".dots .full")).to_have_count(1)
