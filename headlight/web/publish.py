@@ -8,6 +8,7 @@ import re
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from headlight import checkpoints, folders
 from headlight.importers.examples import Example, examples, suggested
@@ -50,7 +51,7 @@ def single_page(name: str | Path) -> str:
     offered = examples(checkpoint.card) or map(Example, suggested(card.get("source"), checkpoint.source_tokenizer))
     card["examples"] = [{"text": example.text, "why": example.why} for example in offered]
     card["parameters"] = f"{count_parameters(checkpoint.model):,} parameters"
-    facts = {"name": folder.name, "card": card, "words": sorted(checkpoints.read_words(folder))}
+    facts: dict[str, Any] = {"name": folder.name, "card": card, "words": sorted(checkpoints.read_words(folder))}
     ships = folder.resolve().parent == folders.checkpoints().resolve()
     facts["lessons"], companions = lessons_of(folder.name) if ships else ([], {})
     page = _document(str(card.get("title") or folder.name), model_bytes(checkpoint, facts), companions)

@@ -10,8 +10,9 @@ import pytest
 
 from headlight import checkpoints, folders
 from headlight.teaching.lessons import LessonComputer, Step, base, failing, introduction, judge, pose, shelf, truth
+from headlight.teaching.lessons.language import parse
 from headlight.viewer.scripts import viewer_script
-from headlight.web.lessons import COMPANION_BITS, lessons_of
+from headlight.web.lessons import COMPANION_BITS, is_computed, lessons_of
 from headlight.web.model_file import BITS, model_bytes, round_weights
 from tests.web.test_engine import NODE, ROOT
 from transformer import Translator
@@ -99,3 +100,26 @@ def test_a_step_is_pythons(
         {key: judged[key] for key in ("right", "score", "sentence")},
         "judged",
     )
+
+
+def test_a_page_has_the_lessons_about_its_model_and_the_small_models_they_need() -> None:
+    lessons, companions = lessons_of("english-french")
+    assert [lesson["name"] for lesson in lessons] == ["it", "break", RECORDED]
+    assert list(companions) == ["reverse-unmasked"]
+    assert lessons_of("reverse") == ([], {})
+
+
+@pytest.mark.parametrize(
+    ("text", "computed"),
+    [
+        ("entropy of encoder 1.1", True),
+        ("translation = translation with no-scaling", True),
+        ("punctuation of encoder 1.1", False),
+        ('contribution of "it" to "elle"', False),
+        ('number of heads with effect on "elle" above 0.7 in cross', False),
+        ("translation at step 281", False),
+    ],
+)
+def test_what_the_page_does_not_compute_is_recorded(text: str, computed: bool) -> None:
+    named = parse(text)
+    assert all(map(is_computed, [named, *named.parts])) == computed

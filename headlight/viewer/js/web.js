@@ -10,6 +10,7 @@ const KIND_NAMES = ["encoder", "decoder", "cross"],
   LONGEST_TEXT = 1000,
   SPACE_MARK = "\u2581",
   UNSURE = 0.5; // below it a token was guessed rather than known
+const DAMAGED = "The model in this file is damaged; get the file again.";
 const CAUTION_TEXT = "Attention shows where a head looked, not why a word was chosen.";
 
 // ---- words that the model never read (headlight/analysis/typical.py) ---------------------------------
@@ -292,22 +293,26 @@ class App {
       );
       return;
     }
-    const block = document.getElementById(MODEL_BLOCK),
-      damaged = "The model in this file is damaged; get the file again.";
     try {
       this.worker = new Worker(URL.createObjectURL(new Blob([ENGINE], { type: "text/javascript" })));
-      const packed = fromBase64(block.textContent.trim());
-      block.remove(); // twelve megabytes of text
-      this.worker.onerror = () => this.say(damaged);
+      this.worker.onerror = () => this.say(DAMAGED);
       this.worker.onmessage = ({ data }) => {
         if (data.opened) this.opened(data.opened);
-        else if (!this.facts) this.say(damaged);
+        else if (!this.facts) this.say(DAMAGED);
         else this.answered(data);
       };
-      this.worker.postMessage({ model: packed.buffer }, [packed.buffer]);
+      this.open(document.getElementById(MODEL_BLOCK));
     } catch {
-      this.say(damaged);
+      this.say(DAMAGED);
     }
+  }
+
+  // Gives the worker the model of a block, which is there once.
+  open(block) {
+    if (!block) return;
+    const packed = fromBase64(block.textContent.trim());
+    block.remove(); // megabytes of text
+    this.worker.postMessage({ model: packed.buffer }, [packed.buffer]);
   }
 
   opened({ config, name, card, words, lessons }) {
@@ -350,7 +355,6 @@ class App {
     if (text !== this.view.text) this.view.forced = [];
     this.view.text = text;
     this.address();
-    this.computed = null;
     this.written.classList.add("waiting");
     this.worker.postMessage({ id: ++this.asked, text, off: this.off });
   }
@@ -373,10 +377,8 @@ class App {
   answered(answer) {
     if (answer.id !== this.asked) return;
     this.written.classList.remove("waiting");
-    if (this.computed) {
-      const act = this.computed;
-      this.computed = null;
-      act(answer.values, answer.error);
+    if (this.computed?.id === answer.id) {
+      this.computed.act(answer.values, answer.error);
       return;
     }
     if (answer.search) {
@@ -420,15 +422,14 @@ class App {
 
   // Asks the worker for what a step of a lesson names; a small model of which it tells is opened when it is first needed.
   compute(expressions, { base, models }, act) {
-    for (const name of models) {
-      const block = document.getElementById(`${MODEL_BLOCK}-${name}`);
-      if (!block) continue;
-      const packed = fromBase64(block.textContent.trim());
-      block.remove();
-      this.worker.postMessage({ model: packed.buffer }, [packed.buffer]);
+    try {
+      for (const name of models) this.open(document.getElementById(`${MODEL_BLOCK}-${name}`));
+    } catch {
+      act(null, DAMAGED);
+      return;
     }
-    this.computed = act;
-    this.worker.postMessage({ id: ++this.asked, compute: expressions, base });
+    this.computed = { id: ++this.asked, act };
+    this.worker.postMessage({ id: this.asked, compute: expressions, base });
   }
 
   // ---- step by step -------------------------------------------------------------------------------------

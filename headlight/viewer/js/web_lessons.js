@@ -61,6 +61,7 @@ function answerOf({ ask, answer, row, scale, options }, values) {
     case "number":
       return { answer: value * (scale.unit === "%" ? 100 : 1), ...(row && { row: values.get(row).shares }) };
     case "choice":
+      if (decided.filter(Boolean).length !== 1) throw new RangeError("None of the choices alone is right with this model.");
       return { answer: decided.indexOf(true) };
     default:
       return { answer: decided.map((_, i) => i).sort((one, other) => decided[other] - decided[one]), values: decided };
@@ -97,6 +98,8 @@ class WebLessons {
     this.lesson = this.lessons.find(lesson => lesson.name === name) ?? null;
     this.at = Math.max(0, this.lesson?.steps.findIndex(step => step.name === at) ?? 0);
     this.done = done;
+    if (this.waiting) this.mounted?.unmount(); // for an answer that does not come any more
+    this.waiting = false;
     this.draw();
     if (this.lesson && !this.posed.has(this.current)) this.pose(this.current);
   }
@@ -119,10 +122,17 @@ class WebLessons {
   // Computes, and then draws what became known.
   ask(step, expressions, act) {
     this.error = null;
+    this.waiting = true;
     this.compute(expressions, step, (values, error) => {
       if (step !== this.current) return;
-      if (values) act(new Map(expressions.map((named, i) => [named, values[i]])));
-      else this.error = error ?? "This step could not be computed. Load the page again.";
+      this.waiting = false;
+      try {
+        if (!values) throw new RangeError(error ?? "This step could not be computed. Load the page again.");
+        act(new Map(expressions.map((named, i) => [named, values[i]])));
+      } catch ({ message }) {
+        this.error = message;
+        this.mounted?.unmount(); // its buttons wait for an answer
+      }
       this.draw();
     });
   }
@@ -156,7 +166,7 @@ class WebLessons {
     this.step.hidden = !asked;
     this.status.textContent = this.error ?? (lesson && !asked ? ASKING : "");
     this.source.textContent = asked ? this.computedFrom(step) : "";
-    if (asked) mountLesson(this.step, { header: this.header(asked) }, (_, pick) => this.picked(pick));
+    if (asked) this.mounted = mountLesson(this.step, { header: this.header(asked) }, (_, pick) => this.picked(pick));
     else if (!lesson) {
       const header = { lessons, done: this.done, address: LESSONS_ADDRESS };
       mountLessons(this.list, { header }, (_, pick) => this.go(pick));

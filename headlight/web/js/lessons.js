@@ -139,7 +139,7 @@ export class LessonComputer {
   // The model of a run, and the tap that each of its passes needs.
   model({ model: name, broken, without }) {
     const model = this.models.get(name);
-    if (!model) throw new RangeError(`The model ${name} is not in this file.`);
+    if (!model) throw new RangeError(`The model ${name} in this file is damaged or missing; get the file again.`);
     const off = without.map(([kind, layer, head]) => `${kind} ${layer - 1} ${head - 1}`),
       tap = chain(MISTAKE_TAPS[broken], switchOff(off));
     if (!broken) return { ...model, tap };
@@ -249,8 +249,10 @@ export class LessonComputer {
       this.masks(trace, kind, Math.floor(i / keys), i % keys),
     );
     return this.everyHead(trace, kind, (layer, head) => {
-      const pattern = Float32Array.from(this.pattern(trace, kind, layer, head).flat());
-      return MEASURES[measure](shareRows(pattern, keys), masked);
+      const pattern = Float32Array.from(this.pattern(trace, kind, layer, head).flat()),
+        value = MEASURES[measure](shareRows(pattern, keys), masked);
+      if (Number.isNaN(value)) throw new RangeError(`${measure} means nothing in ${kind} attention here.`);
+      return value;
     });
   }
 
