@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from headlight import checkpoints, folders
+from headlight.glossary import LESSON_TERMS, explained
 from headlight.teaching.lessons import Lesson, LessonComputer, Step, base, introduction, pose, shelf, truth
 from headlight.teaching.lessons.language import Named, Run, measure_names
 from headlight.teaching.lessons.posing import heads_compared, shuffled
@@ -72,11 +73,14 @@ def step_data(step: Step, model: str) -> Json:
     if not all(map(is_computed, named_in(step))):
         computer = LessonComputer(_translator, _folder, run)
         text, posed, answer = introduction(step, computer), pose(step, computer), truth(step, computer)
-        return data | {"recorded": {"text": text, "posed": posed, "truth": answer}}
+        return data | {"recorded": {"text": explained(text, *LESSON_TERMS), "posed": posed, "truth": answer}}
     data["base"] = {"text": run.text, "target": run.target, "model": run.model}
     data["models"] = sorted(models_of_step(step))
-    for name in ("text", "question", "explanation"):
-        data[name] = _text(getattr(step, name))
+    data |= {
+        "text": _with_terms(_text(step.text)),
+        "question": _text(step.question),
+        "explanation": _text(step.explanation),
+    }
     options = [step.options[i] for i in shuffled(step)]
     data["options"] = [{"text": _text(option.text), "by": as_json(option.by)} for option in options]
     if step.answer is not None:
@@ -125,6 +129,13 @@ def _said(value: Any, default: Any) -> Json:
 def _text(text: str) -> list[str | Json]:
     """A text in parts, of which those at odd places are expressions."""
     return [part if isinstance(part, str) else as_json(part) for part in pieces(text)]
+
+
+def _with_terms(parts: list[str | Json]) -> list[str | Json]:
+    """The same with links to what terms mean in all parts that are text."""
+    gap = "\0"  # where an expression stands
+    texts = explained(gap.join(part for part in parts if isinstance(part, str)), *LESSON_TERMS).split(gap)
+    return [texts[i // 2] if i % 2 == 0 else part for i, part in enumerate(parts)]
 
 
 def named_in(step: Step) -> Iterator[Named]:

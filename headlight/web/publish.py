@@ -32,7 +32,7 @@ ENGINE = (
 PLAYER = ("drawing", "chips", "candidates", "looks", "tree", "beam", "hypotheses", "player")
 LESSONS = (
     *("prose", "storage", "progress", "question_head", "question_row", "question_order", "question"),
-    *("lessons", "lesson", "judging", "web_lessons"),
+    *("lessons", "lesson", "judging", "terms", "web_lessons"),
 )
 CARD_FIELDS = ("title", "source", "target", "typical")  # what the page reads of a card
 LARGEST_FILE = 16_000_000  # bytes; more is refused by what sends and keeps such files
@@ -113,5 +113,6 @@ def page_script() -> str:
 @cache
 def page_style() -> str:
     """The style sheets of the page and its views."""
-    lessons = f".lessons-page {{\n{style('question')}{style('lessons')}}}\n"  # apart: the app has them in a shadow tree
-    return style("views") + style("viewer") + style("decoding") + style("web") + lessons
+    # Those of the lessons apart, as the app has them in a shadow tree.
+    lessons = "".join(map(style, ("question", "lessons", "terms")))
+    return style("views") + style("viewer") + style("decoding") + style("web") + f".lessons-page {{\n{lessons}}}\n"

@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
 from tests.browser.tabs import Tabs, listen, new_context
 from tools.serving import launch, serve, wait_until_idle
@@ -134,10 +134,15 @@ def idle() -> Callable[[Page], None]:
 def tab(browser: Browser) -> Iterator[Page]:
     """A page without a network, for published files, that may complain of nothing."""
     context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
-    page, complaints = context.new_page(), []
+    page, complaints = context.new_page(), list[str]()
+
+    def note_network(request: Request) -> None:
+        if not request.url.startswith(("file:", "blob:")):
+            complaints.append(request.url)
+
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: complaints.append(message.text))
-    page.on("request", lambda request: complaints.extend([request.url][request.url.startswith(("file:", "blob:")) :]))
+    page.on("request", note_network)
     yield page
     assert complaints == []
     context.close()

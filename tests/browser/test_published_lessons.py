@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from headlight.cli.verbs import main
+from headlight.glossary import glossary
 from headlight.teaching.lessons import LessonComputer, base, truth
 from tests.browser.test_accessibility import AXE, FOUND, OPTIONS
 from tests.browser.test_lessons import LESSONS, answer_by_keyboard, answer_by_mouse, reveal, step_of, told
@@ -82,6 +83,9 @@ def test_a_link_opens_a_step_and_the_answer_comes_after_the_guess(tab: Page, fil
 def test_from_a_step_to_its_sentence_and_back(tab: Page, file: Path) -> None:
     tab.goto(f"{file.as_uri()}#page=lessons&lesson=query&step=it-asks")
     expect(reveal(tab)).to_be_visible()
+    tab.get_by_role("link", name="query").hover()
+    expect(tab.get_by_role("tooltip")).to_contain_text(glossary()["query"])
+    tab.get_by_role("link", name="query").click()  # it leads nowhere
     answer_by_keyboard(tab, "word")
     told(tab)
     tab.get_by_role("link", name="Try your own sentence").click()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from headlight import checkpoints, folders
+from headlight.glossary import LESSON_TERMS, explained
 from headlight.teaching.lessons import LessonComputer, Step, base, failing, introduction, judge, pose, shelf, truth
 from headlight.teaching.lessons.language import parse
 from headlight.viewer.scripts import viewer_script
@@ -91,7 +92,7 @@ def test_a_step_is_pythons(
     computer = LessonComputer(rounded, folders.model, base(step))
     assert failing(step, computer) == []  # its texts hold of the rounded weights too
     page, posed, answer = played[name], pose(step, computer), truth(step, computer)
-    same(page["text"], introduction(step, computer), "text")
+    same(page["text"], explained(introduction(step, computer), *LESSON_TERMS), "text")
     same(page["posed"], posed, "posed")
     same(page["truth"], answer, "truth")
     judged = judge(posed, answer, page["guess"])

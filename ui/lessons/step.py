@@ -9,33 +9,13 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from headlight.glossary import LESSON_TERMS, explained
 from headlight.teaching.lessons import Lesson, Step, check_guess, judge
 from ui.lessons import shelf
 from ui.lessons.components import step as step_component
 from ui.lessons.view import LessonsView
 from ui.state.view import update
-from ui.widgets.terms import explained
 
-TERMS = (
-    "token",
-    "layer",
-    "head",
-    "encoder",
-    "decoder",
-    "cross-attention",
-    "query",
-    "key",
-    "mask",
-    "score",
-    "entropy",
-    "logit",
-    "log-probability",
-    "positional encoding",
-    "vocabulary",
-    "greedy decoding",
-    "beam search",
-    "snapshot",
-)  # that a step's introduction explains
 TOLD = "lesson-told"  # in the session: the guess of each step that was revealed, None where it was shown without one
 REFUSED = "lesson-refused"  # why the last guess was not taken
 
@@ -51,7 +31,7 @@ def section(lesson: Lesson, step: Step, lessons: list[Lesson], view: LessonsView
         "following": following and {"name": following.name, "title": following.title},
         "steps": [{"name": one.name, "title": one.title, "ask": one.ask} for one in lesson.steps],
         "at": lesson.steps.index(step),
-        "text": explained(asked.text, *TERMS),
+        "text": explained(asked.text, *LESSON_TERMS),
         "sentence": step.query.get("text", ""),
         "question": asked.posed["question"],
         "hint": step.hint,

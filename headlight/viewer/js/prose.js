@@ -1,5 +1,5 @@
 // The little Markdown of lessons as elements: paragraphs, lists, **strong**, *emphasis*, `code`, and what explains a term
-// (ui/widgets/terms.py): [text](#term-name "meaning").
+// (headlight/glossary.py): [text](#term-name "meaning").
 
 function prose(text) {
   const node = el("div", { class: "prose" });

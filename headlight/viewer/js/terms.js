@@ -1,5 +1,5 @@
 // The meaning of a term beside it, while the pointer or the keyboard is on it or after a tap. Terms are links whose title
-// is the meaning (ui/widgets/terms.py).
+// is the meaning (headlight/glossary.py).
 
 const TERM = 'a[href^="#term-"]';
 

@@ -90,7 +90,10 @@ class WebLessons {
     this.list = el("div", { class: "hl" });
     this.source = el("p", { class: "step-note" });
     const heading = el("div", { class: "lesson-heading" }, this.title, this.number, this.all);
-    this.node = el("div", { class: "lessons-page" }, heading, this.status, this.list, this.step, this.source);
+    const meaning = el("div", { class: "meaning", role: "tooltip", popover: "manual", hidden: "" });
+    const parts = [heading, this.status, this.list, this.step, this.source, el("div", { class: "terms" }, meaning)];
+    this.node = el("div", { class: "lessons-page" }, ...parts);
+    mountTerms({ parentElement: this.node });
   }
 
   // The list, or one step of a lesson, by their names.
