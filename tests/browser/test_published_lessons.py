@@ -91,8 +91,18 @@ def test_from_a_step_to_its_sentence_and_back(tab: Page, file: Path) -> None:
     tab.get_by_role("link", name="Try your own sentence").click()
     expect(tab.get_by_label("Type a sentence in English")).to_have_value("The little girl is eating a red apple.")
     expect(tab.get_by_role("heading", name="Layer 2, head 2")).to_be_visible()
-    tab.get_by_role("radio", name="Lessons").click()
+    card = tab.locator(".lessons-strip").get_by_role("link", name=re.compile("One word asks"))
+    expect(card).to_contain_text("go on at step 2")
+    tab.evaluate(AXE.read_text("utf-8"))
+    assert tab.evaluate(FOUND, OPTIONS) == []
+    card.click()
+    expect(tab.locator(".steps .now")).to_have_attribute("aria-label", re.compile("^Step 2, "))
+    assert tab.evaluate("scrollY") == 0
+    tab.get_by_role("button", name="Step back").click()
     told(tab)  # what was revealed stays so
+    tab.get_by_role("radio", name="Every head").click()
+    tab.get_by_role("radio", name="Lessons").click()
+    told(tab)
     tab.get_by_role("button", name="All lessons").click()
     expect(link_to(tab, "One word asks").locator(".dots .full")).to_have_count(1)
     tab.evaluate(AXE.read_text("utf-8"))

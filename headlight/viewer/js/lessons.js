@@ -48,15 +48,12 @@ class LessonsView {
     if (done && done !== this.taken) takeProgress((this.taken = done), lessons);
     const all = progress();
     this.list.replaceChildren(...lessons.map(lesson => this.row(lesson, all[lesson.name] ?? {})));
-    const finished = lessons.filter(({ name, steps }) => steps.every(step => all[name]?.[step.name])).length;
-    this.note.textContent = `${finished} of ${lessons.length} done, kept in this browser only`;
+    this.note.textContent = `${doneOf(lessons, all)}, kept in this browser only`;
     this.copy.hidden = !progressText(lessons, all);
   }
 
   row({ name, number, title, question, minutes, steps }, done) {
-    const next = steps.findIndex(step => !done[step.name]),
-      begun = steps.some(step => done[step.name]),
-      at = next < 0 ? 0 : next;
+    const { next, begun, at } = whereIn(steps, done);
     const kinds = [...new Map(steps.map(step => [ASKED_AS[step.ask], ASKED_BY[step.ask]]))].slice(0, 3);
     const right = steps.filter(step => (done[step.name]?.score ?? 0) >= 0.5).length;
     const state =
@@ -105,6 +102,17 @@ class LessonsView {
     said.textContent = "Copied";
     setTimeout(() => (said.textContent = "Copy link with my progress"), 2000);
   }
+}
+
+// How far one is in a lesson: its first step that is not done, or -1; whether one is; and the step to open.
+function whereIn(steps, done) {
+  const next = steps.findIndex(step => !done[step.name]);
+  return { next, begun: steps.some(step => done[step.name]), at: Math.max(0, next) };
+}
+
+function doneOf(lessons, all) {
+  const finished = lessons.filter(({ name, steps }) => steps.every(step => all[name]?.[step.name]));
+  return `${finished.length} of ${lessons.length} done`;
 }
 
 async function copyText(text) {

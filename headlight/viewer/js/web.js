@@ -400,7 +400,10 @@ class App {
   show() {
     this.turned();
     if (this.view.page === "lessons") {
-      this.place.replaceChildren(this.lessons.node);
+      if (!this.lessons.node.isConnected) {
+        this.place.replaceChildren(this.lessons.node);
+        scrollTo(0, 0); // a link to a lesson stands far below
+      }
       this.lessons.show(this.view);
     } else if (!this.trace || this.trace.text !== this.input.value.trim()) this.ask();
     else if (this.view.page === "decoding") this.search({});
@@ -529,7 +532,7 @@ class App {
       this.views.chose = () => this.chosen();
       this.views.bar.append(this.heads);
     }
-    this.place.replaceChildren(this.views.bar, this.views.main);
+    this.place.replaceChildren(this.views.bar, this.views.main, ...(this.lessons ? [this.lessons.strip()] : []));
     this.views.source = this.trace;
     const { header } = this.trace.of(kind);
     this.views.choose(kind, clamp(layer, 0, header.layers - 1), clamp(head, 0, header.heads - 1));

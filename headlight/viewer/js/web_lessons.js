@@ -68,6 +68,8 @@ function answerOf({ ask, answer, row, scale, options }, values) {
   }
 }
 
+const capital = text => text[0].toUpperCase() + text.slice(1);
+
 // ---- the page -----------------------------------------------------------------------------------------
 
 class WebLessons {
@@ -182,6 +184,22 @@ class WebLessons {
     const small = models.filter(name => name !== this.model);
     if (!small.length) return "";
     return `Computed in this browser from ${small.join(" and ")}, a smaller model in this file with weights in 8 bits.`;
+  }
+
+  // All lessons in a row, as links, to stand below another page.
+  strip() {
+    const all = progress(),
+      list = el("ol", {}, ...this.lessons.map(lesson => el("li", {}, this.card(lesson, all[lesson.name] ?? {}))));
+    const title = el("h2", {}, `${capital(inWords(this.lessons.length))} lessons: guess first, then see`);
+    return el("section", { class: "lessons-strip" }, title, el("p", {}, doneOf(this.lessons, all)), list);
+  }
+
+  card({ name, number, title, minutes, steps }, done) {
+    const { next, begun, at } = whereIn(steps, done),
+      state = next < 0 ? "done" : begun ? `go on at step ${at + 1}` : `${minutes}${NBSP}min`,
+      href = LESSONS_ADDRESS + new URLSearchParams({ lesson: name, step: steps[at].name });
+    const parts = [el("span", {}, `${number}`), el("b", {}, title), el("small", {}, state)];
+    return el("a", { href, class: begun && next >= 0 ? "begun" : "" }, ...parts);
   }
 
   get following() {
