@@ -112,7 +112,7 @@ def page_script() -> str:
 
 @cache
 def page_style() -> str:
-    """The style sheets of the page and its views."""
-    # Those of the lessons apart, as the app has them in a shadow tree.
-    lessons = "".join(map(style, ("question", "lessons", "terms")))
-    return style("views") + style("viewer") + style("decoding") + style("web") + f".lessons-page {{\n{lessons}}}\n"
+    """The style sheets of the page and its views: what the app has in shadow trees of their own stands apart."""
+    apart = {".search": ("decoding",), ".lessons-page": ("question", "lessons", "terms")}
+    nested = (f"{place} {{\n{''.join(map(style, names))}}}\n" for place, names in apart.items())
+    return style("views") + style("viewer") + "".join(nested) + style("web")

@@ -463,7 +463,7 @@ class App {
     this.place.replaceChildren(
       el("div", { class: "hl" }, labelled("Next token", this.sizes.node)),
       this.branch,
-      this.steps,
+      el("div", { class: "search" }, this.steps),
     );
     mountPlayer(this.steps, data, (name, pick) => {
       if (name === "pick" && "id" in pick) this.search({ forced: idsThrough(header, pick.answer, pick.id) });
