@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from headlight.cli.verbs import main
 from headlight.glossary import glossary
@@ -107,6 +107,21 @@ def test_from_a_step_to_its_sentence_and_back(tab: Page, file: Path) -> None:
     expect(link_to(tab, "One word asks").locator(".dots .full")).to_have_count(1)
     tab.evaluate(AXE.read_text("utf-8"))
     assert tab.evaluate(FOUND, OPTIONS) == []
+
+
+def test_a_damaged_small_model_costs_its_lessons_only(browser: Browser, file: Path, tmp_path: Path) -> None:
+    page = file.read_text("utf-8")
+    at = page.index('id="model-reverse-unmasked">') + 40_000
+    broken = tmp_path / "broken.html"
+    broken.write_text(page[:at] + "AAAA" * 50 + page[at + 200 :], "utf-8")
+    context = browser.new_context(offline=True)
+    tab = context.new_page()
+    tab.goto(f"{broken.as_uri()}#page=lessons&lesson=break&step=loss-0")
+    expect(tab.get_by_text("The model reverse-unmasked in this file is damaged or missing")).to_be_visible()
+    tab.get_by_role("button", name="All lessons").click()
+    link_to(tab, "Words as vectors").click()
+    expect(reveal(tab)).to_be_visible()
+    context.close()
 
 
 def test_progress_comes_with_a_link_and_nonsense_shows_the_list(tab: Page, file: Path) -> None:

@@ -1,5 +1,6 @@
 // The page: a sentence, its translation, and below them every head, one of them large with its lines, or the search that
-// wrote the translation, step by step. All is computed in a worker (headlight/web/js/); the views are those of the app.
+// wrote the translation, step by step; and lessons (web_lessons.js). All is computed in a worker (headlight/web/js/); the
+// views are those of the app.
 //
 // Beside this script stand MODEL_BLOCK, the id of the data block with the model, and ENGINE, the worker's script.
 

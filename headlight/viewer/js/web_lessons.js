@@ -161,10 +161,11 @@ class WebLessons {
 
   draw() {
     const { lesson, current: step, lessons } = this,
-      asked = step && this.posed.get(step);
+      asked = step && this.posed.get(step),
+      of = lessons.every(({ number }, i) => number === i + 1) ? ` of ${lessons.length}` : ""; // a page may have some only
     this.title.textContent = lesson ? lesson.title : "Lessons";
     this.number.textContent = lesson
-      ? `Lesson ${lesson.number} of ${lessons.length}`
+      ? `Lesson ${lesson.number}${of}`
       : "What do you expect? Guess first, then look.";
     this.all.hidden = !lesson;
     this.list.hidden = !!lesson;
