@@ -413,7 +413,10 @@ class App {
 
   turned() {
     if (this.facts && !this.lessons && this.view.page === "lessons") this.view.page = "attention";
-    this.pages.show(PAGE_TITLES.slice(0, this.lessons ? 3 : 2), PAGE_NAMES.indexOf(this.view.page) % (this.lessons ? 3 : 2));
+    this.pages.show(
+      PAGE_TITLES.slice(0, this.lessons ? 3 : 2),
+      PAGE_NAMES.indexOf(this.view.page) % (this.lessons ? 3 : 2),
+    );
     this.typed.hidden = !!this.lessons && this.view.page === "lessons";
   }
 

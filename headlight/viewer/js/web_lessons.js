@@ -35,8 +35,7 @@ function written({ share, kind }, value) {
 }
 
 // The text with its expressions replaced; `values` maps them to their values.
-const filled = (text, values) =>
-  text.map((part, i) => (i % 2 ? written(part, values.get(part)) : part)).join("");
+const filled = (text, values) => text.map((part, i) => (i % 2 ? written(part, values.get(part)) : part)).join("");
 
 function poseStep({ ask, question, scale, view, options }, values) {
   const texts = options.map(({ text }) => filled(text, values)),
@@ -61,7 +60,8 @@ function answerOf({ ask, answer, row, scale, options }, values) {
     case "number":
       return { answer: value * (scale.unit === "%" ? 100 : 1), ...(row && { row: values.get(row).shares }) };
     case "choice":
-      if (decided.filter(Boolean).length !== 1) throw new RangeError("None of the choices alone is right with this model.");
+      if (decided.filter(Boolean).length !== 1)
+        throw new RangeError("None of the choices alone is right with this model.");
       return { answer: decided.indexOf(true) };
     default:
       return { answer: decided.map((_, i) => i).sort((one, other) => decided[other] - decided[one]), values: decided };
@@ -164,9 +164,7 @@ class WebLessons {
       asked = step && this.posed.get(step),
       of = lessons.every(({ number }, i) => number === i + 1) ? ` of ${lessons.length}` : ""; // a page may have some only
     this.title.textContent = lesson ? lesson.title : "Lessons";
-    this.number.textContent = lesson
-      ? `Lesson ${lesson.number}${of}`
-      : "What do you expect? Guess first, then look.";
+    this.number.textContent = lesson ? `Lesson ${lesson.number}${of}` : "What do you expect? Guess first, then look.";
     this.all.hidden = !lesson;
     this.list.hidden = !!lesson;
     this.step.hidden = !asked;

@@ -87,7 +87,9 @@ export class LessonComputer {
       case "extreme":
         return this.extreme(named, run);
       case "count":
-        return this.measured(named.measure, kind, run).flat().filter(value => value > named.number).length;
+        return this.measured(named.measure, kind, run)
+          .flat()
+          .filter(value => value > named.number).length;
       case "probability":
         return Math.exp(this.wordLogProb(named.words, run));
       case "log-probability":
@@ -195,14 +197,18 @@ export class LessonComputer {
     return { rows: target.slice(1), columns: kind === "cross" ? source : target.slice(0, -1) };
   }
 
-  masks(trace, kind, row, column) {
-    return kind === "decoder" && !trace.lookAhead && column > row;
+  // What a row may not look at, [Q][K].
+  mask(trace, kind) {
+    const { rows, columns } = this.axes(trace, kind),
+      hides = kind === "decoder" && !trace.lookAhead;
+    return rows.map((_row, q) => columns.map((_column, k) => hides && k > q));
   }
 
   // The place of a word, [text, which of the same].
   place([text, which], labels) {
     const same = labels.flatMap((label, i) => (label === text ? [i] : []));
-    if (same.length < which) throw new RangeError(`There is no \u201c${text}\u201d among the tokens: ${labels.join(" ")}.`);
+    if (same.length < which)
+      throw new RangeError(`There is no \u201c${text}\u201d among the tokens: ${labels.join(" ")}.`);
     return same[which - 1];
   }
 
@@ -222,7 +228,9 @@ export class LessonComputer {
   // Something of every head of a kind, [L][H].
   everyHead(trace, kind, act) {
     const [layers, heads] = trace.patterns[kind].shape;
-    return Array.from({ length: layers }, (_, l) => Array.from({ length: heads }, (_, h) => act(l + 1, h + 1)));
+    return Array.from({ length: layers }, (_layer, l) =>
+      Array.from({ length: heads }, (_head, h) => act(l + 1, h + 1)),
+    );
   }
 
   row({ head: [kind, layer, head], words }, run) {
@@ -230,7 +238,8 @@ export class LessonComputer {
       { rows, columns } = this.axes(trace, kind),
       query = this.place(words[0], rows),
       shares = this.pattern(trace, kind, layer, head)[query];
-    const seen = columns.map((_, k) => k).filter(k => !this.masks(trace, kind, query, k));
+    const masked = this.mask(trace, kind)[query],
+      seen = columns.map((_, k) => k).filter(k => !masked[k]);
     return { labels: seen.map(k => columns[k]), shares: seen.map(k => rounded(100 * shares[k], 3)) };
   }
 
@@ -244,10 +253,8 @@ export class LessonComputer {
 
   measured(measure, kind, run) {
     const trace = this.trace(run),
-      [, , queries, keys] = trace.patterns[kind].shape;
-    const masked = Array.from({ length: queries * keys }, (_, i) =>
-      this.masks(trace, kind, Math.floor(i / keys), i % keys),
-    );
+      masked = this.mask(trace, kind).flat(),
+      keys = trace.patterns[kind].shape[3];
     return this.everyHead(trace, kind, (layer, head) => {
       const pattern = Float32Array.from(this.pattern(trace, kind, layer, head).flat()),
         value = MEASURES[measure](shareRows(pattern, keys), masked);
@@ -273,7 +280,7 @@ export class LessonComputer {
     const weights = this.pattern(trace, kind, layer, head).map((row, q) =>
       row.map(value => (q === asked ? null : rounded(value, 3))),
     );
-    const masked = rows.map((_, q) => columns.map((_, k) => this.masks(trace, kind, q, k)));
+    const masked = this.mask(trace, kind);
     return {
       labels: this.row(named, run).labels,
       query: named.words[0][0],
@@ -290,7 +297,7 @@ export class LessonComputer {
     const thumbnails = this.everyHead(trace, kind, (layer, head) =>
       this.pattern(trace, kind, layer, head).map(row => row.map(value => rounded(value, 2))),
     );
-    const masked = rows.map((_, q) => columns.map((_, k) => this.masks(trace, kind, q, k))),
+    const masked = this.mask(trace, kind),
       asked = words && { asked: { row: this.place(words[0], rows), column: this.place(words[1], columns) } };
     return { kind, layers, heads, thumbnails, masked, rows, columns, ...asked };
   }

@@ -208,7 +208,9 @@ class Attention {
       for (let row = 0; row < rows; row++) {
         const { keys, count } = look(row);
         for (let k = 0; k < count; k++) {
-          (columns[k] ??= []).push(dot(queries, row * width + head * size, keys, k * width + head * size, size) * scale);
+          (columns[k] ??= []).push(
+            dot(queries, row * width + head * size, keys, k * width + head * size, size) * scale,
+          );
         }
       }
       return columns.map(scores => {

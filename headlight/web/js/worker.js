@@ -20,7 +20,7 @@ let model = null, // that translates
   newest = 0,
   opening = Promise.resolve();
 const models = new Map(), // by their names, the small ones too that only lessons use
-  lessons = new LessonComputer(models);
+  lessonComputer = new LessonComputer(models);
 
 async function open(packed) {
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -81,7 +81,7 @@ async function compute({ id, compute: expressions, base }) {
   for (const named of expressions) {
     await pause();
     if (id !== newest) return null;
-    values.push(lessons.value(named, base));
+    values.push(lessonComputer.value(named, base));
   }
   return { id, values };
 }
