@@ -109,6 +109,13 @@ def test_from_a_step_to_its_sentence_and_back(tab: Page, file: Path) -> None:
     assert tab.evaluate(FOUND, OPTIONS) == []
 
 
+def test_a_step_with_a_long_name_fits_a_phone(tab: Page, file: Path) -> None:
+    tab.set_viewport_size({"width": 390, "height": 844})
+    tab.goto(f"{file.as_uri()}#page=lessons&lesson=decoding&step=more-is-not-always-better")
+    expect(reveal(tab)).to_be_visible()
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+
+
 def test_a_damaged_small_model_costs_its_lessons_only(browser: Browser, file: Path, tmp_path: Path) -> None:
     page = file.read_text("utf-8")
     at = page.index('id="model-reverse-unmasked">') + 40_000
