@@ -12,10 +12,10 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-HOUSE = Path(__file__).resolve().parents[1]  # what holds the package: a clone, or site-packages
-CLONE = (HOUSE / "app.py").exists() and (HOUSE / "pyproject.toml").exists()
-APP = HOUSE if CLONE else HOUSE / "headlight" / "app"  # app.py, with what it needs beside it
-OWN = HOUSE if CLONE else user_data_path("headlight", appauthor=False)
+ROOT = Path(__file__).resolve().parents[1]  # what holds the package: a clone, or site-packages
+CLONE = (ROOT / "app.py").exists() and (ROOT / "pyproject.toml").exists()
+APP = ROOT if CLONE else ROOT / "headlight" / "app"  # app.py, with what it needs beside it
+OWN = ROOT if CLONE else user_data_path("headlight", appauthor=False)
 COMMAND = "python -m headlight" if CLONE else "headlight"  # what a person types
 EXERCISES = APP / "docs" / "exercises"
 GLOSSARY = APP / "docs" / "glossary.md"

@@ -26,7 +26,7 @@ _GIB = 2**30
 
 def report() -> Iterator[tuple[str, bool]]:
     """Lines of a report, each with whether what it says is as it should be."""
-    yield f"Headlight {__version__}, {'a clone' if folders.CLONE else 'installed'} in {_short(folders.HOUSE)}", True
+    yield f"Headlight {__version__}, {'a clone' if folders.CLONE else 'installed'} in {_short(folders.ROOT)}", True
     yield f"Python {platform.python_version()} on {platform.platform()}", True
     yield ", ".join(f"{name} {_version(name)}" for name in _PACKAGES), True
     yield _machine(), True

@@ -167,7 +167,7 @@ def stop(options: argparse.Namespace) -> None:
 
 def runs(options: argparse.Namespace) -> None:
     for run in statuses(options.root):
-        texts = " ".join(filter(None, (run.cause, *run.mended, *run.damaged, run.advice)))
+        texts = " ".join(filter(None, (run.cause, *run.repairs, *run.damaged, run.advice)))
         steps = f"{run.step:>9,} of {run.steps:<9,}" if run.steps else " " * 22  # unknown where its files are damaged
         print(f"{run.name:<24}{run.state:<12}{steps}  {texts}".rstrip())
 

@@ -14,7 +14,8 @@ from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.mixtures import parts_of
 from headlight.evaluation import Evaluator
 from headlight.runs import intact
-from headlight.runs.averaging import averaged, enough
+from headlight.runs.averaging import average as average_weights
+from headlight.runs.averaging import can_average
 from headlight.runs.folder import VALIDATION, RunFolder, snapshots
 from transformer.access import require_private
 from transformer.checkpoint.native import load_weights, save_weights
@@ -22,7 +23,7 @@ from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.files import remove
 from transformer.quoting import short
 
-LARGEST_HISTORY = 25_000_000  # bytes: a folder to ship is cloned by everybody, and they look at few snapshots
+MAX_HISTORY_BYTES = 25_000_000  # a folder to ship is cloned by everybody, and they look at few snapshots
 
 
 def export(
@@ -50,9 +51,9 @@ def export(
     if out.exists():
         raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
     checkpoint = checkpoints.load(best)
-    wished = recipe.training.average if enough(source) else 0
+    wished = recipe.training.average if can_average(source) else 0
     if count := wished if average is None else average:
-        checkpoint = _better(source, checkpoint, averaged(source, checkpoint, count))
+        checkpoint = _better(source, checkpoint, average_weights(source, checkpoint, count))
     checkpoint.card |= recipe.card()  # a run may have been given more steps since its card was written
     part = out.with_name(f".{out.name}.part")  # nobody opens a checkpoint that is half there
     remove(part)
@@ -77,10 +78,10 @@ def _ship_history(history: Path, checkpoint: checkpoints.Checkpoint, out: Path) 
     paths = snapshots(history)[0]
     for path in paths:
         save_weights(load_weights(checkpoint.model.config, path), out / path.name, bits=8)
-    fit = LARGEST_HISTORY // max((path.stat().st_size for path in out.iterdir()), default=1)
-    kept = {round(at) for at in np.linspace(0, len(paths) - 1, min(fit, len(paths)))}
+    fit = MAX_HISTORY_BYTES // max((path.stat().st_size for path in out.iterdir()), default=1)
+    shipped = {round(at) for at in np.linspace(0, len(paths) - 1, min(fit, len(paths)))}
     for at, path in enumerate(paths):
-        if at not in kept:
+        if at not in shipped:
             (out / path.name).unlink()
 
 

@@ -82,7 +82,7 @@ class Journal:
     """The metrics file of a run that goes on after step `step`; what comes after those is cut off.
 
     It becomes a new file, so that a reader sees that it is another. What of the old one cannot be read is
-    left out, and the old one is set aside; `lost` steps have no line then, and `mended` says so. With `events`,
+    left out, and the old one is set aside; `lost` steps have no line then, and `repair` says so. With `events`,
     TensorBoard's files too.
     """
 
@@ -99,11 +99,11 @@ class Journal:
                 elif last < line["step"] <= step:
                     known, last = known + 1, line["step"]
                     new.write(text if text.endswith(b"\n") else text + b"\n")
-        self.mended, self.lost = "", step - known
+        self.repair, self.lost = "", step - known
         if self.lost:
-            self.mended = f"{folder.metrics.name} lacks {self.lost:,} of the {step:,} steps; the curves have a gap."
+            self.repair = f"{folder.metrics.name} lacks {self.lost:,} of the {step:,} steps; the curves have a gap."
         if broken and self.lost:
-            self.mended += f" What was there is kept as {set_aside(folder.metrics).name}."
+            self.repair += f" What was there is kept as {set_aside(folder.metrics).name}."
         os.replace(part, folder.metrics)
         self._file = open(folder.metrics, "ab", buffering=0)  # noqa: SIM115 a buffer would keep what a full disk refused
         self._events = _Events(folder, step) if events else None

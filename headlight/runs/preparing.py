@@ -21,8 +21,8 @@ from headlight.evaluation import Evaluator
 from headlight.runs import intact, state
 from headlight.runs.folder import VALIDATION, RunFolder
 from headlight.runs.recipe import Recipe
-from headlight.runs.speaker import Speaker
 from headlight.runs.state import Position
+from headlight.runs.status_writer import StatusWriter
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import WEIGHTS, load_weights
 from transformer.files import read_json, remove, set_aside, write_json, write_text
@@ -34,19 +34,19 @@ BY_HEART = "validated_on_training"  # and under this one whether the pairs that 
 MOST_UNKNOWN = 0.5  # of the tokens of a side
 NONE_HELD_OUT = f"The corpus has fewer than {FEWEST} pairs and no part to validate on, so nothing is held out."
 THEREFORE = "The scores are on the pairs that are trained on: they say what is known by heart."
-SLOW = 3600.0  # seconds that learning a vocabulary may take without a word
+VOCABULARY_SECONDS = 3600.0  # that learning a vocabulary may take without a heartbeat
 T = TypeVar("T")
 
 
-def prepare(folder: RunFolder, speaker: Speaker) -> None:
+def prepare(folder: RunFolder, writer: StatusWriter) -> None:
     """What an interrupted attempt left behind is overwritten. Raises ValueError for unusable data."""
     recipe = folder.recipe()
     splits = recipe_corpora(recipe)
-    speaker.say(f"Reading {splits.train.name}")
+    writer.log(f"Reading {splits.train.name}")
     remove(folder.data)
-    checkpoint = _begin(folder, recipe, splits.train, speaker)
-    prepare_corpus(folder, recipe, splits, checkpoint, speaker)
-    folder.keep(replace(recipe, model=checkpoint.model.config))
+    checkpoint = _begin(folder, recipe, splits.train, writer)
+    prepare_corpus(folder, recipe, splits, checkpoint, writer)
+    folder.write_recipe(replace(recipe, model=checkpoint.model.config))
     if folder.metrics.exists() and folder.metrics.stat().st_size:  # those of checkpoints that are lost
         set_aside(folder.metrics)
     folder.metrics.write_bytes(b"")
@@ -70,7 +70,9 @@ def recipe_corpora(recipe: Recipe) -> Splits:
     return Splits(train, validation, splits.test)
 
 
-def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint: Checkpoint, speaker: Speaker) -> None:
+def prepare_corpus(
+    folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint: Checkpoint, writer: StatusWriter
+) -> None:
     """Writes data/: the corpus in tokens of the checkpoint's vocabulary. Raises ValueError for unusable data.
 
     Where nothing is held out to validate on, the pairs that are trained on are scored.
@@ -78,9 +80,9 @@ def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint
     (folder.data / intact.LIST).unlink(missing_ok=True)
     source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
     examples = Encoded(splits.train, source, target, min(recipe.longest, checkpoint.model.config.max_length))
-    reported = _Reported(examples, speaker, "tokenising the corpus")
+    reported = _Reported(examples, writer, "tokenising the corpus")
     packed = pack(reported, folder.data, max(source.vocab_size, target.vocab_size))
-    speaker.say(str(examples.report))
+    writer.log(str(examples.report))
     checkpoint.card[fingerprint.KEY] = examples.fingerprint.to_card(checkpoint.card.get(fingerprint.KEY))
     if not packed.pairs:
         raise ValueError(f"There is no pair to train on. {str(examples.report).splitlines()[0]}.")
@@ -88,14 +90,14 @@ def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint
     validation = splits.train if splits.validation is None else splits.validation
     pairs, known = list(validation), validation.report.rejected[IN_BOTH]
     if splits.validation is None:
-        speaker.say(f"{NONE_HELD_OUT} {THEREFORE}")
+        writer.log(f"{NONE_HELD_OUT} {THEREFORE}")
     if known and not pairs:
         raise ValueError(
             f"Every pair of {validation.name} is also in the training data, so scores on it would mean nothing; "
             "choose another corpus to validate on, or none, and pairs are held out."
         )
     if known:
-        speaker.say(
+        writer.log(
             f"{known:,} of the {known + len(pairs):,} validation pairs are also in the training data; "
             "they are left out of the validation."
         )
@@ -134,10 +136,10 @@ def doubled(folder: RunFolder) -> int:
     return count if type(count) is int and count > 0 else 0
 
 
-def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) -> Checkpoint:
+def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, writer: StatusWriter) -> Checkpoint:
     """The network before its first step, with its tokenizers."""
     if recipe.start is None:
-        pairs = _Reported(corpus, speaker, "learning the vocabulary")
+        pairs = _Reported(corpus, writer, "learning the vocabulary")
         source, target = learn_tokenizers(
             pairs, recipe.tokenizer, recipe.vocabulary, recipe.separate, recipe.min_frequency
         )
@@ -156,11 +158,11 @@ def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) 
 class _Reported(Generic[T]):
     """Items whose count is reported while they are read."""
 
-    def __init__(self, items: Iterable[T], speaker: Speaker, doing: str) -> None:
-        self.items, self.speaker, self.doing = items, speaker, doing
+    def __init__(self, items: Iterable[T], writer: StatusWriter, doing: str) -> None:
+        self.items, self.writer, self.doing = items, writer, doing
 
     def __iter__(self) -> Iterator[T]:
         for count, item in enumerate(self.items):
             if count % 1000 == 0:
-                self.speaker.beat(self.doing, SLOW, pairs=count)
+                self.writer.heartbeat(self.doing, VOCABULARY_SECONDS, pairs=count)
             yield item

@@ -31,7 +31,7 @@ State = Literal[
 ALIVE = ("queued", "running", "stalled")
 ENDED = ("paused", "stopped", "finished", "crashed", "diverged", "out of disk")  # which a worker writes itself
 
-FULL = 64 * 1024  # bytes free on a disk that can be called full
+MIN_FREE_BYTES = 64 * 1024  # on a disk with less, a crash counts as "out of disk"
 PIECE = 1 << 20  # bytes
 LARGEST = 10**12  # of a number in a status that a worker wrote
 SAME_START = 3.0  # seconds: the clock from which a process's start is reckoned may be set meanwhile
@@ -58,7 +58,7 @@ _WITH_BEST = {  # where a checkpoint was scored
 class Status:
     """`cause` and `advice` are sentences, or empty; times are in seconds since 1970, None where not known.
 
-    `mended` is what the latest worker found damaged, and `damaged` what is so now, as far as a first look tells.
+    `repairs` says what the latest worker repaired, and `damaged` what is damaged now, as far as a first look tells.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Status:
     saved_step: int | None = None
     pid: int | None = None
     log: list[str] = field(default_factory=list, repr=False)
-    mended: list[str] = field(default_factory=list, repr=False)
+    repairs: list[str] = field(default_factory=list, repr=False)
     damaged: list[str] = field(default_factory=list, repr=False)
 
     @property
@@ -105,11 +105,11 @@ def _status(folder: RunFolder) -> Status:
         state, cause = _judge(values)
     if state == "stalled" and process(values) is None and folder.is_free():  # on a machine that is no more
         state, cause = "crashed", "The worker ended without a message, and so did its machine."
-    if state == "crashed" and shutil.disk_usage(folder.path).free < FULL:  # so full that it could not say so
+    if state == "crashed" and shutil.disk_usage(folder.path).free < MIN_FREE_BYTES:  # too little to report it
         state, cause = "out of disk", "The disk is full."
     doing = str(values.get("doing", ""))
-    if asked := folder.asked():
-        doing = {"pause": "pausing", "stop": "stopping"}.get(asked, doing)
+    if request := folder.request():
+        doing = {"pause": "pausing", "stop": "stopping"}.get(request, doing)
     steps = folder.steps()
     damaged = [] if state in ALIVE else _damaged(folder, steps, values)  # a worker replaces what is looked at
     saved = folder.checkpoint(steps[-1]) / "training.json" if steps else None
@@ -149,7 +149,7 @@ def _damaged(folder: RunFolder, steps: list[int], values: dict[str, Any]) -> lis
 
     Lines of the metrics that were lost before the latest worker began cannot be had again, and it said so.
     """
-    damages = [f"{path.relative_to(folder.path)} {wrong}." for path, wrong in folder.of_another_kind().items()]
+    damages = [f"{path.relative_to(folder.path)} {wrong}." for path, wrong in folder.wrong_kinds().items()]
     damages += [f"{name} in checkpoints/ is damaged: {wrong}." for name, wrong in folder.damaged().items()]
     if not steps:  # nothing to go on from, which needs neither
         return damages
