@@ -6,12 +6,13 @@ import random
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from headlight.corpora.files import lines
+from headlight.corpora.number_words import in_words
 from headlight.corpora.split_folder import everyday_folder
 from transformer.quoting import short
 
@@ -143,23 +144,6 @@ def held_out_slots() -> tuple[frozenset[str], frozenset[int]]:
     rows = [line.split("\t") for line in lines(HELD_OUT)]
     names = frozenset(value for kind, value in rows if kind == "name")
     return names, frozenset(int(value) for kind, value in rows if kind == "number")
-
-
-@cache
-def _numerals() -> Callable[..., str]:
-    try:
-        from num2words import num2words
-    except ImportError:
-        raise ValueError(
-            "Numbers in words need a package that is not installed: pip install num2words, or train with --slots 0."
-        ) from None
-    written: Callable[..., str] = num2words
-    return written
-
-
-def in_words(number: int, language: str) -> str:
-    """Return a number in words: "twenty-five", "vingt-cinq", "fünfundzwanzig". Raises ValueError without num2words."""
-    return _numerals()(number, lang=language)
 
 
 def is_invariable(number: int) -> bool:

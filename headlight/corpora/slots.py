@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from headlight.corpora.about import LANGUAGES, about
 from headlight.corpora.mixtures import parts_of
+from headlight.corpora.number_words import in_words
 from headlight.corpora.pairs import Corpus, Pair, Rejected
 from headlight.corpora.slot_words import (
     SlotWords,
@@ -17,7 +18,6 @@ from headlight.corpora.slot_words import (
     elides_surely,
     genitive,
     has_plain_genitive,
-    in_words,
     is_invariable,
     may_elide,
     number_parts,
@@ -87,8 +87,6 @@ class Replacer:
             for number, row in enumerate(rows):
                 for side, spelling in enumerate(row):
                     self.named[side][spelling.lower()] = kind, number
-        for language in words.languages:
-            numbers_in_words(language)  # raises where the package is missing
 
     def slots(self, source: str, target: str) -> list[tuple[Slot, Slot]]:
         """Return what can be replaced: each slot occurs once on either side, in agreeing form."""
