@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 import wordfreq
 
+from headlight.corpora import english
 from headlight.corpora.about import about
-from headlight.corpora.core import CoreSentences, english, english_french
+from headlight.corpora.core import CoreSentences, english_french
 from headlight.corpora.core.french_clauses import (
     SUBJECTS,
     FrenchSubject,

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from headlight.corpora.core import english, german_clauses, german_english
+from headlight.corpora import english
+from headlight.corpora.core import german_clauses, german_english
 from headlight.corpora.core.german import GermanNoun, GermanVerb, decline, split_verb
 from headlight.corpora.core.german_clauses import SUBJECTS, make_clause, read_verb_phrase
 from headlight.corpora.core.german_numbers import clock_times

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from headlight.corpora.core import english
+from headlight.corpora import english
 from headlight.corpora.core.french_clauses import SCHEMES, SUBJECTS, FrenchVerbPhrase, make_clause, read_verb_phrase
 from headlight.corpora.core.french_numbers import generated_slots
 from headlight.corpora.core.templates import Template, read_templates, spread
@@ -286,7 +286,7 @@ def _determined(
             singular = _DETERMINERS[word][form.is_feminine]
             plural = _DETERMINERS[word][2].split()
             text = plural[form.is_feminine and len(plural) > 1] if form.is_plural else singular
-            next_is_vowel = _starts_with_vowel(phrase) and word not in ("tout", "quel")
+            next_is_vowel = french.begins_with_vowel(phrase) and word not in ("tout", "quel")
             words.append(_BEFORE_VOWEL.get(text, text) if next_is_vowel else text)
         else:
             words.append(word)
@@ -295,7 +295,7 @@ def _determined(
 
 def _before_vowel_adjective(chosen: dict[str, FrenchEntry], words: list[str], entry: FrenchEntry, phrase: str) -> str:
     """Write "un vieil homme" for "un vieux homme"."""
-    if not _starts_with_vowel(entry.french):
+    if not french.begins_with_vowel(entry.french):
         return phrase
     for word in words:
         if word in chosen and len(forms := chosen[word].french.lstrip("<").split()) == 3:
@@ -307,7 +307,7 @@ def _agreeing_text(forms: str, form: _Form, following: str) -> str:
     masculine, feminine, before_vowel = forms.split()
     if form.is_plural:
         return french.plural(feminine if form.is_feminine else masculine)
-    return feminine if form.is_feminine else before_vowel if _starts_with_vowel(following) else masculine
+    return feminine if form.is_feminine else before_vowel if french.begins_with_vowel(following) else masculine
 
 
 def _form(head: str, chosen: dict[str, FrenchEntry]) -> _Form:
@@ -351,20 +351,16 @@ def _noun_text(entry: FrenchEntry, form: _Form) -> str:
 
 def _has_article_after_de(country: FrenchEntry) -> bool:
     """Tell "du Japon" and "des États-Unis" from "de France" and "d'Iran"."""
-    return country.gender.endswith("p") or (country.gender == "m" and not _starts_with_vowel(country.french))
+    return country.gender.endswith("p") or (country.gender == "m" and not french.begins_with_vowel(country.french))
 
 
 def _in_country(entry: FrenchEntry) -> str:
     """Write "en France", "au Japon", "aux États-Unis", "en Israël", "à Cuba"."""
     if entry.gender == "-":
-        return f"{'en' if _starts_with_vowel(entry.french) else 'à'} {entry.french}"
+        return f"{'en' if french.begins_with_vowel(entry.french) else 'à'} {entry.french}"
     if entry.gender.endswith("p"):
         return f"aux {entry.french}"
-    return f"{'en' if entry.gender == 'f' or _starts_with_vowel(entry.french) else 'au'} {entry.french}"
-
-
-def _starts_with_vowel(text: str) -> bool:
-    return text[0].lower() in "aàâeéèêëiîïoôuùûœh"
+    return f"{'en' if entry.gender == 'f' or french.begins_with_vowel(entry.french) else 'au'} {entry.french}"
 
 
 def spell(text: str) -> str:

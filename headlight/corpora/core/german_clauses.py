@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from headlight.corpora.core import english
+from headlight.corpora import english
 from headlight.corpora.core.german import GermanVerb, split_verb
 
 _POSSESSIVE = re.compile(r"@(\w*)")

@@ -15,7 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from headlight.corpora.core import english, german
+from headlight.corpora import english
+from headlight.corpora.core import german
 from headlight.corpora.core.german_clauses import SCHEMES, SUBJECTS, GermanVerbPhrase, make_clause, read_verb_phrase
 from headlight.corpora.core.german_numbers import generated_slots
 from headlight.corpora.core.templates import Template, read_templates, spread

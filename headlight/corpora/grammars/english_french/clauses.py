@@ -2,8 +2,8 @@
 
 from typing import Literal
 
+from headlight.corpora import english
 from headlight.corpora.gold import GoldWord
-from headlight.corpora.grammars import english
 from headlight.corpora.grammars.english_french.french import AVOIR, ETRE, IL, Conjugation, Tense
 from headlight.corpora.grammars.english_french.lexicon import CAN, WANT, FrenchVerb, Quality
 from headlight.corpora.grammars.english_french.phrases import Bilingual, FrenchPhrase, agreeing

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from headlight.corpora import english
 from headlight.corpora.gold import GoldPair, GoldWord, gold_pair
-from headlight.corpora.grammars import english
 from headlight.corpora.grammars.english_french import french
 from headlight.corpora.grammars.english_french.french import IL, ILS, JE, NOUS, VOUS, Gender, begins_with_vowel
 from headlight.corpora.grammars.english_french.lexicon import Aligned, FrenchNoun, Quality, english_place

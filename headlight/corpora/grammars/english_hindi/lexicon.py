@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from headlight.corpora.grammars import english as english_inflection
+from headlight.corpora import english as english_inflection
 from headlight.corpora.grammars.hindi import Gender, Stem, noun_form
 
 # Nouns
@@ -194,7 +194,7 @@ mountain       पहाड़      m  high wild
 def _noun(line: str) -> HindiNoun:
     names, hindi, gender, *kinds = line.split()
     english, _, plural = names.partition("/")
-    many = None if plural == "-" else plural or english_inflection.plural(english)
+    many = None if plural == "-" else plural or english_inflection.pluralize(english)
     return HindiNoun(english, many, hindi, "f" if gender == "f" else "m", frozenset([english, *kinds]))
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from headlight.corpora.english import article
 from headlight.corpora.gold import GoldWord
-from headlight.corpora.grammars.english import article
 from headlight.corpora.grammars.english_hindi.lexicon import Adjective, HindiNoun
 from headlight.corpora.grammars.hindi import Gender, HindiAgreement, inflected
 
@@ -144,8 +144,7 @@ class HindiDeterminer:
             return [*self.possessor.english, *ending], direct, oblique
         if not self.english:
             return [], [], []
-        silent = following == "honest"  # whose h nobody hears
-        word = GoldWord("an" if silent else article(following)) if self.english == "a" else GoldWord(self.english)
+        word = GoldWord(article(following)) if self.english == "a" else GoldWord(self.english)
         if self.english == "the":
             return [word], [], []
         near, far = (self.hindi, self.hindi) if self.hindi else _DETERMINERS[self.english]
