@@ -67,9 +67,10 @@ def test_the_example_of_the_tutorials_in_both_meanings() -> None:
         animal, street = (phrases.noun_phrase(noun_named(name)) for name in ("animal", "street"))
         meant = animal if reason == "tired" else street
         pronoun = phrases.pronoun_for(meant)
-        whole = clauses.clause(animal, VERBS["cross"], "past", negative=True, object=street) + reasons.because()
+        whole = clauses.clause(animal, VERBS["cross"], clauses.VerbForm("past", True), object=street)
+        whole += reasons.because()
         degree = phrases.word_for_word("too", "trop")
-        whole += clauses.be_clause(pronoun, "past", quality=QUALITIES[reason], degree=degree)
+        whole += clauses.be_clause(pronoun, clauses.VerbForm("past"), quality=QUALITIES[reason], degree=degree)
         assert meant.head is not None
         pair = phrases.sentence(whole, pronouns=[(pronoun.english[0], meant.head, pronoun.french[0])])
         assert pair.source == f"The animal didn't cross the street because it was too {reason}."

@@ -14,7 +14,7 @@ from headlight.corpora.grammars.english_french.choices import (
     timed,
     unmistakable,
 )
-from headlight.corpora.grammars.english_french.clauses import Mode, be_clause, clause, modal_clause
+from headlight.corpora.grammars.english_french.clauses import Mode, VerbForm, be_clause, clause, modal_clause
 from headlight.corpora.grammars.english_french.french import Gender, Tense
 from headlight.corpora.grammars.english_french.lexicon import (
     DAYS,
@@ -96,7 +96,7 @@ def _main(
         when: Tense = "present" if mode in ("can't", "doesn't want to") else "past"
         return modal_clause(subject, mode, verb, object), when, because()
     when = tense(rng) if frame.negative else unmistakable(verb, tense(rng))
-    main = clause(subject, verb, when, negative=frame.negative, object=object)
+    main = clause(subject, verb, VerbForm(when, frame.negative), object=object)
     return timed(rng, main, when, DAYS), "past" if when == "past" else "present", because()
 
 
@@ -114,7 +114,7 @@ def _resolved(
     if degree == "very" and not quality.had and rng.random() < 0.3:
         degree = "so"
     measured = word_for_word(degree, DEGREES[degree]) if quality.graded else None
-    whole += be_clause(pronoun, tense, quality=quality, degree=measured)
+    whole += be_clause(pronoun, VerbForm(tense), quality=quality, degree=measured)
     pair = f"{antecedent.noun.english}+{quality.english}"
     whole.combinations |= {f"antecedent+reason: {pair}", f"noun+adjective: {pair}"}
     return sentence(whole, pronouns=[(pronoun.english[0], antecedent.head, pronoun.french[0])])
@@ -127,7 +127,7 @@ def alone(rng: random.Random) -> GoldPair:
     noun = rng.choice(nouns(kinds, quality))
     subject = noun_phrase(noun, definite(rng, noun), plural(rng, noun), neutral_adjectives(rng, noun))
     when: Tense = rng.choice(("past", "present"))
-    main = timed(rng, clause(subject, VERBS[name], when), when, DAYS)
+    main = timed(rng, clause(subject, VERBS[name], VerbForm(when)), when, DAYS)
     return _resolved(rng, main + because(), subject, when, quality, "very")
 
 

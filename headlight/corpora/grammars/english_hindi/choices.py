@@ -6,7 +6,7 @@ from functools import cache
 from typing import TypeVar
 
 from headlight.corpora.gold import GoldWord
-from headlight.corpora.grammars.english_hindi.clauses import BilingualText, Clause, Tense
+from headlight.corpora.grammars.english_hindi.clauses import Clause, Mood, Tense
 from headlight.corpora.grammars.english_hindi.lexicon import (
     ADJECTIVES,
     CITIES,
@@ -21,6 +21,7 @@ from headlight.corpora.grammars.english_hindi.lexicon import (
 )
 from headlight.corpora.grammars.english_hindi.phrases import (
     PEOPLE,
+    BilingualText,
     HindiDeterminer,
     HindiPhrase,
     both,
@@ -237,12 +238,12 @@ def ask(side: BilingualText) -> BilingualText:
     return stop(side, "?")
 
 
-def any_form(scene: Scene, build: Callable[[bool, bool], Clause]) -> BilingualText:
-    """A statement, negated now and then, or a question: `build` takes (negative, question)."""
+def any_form(scene: Scene, build: Callable[[Mood], Clause]) -> BilingualText:
+    """Write what `build` returns as a statement, negated now and then, or as a question."""
     how = scene.rng.random()
     if how < 0.2:
-        return ask(build(False, True).whether())
-    return stop(build(how > 0.85, False).statement())
+        return ask(build(Mood(question="whether")).whether())
+    return stop(build(Mood(how > 0.85)).statement())
 
 
 def be_tense(scene: Scene) -> Tense:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from headlight.corpora import english as english_inflection
-from headlight.corpora.grammars.hindi import Gender, Stem, noun_form
+from headlight.corpora.grammars.hindi import BE, Gender, Stem, noun_form
 
 # Nouns
 
@@ -511,14 +511,24 @@ VERBS = (
           objects="language",
           receiver=True, places="school house"),
 )  # fmt: skip
-LIKE, WANT, HAVE, KNOW, THINK, SAY = (
-    ("like", "likes", "liked", "liked", "liking"),
-    ("want", "wants", "wanted", "wanted", "wanting"),
-    ("have", "has", "had", "had", "having"),
-    ("know", "knows", "knew", "known", "knowing"),
-    ("think", "thinks", "thought", "thought", "thinking"),
-    ("say", "says", "said", "said", "saying"),
-)
+
+
+class MarkedVerb(NamedTuple):
+    """An English verb whose subject takes a postposition in Hindi: मुझे पिज़्ज़ा पसंद है, "I like pizza"."""
+
+    english: tuple[str, ...]  # base, third person, past, participle and -ing
+    stem: Stem = BE
+    marker: str = "को"
+    nominal: str = ""
+
+
+_HAVE, _KNOW = ("have", "has", "had", "had", "having"), ("know", "knows", "knew", "known", "knowing")
+LIKE = MarkedVerb(("like", "likes", "liked", "liked", "liking"), nominal="पसंद")
+WANT = MarkedVerb(("want", "wants", "wanted", "wanted", "wanting"))
+SUFFER, OWN, HAVE_FAMILY = MarkedVerb(_HAVE), MarkedVerb(_HAVE, marker="के पास"), MarkedVerb(_HAVE, marker="")
+KNOW_LANGUAGE, KNOW_THAT = MarkedVerb(_KNOW, Stem("आ")), MarkedVerb(_KNOW, Stem("जान"), "")
+SAY = MarkedVerb(("say", "says", "said", "said", "saying"), Stem("कह"), "")
+THINK = MarkedVerb(("think", "thinks", "thought", "thought", "thinking"), Stem("लग"))
 
 
 class Feeling(NamedTuple):
