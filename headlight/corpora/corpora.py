@@ -1,6 +1,7 @@
 """From what a person types to a corpus: `open_corpus`. Every kind of corpus can be imported from here."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from headlight.corpora.hub import HubDataset, split_names
 from headlight.corpora.mixtures import Mixture, is_mixture, parts_of
 from headlight.corpora.multi30k import Multi30k
 from headlight.corpora.pairs import MAX_CHARACTERS, Corpus, Pair, Pairs, Rejected, Report
-from headlight.corpora.split_folder import SPLITS, NamedTable, SplitFolder, everyday_folder, has_split, tatoeba_folder
+from headlight.corpora.split_folder import everyday_folder, open_table, tatoeba_folder
 from transformer.access import require_private
 from transformer.quoting import quoted, short
 
@@ -42,8 +43,8 @@ _PHRASES = Path(__file__).parent / "phrases"
 
 class Splits(NamedTuple):
     train: Corpus
-    validation: Corpus | None  # None where the corpus has no such part, and too few pairs to hold any out
-    test: Corpus | None
+    validation: Corpus | None = None  # None where the corpus has no such part, and too few pairs to hold any out
+    test: Corpus | None = None
 
 
 def open_corpus(
@@ -70,7 +71,7 @@ def open_corpus(
 
 def open_parts(
     spec: str, folder: str | Path | None = None, max_characters: int = MAX_CHARACTERS, seed: int = 0
-) -> tuple[Corpus, Corpus | None, Corpus | None]:
+) -> Splits:
     """Train, validation and test split as they are; a corpus without splits is all train, and nothing is read yet."""
     if is_mixture(spec):
         return _open_mixture(parts_of(spec), folder, max_characters, seed)
@@ -100,45 +101,41 @@ def written(spec: str) -> tuple[int, ...]:
     return tuple(times)
 
 
-def _open_one(
-    spec: str, folder: str | Path | None, max_characters: int, seed: int
-) -> tuple[Corpus, Corpus | None, Corpus | None]:
+def _open_one(spec: str, folder: str | Path | None, max_characters: int, seed: int) -> Splits:
     """The same of a corpus that is not a mixture."""
     kind, _, rest = spec.partition(":")
     size = int(rest) if _SIZE.fullmatch(rest) else None
     if kind in TASKS and (size or not rest):
-        return Generated(kind, "train", size, seed), Generated(kind, "validation"), Generated(kind, "test")
+        return Splits(Generated(kind, "train", size, seed), Generated(kind, "validation"), Generated(kind, "test"))
     if kind in GRAMMARS and (size or rest in ("", "combinations")):
         grammar = GRAMMARS[kind]
         tested = GoldCorpus(grammar, "combinations" if rest == "combinations" else "test")
-        return GoldCorpus(grammar, "train", size, seed), GoldCorpus(grammar, "validation"), tested
+        return Splits(GoldCorpus(grammar, "train", size, seed), GoldCorpus(grammar, "validation"), tested)
     if spec == TOY:
-        return Pairs(TOY, toy_pairs(), max_characters), None, None
+        return Splits(Pairs(TOY, toy_pairs(), max_characters))
     if kind == "multi30k":
         source, _, target = rest.partition("-")
-        return (
-            Multi30k(folder, source, target, "train", max_characters),
-            Multi30k(folder, source, target, "validation", max_characters),
-            Multi30k(folder, source, target, "test", max_characters),
+        return Splits(
+            *(Multi30k(folder, source, target, split, max_characters) for split in ("train", "validation", "test"))
         )
     if kind == "tatoeba" and (pair := _LANGUAGES.fullmatch(rest)):
-        return _open_folder(tatoeba_folder(), pair[1], pair[2], "Tatoeba", max_characters)
+        return _open_folder(tatoeba_folder(), (pair[1], pair[2]), "Tatoeba", max_characters)
     if kind == "phrases" and (pair := _LANGUAGES.fullmatch(rest)):
-        return NamedTable(_PHRASES, "{}-{}.tsv", "Phrase book", pair[1], pair[2], max_characters), None, None
+        return Splits(open_table(_PHRASES, "{}-{}.tsv", (pair[1], pair[2]), "Phrase book", max_characters))
     if kind == "slots" and (pair := re.fullmatch(rf"{_LANGUAGES.pattern}(?::({_SIZE.pattern}))?", rest)):
-        return Framed(pair[1], pair[2], int(pair[3]) if pair[3] else None, seed), None, None
+        return Splits(Framed(pair[1], pair[2], int(pair[3]) if pair[3] else None, seed))
     if kind == "everyday" and (table := _NAMED_TABLE.fullmatch(rest)):
         name, source, target = table.groups()
         pattern = f"{name}.{{}}-{{}}.tsv"
-        return NamedTable(everyday_folder(), pattern, name, source, target, max_characters), None, None
+        return Splits(open_table(everyday_folder(), pattern, (source, target), name, max_characters))
     if kind == "core" and (core := _CORE.fullmatch(rest)):
-        return CoreSentences(core[1], int(core[2]) if core[2] else None, seed), None, None
+        return Splits(CoreSentences(core[1], int(core[2]) if core[2] else None, seed))
     if kind == "hub" and 2 <= rest.count(":") <= 3:
         return _open_hub(*rest.split(":"), max_characters=max_characters)
     require_private()
     if (pair := _LANGUAGES.fullmatch(rest)) and Path(kind).is_dir():
-        return _open_folder(Path(kind), pair[1], pair[2], Path(kind).name, max_characters)
-    return open_file(spec, max_characters), None, None
+        return _open_folder(Path(kind), (pair[1], pair[2]), Path(kind).name, max_characters)
+    return Splits(open_file(spec, max_characters))
 
 
 def open_split(spec: str, split: str | None = None, folder: str | None = None) -> Corpus:
@@ -160,9 +157,7 @@ def open_split(spec: str, split: str | None = None, folder: str | None = None) -
     return chosen
 
 
-def _open_mixture(
-    parts: list[tuple[str, float]], folder: str | Path | None, max_characters: int, seed: int
-) -> tuple[Corpus, Corpus | None, Corpus | None]:
+def _open_mixture(parts: list[tuple[str, float]], folder: str | Path | None, max_characters: int, seed: int) -> Splits:
     """Trained on as weighted; validated and tested on the parts that have such a split, each once."""
     opened = [_open_one(spec, folder, max_characters, seed) for spec, _ in parts]
     train = Mixture([(corpora[0], times) for corpora, (_, times) in zip(opened, parts, strict=True)])
@@ -172,25 +167,24 @@ def _open_mixture(
         having = [(corpus, times) for corpus, times in weighted if corpus is not None]
         return Mixture(having) if having else None
 
-    return train, mixed(1), mixed(2)
+    return Splits(train, mixed(1), mixed(2))
 
 
-def _open_folder(
-    folder: Path, source: str, target: str, name: str, max_characters: int
-) -> tuple[Corpus, Corpus | None, Corpus | None]:
-    train, *others = (
-        SplitFolder(folder, source, target, split, name, max_characters)
-        if split == "train" or has_split(folder, source, target, split)
-        else None
-        for split in SPLITS
-    )
-    assert train is not None
-    return train, others[0], others[1]
+def _open_folder(folder: Path, languages: tuple[str, str], name: str, max_characters: int) -> Splits:
+    def split(part: str) -> Corpus:
+        table = open_table(folder, f"{{}}-{{}}.{part}.tsv", languages, name, max_characters)
+        table.name += f" {part}"
+        return table
+
+    def split_or_none(part: str) -> Corpus | None:
+        with suppress(ValueError):
+            return split(part)
+        return None
+
+    return Splits(split("train"), split_or_none("validation"), split_or_none("test"))
 
 
-def _open_hub(
-    name: str, source: str, target: str, config: str | None = None, *, max_characters: int
-) -> tuple[Corpus, Corpus | None, Corpus | None]:
+def _open_hub(name: str, source: str, target: str, config: str | None = None, *, max_characters: int) -> Splits:
     require_private()
     names = split_names(name, config)
     if "train" not in names:
@@ -203,7 +197,7 @@ def _open_hub(
         return HubDataset(name, source, target, known[0], config=config, max_characters=max_characters)
 
     train = HubDataset(name, source, target, "train", config=config, max_characters=max_characters)
-    return train, split("validation", "valid", "val", "dev"), split("test")
+    return Splits(train, split("validation", "valid", "val", "dev"), split("test"))
 
 
 def open_file(spec: str, max_characters: int = MAX_CHARACTERS) -> Corpus:

@@ -10,11 +10,7 @@ from transformer.quoting import quoted, short
 
 
 class HubDataset(Corpus):
-    """Two text columns of a dataset by its name on the hub; lines are its rows, from 1.
-
-    `streaming` reads over the network and stores nothing; otherwise the dataset is downloaded once and
-    memory-mapped. Neither needs memory for the whole corpus.
-    """
+    """Two text columns of a dataset by its name on the hub, read over the network; lines are its rows, from 1."""
 
     def __init__(
         self,
@@ -22,12 +18,11 @@ class HubDataset(Corpus):
         source: str,
         target: str,
         split: str = "train",
-        streaming: bool = True,
         config: str | None = None,
         max_characters: int = MAX_CHARACTERS,
     ) -> None:
         super().__init__(f"{name} ({split})", max_characters)
-        self.dataset, self.config, self.split, self.streaming = name, config, split, streaming
+        self.dataset, self.config, self.split = name, config, split
         self.source, self.target = source, target
 
     def rows(self) -> Iterator[Pair | Rejected]:
@@ -40,7 +35,7 @@ class HubDataset(Corpus):
     def _records(self) -> Iterator[Any]:
         datasets = _datasets()
         try:
-            yield from datasets.load_dataset(self.dataset, self.config, split=self.split, streaming=self.streaming)
+            yield from datasets.load_dataset(self.dataset, self.config, split=self.split, streaming=True)
         except Exception as error:  # each layer of the hub's client raises its own
             raise _unreadable(self.dataset, error) from None
 
