@@ -72,10 +72,11 @@ def open_corpus(
 def open_parts(
     spec: str, folder: str | Path | None = None, max_characters: int = MAX_CHARACTERS, seed: int = 0
 ) -> Splits:
-    """Train, validation and test split as they are; a corpus without splits is all train, and nothing is read yet."""
-    if is_mixture(spec):
-        return _open_mixture(parts_of(spec), folder, max_characters, seed)
-    return _open_one(spec, folder, max_characters, seed)
+    """Open the splits as they are; a corpus without splits is all train, and nothing is read yet."""
+    splits = _open_mixture(parts_of(spec), folder, seed) if is_mixture(spec) else _open_one(spec, folder, seed)
+    for corpus in filter(None, splits):
+        corpus.max_characters = max_characters
+    return splits
 
 
 def from_hub(spec: str) -> bool:
@@ -101,7 +102,7 @@ def written(spec: str) -> tuple[int, ...]:
     return tuple(times)
 
 
-def _open_one(spec: str, folder: str | Path | None, max_characters: int, seed: int) -> Splits:
+def _open_one(spec: str, folder: str | Path | None, seed: int) -> Splits:
     """The same of a corpus that is not a mixture."""
     kind, _, rest = spec.partition(":")
     size = int(rest) if _SIZE.fullmatch(rest) else None
@@ -112,30 +113,28 @@ def _open_one(spec: str, folder: str | Path | None, max_characters: int, seed: i
         tested = GoldCorpus(grammar, "combinations" if rest == "combinations" else "test")
         return Splits(GoldCorpus(grammar, "train", size, seed), GoldCorpus(grammar, "validation"), tested)
     if spec == TOY:
-        return Splits(Pairs(TOY, toy_pairs(), max_characters))
+        return Splits(Pairs(TOY, toy_pairs()))
     if kind == "multi30k":
         source, _, target = rest.partition("-")
-        return Splits(
-            *(Multi30k(folder, source, target, split, max_characters) for split in ("train", "validation", "test"))
-        )
+        return Splits(*(Multi30k(folder, source, target, split) for split in ("train", "validation", "test")))
     if kind == "tatoeba" and (pair := _LANGUAGES.fullmatch(rest)):
-        return _open_folder(tatoeba_folder(), (pair[1], pair[2]), "Tatoeba", max_characters)
+        return _open_folder(tatoeba_folder(), (pair[1], pair[2]), "Tatoeba")
     if kind == "phrases" and (pair := _LANGUAGES.fullmatch(rest)):
-        return Splits(open_table(_PHRASES, "{}-{}.tsv", (pair[1], pair[2]), "Phrase book", max_characters))
+        return Splits(open_table(_PHRASES, "{}-{}.tsv", (pair[1], pair[2]), "Phrase book"))
     if kind == "slots" and (pair := re.fullmatch(rf"{_LANGUAGES.pattern}(?::({_SIZE.pattern}))?", rest)):
         return Splits(Framed(pair[1], pair[2], int(pair[3]) if pair[3] else None, seed))
     if kind == "everyday" and (table := _NAMED_TABLE.fullmatch(rest)):
         name, source, target = table.groups()
         pattern = f"{name}.{{}}-{{}}.tsv"
-        return Splits(open_table(everyday_folder(), pattern, (source, target), name, max_characters))
+        return Splits(open_table(everyday_folder(), pattern, (source, target), name))
     if kind == "core" and (core := _CORE.fullmatch(rest)):
         return Splits(CoreSentences(core[1], int(core[2]) if core[2] else None, seed))
     if kind == "hub" and 2 <= rest.count(":") <= 3:
-        return _open_hub(*rest.split(":"), max_characters=max_characters)
+        return _open_hub(*rest.split(":"))
     require_private()
     if (pair := _LANGUAGES.fullmatch(rest)) and Path(kind).is_dir():
-        return _open_folder(Path(kind), (pair[1], pair[2]), Path(kind).name, max_characters)
-    return Splits(open_file(spec, max_characters))
+        return _open_folder(Path(kind), (pair[1], pair[2]), Path(kind).name)
+    return Splits(open_file(spec))
 
 
 def open_split(spec: str, split: str | None = None, folder: str | None = None) -> Corpus:
@@ -157,9 +156,9 @@ def open_split(spec: str, split: str | None = None, folder: str | None = None) -
     return chosen
 
 
-def _open_mixture(parts: list[tuple[str, float]], folder: str | Path | None, max_characters: int, seed: int) -> Splits:
+def _open_mixture(parts: list[tuple[str, float]], folder: str | Path | None, seed: int) -> Splits:
     """Trained on as weighted; validated and tested on the parts that have such a split, each once."""
-    opened = [_open_one(spec, folder, max_characters, seed) for spec, _ in parts]
+    opened = [_open_one(spec, folder, seed) for spec, _ in parts]
     train = Mixture([(corpora[0], times) for corpora, (_, times) in zip(opened, parts, strict=True)])
 
     def mixed(split: int) -> Corpus | None:
@@ -170,9 +169,9 @@ def _open_mixture(parts: list[tuple[str, float]], folder: str | Path | None, max
     return Splits(train, mixed(1), mixed(2))
 
 
-def _open_folder(folder: Path, languages: tuple[str, str], name: str, max_characters: int) -> Splits:
+def _open_folder(folder: Path, languages: tuple[str, str], name: str) -> Splits:
     def split(part: str) -> Corpus:
-        table = open_table(folder, f"{{}}-{{}}.{part}.tsv", languages, name, max_characters)
+        table = open_table(folder, f"{{}}-{{}}.{part}.tsv", languages, name)
         table.name += f" {part}"
         return table
 
@@ -184,7 +183,7 @@ def _open_folder(folder: Path, languages: tuple[str, str], name: str, max_charac
     return Splits(split("train"), split_or_none("validation"), split_or_none("test"))
 
 
-def _open_hub(name: str, source: str, target: str, config: str | None = None, *, max_characters: int) -> Splits:
+def _open_hub(name: str, source: str, target: str, config: str | None = None) -> Splits:
     require_private()
     names = split_names(name, config)
     if "train" not in names:
@@ -194,24 +193,24 @@ def _open_hub(name: str, source: str, target: str, config: str | None = None, *,
         known = [spelling for spelling in spellings if spelling in names]
         if not known:
             return None
-        return HubDataset(name, source, target, known[0], config=config, max_characters=max_characters)
+        return HubDataset(name, source, target, known[0], config=config)
 
-    train = HubDataset(name, source, target, "train", config=config, max_characters=max_characters)
+    train = HubDataset(name, source, target, "train", config=config)
     return Splits(train, split("validation", "valid", "val", "dev"), split("test"))
 
 
-def open_file(spec: str, max_characters: int = MAX_CHARACTERS) -> Corpus:
+def open_file(spec: str) -> Corpus:
     """The corpus in one or two files. Raises ValueError for a spec that names none, and where nobody may name any."""
     require_private()
     table = re.fullmatch(r"(.+\.(tsv|csv|jsonl)(?:\.gz)?)(?::([^:]+):([^:]+))?", spec)
     if table:
         path, ending, source, target = table.groups()
         if ending == "jsonl":
-            return JsonLines(path, source or "source", target or "target", max_characters)
-        return Table(path, _column(source or "0"), _column(target or "1"), max_characters)
+            return JsonLines(path, source or "source", target or "target")
+        return Table(path, _column(source or "0"), _column(target or "1"))
     if spec.count(",") == 1:
         source, target = spec.split(",")
-        return TextPair(source, target, max_characters)
+        return TextPair(source, target)
     raise ValueError(f"{quoted(spec)} is not a corpus; write {FORMS}.")
 
 

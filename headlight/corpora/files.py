@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from headlight.corpora.pairs import MAX_CHARACTERS, Corpus, Pair, Rejected
+from headlight.corpora.pairs import Corpus, Pair, Rejected
 from transformer.files import open_regular
 from transformer.quoting import quoted, short
 
@@ -75,8 +75,8 @@ def _starts(file: gzip.GzipFile | BinaryIO, most: float) -> Iterator[bytes]:
 class TextPair(Corpus):
     """Two files whose lines translate each other. Lines that only one of them has are reported."""
 
-    def __init__(self, source_path: str | Path, target_path: str | Path, max_characters: int = MAX_CHARACTERS) -> None:
-        super().__init__(f"{short(source_path)}, {short(target_path)}", max_characters)
+    def __init__(self, source_path: str | Path, target_path: str | Path) -> None:
+        super().__init__(f"{short(source_path)}, {short(target_path)}")
         self.source_path, self.target_path = source_path, target_path
 
     def rows(self) -> Iterator[Pair | Rejected]:
@@ -95,14 +95,8 @@ class Table(Corpus):
     Quotes mean something in CSV only: tab-separated sentences are full of quotes that never close.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        source: int | str = 0,
-        target: int | str = 1,
-        max_characters: int = MAX_CHARACTERS,
-    ) -> None:
-        super().__init__(short(path), max_characters)
+    def __init__(self, path: str | Path, source: int | str = 0, target: int | str = 1) -> None:
+        super().__init__(short(path))
         self.path, self.source, self.target = path, source, target
 
     def rows(self) -> Iterator[Pair | Rejected]:
@@ -164,10 +158,9 @@ class JsonLines(Corpus):
         path: str | Path,
         source: str = "source",
         target: str = "target",
-        max_characters: int = MAX_CHARACTERS,
         origin: str | None = None,
     ) -> None:
-        super().__init__(short(path), max_characters)
+        super().__init__(short(path))
         self.path, self.source, self.target, self.origin = path, source, target, origin
 
     def rows(self) -> Iterator[Pair | Rejected]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headlight.corpora.files import pair_of, texts_of
-from headlight.corpora.pairs import MAX_CHARACTERS, Corpus, Pair, Rejected
+from headlight.corpora.pairs import Corpus, Pair, Rejected
 from transformer.access import require_private
 from transformer.quoting import quoted, short
 
@@ -12,16 +12,8 @@ from transformer.quoting import quoted, short
 class HubDataset(Corpus):
     """Two text columns of a dataset by its name on the hub, read over the network; lines are its rows, from 1."""
 
-    def __init__(
-        self,
-        name: str,
-        source: str,
-        target: str,
-        split: str = "train",
-        config: str | None = None,
-        max_characters: int = MAX_CHARACTERS,
-    ) -> None:
-        super().__init__(f"{name} ({split})", max_characters)
+    def __init__(self, name: str, source: str, target: str, split: str = "train", config: str | None = None) -> None:
+        super().__init__(f"{name} ({split})")
         self.dataset, self.config, self.split = name, config, split
         self.source, self.target = source, target
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from headlight import folders
 from headlight.corpora.files import TextPair
-from headlight.corpora.pairs import MAX_CHARACTERS
 from transformer.access import require_private, require_readable
 from transformer.quoting import quoted, short
 
@@ -44,21 +43,14 @@ class Multi30k(TextPair):
     downloaded into data/multi30k.
     """
 
-    def __init__(
-        self,
-        folder: str | Path | None,
-        source: str,
-        target: str,
-        split: str = "train",
-        max_characters: int = MAX_CHARACTERS,
-    ) -> None:
+    def __init__(self, folder: str | Path | None, source: str, target: str, split: str = "train") -> None:
         for language in (source, target):
             if language not in LANGUAGES:
                 raise ValueError(f"Multi30k has no language {quoted(language)}; it has {', '.join(LANGUAGES)}.")
         if split not in FILES:
             raise ValueError(f"Multi30k has no split {quoted(split)}; it has {', '.join(FILES)}.")
         source_path, target_path = (_path(folder, f"{FILES[split]}.{language}") for language in (source, target))
-        super().__init__(source_path, target_path, max_characters)
+        super().__init__(source_path, target_path)
         self.name = f"Multi30k {source}-{target} {split}"
 
 

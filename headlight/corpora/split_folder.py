@@ -8,13 +8,10 @@ from pathlib import Path
 
 from headlight import folders
 from headlight.corpora.files import Table
-from headlight.corpora.pairs import MAX_CHARACTERS
 from transformer.quoting import quoted, short
 
 
-def open_table(
-    folder: Path, pattern: str, languages: tuple[str, str], name: str, max_characters: int = MAX_CHARACTERS
-) -> Table:
+def open_table(folder: Path, pattern: str, languages: tuple[str, str], name: str) -> Table:
     """Open the table whose file name is `pattern` with the two languages, such as "{}-{}.train.tsv", in either order.
 
     Lines with the same source are several translations of it: references of one another. Raises ValueError where the
@@ -23,7 +20,7 @@ def open_table(
     for forwards, names in ((True, languages), (False, languages[::-1])):
         for ending in ("", ".gz"):
             if (path := folder / f"{pattern.format(*names)}{ending}").is_file():
-                table = Table(path, int(not forwards), int(forwards), max_characters)
+                table = Table(path, int(not forwards), int(forwards))
                 table.name = f"{name} {'-'.join(languages)}"
                 return table
     raise ValueError(f"There is no {quoted(pattern.format(*languages))}, plain or gzipped, in {short(folder)}.")
