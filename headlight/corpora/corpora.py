@@ -54,7 +54,7 @@ def open_corpus(
     max_characters: int = MAX_CHARACTERS,
     seed: int = 0,
 ) -> Splits:
-    """The splits of the corpus that `spec` names, in one of the ways that FORMS lists.
+    """Open the splits of the corpus that `spec` names in one of the ways that FORMS lists.
 
     `validation` names another corpus to validate on; without one and without a validation split, pairs are
     held out (see `hold_out`). `folder` is where Multi30k lies, `seed` is for what is generated.
@@ -85,7 +85,7 @@ def from_hub(spec: str) -> bool:
 
 
 def written(spec: str) -> tuple[int, ...]:
-    """When the files of a corpus were last written, in nanoseconds; 0 where there is none, or no file.
+    """Return when the files of a corpus were last written, in nanoseconds; 0 where there is none, or no file.
 
     Raises ValueError where this process may not look at the files that somebody names, OSError where the user may not.
     """
@@ -93,17 +93,17 @@ def written(spec: str) -> tuple[int, ...]:
     times = []
     for part in (file for name, _ in parts_of(spec) for file in name.split(",")) if spec else ():
         kind = part.partition(":")[0]
-        place = {"tatoeba": tatoeba_folder(), "everyday": everyday_folder(), "slots": everyday_folder()}.get(
+        folder = {"tatoeba": tatoeba_folder(), "everyday": everyday_folder(), "slots": everyday_folder()}.get(
             kind, Path(kind)
         )
-        path = next((path for path in (Path(part), place) if path.is_file()), None)
-        files = [path] if path else place.glob("*.tsv*") if kind and place.is_dir() else []
+        path = next((path for path in (Path(part), folder) if path.is_file()), None)
+        files = [path] if path else folder.glob("*.tsv*") if kind and folder.is_dir() else []
         times.append(max((file.stat().st_mtime_ns for file in files), default=0))
     return tuple(times)
 
 
 def _open_one(spec: str, folder: str | Path | None, seed: int) -> Splits:
-    """The same of a corpus that is not a mixture."""
+    """Open the splits of a corpus that is not a mixture."""
     kind, _, rest = spec.partition(":")
     size = int(rest) if _SIZE.fullmatch(rest) else None
     if kind in TASKS and (size or not rest):
@@ -138,7 +138,7 @@ def _open_one(spec: str, folder: str | Path | None, seed: int) -> Splits:
 
 
 def open_split(spec: str, split: str | None = None, folder: str | None = None) -> Corpus:
-    """A part of the corpus that `spec` names; by default the test part, or the whole where it has no parts.
+    """Open a split of the corpus that `spec` names: by default the test split, or all of a corpus without splits.
 
     To validate on, pairs are held out where there is no such part (see `hold_out`). Raises ValueError where there is
     no such corpus or part.
@@ -157,7 +157,7 @@ def open_split(spec: str, split: str | None = None, folder: str | None = None) -
 
 
 def _open_mixture(parts: list[tuple[str, float]], folder: str | Path | None, seed: int) -> Splits:
-    """Trained on as weighted; validated and tested on the parts that have such a split, each once."""
+    """Open a mixture: train as weighted; validation and test of the parts that have such a split, each once."""
     opened = [_open_one(spec, folder, seed) for spec, _ in parts]
     train = Mixture([(corpora[0], times) for corpora, (_, times) in zip(opened, parts, strict=True)])
 
@@ -200,7 +200,7 @@ def _open_hub(name: str, source: str, target: str, config: str | None = None) ->
 
 
 def open_file(spec: str) -> Corpus:
-    """The corpus in one or two files. Raises ValueError for a spec that names none, and where nobody may name any."""
+    """Open the corpus in one or two files. Raises ValueError for another spec, and where files may not be named."""
     require_private()
     table = re.fullmatch(r"(.+\.(tsv|csv|jsonl)(?:\.gz)?)(?::([^:]+):([^:]+))?", spec)
     if table:

@@ -93,7 +93,7 @@ def _draw(
     words: SlotWords,
     rng: random.Random,
 ) -> tuple[str, str]:
-    """The spellings of what is no amount on both sides, different from what other slots have."""
+    """Return a value for a slot other than an amount, spelled for both sides, different from those of other slots."""
     while True:
         if kind in _NAMES:
             drawn = rng.choice(

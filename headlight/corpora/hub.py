@@ -41,7 +41,7 @@ class HubDataset(Corpus):
 
 
 def split_names(name: str, config: str | None = None) -> list[str]:
-    """The splits that a dataset has, such as ["train", "validation", "test"]."""
+    """Return the splits that a dataset has, such as ["train", "validation", "test"]."""
     datasets = _datasets()
     try:
         return list(datasets.get_dataset_split_names(name, config))
@@ -50,7 +50,7 @@ def split_names(name: str, config: str | None = None) -> list[str]:
 
 
 def _datasets() -> Any:
-    """The package. Raises ValueError where there is none, or where this process may not reach the network."""
+    """Import the package. Raises ValueError without it, or where this process may not reach the network."""
     require_private()
     try:
         import datasets

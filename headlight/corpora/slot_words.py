@@ -48,7 +48,7 @@ _UNISEX_TEXT = (
 )
 UNISEX = frozenset(_UNISEX_TEXT.split())
 _NAME = re.compile(r"[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ]{2,11}")
-LARGEST_WRITTEN = 999  # the largest number that is written in words
+MAX_NUMBER_IN_WORDS = 999
 
 
 @dataclass(frozen=True)
@@ -153,8 +153,8 @@ def is_invariable(number: int) -> bool:
 
 @cache
 def numbers_in_words(language: str) -> dict[str, int]:
-    """Return the numbers of 2 to LARGEST_WRITTEN by their words; in English with and without "and"."""
-    known = {in_words(number, language): number for number in range(2, LARGEST_WRITTEN + 1)}
+    """Return the numbers of 2 to MAX_NUMBER_IN_WORDS by their words; in English with and without "and"."""
+    known = {in_words(number, language): number for number in range(2, MAX_NUMBER_IN_WORDS + 1)}
     return known | {words.replace(" and ", " "): number for words, number in known.items() if language == "en"}
 
 

@@ -33,10 +33,10 @@ def language_pairs(folder: str | Path) -> list[tuple[str, str]]:
 
 
 def tatoeba_folder() -> Path:
-    """Where Tatoeba's sentences lie: HEADLIGHT_TATOEBA, or data/tatoeba."""
+    """Return the folder of Tatoeba's sentences: HEADLIGHT_TATOEBA, or data/tatoeba."""
     return Path(os.environ.get("HEADLIGHT_TATOEBA") or folders.data() / "tatoeba")
 
 
 def everyday_folder() -> Path:
-    """Where more everyday text lies, a table for each source: HEADLIGHT_EVERYDAY, or data/everyday."""
+    """Return the folder of other everyday text, a table for each source: HEADLIGHT_EVERYDAY, or data/everyday."""
     return Path(os.environ.get("HEADLIGHT_EVERYDAY") or folders.data() / "everyday")

@@ -4,7 +4,7 @@ A page or a script starts a run with `start(Recipe(...), "runs/NAME")`, watches 
 steers it with `pause`, `stop`, `resume`, `extend`, `kill` and `delete`.
 """
 
-from headlight.evaluation import FEW, Evaluation, Evaluator
+from headlight.evaluation import MIN_SENTENCES, Evaluation, Evaluator
 from headlight.runs.export import export
 from headlight.runs.folder import RUNS, RunFolder, run_path
 from headlight.runs.metrics import Metrics
@@ -19,12 +19,12 @@ from transformer.training.schedule import learning_rate, teacher_forcing
 
 __all__ = [
     "GIVEN",
-    "FEW",
     "HELP",
     "RUNS",
     "Diverged",
     "Evaluation",
     "Evaluator",
+    "MIN_SENTENCES",
     "Metrics",
     "Notes",
     "Recipe",

@@ -35,7 +35,7 @@ def export(
     score: bool = True,
     average: int | None = None,
 ) -> checkpoints.Checkpoint:
-    """Makes the checkpoint folder `out` and returns what it holds; `score` it on the test split, if there is one.
+    """Create the checkpoint folder `out`, and return its checkpoint; `score` it on the test split, if there is one.
 
     `average` is of how many of the last weights that the run kept the mean is taken, the recipe's number where it is
     None and two or more were kept; that or the best checkpoint is exported, whichever has the higher chrF on the
@@ -73,7 +73,7 @@ def export(
 
 
 def _ship_history(history: Path, checkpoint: checkpoints.Checkpoint, out: Path) -> None:
-    """Copies a run's snapshots in 8 bits, which show the same patterns: the first, the last, and what fits between."""
+    """Copy a run's snapshots in 8 bits, which show the same patterns: the first, the last, and what fits between."""
     out.mkdir()
     paths = snapshots(history)[0]
     for path in paths:
@@ -86,7 +86,7 @@ def _ship_history(history: Path, checkpoint: checkpoints.Checkpoint, out: Path) 
 
 
 def _better(run: RunFolder, best: checkpoints.Checkpoint, mean: checkpoints.Checkpoint) -> checkpoints.Checkpoint:
-    """The one that validates better, written greedily; its card has both scores."""
+    """Return the checkpoint with the higher chrF of greedy translations; its card has both scores."""
     evaluator = Evaluator.of(best, "The validation", JsonLines(run.data / VALIDATION, origin="origin"))
     scores = {name: evaluator(one).chrf for name, one in (("best", best), ("mean", mean))}
     chosen = mean if scores["mean"] > scores["best"] else best
@@ -95,7 +95,7 @@ def _better(run: RunFolder, best: checkpoints.Checkpoint, mean: checkpoints.Chec
 
 
 def best_of(run: RunFolder) -> Path:
-    """The checkpoint that `RunFolder.best` gives. Raises ValueError where it gives none."""
+    """Return the checkpoint that `RunFolder.best` gives. Raises ValueError where it gives none."""
     best = run.best()
     if best is None:
         wrong = "; ".join(f"{name}: {why}" for name, why in run.damaged().items())
@@ -115,7 +115,7 @@ def _score(
     length_penalty: float,
     out: str,
 ) -> None:
-    """Writes into the card how good the model is on each test split, and the command that says so.
+    """Write the scores on each test split into the card, with the command that computes them.
 
     Of a grammar alone also on the combinations of words that training never had; of a mixture on each part, the first
     of which gives the "scores".

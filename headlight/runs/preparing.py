@@ -13,7 +13,7 @@ from headlight import checkpoints
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import Corpus, Splits, open_corpus
 from headlight.corpora.encoded import Encoded, learn_tokenizers
-from headlight.corpora.held_out import FEWEST, IN_BOTH, kept_apart
+from headlight.corpora.held_out import IN_BOTH, MIN_PAIRS, kept_apart
 from headlight.corpora.packed import pack
 from headlight.corpora.slots import Slots, slot_languages
 from headlight.corpora.varied import Varied
@@ -31,15 +31,15 @@ from transformer.model import Transformer
 REPORT = "report.json"  # in the run's data folder: what of the corpus was read, kept and rejected,
 DOUBLED = "validation_in_training"  # and under this name how many validation pairs were left out, being trained on,
 BY_HEART = "validated_on_training"  # and under this one whether the pairs that are trained on are those that are scored
-MOST_UNKNOWN = 0.5  # of the tokens of a side
-NONE_HELD_OUT = f"The corpus has fewer than {FEWEST} pairs and no part to validate on, so nothing is held out."
+MAX_UNKNOWN_SHARE = 0.5  # of the tokens of a side
+NONE_HELD_OUT = f"The corpus has fewer than {MIN_PAIRS} pairs and no part to validate on, so nothing is held out."
 THEREFORE = "The scores are on the pairs that are trained on: they say what is known by heart."
 VOCABULARY_SECONDS = 3600.0  # that learning a vocabulary may take without a heartbeat
 T = TypeVar("T")
 
 
 def prepare(folder: RunFolder, writer: StatusWriter) -> None:
-    """What an interrupted attempt left behind is overwritten. Raises ValueError for unusable data."""
+    """Prepare a new run, and overwrite what an interrupted attempt left. Raises ValueError for unusable data."""
     recipe = folder.recipe()
     splits = recipe_corpora(recipe)
     writer.log(f"Reading {splits.train.name}")
@@ -54,9 +54,9 @@ def prepare(folder: RunFolder, writer: StatusWriter) -> None:
 
 
 def recipe_corpora(recipe: Recipe) -> Splits:
-    """What is trained on, mixed evenly, with new names and numbers, and varied, and what is validated on, if anything.
+    """Open the corpora of a recipe: train evenly mixed, with slots replaced and sources varied; validation; test.
 
-    Once the former was read, the latter has no pair of it.
+    Once train was read, validation rejects the pairs that train has.
     """
     splits = open_corpus(recipe.data, recipe.validation, recipe.folder, recipe.max_characters)
     splits.train.count_rows()
@@ -73,7 +73,7 @@ def recipe_corpora(recipe: Recipe) -> Splits:
 def prepare_corpus(
     folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint: Checkpoint, writer: StatusWriter
 ) -> None:
-    """Writes data/: the corpus in tokens of the checkpoint's vocabulary. Raises ValueError for unusable data.
+    """Write data/: the corpus in tokens of the checkpoint's vocabulary. Raises ValueError for unusable data.
 
     Where nothing is held out to validate on, the pairs that are trained on are scored.
     """
@@ -110,9 +110,9 @@ def prepare_corpus(
 
 
 def _require_known(examples: Encoded) -> None:
-    """Raises ValueError where most of what there is to learn is unknown to the vocabulary."""
+    """Raise ValueError where most of what there is to learn is unknown to the vocabulary."""
     for share, side in zip(examples.unknown, ("source", "target"), strict=True):
-        if share > MOST_UNKNOWN:
+        if share > MAX_UNKNOWN_SHARE:
             raise ValueError(
                 f"{share:.0%} of the {side} tokens are unknown to the vocabulary, so there is little to learn; choose "
                 "a larger vocabulary, a lower minimum frequency, or bpe."
@@ -128,7 +128,7 @@ def known_by_heart(folder: RunFolder) -> bool:
 
 
 def doubled(folder: RunFolder) -> int:
-    """How many validation pairs a run left out because the training data have them too; 0 where that is not known."""
+    """Return how many validation pairs a run left out because the training data have them too; 0 where unknown."""
     try:
         count = read_json(folder.data / REPORT)[DOUBLED]
     except (ValueError, KeyError, TypeError):
@@ -137,7 +137,7 @@ def doubled(folder: RunFolder) -> int:
 
 
 def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, writer: StatusWriter) -> Checkpoint:
-    """The network before its first step, with its tokenizers."""
+    """Build the network before its first step, with its tokenizers."""
     if recipe.start is None:
         pairs = _Reported(corpus, writer, "learning the vocabulary")
         source, target = learn_tokenizers(

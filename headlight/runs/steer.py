@@ -29,11 +29,11 @@ from transformer.access import require_private
 from transformer.files import write_json
 from transformer.quoting import short
 
-LAUNCH = 120.0  # seconds that a worker may take until its first word
+LAUNCH_SECONDS = 120.0  # that a worker may take until its first heartbeat
 
 
-def _after_the_app(worker: int) -> None:
-    """The app answers first where both want the processor; alone, the worker has all of it."""
+def _lower_priority(worker: int) -> None:
+    """Lower the priority of the worker, so that the app answers first where both want the processor."""
     with contextlib.suppress(AttributeError, OSError):  # no such thing on Windows; or it has ended already
         os.setpriority(os.PRIO_PROCESS, worker, 10)
     # Linux may share the processor between sessions first: then the number above counts only within the worker's own.
@@ -42,7 +42,7 @@ def _after_the_app(worker: int) -> None:
 
 
 def spawn(folder: RunFolder) -> int:
-    """A worker in a process and a session of its own, which goes on when this process ends: its number."""
+    """Start a worker in a process and session of its own, which outlives this process, and return its process id."""
     with open(folder.log, "ab") as log:
         worker = subprocess.Popen(
             [sys.executable, "-m", "headlight", "work", str(folder.path.resolve())],
@@ -52,7 +52,7 @@ def spawn(folder: RunFolder) -> int:
             start_new_session=True,
             env=environment(folder.recipe()),
         )
-    _after_the_app(worker.pid)
+    _lower_priority(worker.pid)
     run_status.children[worker.pid] = worker
     Thread(target=worker.wait, daemon=True, name="reap").start()  # a child that nobody waits for stays a zombie
     return worker.pid
@@ -108,7 +108,7 @@ def launch(folder: RunFolder, launcher: Launcher = spawn) -> None:
         now = time.time()
         values = {"state": "queued", "step": before.saved_step or 0, "steps": steps, "started": before.started or now}
         values |= {"mended": repairs} if repairs else {}
-        values |= {**run_status.this_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH}
+        values |= {**run_status.this_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH_SECONDS}
         run_status.write(folder, values)
 
 

@@ -80,13 +80,13 @@ def watch_encoder_decoder(
     else:
         require_no_options(options, "The target is given")
         written = _forced(model, target)
-    read, given = model.batch(written[:-1]), _given(written, options)
+    read, n_given = model.batch(written[:-1]), _count_given(written, options)
     output = model.run(**encoded, decoder_input_ids=read)
     source, steps = encoded["input_ids"].shape[1], read.shape[1]
     decoder = model.weights(output, "decoder_attentions", steps, steps)
     return Trace(
         text=text,
-        translation=model.tokenizer.decode(written[given:], skip_special_tokens=True),
+        translation=model.tokenizer.decode(written[n_given:], skip_special_tokens=True),
         source=tokens_of(model.tokenizer, encoded["input_ids"][0].tolist(), reads=True),
         target=tokens_of(model.tokenizer, written),
         encoder=model.weights(output, "encoder_attentions", source, source),
@@ -96,11 +96,11 @@ def watch_encoder_decoder(
         finished=target is not None or written[-1] in model.ends(options),
         model=model.title,
         look_ahead=bool(np.triu(decoder, 1).any()),
-        given=given,
+        given=n_given,
     )
 
 
-def _given(written: list[int], options: dict[str, Any]) -> int:
+def _count_given(written: list[int], options: dict[str, Any]) -> int:
     """Return how many tokens the decoder was given: its first, or those of the option `decoder_input_ids`."""
     beginning = options.get("decoder_input_ids")
     if beginning is None:

@@ -89,7 +89,7 @@ def test_texts_of_different_lengths_are_misaligned_from_a_line_on(tmp_path: Path
 @pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])
 def test_gigabytes_are_refused_before_they_are_read(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The compressed file is small; what it unpacks to is not."""
-    monkeypatch.setattr(uploads, "LARGEST", 3_000_000)
+    monkeypatch.setattr(uploads, "MAX_UPLOAD_BYTES", 3_000_000)
     monkeypatch.setattr(uploads, "open_file", lambda spec: open_file(spec))
     path = write(tmp_path, name, b"one\tun\n" * 500_000)
     with pytest.raises(ValueError, match="holds more than 3,000,000 bytes"):
@@ -103,7 +103,7 @@ def test_gigabytes_are_refused_before_they_are_read(tmp_path: Path, name: str, m
 def test_a_line_without_an_end_is_not_kept_in_memory(
     tmp_path: Path, end: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "LONGEST_LINE", 3000)
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", 3000)
     path = write(tmp_path, "a.tsv", b"zero\tz\n" + b"x" * 3000 * 5 + b"\ty" + end)
     lines = list(files.lines(path))
     assert lines[0] == "zero\tz" and lines[1] == "x" * 3000 and lines[2:] == ["one\tun"] * (end.count(b"\n") == 2)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from headlight.corpora.about import LANGUAGES
 from headlight.corpora.files import columns, lines
-from headlight.corpora.uploads import LARGEST, check, keep, remove
+from headlight.corpora.uploads import MAX_UPLOAD_BYTES, check, keep, remove
 from headlight.formatting import plural
 from ui.state import models
 from ui.state.cache import cached
@@ -26,7 +26,7 @@ def upload() -> str | None:
     given = st.file_uploader(
         "File, or two text files",
         accept_multiple_files=True,
-        max_upload_size=LARGEST // 2**20,
+        max_upload_size=MAX_UPLOAD_BYTES // 2**20,
         key="training-upload",
         label_visibility="collapsed",
     )

@@ -77,7 +77,7 @@ def plural(word: str) -> str:
 
 
 def feminine(adjective: str) -> str:
-    """The regular one; the lexicon has the others."""
+    """Return the regular feminine; the lexicon has the others."""
     endings = {"er": "ère", "eux": "euse", "if": "ive", "en": "enne", "el": "elle", "on": "onne", "e": "e"}
     for ending, replaced in endings.items():
         if adjective.endswith(ending):
@@ -148,7 +148,7 @@ _CONTRACT = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à"
 
 
 def spell(sentence: Sequence[GoldWord]) -> list[GoldWord]:
-    """The words with elision and contraction; "du" is written for what "de" and "le" were written for."""
+    """Return the words with elision and contraction; "du" is written for what "de" and "le" were written for."""
     for word, following in zip(sentence, sentence[1:], strict=False):
         if word.text in _ELIDE and begins_with_vowel(following.text):
             word.text = f"{word.text[:-1]}'"

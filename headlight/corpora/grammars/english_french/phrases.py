@@ -82,7 +82,7 @@ NUMBERS = tuple(  # they have no singular
 
 
 def agreeing(quality: Quality, gender: Gender, is_plural: bool) -> str:
-    """The adjective's form, "grandes"; what is no adjective has one form."""
+    """Return the adjective's form, "grandes"; what is no adjective has one form."""
     if quality.had or " " in quality.masculine:
         return quality.masculine
     form = quality.masculine if gender == "m" else quality.feminine
@@ -96,7 +96,7 @@ def noun_phrase(
     qualities: Sequence[Quality] = (),
     negated: bool = False,
 ) -> FrenchPhrase:
-    """A noun with its determiner, and adjectives that French writes before and after it.
+    """Return a noun with its determiner, and adjectives that French writes before and after it.
 
     `negated` is for the object of a negated verb, where "a" is "de": "doesn't eat any bread", "pas de pain".
     """
@@ -153,7 +153,7 @@ def subject_pronoun(english_text: str, french_text: str, person: int, gender: Ge
 
 
 def pronoun_for(phrase: FrenchPhrase) -> FrenchPhrase:
-    """The subject pronoun that stands for a noun: "it", "il"."""
+    """Return the subject pronoun that stands for a noun: "it", "il"."""
     word = GoldWord(_english_pronoun(phrase, "it", "he", "she", "they"))
     text = "il" if phrase.gender == "m" else "elle"
     written = GoldWord(f"{text}s" if phrase.is_plural else text, (word,))
@@ -161,7 +161,7 @@ def pronoun_for(phrase: FrenchPhrase) -> FrenchPhrase:
 
 
 def object_pronoun_for(phrase: FrenchPhrase) -> FrenchPhrase:
-    """The object pronoun that stands for a noun: "it", "le"."""
+    """Return the object pronoun that stands for a noun: "it", "le"."""
     word = GoldWord(_english_pronoun(phrase, "it", "him", "her", "them"))
     text = "les" if phrase.is_plural else "le" if phrase.gender == "m" else "la"
     return FrenchPhrase([word], [GoldWord(text, (word,))], set(), phrase.person, phrase.gender, phrase.is_plural)

@@ -83,7 +83,7 @@ def _subject_and_object(
 def _main(
     rng: random.Random, frame: VerbFrame, subject: FrenchPhrase, object: FrenchPhrase
 ) -> tuple[Bilingual, Tense, Bilingual]:
-    """The main clause, the tense of the clause that follows it, and "because" or "but" between them."""
+    """Return the main clause, the tense of the clause that follows it, and "because" or "but" between them."""
     verb, chance = VERBS[frame.verb], rng.random()
     willing = subject.noun is not None and not subject.noun.kinds.isdisjoint(("person", "animal"))
     if frame.negative and willing and chance < 0.15:
@@ -139,21 +139,21 @@ def swaps(text: str) -> list[str]:
     """
     if (joined := re.search(r"\b(?:because|but)\b", text)) is None:
         return []
-    said = text[: joined.start()].lower()
-    found: dict[tuple[int, int], list[str]] = {}
+    main_clause = text[: joined.start()].lower()
+    replacements: dict[tuple[int, int], list[str]] = {}
     for frame in (*FRAMES, *PERSON_FRAMES):
-        if not re.search(rf"\b{frame.verb.split()[0]}", said):
+        if not re.search(rf"\b{frame.verb.split()[0]}", main_clause):
             continue
-        for own, others in (
+        for own, other_reasons in (
             (frame.subject_reasons, frame.object_reasons),
             (frame.object_reasons, frame.subject_reasons),
         ):
             for reason in own:
-                for place in re.finditer(rf"\b{re.escape(reason)}\b", text[joined.end() :]):
-                    kept = found.setdefault(place.span(), [])
-                    kept += [other for other in others if other not in kept]
-    if not found:
+                for match in re.finditer(rf"\b{re.escape(reason)}\b", text[joined.end() :]):
+                    adjectives = replacements.setdefault(match.span(), [])
+                    adjectives += [other for other in other_reasons if other not in adjectives]
+    if not replacements:
         return []
-    begin, end = max(found, key=lambda span: (span[1], -span[0]))
+    begin, end = max(replacements, key=lambda span: (span[1], -span[0]))
     head, tail = text[: joined.end() + begin], text[joined.end() + end :]
-    return [head + other + tail for other in found[begin, end]]
+    return [head + other + tail for other in replacements[begin, end]]

@@ -264,7 +264,7 @@ def one_after_the_other(rng: random.Random) -> GoldPair:
 def _standing_for(
     whole: Bilingual, thing: FrenchPhrase, clitic: FrenchPhrase, after: Bilingual, when: Tense
 ) -> GoldPair:
-    """The pronoun before the verb of `after` stands for the thing; in the past the participle, the last word, shows."""
+    """Build the pair in which the pronoun of `after` stands for `thing`; in the past, the participle agrees."""
     assert thing.head is not None
     written = after.french[-1] if when == "past" else clitic.french[0]
     return sentence(whole, pronouns=[(clitic.english[0], thing.head, written)])

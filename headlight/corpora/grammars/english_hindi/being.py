@@ -48,7 +48,7 @@ def quality(adjective: Adjective, agreement: HindiAgreement, very: bool = False)
 
 
 def _of_anybody(scene: Scene, compared: bool) -> tuple[HindiPhrase, Adjective]:
-    """A name or a pronoun, with an adjective that says nothing about age."""
+    """Return a name or a pronoun, with an adjective that says nothing about age."""
     everybody = [adjective for adjective in ADJECTIVES if {"person", "kin"} <= set(adjective.kinds.split())]
     fitting = [adjective for adjective in everybody if adjective.comparative or not compared]
     return _anybody(scene), scene.one(fitting)

@@ -98,7 +98,7 @@ def _adjectives(noun: HindiNoun) -> tuple[Adjective, ...]:
 
 
 def qualities(noun: HindiNoun, among: str = "", predicative: bool = True) -> list[Adjective]:
-    """The adjectives that can be said of a noun, or stand before it."""
+    """Return the adjectives that can be the predicate of a noun, or come before it."""
     return [
         adjective
         for adjective in _adjectives(noun)
@@ -147,7 +147,7 @@ def determiner(
 def described(
     scene: Scene, noun: HindiNoun, plural: bool = False, before: HindiDeterminer | None = None, quality: float = 0.3
 ) -> HindiPhrase:
-    """The noun with an adjective by the chance `quality`."""
+    """Return the noun with an adjective by the chance `quality`."""
     fitting = [] if noun.is_any("honoured language game music") else qualities(noun, predicative=False)
     adjective = scene.one(fitting) if fitting and scene.chance(quality) else None
     if adjective:
@@ -181,7 +181,7 @@ def subject(scene: Scene, kinds: str, generic: bool = False, plain: bool = False
 
 
 def somebody(scene: Scene, kinds: str, owner: HindiPhrase, plain: bool = False) -> HindiPhrase:
-    """What a verb is done to: perhaps a name or a pronoun, where the kinds are people."""
+    """Return an object: perhaps a name or a pronoun, where the kinds are people."""
     if {"person", "kin"} & set(kinds.split()):
         how = scene.rng.random()
         if how < 0.2:

@@ -81,7 +81,7 @@ def english_be(tense: Tense, subject: HindiPhrase, negative: bool = False) -> En
 def hindi_verb(
     stem: Stem, tense: Tense, agreement: HindiAgreement, english: EnglishVerb, main: Sequence[GoldWord] | None = None
 ) -> list[GoldWord]:
-    """The verb and its auxiliaries; no word of the English verb is left without a counterpart.
+    """Return the verb and its auxiliaries; no word of the English verb is left without a counterpart.
 
     `main` is what the verb itself is written for, where that is not the English verb.
     """
@@ -167,7 +167,7 @@ class Clause:
         )
 
     def whether(self) -> BilingualText:
-        """A question to say yes or no to: क्या is written for the auxiliary that comes first."""
+        """Return a yes-or-no question: क्या translates the auxiliary that comes first."""
         return BilingualText(
             [*self.verb.auxiliary, *self.subject.english, *self._after_auxiliary],
             [GoldWord("क्या", self.verb.auxiliary), *self.subject.hindi, *self._circumstances, *self._predicate],

@@ -161,7 +161,7 @@ def known(scene: Scene) -> BilingualText:
 
 
 def owned(scene: Scene) -> BilingualText:
-    """What one has is beside one (के पास), but family is one's own: "राम की दो बहनें हैं"."""
+    """Write that somebody has something (के पास), or family, which is one's own: "राम की दो बहनें हैं"."""
     if scene.chance(0.15):
         doer = subject(scene, PEOPLE_KINDS)
         noun = scene.noun("goods text pet", countable=True)

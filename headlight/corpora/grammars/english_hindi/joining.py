@@ -77,7 +77,7 @@ def together(scene: Scene) -> BilingualText:
 
 
 def _it(antecedent: HindiPhrase) -> HindiPhrase:
-    """The pronoun for somebody or something that was named before."""
+    """Return the pronoun for somebody or something that was named before."""
     return pronoun(antecedent.pronoun, agreement=antecedent.agreement, animate=antecedent.animate)
 
 

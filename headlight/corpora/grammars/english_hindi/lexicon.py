@@ -203,7 +203,7 @@ NOUNS = tuple(_noun(line) for line in _NOUNS.splitlines() if line)
 
 @cache
 def nouns(kinds: str) -> tuple[HindiNoun, ...]:
-    """The nouns of any of the `kinds`, which are set apart by spaces."""
+    """Return the nouns of any of the `kinds`, which are set apart by spaces."""
     return tuple(noun for noun in NOUNS if noun.is_any(kinds))
 
 
