@@ -57,21 +57,7 @@ _ELISION = re.compile(rf"(?<![\w'-])(je|me|te|se|le|la|de|ne|que|jusque|lorsque|
 # A determiner from a slot is marked with "§": the pronouns of "de le voir" are not contracted.
 _CONTRACTION = re.compile(r"\b(à|de) §(le(?= [^aàâeéèêëiîïoôuùûœhAÀÂEÉÈÊËIÎÏOÔUÙÛŒH])|les)\b", re.IGNORECASE)
 _CONTRACTED = {"à le": "au", "à les": "aux", "de le": "du", "de les": "des"}
-# masculine, feminine, before a vowel, plural
-_DETERMINERS = {
-    "le": ("§le", "§la", "§les"),
-    "un": ("un", "une", "des"),
-    "mon": ("mon", "ma", "mes"),
-    "ton": ("ton", "ta", "tes"),
-    "son": ("son", "sa", "ses"),
-    "notre": ("notre", "notre", "nos"),
-    "votre": ("votre", "votre", "vos"),
-    "leur": ("leur", "leur", "leurs"),
-    "ce": ("ce", "cette", "ces"),
-    "quel": ("quel", "quelle", "quels quelles"),
-    "tout": ("tout", "toute", "tous toutes"),
-}
-_BEFORE_VOWEL = {"ma": "mon", "ta": "ton", "sa": "son", "ce": "cet"}
+_DETERMINERS = frozenset(("le", "un", "mon", "ton", "son", "notre", "votre", "leur", "ce", "quel", "tout"))
 
 
 class FrenchEntry(NamedTuple):
@@ -166,17 +152,13 @@ def _determined(
         if word == "le" and entry.gender == "-":
             continue
         if word == "du":
-            words += ["des"] if form.is_plural else ["de", _DETERMINERS["le"][form.is_feminine]]
+            words += ["des"] if form.is_plural else ["de", "§la" if form.is_feminine else "§le"]
         elif word == "un" and form.is_plural and adjective_first:
             words.append("de")
         elif word == "nouveau":
             words.append(_agreeing_text("nouveau nouvelle nouvel", form, phrase))
         elif word in _DETERMINERS:
-            singular = _DETERMINERS[word][form.is_feminine]
-            plural = _DETERMINERS[word][2].split()
-            text = plural[form.is_feminine and len(plural) > 1] if form.is_plural else singular
-            next_is_vowel = french.begins_with_vowel(phrase) and word not in ("tout", "quel")
-            words.append(_BEFORE_VOWEL.get(text, text) if next_is_vowel else text)
+            words.append("§" * (word == "le") + french.determiner(word, form.is_feminine, form.is_plural, phrase))
         else:
             words.append(word)
     return words

@@ -143,6 +143,25 @@ def begins_with_vowel(word: str) -> bool:
     return word[0].lower() in "aàâeéèêëiîïoôuùûœh"
 
 
+# Masculine, feminine, and plural, which some have for each gender.
+_DETERMINERS = {
+    "le": ("le", "la", "les"), "un": ("un", "une", "des"), "ce": ("ce", "cette", "ces"), "mon": ("mon", "ma", "mes"),
+    "ton": ("ton", "ta", "tes"), "son": ("son", "sa", "ses"), "notre": ("notre", "notre", "nos"),
+    "votre": ("votre", "votre", "vos"), "leur": ("leur", "leur", "leurs"), "quel": ("quel", "quelle", "quels quelles"),
+    "tout": ("tout", "toute", "tous toutes"),
+}  # fmt: skip
+_BEFORE_VOWEL = {"ma": "mon", "ta": "ton", "sa": "son", "ce": "cet"}
+
+
+def determiner(base: str, is_feminine: bool, is_plural: bool, following: str) -> str:
+    """Return the form of "le", "mon" and their like before a word; another text, such as "deux", as it is."""
+    masculine, feminine, plurals = _DETERMINERS.get(base, (base, base, base))
+    if is_plural:
+        return plurals.split()[-1 if is_feminine else 0]
+    form = feminine if is_feminine else masculine
+    return _BEFORE_VOWEL.get(form, form) if begins_with_vowel(following) else form
+
+
 _ELIDE = {"le", "la", "de", "ne", "que", "je", "me"}
 _CONTRACT = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 
