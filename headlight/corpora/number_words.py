@@ -1,4 +1,4 @@
-"""Numbers below 1,000 in English, French and German words."""
+"""Numbers in English, French and German words."""
 
 _ENGLISH = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -65,7 +65,15 @@ def german_number(number: int, alone: bool = True) -> str:
 
 
 def in_words(number: int, language: str) -> str:
-    """Return 0 to 999 in words of "en", "fr" or "de": "twenty-five", "vingt-cinq", "fünfundzwanzig"."""
+    """Return 0 to 9,999 in words of "en", "fr" or "de": "twenty-five", "vingt-cinq", "fünfundzwanzig"."""
+    thousands, rest = divmod(number, 1000)
+    if thousands:
+        written, link = {
+            "en": (f"{_ENGLISH[thousands]} thousand", ", " if rest >= 100 else " and "),
+            "fr": ("mille" if thousands == 1 else f"{_FRENCH[thousands].lstrip('*')} mille", " "),
+            "de": (f"{_GERMAN[thousands]}tausend", ""),
+        }[language]
+        return written + link + in_words(rest, language) if rest else written
     if language == "de":
         return ("ein" if 100 <= number < 200 else "") + german_number(number)
     return english_number(number) if language == "en" else french_number(number).replace("*", "")
