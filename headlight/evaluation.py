@@ -12,7 +12,7 @@ import sacrebleu
 import torch
 
 from headlight.corpora.encoded import Encoded
-from headlight.corpora.gold import GoldCorpus, GoldPair, rightly_shown
+from headlight.corpora.gold import GoldCorpus, GoldPair, count_resolved
 from headlight.corpora.mixtures import Mixture
 from headlight.corpora.pairs import Corpus, Pair, Pairs
 from transformer.batches import Example, bucket, collate
@@ -29,7 +29,7 @@ MIN_SENTENCES = 100  # on fewer, each of them moves a score by a percent and mor
 class Evaluation:
     """`loss` is in nats a token, without smoothing; `bleu` and `chrf` run from 0 to 100, `exact` is a share.
 
-    `pronouns` is how many of a grammar's pronouns were resolved (`rightly_shown`), and of how many that the target
+    `pronouns` is how many of a grammar's pronouns were resolved (`count_resolved`), and of how many that the target
     shows; else None.
     """
 
@@ -153,7 +153,7 @@ class Evaluator:
         keys = ((self.origins[n], self.sources[n]) for n in rows)
         read = [(self.gold[key], text) for key, text in zip(keys, written, strict=True) if key in self.gold]
         every = sum(len(pair.shown) for pair, _ in read)
-        return (sum(rightly_shown(pair, text) for pair, text in read), every) if every else None
+        return (sum(count_resolved(pair, text) for pair, text in read), every) if every else None
 
 
 def _gold(pairs: Iterable[Pair]) -> dict[tuple[str, str], GoldPair]:

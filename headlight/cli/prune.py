@@ -15,7 +15,7 @@ from headlight.analysis.pruning.checkpoint import batches_of, bits_of, pruned_ch
 from headlight.analysis.pruning.curve import DRAWS, Pruning, Score
 from headlight.analysis.pruning.order import Head
 from headlight.corpora.corpora import FORMS, PARTS, open_split
-from headlight.corpora.truth import known
+from headlight.corpora.truth import known_pairs
 from transformer.access import require_private
 from transformer.config import check_share, check_whole
 from transformer.files import write_json
@@ -52,7 +52,7 @@ def prune(options: argparse.Namespace) -> None:
         raise ValueError(f"{short(options.out)} exists already; choose another name, or delete it first.")
     checkpoint = checkpoints.load(options.checkpoint)
     corpus = open_split(options.data, options.split, options.folder)
-    pairs = list(islice(known(corpus), options.pairs))
+    pairs = list(islice(known_pairs(corpus), options.pairs))
     with tqdm(total=1.0, bar_format="{desc} {percentage:3.0f}%|{bar}|", leave=False, disable=None) as bar:
 
         def progress(share: float, doing: str) -> None:

@@ -47,7 +47,7 @@ class GoldPair:
         return tuple(pronoun for pronoun in self.pronouns if pronoun.shows)
 
 
-def rightly_shown(pair: GoldPair, written: str) -> int:
+def count_resolved(pair: GoldPair, written: str) -> int:
     """Return how many of the `shown` pronouns a translation resolved: the word that shows the noun has its gold form.
 
     Where "there" is, if other words differ, is found by matching the words of both texts in their order (difflib: the

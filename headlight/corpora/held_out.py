@@ -50,7 +50,7 @@ class _Without(ChangedCorpus):
         return Rejected(pair.line, HELD_OUT) if _hash(pair) in self.hashes else pair
 
 
-def kept_apart(train: Corpus, validation: Corpus) -> tuple[Corpus, Corpus]:
+def separate(train: Corpus, validation: Corpus) -> tuple[Corpus, Corpus]:
     """Return both corpora; once the first was read to its end, the second rejects the pairs of both, as IN_BOTH."""
     pairs = Pairs(validation.name, validation, validation.max_characters)
     compared = _Compared(train, pairs)

@@ -28,11 +28,11 @@ class KnownPair(NamedTuple):
 
 
 def has_truth(corpus: Corpus) -> bool:
-    """Whether `known` says more of this corpus than its pairs."""
+    """Whether `known_pairs` says more of this corpus than its pairs."""
     return isinstance(corpus, GoldCorpus) or (isinstance(corpus, Generated) and corpus.task in _LETTERS)
 
 
-def known(corpus: Corpus) -> Iterator[KnownPair]:
+def known_pairs(corpus: Corpus) -> Iterator[KnownPair]:
     """Yield the pairs of a corpus with their alignments and antecedents, where these are known."""
     if isinstance(corpus, GoldCorpus):
         for gold in corpus.gold():

@@ -42,7 +42,7 @@ _REASONS = {
 }
 
 
-def keep(file: BinaryIO, name: str, folder: str | Path) -> Path:
+def save_upload(file: BinaryIO, name: str, folder: str | Path) -> Path:
     """Copy an upload, piece by piece, into a new folder in `folder`, so that it keeps its name as far as it is safe.
 
     Raises ValueError where it is larger than MAX_UPLOAD_BYTES, and where nobody may bring any.
@@ -74,7 +74,7 @@ def _too_large(start: str) -> ValueError:
 
 
 def remove(path: Path) -> None:
-    """Remove an upload that `keep` made, with its folder."""
+    """Remove an upload that `save_upload` wrote, with its folder."""
     path.unlink(missing_ok=True)
     with suppress(OSError):
         path.parent.rmdir()

@@ -8,7 +8,7 @@ from headlight.evaluation import MIN_SENTENCES, Evaluation, Evaluator
 from headlight.runs.export import export
 from headlight.runs.folder import RUNS, RunFolder, run_path
 from headlight.runs.metrics import Metrics
-from headlight.runs.notes import Notes, keep_notes, notes
+from headlight.runs.notes import Notes, notes, save_notes
 from headlight.runs.recipe import Recipe, differences
 from headlight.runs.run_status import Status, status, statuses
 from headlight.runs.settings import GIVEN, HELP
@@ -37,7 +37,7 @@ __all__ = [
     "export",
     "extend",
     "kill",
-    "keep_notes",
+    "save_notes",
     "learning_rate",
     "notes",
     "pause",

@@ -29,7 +29,7 @@ def notes(run: RunFolder) -> Notes:
         return Notes()
 
 
-def keep_notes(run: RunFolder, note: str, tags: Iterable[str]) -> None:
+def save_notes(run: RunFolder, note: str, tags: Iterable[str]) -> None:
     """Write the notes of a run. Raises ValueError where they are too long or too many, or may not be written."""
     require_private()
     run.recipe()

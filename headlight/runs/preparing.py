@@ -13,7 +13,7 @@ from headlight import checkpoints
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import Corpus, Splits, open_corpus
 from headlight.corpora.encoded import Encoded, learn_tokenizers
-from headlight.corpora.held_out import IN_BOTH, MIN_PAIRS, kept_apart
+from headlight.corpora.held_out import IN_BOTH, MIN_PAIRS, separate
 from headlight.corpora.packed import pack
 from headlight.corpora.slots import Slots, slot_languages
 from headlight.corpora.varied import Varied
@@ -62,7 +62,7 @@ def recipe_corpora(recipe: Recipe) -> Splits:
     splits.train.count_rows()
     train, validation = splits.train, splits.validation
     if validation is not None:
-        train, validation = kept_apart(train, validation)
+        train, validation = separate(train, validation)
     if recipe.slots:
         train = Slots(train, recipe.slots, slot_languages(recipe.data), recipe.training.seed)
     if recipe.vary:

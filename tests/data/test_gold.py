@@ -14,9 +14,9 @@ from headlight.corpora.gold import (
     GoldPair,
     GoldWord,
     Pronoun,
+    count_resolved,
     gold_pair,
     held_out,
-    rightly_shown,
     split_of,
     words,
 )
@@ -108,19 +108,19 @@ def test_a_pair_is_written_from_its_words() -> None:
 def test_a_pronoun_is_understood_where_its_word_has_the_form(written: str, right: int) -> None:
     gold = "Il n'a pas traversé la rue parce qu'il était fatigué."
     place = words(gold).index("il")  # not the "Il" that begins the sentence
-    assert rightly_shown(GoldPair("", gold, (), (Pronoun(0, 0, place),)), written) == right
-    assert rightly_shown(GoldPair("", gold, ()), written) == 0
-    assert rightly_shown(GoldPair("", gold, (), (Pronoun(0, 0, place, shows=False),)), written) == 0
+    assert count_resolved(GoldPair("", gold, (), (Pronoun(0, 0, place),)), written) == right
+    assert count_resolved(GoldPair("", gold, ()), written) == 0
+    assert count_resolved(GoldPair("", gold, (), (Pronoun(0, 0, place, shows=False),)), written) == 0
 
 
 @grammars
 def test_a_right_translation_shows_every_pronoun(grammar: str) -> None:
     for pair in trained_on(grammar)[:200]:
-        assert rightly_shown(pair, pair.target) == len(pair.shown)
+        assert count_resolved(pair, pair.target) == len(pair.shown)
         without = words(pair.target)
         for pronoun in pair.pronouns:
             without[pronoun.written] = "?!"
-        assert rightly_shown(pair, " ".join(without)) == 0
+        assert count_resolved(pair, " ".join(without)) == 0
 
 
 def test_a_held_out_combination_is_in_no_other_split() -> None:

@@ -8,7 +8,7 @@ import pytest
 from headlight.corpora import files, uploads
 from headlight.corpora.corpora import open_file
 from headlight.corpora.files import columns
-from headlight.corpora.uploads import check, keep, remove
+from headlight.corpora.uploads import check, remove, save_upload
 
 GOOD = "one\tun\ntwo\tdeux\nthree\ttrois\n"
 
@@ -95,7 +95,7 @@ def test_gigabytes_are_refused_before_they_are_read(tmp_path: Path, name: str, m
     with pytest.raises(ValueError, match="holds more than 3,000,000 bytes"):
         check(path)
     with pytest.raises(ValueError, match="has over 3,000,000 bytes"):
-        keep(io.BytesIO(b"x" * 3_000_001), "a.tsv", tmp_path / "kept")
+        save_upload(io.BytesIO(b"x" * 3_000_001), "a.tsv", tmp_path / "kept")
     assert not list((tmp_path / "kept").iterdir())
 
 
@@ -111,7 +111,7 @@ def test_a_line_without_an_end_is_not_kept_in_memory(
 
 def test_uploads_are_kept_under_safe_names_and_none_is_overwritten(tmp_path: Path) -> None:
     names = ["../../etc/passwd", "C:\\Users\\me\\a b.tsv", "a b.tsv", "..", ".hidden", "", "é<b>.csv.gz"]
-    paths = [keep(io.BytesIO(name.encode()), name, tmp_path / "kept") for name in names]
+    paths = [save_upload(io.BytesIO(name.encode()), name, tmp_path / "kept") for name in names]
     safe = ["passwd", "a_b.tsv", "a_b.tsv", "upload", "hidden", "upload", "é_b_.csv.gz"]
     assert [path.name for path in paths] == safe
     assert all(path.parent.parent == tmp_path / "kept" for path in paths)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from headlight.runs import RunFolder, Status, keep_notes, notes
+from headlight.runs import RunFolder, Status, notes, save_notes
 from headlight.runs.notes import MAX_NOTE_CHARACTERS, MAX_TAGS, Notes
 from ui.state.public import public
 from ui.training.keeping import attempt
@@ -22,7 +22,7 @@ def noting(run: Status, others: list[Status]) -> None:
     note_key, tags_key = f"note-{run.name}", f"tags-{run.name}"
 
     def keep() -> None:
-        attempt(keep_notes, RunFolder(run.folder), st.session_state[note_key] or "", st.session_state[tags_key])
+        attempt(save_notes, RunFolder(run.folder), st.session_state[note_key] or "", st.session_state[tags_key])
 
     left, right = st.columns([3, 2], gap="small")
     left.text_input(
