@@ -42,7 +42,7 @@ from headlight.analysis.atlas.reading import Left, Reader, batches
 from headlight.analysis.atlas.scoring import losses
 from headlight.checkpoints import load_translator
 from headlight.corpora.corpora import open_split
-from headlight.corpora.truth import KnownPair, known
+from headlight.corpora.truth import KnownPair, known_pairs
 from transformer.batches import collate
 from transformer.checkpoint import Checkpoint
 
@@ -67,7 +67,7 @@ def run(pairs: int, sample: int, rounds: int, sizes: list[int]) -> None:
     rows, dots = [], []
     for name, spec in CORPORA.items():
         checkpoint = _checkpoint(name)
-        drawn = list(islice(known(open_split(spec, "train")), pairs))
+        drawn = list(islice(known_pairs(open_split(spec, "train")), pairs))
         took = alternate(
             rounds,
             {
@@ -120,7 +120,7 @@ def _peak(name: str, pairs: int) -> float:
 def _measure(name: str, pairs: int) -> None:
     checkpoint, corpus = _checkpoint(name), open_split(CORPORA[name], "train")
     tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
-    atlas(checkpoint.model, *tokenizers, lambda: known(corpus), pairs, 10)
+    atlas(checkpoint.model, *tokenizers, lambda: known_pairs(corpus), pairs, 10)
 
 
 if __name__ == "__main__":

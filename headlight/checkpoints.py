@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 WORDS = "words.txt.gz"  # the words of the sentences that the model was trained to read
-MOST_PACKED, MOST_UNPACKED = 200_000, 4_000_000  # bytes of that file, and of its text
+MAX_PACKED_BYTES, MAX_UNPACKED_BYTES = 200_000, 4_000_000  # bytes of that file, and of its text
 
 
 def load(folder: str | Path) -> Checkpoint:
@@ -76,12 +76,12 @@ def load_translator(folder: str | Path, precision: str = "float32", shares: bool
 
 
 def snapshots(folder: Path) -> list[Path]:
-    """The weights that were saved during training, `history/step-0000040.safetensors`, in the order of their steps."""
+    """Return the snapshots of a training, `history/step-0000040.safetensors`, in the order of their steps."""
     return sorted((folder / "history").glob("step-*.safetensors"), key=step_of)
 
 
 def step_of(path: Path) -> int:
-    """The training step of a snapshot; 0 where its name has no number."""
+    """Return the training step of a snapshot; 0 where its name has no number."""
     number = re.search(r"(\d+)$", path.stem)
     return int(number[1]) if number else 0
 
@@ -89,12 +89,12 @@ def step_of(path: Path) -> int:
 def save_words(folder: Path, words: Mapping[str, int]) -> int:
     """Write the words that a model was trained to read, by how often each was read; returns how many are listed.
 
-    The rarest are left out where the file would have more than MOST_PACKED bytes.
+    The rarest are left out where the file would have more than MAX_PACKED_BYTES bytes.
     """
     frequent = sorted(words, key=lambda word: (-words[word], word))
     count = len(frequent)
-    while len(packed := _packed(frequent[:count])) > MOST_PACKED:
-        count = int(count * 0.99 * MOST_PACKED / len(packed))
+    while len(packed := _packed(frequent[:count])) > MAX_PACKED_BYTES:
+        count = int(count * 0.99 * MAX_PACKED_BYTES / len(packed))
     temporary = folder / f"{WORDS}.{os.getpid()}.part"
     temporary.write_bytes(packed)
     os.replace(temporary, folder / WORDS)
@@ -106,7 +106,7 @@ def _packed(words: Iterable[str]) -> bytes:
 
 
 def read_words(folder: str | Path) -> frozenset[str]:
-    """The words that the model of a folder was trained to read, in lower case; none where there is no such list."""
+    """Return the words that the model of a folder was trained to read, in lower case; empty without a list."""
     file = folders.model(folder) / WORDS
     try:
         return _read_words(file, file.stat().st_mtime_ns)
@@ -118,7 +118,7 @@ def read_words(folder: str | Path) -> frozenset[str]:
 def _read_words(file: Path, changed: int) -> frozenset[str]:
     try:
         unpacked = zlib.decompressobj(wbits=31)  # gzip
-        text = unpacked.decompress(read_bytes(file, MOST_PACKED), MOST_UNPACKED).decode()
+        text = unpacked.decompress(read_bytes(file, MAX_PACKED_BYTES), MAX_UNPACKED_BYTES).decode()
     except (ValueError, zlib.error):  # damaged, or not ours; UnicodeDecodeError is a ValueError
         return frozenset()
     return frozenset(text.split("\n")) - {""}

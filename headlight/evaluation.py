@@ -12,7 +12,7 @@ import sacrebleu
 import torch
 
 from headlight.corpora.encoded import Encoded
-from headlight.corpora.gold import GoldCorpus, GoldPair, rightly_shown
+from headlight.corpora.gold import GoldCorpus, GoldPair, count_resolved
 from headlight.corpora.mixtures import Mixture
 from headlight.corpora.pairs import Corpus, Pair, Pairs
 from transformer.batches import Example, bucket, collate
@@ -22,14 +22,14 @@ from transformer.training.loop import batch_loss
 from transformer.translator import Translator
 from transformer.yielding import yield_turn
 
-FEW = 100  # sentences: on fewer, each of them moves a score by a percent and more
+MIN_SENTENCES = 100  # on fewer, each of them moves a score by a percent and more
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """`loss` is in nats a token, without smoothing; `bleu` and `chrf` run from 0 to 100, `exact` is a share.
 
-    `pronouns` is how many of a grammar's pronouns were resolved (`rightly_shown`), and of how many that the target
+    `pronouns` is how many of a grammar's pronouns were resolved (`count_resolved`), and of how many that the target
     shows; else None.
     """
 
@@ -52,7 +52,7 @@ class Evaluation:
         return math.exp(min(self.loss, 700.0))
 
     def to_dict(self) -> dict[str, Any]:
-        """As a card has it; what is known only for grammars is left out elsewhere."""
+        """Return the scores as a card has them; "pronouns" are known for grammars only."""
         scores = {
             "BLEU": round(self.bleu, 2),
             "chrF": round(self.chrf, 2),
@@ -97,7 +97,7 @@ class Evaluator:
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, name: str, pairs: Iterable[Pair]) -> Evaluator:
-        """Of the `pairs` that the model can read and write; `left_out` says how many are longer than that."""
+        """Build the evaluator of the `pairs` that fit the model; `left_out` counts those that are longer."""
         source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
         every, longest = list(pairs), checkpoint.model.config.max_length
         sources = source.encode_batch([pair.source for pair in every])
@@ -121,7 +121,7 @@ class Evaluator:
         beam_size: int = 1,
         length_penalty: float = LENGTH_PENALTY,
     ) -> Evaluation:
-        """Scores the model: cased, detokenised sacreBLEU and chrF of its own translations."""
+        """Score the model: cased, detokenised sacreBLEU and chrF of its own translations."""
         checkpoint.model.eval()
         translations = Translator(checkpoint).translate_batch(self.sources, beam_size, length_penalty)
         texts = [translation.text for translation in translations]
@@ -133,9 +133,9 @@ class Evaluator:
         return replace(self._scores(texts, None, (total, int(tokens))), parts=parts)
 
     def _scores(self, texts: Sequence[str], origin: str | None, loss: tuple[float, int]) -> Evaluation:
-        """Of the translations of one origin's sources, or of all; `loss` is their summed loss and their tokens."""
-        chosen = [n for n, of in enumerate(self.origins) if origin in (of, None)]
-        written, references = [texts[n] for n in chosen], [self.references[n] for n in chosen]
+        """Score the translations of one origin's sources, or of all; `loss` is their summed loss and their tokens."""
+        rows = [n for n, of in enumerate(self.origins) if origin in (of, None)]
+        written, references = [texts[n] for n in rows], [self.references[n] for n in rows]
         streams = list(zip_longest(*references))  # the first reference of each, the second where there is one, ...
         bleu = sacrebleu.metrics.BLEU()
         return Evaluation(
@@ -145,19 +145,19 @@ class Evaluator:
             sum(text in right for text, right in zip(written, references, strict=True)) / len(written),
             str(bleu.get_signature()),
             written,
-            self._pronouns(chosen, written),
+            self._pronouns(rows, written),
         )
 
-    def _pronouns(self, chosen: Sequence[int], written: Sequence[str]) -> tuple[int, int] | None:
-        """How many were resolved, and how many there are; None where there are none, or no gold."""
-        keys = ((self.origins[n], self.sources[n]) for n in chosen)
+    def _pronouns(self, rows: Sequence[int], written: Sequence[str]) -> tuple[int, int] | None:
+        """Return how many pronouns were resolved, and how many there are; None where there are none, or no gold."""
+        keys = ((self.origins[n], self.sources[n]) for n in rows)
         read = [(self.gold[key], text) for key, text in zip(keys, written, strict=True) if key in self.gold]
         every = sum(len(pair.shown) for pair, _ in read)
-        return (sum(rightly_shown(pair, text) for pair, text in read), every) if every else None
+        return (sum(count_resolved(pair, text) for pair, text in read), every) if every else None
 
 
 def _gold(pairs: Iterable[Pair]) -> dict[tuple[str, str], GoldPair]:
-    """The truth about the pairs of grammars, alone or in a mixture, by origin and source."""
+    """Return the truth about the pairs of grammars, alone or in a mixture, by origin and source."""
     if isinstance(pairs, GoldCorpus):
         return {("", gold.source): gold for gold in pairs.gold()}
     if isinstance(pairs, Mixture):
@@ -167,7 +167,7 @@ def _gold(pairs: Iterable[Pair]) -> dict[tuple[str, str], GoldPair]:
 
 @torch.inference_mode()
 def _loss(checkpoint: Checkpoint, batches: Iterable[list[Example]]) -> tuple[float, int]:
-    """The summed loss, and over how many tokens."""
+    """Return the summed loss and the number of tokens."""
     model, total, tokens = checkpoint.model, 0.0, 0
     device = next(model.parameters()).device
     for examples in batches:

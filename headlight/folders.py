@@ -12,10 +12,10 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-HOUSE = Path(__file__).resolve().parents[1]  # what holds the package: a clone, or site-packages
-CLONE = (HOUSE / "app.py").exists() and (HOUSE / "pyproject.toml").exists()
-APP = HOUSE if CLONE else HOUSE / "headlight" / "app"  # app.py, with what it needs beside it
-OWN = HOUSE if CLONE else user_data_path("headlight", appauthor=False)
+ROOT = Path(__file__).resolve().parents[1]  # what holds the package: a clone, or site-packages
+CLONE = (ROOT / "app.py").exists() and (ROOT / "pyproject.toml").exists()
+APP = ROOT if CLONE else ROOT / "headlight" / "app"  # app.py, with what it needs beside it
+OWN = ROOT if CLONE else user_data_path("headlight", appauthor=False)
 COMMAND = "python -m headlight" if CLONE else "headlight"  # what a person types
 EXERCISES = APP / "docs" / "exercises"
 GLOSSARY = APP / "docs" / "glossary.md"
@@ -26,12 +26,12 @@ def _folder(name: str, beside: Path) -> Path:
 
 
 def checkpoints() -> Path:
-    """The models that ship."""
+    """Return the folder of the models that ship."""
     return _folder("checkpoints", APP)
 
 
 def shipped() -> list[str]:
-    """Their names."""
+    """Return the names of the models that ship."""
     return sorted(path.name for path in checkpoints().glob("[!.]*") if path.is_dir())
 
 
@@ -40,7 +40,7 @@ def lessons() -> Path:
 
 
 def models() -> Path:
-    """The models that were imported."""
+    """Return the folder of imported models."""
     return _folder("models", OWN)
 
 
@@ -53,24 +53,24 @@ def classes() -> Path:
 
 
 def lesson(path: Path) -> Path:
-    """The file of a lesson; one that ships goes by its name alone."""
+    """Return the file of a lesson; one that ships goes by its name alone."""
     shipped = lessons() / f"{path.name.removesuffix('.md')}.md"
     return shipped if len(path.parts) == 1 and not os.path.lexists(path) and os.path.isfile(shipped) else path
 
 
 def data() -> Path:
-    """Where corpora are downloaded to."""
+    """Return the folder into which corpora are downloaded."""
     return Path("data") if CLONE else OWN / "data"
 
 
 def written(path: str) -> Path:
-    """What a command that writes means by a path: of an installed package, "runs/NAME" and "models/NAME" lie in the
+    """Return the path that a command writes to: of an installed package, "runs/NAME" and "models/NAME" are in the
     user's folder, where the app finds them, unless such a folder is here."""
     first, *rest = Path(path).parts or ("",)
-    kept = {"runs": runs(), "models": models()}
-    if CLONE or first not in kept or not rest or ".." in rest or os.path.lexists(first):
+    own = {"runs": runs(), "models": models()}
+    if CLONE or first not in own or not rest or ".." in rest or os.path.lexists(first):
         return Path(path)
-    return kept[first].joinpath(*rest)
+    return own[first].joinpath(*rest)
 
 
 def model(path: str | Path) -> Path:
@@ -80,17 +80,17 @@ def model(path: str | Path) -> Path:
     if path.is_absolute() or ".." in path.parts or os.path.lexists(path):
         return _best(path)
     first, *rest = path.parts or ("",)
-    kept = {"checkpoints": checkpoints(), "models": models()}
-    found = kept[first].joinpath(*rest) if first in kept and rest else checkpoints() / path
-    return found if os.path.isdir(found) else path  # False also for what can be no name
+    own = {"checkpoints": checkpoints(), "models": models()}
+    folder = own[first].joinpath(*rest) if first in own and rest else checkpoints() / path
+    return folder if os.path.isdir(folder) else path  # False also for what can be no name
 
 
 def _best(path: Path) -> Path:
-    """The best checkpoint of a run's folder; another folder as it is."""
+    """Return the best checkpoint of a run's folder, and another folder as it is."""
     best = path / "checkpoints" / "best"
     return best if os.path.isdir(best) and not os.path.lexists(path / "model.safetensors") else path
 
 
 def named(path: str) -> str:
-    """The same as a text, as commands have it."""
+    """Return `model(path)` as text."""
     return str(model(path))

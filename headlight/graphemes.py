@@ -16,7 +16,7 @@ _AS_EMOJI = "\ufe0f"  # asks for the letter before it to be drawn as an emoji, w
 
 
 def graphemes(text: str) -> Iterator[str]:
-    """The graphemes of a text; joined they are the text."""
+    """Return the graphemes of a text; joined they are the text."""
     return (found[0] for found in _GRAPHEME.finditer(text))
 
 
@@ -26,17 +26,17 @@ def is_wide(grapheme: str) -> bool:
 
 
 def letters(grapheme: str) -> int:
-    """How many letters stand beside each other in it: marks over and under a letter take no room."""
+    """Return the number of letters side by side in a grapheme: marks over and under a letter take no room."""
     return sum(unicodedata.category(letter) not in ("Mn", "Me", "Cf") for letter in grapheme)
 
 
 def columns(text: str) -> int:
-    """How many columns of equal width the text takes: a Latin letter one, a Chinese one or an emoji two."""
+    """Return the width of the text in columns: one for a Latin letter, two for a Chinese one or an emoji."""
     return len(text) if text.isascii() else sum(2 if is_wide(one) else letters(one) for one in graphemes(text))
 
 
 def shortened(text: str, most: float, size: Callable[[str], float] = columns) -> str:
-    """The text, or as many of its graphemes as fit into `most` with an ellipsis after them; `size` measures a text."""
+    """Shorten a text to as many graphemes as fit into `most` with an ellipsis; `size` measures a text."""
     taken, end = 0.0, 0
     ellipsis = size("…")
     for found in _GRAPHEME.finditer(text):

@@ -12,7 +12,7 @@ _LARGE_BLOCK_BYTES = 2**20
 
 
 def give_back() -> None:
-    """Returns to the system what this process has freed and kept; elsewhere than on Linux, does nothing.
+    """Return the memory that this process has freed to the system; only on Linux.
 
     Where blocks come in many sizes, what is kept lies in ever more pieces that are too small for the next one, and
     the process grows although it needs no more than before.
@@ -21,7 +21,7 @@ def give_back() -> None:
 
 
 def keep_freed() -> None:
-    """Lets this process keep what it frees for what it asks for next; elsewhere than on Linux, does nothing.
+    """Let this process keep the memory that it frees for its next use; only on Linux.
 
     Decoding writes new scores at each step, a row per hypothesis and a number per token. By default such a block is
     given back to the system each time, and the first touch of each new page costs more than what is computed there.
@@ -40,7 +40,7 @@ def return_large_blocks() -> None:
 
 
 def keep_few_products() -> None:
-    """Lets this process keep 128 compiled products, not 1,024; to be called before its first.
+    """Let this process keep 128 compiled products, not 1,024; to be called before its first.
 
     oneDNN compiles one for every number of rows of every map, and keeps it with half a megabyte; so does what calls
     it in torch (ideep). A server meets hundreds of them, and most never again.
@@ -50,7 +50,7 @@ def keep_few_products() -> None:
 
 
 def _malloc(function: str, *numbers: int) -> None:
-    """Calls a function of the GNU C library, where there is one."""
+    """Call a function of the GNU C library, where there is one."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):  # another C library
             getattr(ctypes.CDLL(None), function)(*numbers)
@@ -62,5 +62,5 @@ def cores() -> int:
 
 
 def threads(asked: int | None) -> int:
-    """All cores, or as many of them as are asked for: more threads than cores only wait for one another."""
+    """Return the number of threads to use: as many as wanted, at most one for each core."""
     return min(asked or cores(), cores())

@@ -35,17 +35,17 @@ def finished_and_paused(folder: Path) -> None:
         def added(journal: Journal, line: dict[str, Any]) -> None:
             add(journal, line)
             if line["step"] == LAST:
-                paused.ask("pause")
+                paused.post_request("pause")
 
         patch.setattr(Journal, "add", added)
         assert work(paused.path) == "paused"
     assert {12, LAST} <= {*paused.steps()}
 
 
-def mend_alone(run: RunFolder) -> None:
-    """A worker mends the folder, takes up the training from there, and makes no step: it is asked to pause before."""
+def repair_only(run: RunFolder) -> None:
+    """Let a worker repair the folder and load the checkpoint, but make no step: it is asked to pause before."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RunFolder, "asked", lambda run: "pause")
+        patch.setattr(RunFolder, "request", lambda run: "pause")
         assert work(run.path) == "paused"
 
 

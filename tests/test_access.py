@@ -20,7 +20,7 @@ from headlight.corpora import multi30k, uploads
 from headlight.corpora.corpora import open_corpus, open_file, written
 from headlight.corpora.files import lines
 from headlight.corpora.hub import HubDataset, split_names
-from headlight.corpora.uploads import keep
+from headlight.corpora.uploads import save_upload
 from headlight.importers.hub import fetch
 from headlight.importers.importing import examine, import_model
 from headlight.runs import delete, extend, kill, pause, resume, start, stop
@@ -46,7 +46,7 @@ ASKED: dict[str, Callable[[Path], object]] = {
     "lines": lambda at: list(lines(at / "a")),
     "times": lambda at: written(str(at / "a")),
     "JSON": lambda at: read_json(at / "a"),
-    "an upload": lambda at: keep(open(os.devnull, "rb"), "a", at),  # noqa: SIM115
+    "an upload": lambda at: save_upload(open(os.devnull, "rb"), "a", at),  # noqa: SIM115
     "a check": lambda at: uploads.check(f"{at}/a.tsv"),
     "a checkpoint": lambda at: checkpoints.load(at / "model"),
     "an examination": lambda at: examine(at / "model"),

@@ -88,7 +88,7 @@ def test_a_line_that_never_ends(tmp_path: Path) -> None:
 def test_a_gzip_file_that_unpacks_to_more_than_text_does(
     tmp_path: Path, line: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "SMALL", 1_000_000)
+    monkeypatch.setattr(files, "HARMLESS_BYTES", 1_000_000)
     path = tmp_path / "a.tsv.gz"
     path.write_bytes(gzip.compress(line * 3_000_000))
     with pytest.raises(ValueError, match="more than text compresses into so small a file"):

@@ -17,7 +17,7 @@ from headlight.analysis.atlas.aligner import truths
 from headlight.analysis.measures import MEASURES
 from headlight.cli.verbs import main
 from headlight.corpora.corpora import open_split
-from headlight.corpora.truth import known
+from headlight.corpora.truth import known_pairs
 from tests.small import small_checkpoint
 from tests.test_training_processes import launch
 from transformer.checkpoint.native import digest
@@ -44,7 +44,7 @@ def test_the_shipped_reverser_reverses_by_its_cross_heads_since_some_step(
     assert facts["units"] == "letters" and facts["model"] == digest(REVERSE) and facts["asked"] == 60
     alignment = facts["heads"]["cross"]["alignment"]
     assert len(alignment["mean"]) == 2 and len(alignment["mean"][0]) == len(alignment["deviation"][0]) == 4
-    assert alignment["units"][0][0] == sum(len(pair.target) for pair in list(known(open_split("reverse")))[:60])
+    assert alignment["units"][0][0] == sum(len(pair.target) for pair in list(known_pairs(open_split("reverse")))[:60])
     assert len(facts["history"]) == 10 and "importance" not in facts["history"][0]["heads"]["cross"]
     first, last = (facts["history"][at]["heads"]["cross"]["alignment"]["mean"][1][2] for at in (0, -1))
     assert first > 0.5 > 0.05 > last

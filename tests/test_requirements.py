@@ -17,7 +17,6 @@ LOCKS = sorted(LISTS.glob("*.lock"))
 # Parts of the list of the tests.
 BESIDE = {"train.txt", "import.txt", "notebook.txt"}
 TORCH = "torch"  # has other files on other indexes
-NEVER_CALLED = "docopt"  # has no wheel; only the command of num2words needs it
 FOR_CARDS = ("nvidia-", "cuda-", "triton")  # what its builds for graphics cards ask for, and pin themselves
 
 name = pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
@@ -131,7 +130,7 @@ def test_here_is_installed_what_is_locked_and_it_asks_for_nothing_else(name: str
     assert {package: metadata.version(package) for package in here} == here
     for package in (*here, TORCH):
         for one in asked_by(package):
-            if key(one) not in (TORCH, NEVER_CALLED) and not (package == TORCH and key(one).startswith(FOR_CARDS)):
+            if key(one) != TORCH and not (package == TORCH and key(one).startswith(FOR_CARDS)):
                 assert one.specifier.contains(here[key(one)], prereleases=True), f"{package} asks for {one}"
 
 

@@ -11,7 +11,7 @@ import torch
 from headlight import checkpoints
 from headlight.corpora import generated
 from headlight.runs import Evaluator, Metrics, RunFolder, export
-from headlight.runs.averaging import averaged
+from headlight.runs.averaging import average
 from headlight.runs.steer import extend
 from headlight.runs.worker import work
 from transformer.checkpoint.native import load_weights
@@ -33,7 +33,7 @@ def test_the_weights_of_the_last_checkpoints_are_kept_and_their_mean_is_taken(th
     run = three
     assert kept(run) == [50, 56, 60]
     last = checkpoints.load(run.checkpoints / "last")
-    mean = averaged(run, last, 3)
+    mean = average(run, last, 3)
     assert mean.card["averaged"] == [50, 56, 60]
     each = [
         dict(load_weights(last.model.config, run.weights / f"step-{step:07d}.safetensors").named_parameters())
@@ -43,14 +43,14 @@ def test_the_weights_of_the_last_checkpoints_are_kept_and_their_mean_is_taken(th
         by_hand = sum(weights[name].double() for weights in each) / 3
         torch.testing.assert_close(parameter.double(), by_hand, rtol=1e-6, atol=1e-7)
     assert mean.model.output.weight is not last.model.output.weight
-    assert averaged(run, last, 2).card["averaged"] == [56, 60]
+    assert average(run, last, 2).card["averaged"] == [56, 60]
 
 
 def test_nothing_is_kept_unless_it_is_asked_for(tmp_path: Path) -> None:
     run = finished_run(tmp_path, steps=10)
     assert not run.weights.exists()
     with pytest.raises(ValueError, match="kept the weights of 0 checkpoints.*--average N"):
-        averaged(run, checkpoints.load(run.checkpoints / "last"), 5)
+        average(run, checkpoints.load(run.checkpoints / "last"), 5)
 
 
 def test_a_run_that_goes_on_keeps_no_weights_of_updates_that_it_lost(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_lost_metrics_are_reported_until_the_run_has_reported_what_cannot_be_rec
     resume(run.path, launcher=here)  # was "has finished at step 12; give it more steps to go on"
     assert work(run.path) == "finished"
     run_status = status(run.path)
-    assert message in " ".join(run_status.mended) and not run_status.damaged and len(lines(run)) == known
+    assert message in " ".join(run_status.repairs) and not run_status.damaged and len(lines(run)) == known
     with pytest.raises(ValueError, match="has finished at step 12"):
         resume(run.path, launcher=here)
 
@@ -83,7 +83,7 @@ def test_a_corpus_that_is_gone_is_read_again(run: RunFolder, name: str) -> None:
     resume(run.path, launcher=here)
     assert work(run.path) == "finished"
     run_status = status(run.path)
-    assert "It is read again from" in " ".join(run_status.mended) and not run_status.damaged and path.exists()
+    assert "It is read again from" in " ".join(run_status.repairs) and not run_status.damaged and path.exists()
     with pytest.raises(ValueError, match="has finished at step 12"):
         resume(run.path, launcher=here)
 
@@ -92,7 +92,7 @@ def test_a_corpus_whose_bytes_are_others_is_found_when_the_run_is_resumed(run: R
     zeros(run.data / "tokens.bin")
     resume(run.path, launcher=here)
     assert work(run.path) == "finished"
-    assert "tokens.bin is not as it was written" in " ".join(status(run.path).mended)
+    assert "tokens.bin is not as it was written" in " ".join(status(run.path).repairs)
 
 
 def test_nothing_is_missed_where_nothing_was_kept(run: RunFolder) -> None:

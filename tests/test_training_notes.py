@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from headlight.runs import Notes, keep_notes, notes, status
-from headlight.runs.notes import FILE, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS
+from headlight.runs import Notes, notes, save_notes, status
+from headlight.runs.notes import FILE, MAX_NOTE_CHARACTERS, MAX_TAG_CHARACTERS, MAX_TAGS
 from tests.small_run import new_run
 from ui.training.shelf import run_item
 
@@ -16,26 +16,26 @@ from ui.training.shelf import run_item
 def test_they_are_kept_as_typed_and_stand_in_the_list(tmp_path: Path) -> None:
     run = new_run(tmp_path)
     assert notes(run) == Notes() and run_item(status(run.path)).tags == ()
-    keep_notes(run, " <b>wider</b> ", ["wide", " wide ", "", "d_model 512"])
+    save_notes(run, " <b>wider</b> ", ["wide", " wide ", "", "d_model 512"])
     assert notes(run) == Notes("<b>wider</b>", ("wide", "d_model 512"))
     assert run_item(status(run.path)).tags == ("wide", "d_model 512")
-    keep_notes(run, "", [])
+    save_notes(run, "", [])
     assert notes(run) == Notes()
 
 
 @pytest.mark.parametrize(
     ("note", "tags", "refusal"),
     [
-        ("x" * (LONGEST_NOTE + 1), [], "The note has 2,001 characters"),
-        ("", ["x" * (LONGEST_TAG + 1)], "has 31 characters"),
-        ("", list("abcdefghijklmnop"[: MOST_TAGS + 1]), "13 tags are too many"),
+        ("x" * (MAX_NOTE_CHARACTERS + 1), [], "The note has 2,001 characters"),
+        ("", ["x" * (MAX_TAG_CHARACTERS + 1)], "has 31 characters"),
+        ("", list("abcdefghijklmnop"[: MAX_TAGS + 1]), "13 tags are too many"),
     ],
 )
 def test_what_is_too_much_is_refused_and_changes_nothing(tmp_path: Path, note: str, tags: Any, refusal: str) -> None:
     run = new_run(tmp_path)
-    keep_notes(run, "before", ["a"])
+    save_notes(run, "before", ["a"])
     with pytest.raises(ValueError, match=refusal):
-        keep_notes(run, note, tags)
+        save_notes(run, note, tags)
     assert notes(run) == Notes("before", ("a",))
 
 

@@ -115,14 +115,14 @@ def test_a_run_with_something_odd_in_it_is_seen_beside_the_others_and_goes_on(
     run_status = status(run.path)
     assert (ended, run_status.state) == ("finished", "finished"), run_status.cause
     assert not run_status.damaged and "Errno" not in "".join(
-        [run_status.cause, *run_status.mended, *capsys.readouterr()]
+        [run_status.cause, *run_status.repairs, *capsys.readouterr()]
     )
     if name in (*FILES, *FOLDERS) and not name.endswith(".part"):
         aside = run.path / f"{name}.damaged"
         assert os.path.lexists(aside) and (kind is not folder or (aside / "mine").exists())
         if name not in ("lock", "config.json"):  # which holds nothing, and which was written again
-            assert any(name in text and f"{name}.damaged" in text for text in run_status.mended)
-            assert all(text in run.log.read_text() for text in run_status.mended)
+            assert any(name in text and f"{name}.damaged" in text for text in run_status.repairs)
+            assert all(text in run.log.read_text() for text in run_status.repairs)
 
 
 def extend_or_resume(run: RunFolder) -> None:
@@ -146,19 +146,19 @@ def test_what_stood_in_the_way_of_the_launch_is_reported_by_the_worker(runs: Pat
     run = RunFolder(runs / "odd")
     put(run.status, folder)
     extend(run.path, STEPS + 1, launcher=here)
-    mended = status(run.path).mended
-    assert status(run.path).state == "queued" and "status.json is not a file" in mended[0]
+    repairs = status(run.path).repairs
+    assert status(run.path).state == "queued" and "status.json is not a file" in repairs[0]
     assert work(run.path) == "finished"
-    assert status(run.path).mended == mended and mended[0] in run.log.read_text()
+    assert status(run.path).repairs == repairs and repairs[0] in run.log.read_text()
 
 
 def test_a_request_can_be_made_where_a_pipe_stood(runs: Path) -> None:
     run = RunFolder(runs / "odd")
     extend(run.path, STEPS + 1, launcher=here)
     put(run.control, pipe)
-    assert run.asked() is None and status(run.path).alive
+    assert run.request() is None and status(run.path).alive
     pause(run.path)
-    assert run.asked() == "pause"
+    assert run.request() == "pause"
 
 
 def test_a_run_that_cannot_be_read_fails_alone(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

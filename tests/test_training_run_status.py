@@ -105,7 +105,7 @@ def test_a_damaged_status_is_a_crash_that_can_be_resumed(run: RunFolder, damage:
 
 def test_what_is_asked_of_a_worker_shows_until_it_is_done(run: RunFolder, sleeper: subprocess.Popen[bytes]) -> None:
     say(run, **this_process(sleeper.pid), doing="training")
-    run.ask("stop")
+    run.post_request("stop")
     assert status(run.path).doing == "stopping"
     say(run, state="stopped")
     assert status(run.path).doing == ""

@@ -164,7 +164,7 @@ def test_a_worker_that_is_asked_writes_a_checkpoint_first(ask: object, state: st
     ask(run.path)  # type: ignore[operator]
     process.join()
     run_status = status(run.path)
-    assert run_status.state == state and run_status.saved_step == steps_made(run) > 3 and not run.asked()
+    assert run_status.state == state and run_status.saved_step == steps_made(run) > 3 and not run.request()
     assert "Resume" in run_status.advice
 
 
@@ -179,7 +179,7 @@ def test_a_signal_from_outside_pauses(tmp_path: Path) -> None:
 
 def test_what_was_asked_before_the_worker_began_is_done(tmp_path: Path) -> None:
     run = new_run(tmp_path, steps=3)
-    run.ask("stop")
+    run.post_request("stop")
     assert work(run.path) == "stopped"
     assert work(run.path) == "finished"  # it is asked once
 

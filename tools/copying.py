@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from headlight.checkpoints import load_translator
 from headlight.corpora.about import LANGUAGES
-from headlight.corpora.slot_words import held_out_slots, in_words
+from headlight.corpora.number_words import in_words
+from headlight.corpora.slot_words import held_out_slots
 from transformer.checkpoint.native import CARD
 from transformer.files import read_json, write_json
 from transformer.quoting import short

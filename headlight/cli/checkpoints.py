@@ -23,7 +23,7 @@ Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentPa
 
 
 def add_verbs(verb: Verb) -> None:
-    """Adds the verb by means of `verb(run, help)`, which makes its parser."""
+    """Add the verb by means of `verb(run, help)`, which makes its parser."""
     sub = verb(import_, "Import a model as a checkpoint folder, and describe it. Nothing in its files is run.")
     sub.add_argument(
         "source", help="a file, a folder, an archive, or a Hub model ID such as Helsinki-NLP/opus-mt-en-fr"
@@ -60,7 +60,7 @@ def import_(options: argparse.Namespace) -> None:
 
 
 def _source(text: str, progress: Progress) -> Path:
-    """A path, or the model of that ID, fetched from the hub."""
+    """Return a path as it is; fetch the model of an ID from the hub."""
     path = Path(text)
     if path.exists() or path.suffix in FILES:
         return path
@@ -70,7 +70,7 @@ def _source(text: str, progress: Progress) -> Path:
 
 
 def pack(folder: Path, form: str, out: Path) -> tuple[str, ...]:
-    """Writes the checkpoint `folder` as one of PACKED, and returns what should be known of it.
+    """Write the checkpoint `folder` as one of PACKED, and return notes about it.
 
     Raises ValueError where `out` is there already, or the model cannot be had in that form.
     """
@@ -84,20 +84,20 @@ def pack(folder: Path, form: str, out: Path) -> tuple[str, ...]:
 
 
 def described(examination: Examination) -> Iterator[str]:
-    """What the examination says, line by line."""
+    """Yield the examination, line by line."""
     yield f"{examination.title}: {examination.size:,} bytes, {examination.tensors:,} tensors"
     yield from _table("Read from the file", examination.facts)
     yield from _table("Folded into the weights; the output stays the same", examination.folded)
     if any(question.required for question in examination.questions):
         for question in examination.questions:
-            yield from _asked(question)
+            yield from _question(question)
     if examination.diagnosis is not None:
         yield from _diagnosed(examination.diagnosis)
     for warning in examination.warnings:
         yield f"\nWarning: {warning}"
 
 
-def _asked(question: ImportQuestion) -> Iterator[str]:
+def _question(question: ImportQuestion) -> Iterator[str]:
     yield f"\n{question.text}{'' if question.required else ' (Optional.)'}"
     yield f"  {question.why}"
     usual = "" if question.usual is None else f"; usually {question.usual}"
@@ -112,7 +112,7 @@ def _diagnosed(diagnosis: Diagnosis) -> Iterator[str]:
     yield f"\nThe most similar known format: {diagnosis.nearest}"
     yield from _table("Missing tensors", ((name, "") for name in diagnosis.missing))
     yield from _table("Unexpected tensors", ((name, "") for name in diagnosis.unexpected))
-    shapes = ((name, f"{given} in the file, expected {due}") for name, given, due in diagnosis.misshapen)
+    shapes = ((name, f"{shape} in the file, expected {due}") for name, shape, due in diagnosis.misshapen)
     yield from _table("Tensors of another shape", shapes)
 
 
@@ -125,5 +125,5 @@ def _table(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _printable(text: str) -> str:
-    """Names in a file from elsewhere must not control the terminal."""
+    """Replace control characters: names in a file from elsewhere must not control the terminal."""
     return "".join(character if character.isprintable() else "�" for character in text)

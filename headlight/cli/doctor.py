@@ -25,8 +25,8 @@ _GIB = 2**30
 
 
 def report() -> Iterator[tuple[str, bool]]:
-    """Lines of a report, each with whether what it says is as it should be."""
-    yield f"Headlight {__version__}, {'a clone' if folders.CLONE else 'installed'} in {_short(folders.HOUSE)}", True
+    """Yield the lines of a report, each with whether all is well."""
+    yield f"Headlight {__version__}, {'a clone' if folders.CLONE else 'installed'} in {_short(folders.ROOT)}", True
     yield f"Python {platform.python_version()} on {platform.platform()}", True
     yield ", ".join(f"{name} {_version(name)}" for name in _PACKAGES), True
     yield _machine(), True
@@ -44,8 +44,8 @@ def _version(package: str) -> str:
 
 def _machine() -> str:
     memory = psutil.virtual_memory()
-    known = operators()
-    half = "in the processor" if known and known.half else "emulated, so float32 is faster"
+    kernels = operators()
+    half = "in the processor" if kernels and kernels.half else "emulated, so float32 is faster"
     return (
         f"{cores()} cores for {torch.get_num_threads()} threads; {memory.available / _GIB:.1f} of "
         f"{memory.total / _GIB:.1f} GiB of memory free; bfloat16 {half}"
@@ -53,12 +53,12 @@ def _machine() -> str:
 
 
 def _graphics() -> str:
-    found = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    return f"GPU: {', '.join(found)}" if found else "GPU: none, which is fine"
+    names = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    return f"GPU: {', '.join(names)}" if names else "GPU: none, which is fine"
 
 
 def _folders() -> Iterator[tuple[str, bool]]:
-    """Where what the user brings and trains lies: it must be possible to write there."""
+    """Yield the folders of imported models, runs and classes, and whether each can be written to."""
     ours = {"imported models": folders.models(), "runs": folders.runs(), "classes": folders.classes()}
     for what, folder in ours.items():
         there = next(parent for parent in (folder, *folder.parents) if parent.exists())
@@ -93,6 +93,6 @@ def _first_example(model: Translator) -> str:
 
 
 def _short(path: Path) -> str:
-    """A path that can be shown to others: the user's folder without the user's name."""
+    """Return a path that can be shown to others: the user's folder without the user's name."""
     home = Path.home()
     return str("~" / path.relative_to(home)) if path.is_relative_to(home) else str(path)

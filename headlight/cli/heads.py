@@ -29,7 +29,7 @@ Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentPa
 
 
 def add_verbs(verb: Verb) -> None:
-    """Adds `heads` by means of `verb(run, help)`, which makes its parser."""
+    """Add `heads` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(heads, "Measure every head over a corpus: what each does, how consistently, and since which step.")
     sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
     sub.add_argument("--corpus", required=True, help=f"the corpus: {FORMS}")
@@ -97,7 +97,7 @@ def _measure(
 
 
 def gathered(array: np.ndarray, processes: Processes) -> list[np.ndarray]:
-    """The array of every process, in their order."""
+    """Return the array of every process, in their order."""
     mine = torch.from_numpy(np.ascontiguousarray(array)).to(processes.device)
     every = [torch.empty_like(mine) for _ in range(processes.count)]
     distributed.all_gather(every, mine)

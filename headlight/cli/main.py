@@ -38,7 +38,7 @@ def main() -> NoReturn:
 
 
 def command_line() -> argparse.ArgumentParser:
-    """The parser of `headlight`: its own verbs, then the library's."""
+    """Return the parser of `headlight`: its own verbs, then the library's."""
     from headlight.cli.verbs import command_line
 
     parser = command_line("headlight", _add_verbs)
@@ -118,14 +118,14 @@ def _app() -> Path:
 
 
 def _in_the_app(module: str, *arguments: str) -> NoReturn:
-    """Goes on as `python -m module`, in this folder, with the modules of the app: those alone, whatever lies here."""
+    """Continue as `python -m module` in this folder, importing from the app alone."""
     path = os.pathsep.join(filter(None, (str(_app()), os.environ.get("PYTHONPATH"))))
     sys.stdout.flush()
     os.execve(sys.executable, [sys.executable, "-P", "-m", module, *arguments], {**os.environ, "PYTHONPATH": path})
 
 
 def _port_for(host: str, given: int | None) -> int:
-    """The port that was given, or the first free one. Raises ValueError where it, or every one, is in use."""
+    """Return the port that was given, or the first free one. Raises ValueError where it, or every one, is in use."""
     if given:
         if not _is_free(host, given):
             raise ValueError(f"Port {given} is in use; give another, or none, and the first free one is taken.")

@@ -15,7 +15,7 @@ from headlight.analysis.pruning.checkpoint import batches_of, bits_of, pruned_ch
 from headlight.analysis.pruning.curve import DRAWS, Pruning, Score
 from headlight.analysis.pruning.order import Head
 from headlight.corpora.corpora import FORMS, PARTS, open_split
-from headlight.corpora.truth import known
+from headlight.corpora.truth import known_pairs
 from transformer.access import require_private
 from transformer.config import check_share, check_whole
 from transformer.files import write_json
@@ -25,7 +25,7 @@ Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentPa
 
 
 def add_verbs(verb: Verb) -> None:
-    """Adds `prune` by means of `verb(run, help)`, which makes its parser."""
+    """Add `prune` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(prune, "Remove the least important heads: scores against how many are gone, and the smaller checkpoint.")
     sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
     sub.add_argument("--data", required=True, help=f"the corpus: {FORMS}")
@@ -52,45 +52,45 @@ def prune(options: argparse.Namespace) -> None:
         raise ValueError(f"{short(options.out)} exists already; choose another name, or delete it first.")
     checkpoint = checkpoints.load(options.checkpoint)
     corpus = open_split(options.data, options.split, options.folder)
-    pairs = list(islice(known(corpus), options.pairs))
+    pairs = list(islice(known_pairs(corpus), options.pairs))
     with tqdm(total=1.0, bar_format="{desc} {percentage:3.0f}%|{bar}|", leave=False, disable=None) as bar:
 
         def progress(share: float, doing: str) -> None:
             bar.set_description_str(doing, refresh=False)
             bar.update(share - bar.n)
 
-        found = study(checkpoint, pairs, options.draws, options.every, progress)
-    count = round((1 - options.keep) * len(found.order))
-    print("\n".join([*table(found), *gone(found.first(count))]))
+        pruning = study(checkpoint, pairs, options.draws, options.every, progress)
+    count = round((1 - options.keep) * len(pruning.order))
+    print("\n".join([*table(pruning), *gone(pruning.first(count))]))
     words = ["python", "-m", "headlight", "prune", options.checkpoint, "--data", options.data]
     words += ["--split", options.split] if options.split else []
     words += ["--pairs", str(options.pairs), "--keep", f"{options.keep:g}"]
     words += ["--every", str(options.every)] if options.every else []
-    facts = {"heads": count, "measured": found.measured, "every": found.every}
-    smaller = pruned_checkpoint(checkpoint, found.first(count), facts, shlex.join([*words, "--out", "FOLDER"]))
+    facts = {"heads": count, "measured": pruning.measured, "every": pruning.every}
+    smaller = pruned_checkpoint(checkpoint, pruning.first(count), facts, shlex.join([*words, "--out", "FOLDER"]))
     half = pairs[(len(pairs) + 1) // 2 :]
     print(saved(checkpoint.model, smaller.model, batches_of(checkpoint, half)))
     if options.out is not None:
         checkpoints.save(smaller, options.out, bits_of(smaller.model))
         print(f"Written to {options.out}")
     if options.json is not None:
-        write_json(options.json, {"checkpoint": options.checkpoint, "on": corpus.name, **found.to_dict()})
+        write_json(options.json, {"checkpoint": options.checkpoint, "on": corpus.name, **pruning.to_dict()})
 
 
-def table(found: Pruning) -> Iterator[str]:
-    """The curve, a line a point."""
+def table(pruning: Pruning) -> Iterator[str]:
+    """Yield the table of the curve, a line for each point."""
     yield (
-        f"Order of importance on {found.measured} sentences, measured again every {found.every} heads; scores on "
-        f"{found.scored} others, translated greedily."
+        f"Order of importance on {pruning.measured} sentences, measured again every {pruning.every} heads; scores on "
+        f"{pruning.scored} others, translated greedily."
     )
     yield "heads gone   log-probability     BLEU    exact   in random orders: log-probability, BLEU, exact"
-    for point, (count, own) in enumerate(zip(found.gone, found.in_order, strict=True)):
-        others = [draw[point] for draw in found.at_random]
+    for point, (count, own) in enumerate(zip(pruning.gone, pruning.in_order, strict=True)):
+        others = [draw[point] for draw in pruning.at_random]
         yield f"{count:>10}   {own.log_prob:15.4f} {own.bleu:8.2f} {own.exact:8.1%}   {_spread(others)}"
 
 
 def _spread(scores: Sequence[Score]) -> str:
-    """From the worst to the best of several draws."""
+    """Return the worst and the best of several draws."""
     if not scores:
         return "-"
     logs, bleus, exacts = zip(*scores, strict=True)
@@ -101,7 +101,7 @@ def _spread(scores: Sequence[Score]) -> str:
 
 
 def gone(heads: Sequence[Head]) -> Iterator[str]:
-    """The heads by name, an attention a line; layers and heads count from 1, as in the app."""
+    """Yield the names of heads, a line for each attention; layers and heads count from 1, as in the app."""
     by_site: dict[tuple[str, str, int], list[int]] = {}
     for site, head in heads:
         by_site.setdefault((site.stack, site.kind, site.layer), []).append(head + 1)

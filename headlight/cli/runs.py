@@ -48,7 +48,7 @@ Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentPa
 
 
 def add_verbs(verb: Verb) -> None:
-    """Adds the verbs by means of `verb(run, help)`, which makes the parser of one."""
+    """Add the verbs by means of `verb(run, help)`, which makes the parser of one."""
     sub = verb(train, f"Train a model into a run folder. DATA is one of: {FORMS}")
     sub.add_argument("--data", required=True, help=HELP["data"])
     sub.add_argument("--validation", help=HELP["validation"])
@@ -106,7 +106,7 @@ def _takes_run(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_fields(group: Any, config: type, names: Sequence[str], prefix: str = "") -> None:
-    """A flag for each field of a configuration, with its type, choices and help; None where it is not given."""
+    """Add a flag for each field of a configuration, with its type, choices and help; None by default."""
     hints = get_type_hints(config)
     for field in fields(config):
         if field.name not in names:
@@ -149,10 +149,10 @@ def _caution(cautions: list[str]) -> None:
 
 
 def _shared(path: str, recipe: Recipe) -> list[str]:
-    """What to know of the runs beside this one, in the folder where the pages look for them too."""
+    """Return cautions about other runs that train in the same folder of runs."""
     here = Path(path).resolve()
-    beside = [run for run in statuses(here.parent) if run.alive and run.folder.resolve() != here]
-    return shared(recipe.threads, beside)
+    running = [run for run in statuses(here.parent) if run.alive and run.folder.resolve() != here]
+    return shared(recipe.threads, running)
 
 
 def pause(options: argparse.Namespace) -> None:
@@ -167,7 +167,7 @@ def stop(options: argparse.Namespace) -> None:
 
 def runs(options: argparse.Namespace) -> None:
     for run in statuses(options.root):
-        texts = " ".join(filter(None, (run.cause, *run.mended, *run.damaged, run.advice)))
+        texts = " ".join(filter(None, (run.cause, *run.repairs, *run.damaged, run.advice)))
         steps = f"{run.step:>9,} of {run.steps:<9,}" if run.steps else " " * 22  # unknown where its files are damaged
         print(f"{run.name:<24}{run.state:<12}{steps}  {texts}".rstrip())
 
@@ -179,18 +179,18 @@ def work(options: argparse.Namespace) -> None:
 def export(options: argparse.Namespace) -> None:
     if options.packed is not None:
         run = RunFolder(options.run_folder)
-        folder = _told_best(run) if run.is_run() and run.checkpoints.is_dir() else run.path
+        folder = _best_checkpoint(run) if run.is_run() and run.checkpoints.is_dir() else run.path
         print(*pack(folder, options.packed, Path(options.out)), options.out, sep="\n")
         return
-    _told_best(RunFolder(options.run_folder))
+    _best_checkpoint(RunFolder(options.run_folder))
     checkpoint = export_run(
         options.run_folder, options.out, options.beam, options.length_penalty, options.folder, average=options.average
     )
     print(json.dumps(checkpoint.card, indent=2, ensure_ascii=False))
 
 
-def _told_best(run: RunFolder) -> Path:
-    """The run's best checkpoint; where another stands in for it, that is said."""
+def _best_checkpoint(run: RunFolder) -> Path:
+    """Return the run's best checkpoint, and print a note where it is damaged and another is used."""
     run.recipe()
     best = best_of(run)
     if best != run.checkpoints / "best":
@@ -199,11 +199,11 @@ def _told_best(run: RunFolder) -> Path:
 
 
 def _recipe(options: argparse.Namespace) -> Recipe:
-    """What was asked for; the vocabulary's bound stands for the sizes that are not known yet."""
+    """Build the recipe of the options; the bound of the vocabulary takes the place of sizes that are not known yet."""
     watch = options.watch or about(options.data)["examples"]
     usual = usual_values(None if options.start else options.preset)
-    given = {name: value for name, value in vars(options).items() if value is not None}
-    values = {name: given.get(name.removeprefix("training."), value) for name, value in usual.items()}
+    chosen = {name: value for name, value in vars(options).items() if value is not None}
+    values = {name: chosen.get(name.removeprefix("training."), value) for name, value in usual.items()}
     training = TrainConfig(**{f.name: values.pop(f"training.{f.name}") for f in fields(TrainConfig)})
     named = {name: getattr(options, name) for name in ("data", "validation", "folder", "start", "threads")}
     model = _network(options, values["vocabulary"])
@@ -211,7 +211,7 @@ def _recipe(options: argparse.Namespace) -> Recipe:
 
 
 def _network(options: argparse.Namespace, size: int) -> ModelConfig:
-    """The preset's network, or that of the checkpoint to start from, with the changes that were asked for."""
+    """Return the configuration of the preset or of the checkpoint to start from, with the changes of the options."""
     values = vars(options)
     names = [f.name for f in fields(ModelConfig) if f.name not in (*GIVEN, *STACKS)]
     changes = dict(MISTAKES[options.broken].changes) if options.broken else {}
@@ -220,13 +220,13 @@ def _network(options: argparse.Namespace, size: int) -> ModelConfig:
     for stack in STACKS:
         both = {f.name: values[f.name] for f in fields(StackConfig) if values[f.name] is not None}
         own = {f.name: values[f"{stack}_{f.name}"] for f in fields(StackConfig)}
-        given = {name: value for name, value in own.items() if value is not None}
-        changes[stack] = replace(getattr(usual, stack), **{**both, **given})
+        chosen = {name: value for name, value in own.items() if value is not None}
+        changes[stack] = replace(getattr(usual, stack), **{**both, **chosen})
     return replace(usual, **changes)
 
 
 def _work(options: argparse.Namespace, path: str, launched: Callable[[steer.Launcher], object]) -> None:
-    """Gives the run a worker and follows it; as one of several processes, is that worker."""
+    """Launch a worker and follow it; in one of several processes, work here."""
     require_all_started()
     if not several():
         launched(steer.spawn)
@@ -242,7 +242,7 @@ def _work(options: argparse.Namespace, path: str, launched: Callable[[steer.Laun
 
 
 def _follow(path: str) -> None:
-    """Shows what the worker says until it ends; Ctrl-C and SIGTERM pause it. Raises ValueError where it ends badly."""
+    """Show what the worker says until it ends; Ctrl-C and SIGTERM pause it. Raises ValueError where it ends badly."""
     folder, metrics = RunFolder(path), Metrics(path)
     with (
         _sigterm_as_interrupt(),
@@ -268,7 +268,7 @@ def _follow(path: str) -> None:
 
 @contextmanager
 def _sigterm_as_interrupt() -> Iterator[None]:
-    """The worker is a session of its own: who ends this command with SIGTERM would leave it behind unseen."""
+    """Raise KeyboardInterrupt on SIGTERM, which does not reach the worker, a session of its own."""
 
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt

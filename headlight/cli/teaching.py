@@ -22,7 +22,7 @@ Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.Argu
 
 
 def add_verbs(verb: Verb) -> None:
-    """Adds `lesson` and `check` by means of `verb(run, help)`, which makes its parser."""
+    """Add `lesson` and `check` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(check, "Run your solution of an exercise of docs/exercises, and compare it with ours.")
     sub.add_argument("file", type=Path, help="your script; it may hold several exercises")
     sub = verb(lesson, "Check a lesson: read it, compute every step, and say which of its claims do not hold.")
@@ -61,7 +61,7 @@ def _problems(step: Step, measuring: LessonComputer) -> list[str]:
 
 
 def check(options: argparse.Namespace) -> int:
-    """0 where all that the file holds is right."""
+    """Check a file, and return 0 where everything in it is right."""
     verdicts = judged(options.file)
     titles = {
         ExerciseState.RIGHT: "right",

@@ -22,7 +22,7 @@ from headlight.corpora import fingerprint
 from headlight.corpora.corpora import FORMS, PARTS, open_split
 from headlight.formatting import plural
 from headlight.machine import keep_freed
-from headlight.runs import FEW, Evaluation, Evaluator
+from headlight.runs import MIN_SENTENCES, Evaluation, Evaluator
 from headlight.web.publish import single_page
 from transformer.checkpoint.native import to_json
 from transformer.checkpoint.weights import Refused
@@ -34,11 +34,11 @@ from transformer.training.processes import leave, several
 from transformer.translator import PRECISIONS, Translation, Translator, in_precision
 
 Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]
-MOST_SEEN = 0.05  # share of the pairs to score that were trained on; the same short sentence stands in many corpora
+MAX_SEEN_SHARE = 0.05  # of the pairs to score that were trained on; the same short sentence is in many corpora
 
 
 def main(arguments: list[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
-    """Runs the verb that the arguments name, of `parser` or of the library's own. Returns the exit status."""
+    """Run the verb that the arguments name, of `parser` or of the library's own. Returns the exit status."""
     parser = parser or command_line()
     arguments = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args(arguments, argparse.Namespace(arguments=arguments))
@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None, parser: argparse.ArgumentParser | N
 
 
 def _details(error: Exception) -> list[str]:
-    """What the refused file contains, and the command that may help."""
+    """Return what the refused file contains, and the command that may help."""
     if not isinstance(error, Refused):
         return []
     return [f"  {name}: {value}" for name, value in error.facts] + [error.command] * bool(error.command)
@@ -67,7 +67,7 @@ def _details(error: Exception) -> list[str]:
 def command_line(
     program: str = "python -m headlight", more: Callable[[Verb], None] = lambda verb: None
 ) -> argparse.ArgumentParser:
-    """The parser of `program`: its verbs are those that `more` adds, and the library's."""
+    """Return the parser of `program`: its verbs are those that `more` adds, and the library's."""
     parser = _ArgumentParser(program, description="See inside an encoder-decoder transformer.")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 
@@ -195,7 +195,7 @@ def translate(options: argparse.Namespace) -> None:
 
 
 def _warning(translator: Translator, sentence: str, written: Translation, read: frozenset[str]) -> str:
-    """What to say of a sentence that is unlike the training's, or has words that were never read; "" of others."""
+    """Return a warning for a sentence unlike the training's, or with words that were never read, else ""."""
     words = unread(sentence, written.text, read) if read else []
     if words := guessed(translator.card, words, written.log_prob_per_token):
         return unread_note(words)
@@ -242,7 +242,7 @@ def evaluate(options: argparse.Namespace) -> None:
     trained = fingerprint.overlap(checkpoint.card, corpus)
     scores = evaluator(checkpoint, options.beam, options.length_penalty)
     print(f"{corpus.report}")
-    if trained is not None and trained.seen > 1 and trained.seen >= MOST_SEEN * trained.looked_up:
+    if trained is not None and trained.seen > 1 and trained.seen >= MAX_SEEN_SHARE * trained.looked_up:
         print(
             f"Caution: about {trained.seen / trained.looked_up:.0%} of these pairs were trained on (of "
             f"{trained.looked_up:,} that can be looked up): the scores say what the model knows by heart.",
@@ -250,8 +250,8 @@ def evaluate(options: argparse.Namespace) -> None:
         )
     for name, part in (scores.parts or {"": scores}).items():
         _print_scores(name, part, options.beam)
-        if part.sentences < FEW:
-            print(f"Fewer than {FEW} sentences: their scores say little.", file=sys.stderr)
+        if part.sentences < MIN_SENTENCES:
+            print(f"Fewer than {MIN_SENTENCES} sentences: their scores say little.", file=sys.stderr)
     if options.json:
         write_json(options.json, {"checkpoint": options.checkpoint, "on": corpus.name, **scores.to_dict()})
     if options.translations:
@@ -295,7 +295,7 @@ def describe(options: argparse.Namespace) -> None:
 
 
 def run(parser: argparse.ArgumentParser | None = None) -> NoReturn:
-    """The process of a command."""
+    """Run the command of this process, and exit with its status."""
     keep_freed()
     code = main(parser=parser)
     if several():

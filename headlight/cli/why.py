@@ -23,7 +23,7 @@ Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentPa
 
 
 def add_verbs(verb: Verb) -> None:
-    """Adds `why` by means of `verb(run, help)`, which makes its parser."""
+    """Add `why` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(why, "Explain the words of a translation, as JSON: contributions, contrast, patching, DecoderLens.")
     sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
     sub.add_argument("sentence", help="the sentence to translate")
@@ -34,7 +34,7 @@ def add_verbs(verb: Verb) -> None:
 
 
 def why(options: argparse.Namespace) -> None:
-    """Prints one JSON object. Raises ValueError for a step, a token or a sentence that says nothing."""
+    """Print one JSON object. Raises ValueError for a step, a token or a sentence that says nothing."""
     if options.instead is not None and options.step is None:
         raise ValueError("--instead needs --step: the written token that it is compared with.")
     translator = load_translator(options.checkpoint)
@@ -68,7 +68,7 @@ def why(options: argparse.Namespace) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays as lists; what is not a number as null."""
+    """Return arrays as lists, and NaN as null."""
     assert isinstance(value, np.ndarray | np.generic), type(value)
     numbers = np.asarray(value)
     return np.where(np.isnan(numbers), np.array(None), numbers.astype(object)).tolist()

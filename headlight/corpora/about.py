@@ -136,7 +136,7 @@ _GRAMMARS: dict[str, dict[str, Any]] = {
 
 
 def about(spec: str) -> dict[str, Any]:
-    """The part of a card that the corpus decides: title, names of the two sides, examples, data and terms."""
+    """Return the part of a card that the corpus decides: title, names of the two sides, examples, data and terms."""
     if is_mixture(spec):
         return _about_mixture([name for name, _ in parts_of(spec)])
     kind, _, rest = spec.partition(":")
@@ -177,7 +177,7 @@ def about(spec: str) -> dict[str, Any]:
 
 
 def _between(languages: str, sentences: dict[str, list[str]], facts: dict[str, str]) -> dict[str, Any]:
-    """The card of a corpus between two languages such as "en-fr", with examples in the first."""
+    """Return the card of a corpus between two languages such as "en-fr", with examples in the first."""
     source, target = languages.split("-", 1)
     names = LANGUAGES.get(source, source), LANGUAGES.get(target, target)
     return {
@@ -190,14 +190,14 @@ def _between(languages: str, sentences: dict[str, list[str]], facts: dict[str, s
 
 
 def everyday(language: str) -> list[str]:
-    """Sentences in a language, which may be called "English", "en" or "en_XX"; none where there are none in it."""
+    """Return sentences in a language, which may be called "English", "en" or "en_XX"; maybe none."""
     codes = {name.casefold(): code for code, name in LANGUAGES.items()}
     code = codes.get(language.casefold(), re.split("[-_]", language)[0].casefold())
     return list(_EVERYDAY.get(code) or _CAPTIONS.get(code) or [])
 
 
 def _about_mixture(parts: list[str]) -> dict[str, Any]:
-    """The first part decides what the model is called and what its sides are; data and terms are those of all."""
+    """Return the card of a mixture: data and terms of all parts, everything else of the first."""
     every = [about(part) for part in parts]
     return {**every[0], **{name: " ".join(_sentence(part[name]) for part in every) for name in ("data", "terms")}}
 

@@ -1,6 +1,7 @@
 """From what a person types to a corpus: `open_corpus`. Every kind of corpus can be imported from here."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from headlight.corpora.hub import HubDataset, split_names
 from headlight.corpora.mixtures import Mixture, is_mixture, parts_of
 from headlight.corpora.multi30k import Multi30k
 from headlight.corpora.pairs import MAX_CHARACTERS, Corpus, Pair, Pairs, Rejected, Report
-from headlight.corpora.split_folder import SPLITS, NamedTable, SplitFolder, everyday_folder, has_split, tatoeba_folder
+from headlight.corpora.split_folder import everyday_folder, open_table, tatoeba_folder
 from transformer.access import require_private
 from transformer.quoting import quoted, short
 
@@ -42,8 +43,8 @@ _PHRASES = Path(__file__).parent / "phrases"
 
 class Splits(NamedTuple):
     train: Corpus
-    validation: Corpus | None  # None where the corpus has no such part, and too few pairs to hold any out
-    test: Corpus | None
+    validation: Corpus | None = None  # None where the corpus has no such part, and too few pairs to hold any out
+    test: Corpus | None = None
 
 
 def open_corpus(
@@ -53,7 +54,7 @@ def open_corpus(
     max_characters: int = MAX_CHARACTERS,
     seed: int = 0,
 ) -> Splits:
-    """The splits of the corpus that `spec` names, in one of the ways that FORMS lists.
+    """Open the splits of the corpus that `spec` names in one of the ways that FORMS lists.
 
     `validation` names another corpus to validate on; without one and without a validation split, pairs are
     held out (see `hold_out`). `folder` is where Multi30k lies, `seed` is for what is generated.
@@ -70,11 +71,12 @@ def open_corpus(
 
 def open_parts(
     spec: str, folder: str | Path | None = None, max_characters: int = MAX_CHARACTERS, seed: int = 0
-) -> tuple[Corpus, Corpus | None, Corpus | None]:
-    """Train, validation and test split as they are; a corpus without splits is all train, and nothing is read yet."""
-    if is_mixture(spec):
-        return _open_mixture(parts_of(spec), folder, max_characters, seed)
-    return _open_one(spec, folder, max_characters, seed)
+) -> Splits:
+    """Open the splits as they are; a corpus without splits is all train, and nothing is read yet."""
+    splits = _open_mixture(parts_of(spec), folder, seed) if is_mixture(spec) else _open_one(spec, folder, seed)
+    for corpus in filter(None, splits):
+        corpus.max_characters = max_characters
+    return splits
 
 
 def from_hub(spec: str) -> bool:
@@ -83,7 +85,7 @@ def from_hub(spec: str) -> bool:
 
 
 def written(spec: str) -> tuple[int, ...]:
-    """When the files of a corpus were last written, in nanoseconds; 0 where there is none, or no file.
+    """Return when the files of a corpus were last written, in nanoseconds; 0 where there is none, or no file.
 
     Raises ValueError where this process may not look at the files that somebody names, OSError where the user may not.
     """
@@ -91,58 +93,52 @@ def written(spec: str) -> tuple[int, ...]:
     times = []
     for part in (file for name, _ in parts_of(spec) for file in name.split(",")) if spec else ():
         kind = part.partition(":")[0]
-        place = {"tatoeba": tatoeba_folder(), "everyday": everyday_folder(), "slots": everyday_folder()}.get(
+        folder = {"tatoeba": tatoeba_folder(), "everyday": everyday_folder(), "slots": everyday_folder()}.get(
             kind, Path(kind)
         )
-        path = next((path for path in (Path(part), place) if path.is_file()), None)
-        files = [path] if path else place.glob("*.tsv*") if kind and place.is_dir() else []
+        path = next((path for path in (Path(part), folder) if path.is_file()), None)
+        files = [path] if path else folder.glob("*.tsv*") if kind and folder.is_dir() else []
         times.append(max((file.stat().st_mtime_ns for file in files), default=0))
     return tuple(times)
 
 
-def _open_one(
-    spec: str, folder: str | Path | None, max_characters: int, seed: int
-) -> tuple[Corpus, Corpus | None, Corpus | None]:
-    """The same of a corpus that is not a mixture."""
+def _open_one(spec: str, folder: str | Path | None, seed: int) -> Splits:
+    """Open the splits of a corpus that is not a mixture."""
     kind, _, rest = spec.partition(":")
     size = int(rest) if _SIZE.fullmatch(rest) else None
     if kind in TASKS and (size or not rest):
-        return Generated(kind, "train", size, seed), Generated(kind, "validation"), Generated(kind, "test")
+        return Splits(Generated(kind, "train", size, seed), Generated(kind, "validation"), Generated(kind, "test"))
     if kind in GRAMMARS and (size or rest in ("", "combinations")):
         grammar = GRAMMARS[kind]
         tested = GoldCorpus(grammar, "combinations" if rest == "combinations" else "test")
-        return GoldCorpus(grammar, "train", size, seed), GoldCorpus(grammar, "validation"), tested
+        return Splits(GoldCorpus(grammar, "train", size, seed), GoldCorpus(grammar, "validation"), tested)
     if spec == TOY:
-        return Pairs(TOY, toy_pairs(), max_characters), None, None
+        return Splits(Pairs(TOY, toy_pairs()))
     if kind == "multi30k":
         source, _, target = rest.partition("-")
-        return (
-            Multi30k(folder, source, target, "train", max_characters),
-            Multi30k(folder, source, target, "validation", max_characters),
-            Multi30k(folder, source, target, "test", max_characters),
-        )
+        return Splits(*(Multi30k(folder, source, target, split) for split in ("train", "validation", "test")))
     if kind == "tatoeba" and (pair := _LANGUAGES.fullmatch(rest)):
-        return _open_folder(tatoeba_folder(), pair[1], pair[2], "Tatoeba", max_characters)
+        return _open_folder(tatoeba_folder(), (pair[1], pair[2]), "Tatoeba")
     if kind == "phrases" and (pair := _LANGUAGES.fullmatch(rest)):
-        return NamedTable(_PHRASES, "{}-{}.tsv", "Phrase book", pair[1], pair[2], max_characters), None, None
+        return Splits(open_table(_PHRASES, "{}-{}.tsv", (pair[1], pair[2]), "Phrase book"))
     if kind == "slots" and (pair := re.fullmatch(rf"{_LANGUAGES.pattern}(?::({_SIZE.pattern}))?", rest)):
-        return Framed(pair[1], pair[2], int(pair[3]) if pair[3] else None, seed), None, None
+        return Splits(Framed(pair[1], pair[2], int(pair[3]) if pair[3] else None, seed))
     if kind == "everyday" and (table := _NAMED_TABLE.fullmatch(rest)):
         name, source, target = table.groups()
         pattern = f"{name}.{{}}-{{}}.tsv"
-        return NamedTable(everyday_folder(), pattern, name, source, target, max_characters), None, None
+        return Splits(open_table(everyday_folder(), pattern, (source, target), name))
     if kind == "core" and (core := _CORE.fullmatch(rest)):
-        return CoreSentences(core[1], int(core[2]) if core[2] else None, seed), None, None
+        return Splits(CoreSentences(core[1], int(core[2]) if core[2] else None, seed))
     if kind == "hub" and 2 <= rest.count(":") <= 3:
-        return _open_hub(*rest.split(":"), max_characters=max_characters)
+        return _open_hub(*rest.split(":"))
     require_private()
     if (pair := _LANGUAGES.fullmatch(rest)) and Path(kind).is_dir():
-        return _open_folder(Path(kind), pair[1], pair[2], Path(kind).name, max_characters)
-    return open_file(spec, max_characters), None, None
+        return _open_folder(Path(kind), (pair[1], pair[2]), Path(kind).name)
+    return Splits(open_file(spec))
 
 
 def open_split(spec: str, split: str | None = None, folder: str | None = None) -> Corpus:
-    """A part of the corpus that `spec` names; by default the test part, or the whole where it has no parts.
+    """Open a split of the corpus that `spec` names: by default the test split, or all of a corpus without splits.
 
     To validate on, pairs are held out where there is no such part (see `hold_out`). Raises ValueError where there is
     no such corpus or part.
@@ -160,11 +156,9 @@ def open_split(spec: str, split: str | None = None, folder: str | None = None) -
     return chosen
 
 
-def _open_mixture(
-    parts: list[tuple[str, float]], folder: str | Path | None, max_characters: int, seed: int
-) -> tuple[Corpus, Corpus | None, Corpus | None]:
-    """Trained on as weighted; validated and tested on the parts that have such a split, each once."""
-    opened = [_open_one(spec, folder, max_characters, seed) for spec, _ in parts]
+def _open_mixture(parts: list[tuple[str, float]], folder: str | Path | None, seed: int) -> Splits:
+    """Open a mixture: train as weighted; validation and test of the parts that have such a split, each once."""
+    opened = [_open_one(spec, folder, seed) for spec, _ in parts]
     train = Mixture([(corpora[0], times) for corpora, (_, times) in zip(opened, parts, strict=True)])
 
     def mixed(split: int) -> Corpus | None:
@@ -172,25 +166,24 @@ def _open_mixture(
         having = [(corpus, times) for corpus, times in weighted if corpus is not None]
         return Mixture(having) if having else None
 
-    return train, mixed(1), mixed(2)
+    return Splits(train, mixed(1), mixed(2))
 
 
-def _open_folder(
-    folder: Path, source: str, target: str, name: str, max_characters: int
-) -> tuple[Corpus, Corpus | None, Corpus | None]:
-    train, *others = (
-        SplitFolder(folder, source, target, split, name, max_characters)
-        if split == "train" or has_split(folder, source, target, split)
-        else None
-        for split in SPLITS
-    )
-    assert train is not None
-    return train, others[0], others[1]
+def _open_folder(folder: Path, languages: tuple[str, str], name: str) -> Splits:
+    def split(part: str) -> Corpus:
+        table = open_table(folder, f"{{}}-{{}}.{part}.tsv", languages, name)
+        table.name += f" {part}"
+        return table
+
+    def split_or_none(part: str) -> Corpus | None:
+        with suppress(ValueError):
+            return split(part)
+        return None
+
+    return Splits(split("train"), split_or_none("validation"), split_or_none("test"))
 
 
-def _open_hub(
-    name: str, source: str, target: str, config: str | None = None, *, max_characters: int
-) -> tuple[Corpus, Corpus | None, Corpus | None]:
+def _open_hub(name: str, source: str, target: str, config: str | None = None) -> Splits:
     require_private()
     names = split_names(name, config)
     if "train" not in names:
@@ -200,24 +193,24 @@ def _open_hub(
         known = [spelling for spelling in spellings if spelling in names]
         if not known:
             return None
-        return HubDataset(name, source, target, known[0], config=config, max_characters=max_characters)
+        return HubDataset(name, source, target, known[0], config=config)
 
-    train = HubDataset(name, source, target, "train", config=config, max_characters=max_characters)
-    return train, split("validation", "valid", "val", "dev"), split("test")
+    train = HubDataset(name, source, target, "train", config=config)
+    return Splits(train, split("validation", "valid", "val", "dev"), split("test"))
 
 
-def open_file(spec: str, max_characters: int = MAX_CHARACTERS) -> Corpus:
-    """The corpus in one or two files. Raises ValueError for a spec that names none, and where nobody may name any."""
+def open_file(spec: str) -> Corpus:
+    """Open the corpus in one or two files. Raises ValueError for another spec, and where files may not be named."""
     require_private()
     table = re.fullmatch(r"(.+\.(tsv|csv|jsonl)(?:\.gz)?)(?::([^:]+):([^:]+))?", spec)
     if table:
         path, ending, source, target = table.groups()
         if ending == "jsonl":
-            return JsonLines(path, source or "source", target or "target", max_characters)
-        return Table(path, _column(source or "0"), _column(target or "1"), max_characters)
+            return JsonLines(path, source or "source", target or "target")
+        return Table(path, _column(source or "0"), _column(target or "1"))
     if spec.count(",") == 1:
         source, target = spec.split(",")
-        return TextPair(source, target, max_characters)
+        return TextPair(source, target)
     raise ValueError(f"{quoted(spec)} is not a corpus; write {FORMS}.")
 
 

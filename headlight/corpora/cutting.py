@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from transformer.tokenizers import SPACE, Tokenizer
 
 @dataclass(frozen=True)
 class Merge:
-    """One step: the pair that was learned first of all that stand beside each other becomes one piece."""
+    """One step: of all adjacent pairs, the one that was learned first becomes one piece."""
 
     rank: int  # of the merge among those learned, from 0; the lowest goes first
     pair: tuple[str, str]
@@ -49,7 +48,7 @@ class Merges:
         return len(self._ranks)
 
     def cut(self, text: str) -> list[Cut]:
-        """How each word of `text` is cut: the tokenizer's own normaliser and splitter say what is a word."""
+        """Return how each word of `text` is cut; the tokenizer's own normaliser and pre-tokenizer make the words."""
         text = text.encode("utf-8", "replace").decode("utf-8")
         if self._inner.normalizer is not None:
             text = self._inner.normalizer.normalize_str(text)
@@ -64,10 +63,11 @@ class Merges:
         start = pieces = tuple(self._characters(word))
         steps: list[Merge] = []
         while True:
-            known = [(rank, i) for i, pair in enumerate(_beside(pieces)) if (rank := self._ranks.get(pair)) is not None]
-            if not known:
+            pairs = enumerate(zip(pieces, pieces[1:], strict=False))
+            candidates = [(rank, i) for i, pair in pairs if (rank := self._ranks.get(pair)) is not None]
+            if not candidates:
                 return Cut(start, tuple(steps))
-            rank, i = min(known)  # of equal ranks the leftmost
+            rank, i = min(candidates)  # of equal ranks the leftmost
             pair = (pieces[i], pieces[i + 1])
             joined = self._joined(pair)
             pieces = (*pieces[:i], joined, *pieces[i + 2 :])
@@ -77,13 +77,13 @@ class Merges:
         return pair[0] + pair[1].removeprefix(self._content.get("continuing_subword_prefix") or "")
 
     def _characters(self, word: str) -> list[str]:
-        """The single characters that merging begins with; what the vocabulary lacks is bytes, or unknown."""
+        """Return the characters that merging begins with; those that the vocabulary lacks as bytes, or as unknown."""
         vocabulary, unknown = self._content["vocab"], self._content.get("unk_token")
         prefix = self._content.get("continuing_subword_prefix") or ""
         suffix = self._content.get("end_of_word_suffix") or ""
         pieces: list[str] = []
-        for place, character in enumerate(word):
-            piece = prefix * (place > 0) + character + suffix * (place == len(word) - 1)
+        for index, character in enumerate(word):
+            piece = prefix * (index > 0) + character + suffix * (index == len(word) - 1)
             in_bytes = [f"<0x{byte:02X}>" for byte in piece.encode()]
             if piece in vocabulary:
                 pieces.append(piece)
@@ -94,17 +94,13 @@ class Merges:
         return pieces
 
 
-def _beside(pieces: Sequence[str]) -> list[tuple[str, str]]:
-    return list(zip(pieces, pieces[1:], strict=False))
-
-
 def has_merges(tokenizer: Tokenizer) -> bool:
-    """Whether it is a BPE."""
+    """Whether the tokenizer is a BPE."""
     return isinstance(tokenizer.inner.model, models.BPE)
 
 
 def how_it_cuts(tokenizer: Tokenizer) -> str:
-    """In a sentence, what this tokenizer does to a text."""
+    """Describe in a sentence what this tokenizer does to a text."""
     match tokenizer.inner.model:
         case models.BPE():
             return (

@@ -15,18 +15,18 @@ if TYPE_CHECKING:  # reading a corpus needs no torch
 
 CHUNK = 1000  # pairs that are encoded at a time
 LEARN_FROM = 1_000_000  # pairs: what comes after them changes a vocabulary little, and its words fill memory
-SMALL = 1_000  # pairs: most words of fewer are seen once, and without those there would be little to learn
+SMALL_CORPUS = 1_000  # pairs: most words of fewer are seen once, and without those there would be little to learn
 
 
 def learn_tokenizers(
     pairs: Iterable[Pair], kind: TokenizerKind, vocab_size: int, separate: bool = False, min_frequency: int = 0
 ) -> tuple[Tokenizer, Tokenizer]:
-    """The tokenizers of the two sides, the same object unless `separate`, learned from the first LEARN_FROM pairs.
+    """Learn the tokenizers of both sides from the first LEARN_FROM pairs: one object unless `separate`.
 
-    A word or merge has to occur `min_frequency` times; 0 is by the number of pairs: once among fewer than SMALL,
-    twice among more. `pairs` are iterated again for each. Raises ValueError where there is no text.
+    A word or merge has to occur `min_frequency` times; 0 is once among fewer than SMALL_CORPUS pairs, else twice.
+    `pairs` are iterated again for each. Raises ValueError where there is no text.
     """
-    often = min_frequency or (1 if len(list(islice(pairs, SMALL))) < SMALL else 2)
+    often = min_frequency or (1 if len(list(islice(pairs, SMALL_CORPUS))) < SMALL_CORPUS else 2)
 
     def learn(texts: Iterator[str]) -> Tokenizer:
         return Tokenizer.train(texts, kind, vocab_size, often)

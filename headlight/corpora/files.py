@@ -11,18 +11,18 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from headlight.corpora.pairs import MAX_CHARACTERS, Corpus, Pair, Rejected
+from headlight.corpora.pairs import Corpus, Pair, Rejected
 from transformer.files import open_regular
 from transformer.quoting import quoted, short
 
-LONGEST_LINE = 1_000_000  # bytes; no sentence is that long, and a file without line ends may be larger than memory
-LONGEST_SKIPPED = 100_000_000  # bytes of a line whose end is looked for
-LARGEST_RATIO = 200  # of unpacked to packed; text reaches 10, and text that repeats itself some tens
-SMALL = 2**26  # bytes below which a high ratio harms nobody
+MAX_LINE_BYTES = 1_000_000  # no sentence is that long, and a file without line ends may be larger than memory
+MAX_SKIPPED_BYTES = 100_000_000  # bytes of a line whose end is looked for
+MAX_COMPRESSION_RATIO = 200  # of unpacked to packed; text reaches 10, and text that repeats itself some tens
+HARMLESS_BYTES = 2**26  # unpacked text up to this size may have any ratio
 
 
 def lines(path: str | Path) -> Iterator[str]:
-    """The lines of a UTF-8 file without their ends; bytes that are no UTF-8 become surrogates.
+    """Yield the lines of a UTF-8 file without their ends; bytes that are no UTF-8 become surrogates.
 
     Of a line that is longer than any sentence, only the start is given. What is written to the file while it is read
     may be left out.
@@ -39,7 +39,7 @@ def lines(path: str | Path) -> Iterator[str]:
                 raise ValueError(f"{named} is UTF-16 text; save it as UTF-8.")
             size, packed = os.fstat(plain.fileno()).st_size, start == b"\x1f\x8b"
             file = gzip.GzipFile(fileobj=plain) if packed else plain
-            most = max(LARGEST_RATIO * size, SMALL) if packed else math.inf
+            most = max(MAX_COMPRESSION_RATIO * size, HARMLESS_BYTES) if packed else math.inf
             for number, line in enumerate(_starts(file, most), 1):
                 start_mark = b"\xef\xbb\xbf" if number == 1 else b""
                 yield line.removeprefix(start_mark).rstrip(b"\r\n").decode("utf-8", "surrogateescape")
@@ -58,14 +58,14 @@ class _NoText(Exception):
 
 
 def _starts(file: gzip.GzipFile | BinaryIO, most: float) -> Iterator[bytes]:
-    """Each line, or its first LONGEST_LINE bytes. Raises _NoText where there is more than text has."""
+    """Yield each line, or its first MAX_LINE_BYTES. Raises _NoText where there is more than text has."""
     read = 0
-    while line := file.readline(LONGEST_LINE):
+    while line := file.readline(MAX_LINE_BYTES):
         rest, length = line, len(line)
-        while not rest.endswith(b"\n") and (rest := file.readline(LONGEST_LINE)):
+        while not rest.endswith(b"\n") and (rest := file.readline(MAX_LINE_BYTES)):
             length += len(rest)
-            if length > LONGEST_SKIPPED:
-                raise _NoText(f"has over {LONGEST_SKIPPED:,} bytes, more than any line of text")
+            if length > MAX_SKIPPED_BYTES:
+                raise _NoText(f"has over {MAX_SKIPPED_BYTES:,} bytes, more than any line of text")
         read += length
         if read > most:
             raise _NoText(f"ends after {most:,} bytes, more than text compresses into so small a file")
@@ -75,8 +75,8 @@ def _starts(file: gzip.GzipFile | BinaryIO, most: float) -> Iterator[bytes]:
 class TextPair(Corpus):
     """Two files whose lines translate each other. Lines that only one of them has are reported."""
 
-    def __init__(self, source_path: str | Path, target_path: str | Path, max_characters: int = MAX_CHARACTERS) -> None:
-        super().__init__(f"{short(source_path)}, {short(target_path)}", max_characters)
+    def __init__(self, source_path: str | Path, target_path: str | Path) -> None:
+        super().__init__(f"{short(source_path)}, {short(target_path)}")
         self.source_path, self.target_path = source_path, target_path
 
     def rows(self) -> Iterator[Pair | Rejected]:
@@ -95,14 +95,8 @@ class Table(Corpus):
     Quotes mean something in CSV only: tab-separated sentences are full of quotes that never close.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        source: int | str = 0,
-        target: int | str = 1,
-        max_characters: int = MAX_CHARACTERS,
-    ) -> None:
-        super().__init__(short(path), max_characters)
+    def __init__(self, path: str | Path, source: int | str = 0, target: int | str = 1) -> None:
+        super().__init__(short(path))
         self.path, self.source, self.target = path, source, target
 
     def rows(self) -> Iterator[Pair | Rejected]:
@@ -133,7 +127,7 @@ class Table(Corpus):
 
 
 def _table(path: str | Path) -> Any:
-    """The csv reader of a file."""
+    """Return the csv reader of a file."""
     texts = (line + "\n" for line in lines(path))
     if str(path).endswith((".tsv", ".tsv.gz")):
         return csv.reader(texts, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -141,7 +135,7 @@ def _table(path: str | Path) -> Any:
 
 
 def columns(path: str | Path) -> list[str]:
-    """What the columns of a table may be called: the cells of its first row, or the keys of the first JSON object.
+    """Return the names of the columns: the cells of the first row, or the keys of the first JSON object.
 
     Raises ValueError where the first row cannot be read.
     """
@@ -164,10 +158,9 @@ class JsonLines(Corpus):
         path: str | Path,
         source: str = "source",
         target: str = "target",
-        max_characters: int = MAX_CHARACTERS,
         origin: str | None = None,
     ) -> None:
-        super().__init__(short(path), max_characters)
+        super().__init__(short(path))
         self.path, self.source, self.target, self.origin = path, source, target, origin
 
     def rows(self) -> Iterator[Pair | Rejected]:
@@ -187,7 +180,7 @@ class JsonLines(Corpus):
 
 
 def pair_of(line: int, record: Any, source: str, target: str) -> Pair | Rejected:
-    """The pair in a record such as {"en": ..., "hi": ...} or {"translation": {"en": ..., "hi": ...}}."""
+    """Return the pair in a record such as {"en": ..., "hi": ...} or {"translation": {"en": ..., "hi": ...}}."""
     texts = texts_of(record)
     if source not in texts or target not in texts:
         return Rejected(line, "missing column")
@@ -197,7 +190,7 @@ def pair_of(line: int, record: Any, source: str, target: str) -> Pair | Rejected
 
 
 def texts_of(record: Any) -> Mapping[str, Any]:
-    """The mapping that holds a record's texts."""
+    """Return the mapping that holds a record's texts."""
     if not isinstance(record, Mapping):
         return {}
     inside = record.get("translation")

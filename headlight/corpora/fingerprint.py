@@ -1,7 +1,7 @@
 """A fingerprint of training pairs: a small sample of their hashes, by which a model's own training data is recognised.
 
-The sample is bottom-k (Cohen and Kaplan 2007): the SIZE smallest hashes. Of any other pairs, those whose hash is below
-the largest of the sample can be looked up in it, and they are a random sample of those pairs.
+The sample is bottom-k (Cohen and Kaplan 2007): the SAMPLE_HASHES smallest hashes. Pairs whose hash is below the largest
+of them can be looked up, and are a random sample of all pairs.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from headlight.corpora.pairs import Pair
 
-SIZE = 2000  # hashes: of 1,000 pairs from a corpus of 300,000, about 7 can be looked up
-WIDTH = 5  # bytes of a hash: 300,000 pairs share one with a probability of 0.04
+SAMPLE_HASHES = 2000  # of 1,000 pairs from a corpus of 300,000, about 7 can be looked up
+HASH_BYTES = 5  # 300,000 pairs share one with a probability of 0.04
 KEY = "trained_on"  # in a card
 
 
@@ -32,14 +32,14 @@ class Fingerprint:
     def __init__(self) -> None:
         self.pairs = 0
         self._hashes: set[int] = set()
-        self._limit = 1 << (8 * WIDTH)  # hashes from here on are not in the sample
+        self._limit = 1 << (8 * HASH_BYTES)  # hashes from here on are not in the sample
 
     def add(self, pair: Pair) -> None:
         self.pairs += 1
         number = _hash(pair)
         if number < self._limit:
             self._hashes.add(number)
-            if len(self._hashes) >= 2 * SIZE:
+            if len(self._hashes) >= 2 * SAMPLE_HASHES:
                 self._shrink()
 
     def to_card(self, before: object = None) -> dict[str, Any]:
@@ -50,13 +50,13 @@ class Fingerprint:
             self._limit = min(self._limit, earlier[2])
             self._hashes = {number for number in self._hashes | earlier[1] if number < self._limit}
         self._shrink()
-        sample = b"".join(number.to_bytes(WIDTH, "big") for number in sorted(self._hashes))
+        sample = b"".join(number.to_bytes(HASH_BYTES, "big") for number in sorted(self._hashes))
         return {"pairs": pairs, "limit": self._limit, "sample": base64.b64encode(sample).decode()}
 
     def _shrink(self) -> None:
-        if len(self._hashes) > SIZE:
+        if len(self._hashes) > SAMPLE_HASHES:
             smallest = sorted(self._hashes)
-            self._hashes, self._limit = set(smallest[:SIZE]), smallest[SIZE]
+            self._hashes, self._limit = set(smallest[:SAMPLE_HASHES]), smallest[SAMPLE_HASHES]
 
 
 def overlap(card: Mapping[str, Any], pairs: Iterable[Pair]) -> Overlap | None:
@@ -71,7 +71,7 @@ def overlap(card: Mapping[str, Any], pairs: Iterable[Pair]) -> Overlap | None:
 
 def _hash(pair: Pair) -> int:
     text = "\t".join("".join(filter(str.isalnum, side.casefold())) for side in (pair.source, pair.target))
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=WIDTH).digest(), "big")
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=HASH_BYTES).digest(), "big")
 
 
 def _read(value: object) -> tuple[int, set[int], int] | None:
@@ -85,5 +85,5 @@ def _read(value: object) -> tuple[int, set[int], int] | None:
         packed = base64.b64decode(sample, validate=True)
     except (binascii.Error, ValueError):
         return None
-    numbers = range(0, len(packed) - WIDTH + 1, WIDTH)
-    return pairs, {int.from_bytes(packed[at : at + WIDTH], "big") for at in numbers}, limit
+    numbers = range(0, len(packed) - HASH_BYTES + 1, HASH_BYTES)
+    return pairs, {int.from_bytes(packed[at : at + HASH_BYTES], "big") for at in numbers}, limit

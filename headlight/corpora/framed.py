@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from headlight.corpora.files import lines
+from headlight.corpora.number_words import in_words
 from headlight.corpora.pairs import Corpus, Pair
 from headlight.corpora.slot_words import (
     SlotWords,
@@ -16,7 +17,6 @@ from headlight.corpora.slot_words import (
     elides_surely,
     genitive,
     has_plain_genitive,
-    in_words,
     is_invariable,
     may_elide,
     read_slot_words,
@@ -41,7 +41,6 @@ class Framed(Corpus):
         super().__init__(f"Frames {source}-{target}")
         self.frames, self.languages = read_frames(source, target), (source, target)
         self.words = read_slot_words(self.languages)
-        in_words(2, source)  # raises where numbers cannot be written
         self.size, self.seed = DEFAULT_PAIRS if size is None else size, seed
 
     def rows(self) -> Iterator[Pair]:
@@ -94,7 +93,7 @@ def _draw(
     words: SlotWords,
     rng: random.Random,
 ) -> tuple[str, str]:
-    """The spellings of what is no amount on both sides, different from what other slots have."""
+    """Return a value for a slot other than an amount, spelled for both sides, different from those of other slots."""
     while True:
         if kind in _NAMES:
             drawn = rng.choice(

@@ -97,20 +97,20 @@ class Generated(Corpus):
 
     def rows(self) -> Iterator[Pair]:
         rng = random.Random(f"{self.task} {self.split} {self.seed}")
-        given: set[str] = set()
+        drawn: set[str] = set()
         line = 0
         while line < self.size:
             source, target = TASKS[self.task](rng)
-            if _split_of(target) != self.split or source in given:
+            if _split_of(target) != self.split or source in drawn:
                 continue
             if self.split != "train":  # where repeats keep the short words, which are few, frequent
-                given.add(source)
+                drawn.add(source)
             line += 1
             yield Pair(line, source, target)
 
 
 def _split_of(answer: str) -> str:
-    """2 of 100 answers belong to validation, 2 to test."""
+    """Return the split of an answer: 2 % are validation, 2 % test."""
     share = int.from_bytes(hashlib.sha256(answer.encode()).digest()[:8]) % 100
     return "validation" if share < 2 else "test" if share < 4 else "train"
 

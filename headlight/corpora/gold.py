@@ -20,7 +20,7 @@ SIZES = {"train": 200_000, "validation": 1_000, "test": 1_000, "combinations": 1
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as tokens are grouped: "l'animal a" as "l" "'" "animal" "a"."""
+    """Return the words of a text as tokens are grouped: "l'animal a" as "l" "'" "animal" "a"."""
     characters = list(" ".join(text.split()))
     return ["".join(characters[index] for index in group).strip() for group in word_groups(characters)]
 
@@ -47,8 +47,8 @@ class GoldPair:
         return tuple(pronoun for pronoun in self.pronouns if pronoun.shows)
 
 
-def rightly_shown(pair: GoldPair, written: str) -> int:
-    """How many of those `shown` a translation understood: the word that shows the noun has its gold form there.
+def count_resolved(pair: GoldPair, written: str) -> int:
+    """Return how many of the `shown` pronouns a translation resolved: the word that shows the noun has its gold form.
 
     Where "there" is, if other words differ, is found by matching the words of both texts in their order (difflib: the
     longest run that both have, then the same before and after it). So a translation is judged by that word alone, and
@@ -56,8 +56,8 @@ def rightly_shown(pair: GoldPair, written: str) -> int:
     """
     here, there = words(pair.target), words(written)
     same = difflib.SequenceMatcher(None, here, there, autojunk=False).get_matching_blocks()
-    kept = {start + place for start, _, size in same for place in range(size)}
-    return sum(pronoun.written in kept for pronoun in pair.shown)
+    matched = {start + offset for start, _, size in same for offset in range(size)}
+    return sum(pronoun.written in matched for pronoun in pair.shown)
 
 
 class Grammar(Protocol):
@@ -73,7 +73,7 @@ class Grammar(Protocol):
 
 @cache
 def antecedents(grammar: Grammar) -> frozenset[str]:
-    """The words that a pronoun can stand for, casefolded: those that one stands for in the first 20,000 sentences.
+    """Return the casefolded words that a pronoun stands for in the first 20,000 sentences.
 
     The words of a grammar have no parts of speech; these are its nouns, but for those that no pronoun ever means.
     """
@@ -101,7 +101,7 @@ def gold_pair(
     pronouns: Iterable[tuple[GoldWord, GoldWord, GoldWord, bool]] = (),
     combinations: Iterable[str] = (),
 ) -> GoldPair:
-    """The words written out, capitalised.
+    """Build the pair from the words of both sides, written out and capitalised.
 
     `pronouns` are (pronoun, antecedent, word of the target that would show it, whether it does).
     """
@@ -123,7 +123,7 @@ def gold_pair(
 
 
 def _write(sentence: Sequence[GoldWord]) -> tuple[str, dict[GoldWord, range]]:
-    """The text, and where each word's parts are among `words(text)`."""
+    """Return the text, and the indices of each word's parts in `words(text)`."""
     text, places, count = "", {}, 0
     for word in sentence:
         text += word.text if word.glued or not text else f" {word.text}"
@@ -154,18 +154,18 @@ class GoldCorpus(Corpus):
         self.size = SIZES[split] if size is None else size
 
     def gold(self) -> Iterator[GoldPair]:
-        """The pairs with their alignments and antecedents, in the order of `rows`."""
+        """Yield the pairs with their alignments and antecedents, in the order of `rows`."""
         rng = random.Random(f"{self.grammar.name} {self.split} {self.seed}")
-        given: set[int] = set()
+        drawn: set[int] = set()
         count = 0
         while count < self.size:
             pair = self.grammar.pair(rng)
             if split_of(pair) != self.split:
                 continue
             if self.split != "train":  # whose memory must not grow with its size
-                if (key := _hash(pair.source)) in given:
+                if (key := _hash(pair.source)) in drawn:
                     continue
-                given.add(key)
+                drawn.add(key)
             count += 1
             yield pair
 
@@ -175,7 +175,7 @@ class GoldCorpus(Corpus):
 
 
 def split_of(pair: GoldPair) -> str:
-    """A pair with a held-out combination belongs to "combinations"; 2 % of the others to validation, 2 % to test."""
+    """Return "combinations" for a pair with a held-out combination; of the others, 2 % are validation and 2 % test."""
     if any(held_out(combination) for combination in pair.combinations):
         return "combinations"
     share = _hash(pair.target) % 100
@@ -184,7 +184,7 @@ def split_of(pair: GoldPair) -> str:
 
 @lru_cache(maxsize=100_000)
 def held_out(combination: str) -> bool:
-    """3 % of all combinations, whatever the grammar."""
+    """Whether a combination is held out: 3 % are."""
     return _hash(combination) % 100 < 3
 
 

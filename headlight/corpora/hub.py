@@ -4,30 +4,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from headlight.corpora.files import pair_of, texts_of
-from headlight.corpora.pairs import MAX_CHARACTERS, Corpus, Pair, Rejected
+from headlight.corpora.pairs import Corpus, Pair, Rejected
 from transformer.access import require_private
 from transformer.quoting import quoted, short
 
 
 class HubDataset(Corpus):
-    """Two text columns of a dataset by its name on the hub; lines are its rows, from 1.
+    """Two text columns of a dataset by its name on the hub, read over the network; lines are its rows, from 1."""
 
-    `streaming` reads over the network and stores nothing; otherwise the dataset is downloaded once and
-    memory-mapped. Neither needs memory for the whole corpus.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        source: str,
-        target: str,
-        split: str = "train",
-        streaming: bool = True,
-        config: str | None = None,
-        max_characters: int = MAX_CHARACTERS,
-    ) -> None:
-        super().__init__(f"{name} ({split})", max_characters)
-        self.dataset, self.config, self.split, self.streaming = name, config, split, streaming
+    def __init__(self, name: str, source: str, target: str, split: str = "train", config: str | None = None) -> None:
+        super().__init__(f"{name} ({split})")
+        self.dataset, self.config, self.split = name, config, split
         self.source, self.target = source, target
 
     def rows(self) -> Iterator[Pair | Rejected]:
@@ -40,7 +27,7 @@ class HubDataset(Corpus):
     def _records(self) -> Iterator[Any]:
         datasets = _datasets()
         try:
-            yield from datasets.load_dataset(self.dataset, self.config, split=self.split, streaming=self.streaming)
+            yield from datasets.load_dataset(self.dataset, self.config, split=self.split, streaming=True)
         except Exception as error:  # each layer of the hub's client raises its own
             raise _unreadable(self.dataset, error) from None
 
@@ -54,7 +41,7 @@ class HubDataset(Corpus):
 
 
 def split_names(name: str, config: str | None = None) -> list[str]:
-    """The splits that a dataset has, such as ["train", "validation", "test"]."""
+    """Return the splits that a dataset has, such as ["train", "validation", "test"]."""
     datasets = _datasets()
     try:
         return list(datasets.get_dataset_split_names(name, config))
@@ -63,7 +50,7 @@ def split_names(name: str, config: str | None = None) -> list[str]:
 
 
 def _datasets() -> Any:
-    """The package. Raises ValueError where there is none, or where this process may not reach the network."""
+    """Import the package. Raises ValueError without it, or where this process may not reach the network."""
     require_private()
     try:
         import datasets

@@ -12,7 +12,7 @@ from transformer.quoting import quoted, short
 
 JOINED = " + "
 _WEIGHTED = re.compile(r"(.+?)\*(\d+(?:\.\d+)?)")
-MOST_TIMES, MOST_PARTS = 1000.0, 20
+MAX_WEIGHT, MAX_PARTS = 1000.0, 20
 
 
 def is_mixture(spec: str) -> bool:
@@ -20,13 +20,13 @@ def is_mixture(spec: str) -> bool:
 
 
 def parts_of(spec: str) -> list[tuple[str, float]]:
-    """The corpora that `spec` joins with " + ", each with how often a pass gives its pairs, "*2" after its name.
+    """Return the corpora that `spec` joins with " + ", each with how often a pass gives its pairs, "*2" after its name.
 
     Raises ValueError for a part without a name, a weight that is not above 0, a second weight, and too many parts.
     """
     named, parts = [], spec.split(JOINED)
-    if len(parts) > MOST_PARTS:
-        raise ValueError(f"{len(parts):,} corpora are too many for a mixture; choose at most {MOST_PARTS}.")
+    if len(parts) > MAX_PARTS:
+        raise ValueError(f"{len(parts):,} corpora are too many for a mixture; choose at most {MAX_PARTS}.")
     for part in parts:
         weighted = _WEIGHTED.fullmatch(part.strip())
         name, times = (weighted[1].strip(), float(weighted[2])) if weighted else (part.strip(), 1.0)
@@ -34,8 +34,8 @@ def parts_of(spec: str) -> list[tuple[str, float]]:
             raise ValueError(f"{quoted(spec)} has a part without a name; write CORPUS{JOINED}CORPUS*2.")
         if _WEIGHTED.fullmatch(name):
             raise ValueError(f"{quoted(part)} has two weights; write one, their product.")
-        if not 0.0 < times <= MOST_TIMES:
-            raise ValueError(f"{quoted(part)} is weighted {times:g}; write a number above 0 and up to {MOST_TIMES:g}.")
+        if not 0.0 < times <= MAX_WEIGHT:
+            raise ValueError(f"{quoted(part)} is weighted {times:g}; write a number above 0 and up to {MAX_WEIGHT:g}.")
         named.append((name, times))
     return named
 
@@ -55,7 +55,7 @@ class Mixture(Corpus):
         self._rows = [1] * len(parts)
 
     def count_rows(self) -> None:
-        """Reads every part to its end."""
+        """Read every part to its end."""
         self._rows = [sum(1 for _ in corpus.rows()) for corpus, _ in self.parts]
 
     def rows(self) -> Iterator[Pair | Rejected]:
@@ -68,7 +68,7 @@ class Mixture(Corpus):
 
 
 def _placed(corpus: Corpus, times: float, number: int, rows: int) -> Iterator[tuple[float, int, Pair | Rejected]]:
-    """Each row as often as it is given, behind its place in the pass."""
+    """Yield (position in the pass, number of the corpus, row) for each row, as often as its weight says."""
     for index, row in enumerate(corpus.rows()):
         count = int((index + 1) * times) - int(index * times)
         yield from repeat(((index + 0.5) / rows, number, row), count)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from headlight import folders
 from headlight.corpora.files import TextPair
-from headlight.corpora.pairs import MAX_CHARACTERS
 from transformer.access import require_private, require_readable
 from transformer.quoting import quoted, short
 
@@ -32,7 +31,7 @@ SHA256 = {
     "test_2016_flickr.en.gz": "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9",
     "test_2016_flickr.fr.gz": "6d326e188d259fb1d04ac19eae3af956559b3a0b93d7635e56c90987c40c8b90",
 }
-LARGEST = 2**20  # bytes of an answer; the largest file has 637,044
+MAX_DOWNLOAD_BYTES = 2**20  # the largest file has 637,044
 LANGUAGES = ("cs", "de", "en", "fr")
 FILES = {"train": "train", "validation": "val", "test": "test_2016_flickr"}
 
@@ -44,51 +43,44 @@ class Multi30k(TextPair):
     downloaded into data/multi30k.
     """
 
-    def __init__(
-        self,
-        folder: str | Path | None,
-        source: str,
-        target: str,
-        split: str = "train",
-        max_characters: int = MAX_CHARACTERS,
-    ) -> None:
+    def __init__(self, folder: str | Path | None, source: str, target: str, split: str = "train") -> None:
         for language in (source, target):
             if language not in LANGUAGES:
                 raise ValueError(f"Multi30k has no language {quoted(language)}; it has {', '.join(LANGUAGES)}.")
         if split not in FILES:
             raise ValueError(f"Multi30k has no split {quoted(split)}; it has {', '.join(FILES)}.")
         source_path, target_path = (_path(folder, f"{FILES[split]}.{language}") for language in (source, target))
-        super().__init__(source_path, target_path, max_characters)
+        super().__init__(source_path, target_path)
         self.name = f"Multi30k {source}-{target} {split}"
 
 
 def usual_folder() -> Path:
-    """Where it lies when nobody says so."""
+    """Return the folder of Multi30k where none is named."""
     return Path(os.environ.get("HEADLIGHT_MULTI30K") or folders.data() / "multi30k")
 
 
 def _path(folder: str | Path | None, name: str) -> Path:
-    """The file in its folder, plain or gzipped; downloaded if nobody said where it should be."""
-    given = folder or os.environ.get("HEADLIGHT_MULTI30K")
-    place = Path(folder) if folder else usual_folder()
-    require_readable(place)
-    for path in (place / name, place / f"{name}.gz"):
+    """Return the file, plain or gzipped; download it where no folder is named."""
+    is_chosen = folder or os.environ.get("HEADLIGHT_MULTI30K")
+    directory = Path(folder) if folder else usual_folder()
+    require_readable(directory)
+    for path in (directory / name, directory / f"{name}.gz"):
         if path.is_file():
             return path
-    if given:
+    if is_chosen:
         raise ValueError(
-            f"There is no Multi30k file {name} or {name}.gz in {short(place)}; leave the folder out to download it."
+            f"There is no Multi30k file {name} or {name}.gz in {short(directory)}; leave the folder out to download it."
         )
-    return fetch(place, f"{name}.gz", DEFAULT_URL)
+    return fetch(directory, f"{name}.gz", DEFAULT_URL)
 
 
 def fetch(folder: Path, name: str, base_url: str) -> Path:
-    """Downloads one of SHA256 into `folder`. Raises ValueError for all but the file of that commit."""
+    """Download a file that SHA256 lists into `folder`. Raises ValueError where its checksum differs."""
     require_private()
     url = base_url.rstrip("/") + "/" + name
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:
-            content = answer.read(LARGEST + 1)
+            content = answer.read(MAX_DOWNLOAD_BYTES + 1)
         digest = hashlib.sha256(content).hexdigest()
         if digest != SHA256[name]:
             raise ValueError(f"the download has the SHA-256 {digest}, not {SHA256[name]}")

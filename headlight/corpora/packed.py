@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # reading a corpus needs no torch
 TOKENS, LENGTHS, FACTS = "tokens.bin", "lengths.bin", "facts.json"
 COUNTS = ("pairs", "source_tokens", "target_tokens")
 DTYPES = ("uint16", "uint32")
-PIECE = 1000  # examples that are read at a time
+CHUNK_EXAMPLES = 1000  # that are read at a time
 
 
 class Packed:
@@ -51,7 +51,7 @@ class Packed:
                 )
 
     def check(self, vocab_size: int) -> None:
-        """Reads all of it. Raises ValueError where its numbers cannot be those of a corpus in `vocab_size` tokens."""
+        """Read all ids. Raises ValueError where they cannot be of a corpus with `vocab_size` tokens."""
         if not self.pairs:
             raise ValueError(f"{short(self.folder / FACTS)} has no pair; pack it again.")
         lengths = np.fromfile(self.folder / LENGTHS, np.int32).reshape(-1, 2)
@@ -62,7 +62,7 @@ class Packed:
 
     def __iter__(self) -> Iterator[Example]:
         with open_regular(self.folder / TOKENS) as tokens, open_regular(self.folder / LENGTHS) as lengths:
-            while len(sides := np.fromfile(lengths, np.int32, 2 * PIECE)):
+            while len(sides := np.fromfile(lengths, np.int32, 2 * CHUNK_EXAMPLES)):
                 ends = np.cumsum(sides).tolist()
                 ids = np.fromfile(tokens, self.dtype, ends[-1])
                 for start, middle, end in zip([0, *ends[1:-1:2]], ends[::2], ends[1::2], strict=True):
@@ -70,7 +70,7 @@ class Packed:
 
 
 def pack(examples: Iterable[Example], folder: str | Path, vocab_size: int) -> Packed:
-    """Writes `examples`, whose ids are below `vocab_size`, into `folder`."""
+    """Write `examples`, whose ids are below `vocab_size`, into `folder`."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FACTS).unlink(missing_ok=True)  # written last: without it the rest counts for nothing

@@ -40,7 +40,7 @@ class Report:
             self.first.append(Rejected(line, reason))
 
     def followed_by(self, later: "Report") -> "Report":
-        """The report of this pass and of a check that then rejected some of what it kept."""
+        """Return the report of this pass and of a check that then rejected some of what it kept."""
         kept = self.kept - later.rejected.total()
         first = sorted(self.first + later.first)[:100]
         return Report(self.name, self.read, kept, self.rejected + later.rejected, first)
@@ -67,11 +67,11 @@ class Corpus(ABC):
         self.report = Report(name)
 
     def count_rows(self) -> None:  # noqa: B027 most have nothing to count
-        """Whatever a corpus must know of its size before a pass over the whole of it; may read it to its end."""
+        """Count what must be known before a pass over the whole corpus; may read it to its end."""
 
     @abstractmethod
     def rows(self) -> Iterator[Pair | Rejected]:
-        """Every row as it stands in the file; undecodable bytes as surrogates."""
+        """Yield every row as it is in the file; undecodable bytes as surrogates."""
 
     def __iter__(self) -> Iterator[Pair]:
         report = Report(self.name)
@@ -110,6 +110,24 @@ class Pairs(Corpus):
 
     def rows(self) -> Iterator[Pair]:
         yield from self.pairs
+
+
+class ChangedCorpus(Corpus):
+    """A corpus whose pairs are changed or rejected one by one."""
+
+    def __init__(self, corpus: Corpus, name: str = "") -> None:
+        super().__init__(name or corpus.name, corpus.max_characters)
+        self.corpus = corpus
+
+    def count_rows(self) -> None:
+        self.corpus.count_rows()
+
+    @abstractmethod
+    def change(self, pair: Pair) -> Pair | Rejected: ...
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        for row in self.corpus.rows():
+            yield self.change(row) if isinstance(row, Pair) else row
 
 
 class First(Corpus):

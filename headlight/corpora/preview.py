@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import islice
 
 from headlight.corpora.encoded import learn_tokenizers
-from headlight.corpora.held_out import FEWEST
+from headlight.corpora.held_out import MIN_PAIRS
 from headlight.corpora.pairs import Corpus, First, Pair, Report
 from transformer.tokenizers import Tokenizer, TokenizerKind
 
-READ = 1_000_000  # rows that a preview reads at most
-SAMPLE = 20_000  # pairs that are tokenized
+PREVIEW_ROWS = 1_000_000  # that a preview reads at most
+SAMPLE_PAIRS = 20_000  # that are tokenized
 
 
 @dataclass(frozen=True)
@@ -60,26 +60,27 @@ def preview(
     min_frequency: int = 0,
     show: int = 10,
 ) -> Preview:
-    """Reads up to READ rows, and cuts a sample as a tokenizer would that learned from nine tenths of the sample, or of
-    fewer than `held_out.FEWEST` pairs from all.
+    """Read up to PREVIEW_ROWS rows, and tokenize a sample with a tokenizer that learned from nine tenths of it.
+
+    Where there are fewer than `held_out.MIN_PAIRS` pairs, it learned from all of them.
 
     Raises ValueError where there is no usable pair.
     """
-    first = First(corpus, READ)
+    first = First(corpus, PREVIEW_ROWS)
     pairs = iter(first)
-    sample = list(islice(pairs, SAMPLE))
+    sample = list(islice(pairs, SAMPLE_PAIRS))
     for _ in pairs:
         pass
     if not sample:
         raise ValueError(f"There is no pair to train on. {first.report}")
     learned = rest = sample
-    if len(sample) >= FEWEST:
+    if len(sample) >= MIN_PAIRS:
         learned, rest = [pair for number, pair in enumerate(sample) if number % 10 != 9], sample[9::10]
     source, target = learn_tokenizers(learned, kind, vocabulary, separate, min_frequency)
     return Preview(
         sample[:show],
         first.report,
-        first.report.read < READ,
+        first.report.read < PREVIEW_ROWS,
         _side(source, [pair.source for pair in sample], [pair.source for pair in rest]),
         _side(target, [pair.target for pair in sample], [pair.target for pair in rest]),
     )
@@ -88,5 +89,5 @@ def preview(
 def _side(tokenizer: Tokenizer, texts: list[str], unseen: list[str]) -> PreviewSide:
     lengths = [len(ids) + 1 for ids in tokenizer.encode_batch(texts)]
     ids = [id for line in tokenizer.encode_batch(unseen) for id in line]
-    known = sum(id != tokenizer.unk_id for id in ids)
-    return PreviewSide(tokenizer.vocab_size, lengths, known / max(len(ids), 1))
+    n_known = sum(id != tokenizer.unk_id for id in ids)
+    return PreviewSide(tokenizer.vocab_size, lengths, n_known / max(len(ids), 1))

@@ -6,12 +6,13 @@ import random
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from headlight.corpora.files import lines
+from headlight.corpora.number_words import in_words
 from headlight.corpora.split_folder import everyday_folder
 from transformer.quoting import short
 
@@ -47,7 +48,7 @@ _UNISEX_TEXT = (
 )
 UNISEX = frozenset(_UNISEX_TEXT.split())
 _NAME = re.compile(r"[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ]{2,11}")
-LARGEST_WRITTEN = 999  # the largest number that is written in words
+MAX_NUMBER_IN_WORDS = 999
 
 
 @dataclass(frozen=True)
@@ -145,23 +146,6 @@ def held_out_slots() -> tuple[frozenset[str], frozenset[int]]:
     return names, frozenset(int(value) for kind, value in rows if kind == "number")
 
 
-@cache
-def _numerals() -> Callable[..., str]:
-    try:
-        from num2words import num2words
-    except ImportError:
-        raise ValueError(
-            "Numbers in words need a package that is not installed: pip install num2words, or train with --slots 0."
-        ) from None
-    written: Callable[..., str] = num2words
-    return written
-
-
-def in_words(number: int, language: str) -> str:
-    """Return a number in words: "twenty-five", "vingt-cinq", "fünfundzwanzig". Raises ValueError without num2words."""
-    return _numerals()(number, lang=language)
-
-
 def is_invariable(number: int) -> bool:
     """Whether no word around a number depends on it: not "vingt et une filles", nor "page quatre-vingt"."""
     return not (number % 10 == 1 and number != 11) and number % 100 not in (0, 80)
@@ -169,8 +153,8 @@ def is_invariable(number: int) -> bool:
 
 @cache
 def numbers_in_words(language: str) -> dict[str, int]:
-    """Return the numbers of 2 to LARGEST_WRITTEN by their words; in English with and without "and"."""
-    known = {in_words(number, language): number for number in range(2, LARGEST_WRITTEN + 1)}
+    """Return the numbers of 2 to MAX_NUMBER_IN_WORDS by their words; in English with and without "and"."""
+    known = {in_words(number, language): number for number in range(2, MAX_NUMBER_IN_WORDS + 1)}
     return known | {words.replace(" and ", " "): number for words, number in known.items() if language == "en"}
 
 

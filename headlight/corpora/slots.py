@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from headlight.corpora.about import LANGUAGES, about
 from headlight.corpora.mixtures import parts_of
+from headlight.corpora.number_words import in_words
 from headlight.corpora.pairs import Corpus, Pair, Rejected
 from headlight.corpora.slot_words import (
     SlotWords,
@@ -17,7 +18,6 @@ from headlight.corpora.slot_words import (
     elides_surely,
     genitive,
     has_plain_genitive,
-    in_words,
     is_invariable,
     may_elide,
     number_parts,
@@ -87,8 +87,6 @@ class Replacer:
             for number, row in enumerate(rows):
                 for side, spelling in enumerate(row):
                     self.named[side][spelling.lower()] = kind, number
-        for language in words.languages:
-            numbers_in_words(language)  # raises where the package is missing
 
     def slots(self, source: str, target: str) -> list[tuple[Slot, Slot]]:
         """Return what can be replaced: each slot occurs once on either side, in agreeing form."""
@@ -124,7 +122,7 @@ class Replacer:
         return self._edited(source, edits[0], 0), self._edited(target, edits[1], 1)
 
     def _edited(self, text: str, edits: list[tuple[Slot, str]], side: int) -> str:
-        """The text with each slot's new value, and a French word before a name elided as that name demands."""
+        """Return the text with each slot's new value, and a French word before a name elided as that name demands."""
         for slot, value in sorted(edits, key=lambda edit: edit[0].start, reverse=True):
             before = text[: slot.start]
             if self.words.languages[side] == "fr" and slot.kind not in ("word", "digits", "time"):
@@ -159,7 +157,7 @@ class Replacer:
         return None
 
     def _draw_number(self, kind: str, old: int, rng: random.Random) -> tuple[str, str]:
-        """Another number of the same order, so that a clock, a day or a year stays one."""
+        """Draw another number of the same order, so that a clock, a day or a year stays one."""
         ends = (12, 31, 99, 999, 2030, 9999) if kind == "digits" else (12, 99, 999)
         high = min(end for end in ends if old <= end)
         low = max([2, *(end + 1 for end in ends if end < old)])
@@ -187,7 +185,7 @@ class Replacer:
 
     @staticmethod
     def _written(slots: tuple[Slot, Slot], values: tuple[str, str], texts: tuple[str, str]) -> tuple[str, str]:
-        """The values with the capitals and the endings of what they replace."""
+        """Return the values with the capitals and the endings of what they replace."""
         written = []
         for slot, value, text in zip(slots, values, texts, strict=True):
             if text[slot.start].isupper():
@@ -198,14 +196,14 @@ class Replacer:
         return written[0], written[1]
 
     def _find(self, text: str, side: int) -> list[Slot]:
-        """Every name and number of a side; the end of one that must not be replaced is 0, so that it still counts."""
+        """Find every name and number of a side. One that must not be replaced ends at 0, so that it still counts."""
         language = self.words.languages[side]
-        found = []
+        slots = []
         for match in _TIMES[language].finditer(text):
             hour, minute = int(match[1]), int(match[3])
             good = 1 <= hour <= 23 and minute < 60 and not _follows_article(text[: match.start()], language)
-            found.append(Slot("time", f"{hour}:{minute}", match.start(), match.end() * good))
-        times = [(slot.start, slot.end) for slot in found]
+            slots.append(Slot("time", f"{hour}:{minute}", match.start(), match.end() * good))
+        times = [(slot.start, slot.end) for slot in slots]
         tokens = list(_WORD.finditer(text))
         parts = number_parts(language)
         for match in _DIGITS.finditer(text):
@@ -220,16 +218,16 @@ class Replacer:
                 or after in parts
                 or before in parts
             )
-            found.append(Slot("digits", str(value), match.start(), match.end() * (not blocked)))
-        found += self._find_numbers(text, tokens, language)
-        found += self._find_named(text, tokens, side)
-        found += self._find_names(text, tokens, language)
-        return found
+            slots.append(Slot("digits", str(value), match.start(), match.end() * (not blocked)))
+        slots += self._find_numbers(text, tokens, language)
+        slots += self._find_named(text, tokens, side)
+        slots += self._find_names(text, tokens, language)
+        return slots
 
     @staticmethod
     def _find_numbers(text: str, tokens: list[re.Match[str]], language: str) -> list[Slot]:
         parts, known, joiners = number_parts(language), numbers_in_words(language), _JOINERS[language]
-        found, index = [], 0
+        slots, index = [], 0
         lowered = [token[0].lower() for token in tokens]
         while index < len(tokens):
             if lowered[index] not in parts:
@@ -264,13 +262,13 @@ class Replacer:
                 or (value is not None and value > 12 and after in _AFTER_CLOCK)
             )
             if value is not None:
-                found.append(Slot("word", str(value), start, end * (not blocked)))
+                slots.append(Slot("word", str(value), start, end * (not blocked)))
             index = last + 1
-        return found
+        return slots
 
     def _find_named(self, text: str, tokens: list[re.Match[str]], side: int) -> list[Slot]:
-        """Cities, weekdays and months."""
-        found, named, language = [], self.named[side], self.words.languages[side]
+        """Find cities, weekdays and months."""
+        slots, named, language = [], self.named[side], self.words.languages[side]
         for index, token in enumerate(tokens):
             spelling, ending = token[0], ""
             if spelling.lower() not in named:
@@ -289,13 +287,13 @@ class Replacer:
                 blocked = blocked or _follows_article(text[: token.start()], language)
                 blocked = blocked or before in _HOLIDAYS or after in _HOLIDAYS
                 blocked = blocked or spelling in ("may", "march")
-            found.append(Slot(kind, str(number), token.start(), token.end() * (not blocked), ending))
-        return found
+            slots.append(Slot(kind, str(number), token.start(), token.end() * (not blocked), ending))
+        return slots
 
     def _find_names(self, text: str, tokens: list[re.Match[str]], language: str) -> list[Slot]:
-        """First names, and surnames after a title or a first name."""
+        """Find first names, and surnames after a title or a first name."""
         words = self.words
-        found, lowered = [], Counter(token[0].lower() for token in tokens)
+        slots, lowered = [], Counter(token[0].lower() for token in tokens)
         for index, token in enumerate(tokens):
             if not token[0][0].isupper():
                 continue
@@ -316,8 +314,8 @@ class Replacer:
                 if kind:
                     once = lowered[name.lower()] + lowered[f"{name.lower()}s"] == 1
                     end = token.end() * (once and not blocked)
-                    found.append(Slot(kind, name, token.start(), end, ending))
-        return found
+                    slots.append(Slot(kind, name, token.start(), end, ending))
+        return slots
 
 
 class Slots(Corpus):
@@ -357,7 +355,7 @@ def slot_languages(spec: str) -> tuple[str, str]:
 
 
 def _around(tokens: list[re.Match[str]], start: int, end: int) -> tuple[str, str]:
-    """The words just before and after a stretch, in lower case."""
+    """Return the words just before and after a stretch, in lower case."""
     before = next((token[0].lower() for token in reversed(tokens) if token.end() == start - 1), "")
     after = next((token[0].lower() for token in tokens if token.start() == end + 1), "")
     return before, after

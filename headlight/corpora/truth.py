@@ -28,17 +28,17 @@ class KnownPair(NamedTuple):
 
 
 def has_truth(corpus: Corpus) -> bool:
-    """Whether `known` says more of this corpus than its pairs."""
+    """Whether `known_pairs` says more of this corpus than its pairs."""
     return isinstance(corpus, GoldCorpus) or (isinstance(corpus, Generated) and corpus.task in _LETTERS)
 
 
-def known(corpus: Corpus) -> Iterator[KnownPair]:
-    """The pairs of a corpus with what is known of them."""
+def known_pairs(corpus: Corpus) -> Iterator[KnownPair]:
+    """Yield the pairs of a corpus with their alignments and antecedents, where these are known."""
     if isinstance(corpus, GoldCorpus):
         for gold in corpus.gold():
-            said = tuple(words(gold.source))
-            nouns = _nouns(said, antecedents(corpus.grammar)) if gold.pronouns else ()
-            truth = Truth(said, tuple(words(gold.target)), gold.links, gold.pronouns, nouns=nouns)
+            source_words = tuple(words(gold.source))
+            nouns = _nouns(source_words, antecedents(corpus.grammar)) if gold.pronouns else ()
+            truth = Truth(source_words, tuple(words(gold.target)), gold.links, gold.pronouns, nouns=nouns)
             yield KnownPair(gold.source, gold.target, truth)
         return
     task = corpus.task if isinstance(corpus, Generated) else ""
@@ -47,13 +47,13 @@ def known(corpus: Corpus) -> Iterator[KnownPair]:
 
 
 def _nouns(source: tuple[str, ...], among: frozenset[str]) -> tuple[int, ...]:
-    return tuple(place for place, word in enumerate(source) if word.casefold() in among)
+    return tuple(index for index, word in enumerate(source) if word.casefold() in among)
 
 
 # The letter of the source that a letter of the target is, in a word of so many.
-_LETTERS = {"copy": lambda place, count: place, "reverse": lambda place, count: count - 1 - place}
+_LETTERS = {"copy": lambda index, count: index, "reverse": lambda index, count: count - 1 - index}
 
 
 def _letters(task: str, source: str, target: str) -> Truth:
-    links = sorted((_LETTERS[task](place, len(source)), place) for place in range(len(target)))
+    links = sorted((_LETTERS[task](index, len(source)), index) for index in range(len(target)))
     return Truth(tuple(source), tuple(target), tuple(links), units="letters")

@@ -15,10 +15,10 @@ from transformer.access import require_private
 from transformer.files import open_regular
 from transformer.quoting import short
 
-LARGEST = 2**30  # bytes of a file; a larger corpus is named by its path instead
-MOST_REJECTED = 0.1  # of the lines: with more, the file is something else than what it was taken for
+MAX_UPLOAD_BYTES = 2**30  # a larger corpus is named by its path instead
+MAX_REJECTED_SHARE = 0.1  # of the lines: with more, the file is something else than what it was taken for
 
-_START = 2**20  # bytes in which a binary file shows itself
+_START_BYTES = 2**20  # in which a binary file shows itself
 _MAGIC = {
     b"PK\x03\x04": "a zip file (or an Office document); unpack it, or save it as text",
     b"%PDF": "a PDF; save its text",
@@ -42,10 +42,10 @@ _REASONS = {
 }
 
 
-def keep(file: BinaryIO, name: str, folder: str | Path) -> Path:
-    """Copies an upload, piece by piece, into a new folder in `folder`, so that it keeps its name as far as it is safe.
+def save_upload(file: BinaryIO, name: str, folder: str | Path) -> Path:
+    """Copy an upload, piece by piece, into a new folder in `folder`, so that it keeps its name as far as it is safe.
 
-    Raises ValueError where it is larger than LARGEST bytes, and where nobody may bring any.
+    Raises ValueError where it is larger than MAX_UPLOAD_BYTES, and where nobody may bring any.
     """
     require_private()
     stem, *endings = re.sub(r"[^\w.-]", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".").split(".")
@@ -60,10 +60,8 @@ def keep(file: BinaryIO, name: str, folder: str | Path) -> Path:
     try:
         with open(path, "xb") as target:
             while piece := file.read(2**20):
-                if target.tell() + len(piece) > LARGEST:
-                    raise ValueError(
-                        f"{short(name)} has over {LARGEST:,} bytes; copy it to this machine, and give its path."
-                    )
+                if target.tell() + len(piece) > MAX_UPLOAD_BYTES:
+                    raise _too_large(f"{short(name)} has over")
                 target.write(piece)
     except BaseException:
         remove(path)
@@ -71,15 +69,19 @@ def keep(file: BinaryIO, name: str, folder: str | Path) -> Path:
     return path
 
 
+def _too_large(start: str) -> ValueError:
+    return ValueError(f"{start} {MAX_UPLOAD_BYTES:,} bytes; copy it to this machine, and give its path.")
+
+
 def remove(path: Path) -> None:
-    """Removes an upload that `keep` made, with its folder."""
+    """Remove an upload that `save_upload` wrote, with its folder."""
     path.unlink(missing_ok=True)
     with suppress(OSError):
         path.parent.rmdir()
 
 
 def check(spec: str) -> Report:
-    """Reads the corpus in the files that `spec` names, in one of the forms of `open_corpus`, to its end.
+    """Read the corpus in the files that `spec` names, in one of the forms of `open_corpus`, to its end.
 
     Raises ValueError for what is no corpus: binary, empty, one-sided, misaligned, too large, or in another encoding.
     A few bad lines are no reason; they are in the report, and are left out in training.
@@ -97,7 +99,7 @@ def check(spec: str) -> Report:
             f"from line {first:,} on, one of them has {extra:,} more. Line for line, they must translate each other."
         )
     rejected = report.rejected.total()
-    if rejected > MOST_REJECTED * report.read:
+    if rejected > MAX_REJECTED_SHARE * report.read:
         reason, many = report.rejected.most_common(1)[0]
         line = next((left_out.line for left_out in report.first if left_out.reason == reason), None)
         where = f"line {line:,}" if line else "a line"
@@ -107,7 +109,7 @@ def check(spec: str) -> Report:
 
 
 def _file_of(corpus: Corpus, reason: str) -> str:
-    """The file that has the lines rejected for that reason, as far as one of two can be told."""
+    """Return the file that has the lines rejected for that reason, as far as one of two can be told."""
     if isinstance(corpus, TextPair) and reason.endswith((" source", " target")):
         return short(corpus.source_path if reason.endswith(" source") else corpus.target_path)
     return corpus.report.name
@@ -123,8 +125,8 @@ def _paths(corpus: Corpus) -> list[Path]:
 def _require_text(path: Path) -> None:
     start, size = _start_and_size(path)
     named = short(path)
-    if size > LARGEST:
-        raise ValueError(f"{named} holds more than {LARGEST:,} bytes; copy it to this machine, and give its path.")
+    if size > MAX_UPLOAD_BYTES:
+        raise _too_large(f"{named} holds more than")
     if not start.strip():
         raise ValueError(f"{named} is empty.")
     for magic, what in _MAGIC.items():
@@ -136,17 +138,17 @@ def _require_text(path: Path) -> None:
 
 
 def _start_and_size(path: Path) -> tuple[bytes, int]:
-    """Of the text: a gzip file of a few bytes may hold any amount."""
+    """Return the start and the size of the text: a gzip file of a few bytes may hold any amount."""
     try:
         with open_regular(path) as file:
-            start = file.read(_START)
+            start = file.read(_START_BYTES)
             if not start.startswith(b"\x1f\x8b"):
                 return start, os.fstat(file.fileno()).st_size
             file.seek(0)
             unpacked = gzip.GzipFile(fileobj=file)
-            start = unpacked.read(_START)
+            start = unpacked.read(_START_BYTES)
             size = len(start)
-            while size <= LARGEST and (piece := unpacked.read(2**20)):
+            while size <= MAX_UPLOAD_BYTES and (piece := unpacked.read(2**20)):
                 size += len(piece)
         return start, size
     except (EOFError, gzip.BadGzipFile, zlib.error):

@@ -11,7 +11,7 @@ ENDS = ".!?…。।"
 
 
 def no_capital(text: str) -> str:
-    """The first letter small, also of a name, but not of "I" alone or of a word in capitals such as "NASA"."""
+    """Write the first letter small, also of a name, but not of "I" alone or of a word in capitals such as "NASA"."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""
     return text[:1].lower() + text[1:] if first[1:].islower() else text
 
@@ -21,7 +21,7 @@ def small_letters(text: str) -> str:
 
 
 def no_end(text: str) -> str:
-    """Without the full stop, or whatever stands in its place, and the space before it."""
+    """Remove the punctuation at the end, and the space before it."""
     return text.rstrip().rstrip(ENDS).rstrip() or text
 
 
@@ -57,7 +57,7 @@ CHANGES: tuple[Callable[[str], str], ...] = (
 
 
 def vary(text: str, rng: random.Random) -> str:
-    """`text` as somebody in a hurry types it: each change is made or not, and at least one of those that tell."""
+    """Write `text` as somebody in a hurry types it, with at least one change, if any changes it."""
     telling = [change for change in CHANGES if change(text) != text]
     chosen = [change for change in telling if rng.random() < 0.5] or telling[:1]
     for change in chosen:

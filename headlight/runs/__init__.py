@@ -4,11 +4,11 @@ A page or a script starts a run with `start(Recipe(...), "runs/NAME")`, watches 
 steers it with `pause`, `stop`, `resume`, `extend`, `kill` and `delete`.
 """
 
-from headlight.evaluation import FEW, Evaluation, Evaluator
+from headlight.evaluation import MIN_SENTENCES, Evaluation, Evaluator
 from headlight.runs.export import export
 from headlight.runs.folder import RUNS, RunFolder, run_path
 from headlight.runs.metrics import Metrics
-from headlight.runs.notes import Notes, keep_notes, notes
+from headlight.runs.notes import Notes, notes, save_notes
 from headlight.runs.recipe import Recipe, differences
 from headlight.runs.run_status import Status, status, statuses
 from headlight.runs.settings import GIVEN, HELP
@@ -19,12 +19,12 @@ from transformer.training.schedule import learning_rate, teacher_forcing
 
 __all__ = [
     "GIVEN",
-    "FEW",
     "HELP",
     "RUNS",
     "Diverged",
     "Evaluation",
     "Evaluator",
+    "MIN_SENTENCES",
     "Metrics",
     "Notes",
     "Recipe",
@@ -37,7 +37,7 @@ __all__ = [
     "export",
     "extend",
     "kill",
-    "keep_notes",
+    "save_notes",
     "learning_rate",
     "notes",
     "pause",

@@ -1,7 +1,6 @@
-"""The mean of the weights of a run's last checkpoints, as the paper takes it (section 6.1).
+"""Checkpoint averaging: the mean of the weights of a run's last checkpoints (section 6.1 of the paper).
 
-The weights of so many checkpoints are kept in the run's folder as they are written, without what a training needs
-beside them; the export takes the mean.
+A training saves the weights of its last checkpoints in weights/; the export computes the mean.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from transformer.files import remove
 from transformer.quoting import short
 
 
-def keep(folder: RunFolder, step: int, count: int) -> None:
-    """Keeps the weights of the checkpoint of `step`, as the last of at most `count`.
+def save(folder: RunFolder, step: int, count: int) -> None:
+    """Save the weights of the checkpoint of `step`, and remove all but the last `count` up to that step.
 
-    Those of later steps were lost with their checkpoints, and the run has gone back before them.
+    Weights of later steps are removed as well: the run went back to an earlier checkpoint.
     """
     folder.weights.mkdir(exist_ok=True)
     name = folder.weights / f"{folder.checkpoint(step).name}.safetensors"
@@ -36,22 +35,22 @@ def keep(folder: RunFolder, step: int, count: int) -> None:
     except OSError:  # not every file system has hard links
         shutil.copyfile(written, part)
     os.replace(part, name)
-    weights = _kept(folder)
-    for old in {*weights} - {*[kept for kept in weights if kept <= step][-count:]}:
+    weights = _saved(folder)
+    for old in {*weights} - {*[saved for saved in weights if saved <= step][-count:]}:
         weights[old].unlink()
 
 
-def enough(folder: RunFolder) -> bool:
-    """Whether there are weights to take a mean of: an early run has kept fewer than two."""
-    return len(_kept(folder)) > 1
+def can_average(folder: RunFolder) -> bool:
+    """Whether a run has saved the weights of two checkpoints or more."""
+    return len(_saved(folder)) > 1
 
 
-def averaged(folder: RunFolder, like: Checkpoint, count: int) -> Checkpoint:
-    """`like` with the mean of the last `count` kept weights; its card says of which steps, "averaged".
+def average(folder: RunFolder, like: Checkpoint, count: int) -> Checkpoint:
+    """Return `like` with the mean of the last `count` saved weights; "averaged" in its card lists their steps.
 
-    Raises ValueError where fewer than two are kept.
+    Raises ValueError where fewer than two are saved.
     """
-    weights = _kept(folder)
+    weights = _saved(folder)
     steps = sorted(weights)[-count:]
     if len(steps) < 2:
         raise ValueError(
@@ -67,8 +66,8 @@ def averaged(folder: RunFolder, like: Checkpoint, count: int) -> Checkpoint:
     return replace(like, model=model, card={**like.card, "step": steps[-1], "averaged": steps})
 
 
-def _kept(folder: RunFolder) -> dict[int, Path]:
-    """The weights that are kept, by their steps, the first one first."""
+def _saved(folder: RunFolder) -> dict[int, Path]:
+    """Return the files of the saved weights by step, in the order of the steps."""
     matches = (re.fullmatch(r"step-(\d+)", path.stem) for path in folder.weights.glob("step-*.safetensors"))
     steps = sorted(int(match[1]) for match in matches if match)
     return {step: folder.weights / f"{folder.checkpoint(step).name}.safetensors" for step in steps}

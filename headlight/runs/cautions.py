@@ -8,11 +8,11 @@ from contextlib import suppress
 from headlight.corpora.corpora import from_hub, open_parts
 from headlight.corpora.held_out import held_out_of
 from headlight.corpora.preview import Preview
-from headlight.evaluation import FEW
+from headlight.evaluation import MIN_SENTENCES
 from headlight.formatting import plural
 from headlight.machine import cores, threads
 from headlight.runs.folder import RunFolder
-from headlight.runs.preparing import MOST_UNKNOWN, NONE_HELD_OUT, THEREFORE
+from headlight.runs.preparing import MAX_UNKNOWN_SHARE, NONE_HELD_OUT, THEREFORE
 from headlight.runs.recipe import Recipe
 from headlight.runs.run_status import Status
 
@@ -21,7 +21,7 @@ FEW_TOKENS = 256  # of a step: a dozen sentences
 
 
 def cautions(recipe: Recipe, preview: Preview | None = None) -> list[str]:
-    """A sentence for each; `preview` is that of the recipe's corpus."""
+    """Return a sentence for each setting that will probably harm; `preview` is of the recipe's corpus."""
     training, texts = recipe.training, []
     if training.warmup >= training.steps:
         texts.append(
@@ -33,9 +33,9 @@ def cautions(recipe: Recipe, preview: Preview | None = None) -> list[str]:
             f"A learning rate of {training.learning_rate:g} will probably make the loss explode; 0.001 is usual, and "
             "small networks bear 0.005."
         )
-    if (seen := training.batch_tokens * training.accumulate) < FEW_TOKENS:
+    if (tokens := training.batch_tokens * training.accumulate) < FEW_TOKENS:
         texts.append(
-            f"A step sees {plural(seen, 'token')}, or one sentence where that is longer: its "
+            f"A step sees {plural(tokens, 'token')}, or one sentence where that is longer: its "
             "gradient is mostly noise. A batch of 2,048 tokens is usual."
         )
     if (recipe.threads or 0) > cores():
@@ -45,14 +45,14 @@ def cautions(recipe: Recipe, preview: Preview | None = None) -> list[str]:
     return texts
 
 
-def shared(asked: int | None, alive: Sequence[Status]) -> list[str]:
-    """Says where a run of so many threads would get its cores together with the `alive` ones."""
-    if not alive or sum(map(_threads, alive)) + threads(asked) <= cores():
+def shared(n_threads: int | None, alive: Sequence[Status]) -> list[str]:
+    """Return a caution where a run with so many threads would share cores with `alive` runs."""
+    if not alive or sum(map(_threads, alive)) + threads(n_threads) <= cores():
         return []
-    others = f"{alive[0].name} is" if len(alive) == 1 else f"{len(alive)} runs are"
+    running = f"{alive[0].name} is" if len(alive) == 1 else f"{len(alive)} runs are"
     same = "core" if cores() == 1 else f"{cores()} cores"
     return [
-        f"{others} training on the same {same}: together they take longer than one after the other. "
+        f"{running} training on the same {same}: together they take longer than one after the other. "
         "Pause or finish one first, or give each fewer threads."
     ]
 
@@ -65,7 +65,7 @@ def _threads(run: Status) -> int:
 
 
 def _held_out(recipe: Recipe, preview: Preview) -> list[str]:
-    """Where the corpus has no part to validate on, how few pairs will be held out."""
+    """Return a caution where few or no pairs can be held out to validate on."""
     if recipe.validation is not None or from_hub(recipe.data):
         return []
     with suppress(ValueError, OSError):
@@ -73,19 +73,19 @@ def _held_out(recipe: Recipe, preview: Preview) -> list[str]:
             held = held_out_of(preview.count)
             if not held:
                 return [f"{NONE_HELD_OUT} {THEREFORE}"]
-            if held < FEW:
+            if held < MIN_SENTENCES:
                 pairs = plural(held, "pair is", "pairs are")
                 return [
-                    f"{pairs} held out to validate on: scores on fewer than {FEW} say little. Give a corpus to "
-                    "validate on."
+                    f"{pairs} held out to validate on: scores on fewer than {MIN_SENTENCES} say little. Give a corpus "
+                    "to validate on."
                 ]
     return []
 
 
 def _unknown(preview: Preview) -> list[str]:
-    """Where the vocabulary has fewer than half of the tokens of sentences that it was not learned from."""
+    """Return a caution where the vocabulary lacks half of the tokens of sentences that it was not learned from."""
     least, side = min((preview.source.covered, "source"), (preview.target.covered, "target"))
-    if least >= 1 - MOST_UNKNOWN:
+    if least >= 1 - MAX_UNKNOWN_SHARE:
         return []
     return [
         f"The vocabulary has {least:.0%} of the {side} tokens of new sentences: most of their words would be unknown "

@@ -54,7 +54,7 @@ class Estimate:
 
 
 def estimate(recipe: Recipe, preview: Preview | None = None, speed: Speed | None = None) -> Estimate:
-    """`preview` is that of the recipe's corpus; where that was not read to its end, the times are those of its part."""
+    """Estimate memory and time of a run; where `preview` read a part of the corpus, the times are for that part."""
     config, training = recipe.model, recipe.training
     if preview is not None:
         config = replace(
@@ -79,7 +79,7 @@ def estimate(recipe: Recipe, preview: Preview | None = None, speed: Speed | None
 
 
 def activations(config: ModelConfig, training: TrainConfig) -> int:
-    """Bytes that the forward pass keeps for the backward pass, about: what each sublayer reads, and the logits."""
+    """Estimate the bytes that the forward pass keeps for the backward pass: inputs of sublayers, and logits."""
     d = config.d_model
     encoder = config.encoder.n_layers * (10 * d + 2 * config.encoder.d_ff)
     decoder = config.decoder.n_layers * (17 * d + 2 * config.decoder.d_ff)
@@ -87,7 +87,7 @@ def activations(config: ModelConfig, training: TrainConfig) -> int:
 
 
 def measure(recipe: Recipe, source_length: int = LENGTH, target_length: int = LENGTH) -> Speed:
-    """Trains the recipe's network for a few seconds on sentences of these lengths, in tokens.
+    """Train the recipe's network for a few seconds on sentences of these lengths, in tokens.
 
     Raises ValueError where the network does not fit into memory, or cannot make two steps in a minute, and where nobody
     may start a process.

@@ -14,7 +14,8 @@ from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.mixtures import parts_of
 from headlight.evaluation import Evaluator
 from headlight.runs import intact
-from headlight.runs.averaging import averaged, enough
+from headlight.runs.averaging import average as average_weights
+from headlight.runs.averaging import can_average
 from headlight.runs.folder import VALIDATION, RunFolder, snapshots
 from transformer.access import require_private
 from transformer.checkpoint.native import load_weights, save_weights
@@ -22,7 +23,7 @@ from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.files import remove
 from transformer.quoting import short
 
-LARGEST_HISTORY = 25_000_000  # bytes: a folder to ship is cloned by everybody, and they look at few snapshots
+MAX_HISTORY_BYTES = 25_000_000  # a folder to ship is cloned by everybody, and they look at few snapshots
 
 
 def export(
@@ -34,7 +35,7 @@ def export(
     score: bool = True,
     average: int | None = None,
 ) -> checkpoints.Checkpoint:
-    """Makes the checkpoint folder `out` and returns what it holds; `score` it on the test split, if there is one.
+    """Create the checkpoint folder `out`, and return its checkpoint; `score` it on the test split, if there is one.
 
     `average` is of how many of the last weights that the run kept the mean is taken, the recipe's number where it is
     None and two or more were kept; that or the best checkpoint is exported, whichever has the higher chrF on the
@@ -50,9 +51,9 @@ def export(
     if out.exists():
         raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
     checkpoint = checkpoints.load(best)
-    wished = recipe.training.average if enough(source) else 0
+    wished = recipe.training.average if can_average(source) else 0
     if count := wished if average is None else average:
-        checkpoint = _better(source, checkpoint, averaged(source, checkpoint, count))
+        checkpoint = _better(source, checkpoint, average_weights(source, checkpoint, count))
     checkpoint.card |= recipe.card()  # a run may have been given more steps since its card was written
     part = out.with_name(f".{out.name}.part")  # nobody opens a checkpoint that is half there
     remove(part)
@@ -72,20 +73,20 @@ def export(
 
 
 def _ship_history(history: Path, checkpoint: checkpoints.Checkpoint, out: Path) -> None:
-    """Copies a run's snapshots in 8 bits, which show the same patterns: the first, the last, and what fits between."""
+    """Copy a run's snapshots in 8 bits, which show the same patterns: the first, the last, and what fits between."""
     out.mkdir()
     paths = snapshots(history)[0]
     for path in paths:
         save_weights(load_weights(checkpoint.model.config, path), out / path.name, bits=8)
-    fit = LARGEST_HISTORY // max((path.stat().st_size for path in out.iterdir()), default=1)
-    kept = {round(at) for at in np.linspace(0, len(paths) - 1, min(fit, len(paths)))}
+    fit = MAX_HISTORY_BYTES // max((path.stat().st_size for path in out.iterdir()), default=1)
+    shipped = {round(at) for at in np.linspace(0, len(paths) - 1, min(fit, len(paths)))}
     for at, path in enumerate(paths):
-        if at not in kept:
+        if at not in shipped:
             (out / path.name).unlink()
 
 
 def _better(run: RunFolder, best: checkpoints.Checkpoint, mean: checkpoints.Checkpoint) -> checkpoints.Checkpoint:
-    """The one that validates better, written greedily; its card has both scores."""
+    """Return the checkpoint with the higher chrF of greedy translations; its card has both scores."""
     evaluator = Evaluator.of(best, "The validation", JsonLines(run.data / VALIDATION, origin="origin"))
     scores = {name: evaluator(one).chrf for name, one in (("best", best), ("mean", mean))}
     chosen = mean if scores["mean"] > scores["best"] else best
@@ -94,7 +95,7 @@ def _better(run: RunFolder, best: checkpoints.Checkpoint, mean: checkpoints.Chec
 
 
 def best_of(run: RunFolder) -> Path:
-    """The checkpoint that `RunFolder.best` gives. Raises ValueError where it gives none."""
+    """Return the checkpoint that `RunFolder.best` gives. Raises ValueError where it gives none."""
     best = run.best()
     if best is None:
         wrong = "; ".join(f"{name}: {why}" for name, why in run.damaged().items())
@@ -114,7 +115,7 @@ def _score(
     length_penalty: float,
     out: str,
 ) -> None:
-    """Writes into the card how good the model is on each test split, and the command that says so.
+    """Write the scores on each test split into the card, with the command that computes them.
 
     Of a grammar alone also on the combinations of words that training never had; of a mixture on each part, the first
     of which gives the "scores".

@@ -1,13 +1,13 @@
-"""A run's folder: where everything about one training lies, readable while it goes on and after.
+"""A run's folder: everything about one training, readable while it goes on and after.
 
 config.json     the recipe: data, network, training
 status.json     what the worker is doing, and when it last reported (see run_status.py)
 metrics.jsonl   one line per step, with the scores where it was evaluated
 log.txt         the worker's log
 checkpoints/    step-0001000 and so on: all that is needed to go on from there; `last` and `best` point to two of them.
-                What was found damaged is beside them, as step-0001000.damaged
+                Damaged ones are set aside as step-0001000.damaged
 weights/        the weights of the last checkpoints, where they are to be averaged
-history/        small snapshots of the weights, where they were asked for
+history/        small snapshots of the weights, where the recipe has any
 data/           the corpus as token ids, and the validation pairs
 notes.json      a note and tags, where somebody wrote any
 control         "pause" or "stop", while that is asked of the worker
@@ -36,11 +36,11 @@ from transformer.quoting import quoted, short
 RUNS = Path("runs") if CLONE else runs()
 VALIDATION = "validation.jsonl"
 CORPUS = (FACTS, TOKENS, LENGTHS, VALIDATION)  # what a run must have in its data folder
-TAIL = 64 * 1024  # bytes at the end of a log that are looked at
+LOG_TAIL_BYTES = 64 * 1024  # at the end of a log, in which its last lines are looked for
 
 
 class RunFolder:
-    """The paths of a run, and the few things that both its worker and those who watch it do with them."""
+    """The paths of a run, and what both its worker and its readers do with them."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -56,7 +56,7 @@ class RunFolder:
         return self.path.name
 
     def recipe(self) -> Recipe:
-        """What config.json says; where that is damaged, what the newest checkpoint has kept of it.
+        """Read config.json, or the newest checkpoint's copy of it where that is damaged.
 
         Raises ValueError where there is no run in the folder, or neither can be read.
         """
@@ -76,8 +76,8 @@ class RunFolder:
             )
             raise ValueError(f"{str(error).rstrip('.')}. Put that file back{other}.") from None
 
-    def keep(self, recipe: Recipe) -> None:
-        """Writes config.json; what is there and cannot be read is set aside."""
+    def write_recipe(self, recipe: Recipe) -> None:
+        """Write config.json, and set the old one aside if it cannot be read."""
         try:
             Recipe.load(self.config)
         except ValueError:
@@ -89,12 +89,12 @@ class RunFolder:
         return os.path.isfile(self.config) or bool(self.step_folders())
 
     def step_folders(self) -> list[Path]:
-        """Everything with the name of a checkpoint, whole or not, the latest last."""
+        """Return all paths named as checkpoints, intact or not, the latest last."""
         folders = (path for path in self.checkpoints.glob("step-*") if re.fullmatch(r"step-\d+", path.name))
         return sorted(folders, key=lambda path: int(path.name[5:]))
 
     def steps(self) -> list[int]:
-        """The steps at which there are checkpoints to go on from, as far as a first look tells, the latest last."""
+        """Return the steps of the checkpoints to resume from that are intact at a first look, the latest last."""
         numbers = (int(path.name[5:]) for path in self.step_folders() if not state_flaw(path))
         return [step for step in numbers if self.checkpoint(step).is_dir()]
 
@@ -102,9 +102,9 @@ class RunFolder:
         return self.checkpoints / f"step-{step:07d}"
 
     def best(self) -> Path | None:
-        """The checkpoint to open: that of `best` if its model is whole at a first look, else what comes nearest to it.
+        """Return the first of these checkpoints whose model is intact at a first look, or None.
 
-        That is the one that the newest checkpoint calls the best, else the newest whose model is whole.
+        `best`; the one that the newest intact checkpoint names as the best; the newest ones.
         """
         whole = [path for path in self.step_folders() if not model_flaw(path)]
         try:
@@ -115,45 +115,45 @@ class RunFolder:
         return next((path for path in likeliest if not model_flaw(path)), None)
 
     def trained(self) -> Path | None:
-        """As `best`, but None where nothing was scored yet: then that is the network before its first step."""
+        """Return `best()`, but None where that is the network before its first step."""
         best = self.best()
         return None if best is None or best.resolve() == self.checkpoint(0).resolve() else best
 
     def damaged(self) -> dict[str, str]:
-        """What is wrong at a first look, without a full stop, by the name of the checkpoint or of what points to it."""
+        """Return what is wrong with checkpoints and links to them at a first look, by name, without a full stop."""
         flaws = {path.name: state_flaw(path) for path in self.step_folders()}
         if flaws:
             flaws |= {name: model_flaw(self.checkpoints / name) for name in ("last", "best")}
         return {name: wrong for name, wrong in flaws.items() if wrong}
 
-    def of_another_kind(self) -> dict[Path, str]:
-        """What stands under a name of the run's and is no file, or no folder, as it should be: what is wrong with it.
+    def wrong_kinds(self) -> dict[Path, str]:
+        """Return the paths that should be files, or folders, and are not, each with what is wrong.
 
-        A pipe would be waited for, and a folder cannot be written over.
+        Reading a pipe would block, and a folder cannot be overwritten.
         """
         files = [self.config, self.status, self.metrics, self.log, self.control, self.lock, self.reserve]
-        files += [path for kept in (self.history, self.weights) for path in kept.glob("step-*.safetensors")]
+        files += [path for folder in (self.history, self.weights) for path in folder.glob("step-*.safetensors")]
         folders = [self.checkpoints, self.history, self.weights, self.data, self.start, self.path / "tensorboard"]
         wrong = {path: "is not a file" for path in files if os.path.lexists(path) and not os.path.isfile(path)}
         return wrong | {
             path: "is not a folder" for path in folders if os.path.lexists(path) and not os.path.isdir(path)
         }
 
-    def clear(self) -> list[str]:
-        """Sets aside what is `of_another_kind`, and says so."""
+    def set_aside_wrong_kinds(self) -> list[str]:
+        """Set aside what `wrong_kinds` lists, and return a sentence for each."""
         return [
             f"{path.relative_to(self.path)} {wrong}; it is kept as {set_aside(path).name}."
-            for path, wrong in self.of_another_kind().items()
+            for path, wrong in self.wrong_kinds().items()
         ]
 
     @contextmanager
     def locked(self, patience: float = 0.0) -> Iterator[None]:
-        """Alone with the folder; the lock ends with its process, however that ends.
+        """Hold the folder's lock; the system releases it when the process ends.
 
         Raises ValueError where another process holds it for more than `patience` seconds.
         """
         until = time.monotonic() + patience
-        if self.lock in self.of_another_kind():
+        if self.lock in self.wrong_kinds():
             set_aside(self.lock)
         with open(self.lock, "ab") as file:
             while True:
@@ -179,47 +179,48 @@ class RunFolder:
             return False
         return True
 
-    def ask(self, what: str) -> None:
-        write_text(self.control, what)
+    def post_request(self, request: str) -> None:
+        """Ask the worker to "pause" or to "stop"."""
+        write_text(self.control, request)
 
-    def asked(self) -> str | None:
-        """What the worker has been asked for and has not done yet: "pause", "stop" or None."""
+    def request(self) -> str | None:
+        """Return what the worker has been asked for and has not done yet: "pause", "stop" or None."""
         try:
-            asked = read_bytes(self.control, 100).strip()
-        except (OSError, ValueError):  # there is none, or what stands there nobody asked
+            request = read_bytes(self.control, 100).strip()
+        except (OSError, ValueError):  # there is no such file, or it is a folder
             return None
-        return {b"pause": "pause", b"stop": "stop"}.get(asked)
+        return {b"pause": "pause", b"stop": "stop"}.get(request)
 
     def last_lines(self, count: int = 20) -> list[str]:
-        """The end of the log."""
+        """Return the last lines of the log."""
         try:
             with open_regular(self.log) as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
+                file.seek(max(0, file.seek(0, os.SEEK_END) - LOG_TAIL_BYTES))
                 return file.read().decode("utf-8", "replace").splitlines()[-count:]
-        except (OSError, ValueError):  # there is none, or what stands there is no file
+        except (OSError, ValueError):  # there is no such file, or it is a folder
             return []
 
 
 def snapshots(history: Path) -> tuple[list[Path], int]:
-    """The snapshots in a folder that are whole at a first look, the latest last; and how many are not."""
+    """Return the snapshots that are intact at a first look, the latest last, and how many others there are."""
     files = [path for path in history.glob("step-*.safetensors") if re.fullmatch(r"step-\d+", path.stem)]
     whole = [path for path in files if not intact.flaw(history, [path.name])]
     return sorted(whole, key=lambda path: int(path.stem[5:])), len(files) - len(whole)
 
 
 def model_flaw(path: Path) -> str:
-    """What keeps the model of a checkpoint from being opened, at a first look; "" where nothing does."""
+    """Return what is wrong with the model of a checkpoint at a first look, or ""."""
     shared = os.path.exists(path / SHARED) or not os.path.exists(path / SOURCE)
     return intact.flaw(path, (WEIGHTS, CONFIG, *((SHARED,) if shared else (SOURCE, TARGET))))
 
 
 def state_flaw(path: Path) -> str:
-    """What keeps a training from going on from a checkpoint, at a first look; "" where nothing does."""
+    """Return what keeps a training from resuming from a checkpoint at a first look, or ""."""
     return model_flaw(path) or intact.flaw(path, dict.fromkeys((OPTIMIZER, POSITION, *intact.recorded(path))))
 
 
 def run_path(name: str, root: str | Path = RUNS) -> Path:
-    """The folder of the run called `name`. Raises ValueError for a name that is no plain one."""
+    """Return the folder of the run called `name`. Raises ValueError where the name is not plain."""
     if not re.fullmatch(r"[\w][\w.-]{0,63}", name):
         raise ValueError(
             f"{quoted(name)} cannot be the name of a run; take up to 64 letters, digits, dots, dashes and underscores."

@@ -24,13 +24,13 @@ STATE = (OPTIMIZER, POSITION, RECIPE)  # what a checkpoint of a run has beside t
 
 
 def record(folder: Path) -> None:
-    """Writes the list of what is in the folder now."""
+    """Write the list of the files in the folder."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != LIST)
     write_json(folder / LIST, {path.name: {"bytes": path.stat().st_size, "sha256": _sum(path)} for path in files})
 
 
 def flaw(folder: Path, names: Iterable[str]) -> str:
-    """What is wrong with these files at a first look, without a full stop; "" where nothing is."""
+    """Return what is wrong with these files at a first look, without a full stop; "" where nothing is."""
     if not os.path.isdir(folder):  # which answers for any name, as `Path.is_dir` does not
         return f"{folder.name} is not a folder" if os.path.exists(folder) else f"{folder.name} is missing"
     due = recorded(folder)
@@ -50,7 +50,7 @@ def flaw(folder: Path, names: Iterable[str]) -> str:
 
 
 def changed(folder: Path, but: Collection[str] = ()) -> str:
-    """Which file of the list, `but` for some, is not byte for byte as it was, without a full stop; "" where all are."""
+    """Return which listed file, `but` for some, differs from its record, without a full stop; "" where none does."""
     for name, (_, due) in recorded(folder).items():
         if name in but:
             continue
@@ -63,7 +63,7 @@ def changed(folder: Path, but: Collection[str] = ()) -> str:
 
 
 def recorded(folder: Path) -> dict[str, tuple[int, str]]:
-    """The sizes and sums in the folder's list; none where there is no list that can be read."""
+    """Return the sizes and sums in the folder's list; none where there is no list that can be read."""
     try:
         listed = (folder / LIST).stat()
     except OSError:

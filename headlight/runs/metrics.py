@@ -15,8 +15,8 @@ from headlight.runs.folder import RunFolder
 from transformer.files import open_regular, remove, set_aside
 from transformer.training.loop import StepReport
 
-MOST_STEPS, LARGEST = 100_000_000, 1e100
-TAIL = 1_000_000  # bytes at the end of the metrics in which the latest scores are looked for
+MAX_STEPS, MAX_NUMBER = 100_000_000, 1e100
+TAIL_BYTES = 1_000_000  # at the end of the metrics in which the latest scores are looked for
 NUMBERS = ("loss", "learning_rate", "gradient_norm", "tokens", "seconds", "teacher_forcing", "epoch")
 SCORES = ("loss", "perplexity", "bleu", "chrf", "exact")
 COUNT = "sentences"  # on how many an evaluation's scores are
@@ -25,7 +25,7 @@ COUNT = "sentences"  # on how many an evaluation's scores are
 def metrics_line(
     report: StepReport, epoch: int, evaluation: Evaluation | None = None, watched: list[dict[str, Any]] | None = None
 ) -> dict[str, Any]:
-    """`epoch` counts passes over the corpus from 0; `watched` holds text, translation and its log-probability."""
+    """Build a line; `epoch` counts passes from 0, `watched` holds text, translation and its log-probability."""
     line: dict[str, Any] = {**asdict(report), "epoch": epoch}
     if not math.isfinite(report.gradient_norm):  # a step that float16 skipped; JSON has no infinity
         line["gradient_norm"] = None
@@ -40,12 +40,12 @@ def _scores(evaluation: Evaluation) -> dict[str, float]:
 
 
 def sound_line(text: bytes) -> dict[str, Any] | None:
-    """A line of metrics.jsonl, or None where it is torn, or has something that no worker wrote."""
+    """Parse a line of metrics.jsonl; None where it is torn, or has something that no worker wrote."""
     try:
         line = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(line, dict) or type(line.get("step")) is not int or not 0 < line["step"] <= MOST_STEPS:
+    if not isinstance(line, dict) or type(line.get("step")) is not int or not 0 < line["step"] <= MAX_STEPS:
         return None
     evaluation = line.get("evaluation", {})
     if not isinstance(evaluation, dict):
@@ -61,15 +61,15 @@ def sound_line(text: bytes) -> dict[str, Any] | None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MAX_NUMBER
 
 
 def latest_evaluation(folder: RunFolder) -> dict[str, Any]:
-    """The scores of a run's latest evaluation, from the end of its metrics; nothing where there are none."""
+    """Return the scores of a run's latest evaluation, from the end of its metrics; nothing where there are none."""
     try:
         with open_regular(folder.metrics) as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
-            lines = file.read(TAIL).splitlines()
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
+            lines = file.read(TAIL_BYTES).splitlines()
     except (OSError, ValueError):
         return {}
     for text in reversed(lines):
@@ -82,13 +82,13 @@ class Journal:
     """The metrics file of a run that goes on after step `step`; what comes after those is cut off.
 
     It becomes a new file, so that a reader sees that it is another. What of the old one cannot be read is
-    left out, and the old one is set aside; `lost` steps have no line then, and `mended` says so. With `events`,
+    left out, and the old one is set aside; `lost` steps have no line then, and `repair` says so. With `events`,
     TensorBoard's files too.
     """
 
     def __init__(self, folder: RunFolder, step: int, events: bool) -> None:
         part = folder.metrics.with_suffix(".part")
-        known = broken = last = 0
+        written = broken = last = 0
         remove(part)
         folder.metrics.touch()
         with open_regular(folder.metrics) as old, open(part, "wb") as new:
@@ -97,13 +97,13 @@ class Journal:
                 if line is None:
                     broken += 1
                 elif last < line["step"] <= step:
-                    known, last = known + 1, line["step"]
+                    written, last = written + 1, line["step"]
                     new.write(text if text.endswith(b"\n") else text + b"\n")
-        self.mended, self.lost = "", step - known
+        self.repair, self.lost = "", step - written
         if self.lost:
-            self.mended = f"{folder.metrics.name} lacks {self.lost:,} of the {step:,} steps; the curves have a gap."
+            self.repair = f"{folder.metrics.name} lacks {self.lost:,} of the {step:,} steps; the curves have a gap."
         if broken and self.lost:
-            self.mended += f" What was there is kept as {set_aside(folder.metrics).name}."
+            self.repair += f" What was there is kept as {set_aside(folder.metrics).name}."
         os.replace(part, folder.metrics)
         self._file = open(folder.metrics, "ab", buffering=0)  # noqa: SIM115 a buffer would keep what a full disk refused
         self._events = _Events(folder, step) if events else None
@@ -157,7 +157,7 @@ class Metrics:
         self._file, self._offset = 0, 0
 
     def read(self) -> list[dict[str, Any]]:
-        """All lines so far. What is torn (a line that is being written) is left for the next time."""
+        """Return all lines so far. What is torn (a line that is being written) is left for the next time."""
         try:
             with open_regular(self.path) as file:
                 stat = os.fstat(file.fileno())

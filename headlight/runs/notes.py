@@ -11,7 +11,7 @@ from transformer.files import read_json, write_json
 from transformer.quoting import quoted
 
 FILE = "notes.json"
-LONGEST_NOTE, LONGEST_TAG, MOST_TAGS = 2000, 30, 12  # characters, characters, tags
+MAX_NOTE_CHARACTERS, MAX_TAG_CHARACTERS, MAX_TAGS = 2000, 30, 12
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Notes:
 
 
 def notes(run: RunFolder) -> Notes:
-    """Those of a run; none where there are none or they cannot be read."""
+    """Read the notes of a run; empty where there are none or they cannot be read."""
     try:
         values = read_json(run.path / FILE)
         return _checked(values["note"], values["tags"])
@@ -29,8 +29,8 @@ def notes(run: RunFolder) -> Notes:
         return Notes()
 
 
-def keep_notes(run: RunFolder, note: str, tags: Iterable[str]) -> None:
-    """Writes them. Raises ValueError for what is too long or too many, and where nobody may write any."""
+def save_notes(run: RunFolder, note: str, tags: Iterable[str]) -> None:
+    """Write the notes of a run. Raises ValueError where they are too long or too many, or may not be written."""
     require_private()
     run.recipe()
     write_json(run.path / FILE, asdict(_checked(note, tags)))
@@ -38,10 +38,12 @@ def keep_notes(run: RunFolder, note: str, tags: Iterable[str]) -> None:
 
 def _checked(note: str, tags: Iterable[str]) -> Notes:
     note, each = note.strip(), tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
-    if len(note) > LONGEST_NOTE:
-        raise ValueError(f"The note has {len(note):,} characters; write at most {LONGEST_NOTE:,}.")
-    if len(each) > MOST_TAGS:
-        raise ValueError(f"{len(each)} tags are too many; keep at most {MOST_TAGS}.")
-    if long := next((tag for tag in each if len(tag) > LONGEST_TAG), None):
-        raise ValueError(f"The tag {quoted(long)} has {len(long):,} characters; choose one of at most {LONGEST_TAG}.")
+    if len(note) > MAX_NOTE_CHARACTERS:
+        raise ValueError(f"The note has {len(note):,} characters; write at most {MAX_NOTE_CHARACTERS:,}.")
+    if len(each) > MAX_TAGS:
+        raise ValueError(f"{len(each)} tags are too many; keep at most {MAX_TAGS}.")
+    if long := next((tag for tag in each if len(tag) > MAX_TAG_CHARACTERS), None):
+        raise ValueError(
+            f"The tag {quoted(long)} has {len(long):,} characters; choose one of at most {MAX_TAG_CHARACTERS}."
+        )
     return Notes(note, each)

@@ -13,7 +13,7 @@ from headlight import checkpoints
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import Corpus, Splits, open_corpus
 from headlight.corpora.encoded import Encoded, learn_tokenizers
-from headlight.corpora.held_out import FEWEST, IN_BOTH, kept_apart
+from headlight.corpora.held_out import IN_BOTH, MIN_PAIRS, separate
 from headlight.corpora.packed import pack
 from headlight.corpora.slots import Slots, slot_languages
 from headlight.corpora.varied import Varied
@@ -21,8 +21,8 @@ from headlight.evaluation import Evaluator
 from headlight.runs import intact, state
 from headlight.runs.folder import VALIDATION, RunFolder
 from headlight.runs.recipe import Recipe
-from headlight.runs.speaker import Speaker
 from headlight.runs.state import Position
+from headlight.runs.status_writer import StatusWriter
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import WEIGHTS, load_weights
 from transformer.files import read_json, remove, set_aside, write_json, write_text
@@ -31,22 +31,22 @@ from transformer.model import Transformer
 REPORT = "report.json"  # in the run's data folder: what of the corpus was read, kept and rejected,
 DOUBLED = "validation_in_training"  # and under this name how many validation pairs were left out, being trained on,
 BY_HEART = "validated_on_training"  # and under this one whether the pairs that are trained on are those that are scored
-MOST_UNKNOWN = 0.5  # of the tokens of a side
-NONE_HELD_OUT = f"The corpus has fewer than {FEWEST} pairs and no part to validate on, so nothing is held out."
+MAX_UNKNOWN_SHARE = 0.5  # of the tokens of a side
+NONE_HELD_OUT = f"The corpus has fewer than {MIN_PAIRS} pairs and no part to validate on, so nothing is held out."
 THEREFORE = "The scores are on the pairs that are trained on: they say what is known by heart."
-SLOW = 3600.0  # seconds that learning a vocabulary may take without a word
+VOCABULARY_SECONDS = 3600.0  # that learning a vocabulary may take without a heartbeat
 T = TypeVar("T")
 
 
-def prepare(folder: RunFolder, speaker: Speaker) -> None:
-    """What an interrupted attempt left behind is overwritten. Raises ValueError for unusable data."""
+def prepare(folder: RunFolder, writer: StatusWriter) -> None:
+    """Prepare a new run, and overwrite what an interrupted attempt left. Raises ValueError for unusable data."""
     recipe = folder.recipe()
     splits = recipe_corpora(recipe)
-    speaker.say(f"Reading {splits.train.name}")
+    writer.log(f"Reading {splits.train.name}")
     remove(folder.data)
-    checkpoint = _begin(folder, recipe, splits.train, speaker)
-    prepare_corpus(folder, recipe, splits, checkpoint, speaker)
-    folder.keep(replace(recipe, model=checkpoint.model.config))
+    checkpoint = _begin(folder, recipe, splits.train, writer)
+    prepare_corpus(folder, recipe, splits, checkpoint, writer)
+    folder.write_recipe(replace(recipe, model=checkpoint.model.config))
     if folder.metrics.exists() and folder.metrics.stat().st_size:  # those of checkpoints that are lost
         set_aside(folder.metrics)
     folder.metrics.write_bytes(b"")
@@ -54,15 +54,15 @@ def prepare(folder: RunFolder, speaker: Speaker) -> None:
 
 
 def recipe_corpora(recipe: Recipe) -> Splits:
-    """What is trained on, mixed evenly, with new names and numbers, and varied, and what is validated on, if anything.
+    """Open the corpora of a recipe: train evenly mixed, with slots replaced and sources varied; validation; test.
 
-    Once the former was read, the latter has no pair of it.
+    Once train was read, validation rejects the pairs that train has.
     """
     splits = open_corpus(recipe.data, recipe.validation, recipe.folder, recipe.max_characters)
     splits.train.count_rows()
     train, validation = splits.train, splits.validation
     if validation is not None:
-        train, validation = kept_apart(train, validation)
+        train, validation = separate(train, validation)
     if recipe.slots:
         train = Slots(train, recipe.slots, slot_languages(recipe.data), recipe.training.seed)
     if recipe.vary:
@@ -70,17 +70,19 @@ def recipe_corpora(recipe: Recipe) -> Splits:
     return Splits(train, validation, splits.test)
 
 
-def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint: Checkpoint, speaker: Speaker) -> None:
-    """Writes data/: the corpus in tokens of the checkpoint's vocabulary. Raises ValueError for unusable data.
+def prepare_corpus(
+    folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint: Checkpoint, writer: StatusWriter
+) -> None:
+    """Write data/: the corpus in tokens of the checkpoint's vocabulary. Raises ValueError for unusable data.
 
     Where nothing is held out to validate on, the pairs that are trained on are scored.
     """
     (folder.data / intact.LIST).unlink(missing_ok=True)
     source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
     examples = Encoded(splits.train, source, target, min(recipe.longest, checkpoint.model.config.max_length))
-    reported = _Reported(examples, speaker, "tokenising the corpus")
+    reported = _Reported(examples, writer, "tokenising the corpus")
     packed = pack(reported, folder.data, max(source.vocab_size, target.vocab_size))
-    speaker.say(str(examples.report))
+    writer.log(str(examples.report))
     checkpoint.card[fingerprint.KEY] = examples.fingerprint.to_card(checkpoint.card.get(fingerprint.KEY))
     if not packed.pairs:
         raise ValueError(f"There is no pair to train on. {str(examples.report).splitlines()[0]}.")
@@ -88,14 +90,14 @@ def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint
     validation = splits.train if splits.validation is None else splits.validation
     pairs, known = list(validation), validation.report.rejected[IN_BOTH]
     if splits.validation is None:
-        speaker.say(f"{NONE_HELD_OUT} {THEREFORE}")
+        writer.log(f"{NONE_HELD_OUT} {THEREFORE}")
     if known and not pairs:
         raise ValueError(
             f"Every pair of {validation.name} is also in the training data, so scores on it would mean nothing; "
             "choose another corpus to validate on, or none, and pairs are held out."
         )
     if known:
-        speaker.say(
+        writer.log(
             f"{known:,} of the {known + len(pairs):,} validation pairs are also in the training data; "
             "they are left out of the validation."
         )
@@ -108,9 +110,9 @@ def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint
 
 
 def _require_known(examples: Encoded) -> None:
-    """Raises ValueError where most of what there is to learn is unknown to the vocabulary."""
+    """Raise ValueError where most of what there is to learn is unknown to the vocabulary."""
     for share, side in zip(examples.unknown, ("source", "target"), strict=True):
-        if share > MOST_UNKNOWN:
+        if share > MAX_UNKNOWN_SHARE:
             raise ValueError(
                 f"{share:.0%} of the {side} tokens are unknown to the vocabulary, so there is little to learn; choose "
                 "a larger vocabulary, a lower minimum frequency, or bpe."
@@ -126,7 +128,7 @@ def known_by_heart(folder: RunFolder) -> bool:
 
 
 def doubled(folder: RunFolder) -> int:
-    """How many validation pairs a run left out because the training data have them too; 0 where that is not known."""
+    """Return how many validation pairs a run left out because the training data have them too; 0 where unknown."""
     try:
         count = read_json(folder.data / REPORT)[DOUBLED]
     except (ValueError, KeyError, TypeError):
@@ -134,10 +136,10 @@ def doubled(folder: RunFolder) -> int:
     return count if type(count) is int and count > 0 else 0
 
 
-def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) -> Checkpoint:
-    """The network before its first step, with its tokenizers."""
+def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, writer: StatusWriter) -> Checkpoint:
+    """Build the network before its first step, with its tokenizers."""
     if recipe.start is None:
-        pairs = _Reported(corpus, speaker, "learning the vocabulary")
+        pairs = _Reported(corpus, writer, "learning the vocabulary")
         source, target = learn_tokenizers(
             pairs, recipe.tokenizer, recipe.vocabulary, recipe.separate, recipe.min_frequency
         )
@@ -156,11 +158,11 @@ def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) 
 class _Reported(Generic[T]):
     """Items whose count is reported while they are read."""
 
-    def __init__(self, items: Iterable[T], speaker: Speaker, doing: str) -> None:
-        self.items, self.speaker, self.doing = items, speaker, doing
+    def __init__(self, items: Iterable[T], writer: StatusWriter, doing: str) -> None:
+        self.items, self.writer, self.doing = items, writer, doing
 
     def __iter__(self) -> Iterator[T]:
         for count, item in enumerate(self.items):
             if count % 1000 == 0:
-                self.speaker.beat(self.doing, SLOW, pairs=count)
+                self.writer.heartbeat(self.doing, VOCABULARY_SECONDS, pairs=count)
             yield item

@@ -13,7 +13,7 @@ from headlight.checkpoints import load
 from headlight.corpora.about import NAMES_TERMS, about
 from headlight.corpora.corpora import open_parts
 from headlight.corpora.pairs import MAX_CHARACTERS, First
-from headlight.corpora.preview import READ
+from headlight.corpora.preview import PREVIEW_ROWS
 from headlight.corpora.slots import Slots, slot_languages
 from headlight.runs.intact import STATE, changed
 from headlight.runs.settings import AROUND
@@ -34,7 +34,7 @@ from transformer.presets import PRESETS, RECIPES, preset
 from transformer.quoting import quoted, short
 from transformer.tokenizers import TokenizerKind
 
-MOST_WATCHED, LONGEST_WATCHED = 100, 2000  # sentences, characters
+MAX_WATCHED_SENTENCES, MAX_WATCHED_CHARACTERS = 100, 2000
 
 
 @dataclass(frozen=True)
@@ -108,15 +108,13 @@ class Recipe:
                 f"is {self.model.pad_id}, which is also the end of a sentence; padding is not learned, so the end "
                 "would not be either. Give padding an id of its own.",
             )
-        if len(self.watch) > MOST_WATCHED:
-            raise ConfigError(
-                "watch", f"are too many to watch; choose at most {MOST_WATCHED}.", f"{len(self.watch)} sentences"
-            )
+        if len(self.watch) > MAX_WATCHED_SENTENCES:
+            wrong = f"are too many to watch; choose at most {MAX_WATCHED_SENTENCES}."
+            raise ConfigError("watch", wrong, f"{len(self.watch)} sentences")
         for sentence in self.watch:
-            if not isinstance(sentence, str) or not sentence.strip() or len(sentence) > LONGEST_WATCHED:
-                raise ConfigError(
-                    "watch", f"is {quoted(sentence)}; write a text of 1 to {LONGEST_WATCHED}.", "A sentence to watch"
-                )
+            if not isinstance(sentence, str) or not sentence.strip() or len(sentence) > MAX_WATCHED_CHARACTERS:
+                wrong = f"is {quoted(sentence)}; write a text of 1 to {MAX_WATCHED_CHARACTERS}."
+                raise ConfigError("watch", wrong, "A sentence to watch")
 
     def _check_broken(self, name: str) -> None:
         if name not in TRAINABLE:
@@ -137,15 +135,15 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, values: Any) -> Recipe:
-        """What `to_dict` wrote. Fields that are not known are left alone: older runs kept their card there too."""
+        """Build the recipe that `to_dict` wrote. Unknown fields are ignored: older runs had their card there too."""
         if not isinstance(values, Mapping) or not {"model", "training"} <= set(values):
             raise ValueError("A run's configuration is a JSON object with model and training.")
-        known = {f.name: values[f.name] for f in fields(cls) if f.name in values}
-        known["data"] = values.get("data_spec", values.get("data"))
-        known["model"] = ModelConfig.from_dict(values["model"])
-        known["training"] = TrainConfig.from_dict(values["training"])
-        known["watch"] = tuple(values.get("watch", ()))
-        return cls(**known)
+        arguments = {f.name: values[f.name] for f in fields(cls) if f.name in values}
+        arguments["data"] = values.get("data_spec", values.get("data"))
+        arguments["model"] = ModelConfig.from_dict(values["model"])
+        arguments["training"] = TrainConfig.from_dict(values["training"])
+        arguments["watch"] = tuple(values.get("watch", ()))
+        return cls(**arguments)
 
     @classmethod
     def load(cls, path: str | Path) -> Recipe:
@@ -155,7 +153,7 @@ class Recipe:
             raise ValueError(f"{short(path)} is not the recipe of a run: {error}") from None
 
     def check(self) -> None:
-        """Raises ValueError where the data cannot be opened or give no pair, so that no run is begun in vain."""
+        """Raise ValueError where the data cannot be opened or give no pair, so that no run is begun in vain."""
         corpora = [open_parts(self.data, self.folder, self.max_characters)[0]]
         if self.slots:
             corpora = [Slots(corpora[0], self.slots, slot_languages(self.data))]
@@ -169,14 +167,14 @@ class Recipe:
                 )
             corpora.append(whole if split is None else split)
         for corpus in corpora:
-            first = First(corpus, READ)
+            first = First(corpus, PREVIEW_ROWS)
             if next(iter(first), None) is None:
                 raise ValueError(f"There is no pair to train on. {first.report}")
         if self.start is not None:
             self._check_start(folders.model(self.start))
 
     def _check_start(self, start: Path) -> None:
-        """A network of the paper's own layers whose sentences begin and end as those of a training do."""
+        """Raise ValueError unless the network has the paper's layers and special tokens as in training."""
         if not (start / WEIGHTS).is_file():
             raise ValueError(f"There is no checkpoint in {short(start)} to start from.")
         if wrong := changed(start, but=STATE):
@@ -196,7 +194,7 @@ class Recipe:
             )
 
     def card(self) -> dict[str, Any]:
-        """The card of the checkpoints of this run, before there are scores."""
+        """Return the card of the checkpoints of this run, before there are scores."""
         facts = about(self.data)
         if self.slots and NAMES_TERMS not in facts["terms"]:
             facts = {**facts, "terms": f"{facts['terms']} {NAMES_TERMS}"}
@@ -205,7 +203,7 @@ class Recipe:
         return {**facts, "examples": facts["examples"] or list(self.watch), "command": self.command("RUN")}
 
     def command(self, out: str) -> str:
-        """The command that trains this recipe: from the preset from which the fewest settings have to be changed."""
+        """Return the command that trains this recipe, with the preset that needs the fewest other flags."""
         words = [*folders.COMMAND.split(), "train", "--data", self.data, "--out", out]
         if self.start is not None:  # the rest of the network is that of the start
             return shlex.join(words + self._flags(None, {"dropout": self.model.dropout}))
@@ -213,7 +211,7 @@ class Recipe:
         return shlex.join(words + min(every, key=len))
 
     def _flags(self, preset: str | None, network: Mapping[str, Any]) -> list[str]:
-        """What has to be said beside a preset's name; `network` are the changes in its network."""
+        """Return the flags that a command needs with a preset; `network` are the changes in its network."""
         words: list[str] = []
         usual = usual_values(preset)
         for f in fields(self):
@@ -230,13 +228,13 @@ class Recipe:
 
 
 def differences(one: Recipe, other: Recipe) -> list[tuple[str, Any, Any]]:
-    """The settings in which two recipes differ, such as ("training.steps", 1000, 2000)."""
+    """Return the settings in which two recipes differ, such as ("training.steps", 1000, 2000)."""
     a, b = flat(one.to_dict()), flat(other.to_dict())
     return [(name, a[name], b[name]) for name in a if a[name] != b[name]]
 
 
 def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """Nested settings by their full names: {"training": {"steps": 5}} as {"training.steps": 5}."""
+    """Flatten nested settings: {"training": {"steps": 5}} becomes {"training.steps": 5}."""
     flattened: dict[str, Any] = {}
     for name, value in values.items():
         flattened |= flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
@@ -244,15 +242,17 @@ def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
 
 
 def usual_values(preset: str | None) -> dict[str, Any]:
-    """What the settings are where nobody says otherwise, but for those of the network: as a tutorial's preset trains,
-    or ours. By their full names, such as "training.steps"."""
+    """Return the default settings of a tutorial's preset, or ours, by full names such as "training.steps".
+
+    Those of the network are not among them.
+    """
     ours = {f.name: f.default for f in fields(Recipe) if f.default not in (MISSING, None, ())}
     training = {f"training.{f.name}": f.default for f in fields(TrainConfig)}
     return {**ours, **training, **RECIPES.get(preset or "", {})}
 
 
 def _changes(model: ModelConfig, name: str) -> dict[str, Any]:
-    """What has to be changed in a preset's network, by the names of the flags."""
+    """Return what has to be changed in a preset's network to get `model`, by the names of the flags."""
     start, changed = preset(name, model.source_vocab_size, model.target_vocab_size), {}
     for f in fields(ModelConfig):
         value, usual = getattr(model, f.name), getattr(start, f.name)

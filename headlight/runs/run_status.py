@@ -31,10 +31,10 @@ State = Literal[
 ALIVE = ("queued", "running", "stalled")
 ENDED = ("paused", "stopped", "finished", "crashed", "diverged", "out of disk")  # which a worker writes itself
 
-FULL = 64 * 1024  # bytes free on a disk that can be called full
-PIECE = 1 << 20  # bytes
-LARGEST = 10**12  # of a number in a status that a worker wrote
-SAME_START = 3.0  # seconds: the clock from which a process's start is reckoned may be set meanwhile
+MIN_FREE_BYTES = 64 * 1024  # on a disk with less, a crash counts as "out of disk"
+CHUNK_BYTES = 1 << 20
+MAX_STATUS_NUMBER = 10**12  # of a number in a status that a worker wrote
+MAX_CLOCK_DRIFT_SECONDS = 3.0  # the clock that process start times refer to may be set meanwhile
 
 _ADVICE = {
     "queued": "",
@@ -58,7 +58,7 @@ _WITH_BEST = {  # where a checkpoint was scored
 class Status:
     """`cause` and `advice` are sentences, or empty; times are in seconds since 1970, None where not known.
 
-    `mended` is what the latest worker found damaged, and `damaged` what is so now, as far as a first look tells.
+    `repairs` says what the latest worker repaired, and `damaged` what is damaged now, as far as a first look tells.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Status:
     saved_step: int | None = None
     pid: int | None = None
     log: list[str] = field(default_factory=list, repr=False)
-    mended: list[str] = field(default_factory=list, repr=False)
+    repairs: list[str] = field(default_factory=list, repr=False)
     damaged: list[str] = field(default_factory=list, repr=False)
 
     @property
@@ -86,7 +86,7 @@ class Status:
 
 
 def status(path: str | Path) -> Status:
-    """Raises ValueError where there is no run in the folder."""
+    """Return the status of a run. Raises ValueError where there is no run in the folder."""
     folder = RunFolder(path)
     if not os.path.isdir(folder.path):
         raise ValueError(f"There is no run in {short(path)}.")
@@ -105,11 +105,11 @@ def _status(folder: RunFolder) -> Status:
         state, cause = _judge(values)
     if state == "stalled" and process(values) is None and folder.is_free():  # on a machine that is no more
         state, cause = "crashed", "The worker ended without a message, and so did its machine."
-    if state == "crashed" and shutil.disk_usage(folder.path).free < FULL:  # so full that it could not say so
+    if state == "crashed" and shutil.disk_usage(folder.path).free < MIN_FREE_BYTES:  # too little to report it
         state, cause = "out of disk", "The disk is full."
     doing = str(values.get("doing", ""))
-    if asked := folder.asked():
-        doing = {"pause": "pausing", "stop": "stopping"}.get(asked, doing)
+    if request := folder.request():
+        doing = {"pause": "pausing", "stop": "stopping"}.get(request, doing)
     steps = folder.steps()
     damaged = [] if state in ALIVE else _damaged(folder, steps, values)  # a worker replaces what is looked at
     saved = folder.checkpoint(steps[-1]) / "training.json" if steps else None
@@ -135,7 +135,7 @@ def _status(folder: RunFolder) -> Status:
 
 
 def statuses(root: str | Path = RUNS) -> list[Status]:
-    """Of every run under `root`, the latest first."""
+    """Return the status of every run under `root`, the latest first."""
     listed = []
     for path in Path(root).glob("[!.]*"):
         with contextlib.suppress(ValueError):  # it was deleted between the two looks
@@ -145,11 +145,11 @@ def statuses(root: str | Path = RUNS) -> list[Status]:
 
 
 def _damaged(folder: RunFolder, steps: list[int], values: dict[str, Any]) -> list[str]:
-    """What is wrong in the folder at a first look, a sentence each.
+    """Return a sentence for everything that is wrong in the folder at a first look.
 
     Lines of the metrics that were lost before the latest worker began cannot be had again, and it said so.
     """
-    damages = [f"{path.relative_to(folder.path)} {wrong}." for path, wrong in folder.of_another_kind().items()]
+    damages = [f"{path.relative_to(folder.path)} {wrong}." for path, wrong in folder.wrong_kinds().items()]
     damages += [f"{name} in checkpoints/ is damaged: {wrong}." for name, wrong in folder.damaged().items()]
     if not steps:  # nothing to go on from, which needs neither
         return damages
@@ -162,7 +162,7 @@ def _damaged(folder: RunFolder, steps: list[int], values: dict[str, Any]) -> lis
 
 
 def _updates(folder: RunFolder) -> int:
-    """How many lines the metrics have."""
+    """Return how many lines the metrics have."""
     try:
         with open_regular(folder.metrics) as file:
             stat = os.fstat(file.fileno())
@@ -174,11 +174,11 @@ def _updates(folder: RunFolder) -> int:
 @lru_cache(1000)  # asked of the same files every two seconds
 def _lines(path: Path, mtime: int, size: int) -> int:
     with open_regular(path) as file:
-        return sum(piece.count(b"\n") for piece in iter(lambda: file.read(PIECE), b""))
+        return sum(piece.count(b"\n") for piece in iter(lambda: file.read(CHUNK_BYTES), b""))
 
 
 def _judge(values: dict[str, Any]) -> tuple[State, str]:
-    """The state, and in a sentence why, in the order in which one can be sure."""
+    """Return the state and its cause, from what is certain to what is likely."""
     written = values.get("state")
     if written in ENDED:
         return written, str(values.get("cause", ""))
@@ -214,7 +214,7 @@ def _advice(folder: RunFolder, state: State, steps: list[int], damaged: bool) ->
 
 
 def _due(folder: RunFolder) -> int:
-    """The number of steps of a run whose status does not say it."""
+    """Return the number of steps of a run whose status does not say it."""
     try:
         return folder.recipe().training.steps
     except ValueError:
@@ -222,17 +222,17 @@ def _due(folder: RunFolder) -> int:
 
 
 def process(values: dict[str, Any]) -> psutil.Process | None:
-    """The worker that wrote these values, if it is alive: a process of that number that started at that moment."""
+    """Return the worker that wrote these values, if it is alive: the process with that id and start time."""
     try:
         candidate = psutil.Process(int(values["pid"]))
-        same = abs(candidate.create_time() - float(values["created"])) < SAME_START
+        same = abs(candidate.create_time() - float(values["created"])) < MAX_CLOCK_DRIFT_SECONDS
         return candidate if same and candidate.status() != psutil.STATUS_ZOMBIE else None
     except (psutil.Error, KeyError, TypeError, ValueError, OverflowError):
         return None
 
 
 def this_process(pid: int | None = None) -> dict[str, Any]:
-    """What identifies a process, for `process` to find it by."""
+    """Return what identifies a process, for `process` to find it by."""
     this = psutil.Process(pid)
     return {"pid": this.pid, "created": this.create_time(), "host": platform.node()}
 
@@ -241,7 +241,7 @@ children: dict[int, subprocess.Popen[bytes]] = {}  # the workers that this proce
 
 
 def _exit_code(pid: int) -> int | None:
-    """How a worker that this process started has ended, where it did."""
+    """Return how a worker that this process started has ended, where it did."""
     if (child := children.get(pid)) is None:
         return None
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -254,7 +254,7 @@ def write(folder: RunFolder, values: dict[str, Any]) -> None:
 
 
 def read(folder: RunFolder) -> dict[str, Any]:
-    """What the worker wrote last; nothing where there is no such file or it is damaged."""
+    """Read what the worker wrote last; empty where there is no such file or it is damaged."""
     try:
         values = read_json(folder.status)
     except ValueError:
@@ -264,12 +264,12 @@ def read(folder: RunFolder) -> dict[str, Any]:
 
 def _whole(values: dict[str, Any], name: str) -> int:
     value = values.get(name)
-    return value if type(value) is int and 0 <= value <= LARGEST else 0
+    return value if type(value) is int and 0 <= value <= MAX_STATUS_NUMBER else 0
 
 
 def _number(values: dict[str, Any], name: str) -> float | None:
     value = values.get(name)
-    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= LARGEST:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= MAX_STATUS_NUMBER:
         return None
     return float(value)
 

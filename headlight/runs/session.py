@@ -1,4 +1,4 @@
-"""A run from a checkpoint on: steps, evaluations, snapshots and checkpoints."""
+"""Train a run from a checkpoint on: steps, evaluations, snapshots and checkpoints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headlight.machine import give_back
 from headlight.runs import averaging, state
 from headlight.runs.folder import VALIDATION, RunFolder
 from headlight.runs.metrics import Journal, metrics_line
-from headlight.runs.speaker import Speaker
+from headlight.runs.status_writer import StatusWriter
 from headlight.teaching.mistakes import MISTAKES
 from transformer.batches import BatchStream
 from transformer.checkpoint.native import save_weights
@@ -27,22 +27,22 @@ from transformer.training.loop import Trainer
 from transformer.training.processes import Processes
 from transformer.translator import Translator
 
-GIVE_BACK = 10  # steps: batches of ever new shapes fragment the freed memory, 3 GB after 400 steps
-PATIENT = 60.0  # seconds that a step may take without a report, at least; and an evaluation ten times that
+RETURN_MEMORY_STEPS = 10  # batches of ever new shapes fragment the freed memory, 3 GB after 400 steps
+MIN_STEP_SECONDS = 60.0  # the shortest time allowed between heartbeats; ten times as long for an evaluation
 
 
 class PauseOrStop(KeyboardInterrupt):
-    """The worker was asked to "pause" or to "stop".
+    """Raised where the worker was asked to "pause" or to "stop".
 
-    A signal may bring it anywhere, as it does a KeyboardInterrupt, and whoever lets that through lets this through.
+    A signal can raise it anywhere, as a KeyboardInterrupt, so code that lets that through lets this through as well.
     """
 
 
 class WorkerSession:
-    """What one worker does. Each process has one; the first of them alone evaluates and writes."""
+    """The training of a run in one process. Only the first process evaluates and writes."""
 
-    def __init__(self, folder: RunFolder, processes: Processes, speaker: Speaker) -> None:
-        self.folder, self.processes, self.speaker = folder, processes, speaker
+    def __init__(self, folder: RunFolder, processes: Processes, writer: StatusWriter) -> None:
+        self.folder, self.processes, self.writer = folder, processes, writer
         self.recipe = folder.recipe()
         config = self.config = self.recipe.training
         self.checkpoint, optimizer, position = state.load(folder.checkpoint(folder.steps()[-1]))
@@ -58,7 +58,7 @@ class WorkerSession:
             self.position = position = replace(self.position, best=position.step, score=-1.0)
         self.stream = BatchStream(Packed(folder.data), config.batch_tokens, model.config.pad_id, config.seed)
         self.stream.restore((position.epoch, position.batch))
-        speaker.say(
+        writer.log(
             f"{count_parameters(self.checkpoint.model):,} parameters{', sharded' if processes.sharded else ''}, "
             f"on {processes.device}, {processes.count} x {torch.get_num_threads()} threads, "
             f"from step {position.step:,} to {config.steps:,}"
@@ -66,17 +66,17 @@ class WorkerSession:
         if processes.first:
             state.tidy(folder, position)
             self.journal = Journal(folder, position.step, self.recipe.tensorboard)
-            if self.journal.mended:
-                speaker.mended(self.journal.mended)
-            speaker.values["lost_lines"] = self.journal.lost
+            if self.journal.repair:
+                writer.report_repair(self.journal.repair)
+            writer.values["lost_lines"] = self.journal.lost
             pairs = JsonLines(folder.data / VALIDATION, origin="origin")
             self.evaluator = Evaluator.of(self.checkpoint, "The validation", pairs)
             self.watched = self._readable()
 
-    def train(self, asked: Callable[[], str | None]) -> str:
-        """Trains until the last step. Raises Asked, after a checkpoint, when `asked()` says so before one of them.
+    def train(self, request: Callable[[], str | None]) -> str:
+        """Train until the last step, and return the cause where it ends early, else "".
 
-        Returns why, where the end came early.
+        Raises PauseOrStop, after writing a checkpoint, when `request()` returns "pause" or "stop" before a step.
         """
         config, trainer, snapshots = self.config, self.trainer, snapshot_steps(self.config)
         batches, begun, first = iter(self.stream), time.perf_counter(), self.trainer.step
@@ -85,9 +85,9 @@ class WorkerSession:
         while trainer.step < config.steps:
             if config.patience and self.position.waited >= config.patience:
                 return f"{config.patience} evaluations were no better than that of step {self.position.best:,}."
-            if what := asked():
+            if requested := request():
                 self._save()
-                raise PauseOrStop(what)
+                raise PauseOrStop(requested)
             epoch = self.stream.state()[0]
             report = trainer.update(batches, epoch)
             step, seconds = report.step, self.position.seconds + report.seconds
@@ -101,10 +101,10 @@ class WorkerSession:
                 self.journal.add(metrics_line(report, epoch, evaluation, watched))
             if due or step % config.checkpoint_every == 0:
                 self._save()
-            if step % GIVE_BACK == 0:
+            if step % RETURN_MEMORY_STEPS == 0:
                 give_back()
             left = (time.perf_counter() - begun) / (step - first) * (config.steps - step)
-            self.speaker.beat("training", max(PATIENT, 20 * report.seconds), step=step, seconds_left=left)
+            self.writer.heartbeat("training", max(MIN_STEP_SECONDS, 20 * report.seconds), step=step, seconds_left=left)
         return ""
 
     def close(self) -> None:
@@ -112,15 +112,15 @@ class WorkerSession:
             self.journal.close()
 
     def _evaluate(self) -> Evaluation | None:
-        """How good the model is now; known to the first process, and whether it is the best, to all."""
+        """Evaluate the model in the first process, and tell all processes whether it is the best so far."""
         self._gather()
         evaluation = None
         step, position = self.trainer.step, self.position
         if self.processes.first:
-            self.speaker.beat("evaluating", 10 * PATIENT, step=step)
+            self.writer.heartbeat("evaluating", 10 * MIN_STEP_SECONDS, step=step)
             evaluation = self.evaluator(self.checkpoint)
             for part, scores in {"validation": evaluation, **evaluation.parts}.items():
-                self.speaker.say(
+                self.writer.log(
                     f"Step {step:,}: {part} loss {scores.loss:.3f}, perplexity {scores.perplexity:.2f}, "
                     f"BLEU {scores.bleu:.2f}, chrF {scores.chrf:.2f}, exact {scores.exact:.1%} "
                     f"of {scores.sentences:,} sentences"
@@ -133,22 +133,22 @@ class WorkerSession:
         return evaluation
 
     def _watch(self) -> list[dict[str, Any]]:
-        """What the model makes of the watched sentences now."""
+        """Translate the watched sentences greedily."""
         translations = Translator(self.checkpoint).translate_batch(self.watched, beam_size=1)
         return [
-            {"text": text, "translation": one.text, "log_prob": one.log_prob}
-            for text, one in zip(self.watched, translations, strict=True)
+            {"text": text, "translation": translation.text, "log_prob": translation.log_prob}
+            for text, translation in zip(self.watched, translations, strict=True)
         ]
 
     def _readable(self) -> list[str]:
-        """The watched sentences, less those that this model cannot read."""
+        """Return the watched sentences that the model can read, and log why it cannot read the others."""
         translator, readable = Translator(self.checkpoint), []
         for text in self.recipe.watch:
             try:
                 translator.encode(text)
                 readable.append(text)
             except ValueError as error:
-                self.speaker.say(f"Not watched: {text!r:.60}. {error}")
+                self.writer.log(f"Not watched: {text!r:.60}. {error}")
         return readable
 
     def _snapshot(self) -> None:
@@ -159,7 +159,7 @@ class WorkerSession:
             save_weights(self.checkpoint.model, path, bits=16)
 
     def _save(self) -> None:
-        """A checkpoint of this moment, unless there is one."""
+        """Write a checkpoint, unless this step has one."""
         if self.position.step == self.trainer.step:
             return
         self._gather()
@@ -170,21 +170,21 @@ class WorkerSession:
         if self.processes.first:
             state.save(self.folder, self.checkpoint, optimizer, self.position)
             if self.config.average:
-                averaging.keep(self.folder, self.position.step, self.config.average)
+                averaging.save(self.folder, self.position.step, self.config.average)
 
     def _gather(self) -> None:
-        """Where each process holds a part of the weights: all of them, for the first."""
+        """Copy all weights to the first process where each process holds a shard."""
         if not self.processes.sharded:
             return
-        held = dict(self.checkpoint.model.named_parameters())
+        whole = dict(self.checkpoint.model.named_parameters())
         for name, parameter in self.trainer.model.named_parameters():
             full = self.processes.whole(parameter.detach())
             if self.processes.first:
-                held[name].detach().copy_(full)  # counted as a change, as writing through `data` is not
+                whole[name].detach().copy_(full)  # counted as a change, as writing through `data` is not
 
 
 def snapshot_steps(config: TrainConfig) -> set[int]:
-    """When to keep a snapshot: before the first step, then quadratically spaced, since heads form early if at all."""
+    """Return the steps of snapshots: 0, then quadratically spaced ones, since heads form early if at all."""
     count = config.snapshots
     later = {max(1, round(config.steps * (i / count) ** 2)) for i in range(1, count + 1)} if count else set()
     return {0, *later} if later else later

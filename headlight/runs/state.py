@@ -36,7 +36,7 @@ from transformer.training.loop import Trainer
 
 ADAM = ("step", "exp_avg", "exp_avg_sq")
 KEPT = 2  # checkpoints, beside the best: one may be damaged
-MOST_BATCHES = 10_000  # in a step
+MAX_BATCHES = 10_000  # in a step
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Position:
 
     @classmethod
     def read(cls, path: Path) -> Position:
-        """What a training.json says; unknown fields are left alone. Raises ValueError naming what is wrong."""
+        """Read a training.json; unknown fields are ignored. Raises ValueError naming what is wrong."""
         values = read_json(path)
         if not isinstance(values, dict):
             raise ValueError(f"{short(path)} does not say where a run stands.")
@@ -81,7 +81,7 @@ def _is(value: object, kind: Any) -> bool:
 
 
 def optimizer_tensors(trainer: Trainer) -> dict[str, Tensor]:
-    """Adam's state by name, whole, on the CPU. Every process must ask."""
+    """Gather Adam's state by name on the CPU. Every process must call this."""
     tensors = {}
     for name, parameter in trainer.model.named_parameters():
         for part, value in trainer.optimizer.state.get(parameter, {}).items():
@@ -90,7 +90,7 @@ def optimizer_tensors(trainer: Trainer) -> dict[str, Tensor]:
 
 
 def save(folder: RunFolder, checkpoint: Checkpoint, optimizer: dict[str, Tensor], position: Position) -> None:
-    """Writes the checkpoint of `position`, points to it, and removes those that are not kept (see `tidy`)."""
+    """Write the checkpoint of `position`, link to it, and remove old ones (see `tidy`)."""
     part, final = folder.checkpoints / "new.part", folder.checkpoint(position.step)
     remove(part)
     try:
@@ -111,7 +111,7 @@ def save(folder: RunFolder, checkpoint: Checkpoint, optimizer: dict[str, Tensor]
 
 
 def tidy(folder: RunFolder, position: Position) -> None:
-    """`last` and `best` point where they should; of the whole checkpoints, the last two and the best are kept."""
+    """Repair the links `last` and `best`, and remove intact checkpoints but the last two and the best."""
     folder.checkpoints.mkdir(exist_ok=True)
     _point(folder.checkpoints / "last", folder.checkpoint(position.step))
     _point(folder.checkpoints / "best", folder.checkpoint(position.best))
@@ -134,7 +134,7 @@ def _point(pointer: Path, target: Path) -> None:
 
 
 def check(path: Path) -> None:
-    """Reads every byte of a checkpoint. Raises ValueError in a sentence where it is not whole."""
+    """Read every byte of a checkpoint. Raises ValueError where it is damaged."""
     if wrong := state_flaw(path) or intact.changed(path):
         raise ValueError(f"{wrong}.")
     if intact.recorded(path):
@@ -145,7 +145,7 @@ def check(path: Path) -> None:
         raise ValueError("model.safetensors has weights that are not numbers.")
     if f"step-{position.step:07d}" != path.name:
         raise ValueError(f"{POSITION} says that it is of another step.")
-    batches = MOST_BATCHES * position.step
+    batches = MAX_BATCHES * position.step
     if max(position.epoch, position.batch) > batches or max(position.best, position.waited) > position.step:
         raise ValueError(f"{POSITION} has a number that {position.step:,} steps cannot lead to.")
     try:
@@ -156,7 +156,7 @@ def check(path: Path) -> None:
 
 
 def load(path: Path) -> tuple[Checkpoint, dict[str, Tensor], Position]:
-    """What `save` wrote. Raises ValueError naming the file that is missing or wrong."""
+    """Read what `save` wrote. Raises ValueError naming the file that is missing or wrong."""
     position = Position.read(path / POSITION)
     checkpoint = checkpoints.load(path)
     try:
@@ -172,7 +172,7 @@ def load(path: Path) -> tuple[Checkpoint, dict[str, Tensor], Position]:
 
 
 def _flush(path: Path) -> None:
-    """Until the disk has it: a rename may outlive a power cut that the bytes before it did not."""
+    """Flush a file to the disk: a rename can survive a power cut that the bytes before it did not."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe is refused by the next line, not waited for
     try:
         os.fsync(descriptor)
@@ -181,7 +181,7 @@ def _flush(path: Path) -> None:
 
 
 def adam(model: Transformer, optimizer: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    """Of each parameter the state that `optimizer_tensors` gave; of none before the first step.
+    """Return the state of each parameter from the names of `optimizer_tensors`; empty before the first step.
 
     Raises ValueError where the state is that of another network.
     """
@@ -196,7 +196,7 @@ def adam(model: Transformer, optimizer: dict[str, Tensor]) -> dict[str, dict[str
 
 
 def restore(trainer: Trainer, optimizer: dict[str, Tensor], position: Position) -> None:
-    """Puts the trainer where `position` is. Raises ValueError where the state is that of another network."""
+    """Set the trainer to `position`. Raises ValueError where the state is of another network."""
     trainer.step = position.step
     if position.scaler:
         trainer.scaler.load_state_dict(position.scaler)

@@ -16,24 +16,24 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
-from headlight.folders import HOUSE, model
+from headlight.folders import ROOT, model
 from headlight.machine import threads
 from headlight.runs import run_status
 from headlight.runs.folder import RunFolder
 from headlight.runs.intact import LIST, STATE
-from headlight.runs.mending import corpus_flaw, damaged
 from headlight.runs.metrics import require_tensorboard
 from headlight.runs.recipe import Recipe
+from headlight.runs.repair import corpus_flaw, damaged_checkpoints
 from headlight.runs.run_status import Status, status
 from transformer.access import require_private
 from transformer.files import write_json
 from transformer.quoting import short
 
-LAUNCH = 120.0  # seconds that a worker may take until its first word
+LAUNCH_SECONDS = 120.0  # that a worker may take until its first heartbeat
 
 
-def _after_the_app(worker: int) -> None:
-    """The app answers first where both want the processor; alone, the worker has all of it."""
+def _lower_priority(worker: int) -> None:
+    """Lower the priority of the worker, so that the app answers first where both want the processor."""
     with contextlib.suppress(AttributeError, OSError):  # no such thing on Windows; or it has ended already
         os.setpriority(os.PRIO_PROCESS, worker, 10)
     # Linux may share the processor between sessions first: then the number above counts only within the worker's own.
@@ -42,7 +42,7 @@ def _after_the_app(worker: int) -> None:
 
 
 def spawn(folder: RunFolder) -> int:
-    """A worker in a process and a session of its own, which goes on when this process ends: its number."""
+    """Start a worker in a process and session of its own, which outlives this process, and return its process id."""
     with open(folder.log, "ab") as log:
         worker = subprocess.Popen(
             [sys.executable, "-m", "headlight", "work", str(folder.path.resolve())],
@@ -52,17 +52,17 @@ def spawn(folder: RunFolder) -> int:
             start_new_session=True,
             env=environment(folder.recipe()),
         )
-    _after_the_app(worker.pid)
+    _lower_priority(worker.pid)
     run_status.children[worker.pid] = worker
     Thread(target=worker.wait, daemon=True, name="reap").start()  # a child that nobody waits for stays a zombie
     return worker.pid
 
 
-Launcher = Callable[[RunFolder], int]  # gives the number of the process that is going to work in the folder
+Launcher = Callable[[RunFolder], int]  # starts a worker for the folder, and returns its process id
 
 
 def start(recipe: Recipe, path: str | Path, launcher: Launcher = spawn) -> RunFolder:
-    """Makes the run's folder and launches its worker.
+    """Create the run's folder and launch its worker.
 
     Raises ValueError where the folder exists, or the data cannot be opened; then nothing is left behind.
     """
@@ -72,7 +72,7 @@ def start(recipe: Recipe, path: str | Path, launcher: Launcher = spawn) -> RunFo
 
 
 def claim(recipe: Recipe, path: str | Path) -> RunFolder:
-    """Makes the folder of a new run, which is whose first makes it. Raises ValueError where it exists."""
+    """Create the folder of a new run. Raises ValueError where it exists, even if it appeared just now."""
     require_private()
     folder = RunFolder(path)
     if folder.path.exists():
@@ -97,22 +97,22 @@ def claim(recipe: Recipe, path: str | Path) -> RunFolder:
 
 
 def launch(folder: RunFolder, launcher: Launcher = spawn) -> None:
-    """Gives the run a worker. Raises ValueError where it has one."""
+    """Launch a worker for the run. Raises ValueError where it has one."""
     require_private()
     steps = folder.recipe().training.steps
-    _idle(folder)
+    _require_no_worker(folder)
     with folder.locked(patience=5.0):  # the worker waits for it, so nobody else comes between
-        before = _idle(folder)
-        mended = folder.clear()
+        before = _require_no_worker(folder)
+        repairs = folder.set_aside_wrong_kinds()
         folder.control.unlink(missing_ok=True)
         now = time.time()
         values = {"state": "queued", "step": before.saved_step or 0, "steps": steps, "started": before.started or now}
-        values |= {"mended": mended} if mended else {}
-        values |= {**run_status.this_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH}
+        values |= {"mended": repairs} if repairs else {}
+        values |= {**run_status.this_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH_SECONDS}
         run_status.write(folder, values)
 
 
-def _idle(folder: RunFolder) -> Status:
+def _require_no_worker(folder: RunFolder) -> Status:
     now = status(folder.path)
     if now.alive:
         raise ValueError(f"{short(folder.path)} is {now.state} already.")
@@ -120,13 +120,13 @@ def _idle(folder: RunFolder) -> Status:
 
 
 def environment(recipe: Recipe) -> dict[str, str]:
-    """The environment of a worker of this recipe."""
-    path = os.pathsep.join(filter(None, [str(HOUSE), os.environ.get("PYTHONPATH")]))
+    """Return the environment of a worker of this recipe."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     return {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", **worker_environment(threads(recipe.threads))}
 
 
 def worker_environment(count: int) -> dict[str, str]:
-    """What a worker must find before its first line: how its threads wait, and how it keeps memory."""
+    """Return the environment variables of a worker: how its threads wait, and how its allocator keeps memory."""
     return {
         "OMP_NUM_THREADS": str(count),
         "GOMP_SPINCOUNT": "5000",  # a thread that waits soon sleeps: one that spins takes the core from the app
@@ -140,29 +140,29 @@ def worker_environment(count: int) -> dict[str, str]:
 
 
 def pause(path: str | Path) -> None:
-    """Asks the worker to write a checkpoint and end. Raises ValueError where there is none."""
-    _ask(path, "pause")
+    """Ask the worker to write a checkpoint and end. Raises ValueError where the run has no worker."""
+    _request(path, "pause")
 
 
 def stop(path: str | Path) -> None:
-    """As `pause`, for a run that is not meant to go on; it can all the same."""
-    _ask(path, "stop")
+    """Ask as `pause` does, for a run that is not meant to go on; it can still be resumed."""
+    _request(path, "stop")
 
 
-def _ask(path: str | Path, what: str) -> None:
+def _request(path: str | Path, request: str) -> None:
     require_private()
     folder, now = RunFolder(path), status(path)
     if not now.alive:
-        raise ValueError(f"{short(path)} has no worker that could {what}; it is {now.state}.")
-    folder.ask(what)
+        raise ValueError(f"{short(path)} has no worker that could {request}; it is {now.state}.")
+    folder.post_request(request)
     values = run_status.read(folder)
-    # One that is still being launched would die of the signal; it looks for what it is asked before it begins.
+    # A worker that is still being launched would die of the signal; it looks for a request before it begins.
     if values.get("state") == "running" and (worker := run_status.process(values)) is not None:
         worker.terminate()
 
 
 def kill(path: str | Path) -> None:
-    """Ends a worker that does not answer; the run can be resumed from its last checkpoint."""
+    """Kill a worker that does not answer; the run can be resumed from its last checkpoint."""
     require_private()
     values = run_status.read(RunFolder(path))
     worker = run_status.process(values)
@@ -177,9 +177,9 @@ def kill(path: str | Path) -> None:
 
 
 def resume(path: str | Path, launcher: Launcher = spawn) -> None:
-    """Goes on from the last checkpoint with exactly the numbers of a run that was never interrupted.
+    """Resume from the last checkpoint, with exactly the numbers of a run that was never interrupted.
 
-    Raises ValueError where the run has a worker, or has finished and there is nothing to mend.
+    Raises ValueError where the run has a worker, or has finished and there is nothing to repair.
     """
     require_private()
     before = status(path)
@@ -189,17 +189,17 @@ def resume(path: str | Path, launcher: Launcher = spawn) -> None:
 
 
 def _incomplete(run: Status) -> bool:
-    """Whether something of what a finished run had is lost; a run of an older version had nothing to go on from."""
+    """Whether a finished run has lost files that its training needs; runs of older versions had no such files."""
     folder = RunFolder(run.folder)
     if run.damaged or run.saved_step is None:
         return bool(run.damaged)
     if run.saved_step < run.step:
         return True
-    return bool(damaged(folder) or corpus_flaw(folder, folder.checkpoint(run.saved_step)))
+    return bool(damaged_checkpoints(folder) or corpus_flaw(folder, folder.checkpoint(run.saved_step)))
 
 
 def extend(path: str | Path, steps: int, launcher: Launcher = spawn) -> None:
-    """Goes on from the last checkpoint until `steps` steps in all.
+    """Resume from the last checkpoint until `steps` steps in all.
 
     Raises ValueError where the run has a worker, has made as many steps, or keeps no state to go on from.
     """
@@ -216,12 +216,12 @@ def extend(path: str | Path, steps: int, launcher: Launcher = spawn) -> None:
             f"steps is {steps}; {short(path)} has made {before.saved_step:,} steps already, so choose more."
         )
     recipe = folder.recipe()
-    folder.keep(replace(recipe, training=replace(recipe.training, steps=steps)))
+    folder.write_recipe(replace(recipe, training=replace(recipe.training, steps=steps)))
     launch(folder, launcher)
 
 
 def delete(path: str | Path) -> None:
-    """Removes a run's folder and all that is in it. Raises ValueError where it has a worker, or is no run's."""
+    """Delete a run's folder. Raises ValueError where the run has a worker, or there is no run in the folder."""
     require_private()
     folder = RunFolder(path)
     folder.recipe()

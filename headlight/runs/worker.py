@@ -1,7 +1,6 @@
-"""The worker: one process that trains the run in a folder, from wherever it stands to its end.
+"""The worker: one process that trains the run in a folder from its latest checkpoint to its end.
 
-A new run first gets its vocabulary, its corpus as token ids and a checkpoint of step 0; from there on, starting and
-going on are the same.
+A new run first gets its vocabulary, its corpus as token ids and a checkpoint of step 0, and then resumes from that.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ import torch
 
 from headlight.machine import threads
 from headlight.runs.folder import RunFolder
-from headlight.runs.mending import mend
 from headlight.runs.preparing import prepare
+from headlight.runs.repair import repair
 from headlight.runs.run_status import State
 from headlight.runs.session import PauseOrStop, WorkerSession
-from headlight.runs.speaker import Speaker
+from headlight.runs.status_writer import StatusWriter
 from transformer.quoting import worded
 from transformer.training.loop import Diverged
 from transformer.training.processes import Processes
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a full disk, a used-up quota and a limit of size answer
+DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no space, quota exceeded, file too large
 
 
 def work(path: str | Path) -> State:
-    """Trains the run in the folder, and returns how that ended.
+    """Train the run in the folder, and return the state in which it ended.
 
     Raises ValueError where there is no run in it, or another process is working there.
     """
@@ -43,42 +42,42 @@ def work(path: str | Path) -> State:
         with folder.locked(patience=10.0) if processes.first else contextlib.nullcontext():
             if processes.count == 1:  # several are given their cores by their launcher
                 torch.set_num_threads(threads(recipe.threads))
-            mended = folder.clear() if processes.first else []
-            speaker = Speaker(folder, silent=not processes.first)
-            for text in mended:
-                speaker.mended(text)
-            state, cause = _outcome(folder, lambda: _train(folder, processes, speaker))
-            speaker.end(state, cause)
+            repairs = folder.set_aside_wrong_kinds() if processes.first else []
+            writer = StatusWriter(folder, silent=not processes.first)
+            for text in repairs:
+                writer.report_repair(text)
+            state, cause = _outcome(folder, lambda: _train(folder, processes, writer))
+            writer.end(state, cause)
     return state
 
 
-def _train(folder: RunFolder, processes: Processes, speaker: Speaker) -> str:
+def _train(folder: RunFolder, processes: Processes, writer: StatusWriter) -> str:
     signals = Signals()
     with signals.caught():
-        speaker.begin(folder.recipe().training.steps)
+        writer.begin(folder.recipe().training.steps)
         if processes.first:
-            with signals.at_once(lambda: PauseOrStop(folder.asked() or "pause")):
-                mend(folder, speaker)
+            with signals.at_once(lambda: PauseOrStop(folder.request() or "pause")):
+                repair(folder, writer)
                 if not folder.steps():
-                    prepare(folder, speaker)
+                    prepare(folder, writer)
         processes.wait()
-        session = WorkerSession(folder, processes, speaker)
+        session = WorkerSession(folder, processes, writer)
         with contextlib.closing(session):
-            return session.train(lambda: _asked(folder, processes, signals))
+            return session.train(lambda: _request(folder, processes, signals))
 
 
-def _asked(folder: RunFolder, processes: Processes, signals: Signals) -> str | None:
-    """Whether any of the processes has been asked to "pause" or to "stop"."""
-    asked = folder.asked() if processes.first else None
-    asked = asked or ("pause" if signals.came else None)
+def _request(folder: RunFolder, processes: Processes, signals: Signals) -> str | None:
+    """Return "pause" or "stop" where any of the processes has been asked to, else None."""
+    request = folder.request() if processes.first else None
+    request = request or ("pause" if signals.came else None)
     if processes.count == 1:
-        return asked
-    votes = processes.sum({None: 0.0, "pause": 1.0, "stop": 1000.0}[asked])
+        return request
+    votes = processes.sum({None: 0.0, "pause": 1.0, "stop": 1000.0}[request])
     return "stop" if votes >= 1000.0 else "pause" if votes else None
 
 
 class Signals:
-    """SIGTERM and SIGINT: noted, and looked at between two steps, or raised at once where nothing can be lost."""
+    """Handle SIGTERM and SIGINT: the training looks at `came` between two steps; `at_once` raises an error instead."""
 
     def __init__(self) -> None:
         self.came = False
@@ -110,11 +109,11 @@ class Signals:
 
 
 def _outcome(folder: RunFolder, train: Callable[[], str]) -> tuple[State, str]:
-    """How `train` ended, and why, whatever it raised."""
+    """Run `train`, and return the state in which it ended and the cause, whatever it raised."""
     try:
         return "finished", train()
-    except PauseOrStop as asked:
-        return ("stopped" if asked.args[0] == "stop" else "paused"), ""
+    except PauseOrStop as request:
+        return ("stopped" if request.args[0] == "stop" else "paused"), ""
     except Diverged as error:
         return "diverged", str(error)
     except Exception as error:
@@ -123,16 +122,16 @@ def _outcome(folder: RunFolder, train: Callable[[], str]) -> tuple[State, str]:
                 shutil.rmtree(folder.data, ignore_errors=True)
             free = shutil.disk_usage(folder.path).free
             return "out of disk", f"Nothing more can be written: {free / 1e6:,.1f} MB are free on the disk."
-        if not isinstance(error, ValueError):  # which say all there is to say
+        if not isinstance(error, ValueError):  # a ValueError is a message for people
             traceback.print_exc()
         return "crashed", (worded(error).strip().splitlines() or [type(error).__name__])[0][:300]
 
 
 def _disk_is_full(error: BaseException | None) -> bool:
     while error is not None:
-        if isinstance(error, OSError) and error.errno in FULL:
+        if isinstance(error, OSError) and error.errno in DISK_FULL_ERRORS:
             return True
-        if any(f"(os error {number})" in str(error) for number in FULL):  # as safetensors says it
+        if any(f"(os error {number})" in str(error) for number in DISK_FULL_ERRORS):  # as safetensors says it
             return True
         error = error.__cause__ or error.__context__
     return False

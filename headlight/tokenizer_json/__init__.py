@@ -16,14 +16,14 @@ import tokenizers
 from headlight.tokenizer_json.fields import shown
 from headlight.tokenizer_json.known import is_own
 from headlight.tokenizer_json.models import added_tokens, model
-from headlight.tokenizer_json.steps import MOST_GROWTH, MOST_GROWTH_BACK, Effort, decoder, normalizer, pre_tokenizer
+from headlight.tokenizer_json.steps import MAX_GROWTH, MAX_GROWTH_BACK, Effort, decoder, normalizer, pre_tokenizer
 from headlight.tokenizer_json.trial import tried
 
 __all__ = ["opened", "rebuilt", "shown"]
 
 
 def opened(content: Any) -> tokenizers.Tokenizer:
-    """The tokenizer that the JSON `content` describes, without what stands around a text.
+    """Build the tokenizer that the JSON `content` describes, without its post-processing and truncation.
 
     Raises ValueError with what is wrong, such as "it uses the decoder 'X', which is not supported".
     """
@@ -40,13 +40,13 @@ def opened(content: Any) -> tokenizers.Tokenizer:
 
 
 def rebuilt(content: Any) -> dict[str, Any]:
-    """What cuts a text and puts it together again. What stands around a text, and how long it is, is left out.
+    """Check and rebuild the JSON of a tokenizer, without its post-processing and truncation.
 
     Raises ValueError for a part that is not known, or costs more than any tokenizer's.
     """
     if not isinstance(content, dict) or not isinstance(content.get("model"), dict):
         raise ValueError("it has no model")
-    there, back = Effort(MOST_GROWTH), Effort(MOST_GROWTH_BACK)
+    there, back = Effort(MAX_GROWTH), Effort(MAX_GROWTH_BACK)
     return {
         "version": "1.0",
         "truncation": None,

@@ -12,16 +12,16 @@ import binascii
 import sys
 from array import array
 
-LARGEST = 2**22  # bytes; the largest that SentencePiece ships has 300,000
-LONGEST = 64  # characters that one becomes; Unicode's longest compatibility decomposition has 18
+MAX_CHARSMAP_BYTES = 2**22  # the largest that SentencePiece ships has 300,000
+MAX_REPLACEMENT_CHARACTERS = 64  # for one character; Unicode's longest compatibility decomposition has 18
 _BLOCK = 256  # units; the children of one are in the same block
 _VALUE = 1 << 31  # marks a unit that holds the place of a replacement
 
 
 def growth(encoded: str) -> int:
-    """How many characters one may become. Raises ValueError, which goes on after "a table that", for a broken one."""
-    if len(encoded) > 2 * LARGEST:
-        raise ValueError(f"has over {LARGEST:,} bytes")
+    """Return the most characters that one can become. Raises ValueError, to read after "a table that", if broken."""
+    if len(encoded) > 2 * MAX_CHARSMAP_BYTES:
+        raise ValueError(f"has over {MAX_CHARSMAP_BYTES:,} bytes")
     try:
         content = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
@@ -37,12 +37,12 @@ def growth(encoded: str) -> int:
         texts.decode("utf-8")
     except UnicodeDecodeError:
         raise ValueError("has replacements that are not UTF-8") from None
-    return max((len(_text(texts, place)) for place in _places(units, len(texts))), default=1) or 1
+    return max((len(_text(texts, offset)) for offset in _offsets(units, len(texts))), default=1) or 1
 
 
-def _places(units: array[int], most: int) -> set[int]:
-    """Where the replacements begin. The unit at p has its children at (p ^ its offset) ^ their bytes."""
-    places = set()
+def _offsets(units: array[int], most: int) -> set[int]:
+    """Return the offsets of the replacements. The unit at p has its children at (p ^ its offset) ^ their bytes."""
+    offsets = set()
     for at, unit in enumerate(units):
         if unit & _VALUE:
             continue
@@ -50,19 +50,19 @@ def _places(units: array[int], most: int) -> set[int]:
         if children - children % _BLOCK + _BLOCK > len(units):
             raise ValueError("points out of itself")
         if unit & 1 << 8:
-            place = units[children] & ~_VALUE
-            if place >= most:
+            offset = units[children] & ~_VALUE
+            if offset >= most:
                 raise ValueError("points out of itself")
-            places.add(place)
-    return places
+            offsets.add(offset)
+    return offsets
 
 
-def _text(texts: bytes, place: int) -> str:
-    """From there up to the next zero."""
-    end = texts.find(b"\0", place, place + 4 * LONGEST + 1)
+def _text(texts: bytes, offset: int) -> str:
+    """Return the text from `offset` up to the next zero."""
+    end = texts.find(b"\0", offset, offset + 4 * MAX_REPLACEMENT_CHARACTERS + 1)
     if end < 0:
-        raise ValueError(f"makes over {LONGEST} characters of one")
+        raise ValueError(f"makes over {MAX_REPLACEMENT_CHARACTERS} characters of one")
     try:
-        return texts[place:end].decode("utf-8")
+        return texts[offset:end].decode("utf-8")
     except UnicodeDecodeError:
         raise ValueError("points into the middle of a character") from None

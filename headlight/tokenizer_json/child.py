@@ -31,7 +31,7 @@ def limit() -> None:
 
 
 def fault(text: str) -> str:
-    """What is wrong with the tokenizer, nothing if it works. That a text has no tokens is an answer too."""
+    """Return what is wrong with the tokenizer, nothing if it works. That a text has no tokens is an answer too."""
     import tokenizers
 
     try:

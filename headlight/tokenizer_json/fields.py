@@ -61,7 +61,7 @@ class Fields:
 
 
 def shown(value: Any) -> str:
-    """What was found, short enough for a sentence."""
+    """Return a value as text, short enough for a sentence."""
     text = str(value) if isinstance(value, BaseException) else repr(value) if _is_small(value) else type(value).__name__
     return text if len(text) <= 100 else f"{text[:100]}…"
 

@@ -9,17 +9,17 @@ from typing import Any
 from headlight.tokenizer_json.fields import Fields, shown
 from transformer.tokenizers import LONGEST_TOKEN, is_short
 
-MOST_TOKENS = 2_000_000
-MOST_MERGES = 5_000_000
-LARGEST_SCORE = 1e12  # sums of them must stay numbers
-LONGEST_WORD = 1_000  # characters that WordPiece cuts; it tries each part of each
+MAX_TOKENS = 2_000_000
+MAX_MERGES = 5_000_000
+MAX_SCORE = 1e12  # sums of them must stay numbers
+MAX_WORD_CHARACTERS = 1_000  # WordPiece tries each part of each
 
 
 def added_tokens(values: Any) -> list[dict[str, Any]]:
     """Tokens that are found in a text before it is cut, or stand for no text."""
     if values is None:
         return []
-    if not isinstance(values, list) or len(values) > MOST_TOKENS:
+    if not isinstance(values, list) or len(values) > MAX_TOKENS:
         raise ValueError("its added tokens are not a list")
     tokens = [_added_token(value) for value in values]
     plain = [token for token in tokens if not token["special"]]  # which are found in a text
@@ -36,7 +36,7 @@ def _added_token(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"it has {shown(value)} among its added tokens")
     fields = Fields(value, "an added token")
-    fields.number("id", 0, MOST_TOKENS)
+    fields.number("id", 0, MAX_TOKENS)
     fields.text("content")
     fields.flags("single_word", "lstrip", "rstrip", "normalized", "special")
     return fields.taken
@@ -51,7 +51,7 @@ def model(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _untold(values: dict[str, Any]) -> str:
-    """The kind of a model that does not say it, as in files of old."""
+    """Return the kind of a model that does not say it, as in files of old."""
     if "merges" in values:
         return "BPE"
     if isinstance(values.get("vocab"), list):
@@ -70,8 +70,8 @@ def _bpe(fields: Fields) -> dict[str, Any]:
 
 
 def _merges(values: Any, vocabulary: Mapping[str, int], prefix: str) -> Iterator[list[str]]:
-    if not isinstance(values, list) or len(values) > MOST_MERGES:
-        raise ValueError(f"its merges are not a list of at most {MOST_MERGES:,}")
+    if not isinstance(values, list) or len(values) > MAX_MERGES:
+        raise ValueError(f"its merges are not a list of at most {MAX_MERGES:,}")
     cut = len(prefix)
     for value in values:
         pair = value.split(" ") if isinstance(value, str) else value
@@ -95,14 +95,14 @@ def _word_level(fields: Fields) -> dict[str, Any]:
 def _word_piece(fields: Fields) -> dict[str, Any]:
     fields.text("unk_token")
     fields.text("continuing_subword_prefix")
-    fields.number("max_input_chars_per_word", 1, LONGEST_WORD)
+    fields.number("max_input_chars_per_word", 1, MAX_WORD_CHARACTERS)
     return {**fields.taken, "vocab": _vocabulary(fields)}
 
 
 def _unigram(fields: Fields) -> dict[str, Any]:
     entries = fields.values.get("vocab")
-    if not isinstance(entries, list) or not 0 < len(entries) <= MOST_TOKENS:
-        raise ValueError(f"its vocabulary is not a list of 1 to {MOST_TOKENS:,} pieces")
+    if not isinstance(entries, list) or not 0 < len(entries) <= MAX_TOKENS:
+        raise ValueError(f"its vocabulary is not a list of 1 to {MAX_TOKENS:,} pieces")
     for entry in entries:
         if not isinstance(entry, list) or len(entry) != 2 or not _is_score(entry[1]):
             raise ValueError(f"it has {shown(entry)} in its vocabulary, which is not a piece with a score")
@@ -114,18 +114,18 @@ def _unigram(fields: Fields) -> dict[str, Any]:
 
 
 def _is_score(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value) and abs(value) <= LARGEST_SCORE
+    return type(value) in (int, float) and math.isfinite(value) and abs(value) <= MAX_SCORE
 
 
 def _vocabulary(fields: Fields) -> dict[str, int]:
-    """Tokens with their ids, each its own."""
+    """Return the tokens with their ids, each a different one."""
     vocabulary = fields.values.get("vocab")
-    if not isinstance(vocabulary, dict) or len(vocabulary) > MOST_TOKENS:
-        raise ValueError(f"its vocabulary is not an object of at most {MOST_TOKENS:,} tokens")
+    if not isinstance(vocabulary, dict) or len(vocabulary) > MAX_TOKENS:
+        raise ValueError(f"its vocabulary is not an object of at most {MAX_TOKENS:,} tokens")
     for token, id in vocabulary.items():
         _require_token(token)
-        if type(id) is not int or not 0 <= id < MOST_TOKENS:
-            raise ValueError(f"its token {shown(token)} has the id {shown(id)}; ids are from 0 to {MOST_TOKENS - 1:,}")
+        if type(id) is not int or not 0 <= id < MAX_TOKENS:
+            raise ValueError(f"its token {shown(token)} has the id {shown(id)}; ids are from 0 to {MAX_TOKENS - 1:,}")
     if len(set(vocabulary.values())) < len(vocabulary):
         raise ValueError("two of its tokens have the same id")
     return vocabulary

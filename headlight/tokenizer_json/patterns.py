@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-LONGEST = 2**22  # characters; a class of all that a vocabulary knows has 100,000
+MAX_PATTERN_CHARACTERS = 2**22  # a class of all that a vocabulary knows has 100,000
 DEEPEST = 20  # groups inside groups
-MOST_REPEATS = 1_000
+MAX_REPEATS = 1_000
 
 _INTERVAL = re.compile(r"\{(\d{1,4})?(?:(,)(\d{1,4})?)?\}")
 # A class without classes in it, at once: those made from vocabularies have thousands of characters.
@@ -77,9 +77,9 @@ class _Item:
 
 @lru_cache(maxsize=4)  # a model is described, imported and opened, and its pattern may be a vocabulary long
 def cost(pattern: str) -> Cost:
-    """Raises ValueError, which goes on after "a pattern that", for one whose steps cannot be counted."""
-    if len(pattern) > LONGEST:
-        raise ValueError(f"has over {LONGEST:,} characters")
+    """Return how many steps matching takes. Raises ValueError, to read after "a pattern that", where it cannot."""
+    if len(pattern) > MAX_PATTERN_CHARACTERS:
+        raise ValueError(f"has over {MAX_PATTERN_CHARACTERS:,} characters")
     parser = _PatternParser(pattern)
     branches = parser.branches(0)
     if parser.at < len(pattern):
@@ -181,8 +181,8 @@ class _PatternParser:
                 raise ValueError("has a '{' that is not understood here")
             item.least = int(interval[1] or 0)
             item.most = item.least if not interval[2] else int(interval[3]) if interval[3] else None
-            if max(item.least, item.most or 0) > MOST_REPEATS or item.least > (item.most or MOST_REPEATS):
-                raise ValueError(f"repeats over {MOST_REPEATS:,} times")
+            if max(item.least, item.most or 0) > MAX_REPEATS or item.least > (item.most or MAX_REPEATS):
+                raise ValueError(f"repeats over {MAX_REPEATS:,} times")
         again = self.pattern[self.at : self.at + 1]
         if not item.once and (again and again in "*+?{" or not item.takes or item.looks):
             raise ValueError("repeats what is repeated, or a place")
@@ -202,7 +202,7 @@ def _cost_of_any(branches: list[list[_Item]], sure_after: bool) -> Cost:
 
 
 def _literal(branch: list[_Item]) -> str | None:
-    """The one text that a branch matches, in either case."""
+    """Return the one text that a branch matches, in either case."""
     if all(item.text and item.once for item in branch):
         return "".join(item.text for item in branch).casefold()
     return None

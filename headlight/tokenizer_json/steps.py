@@ -9,13 +9,13 @@ from typing import Any
 from headlight.tokenizer_json import charsmap, patterns
 from headlight.tokenizer_json.fields import Fields, shown
 
-MOST_STEPS = 100
+MAX_STEPS = 100
 DEEPEST = 10  # lists of steps inside lists of steps
-MOST_GROWTH = 1_500  # of a text; all that ALBERT does makes 1,296 characters of one at the very most
-MOST_GROWTH_BACK = 50  # of tokens that become a text
+MAX_GROWTH = 1_500  # of a text; all that ALBERT does makes 1,296 characters of one at the very most
+MAX_GROWTH_BACK = 50  # of tokens that become a text
 # What patterns may cost for each character: many texts to compare with, but few runs to go through again.
-MOST_TRIED = 2_000_000
-MOST_RUNS = 80
+MAX_TRIED = 2_000_000
+MAX_RUNS = 80
 
 BEHAVIOURS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 SCHEMES = ("first", "never", "always")
@@ -40,13 +40,13 @@ class Effort:
 
     def step(self, what: str) -> None:
         self.steps += 1
-        if self.steps > MOST_STEPS:
-            raise ValueError(f"it uses {what} after {MOST_STEPS} other steps")
+        if self.steps > MAX_STEPS:
+            raise ValueError(f"it uses {what} after {MAX_STEPS} other steps")
 
     def match(self, cost: patterns.Cost, what: str) -> None:
         self.tried += self.growth * cost.work.fixed
         self.runs += self.growth * cost.work.each
-        if self.tried > MOST_TRIED or self.runs > MOST_RUNS:
+        if self.tried > MAX_TRIED or self.runs > MAX_RUNS:
             raise ValueError(f"it uses {what} with a pattern that may take forever on a long text")
 
 

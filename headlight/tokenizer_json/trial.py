@@ -17,35 +17,35 @@ from transformer.access import starting
 
 _CHILD = Path(__file__).with_name("child.py")
 _LIBRARY = Path(tokenizers.__file__).resolve().parents[1]
-_PATIENCE = 4  # times as long as its share of a core, where others have the cores
+_PATIENCE_FACTOR = 4  # times as long as its share of a core, where others have the cores
 _SETTINGS = {"TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 _NEEDED = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")  # by a Python that lies in an unusual place
-_MOST_KNOWN = 1_000
+_MAX_KNOWN = 1_000
 
 _known_to_work: set[bytes] = set()  # digests: a model is described, imported and opened one after the other
-_one = Lock()  # at a time, however many ask: each may take all of its memory
+_lock = Lock()  # at a time, however many ask: each may take all of its memory
 
 
 def tried(text: str) -> None:
-    """Opens the tokenizer in JSON `text` and runs it, elsewhere.
+    """Open the tokenizer in JSON `text` and run it, in another process.
 
     Raises ValueError where it does not work, or takes more memory or time than any tokenizer needs.
     """
     content = text.encode()
     digest = hashlib.sha256(content).digest()
-    with _one:
+    with _lock:
         if digest in _known_to_work:
             return
         answer = _run(content)
         if answer:
             raise ValueError(answer)
-        if len(_known_to_work) >= _MOST_KNOWN:
+        if len(_known_to_work) >= _MAX_KNOWN:
             _known_to_work.clear()
         _known_to_work.add(digest)
 
 
 def _run(content: bytes) -> str:
-    """What is wrong with it; nothing if it works."""
+    """Return what is wrong with the tokenizer, or ""."""
     needed = {name: os.environ[name] for name in _NEEDED if name in os.environ}
     command = [sys.executable, "-I", "-S", str(_CHILD), str(_LIBRARY)]
     try:
@@ -55,18 +55,18 @@ def _run(content: bytes) -> str:
                 input=content,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                timeout=_PATIENCE * SECONDS,
+                timeout=_PATIENCE_FACTOR * SECONDS,
                 cwd=_LIBRARY,
                 env={**needed, **_SETTINGS},
                 start_new_session=True,
             )
     except subprocess.TimeoutExpired:
-        return f"opening and trying it takes over {_PATIENCE * SECONDS} seconds"
+        return f"opening and trying it takes over {_PATIENCE_FACTOR * SECONDS} seconds"
     except OSError as error:
         why = error.strerror or error  # an error without a number has only its words
         return f"no process could be started to try it in ({why}); try again when the machine does less"
-    said = ended.stdout.decode("utf-8", "replace")
-    if not said.startswith("tried"):
+    output = ended.stdout.decode("utf-8", "replace")
+    if not output.startswith("tried"):
         limits = f"{MEMORY // 2**20:,} MB and {SECONDS} seconds"
         return f"opening and trying it ended the process that did so, which had {limits}"
-    return shown(ValueError(said.removeprefix("tried"))) if said != "tried" else ""
+    return shown(ValueError(output.removeprefix("tried"))) if output != "tried" else ""

@@ -1,4 +1,4 @@
-"""The attention of a live Hugging Face model. `transformers` is imported here alone, and only when it is asked for."""
+"""Record the attention of a live Hugging Face model. Only this package imports `transformers`, and only when called."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headlight.watching.checks import require_model, require_only_read, require_text, require_tokenizer
-from headlight.watching.decoder import watch_decoder
-from headlight.watching.encoder import encoder_trace
-from headlight.watching.encoder_decoder import watch_encoder_decoder
 from headlight.watching.shared_copy import SharedCopy
+from headlight.watching.traces import watch_decoder, watch_encoder, watch_encoder_decoder
 from transformer.trace import Trace
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ __all__ = ["attention_of", "watch"]
 
 
 def watch(model: Any, tokenizer: Any, text: str, target: str | None = None, **generate_options: Any) -> View:
-    """Shows what every head of a Hugging Face model looks at while it reads `text` and writes; `.trace` has the arrays.
+    """Show what every head of a Hugging Face model looks at while it reads `text` and writes; `.trace` has the arrays.
 
     `model` is of `transformers`, with PyTorch: an encoder-decoder (Marian, T5, BART, mBART, M2M100, ...), an encoder
     (BERT, ...) or a decoder (GPT-2, Llama, ...). What is written comes from the model's own `generate` with
@@ -36,7 +34,7 @@ def watch(model: Any, tokenizer: Any, text: str, target: str | None = None, **ge
 
 
 def attention_of(model: Any, tokenizer: Any, text: str, target: str | None = None, **generate_options: Any) -> Trace:
-    """The `Trace` that `watch` shows: float32 arrays over exactly the tokens that the model read, for one text.
+    """Return the `Trace` that `watch` shows: float32 arrays over exactly the tokens that the model read, for one text.
 
     Of an encoder: `encoder` [L, H, S, S]. Of a decoder: `decoder` [L, H, T, T], whose rows read the prompt and what was
     written (`Trace.given` says where that begins). Of an encoder-decoder: both, and `cross` [L, H, T, S], of the
@@ -55,4 +53,4 @@ def attention_of(model: Any, tokenizer: Any, text: str, target: str | None = Non
     if copy.model.can_generate() if length == 1 else not np.triu(patterns, 1).any():
         return watch_decoder(copy, text, encoded, target, generate_options)
     require_only_read(copy.name, target, generate_options)
-    return encoder_trace(copy, text, encoded, patterns)
+    return watch_encoder(copy, text, encoded, patterns)

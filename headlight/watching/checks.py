@@ -12,7 +12,7 @@ _OURS = ("input_ids", "inputs", "inputs_embeds", "attention_mask", "encoder_outp
 
 
 def require_model(model: Any) -> Any:
-    """The model, without the wrapper of `torch.compile`. Raises ValueError where it isn't one that reads text."""
+    """Return the model without the wrapper of `torch.compile`. Raises ValueError where it doesn't read text."""
     from transformers import PreTrainedModel
 
     model = getattr(model, "_orig_mod", model)
@@ -59,7 +59,7 @@ def require_options(options: Mapping[str, Any]) -> None:
 
 
 def require_only_read(name: str, target: str | None, options: Mapping[str, Any]) -> None:
-    """Raises ValueError where an encoder is asked to write."""
+    """Raise ValueError where an encoder is asked to write."""
     if target is not None:
         raise ValueError(f"{name} is only an encoder, which writes nothing; leave out the target.")
     require_no_options(options, f"{name} is only an encoder")

@@ -60,7 +60,7 @@ class SharedCopy:
         return "decoder_input_ids" in self._reads
 
     def encode(self, text: str) -> dict[str, Tensor]:
-        """What the model reads of a text, unpadded: `input_ids` [1, tokens], and what it takes beside them."""
+        """Tokenize a text, unpadded: `input_ids` [1, tokens], and the other inputs that the model takes."""
         encoded = self.tokenizer(text, padding=False, truncation=False)
         if not encoded["input_ids"]:
             raise ValueError("The tokenizer makes no token of the text; give one that it can read.")
@@ -75,7 +75,7 @@ class SharedCopy:
             )
 
     def batch(self, ids: Sequence[int]) -> Tensor:
-        """Ids as [1, tokens]. Raises ValueError for more than the model has positions, and for one that it lacks."""
+        """Return ids as a tensor [1, tokens]. Raises ValueError for too many, and for one that the model lacks."""
         positions = getattr(self.model.config, "max_position_embeddings", None)
         if isinstance(positions, int) and 0 < positions < len(ids):
             raise ValueError(f"{self.name} has {positions} positions, and this is {len(ids)} tokens; shorten it.")
@@ -89,7 +89,7 @@ class SharedCopy:
 
     @torch.no_grad()
     def generate(self, encoded: dict[str, Tensor], options: dict[str, Any]) -> list[int]:
-        """The ids that the model's own `generate` chooses, behind the prompt or the decoder's first token."""
+        """Return the ids of the model's own `generate`, after the prompt or the decoder's first token."""
         require_options(options)
         read = {name: encoded[name] for name in ("input_ids", "attention_mask") if name in encoded}
         ours = {"num_return_sequences": 1, "return_dict_in_generate": True, "tokenizer": self.tokenizer}
@@ -99,7 +99,7 @@ class SharedCopy:
         return ids
 
     def ends(self, options: dict[str, Any]) -> set[int]:
-        """The ids that end what is generated."""
+        """Return the ids that end what is generated."""
         configured = getattr(options.get("generation_config"), "eos_token_id", None)
         ids = options.get("eos_token_id", configured)
         ids = self.model.generation_config.eos_token_id if ids is None else ids
@@ -107,7 +107,7 @@ class SharedCopy:
 
     @torch.no_grad()
     def run(self, **read: Tensor) -> Any:
-        """One forward pass that keeps the attention weights.
+        """Run one forward pass that returns the attention weights.
 
         Raises ValueError where it does not give what the model gives as it is: then these are not its weights.
         """
@@ -125,7 +125,7 @@ class SharedCopy:
         return output
 
     def weights(self, output: Any, name: str, queries: int, keys: int) -> np.ndarray:
-        """What `run` returned of one kind of attention, such as "cross_attentions": [L, H, queries, keys], float32."""
+        """Return one kind of attention in an output, such as "cross_attentions": [L, H, queries, keys], float32."""
         layers: Sequence[Tensor | None] | None = getattr(output, name, None)
         if any(not (layer is None or isinstance(layer, Tensor) and layer.dim() == 4) for layer in layers or ()):
             raise ValueError(

@@ -13,15 +13,15 @@ from transformer.trace import Tokens
 
 
 def tokens_of(tokenizer: Any, ids: Sequence[int], reads: bool = False) -> Tokens:
-    """The tokens of what a model wrote, or of what it `reads`: two vocabularies in some models.
+    """Return the tokens of what a model wrote, or of what it `reads`: two vocabularies in some models.
 
     A word begins with "▁", however the tokenizer spells that: "Ġgirl" of bytes, "girl" before "##s" of WordPiece.
     """
     ids = list(ids)
-    known = set(tokenizer.all_special_ids) | {
+    special_ids = set(tokenizer.all_special_ids) | {
         id for id, token in tokenizer.added_tokens_decoder.items() if token.special
     }
-    special = [id in known for id in ids]
+    special = [id in special_ids for id in ids]
     spelling = _spelling(tokenizer)
     read = spelling or (lambda piece: piece)
     pieces = [
@@ -32,7 +32,7 @@ def tokens_of(tokenizer: Any, ids: Sequence[int], reads: bool = False) -> Tokens
 
 
 def _pieces(tokenizer: Any, ids: Sequence[int], reads: bool) -> list[str]:
-    """The entries of the vocabulary; an id that has none is called by its number."""
+    """Return the entries of the vocabulary; an id that has none is called by its number."""
     if reads and getattr(tokenizer, "separate_vocabs", False):  # of Marian, whose ids are else those of the target
         named = {id: piece for piece, id in tokenizer.get_src_vocab().items()}
         entries = [named.get(id) for id in ids]
@@ -42,7 +42,7 @@ def _pieces(tokenizer: Any, ids: Sequence[int], reads: bool) -> list[str]:
 
 
 def _spelling(tokenizer: Any) -> Callable[[str], str] | None:
-    """How a piece of such a vocabulary is read; None where it is spelled as people see it."""
+    """Return the function that spells a piece as people see it; None where it is spelled so already."""
     inner = getattr(tokenizer, "backend_tokenizer", None)
     if inner is None:
         return None

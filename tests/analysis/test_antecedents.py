@@ -18,7 +18,7 @@ from headlight.analysis.atlas.guesses import RULES, guessed
 from headlight.analysis.atlas.reading import PairReading
 from headlight.corpora.gold import GoldCorpus, Pronoun, antecedents
 from headlight.corpora.grammars import GRAMMARS
-from headlight.corpora.truth import KnownPair, Truth, known
+from headlight.corpora.truth import KnownPair, Truth, known_pairs
 from tests.small import small_checkpoint
 from transformer.taps import Inputs, Site
 from transformer.trace import Kind
@@ -125,6 +125,7 @@ def test_rules_guess_by_nouns_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nearly_every_antecedent_of_a_grammar_is_known_as_a_noun(name: str) -> None:
     assert not antecedents(GRAMMARS[name]) & {"it", "he", "she", "they", "the", "a", "was", "because", ".", ","}
     corpus = GoldCorpus(GRAMMARS[name], "train", 2_000, seed=1)
-    asked = [pair.truth for pair in islice(known(corpus), 2_000) if pair.truth is not None and pair.truth.pronouns]
+    truths = (pair.truth for pair in islice(known_pairs(corpus), 2_000))
+    asked = [truth for truth in truths if truth is not None and truth.pronouns]
     there = [pronoun.antecedent in truth.nouns for truth in asked for pronoun in truth.pronouns]
     assert len(there) > 100 and np.mean(there) > 0.98

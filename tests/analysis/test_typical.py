@@ -24,7 +24,7 @@ from headlight.analysis.typical import (
     unread_note,
     words_of,
 )
-from headlight.checkpoints import MOST_PACKED, WORDS, load_translator, read_words, save_words
+from headlight.checkpoints import MAX_PACKED_BYTES, WORDS, load_translator, read_words, save_words
 from tests.small import small_checkpoint
 from tools.typical import SHARE_NOTED, threshold_of_unread
 from transformer import Translator
@@ -138,7 +138,7 @@ def test_words_are_beside_the_model_and_the_rarest_go_first(tmp_path: Path) -> N
     draw = np.random.default_rng(0)
     many = {"".join(map(chr, draw.integers(97, 123, 12))): n for n in range(40_000)}
     listed = save_words(tmp_path, many)
-    assert (tmp_path / WORDS).stat().st_size <= MOST_PACKED and listed < len(many)
+    assert (tmp_path / WORDS).stat().st_size <= MAX_PACKED_BYTES and listed < len(many)
     assert read_words(tmp_path) == set(sorted(many, key=many.__getitem__)[-listed:])
 
 

@@ -2,6 +2,7 @@ import gzip
 import json
 import os
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from headlight.corpora.corpora import (
     written,
 )
 from headlight.corpora.held_out import HELD_OUT
+from headlight.corpora.pairs import MAX_CHARACTERS
 
 Writer = Callable[[str, str | bytes], Path]
 
@@ -37,8 +39,10 @@ def write(request: pytest.FixtureRequest, tmp_path: Path) -> Writer:
     return write
 
 
-def text_pair(write: Writer, source: str | bytes, target: str | bytes, **options: int) -> TextPair:
-    return TextPair(write("a.en", source), write("a.fr", target), **options)
+def text_pair(write: Writer, source: str | bytes, target: str | bytes, longest: int = MAX_CHARACTERS) -> TextPair:
+    corpus = TextPair(write("a.en", source), write("a.fr", target))
+    corpus.max_characters = longest
+    return corpus
 
 
 def test_two_texts_give_pairs_by_line_again_and_again(write: Writer) -> None:
@@ -61,7 +65,7 @@ def test_only_line_feeds_end_lines(write: Writer) -> None:
 def test_every_kind_of_bad_line_is_reported_by_its_number(write: Writer) -> None:
     source = b"one\n\n  \nfour\nfive \xff\nsix\n" + b"x" * 51 + b"\neight\nnine\n"
     target = b"un\ndeux\ntrois\n\ncinq\nsix \xe9\nsept\nhuit\n"
-    corpus = text_pair(write, source, target, max_characters=50)
+    corpus = text_pair(write, source, target, longest=50)
     assert [pair.line for pair in corpus] == [1, 8]
     assert corpus.report.first == [
         (2, "empty source"),
@@ -75,8 +79,15 @@ def test_every_kind_of_bad_line_is_reported_by_its_number(write: Writer) -> None
     assert (corpus.report.read, corpus.report.kept, corpus.report.rejected.total()) == (9, 2, 7)
 
 
+@pytest.mark.parametrize("spec", ["copy", "english-french", "copy + toy", "core:en-fr"])
+def test_generated_pairs_can_be_too_long(spec: str) -> None:
+    train, validation, _ = open_corpus(spec, max_characters=12)
+    assert all(max(len(pair.source), len(pair.target)) <= 12 for pair in islice(train, 50))
+    assert validation is not None and all(len(pair.source) <= 12 for pair in islice(validation, 50))
+
+
 def test_either_side_can_be_too_long(write: Writer) -> None:
-    corpus = text_pair(write, "1234\n12345\n123\n", "1234\n12\n12345\n", max_characters=4)
+    corpus = text_pair(write, "1234\n12345\n123\n", "1234\n12\n12345\n", longest=4)
     assert [pair.line for pair in corpus] == [1]
     assert corpus.report.first == [(2, "too long"), (3, "too long")]
 

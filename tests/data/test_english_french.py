@@ -67,9 +67,10 @@ def test_the_example_of_the_tutorials_in_both_meanings() -> None:
         animal, street = (phrases.noun_phrase(noun_named(name)) for name in ("animal", "street"))
         meant = animal if reason == "tired" else street
         pronoun = phrases.pronoun_for(meant)
-        whole = clauses.clause(animal, VERBS["cross"], "past", negative=True, object=street) + reasons.because()
+        whole = clauses.clause(animal, VERBS["cross"], clauses.VerbForm("past", True), object=street)
+        whole += reasons.because()
         degree = phrases.word_for_word("too", "trop")
-        whole += clauses.be_clause(pronoun, "past", quality=QUALITIES[reason], degree=degree)
+        whole += clauses.be_clause(pronoun, clauses.VerbForm("past"), quality=QUALITIES[reason], degree=degree)
         assert meant.head is not None
         pair = phrases.sentence(whole, pronouns=[(pronoun.english[0], meant.head, pronoun.french[0])])
         assert pair.source == f"The animal didn't cross the street because it was too {reason}."
@@ -86,29 +87,6 @@ def test_the_example_of_the_tutorials_in_both_meanings() -> None:
 
 def noun_named(name: str) -> FrenchNoun:
     return next(noun for noun in NOUNS if noun.english == name)
-
-
-def test_one_source_has_one_target(pairs: list[GoldPair]) -> None:
-    targets: dict[str, set[str]] = {}
-    for pair in pairs:
-        targets.setdefault(pair.source, set()).add(pair.target)
-    assert all(len(translations) == 1 for translations in targets.values())
-
-
-def test_there_are_more_than_a_million(pairs: list[GoldPair]) -> None:
-    """By Chao's lower bound (1984): those drawn once and twice tell how many were never drawn."""
-    times = Counter(Counter(pair.source for pair in pairs).values())
-    assert sum(times.values()) > 0.98 * len(pairs)
-    assert sum(times.values()) + times[1] ** 2 / (2 * times[2]) > 1_000_000
-
-
-def test_a_small_vocabulary(pairs: list[GoldPair]) -> None:
-    source, target = (
-        {word for pair in pairs for word in tokens(text(pair))}
-        for text in (lambda pair: pair.source, lambda pair: pair.target)
-    )
-    assert 600 < len(source) < 1000
-    assert 1000 < len(target) < 1600
 
 
 def test_elision_is_where_it_must_be_and_nowhere_else(pairs: list[GoldPair]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from headlight.checkpoints import load
 from headlight.cli.verbs import main
 from headlight.corpora import fingerprint
-from headlight.corpora.fingerprint import KEY, SIZE, Fingerprint, Overlap, overlap
+from headlight.corpora.fingerprint import KEY, SAMPLE_HASHES, Fingerprint, Overlap, overlap
 from headlight.corpora.pairs import Pair
 from tests.small_run import finished_run, small_recipe
 
@@ -35,7 +35,7 @@ def test_a_small_corpus_is_known_whole() -> None:
 def test_of_a_large_corpus_a_sample_is_kept_that_tells_its_pairs_from_others() -> None:
     card = {KEY: fingerprint_of(pairs(0, 50_000)).to_card()}
     sample = base64.b64decode(card[KEY]["sample"])
-    assert len(sample) == SIZE * fingerprint.WIDTH and card[KEY]["pairs"] == 50_000
+    assert len(sample) == SAMPLE_HASHES * fingerprint.HASH_BYTES and card[KEY]["pairs"] == 50_000
     own, other, half = (overlap(card, pairs(*ends)) for ends in ((10_000, 20_000), (60_000, 70_000), (45_000, 55_000)))
     assert own is not None and other is not None and half is not None
     assert own.seen == own.looked_up > 300 and other.seen == 0 and other.looked_up > 300

@@ -292,7 +292,7 @@ def test_whatever_the_library_does_the_process_goes_on(monkeypatch: pytest.Monke
     hanging = tmp_path / "child.py"
     hanging.write_text("import time; time.sleep(60)")
     monkeypatch.setattr(trial, "_CHILD", hanging)
-    monkeypatch.setattr(trial, "_PATIENCE", 0.01)
+    monkeypatch.setattr(trial, "_PATIENCE_FACTOR", 0.01)
     assert "takes over" in trial._run(b"{}")
 
 

@@ -1,5 +1,7 @@
 import random
 import tracemalloc
+from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from itertools import combinations, islice
 
@@ -12,13 +14,14 @@ from headlight.corpora.gold import (
     GoldPair,
     GoldWord,
     Pronoun,
+    count_resolved,
     gold_pair,
     held_out,
-    rightly_shown,
     split_of,
     words,
 )
 from headlight.corpora.grammars import GRAMMARS
+from tests import french, hindi
 from transformer.tokenizers import Tokenizer, TokenizerKind
 
 SPLITS = ("train", "validation", "test", "combinations")
@@ -105,19 +108,19 @@ def test_a_pair_is_written_from_its_words() -> None:
 def test_a_pronoun_is_understood_where_its_word_has_the_form(written: str, right: int) -> None:
     gold = "Il n'a pas traversé la rue parce qu'il était fatigué."
     place = words(gold).index("il")  # not the "Il" that begins the sentence
-    assert rightly_shown(GoldPair("", gold, (), (Pronoun(0, 0, place),)), written) == right
-    assert rightly_shown(GoldPair("", gold, ()), written) == 0
-    assert rightly_shown(GoldPair("", gold, (), (Pronoun(0, 0, place, shows=False),)), written) == 0
+    assert count_resolved(GoldPair("", gold, (), (Pronoun(0, 0, place),)), written) == right
+    assert count_resolved(GoldPair("", gold, ()), written) == 0
+    assert count_resolved(GoldPair("", gold, (), (Pronoun(0, 0, place, shows=False),)), written) == 0
 
 
 @grammars
 def test_a_right_translation_shows_every_pronoun(grammar: str) -> None:
     for pair in trained_on(grammar)[:200]:
-        assert rightly_shown(pair, pair.target) == len(pair.shown)
+        assert count_resolved(pair, pair.target) == len(pair.shown)
         without = words(pair.target)
         for pronoun in pair.pronouns:
             without[pronoun.written] = "?!"
-        assert rightly_shown(pair, " ".join(without)) == 0
+        assert count_resolved(pair, " ".join(without)) == 0
 
 
 def test_a_held_out_combination_is_in_no_other_split() -> None:
@@ -140,6 +143,28 @@ def test_same_seed_same_pairs_each_time(grammar: str) -> None:
     assert [pair[1:3] for pair in corpus] == [(pair.source, pair.target) for pair in corpus.gold()]
     assert [pair.line for pair in corpus] == list(range(1, 101))
     assert (corpus.report.read, corpus.report.kept) == (100, 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "many, sizes",
+    [(french.many, (range(600, 1000), range(1000, 1600))), (hindi.many, (range(500, 801), range(700, 1301)))],
+)
+def test_one_source_has_one_target_of_few_words_in_a_million_sentences(
+    many: Callable[[], list[GoldPair]], sizes: tuple[range, range]
+) -> None:
+    """Two lower bounds: Chao's (1984), by those drawn once and twice, and by equal pairs among long sentences."""
+    targets: dict[str, str] = {}
+    for pair in many():
+        assert targets.setdefault(pair.source, pair.target) == pair.target, pair.source
+    assert len(targets) > 0.9 * len(many())
+    times = Counter(Counter(pair.source for pair in many()).values())
+    long = Counter(pair.source for pair in many() if pair.source.count(" ") >= 9)
+    equal = sum(count * (count - 1) // 2 for count in long.values())
+    by_equal_pairs = long.total() * (long.total() - 1) / 2 / max(equal, 1)
+    assert max(len(targets) + times[1] ** 2 / (2 * times[2]), by_equal_pairs) > 1_000_000
+    for texts, size in zip(zip(*targets.items(), strict=True), sizes, strict=True):
+        assert len({word.lower() for text in texts for word in words(text) if word[0].isalpha()}) in size
 
 
 @grammars

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headlight.corpora.corpora import hold_out
-from headlight.corpora.held_out import IN_BOTH, held_out_of, kept_apart
+from headlight.corpora.held_out import IN_BOTH, held_out_of, separate
 from headlight.corpora.pairs import Pair, Pairs, Rejected
 
 
@@ -15,7 +15,7 @@ def pairs(name: str, *texts: tuple[str, str]) -> Pairs:
 
 def test_what_is_trained_on_is_not_validated_on() -> None:
     trained = pairs("train", ("one", "un"), ("two", "deux"), (" two ", "deux "), ("three", "trois"))
-    train, validation = kept_apart(trained, pairs("valid", ("two", "deux"), ("two", "2"), ("four", "quatre")))
+    train, validation = separate(trained, pairs("valid", ("two", "deux"), ("two", "2"), ("four", "quatre")))
     assert list(train) == list(trained)
     assert [pair.target for pair in validation] == ["2", "quatre"]
     assert validation.report.first == [Rejected(1, IN_BOTH)] and validation.report.kept == 2
@@ -23,7 +23,7 @@ def test_what_is_trained_on_is_not_validated_on() -> None:
 
 
 def test_corpora_that_share_nothing_stay_whole() -> None:
-    train, validation = kept_apart(pairs("train", ("one", "un")), pairs("valid", ("two", "deux")))
+    train, validation = separate(pairs("train", ("one", "un")), pairs("valid", ("two", "deux")))
     assert len(list(train)) == len(list(validation)) == 1 and not validation.report.rejected
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from headlight.corpora import multi30k
 from headlight.corpora.corpora import open_corpus
-from headlight.corpora.multi30k import COMMIT, FILES, LANGUAGES, LARGEST, SHA256, Multi30k, fetch
+from headlight.corpora.multi30k import COMMIT, FILES, LANGUAGES, MAX_DOWNLOAD_BYTES, SHA256, Multi30k, fetch
 
 HERE = os.environ.get("HEADLIGHT_MULTI30K")  # where the machine that runs the tests has the corpus
 Server = tuple[Path, str, list[str]]  # its folder, its address, what was asked for
@@ -175,13 +175,13 @@ def test_answer_without_an_end_is_read_no_further_than_the_largest_file(tmp_path
         handler.send_response(200)
         handler.end_headers()
         try:
-            while sent < 64 * LARGEST:
+            while sent < 64 * MAX_DOWNLOAD_BYTES:
                 sent += handler.wfile.write(bytes(2**16))
         except OSError:  # nobody listens any more
             pass
 
     answering(tmp_path, answer)
-    assert LARGEST < sent < 32 * LARGEST  # what the system holds on its way comes on top
+    assert MAX_DOWNLOAD_BYTES < sent < 32 * MAX_DOWNLOAD_BYTES  # what the system holds on its way comes on top
 
 
 def test_without_network_one_sentence_says_what_to_do(tmp_path: Path) -> None:

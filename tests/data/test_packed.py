@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headlight.corpora.packed import PIECE, Packed, pack
+from headlight.corpora.packed import CHUNK_EXAMPLES, Packed, pack
 from transformer.batches import BatchStream, Example
 
 
@@ -29,7 +29,7 @@ def test_what_is_packed_is_read_again_and_again(tmp_path_factory: pytest.TempPat
     assert packed.target_tokens == sum(len(target) for _, target in examples)
 
 
-@pytest.mark.parametrize("count", [PIECE - 1, PIECE, PIECE + 1, 3 * PIECE])
+@pytest.mark.parametrize("count", [CHUNK_EXAMPLES - 1, CHUNK_EXAMPLES, CHUNK_EXAMPLES + 1, 3 * CHUNK_EXAMPLES])
 def test_pieces_lose_nothing(tmp_path: Path, count: int) -> None:
     examples = [([n % 50] * (n % 3 + 1), [n % 70]) for n in range(count)]
     assert read(pack(examples, tmp_path, 100)) == examples
@@ -63,8 +63,8 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path: Path) -> None:
         tracemalloc.stop()
         return peak
 
-    peak(2 * PIECE)  # whatever is imported at first
-    assert peak(20 * PIECE) < 1.2 * peak(2 * PIECE)
+    peak(2 * CHUNK_EXAMPLES)  # whatever is imported at first
+    assert peak(20 * CHUNK_EXAMPLES) < 1.2 * peak(2 * CHUNK_EXAMPLES)
 
 
 def test_what_is_cut_short_is_no_corpus(tmp_path: Path) -> None:

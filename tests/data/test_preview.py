@@ -53,8 +53,8 @@ def test_a_corpus_without_pairs_is_refused_with_its_report() -> None:
 
 
 def test_of_a_large_corpus_only_the_start_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "READ", 100)
-    monkeypatch.setattr(module, "SAMPLE", 40)
+    monkeypatch.setattr(module, "PREVIEW_ROWS", 100)
+    monkeypatch.setattr(module, "SAMPLE_PAIRS", 40)
     summary = preview(corpus(), "characters", 50)
     assert not summary.complete and summary.report.read == summary.report.kept == 100
     assert len(summary.source.lengths) == 40

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,8 @@ from headlight.corpora import slot_words
 from headlight.corpora.about import NAMES_TERMS, about
 from headlight.corpora.corpora import Pair, Pairs, open_corpus, open_parts
 from headlight.corpora.framed import FRAMES, fill, read_frames
-from headlight.corpora.slot_words import elided, held_out_slots, in_words, read_slot_words
+from headlight.corpora.number_words import in_words
+from headlight.corpora.slot_words import elided, held_out_slots, read_slot_words
 from headlight.corpora.slots import Replacer, Slots, slot_languages
 from headlight.runs.preparing import recipe_corpora
 from headlight.runs.recipe import Recipe
@@ -174,20 +174,13 @@ def test_the_texts_of_the_repository_have_no_held_out_name() -> None:
     assert held_out_slots()[0].isdisjoint(words)
 
 
-def test_errors_say_what_to_do(everyday: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_say_what_to_do(everyday: Path) -> None:
     with pytest.raises(ValueError, match="Slots are between two of en, fr, de"):
         read_slot_words(("en", "hi"))
     with pytest.raises(ValueError, match="choose slots:en-fr or slots:de-en"):
         open_parts("slots:en-hi")
     with pytest.raises(ValueError, match="languages of toy .* --slots 0|languages of reverse .* --slots 0"):
         slot_languages("reverse")
-    monkeypatch.setitem(sys.modules, "num2words", None)
-    for cached in (slot_words._numerals, slot_words.numbers_in_words, slot_words.number_parts):
-        cached.cache_clear()
-    with pytest.raises(ValueError, match="pip install num2words"):
-        Slots(corpus(), 0.5, ("en", "fr"))
-    with pytest.raises(ValueError, match="pip install num2words"):
-        open_parts("slots:en-fr")
     (everyday / "names.tsv").unlink()
     with pytest.raises(ValueError, match="set HEADLIGHT_EVERYDAY to the folder"):
         open_parts("slots:en-fr")

@@ -8,7 +8,7 @@ import pytest
 from headlight.corpora import files, uploads
 from headlight.corpora.corpora import open_file
 from headlight.corpora.files import columns
-from headlight.corpora.uploads import check, keep, remove
+from headlight.corpora.uploads import check, remove, save_upload
 
 GOOD = "one\tun\ntwo\tdeux\nthree\ttrois\n"
 
@@ -89,13 +89,13 @@ def test_texts_of_different_lengths_are_misaligned_from_a_line_on(tmp_path: Path
 @pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])
 def test_gigabytes_are_refused_before_they_are_read(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The compressed file is small; what it unpacks to is not."""
-    monkeypatch.setattr(uploads, "LARGEST", 3_000_000)
+    monkeypatch.setattr(uploads, "MAX_UPLOAD_BYTES", 3_000_000)
     monkeypatch.setattr(uploads, "open_file", lambda spec: open_file(spec))
     path = write(tmp_path, name, b"one\tun\n" * 500_000)
     with pytest.raises(ValueError, match="holds more than 3,000,000 bytes"):
         check(path)
     with pytest.raises(ValueError, match="has over 3,000,000 bytes"):
-        keep(io.BytesIO(b"x" * 3_000_001), "a.tsv", tmp_path / "kept")
+        save_upload(io.BytesIO(b"x" * 3_000_001), "a.tsv", tmp_path / "kept")
     assert not list((tmp_path / "kept").iterdir())
 
 
@@ -103,7 +103,7 @@ def test_gigabytes_are_refused_before_they_are_read(tmp_path: Path, name: str, m
 def test_a_line_without_an_end_is_not_kept_in_memory(
     tmp_path: Path, end: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "LONGEST_LINE", 3000)
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", 3000)
     path = write(tmp_path, "a.tsv", b"zero\tz\n" + b"x" * 3000 * 5 + b"\ty" + end)
     lines = list(files.lines(path))
     assert lines[0] == "zero\tz" and lines[1] == "x" * 3000 and lines[2:] == ["one\tun"] * (end.count(b"\n") == 2)
@@ -111,7 +111,7 @@ def test_a_line_without_an_end_is_not_kept_in_memory(
 
 def test_uploads_are_kept_under_safe_names_and_none_is_overwritten(tmp_path: Path) -> None:
     names = ["../../etc/passwd", "C:\\Users\\me\\a b.tsv", "a b.tsv", "..", ".hidden", "", "é<b>.csv.gz"]
-    paths = [keep(io.BytesIO(name.encode()), name, tmp_path / "kept") for name in names]
+    paths = [save_upload(io.BytesIO(name.encode()), name, tmp_path / "kept") for name in names]
     safe = ["passwd", "a_b.tsv", "a_b.tsv", "upload", "hidden", "upload", "é_b_.csv.gz"]
     assert [path.name for path in paths] == safe
     assert all(path.parent.parent == tmp_path / "kept" for path in paths)

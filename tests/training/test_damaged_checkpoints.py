@@ -23,9 +23,9 @@ from tests.damage import (
     huge,
     look_at,
     look_into,
-    mend_alone,
     missing,
     noise,
+    repair_only,
     wrong_shapes,
 )
 from tests.small_run import lines
@@ -56,11 +56,11 @@ def test_a_damaged_checkpoint_costs_the_updates_since_the_one_before(
         assert not status(run.path).damaged
         look_at(run)
         return
-    mend_alone(run)
+    repair_only(run)
     run_status = status(run.path)
-    mended = " ".join(run_status.mended)
-    assert "step-0000014 is damaged" in mended and "goes on from step 12" in mended and name in mended
-    assert all(text in run.log.read_text() for text in run_status.mended)
+    repairs = " ".join(run_status.repairs)
+    assert "step-0000014 is damaged" in repairs and "goes on from step 12" in repairs and name in repairs
+    assert all(text in run.log.read_text() for text in run_status.repairs)
     aside = run.checkpoints / f"{run.checkpoint(LAST).name}.damaged"
     assert left is None or (aside / name).read_bytes() == left
     assert run.steps()[-1] == 12 and not run_status.damaged
@@ -104,7 +104,7 @@ def test_without_a_whole_checkpoint_the_run_says_so_and_begins_again(run: RunFol
     assert claim(small_recipe_from(run, usable), run.path.parent / "other").start.is_dir()
     assert work(run.path) == "finished"
     assert_ends_as(run, quiet)
-    assert len(list(run.checkpoints.glob("*.damaged"))) == len(run_status.mended)
+    assert len(list(run.checkpoints.glob("*.damaged"))) == len(run_status.repairs)
     assert (run.path / "metrics.jsonl.damaged").exists()
 
 

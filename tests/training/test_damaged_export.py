@@ -33,7 +33,7 @@ def test_of_too_many_snapshots_the_first_and_the_last_are_shipped(
     export(run.path, run.path.parent / "all", score=False)
     sizes = [path.stat().st_size for path in (run.path.parent / "all" / "history").iterdir()]
     assert len(sizes) == 5
-    monkeypatch.setattr(import_module("headlight.runs.export"), "LARGEST_HISTORY", 3 * max(sizes))
+    monkeypatch.setattr(import_module("headlight.runs.export"), "MAX_HISTORY_BYTES", 3 * max(sizes))
     export(run.path, run.path.parent / "few", score=False)
     kept = sorted(p.name for p in (run.path.parent / "few" / "history").iterdir())
     assert kept == [snapshots[at].name for at in (0, 2, 4)]
@@ -41,7 +41,7 @@ def test_of_too_many_snapshots_the_first_and_the_last_are_shipped(
 
 def test_the_card_names_the_steps_that_the_run_has_now(run: RunFolder) -> None:
     recipe = run.recipe()
-    run.keep(replace(recipe, training=replace(recipe.training, steps=33)))
+    run.write_recipe(replace(recipe, training=replace(recipe.training, steps=33)))
     card = export(run.path, run.path.parent / "shipped", score=False).card
     assert "--steps 33" in card["command"] and card["step"] <= END
 

@@ -25,9 +25,9 @@ from tests.damage import (
     empty,
     look_at,
     look_into,
-    mend_alone,
     missing,
     noise,
+    repair_only,
 )
 from tests.small_run import lines
 
@@ -54,7 +54,7 @@ def test_metrics_lose_the_lines_that_are_lost_and_no_others(run: RunFolder, quie
     undisturbed = {line["step"]: line for line in lines(quiet)}
     metrics = lines(run)
     assert len(metrics) == known + END - whole and all(line == undisturbed[line["step"]] for line in metrics)
-    assert f"metrics.jsonl lacks {whole - known:,} of the {LAST:,} steps" in " ".join(status(run.path).mended)
+    assert f"metrics.jsonl lacks {whole - known:,} of the {LAST:,} steps" in " ".join(status(run.path).repairs)
     if left and damage is not cut:
         assert (run.path / "metrics.jsonl.damaged").read_bytes() == left
 
@@ -73,14 +73,14 @@ def test_a_damaged_corpus_is_read_again(
         pytest.skip("older versions could not know how many pairs there were")
     damage(run.data / name)
     look_at(run)
-    mend_alone(run)
+    repair_only(run)
     for file in CORPUS:
         assert (run.data / file).read_bytes() == (quiet.data / file).read_bytes()
     assert (run.path / "data.damaged").is_dir()
-    assert "It is read again from" in " ".join(status(run.path).mended)
-    assert "has changed" not in " ".join(status(run.path).mended)
-    mend_alone(run)
-    assert not status(run.path).mended  # once is enough
+    assert "It is read again from" in " ".join(status(run.path).repairs)
+    assert "has changed" not in " ".join(status(run.path).repairs)
+    repair_only(run)
+    assert not status(run.path).repairs  # once is enough
 
 
 def test_from_a_corpus_that_was_read_again_the_updates_are_the_same(run: RunFolder, quiet: RunFolder) -> None:
@@ -110,10 +110,10 @@ def test_a_corpus_that_has_changed_meanwhile_is_reported(run: RunFolder) -> None
     before = source.read_text()
     try:
         source.write_text(before.replace("one two\ttwo one\n", "one two\ttwo\n"))
-        mend_alone(run)
+        repair_only(run)
     finally:
         source.write_text(before)
-    assert "has changed since the run began" in " ".join(status(run.path).mended)
+    assert "has changed since the run began" in " ".join(status(run.path).repairs)
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -124,9 +124,9 @@ def test_the_recipe_is_in_the_checkpoints_too(run: RunFolder, quiet: RunFolder, 
     left = run.config.read_bytes() if run.config.exists() else None
     look_into(run)  # an export takes the recipe's words
     assert run.recipe() == quiet.recipe()
-    mend_alone(run)
+    repair_only(run)
     assert run.recipe() == quiet.recipe()
-    assert "config.json was damaged" in " ".join(status(run.path).mended)
+    assert "config.json was damaged" in " ".join(status(run.path).repairs)
     assert left is None or (run.path / "config.json.damaged").read_bytes() == left
 
 
@@ -172,7 +172,7 @@ def test_links_that_lead_nowhere_are_made_again(run: RunFolder, name: str, wrong
     look_at(run)
     assert main(["describe", str(link)]) in (0, 1)
     export(run.path, run.path.parent / "shipped", score=False)
-    mend_alone(run)
+    repair_only(run)
     steps = {"last": LAST, "best": 10}
     assert (run.checkpoints / name).resolve() == run.checkpoint(steps[name]).resolve()
     if wrong == "folder":

@@ -9,7 +9,7 @@ import streamlit as st
 
 from headlight.folders import COMMAND
 from headlight.formatting import file_size, on_sentences, plural
-from headlight.runs import FEW
+from headlight.runs import MIN_SENTENCES
 from transformer.checkpoint.native import CONFIG, from_json
 from transformer.files import read_json
 from ui.checkpoints import keeping, parts, tokens
@@ -87,7 +87,7 @@ def _headline(
     scored.metric(name, score or "none", help=f"{score_detail}." if score_detail else "Its card has no scores.")
     count = card["scores"].get("sentences") if score_detail else None
     if type(count) is int:
-        few = f"; fewer than {FEW} say little" if count < FEW else ""
+        few = f"; fewer than {MIN_SENTENCES} say little" if count < MIN_SENTENCES else ""
         scored.caption(f"{on_sentences(count)}{few}")
     cards.metric("Size on disk", file_size(entry.size))
     cards.metric("Vocabulary", dict(words)["Vocabulary"])

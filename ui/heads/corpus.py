@@ -15,8 +15,8 @@ from headlight.corpora.generated import TASKS
 from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.multi30k import usual_folder
 from headlight.corpora.pairs import First, Pair, Pairs
-from headlight.corpora.preview import READ
-from headlight.corpora.truth import KnownPair, has_truth, known
+from headlight.corpora.preview import PREVIEW_ROWS
+from headlight.corpora.truth import KnownPair, has_truth, known_pairs
 from headlight.importers.examples import examples
 from transformer import Translator
 from ui.heads.view import COUNTS, HeadsView
@@ -127,9 +127,9 @@ def opened(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterab
     """The pairs with what is known of them, and who says so. Raises ValueError where there is no such corpus."""
     if spec != EXAMPLES:
         corpus = open_split(spec)
-        return truths(corpus if has_truth(corpus) else First(corpus, READ), most)
+        return truths(corpus if has_truth(corpus) else First(corpus, PREVIEW_ROWS), most)
     texts = [example.text for example in examples(model.card)]
     with TURNS.turn():  # only this: an aligner does not ask the model, and would keep others from it
         written = [translation.text for translation in model.translate_batch(texts)]
     pairs = Pairs("examples", [Pair(n, *both) for n, both in enumerate(zip(texts, written, strict=True), 1)])
-    return lambda: known(pairs), ""
+    return lambda: known_pairs(pairs), ""

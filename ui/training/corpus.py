@@ -15,11 +15,11 @@ from headlight.corpora.about import about
 from headlight.corpora.corpora import FORMS, GoldCorpus, from_hub, open_parts, written
 from headlight.corpora.generated import TOY
 from headlight.corpora.grammars import GRAMMARS
-from headlight.corpora.held_out import FEWEST
-from headlight.corpora.mixtures import JOINED, MOST_TIMES
+from headlight.corpora.held_out import MIN_PAIRS
+from headlight.corpora.mixtures import JOINED, MAX_WEIGHT
 from headlight.corpora.multi30k import LANGUAGES
 from headlight.corpora.pairs import First
-from headlight.corpora.preview import READ, Preview, preview
+from headlight.corpora.preview import PREVIEW_ROWS, Preview, preview
 from headlight.corpora.split_folder import language_pairs, tatoeba_folder
 from headlight.formatting import plural
 from headlight.graphemes import shortened
@@ -113,7 +113,7 @@ def _mixture() -> str | None:
     """A table with a corpus per row, and its weight."""
     columns = {
         "Corpus": st.column_config.TextColumn(required=True, width=155, help=f"One of: {FORMS}"),
-        "Weight": st.column_config.NumberColumn(required=True, min_value=0.01, max_value=MOST_TIMES, width=60),
+        "Weight": st.column_config.NumberColumn(required=True, min_value=0.01, max_value=MAX_WEIGHT, width=60),
     }
     rows: list[dict[str, Any]] = st.data_editor(
         [{"Corpus": "tatoeba:en-fr", "Weight": 1.0}, {"Corpus": "multi30k:en-fr", "Weight": 2.0}],
@@ -228,7 +228,8 @@ def show(preview: Preview, max_length: int, spec: str) -> None:
     if preview.in_all and preview.in_all > report.kept:
         many = f"The first {report.kept:,} of {plural(preview.in_all, 'pair')}"
     else:
-        many = f"{'The first ' if part and report.read in (READ, HUB_ROWS) else ''}{plural(report.kept, 'pair')}"
+        first = "The first " if part and report.read in (PREVIEW_ROWS, HUB_ROWS) else ""
+        many = f"{first}{plural(report.kept, 'pair')}"
     means = [sum(side.lengths) / len(side.lengths) for side in (preview.source, preview.target)]
     long = sum(max(pair) > max_length for pair in zip(preview.source.lengths, preview.target.lengths, strict=True))
     lost = (
@@ -241,7 +242,7 @@ def show(preview: Preview, max_length: int, spec: str) -> None:
     plot(lengths(preview.source.lengths, preview.target.lengths, theme=theme), key="lengths")
     sides = {preview.source.vocabulary, preview.target.vocabulary}
     sizes = " and ".join(f"{size:,}" for size in sorted(sides))
-    other = "pairs that it was not learned from" if preview.report.kept >= FEWEST else "these pairs"
+    other = "pairs that it was not learned from" if preview.report.kept >= MIN_PAIRS else "these pairs"
     st.caption(
         f"{term('vocabulary', 'Vocabulary')}: {sizes} tokens. In {other}, it covers "
         f"{_share(preview.source.covered)} of the source tokens and {_share(preview.target.covered)} of the target "

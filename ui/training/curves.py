@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.formatting import brief, duration, on_sentences, plural
-from headlight.runs import FEW, Status
+from headlight.runs import MIN_SENTENCES, Status
 from headlight.runs.metrics import COUNT
 from headlight.runs.preparing import NONE_HELD_OUT, THEREFORE
 from headlight.viewer.packing import pack
@@ -194,10 +194,10 @@ def cautions(columns: Columns, doubled: int, by_heart: bool = False) -> list[str
         return [f"{NONE_HELD_OUT} {THEREFORE}"]
     count = columns.evaluations[-1].get(COUNT) if columns.evaluations else None
     told = []
-    if type(count) is int and count < FEW:
+    if type(count) is int and count < MIN_SENTENCES:
         told.append(
-            f"The scores are {on_sentences(count)}: on fewer than {FEW} they say little. Give the run a larger corpus "
-            "to validate on."
+            f"The scores are {on_sentences(count)}: on fewer than {MIN_SENTENCES} they say little. Give the run "
+            "a larger corpus to validate on."
         )
     if doubled:
         told.append(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from headlight.runs import RunFolder, Status, keep_notes, notes
-from headlight.runs.notes import LONGEST_NOTE, MOST_TAGS, Notes
+from headlight.runs import RunFolder, Status, notes, save_notes
+from headlight.runs.notes import MAX_NOTE_CHARACTERS, MAX_TAGS, Notes
 from ui.state.public import public
 from ui.training.keeping import attempt
 from ui.widgets.text import literal
@@ -22,13 +22,13 @@ def noting(run: Status, others: list[Status]) -> None:
     note_key, tags_key = f"note-{run.name}", f"tags-{run.name}"
 
     def keep() -> None:
-        attempt(keep_notes, RunFolder(run.folder), st.session_state[note_key] or "", st.session_state[tags_key])
+        attempt(save_notes, RunFolder(run.folder), st.session_state[note_key] or "", st.session_state[tags_key])
 
     left, right = st.columns([3, 2], gap="small")
     left.text_input(
         "Note",
         kept.note,
-        max_chars=LONGEST_NOTE,
+        max_chars=MAX_NOTE_CHARACTERS,
         key=note_key,
         on_change=keep,
         placeholder="Note: what this run tries",
@@ -39,7 +39,7 @@ def noting(run: Status, others: list[Status]) -> None:
         "Tags",
         sorted({*known, *kept.tags}),
         default=kept.tags,
-        max_selections=MOST_TAGS,
+        max_selections=MAX_TAGS,
         accept_new_options=True,
         key=tags_key,
         on_change=keep,

@@ -9,7 +9,7 @@ import streamlit as st
 
 from headlight.corpora.about import LANGUAGES
 from headlight.corpora.files import columns, lines
-from headlight.corpora.uploads import LARGEST, check, keep, remove
+from headlight.corpora.uploads import MAX_UPLOAD_BYTES, check, remove, save_upload
 from headlight.formatting import plural
 from ui.state import models
 from ui.state.cache import cached
@@ -26,7 +26,7 @@ def upload() -> str | None:
     given = st.file_uploader(
         "File, or two text files",
         accept_multiple_files=True,
-        max_upload_size=LARGEST // 2**20,
+        max_upload_size=MAX_UPLOAD_BYTES // 2**20,
         key="training-upload",
         label_visibility="collapsed",
     )
@@ -51,7 +51,7 @@ def _kept(given: list[Any]) -> list[Path]:
         remove(held.pop(gone))
     for file in given:
         if file.file_id not in held:
-            held[file.file_id] = keep(file, file.name, uploads())
+            held[file.file_id] = save_upload(file, file.name, uploads())
     return [held[file.file_id] for file in given]
 
 

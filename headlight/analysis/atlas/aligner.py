@@ -16,7 +16,7 @@ from pathlib import Path
 
 from headlight.corpora.gold import words
 from headlight.corpora.pairs import Corpus
-from headlight.corpora.truth import KnownPair, Truth, has_truth, known
+from headlight.corpora.truth import KnownPair, Truth, has_truth, known_pairs
 from transformer.access import confined
 
 NAME = "eflomal"
@@ -34,7 +34,7 @@ def truths(
 
     Where there is no gold, the aligner is asked about the first `most`, if it is here and `align` lets it.
     """
-    pairs = partial(known, corpus)
+    pairs = partial(known_pairs, corpus)
     if has_truth(corpus):
         return pairs, "gold"
     if align and installed():

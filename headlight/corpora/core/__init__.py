@@ -28,9 +28,9 @@ class CoreSentences(Corpus):
         self.n_pairs = DEFAULT_PAIRS if n_pairs is None else n_pairs
 
     def rows(self) -> Iterator[Pair]:
-        module = importlib.import_module(f"{__name__}.{_MODULES[self.languages]}")
+        vocabulary = importlib.import_module(f"{__name__}.{_MODULES[self.languages]}").VOCABULARY
         rng = random.Random(f"core {self.languages} {self.seed}")
-        candidates = chain(module.covering(), (module.random_pair(rng) for _ in repeat(None)))
+        candidates = chain(vocabulary.covering(), (vocabulary.random_pair(rng) for _ in repeat(None)))
         distinct: set[tuple[str, str]] = set()
         while len(distinct) < self.n_pairs:
             pair = next(candidates)

@@ -1,9 +1,5 @@
 """English-French sentence pairs of the core vocabulary.
 
-Three sources make them: sentences written by hand around words that no general frame fits (words.txt), frames whose
-slots are filled from a lexicon (frames.txt, lexicon.txt), and verb phrases put into tenses, moods and clauses
-(verbs.txt).
-
 A slot of a frame names categories of the lexicon: "[a color animal]" = "[un color animal]". On the French side a slot
 may begin with a preposition, a determiner in the masculine singular agrees with the noun, "animal+" is the plural, and
 "[animal:color]" is the adjective alone, agreeing with the noun. Contraction and elision follow in `spell`.
@@ -13,24 +9,17 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from headlight.corpora.core import english
+from headlight.corpora import english
 from headlight.corpora.core.french_clauses import SCHEMES, SUBJECTS, FrenchVerbPhrase, make_clause, read_verb_phrase
 from headlight.corpora.core.french_numbers import generated_slots
-from headlight.corpora.core.templates import Template, read_templates, spread
+from headlight.corpora.core.vocabulary import SLOT, CoreVocabulary, Pair, category
 from headlight.corpora.grammars.english_french import french
 
-_FOLDER = Path(__file__).parent / "en-fr"
-_SLOT = re.compile(r"\[([^\[\]]+)\]")
 _NOUN = re.compile(r"(.+?) (mp|fp|m|f|-)(?:, ?(.+))?")
 
-PAIRS_PER_WORD = 12
-PAIRS_PER_TEMPLATE = 24
-# Sentences of tests/everyday that the frames would form by chance, as `_folded` writes them.
 _LEFT_OUT = frozenset(
     {
         "canyouhelpme",
@@ -68,21 +57,7 @@ _ELISION = re.compile(rf"(?<![\w'-])(je|me|te|se|le|la|de|ne|que|jusque|lorsque|
 # A determiner from a slot is marked with "§": the pronouns of "de le voir" are not contracted.
 _CONTRACTION = re.compile(r"\b(à|de) §(le(?= [^aàâeéèêëiîïoôuùûœhAÀÂEÉÈÊËIÎÏOÔUÙÛŒH])|les)\b", re.IGNORECASE)
 _CONTRACTED = {"à le": "au", "à les": "aux", "de le": "du", "de les": "des"}
-# masculine, feminine, before a vowel, plural
-_DETERMINERS = {
-    "le": ("§le", "§la", "§les"),
-    "un": ("un", "une", "des"),
-    "mon": ("mon", "ma", "mes"),
-    "ton": ("ton", "ta", "tes"),
-    "son": ("son", "sa", "ses"),
-    "notre": ("notre", "notre", "nos"),
-    "votre": ("votre", "votre", "vos"),
-    "leur": ("leur", "leur", "leurs"),
-    "ce": ("ce", "cette", "ces"),
-    "quel": ("quel", "quelle", "quels quelles"),
-    "tout": ("tout", "toute", "tous toutes"),
-}
-_BEFORE_VOWEL = {"ma": "mon", "ta": "ton", "sa": "son", "ce": "cet"}
+_DETERMINERS = frozenset(("le", "un", "mon", "ton", "son", "notre", "votre", "leur", "ce", "quel", "tout"))
 
 
 class FrenchEntry(NamedTuple):
@@ -102,130 +77,30 @@ class _Form(NamedTuple):
     is_plural: bool
 
 
-@cache
-def _lexicon() -> dict[str, list[FrenchEntry]]:
-    lexicon: dict[str, list[FrenchEntry]] = {}
-    entries: list[FrenchEntry] = []
-    for line in _read("lexicon").splitlines():
-        if line.startswith("["):
-            entries = lexicon.setdefault(line.strip("[]"), [])
-        elif line.strip():
-            entries.append(_read_entry(line))
-    for category, pairs in generated_slots().items():
-        lexicon[category] = [FrenchEntry(*pair) for pair in pairs]
-    return lexicon
-
-
-def _read_entry(line: str) -> FrenchEntry:
+def _read_entry(line: str, name: str) -> FrenchEntry:
     source, target, *columns = (part.strip() for part in line.split("|"))
     if match := _NOUN.fullmatch(target):
         return FrenchEntry(source, match[1], match[2], match[3] or "")
     return FrenchEntry(source, target, columns=tuple(columns))
 
 
-@cache
-def _frames() -> list[Template]:
-    return read_templates(_read("frames"))
-
-
-@cache
-def _word_templates() -> list[Template]:
-    return read_templates(_read("words"))
-
-
-@cache
-def _verb_phrases() -> list[FrenchVerbPhrase]:
-    lines = _read("verbs").splitlines()
-    return [read_verb_phrase(line) for line in lines if line.strip() and not line.startswith("#")]
-
-
-def covering() -> Iterator[tuple[str, str]]:
-    """Yield distinct pairs in which every word of the lexicon occurs in at least ten, always the same ones."""
-    yielded: set[tuple[str, str]] = set()
-    for pair in _covering():
-        if pair not in yielded and not _is_left_out(pair[0]):
-            yielded.add(pair)
-            yield pair
-
-
-def random_pair(rng: random.Random) -> tuple[str, str]:
-    """Return a random pair of any of the three sources."""
+def _random_clause(phrases: Sequence[FrenchVerbPhrase], rng: random.Random) -> Pair:
     while True:
-        choice = rng.random()
-        if choice < 0.1:
-            template = rng.choice(_word_templates())
-            pair = _spelled(template.fill(rng.randrange(template.n_choices())))
-        elif choice < 0.55:
-            pair = _fill_slots(rng.choice(_frames()), rng)
-        else:
-            pair = _random_clause(rng)
-        if not _is_left_out(pair[0]):
-            return pair
-
-
-def _random_clause(rng: random.Random) -> tuple[str, str]:
-    while True:
-        if pair := make_clause(rng.choice(SCHEMES), rng.choice(SUBJECTS), rng.choice(_verb_phrases()), rng):
+        if pair := make_clause(rng.choice(SCHEMES), rng.choice(SUBJECTS), rng.choice(phrases), rng):
             return _spelled(pair)
 
 
-def _covering() -> Iterator[tuple[str, str]]:
-    for template in _word_templates():
-        for pair in spread(template, PAIRS_PER_TEMPLATE):
-            yield _spelled(pair)
-    by_category: dict[str, list[Template]] = {}
-    for template in _frames():
-        for category in {_category(slot) for slot in _slots(template)}:
-            by_category.setdefault(category, []).append(template)
-    generated = generated_slots()
-    for category, entries in _lexicon().items():
-        if category in generated:
-            continue
-        templates = by_category[category]
-        for entry in entries:
-            rng = random.Random(f"{category} {entry.english}")
-            distinct: set[tuple[str, str]] = set()
-            for number in range(20 * PAIRS_PER_WORD):
-                if len(distinct) >= PAIRS_PER_WORD and number >= len(templates):
-                    break
-                pair = _fill_slots(templates[number % len(templates)], rng, {category: entry})
-                distinct.add(pair)
-                yield pair
-    for phrase in _verb_phrases():
-        rng = random.Random(phrase.french)
-        for scheme in SCHEMES:
-            for _ in range(2):
-                if clause := make_clause(scheme, rng.choice(SUBJECTS), phrase, rng):
-                    yield _spelled(clause)
+def _clauses(phrase: FrenchVerbPhrase) -> Iterator[Pair]:
+    rng = random.Random(phrase.french)
+    for scheme in (scheme for scheme in SCHEMES for _ in range(2)):
+        if clause := make_clause(scheme, rng.choice(SUBJECTS), phrase, rng):
+            yield _spelled(clause)
 
 
-def _fill_slots(template: Template, rng: random.Random, fixed: dict[str, FrenchEntry] | None = None) -> tuple[str, str]:
-    """Fill the slots of a template: those of `fixed` with its entries, the others at random."""
-    source, target = template.fill(rng.randrange(template.n_choices()))
-    chosen = dict(fixed or {})
-    for slot in _slots(template):
-        if slot not in chosen:
-            taken = {text for entry in chosen.values() for text in (entry.english, entry.french)}
-            candidates = [e for e in _lexicon()[_category(slot)] if e.english not in taken and e.french not in taken]
-            chosen[slot] = rng.choice(candidates)
-    source = _SLOT.sub(lambda match: _english_slot(match[1], chosen), source)
-    target = _SLOT.sub(lambda match: _french_slot(match[1], chosen), target)
+def _fill(source: str, target: str, chosen: dict[str, FrenchEntry]) -> Pair:
+    source = SLOT.sub(lambda match: _english_slot(match[1], chosen), source)
+    target = SLOT.sub(lambda match: _french_slot(match[1], chosen), target)
     return _spelled((english.fix_articles(source), target))
-
-
-def _slots(template: Template) -> list[str]:
-    """Return the names of the slots of a template's source."""
-    names = []
-    for match in _SLOT.finditer(template.fill(0)[0]):
-        for word in match[1].split():
-            name = word.rstrip("+").lower()
-            if _category(name) in _lexicon() and name not in names:
-                names.append(name)
-    return names
-
-
-def _category(slot: str) -> str:
-    return slot.rstrip("0123456789")
 
 
 def _english_slot(slot: str, chosen: dict[str, FrenchEntry]) -> str:
@@ -264,7 +139,7 @@ def _french_slot(slot: str, chosen: dict[str, FrenchEntry]) -> str:
     phrase = " ".join([*before, _noun_text(entry, form), *after])
     if before and not form.is_plural and not form.is_feminine:
         phrase = _before_vowel_adjective(chosen, words, entry, phrase)
-    if _category(noun) == "country" and determiners == ["de"] and _has_article_after_de(entry):
+    if category(noun) == "country" and determiners == ["de"] and _has_article_after_de(entry):
         determiners.append("le")
     return " ".join([*_determined(determiners, phrase, form, bool(before), entry), phrase])
 
@@ -277,17 +152,13 @@ def _determined(
         if word == "le" and entry.gender == "-":
             continue
         if word == "du":
-            words += ["des"] if form.is_plural else ["de", _DETERMINERS["le"][form.is_feminine]]
+            words += ["des"] if form.is_plural else ["de", "§la" if form.is_feminine else "§le"]
         elif word == "un" and form.is_plural and adjective_first:
             words.append("de")
         elif word == "nouveau":
             words.append(_agreeing_text("nouveau nouvelle nouvel", form, phrase))
         elif word in _DETERMINERS:
-            singular = _DETERMINERS[word][form.is_feminine]
-            plural = _DETERMINERS[word][2].split()
-            text = plural[form.is_feminine and len(plural) > 1] if form.is_plural else singular
-            next_is_vowel = _starts_with_vowel(phrase) and word not in ("tout", "quel")
-            words.append(_BEFORE_VOWEL.get(text, text) if next_is_vowel else text)
+            words.append("§" * (word == "le") + french.determiner(word, form.is_feminine, form.is_plural, phrase))
         else:
             words.append(word)
     return words
@@ -295,7 +166,7 @@ def _determined(
 
 def _before_vowel_adjective(chosen: dict[str, FrenchEntry], words: list[str], entry: FrenchEntry, phrase: str) -> str:
     """Write "un vieil homme" for "un vieux homme"."""
-    if not _starts_with_vowel(entry.french):
+    if not french.begins_with_vowel(entry.french):
         return phrase
     for word in words:
         if word in chosen and len(forms := chosen[word].french.lstrip("<").split()) == 3:
@@ -307,14 +178,15 @@ def _agreeing_text(forms: str, form: _Form, following: str) -> str:
     masculine, feminine, before_vowel = forms.split()
     if form.is_plural:
         return french.plural(feminine if form.is_feminine else masculine)
-    return feminine if form.is_feminine else before_vowel if _starts_with_vowel(following) else masculine
+    return feminine if form.is_feminine else before_vowel if french.begins_with_vowel(following) else masculine
 
 
 def _form(head: str, chosen: dict[str, FrenchEntry]) -> _Form:
     """Return the form of a slot, or of "m", "f", "mp" and "fp" themselves."""
     entry = chosen.get(head.rstrip("+"))
-    category = _category(head)
-    gender = head if entry is None else "f" if category == "girl" else "m" if category == "boy" else entry.gender
+    gender = (
+        head if entry is None else "f" if category(head) == "girl" else "m" if category(head) == "boy" else entry.gender
+    )
     return _Form(gender.startswith("f"), head.endswith("+") or gender.endswith("p"))
 
 
@@ -333,7 +205,7 @@ def _agreeing(word: str, form: _Form, chosen: dict[str, FrenchEntry]) -> str:
     *forms, last = text.split()
     masculine = forms[0] if forms else last
     if not (form.is_feminine or form.is_plural):
-        is_adjective = entry is None or _category(word) in _ADJECTIVES
+        is_adjective = entry is None or category(word) in _ADJECTIVES
         return degree + (masculine if is_adjective else text)
     feminine = forms[1] if len(forms) > 1 else last if forms else french.feminine(masculine)
     written = feminine if form.is_feminine else masculine
@@ -351,20 +223,16 @@ def _noun_text(entry: FrenchEntry, form: _Form) -> str:
 
 def _has_article_after_de(country: FrenchEntry) -> bool:
     """Tell "du Japon" and "des États-Unis" from "de France" and "d'Iran"."""
-    return country.gender.endswith("p") or (country.gender == "m" and not _starts_with_vowel(country.french))
+    return country.gender.endswith("p") or (country.gender == "m" and not french.begins_with_vowel(country.french))
 
 
 def _in_country(entry: FrenchEntry) -> str:
     """Write "en France", "au Japon", "aux États-Unis", "en Israël", "à Cuba"."""
     if entry.gender == "-":
-        return f"{'en' if _starts_with_vowel(entry.french) else 'à'} {entry.french}"
+        return f"{'en' if french.begins_with_vowel(entry.french) else 'à'} {entry.french}"
     if entry.gender.endswith("p"):
         return f"aux {entry.french}"
-    return f"{'en' if entry.gender == 'f' or _starts_with_vowel(entry.french) else 'au'} {entry.french}"
-
-
-def _starts_with_vowel(text: str) -> bool:
-    return text[0].lower() in "aàâeéèêëiîïoôuùûœh"
+    return f"{'en' if entry.gender == 'f' or french.begins_with_vowel(entry.french) else 'au'} {entry.french}"
 
 
 def spell(text: str) -> str:
@@ -379,7 +247,7 @@ def _match_case(text: str, model: str) -> str:
     return _capitalized(text) if model[0].isupper() else text
 
 
-def _spelled(pair: tuple[str, str]) -> tuple[str, str]:
+def _spelled(pair: Pair) -> Pair:
     return _capitalized(pair[0]), spell(pair[1])
 
 
@@ -387,14 +255,19 @@ def _capitalized(text: str) -> str:
     return text[1:] if text.startswith("~") else text[:1].upper() + text[1:]
 
 
-def _is_left_out(source: str) -> bool:
-    return _folded(source) in _LEFT_OUT
-
-
-def _folded(text: str) -> str:
-    """Return the letters and digits of a text in lower case."""
-    return "".join(character for character in text.casefold() if character.isalnum())
-
-
-def _read(name: str) -> str:
-    return (_FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+VOCABULARY = CoreVocabulary(
+    folder="en-fr",
+    entry=FrenchEntry,
+    read_entry=_read_entry,
+    generated=generated_slots(),
+    covers_generated=False,
+    fill=_fill,
+    read_verb_phrase=read_verb_phrase,
+    clauses=_clauses,
+    random_clause=_random_clause,
+    spelled=_spelled,
+    left_out=_LEFT_OUT,
+    counts_left_out=True,
+    shares=(0.1, 0.55),
+    pairs_per_template=24,
+)

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from headlight.corpora.core import english
+from headlight.corpora import english
+from headlight.corpora.grammars.english_french.french import Conjugation, FiniteTense
 
 Pair = tuple[str, str]
 
@@ -52,58 +53,7 @@ SUBJECTS = (
     FrenchSubject("the girls", "les filles", "ils", "their", "f"),
 )
 
-# Infinitive: the present for je, tu, il, nous, vous, ils; the participle; the stem of the future.
-_IRREGULAR = {
-    line.split(":")[0]: line.split(":")[1].split()
-    for line in """
-avoir: ai as a avons avez ont eu aur
-être: suis es est sommes êtes sont été ser
-aller: vais vas va allons allez vont allé ir
-faire: fais fais fait faisons faites font fait fer
-écrire: écris écris écrit écrivons écrivez écrivent écrit écrir
-lire: lis lis lit lisons lisez lisent lu lir
-boire: bois bois boit buvons buvez boivent bu boir
-prendre: prends prends prend prenons prenez prennent pris prendr
-apprendre: apprends apprends apprend apprenons apprenez apprennent appris apprendr
-ouvrir: ouvre ouvres ouvre ouvrons ouvrez ouvrent ouvert ouvrir
-offrir: offre offres offre offrons offrez offrent offert offrir
-dire: dis dis dit disons dites disent dit dir
-peindre: peins peins peint peignons peignez peignent peint peindr
-conduire: conduis conduis conduit conduisons conduisez conduisent conduit conduir
-mettre: mets mets met mettons mettez mettent mis mettr
-courir: cours cours court courons courez courent couru courr
-finir: finis finis finit finissons finissez finissent fini finir
-choisir: choisis choisis choisit choisissons choisissez choisissent choisi choisir
-rendre: rends rends rend rendons rendez rendent rendu rendr
-vendre: vends vends vend vendons vendez vendent vendu vendr
-attendre: attends attends attend attendons attendez attendent attendu attendr
-répondre: réponds réponds répond répondons répondez répondent répondu répondr
-perdre: perds perds perd perdons perdez perdent perdu perdr
-pouvoir: peux peux peut pouvons pouvez peuvent pu pourr
-vouloir: veux veux veut voulons voulez veulent voulu voudr
-devoir: dois dois doit devons devez doivent dû devr
-savoir: sais sais sait savons savez savent su saur
-appeler: appelle appelles appelle appelons appelez appellent appelé appeller
-acheter: achète achètes achète achetons achetez achètent acheté achèter
-lever: lève lèves lève levons levez lèvent levé lèver
-envoyer: envoie envoies envoie envoyons envoyez envoient envoyé enverr
-construire: construis construis construit construisons construisez construisent construit construir
-dormir: dors dors dort dormons dormez dorment dormi dormir
-voir: vois vois voit voyons voyez voient vu verr
-nourrir: nourris nourris nourrit nourrissons nourrissez nourrissent nourri nourrir
-comprendre: comprends comprends comprend comprenons comprenez comprennent compris comprendr
-nettoyer: nettoie nettoies nettoie nettoyons nettoyez nettoient nettoyé nettoier
-essayer: essaie essaies essaie essayons essayez essaient essayé essaier
-payer: paie paies paie payons payez paient payé paier
-""".strip().splitlines()
-}
 _WITH_ETRE = ("aller", "rester", "rentrer", "arriver")
-_SUBJUNCTIVE = {"aller": "aill all", "faire": "fass fass", "prendre": "prenn pren", "boire": "boiv buv"}
-_ENDINGS = {
-    "future": ("ai", "as", "a", "ons", "ez", "ont"),
-    "imperfect": ("ais", "ais", "ait", "ions", "iez", "aient"),
-    "subjunctive": ("e", "es", "e", "ions", "iez", "ent"),
-}
 
 
 class FrenchVerbPhrase(NamedTuple):
@@ -131,43 +81,9 @@ def read_verb_phrase(line: str) -> FrenchVerbPhrase:
     return FrenchVerbPhrase(source.strip(), target.strip(), flags.strip())
 
 
-def conjugate(verb: str, tense: str, person: str) -> str:
-    """Return the form of a tense: "present", "future", "imperfect", "conditional" or "subjunctive"."""
-    index = _PERSONS.index(person)
-    if tense == "present":
-        return _present(verb)[index]
-    if tense in ("future", "conditional"):
-        stem = _IRREGULAR[verb][7] if verb in _IRREGULAR else verb
-        return stem + _ENDINGS["future" if tense == "future" else "imperfect"][index]
-    if tense == "imperfect":
-        stem = "ét" if verb == "être" else _present(verb)[3].removesuffix("ons")
-        ending = _ENDINGS["imperfect"][index]
-        return _soften(stem, ending) + ending
-    ending = _ENDINGS["subjunctive"][index]
-    if verb in _SUBJUNCTIVE:
-        singular, plural = _SUBJUNCTIVE[verb].split()
-    else:
-        singular, plural = _present(verb)[5].removesuffix("ent"), _present(verb)[3].removesuffix("ons")
-    return _soften(plural if person in ("nous", "vous") else singular, ending) + ending
-
-
-def _present(verb: str) -> list[str]:
-    if verb in _IRREGULAR:
-        return _IRREGULAR[verb][:6]
-    stem = verb.removesuffix("er")
-    soft = {"g": f"{stem}e", "c": f"{stem[:-1]}ç"}.get(stem[-1], stem)
-    return [f"{stem}e", f"{stem}es", f"{stem}e", f"{soft}ons", f"{stem}ez", f"{stem}ent"]
-
-
-def _soften(stem: str, ending: str) -> str:
-    """Write "mangions" for "mangeions", "commencions" for "commençions"."""
-    if ending[0] in "ie":
-        return f"{stem[:-1]}c" if stem.endswith("ç") else stem.removesuffix("e") if stem.endswith("ge") else stem
-    return stem
-
-
-def _participle(verb: str) -> str:
-    return _IRREGULAR[verb][6] if verb in _IRREGULAR else f"{verb.removesuffix('er')}é"
+def conjugate(verb: str, tense: FiniteTense, person: str) -> str:
+    """Return the form of a tense that has no auxiliary, for "je" to "ils"."""
+    return Conjugation(verb).form(tense, _PERSONS.index(person))
 
 
 def _possessed(text: str, person: str) -> str:
@@ -182,7 +98,9 @@ def _rest(phrase: FrenchVerbPhrase, person: str, negative: bool = False) -> str:
     return f" {rest.replace('~', '')}" if rest else ""
 
 
-def finite(subject: FrenchSubject, phrase: FrenchVerbPhrase, tense: str, negation: str = "", adverb: str = "") -> str:
+def finite(
+    subject: FrenchSubject, phrase: FrenchVerbPhrase, tense: FiniteTense, negation: str = "", adverb: str = ""
+) -> str:
     """Return a French clause; `negation` is "pas" or "jamais", `adverb` stands after the verb."""
     se = f"{_REFLEXIVES[subject.person]} " if phrase.is_reflexive else ""
     verb = conjugate(phrase.verb, tense, subject.person)
@@ -196,7 +114,7 @@ def perfect(subject: FrenchSubject, phrase: FrenchVerbPhrase, negation: str = ""
     with_etre = phrase.is_reflexive or phrase.verb in _WITH_ETRE
     se = f"{_REFLEXIVES[subject.person]} " if phrase.is_reflexive else ""
     auxiliary = conjugate("être" if with_etre else "avoir", "present", subject.person)
-    participle = _participle(phrase.verb)
+    participle = Conjugation(phrase.verb).participle
     if with_etre and "n" not in phrase.flags:
         # "vous" is one person here.
         participle += "e" * (subject.gender == "f") + "s" * (subject.person in ("nous", "ils"))
@@ -211,7 +129,7 @@ def infinitive(subject: FrenchSubject, phrase: FrenchVerbPhrase, negative: bool 
     return se + phrase.verb + _rest(phrase, subject.person, negative)
 
 
-def modal(subject: FrenchSubject, verb: str, tense: str, phrase: FrenchVerbPhrase, negation: str = "") -> str:
+def modal(subject: FrenchSubject, verb: str, tense: FiniteTense, phrase: FrenchVerbPhrase, negation: str = "") -> str:
     """Return a clause such as "je ne peux pas venir"."""
     ne, after = ("ne ", f" {negation}") if negation else ("", "")
     form = conjugate(verb, tense, subject.person)

@@ -1,35 +1,6 @@
 """Numbers, clock times and years in English and French."""
 
-from __future__ import annotations
-
-from headlight.corpora.core.german_numbers import english_number
-
-# The asterisk marks a first letter before which nothing is elided ("le huit", "le onze").
-_FRENCH = (
-    "zéro", "un", "deux", "trois", "quatre", "cinq", "six", "sept", "*huit", "neuf", "dix", "*onze", "douze",
-    "treize", "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf",
-)  # fmt: skip
-_FRENCH_TENS = (
-    "", "", "vingt", "trente", "quarante", "cinquante", "soixante", "soixante", "quatre-vingt", "quatre-vingt",
-)  # fmt: skip
-
-
-def french_number(number: int) -> str:
-    """Write a number below 1,000 in French words, in the masculine."""
-    if number < 20:
-        return _FRENCH[number]
-    if number == 80:
-        return "quatre-vingts"
-    if number < 100:
-        tens = number // 10
-        unit = number - tens * 10 + (10 if tens in (7, 9) else 0)
-        if unit == 0:
-            return _FRENCH_TENS[tens]
-        link = " et " if unit in (1, 11) and tens < 8 else "-"
-        return _FRENCH_TENS[tens] + link + _FRENCH[unit].lstrip("*")
-    hundreds, rest = divmod(number, 100)
-    hundred = "cent" if hundreds == 1 else f"{_FRENCH[hundreds]} cent" + ("" if rest else "s")
-    return f"{hundred} {french_number(rest).lstrip('*')}" if rest else hundred
+from headlight.corpora.number_words import english_number, french_number
 
 
 def generated_slots() -> dict[str, list[tuple[str, str]]]:

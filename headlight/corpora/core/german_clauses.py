@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from headlight.corpora.core import english
+from headlight.corpora import english
 from headlight.corpora.core.german import GermanVerb, split_verb
 
 _POSSESSIVE = re.compile(r"@(\w*)")
@@ -127,6 +127,24 @@ def _have(subject: GermanSubject) -> str:
     return "has" if subject.english_person == 2 else "have"
 
 
+def _main(subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str = "", negated: bool = False) -> str:
+    words = _words(subject, phrase, adverb, negated)
+    return _join(subject.german, phrase.verb.present(subject.person), words, phrase.verb.prefix)
+
+
+def _inverted_main(first: str, subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str = "") -> str:
+    words = _inverted(subject, phrase, adverb)
+    return _join(first, phrase.verb.present(subject.person), words, phrase.verb.prefix)
+
+
+def _perfect(first: str, subject: GermanSubject, phrase: GermanVerbPhrase, words: str) -> str:
+    return _join(first, phrase.verb.auxiliary().present(subject.person), words, phrase.verb.participle())
+
+
+def _conjugated(verb: str, subject: GermanSubject) -> str:
+    return GermanVerb("", verb).present(subject.person)
+
+
 # Adverbs with their place in English: "before" the verb or at the "end".
 _HABITS = (
     ("oft", "often", "before"), ("immer", "always", "before"), ("manchmal", "sometimes", "before"),
@@ -151,9 +169,7 @@ _MODALS = (
 
 def habit(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation, place = rng.choice(_HABITS)
-    source = _join(
-        subject.german, phrase.verb.present(subject.person), _words(subject, phrase, adverb), phrase.verb.prefix
-    )
+    source = _main(subject, phrase, adverb)
     verb = _present_english(subject, phrase)
     if place == "before":
         return _sentence(source, _join(subject.english, translation, verb))
@@ -165,7 +181,7 @@ def fronted(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random
         (("Jeden Tag", "Every day"), ("Am Wochenende", "On weekends"), ("Manchmal", "Sometimes"),
          ("Normalerweise", "Normally"))
     )  # fmt: skip
-    source = _join(adverb, phrase.verb.present(subject.person), _inverted(subject, phrase, ""), phrase.verb.prefix)
+    source = _inverted_main(adverb, subject, phrase)
     return _sentence(source, f"{translation}, {subject.english} {_present_english(subject, phrase)}")
 
 
@@ -173,97 +189,74 @@ def _inverted(subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str, neg
     return _join(subject.german, _words(subject, phrase, adverb, negated))
 
 
-def question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
-    if _includes_speaker(subject):
-        return None
+def question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation, place = rng.choice(
         [habit for habit in _HABITS if habit[0] not in ("nie", "selten", "manchmal")]
     )
-    source = _join(phrase.verb.present(subject.person), _inverted(subject, phrase, adverb), phrase.verb.prefix)
+    source = _inverted_main("", subject, phrase, adverb)
     text = _english(subject, phrase)
     target = _join(_do(subject), subject.english, *((translation, text) if place == "before" else (text, translation)))
     return _sentence(source, target, "?")
 
 
-def w_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
-    if _includes_speaker(subject):
-        return None
+def w_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     word, translation = rng.choice(
         [("Warum", "Why"), ("Wie oft", "How often")] + [("Wann", "When")] * bool(phrase.negated)
     )
-    source = _join(word, phrase.verb.present(subject.person), _inverted(subject, phrase, ""), phrase.verb.prefix)
+    source = _inverted_main(word, subject, phrase)
     return _sentence(source, _join(translation, _do(subject), subject.english, _english(subject, phrase)), "?")
 
 
-def negative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
-    if not phrase.negated:
-        return None
-    source = _join(
-        subject.german, phrase.verb.present(subject.person), _words(subject, phrase, "", True), phrase.verb.prefix
-    )
+def negative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+    source = _main(subject, phrase, "", True)
     return _sentence(source, f"{subject.english} {_do(subject)}n't {_english(subject, phrase)}")
 
 
 def perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice(_PAST)
-    auxiliary = phrase.verb.auxiliary().present(subject.person)
-    source = _join(subject.german, auxiliary, _words(subject, phrase, adverb), phrase.verb.participle())
+    source = _perfect(subject.german, subject, phrase, _words(subject, phrase, adverb))
     return _sentence(source, f"{subject.english} {english.past(_english(subject, phrase))} {translation}")
 
 
 def fronted_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice(_PAST)
-    auxiliary = phrase.verb.auxiliary().present(subject.person)
-    source = _join(adverb, auxiliary, _inverted(subject, phrase, ""), phrase.verb.participle())
+    source = _perfect(adverb, subject, phrase, _inverted(subject, phrase, ""))
     return _sentence(source, f"{translation}, {subject.english} {english.past(_english(subject, phrase))}")
 
 
-def perfect_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
-    if _includes_speaker(subject):
-        return None
+def perfect_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice((*_PAST, ("schon", "already")))
-    auxiliary = phrase.verb.auxiliary().present(subject.person)
-    source = _join(auxiliary, _inverted(subject, phrase, adverb), phrase.verb.participle())
+    source = _perfect("", subject, phrase, _inverted(subject, phrase, adverb))
     text = _english(subject, phrase)
     if adverb == "schon":
         return _sentence(source, f"{_have(subject)} {subject.english} already {english.participle(text)}", "?")
     return _sentence(source, f"Did {subject.english} {text} {translation}", "?")
 
 
-def why_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
-    if _includes_speaker(subject):
-        return None
+def why_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     word, translation = rng.choice([("Warum", "Why")] + [("Wann", "When")] * bool(phrase.negated))
-    auxiliary = phrase.verb.auxiliary().present(subject.person)
-    source = _join(word, auxiliary, _inverted(subject, phrase, ""), phrase.verb.participle())
+    source = _perfect(word, subject, phrase, _inverted(subject, phrase, ""))
     return _sentence(source, f"{translation} did {subject.english} {_english(subject, phrase)}", "?")
 
 
-def negative_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
-    if not phrase.negated:
-        return None
-    auxiliary = phrase.verb.auxiliary().present(subject.person)
-    source = _join(subject.german, auxiliary, _words(subject, phrase, "", True), phrase.verb.participle())
+def negative_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+    source = _perfect(subject.german, subject, phrase, _words(subject, phrase, "", True))
     return _sentence(source, f"{subject.english} didn't {_english(subject, phrase)}")
 
 
 def future(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice(_FUTURE)
     if rng.random() < 0.5:
-        werden = GermanVerb("", "werden").present(subject.person)
+        werden = _conjugated("werden", subject)
         source = _join(subject.german, werden, _words(subject, phrase, adverb), phrase.verb.infinitive())
     else:
-        source = _join(
-            subject.german, phrase.verb.present(subject.person), _words(subject, phrase, adverb), phrase.verb.prefix
-        )
+        source = _main(subject, phrase, adverb)
     return _sentence(source, f"{subject.english} will {_english(subject, phrase)} {translation}")
 
 
 def modal(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     verb, translation, _ = rng.choice(_MODALS)
-    source = _join(
-        subject.german, GermanVerb("", verb).present(subject.person), _words(subject, phrase), phrase.verb.infinitive()
-    )
+    source = _join(subject.german, _conjugated(verb, subject), _words(subject, phrase), phrase.verb.infinitive())
     return _sentence(source, _join(subject.english, _modal(subject, translation), _english(subject, phrase)))
 
 
@@ -275,9 +268,7 @@ def _modal(subject: GermanSubject, translation: str) -> str:
     return translation
 
 
-def negative_modal(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
-    if not phrase.negated:
-        return None
+def negative_modal(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     verb, _, translation = rng.choice(_MODALS[:5])
     if translation.startswith("not be"):
         translation = f"{_be(subject)} not {translation[7:]}"
@@ -285,7 +276,7 @@ def negative_modal(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random
         translation = translation.replace("don't", "doesn't")
     source = _join(
         subject.german,
-        GermanVerb("", verb).present(subject.person),
+        _conjugated(verb, subject),
         _words(subject, phrase, "", True),
         phrase.verb.infinitive(),
     )
@@ -294,9 +285,7 @@ def negative_modal(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random
 
 def modal_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     verb = rng.choice(("können", "müssen") if _includes_speaker(subject) else ("können", "müssen", "wollen", "möchten"))
-    source = _join(
-        GermanVerb("", verb).present(subject.person), _inverted(subject, phrase, ""), phrase.verb.infinitive()
-    )
+    source = _join(_conjugated(verb, subject), _inverted(subject, phrase, ""), phrase.verb.infinitive())
     text = _english(subject, phrase)
     do = _do(subject)
     target = {
@@ -317,9 +306,7 @@ def imperative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ran
     return _sentence(source, f"please {text}" if please else text, "!")
 
 
-def negative_imperative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
-    if not phrase.negated:
-        return None
+def negative_imperative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     subject = rng.choice((_DU, _IHR, _SIE))
     verb = phrase.verb.imperative(subject.person) + (" Sie" if subject is _SIE else "")
     source = _join(verb, _words(subject, phrase, "", True), phrase.verb.prefix)
@@ -351,12 +338,12 @@ def that_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ra
 
 def because_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     if rng.random() < 0.5:
-        main = _join(subject.german, GermanVerb("", "haben").present(subject.person), "keine Zeit")
+        main = _join(subject.german, _conjugated("haben", subject), "keine Zeit")
         translation = f"{subject.english} {_do(subject)}n't have time"
     else:
-        main = _join(subject.german, GermanVerb("", "kommen").present(subject.person), "heute nicht")
+        main = _join(subject.german, _conjugated("kommen", subject), "heute nicht")
         translation = f"{subject.english} {_be(subject)} not coming today"
-    must = GermanVerb("", "müssen").present(subject.person)
+    must = _conjugated("müssen", subject)
     clause = _join(subject.pronoun, _words(subject, phrase), phrase.verb.infinitive(), must)
     have_to = "has to" if subject.english_person == 2 else "have to"
     return _sentence(
@@ -365,9 +352,7 @@ def because_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random
     )
 
 
-def if_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
-    if _includes_speaker(subject):
-        return None
+def if_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     finite = phrase.verb.prefix + phrase.verb.present(subject.person)
     first = _join("Wenn", subject.german, _words(subject, phrase), finite)
     second, translation = rng.choice(
@@ -404,7 +389,7 @@ def infinitive(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ran
     )  # fmt: skip
     first, _, rest = start.partition(" ")
     verb = "haben" if first == "haben" else "versuchen"
-    finite = GermanVerb("", verb).present(subject.person) + ("," if first.endswith(",") else "")
+    finite = _conjugated(verb, subject) + ("," if first.endswith(",") else "")
     source = _join(subject.german, finite, rest, _words(subject, phrase), phrase.verb.infinitive(zu=True))
     text = _english(subject, phrase)
     if translation.startswith("are"):
@@ -416,9 +401,7 @@ def infinitive(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ran
 
 
 def like(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    source = _join(
-        subject.german, phrase.verb.present(subject.person), _words(subject, phrase, "gern"), phrase.verb.prefix
-    )
+    source = _main(subject, phrase, "gern")
     likes = "likes" if subject.english_person == 2 else "like"
     return _sentence(source, f"{subject.english} {likes} to {_english(subject, phrase)}")
 
@@ -436,7 +419,7 @@ def preterite(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Rand
 
 def before_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     finite = phrase.verb.prefix + phrase.verb.present(subject.person)
-    eat = GermanVerb("", "essen").present(subject.person)
+    eat = _conjugated("essen", subject)
     verb = "eats" if subject.english_person == 2 else "eat"
     return _sentence(
         f"Bevor {_join(subject.german, _words(subject, phrase), finite)}, {eat} {subject.pronoun} etwas",
@@ -455,9 +438,7 @@ def while_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.R
 
 def now(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice((("gerade", "right now"), ("jetzt", "now")))
-    source = _join(
-        subject.german, phrase.verb.present(subject.person), _words(subject, phrase, adverb), phrase.verb.prefix
-    )
+    source = _main(subject, phrase, adverb)
     return _sentence(
         source, f"{subject.english} {_be(subject)} {english.progressive(_english(subject, phrase))} {translation}"
     )
@@ -472,11 +453,17 @@ SCHEMES: tuple[Scheme, ...] = (
 )  # fmt: skip
 
 
+_NOT_OF_SPEAKER = (question, w_question, perfect_question, why_perfect, if_clause)
+_NEGATIVE = (negative, negative_perfect, negative_modal, negative_imperative)
+
+
 def make_clause(scheme: Scheme, subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     """Return the sentence of a scheme, or None where nobody would say it.
 
     "Sie essen." can mean "You are eating." and "They are eating."; it is left to mean "they".
     """
+    if (scheme in _NOT_OF_SPEAKER and _includes_speaker(subject)) or (scheme in _NEGATIVE and not phrase.negated):
+        return None
     pair = scheme(subject, phrase, rng)
     is_ambiguous = pair and subject is _SIE and pair[0].startswith("Sie ") and " Ihr" not in pair[0]
     return None if is_ambiguous else pair

@@ -1,27 +1,18 @@
-"""German-English sentence pairs of the core vocabulary.
-
-Three sources make them: sentences written by hand around words that no general frame fits (words.txt), frames whose
-slots are filled from a lexicon (frames.txt, lexicon.txt), and verb phrases put into tenses, moods and clauses
-(verbs.txt).
-"""
+"""German-English sentence pairs of the core vocabulary."""
 
 from __future__ import annotations
 
 import random
 import re
-import unicodedata
-from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from headlight.corpora.core import english, german
+from headlight.corpora import english
+from headlight.corpora.core import german
 from headlight.corpora.core.german_clauses import SCHEMES, SUBJECTS, GermanVerbPhrase, make_clause, read_verb_phrase
 from headlight.corpora.core.german_numbers import generated_slots
-from headlight.corpora.core.templates import Template, read_templates, spread
+from headlight.corpora.core.vocabulary import SLOT, CoreVocabulary, Pair
 
-_FOLDER = Path(__file__).parent / "de-en"
-_SLOT = re.compile(r"\[([^\[\]]+)\]")
 _NOUN = re.compile(r"(der|die|das) (\S+?)(\*?)(?:, ?(\S.*)?)?")
 _GENDERS = {"der": "m", "die": "f", "das": "n"}
 _CONTRACTIONS = {
@@ -30,9 +21,6 @@ _CONTRACTIONS = {
 }  # fmt: skip
 _CONTRACTED = re.compile(rf"\b(?:{'|'.join(_CONTRACTIONS)})\b", re.IGNORECASE)
 
-PAIRS_PER_WORD = 10
-PAIRS_PER_TEMPLATE = 20
-# Sentences of tests/everyday that the frames would form by chance, as `_folded` writes them.
 _LEFT_OUT = frozenset(
     {
         "bistdumude",
@@ -59,146 +47,24 @@ class GermanEntry(NamedTuple):
     article: str = ""  # of countries and rivers; "die+" for a plural
 
 
-@cache
-def _lexicon() -> dict[str, list[GermanEntry]]:
-    lexicon: dict[str, list[GermanEntry]] = {}
-    entries: list[GermanEntry] = []
-    for line in _read("lexicon").splitlines():
-        if line.startswith("["):
-            category = line.strip("[]")
-            entries = lexicon.setdefault(category, [])
-        elif line.strip():
-            entries.append(_read_entry(line, category))
-    for category, pairs in generated_slots().items():
-        lexicon[category] = [GermanEntry(source, target) for source, target in pairs]
-    return lexicon
-
-
-class SentenceTemplate(NamedTuple):
-    template: Template
-    slots: list[str]
-
-
-@cache
-def _frames() -> list[SentenceTemplate]:
-    return [SentenceTemplate(template, _slots(template)) for template in read_templates(_read("frames"))]
-
-
-@cache
-def _word_templates() -> list[Template]:
-    return read_templates(_read("words"))
-
-
-@cache
-def _verb_phrases() -> list[GermanVerbPhrase]:
-    lines = _read("verbs").splitlines()
-    return [read_verb_phrase(line) for line in lines if line.strip() and not line.startswith("#")]
-
-
-def covering() -> Iterator[tuple[str, str]]:
-    """Yield distinct pairs in which every word of the lexicon occurs in at least ten, always the same ones."""
-    yielded: set[tuple[str, str]] = set()
-    for pair in _covering():
-        if pair not in yielded and not _is_left_out(pair[0]):
-            yielded.add(pair)
-            yield pair
-
-
-def random_pair(rng: random.Random) -> tuple[str, str]:
-    """Return a random pair of any of the three sources."""
-    while True:
-        choice = rng.random()
-        if choice < 0.35:
-            template = rng.choice(_word_templates())
-            source, target = template.fill(rng.randrange(template.n_choices()))
-            pair = source, english.fix_articles(target)
-        elif choice < 0.7:
-            pair = _fill_slots(rng.choice(_frames()), rng)
-        else:
-            pair = _clause(rng.choice(_verb_phrases()), rng)
-        if not _is_left_out(pair[0]):
-            return pair
-
-
-def lexicon_words() -> list[tuple[str, str]]:
-    """Return (category, German word) of every entry of the lexicon, without the generated numbers and times."""
-    generated = generated_slots()
-    return [
-        (category, entry.german)
-        for category, entries in _lexicon().items()
-        if category not in generated
-        for entry in entries
-    ]
-
-
-def _covering() -> Iterator[tuple[str, str]]:
-    for template in _word_templates():
-        for source, target in spread(template, PAIRS_PER_TEMPLATE):
-            yield source, english.fix_articles(target)
-    by_category: dict[str, list[SentenceTemplate]] = {}
-    for frame in _frames():
-        for category in sorted({_category(slot) for slot in frame.slots}):
-            by_category.setdefault(category, []).append(frame)
-    for category, entries in _lexicon().items():
-        frames = by_category.get(category, [])
-        for entry in entries:
-            rng = random.Random(f"{category} {entry.german}")
-            distinct: set[tuple[str, str]] = set()
-            for number in range(20 * PAIRS_PER_WORD):
-                if len(distinct) >= PAIRS_PER_WORD + 2 and number >= len(frames):
-                    break
-                pair = _fill_slots(frames[number % len(frames)], rng, {category: entry})
-                if not _is_left_out(pair[0]):
-                    distinct.add(pair)
-                    yield pair
-    for phrase in _verb_phrases():
-        rng = random.Random(phrase.german)
-        for scheme in SCHEMES:
-            for _ in range(2):
-                if clause := make_clause(scheme, rng.choice(SUBJECTS), phrase, rng):
-                    yield clause
-
-
-def _clause(phrase: GermanVerbPhrase, rng: random.Random) -> tuple[str, str]:
+def _random_clause(phrases: Sequence[GermanVerbPhrase], rng: random.Random) -> Pair:
+    phrase = rng.choice(phrases)
     while True:
         if clause := make_clause(rng.choice(SCHEMES), rng.choice(SUBJECTS), phrase, rng):
             return clause
 
 
-def _fill_slots(
-    frame: SentenceTemplate, rng: random.Random, fixed: dict[str, GermanEntry] | None = None
-) -> tuple[str, str]:
-    """Fill the slots of a frame: those of `fixed` with its entries, the others at random."""
-    source, target = frame.template.fill(rng.randrange(frame.template.n_choices()))
-    chosen = dict(fixed or {})
-    for slot in frame.slots:
-        if slot not in chosen:
-            candidates = [entry for entry in _lexicon()[_category(slot)] if not _clashes(entry, chosen)]
-            chosen[slot] = rng.choice(candidates)
-    source = _SLOT.sub(lambda match: _german(match[1], chosen), source)
+def _clauses(phrase: GermanVerbPhrase) -> Iterator[Pair | None]:
+    rng = random.Random(phrase.german)
+    for scheme in (scheme for scheme in SCHEMES for _ in range(2)):
+        yield make_clause(scheme, rng.choice(SUBJECTS), phrase, rng)
+
+
+def _fill(source: str, target: str, chosen: dict[str, GermanEntry]) -> Pair:
+    source = SLOT.sub(lambda match: _german(match[1], chosen), source)
     source = _CONTRACTED.sub(lambda match: _CONTRACTIONS[match[0].lower()], source)
-    target = _SLOT.sub(lambda match: _english(match[1], chosen), target)
+    target = SLOT.sub(lambda match: _english(match[1], chosen), target)
     return _capitalized(source), english.fix_articles(_capitalized(target))
-
-
-def _clashes(entry: GermanEntry, chosen: dict[str, GermanEntry]) -> bool:
-    return any(entry.german == other.german or entry.english == other.english for other in chosen.values())
-
-
-def _slots(template: Template) -> list[str]:
-    """Return the names of the slots of a template's source."""
-    text = template.fill(0)[0]
-    names = []
-    for match in _SLOT.finditer(text):
-        for word in match[1].split():
-            name = word.partition(":")[0].rstrip("+")
-            if _category(name) in _lexicon():
-                names.append(name)
-    return names
-
-
-def _category(slot: str) -> str:
-    return slot.rstrip("0123456789")
 
 
 def _german(slot: str, chosen: dict[str, GermanEntry]) -> str:
@@ -254,15 +120,19 @@ def _capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _is_left_out(source: str) -> bool:
-    return _folded(source) in _LEFT_OUT
-
-
-def _folded(text: str) -> str:
-    """Return the letters and digits of a text in lower case and without accents."""
-    decomposed = unicodedata.normalize("NFD", text.casefold())
-    return "".join(character for character in decomposed if character.isalnum())
-
-
-def _read(name: str) -> str:
-    return (_FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+VOCABULARY = CoreVocabulary(
+    folder="de-en",
+    entry=GermanEntry,
+    read_entry=_read_entry,
+    generated=generated_slots(),
+    covers_generated=True,
+    fill=_fill,
+    read_verb_phrase=read_verb_phrase,
+    clauses=_clauses,
+    random_clause=_random_clause,
+    spelled=lambda pair: (pair[0], english.fix_articles(pair[1])),
+    left_out=_LEFT_OUT,
+    counts_left_out=False,
+    shares=(0.35, 0.7),
+    pairs_per_template=20,
+)

@@ -1,42 +1,13 @@
 """German and English numbers, clock times and dates."""
 
-from __future__ import annotations
+from headlight.corpora.number_words import english_number, german_number
 
-_GERMAN_ONES = "null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn"  # noqa: E501
-_GERMAN_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"
-_ENGLISH_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"  # noqa: E501
-_ENGLISH_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _MONTHS = (
     ("Januar", "January"), ("Februar", "February"), ("März", "March"), ("April", "April"), ("Mai", "May"),
     ("Juni", "June"), ("Juli", "July"), ("August", "August"), ("September", "September"), ("Oktober", "October"),
     ("November", "November"), ("Dezember", "December"),
 )  # fmt: skip
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-
-
-def german_number(number: int, alone: bool = True) -> str:
-    """Return 0 to 999 in words; 1 is "eins" where it stands alone and "ein" before a noun."""
-    ones = _GERMAN_ONES.split()
-    if number >= 100:
-        hundreds, rest = divmod(number, 100)
-        return ("" if hundreds == 1 else ones[hundreds]) + "hundert" + (german_number(rest) if rest else "")
-    if number < 20:
-        return "eins" if number == 1 and alone else ones[number]
-    tens, rest = divmod(number, 10)
-    word = _GERMAN_TENS.split()[tens - 2]
-    return f"{ones[rest]}und{word}" if rest else word
-
-
-def english_number(number: int) -> str:
-    """Return 0 to 999 in words."""
-    if number >= 100:
-        hundreds, rest = divmod(number, 100)
-        return f"{english_number(hundreds)} hundred" + (f" and {english_number(rest)}" if rest else "")
-    if number < 20:
-        return _ENGLISH_ONES.split()[number]
-    tens, rest = divmod(number, 10)
-    word = _ENGLISH_TENS.split()[tens - 2]
-    return f"{word}-{english_number(rest)}" if rest else word
 
 
 def clock_times() -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from headlight.folders import HOUSE
+from headlight.folders import ROOT
 from headlight.teaching.exercises.exercise import SAID, STUCK, ExerciseState, Verdict
 from transformer.access import require_private
 from transformer.quoting import short
@@ -44,7 +44,7 @@ def _run(path: Path, seconds: float, verdicts: list[Verdict]) -> Verdict | None:
     """Judges the exercises that have no verdict yet. What is returned ended the process; None if nothing did."""
     with TemporaryDirectory() as folder:
         done = [verdict.name for verdict in verdicts]
-        paths = os.pathsep.join(filter(None, (str(HOUSE), os.environ.get("PYTHONPATH"))))
+        paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         ended = subprocess.run(
             [sys.executable, "-m", "headlight.teaching.exercises.child", str(path), folder, str(seconds), *done],
             stdin=subprocess.DEVNULL,

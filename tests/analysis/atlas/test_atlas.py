@@ -19,7 +19,7 @@ from headlight.analysis.atlas.reading import PairReading
 from headlight.analysis.atlas.roles import FEWEST, roles
 from headlight.corpora.gold import GoldCorpus
 from headlight.corpora.grammars import GRAMMARS
-from headlight.corpora.truth import KnownPair, Truth, known
+from headlight.corpora.truth import KnownPair, Truth, known_pairs
 from tests.analysis.measured import measured, pairs, plain
 from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer import Translator
@@ -157,7 +157,7 @@ def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkey
         checkpoint, gold = small_checkpoint(), list(pairs())
     else:
         corpus = GoldCorpus(GRAMMARS["english-french"], "test", 60)
-        gold = list(known(corpus))
+        gold = list(known_pairs(corpus))
         checkpoint = small_checkpoint("bpe", max_length=80)
         texts = [text for pair in gold for text in (pair.source, pair.target)]
         tokenizer = type(checkpoint.source_tokenizer).train(texts, "bpe", 120)

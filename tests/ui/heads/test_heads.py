@@ -21,7 +21,7 @@ from headlight.analysis.atlas.roles import RankedSentence
 from headlight.analysis.measures import MEASURES
 from headlight.cli.verbs import main
 from headlight.corpora.corpora import Corpus, GoldCorpus, open_split
-from headlight.corpora.truth import KnownPair, known
+from headlight.corpora.truth import KnownPair, known_pairs
 from tests.small import small_checkpoint
 from ui.attention.faithful import over_corpus
 from ui.heads import body
@@ -309,7 +309,7 @@ def test_the_aligner_does_not_keep_others_from_the_model(folder: Path, monkeypat
 
     def truths(corpus: Corpus, most: int) -> tuple[Callable[[], Iterator[KnownPair]], str]:
         held.append(TURNS.held)
-        return lambda: known(corpus), ""
+        return lambda: known_pairs(corpus), ""
 
     monkeypatch.setattr("ui.heads.corpus.truths", truths)
     bar: list[float] = []

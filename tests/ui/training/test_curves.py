@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from headlight.formatting import on_sentences
-from headlight.runs import FEW, RunFolder, Status, status
+from headlight.runs import MIN_SENTENCES, RunFolder, Status, status
 from tests.small_run import TRAINING
 from tests.unpacked import unpacked
 from transformer import TrainConfig
@@ -105,10 +105,10 @@ def test_a_run_that_has_not_begun_has_no_numbers_yet() -> None:
 def test_a_score_stands_with_its_count_and_a_caution_where_that_is_small(finished: RunFolder) -> None:
     columns = Series(str(finished.path)).read()
     count = columns.evaluations[-1]["sentences"]
-    assert 0 < count < FEW
+    assert 0 < count < MIN_SENTENCES
     assert facts(watched(finished))[-1]["small"] == on_sentences(count)
     assert [on_sentences(count) in caution for caution in cautions(columns, 0)] == [True]
-    many = replace(columns, evaluations=[{**columns.evaluations[-1], "sentences": FEW}])
+    many = replace(columns, evaluations=[{**columns.evaluations[-1], "sentences": MIN_SENTENCES}])
     assert cautions(many, 0) == [] and "2 validation pairs are also in" in cautions(many, 2)[0]
 
 

@@ -40,7 +40,7 @@ from headlight.corpora.grammars.english_french.phrases import (
 
 @cache
 def nouns(kinds: str, quality: Quality | None = None, gender: Gender | None = None) -> tuple[FrenchNoun, ...]:
-    """The nouns of one of these kinds, those that the quality fits and of the gender."""
+    """Return the nouns of one of these kinds, those that the quality fits and of the gender."""
     wanted = set(kinds.split())
     return tuple(
         noun

@@ -1,9 +1,10 @@
-"""Clauses: a verb with its subject and object in both languages, negated or not, stated or asked."""
+"""Clauses: a verb with its subject and object in both languages, in any tense, negative, or a question."""
 
+from dataclasses import dataclass
 from typing import Literal
 
+from headlight.corpora import english
 from headlight.corpora.gold import GoldWord
-from headlight.corpora.grammars import english
 from headlight.corpora.grammars.english_french.french import AVOIR, ETRE, IL, Conjugation, Tense
 from headlight.corpora.grammars.english_french.lexicon import CAN, WANT, FrenchVerb, Quality
 from headlight.corpora.grammars.english_french.phrases import Bilingual, FrenchPhrase, agreeing
@@ -14,28 +15,33 @@ _AUXILIARIES = {"present": ("do", "does"), "past": ("did", "did"), "future": ("w
 _NEGATED = {"do": "don't", "does": "doesn't", "did": "didn't", "will": "won't"}
 
 
+@dataclass(frozen=True)
+class VerbForm:
+    tense: Tense
+    negative: bool = False
+    question: bool = False  # with "est-ce que"
+
+
 def clause(
     subject: FrenchPhrase,
     verb: FrenchVerb,
-    tense: Tense,
+    form: VerbForm,
     *,
-    negative: bool = False,
-    asked: bool = False,
     object: Bilingual | None = None,
     clitic: FrenchPhrase | None = None,
     adverb: Bilingual | None = None,
 ) -> Bilingual:
-    """ "The girl didn't eat it", "La fille ne l'a pas mangée".
+    """Write a clause such as "The girl didn't eat it", "La fille ne l'a pas mangée".
 
     `object` comes after the verb in both languages; `clitic` is a pronoun, which French puts before the verb; the
     participle agrees with one that is a direct object. `adverb` is "often", which French puts after the verb.
     """
-    third = subject.person == IL
+    third, tense = subject.person == IL, form.tense
     auxiliary = GoldWord(_AUXILIARIES[tense][third])
-    if negative:
+    if form.negative:
         auxiliary.text = _NEGATED[auxiliary.text]
     main = GoldWord(verb.english)
-    helped = negative or asked or tense == "future"
+    helped = form.negative or form.question or tense == "future"
     if not helped:
         main.text = verb.past if tense == "past" else english.third_person(verb.english) if third else verb.english
     particle = [GoldWord(verb.particle)] if verb.particle else []
@@ -43,7 +49,7 @@ def clause(
     verb_of = (main, *particle) if not verb.preposition else (main,)
     helper_of = (auxiliary,) if helped else (main,)
     finite, participle = _conjugated(verb.conjugation, tense, subject, clitic, verb_of, helper_of)
-    around = (auxiliary,) if negative else ()
+    around = (auxiliary,) if form.negative else ()
     adverbs = adverb or Bilingual()
     french = [
         *_negated(finite, around, clitic.french if clitic else []),
@@ -51,15 +57,15 @@ def clause(
         *participle,
         *([GoldWord(verb.preposition, tuple(particle) or (main,))] if verb.preposition else []),
     ]
-    first = [auxiliary] if asked else []
-    second = [auxiliary] if helped and not asked else []
+    first = [auxiliary] if form.question else []
+    second = [auxiliary] if helped and not form.question else []
     pronoun = clitic.english if clitic else []
     predicate = Bilingual([*second, *adverbs.english, main, *particle, *pronoun], french)
-    return asking(first) + subject + predicate + (object or Bilingual())
+    return _est_ce_que(first) + subject + predicate + (object or Bilingual())
 
 
-def asking(auxiliary: list[GoldWord]) -> Bilingual:
-    """ "Did" as "est-ce que"; nothing for nothing."""
+def _est_ce_que(auxiliary: list[GoldWord]) -> Bilingual:
+    """Translate the auxiliary that begins a question, "did", as "est-ce que"; nothing where there is none."""
     written = [GoldWord("est-ce", tuple(auxiliary)), GoldWord("que", tuple(auxiliary))] if auxiliary else []
     return Bilingual(auxiliary, written)
 
@@ -72,25 +78,25 @@ def _conjugated(
     verb_of: tuple[GoldWord, ...],
     helper_of: tuple[GoldWord, ...],
 ) -> tuple[GoldWord, list[GoldWord]]:
-    """The finite verb, and in the past the participle. `helper_of` is what says in English when it is."""
+    """Return the finite verb, and in the past the participle; `helper_of` are the English words that show the tense."""
     if tense != "past":
         of = tuple(dict.fromkeys((*helper_of, *verb_of))) if tense == "future" else verb_of
         return GoldWord(conjugation.form(tense, subject.person), of), []
     auxiliary = ETRE if conjugation.with_etre else AVOIR
     agreed = subject if conjugation.with_etre else clitic
-    form = conjugation.agreeing_participle(*((agreed.gender, agreed.is_plural) if agreed else ("m", False)))
-    return GoldWord(auxiliary.form("present", subject.person), helper_of), [GoldWord(form, verb_of)]
+    participle = conjugation.agreeing_participle(*((agreed.gender, agreed.is_plural) if agreed else ("m", False)))
+    return GoldWord(auxiliary.form("present", subject.person), helper_of), [GoldWord(participle, verb_of)]
 
 
 def _negated(finite: GoldWord, negation: tuple[GoldWord, ...], clitics: list[GoldWord]) -> list[GoldWord]:
-    """The finite verb with the pronouns before it, and "ne" and "pas" around them."""
+    """Return the finite verb with the pronouns before it, and "ne" and "pas" around them."""
     if not negation:
         return [*clitics, finite]
     return [GoldWord("ne", negation), *clitics, finite, GoldWord("pas", negation)]
 
 
 def modal_clause(subject: FrenchPhrase, mode: Mode, verb: FrenchVerb, object: Bilingual) -> Bilingual:
-    """ "The animal couldn't cross the street", "L'animal n'a pas pu traverser la rue"."""
+    """Write a clause such as "The animal couldn't cross the street", "L'animal n'a pas pu traverser la rue"."""
     source = [GoldWord(word) for word in mode.split()]
     if subject.person != IL:
         source[0].text = source[0].text.replace("doesn't", "don't")
@@ -118,31 +124,29 @@ _BE = {"present": ("are", "is"), "past": ("were", "was")}
 
 def be_clause(
     subject: FrenchPhrase,
-    tense: Tense,
+    form: VerbForm,
     *,
-    negative: bool = False,
-    asked: bool = False,
     quality: Quality | None = None,
     degree: Bilingual | None = None,
     place: Bilingual | None = None,
 ) -> Bilingual:
-    """ "It wasn't very hot", "Elle n'était pas très chaude"; "The key is in the box", "La clé est dans la boîte"."""
-    third = subject.person == IL
+    """Write "It wasn't very hot", "Elle n'était pas très chaude", or "The key is in the box"."""
+    third, tense = subject.person == IL, form.tense
     if tense == "future":
-        helper = GoldWord("won't" if negative else "will")
+        helper = GoldWord("won't" if form.negative else "will")
         main = [GoldWord("be")]
     else:
-        helper = GoldWord(_BE[tense][third] + "n't" * negative)
+        helper = GoldWord(_BE[tense][third] + "n't" * form.negative)
         main = []
     had = quality is not None and quality.had
-    form = (AVOIR if had else ETRE).form("imperfect" if tense == "past" else tense, subject.person)
-    finite = GoldWord(form, (helper, *main))
-    french = _negated(finite, (helper,) if negative else (), [])
+    conjugated = (AVOIR if had else ETRE).form("imperfect" if tense == "past" else tense, subject.person)
+    finite = GoldWord(conjugated, (helper, *main))
+    french = _negated(finite, (helper,) if form.negative else (), [])
     complement = place or Bilingual()
     if quality is not None:
         named = GoldWord(quality.english)
         written = GoldWord(agreeing(quality, subject.gender, subject.is_plural), (named,))
         complement = (degree or Bilingual()) + Bilingual([named], [written])
-    first = [helper] if asked else []
-    second = [] if asked else [helper]
-    return asking(first) + subject + Bilingual([*second, *main], french) + complement
+    first = [helper] if form.question else []
+    second = [] if form.question else [helper]
+    return _est_ce_que(first) + subject + Bilingual([*second, *main], french) + complement

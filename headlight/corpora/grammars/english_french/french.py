@@ -11,17 +11,60 @@ from headlight.corpora.gold import GoldWord
 
 Gender = Literal["m", "f"]
 Tense = Literal["present", "past", "future", "imperfect"]
+FiniteTense = Literal[Tense, "conditional", "subjunctive"]
 
-# The persons that a verb is conjugated for, in the order of its forms: "you" is always "vous".
-JE, IL, NOUS, VOUS, ILS = range(5)
+# The persons of a verb, in the order of its forms.
+JE, TU, IL, NOUS, VOUS, ILS = range(6)
 
-_FUTURE = ("ai", "a", "ons", "ez", "ont")
 _PRESENT = {
-    "er": ("e", "e", "ons", "ez", "ent"),
-    "ir": ("is", "it", "issons", "issez", "issent"),
-    "re": ("s", "", "ons", "ez", "ent"),
+    "er": ("e", "es", "e", "ons", "ez", "ent"),
+    "ir": ("is", "is", "it", "issons", "issez", "issent"),
+    "re": ("s", "s", "", "ons", "ez", "ent"),
 }
 _PARTICIPLE = {"er": "é", "ir": "i", "re": "u"}
+_FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
+_IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
+_SUBJUNCTIVE = ("e", "es", "e", "ions", "iez", "ent")
+_SUBJUNCTIVE_STEMS = {"aller": "aill all", "faire": "fass fass", "prendre": "prenn pren", "boire": "boiv buv"}
+# Infinitive, present, participle, and the stem of the future where it is not the infinitive's.
+_IRREGULAR = {
+    line.split()[0]: line.split()[1:]
+    for line in """
+avoir ai as a avons avez ont eu aur
+être suis es est sommes êtes sont été ser
+aller vais vas va allons allez vont allé ir
+faire fais fais fait faisons faites font fait fer
+écrire écris écris écrit écrivons écrivez écrivent écrit
+lire lis lis lit lisons lisez lisent lu
+boire bois bois boit buvons buvez boivent bu
+prendre prends prends prend prenons prenez prennent pris
+apprendre apprends apprends apprend apprenons apprenez apprennent appris
+ouvrir ouvre ouvres ouvre ouvrons ouvrez ouvrent ouvert
+offrir offre offres offre offrons offrez offrent offert
+dire dis dis dit disons dites disent dit
+peindre peins peins peint peignons peignez peignent peint
+conduire conduis conduis conduit conduisons conduisez conduisent conduit
+mettre mets mets met mettons mettez mettent mis
+courir cours cours court courons courez courent couru courr
+pouvoir peux peux peut pouvons pouvez peuvent pu pourr
+vouloir veux veux veut voulons voulez veulent voulu voudr
+devoir dois dois doit devons devez doivent dû devr
+savoir sais sais sait savons savez savent su saur
+appeler appelle appelles appelle appelons appelez appellent appelé appeller
+acheter achète achètes achète achetons achetez achètent acheté achèter
+lever lève lèves lève levons levez lèvent levé lèver
+envoyer envoie envoies envoie envoyons envoyez envoient envoyé enverr
+construire construis construis construit construisons construisez construisent construit
+dormir dors dors dort dormons dormez dorment dormi
+voir vois vois voit voyons voyez voient vu verr
+comprendre comprends comprends comprend comprenons comprenez comprennent compris
+nettoyer nettoie nettoies nettoie nettoyons nettoyez nettoient nettoyé nettoier
+essayer essaie essaies essaie essayons essayez essaient essayé essaier
+payer paie paies paie payons payez paient payé paier
+suivre suis suis suit suivons suivez suivent suivi
+effrayer effraie effraies effraie effrayons effrayez effraient effrayé effraier
+""".strip().splitlines()
+}
 
 
 def plural(word: str) -> str:
@@ -34,7 +77,7 @@ def plural(word: str) -> str:
 
 
 def feminine(adjective: str) -> str:
-    """The regular one; the lexicon has the others."""
+    """Return the regular feminine; the lexicon has the others."""
     endings = {"er": "ère", "eux": "euse", "if": "ive", "en": "enne", "el": "elle", "on": "onne", "e": "e"}
     for ending, replaced in endings.items():
         if adjective.endswith(ending):
@@ -44,38 +87,79 @@ def feminine(adjective: str) -> str:
 
 @dataclass(frozen=True)
 class Conjugation:
-    """A verb. What is empty is regular for its ending."""
+    """The forms of a verb, which is regular where `_IRREGULAR` does not list it."""
 
     infinitive: str
-    present: tuple[str, ...] = ()  # for je, il, nous, vous, ils
-    future: str = ""  # the stem
-    participle: str = ""
-    imperfect: str = ""  # the stem
     with_etre: bool = False
 
-    def form(self, tense: Tense, person: int) -> str:
-        """The one finite form of a tense that has no auxiliary."""
-        stem, ending = self.infinitive[:-2], self.infinitive[-2:]
-        if tense == "future":
-            return (self.future or self.infinitive.removesuffix("e")) + _FUTURE[person]
+    def form(self, tense: FiniteTense, person: int) -> str:
+        """Return the form of a tense that has no auxiliary, for JE to ILS."""
+        present = self._present
+        if tense == "present":
+            return present[person]
+        if tense in ("future", "conditional"):
+            return self._future_stem + (_FUTURE if tense == "future" else _IMPERFECT)[person]
         if tense == "imperfect":
-            return self.imperfect + ("ais", "ait", "ions", "iez", "aient")[person]
-        return self.present[person] if self.present else stem + _PRESENT[ending][person]
+            stem, endings = "ét" if self.infinitive == "être" else present[NOUS].removesuffix("ons"), _IMPERFECT
+        else:
+            stems = _SUBJUNCTIVE_STEMS.get(self.infinitive, "").split()
+            stems = stems or [present[ILS].removesuffix("ent"), present[NOUS].removesuffix("ons")]
+            stem, endings = stems[person in (NOUS, VOUS)], _SUBJUNCTIVE
+        ending = endings[person]
+        if ending[0] in "ie":  # "mangions" for "mangeions", "commencions" for "commençions"
+            stem = f"{stem[:-1]}c" if stem.endswith("ç") else stem.removesuffix("e") if stem.endswith("ge") else stem
+        return stem + ending
+
+    @property
+    def participle(self) -> str:
+        forms = _IRREGULAR.get(self.infinitive)
+        return forms[6] if forms else self.infinitive[:-2] + _PARTICIPLE[self.infinitive[-2:]]
 
     def agreeing_participle(self, gender: Gender, is_plural: bool) -> str:
-        """ "mangé", "mangées"; the masculine singular also where it agrees with nothing."""
-        participle = self.participle or self.infinitive[:-2] + _PARTICIPLE[self.infinitive[-2:]]
-        participle += "e" * (gender == "f")
+        """Return "mangé" to "mangées"; the masculine singular also where it agrees with nothing."""
+        participle = self.participle + "e" * (gender == "f")
         return plural(participle) if is_plural else participle
 
+    @property
+    def _present(self) -> list[str]:
+        if self.infinitive in _IRREGULAR:
+            return _IRREGULAR[self.infinitive][:6]
+        stem, ending = self.infinitive[:-2], self.infinitive[-2:]
+        forms = [stem + person for person in _PRESENT[ending]]
+        if ending == "er" and stem[-1] in "gc":  # "mangeons", "commençons"
+            forms[NOUS] = f"{stem}eons" if stem[-1] == "g" else f"{stem[:-1]}çons"
+        return forms
 
-ETRE = Conjugation("être", ("suis", "est", "sommes", "êtes", "sont"), "ser", "été", "ét")
-AVOIR = Conjugation("avoir", ("ai", "a", "avons", "avez", "ont"), "aur", "eu", "av")
+    @property
+    def _future_stem(self) -> str:
+        return "".join(_IRREGULAR.get(self.infinitive, ())[7:]) or self.infinitive.removesuffix("e")
+
+
+ETRE, AVOIR = Conjugation("être"), Conjugation("avoir")
 
 
 def begins_with_vowel(word: str) -> bool:
-    """Whether the words before it elide."""
-    return word[0].lower() in "aàâeéèêiîoôuœh"
+    """Whether words before it elide: also before an h without an asterisk."""
+    return word[0].lower() in "aàâeéèêëiîïoôuùûœh"
+
+
+# Masculine, feminine, and plural, which some have for each gender.
+_DETERMINERS = {
+    "le": ("le", "la", "les"), "un": ("un", "une", "des"), "ce": ("ce", "cette", "ces"), "mon": ("mon", "ma", "mes"),
+    "ton": ("ton", "ta", "tes"), "son": ("son", "sa", "ses"), "notre": ("notre", "notre", "nos"),
+    "votre": ("votre", "votre", "vos"), "leur": ("leur", "leur", "leurs"), "quel": ("quel", "quelle", "quels quelles"),
+    "tout": ("tout", "toute", "tous toutes"),
+}  # fmt: skip
+_BEFORE_VOWEL = {"ma": "mon", "ta": "ton", "sa": "son", "ce": "cet"}
+
+
+def determiner(base: str, is_feminine: bool, is_plural: bool, following: str) -> str:
+    """Return the form of "le", "mon" and their like before a word; another text, such as "deux", as it is."""
+    masculine, feminine, plurals = _DETERMINERS.get(base, (base, base, base))
+    if is_plural:
+        return plurals.split()[-1 if is_feminine else 0]
+    form = feminine if is_feminine else masculine
+    return _BEFORE_VOWEL.get(form, form) if begins_with_vowel(following) else form
 
 
 _ELIDE = {"le", "la", "de", "ne", "que", "je", "me"}
@@ -83,7 +167,7 @@ _CONTRACT = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à"
 
 
 def spell(sentence: Sequence[GoldWord]) -> list[GoldWord]:
-    """The words with elision and contraction; "du" is written for what "de" and "le" were written for."""
+    """Return the words with elision and contraction; "du" is written for what "de" and "le" were written for."""
     for word, following in zip(sentence, sentence[1:], strict=False):
         if word.text in _ELIDE and begins_with_vowel(following.text):
             word.text = f"{word.text[:-1]}'"

@@ -6,7 +6,7 @@ A noun has kinds ("animal", "way"); verbs and qualities name the kinds that they
 from dataclasses import dataclass, field
 from typing import Literal
 
-from headlight.corpora.grammars import english
+from headlight.corpora import english
 from headlight.corpora.grammars.english_french import french
 from headlight.corpora.grammars.english_french.french import Conjugation, Gender, Tense
 
@@ -36,7 +36,7 @@ def _nouns(table: str) -> tuple[FrenchNoun, ...]:
         nouns.append(
             FrenchNoun(
                 singular,
-                many or english.plural(singular),
+                many or english.pluralize(singular),
                 un,
                 des or french.plural(un),
                 "m" if gender == "m" else "f",
@@ -449,28 +449,18 @@ class FrenchVerb:
     preposition: str = ""  # French: "sauter" "par-dessus"
 
 
-def _verb(
-    name: str,
-    infinitive: str,
-    past: str = "",
-    present: str = "",
-    future: str = "",
-    participle: str = "",
-    preposition: str = "",
-    etre: bool = False,
-) -> FrenchVerb:
+def _verb(name: str, infinitive: str, past: str = "", preposition: str = "", etre: bool = False) -> FrenchVerb:
     base, _, particle = name.partition(" ")
-    forms = Conjugation(infinitive, tuple(present.split()), future, participle, with_etre=etre)
-    return FrenchVerb(base, forms, past or english.past(base), particle, preposition)
+    return FrenchVerb(base, Conjugation(infinitive, etre), past or english.past(base), particle, preposition)
 
 
 VERBS = {
     (f"{verb.english} {verb.particle}" if verb.particle else verb.english): verb
     for verb in (
-        _verb("see", "voir", "saw", "vois voit voyons voyez voient", "verr", "vu"),
+        _verb("see", "voir", "saw"),
         _verb("watch", "regarder"),
         _verb("love", "aimer"),
-        _verb("buy", "acheter", "bought", "achète achète achetons achetez achètent", "achèter"),
+        _verb("buy", "acheter", "bought"),
         _verb("sell", "vendre", "sold"),
         _verb("find", "trouver", "found"),
         _verb("lose", "perdre", "lost"),
@@ -479,26 +469,26 @@ VERBS = {
         _verb("listen to", "écouter"),
         _verb("wash", "laver"),
         _verb("repair", "réparer"),
-        _verb("paint", "peindre", "", "peins peint peignons peignez peignent", "", "peint"),
+        _verb("paint", "peindre"),
         _verb("draw", "dessiner", "drew"),
-        _verb("read", "lire", "read", "lis lit lisons lisez lisent", "", "lu"),
-        _verb("write", "écrire", "wrote", "écris écrit écrivons écrivez écrivent", "", "écrit"),
-        _verb("open", "ouvrir", "", "ouvre ouvre ouvrons ouvrez ouvrent", "", "ouvert"),
+        _verb("read", "lire", "read"),
+        _verb("write", "écrire", "wrote"),
+        _verb("open", "ouvrir"),
         _verb("close", "fermer"),
-        _verb("eat", "manger", "ate", "mange mange mangeons mangez mangent"),
-        _verb("drink", "boire", "drank", "bois boit buvons buvez boivent", "", "bu"),
+        _verb("eat", "manger", "ate"),
+        _verb("drink", "boire", "drank"),
         _verb("prepare", "préparer"),
-        _verb("take", "prendre", "took", "prends prend prenons prenez prennent", "", "pris"),
+        _verb("take", "prendre", "took"),
         _verb("visit", "visiter"),
         _verb("carry", "porter"),
-        _verb("follow", "suivre", "", "suis suit suivons suivez suivent", "", "suivi"),
+        _verb("follow", "suivre"),
         _verb("hide", "cacher", "hid"),
         _verb("break", "casser", "broke"),
         _verb("give", "donner", "gave"),
         _verb("show", "montrer"),
         _verb("lend", "prêter", "lent"),
-        _verb("send", "envoyer", "sent", "envoie envoie envoyons envoyez envoient", "enverr"),
-        _verb("sleep", "dormir", "slept", "dors dort dormons dormez dorment", "", "dormi"),
+        _verb("send", "envoyer", "sent"),
+        _verb("sleep", "dormir", "slept"),
         _verb("work", "travailler"),
         _verb("sing", "chanter", "sang"),
         _verb("dance", "danser"),
@@ -508,7 +498,7 @@ VERBS = {
         _verb("arrive", "arriver", etre=True),
         _verb("stay", "rester", etre=True),
         _verb("fall", "tomber", "fell", etre=True),
-        _verb("go", "aller", "went", "vais va allons allez vont", "ir", etre=True),
+        _verb("go", "aller", "went", etre=True),
         _verb("cross", "traverser"),
         _verb("fit into", "rentrer", "fit", preposition="dans", etre=True),
         _verb("catch", "attraper", "caught"),
@@ -518,7 +508,7 @@ VERBS = {
         _verb("go through", "passer", "went", preposition="par", etre=True),
         _verb("transport", "transporter"),
         _verb("stop", "arrêter", "stopped"),
-        _verb("frighten", "effrayer", "", "effraie effraie effrayons effrayez effraient", "effraier"),
+        _verb("frighten", "effrayer"),
         _verb("attract", "attirer"),
         _verb("cut", "couper", "cut"),
         _verb("light up", "éclairer", "lit"),
@@ -529,8 +519,7 @@ VERBS = {
 }
 
 # What can, could, wanted, did not want to do: French conjugates these before an infinitive.
-CAN = Conjugation("pouvoir", ("peux", "peut", "pouvons", "pouvez", "peuvent"), "pourr", "pu")
-WANT = Conjugation("vouloir", ("veux", "veut", "voulons", "voulez", "veulent"), "voudr", "voulu", "voul")
+CAN, WANT = Conjugation("pouvoir"), Conjugation("vouloir")
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from headlight.corpora import english
 from headlight.corpora.gold import GoldPair, GoldWord, gold_pair
-from headlight.corpora.grammars import english
 from headlight.corpora.grammars.english_french import french
 from headlight.corpora.grammars.english_french.french import IL, ILS, JE, NOUS, VOUS, Gender, begins_with_vowel
 from headlight.corpora.grammars.english_french.lexicon import Aligned, FrenchNoun, Quality, english_place
@@ -46,43 +47,22 @@ def aligned(entry: Aligned) -> Bilingual:
     return Bilingual(source, target)
 
 
-@dataclass(frozen=True)
-class FrenchDeterminer:
+class FrenchDeterminer(NamedTuple):
     singular: str
     plural: str
-    masculine: str
-    feminine: str
-    masculine_before_vowel: str
-    feminine_before_vowel: str
-    french_plural: str
-
-    def french(self, gender: Gender, is_plural: bool, following: str) -> str:
-        if is_plural:
-            return self.french_plural
-        if begins_with_vowel(following):
-            return self.masculine_before_vowel if gender == "m" else self.feminine_before_vowel
-        return self.masculine if gender == "m" else self.feminine
+    french: str  # see `french.determiner`
 
 
-THE = FrenchDeterminer("the", "the", "le", "la", "le", "la", "les")
-A = FrenchDeterminer("a", "some", "un", "une", "un", "une", "des")
-THIS = FrenchDeterminer("this", "these", "ce", "cette", "cet", "cette", "ces")
-POSSESSIVES = (
-    FrenchDeterminer("my", "my", "mon", "ma", "mon", "mon", "mes"),
-    FrenchDeterminer("your", "your", "votre", "votre", "votre", "votre", "vos"),
-    FrenchDeterminer("his", "his", "son", "sa", "son", "son", "ses"),
-    FrenchDeterminer("her", "her", "son", "sa", "son", "son", "ses"),
-    FrenchDeterminer("our", "our", "notre", "notre", "notre", "notre", "nos"),
-    FrenchDeterminer("their", "their", "leur", "leur", "leur", "leur", "leurs"),
-)
-NUMBERS = tuple(  # they have no singular
-    FrenchDeterminer(number, number, nombre, nombre, nombre, nombre, nombre)
-    for number, nombre in (("two", "deux"), ("three", "trois"), ("four", "quatre"))
-)
+THE, A = FrenchDeterminer("the", "the", "le"), FrenchDeterminer("a", "some", "un")
+THIS = FrenchDeterminer("this", "these", "ce")
+_POSSESSIVES = {"my": "mon", "your": "votre", "his": "son", "her": "son", "our": "notre", "their": "leur"}
+POSSESSIVES = tuple(FrenchDeterminer(english, english, base) for english, base in _POSSESSIVES.items())
+_NUMBERS = {"two": "deux", "three": "trois", "four": "quatre"}  # they have no singular
+NUMBERS = tuple(FrenchDeterminer(number, number, nombre) for number, nombre in _NUMBERS.items())
 
 
 def agreeing(quality: Quality, gender: Gender, is_plural: bool) -> str:
-    """The adjective's form, "grandes"; what is no adjective has one form."""
+    """Return the adjective's form, "grandes"; what is no adjective has one form."""
     if quality.had or " " in quality.masculine:
         return quality.masculine
     form = quality.masculine if gender == "m" else quality.feminine
@@ -96,7 +76,7 @@ def noun_phrase(
     qualities: Sequence[Quality] = (),
     negated: bool = False,
 ) -> FrenchPhrase:
-    """A noun with its determiner, and adjectives that French writes before and after it.
+    """Return a noun with its determiner, and adjectives that French writes before and after it.
 
     `negated` is for the object of a negated verb, where "a" is "de": "doesn't eat any bread", "pas de pain".
     """
@@ -116,7 +96,8 @@ def noun_phrase(
     source = [*(word for _, word in sorted(adjectives, key=lambda one: english_place(one[0]))), head]
     target = [*before, nominal, *after]
     first = GoldWord(determiner.plural if is_plural else determiner.singular)
-    article = [GoldWord(determiner.french(noun.gender, is_plural, target[0].text), (first,))]
+    written = french.determiner(determiner.french, noun.gender == "f", is_plural, target[0].text)
+    article = [GoldWord(written, (first,))]
     if determiner is A:
         partitive = not is_plural and "mass" in noun.kinds
         first.text = "some" if is_plural or partitive else english.article(source[0].text)
@@ -153,7 +134,7 @@ def subject_pronoun(english_text: str, french_text: str, person: int, gender: Ge
 
 
 def pronoun_for(phrase: FrenchPhrase) -> FrenchPhrase:
-    """The subject pronoun that stands for a noun: "it", "il"."""
+    """Return the subject pronoun that stands for a noun: "it", "il"."""
     word = GoldWord(_english_pronoun(phrase, "it", "he", "she", "they"))
     text = "il" if phrase.gender == "m" else "elle"
     written = GoldWord(f"{text}s" if phrase.is_plural else text, (word,))
@@ -161,7 +142,7 @@ def pronoun_for(phrase: FrenchPhrase) -> FrenchPhrase:
 
 
 def object_pronoun_for(phrase: FrenchPhrase) -> FrenchPhrase:
-    """The object pronoun that stands for a noun: "it", "le"."""
+    """Return the object pronoun that stands for a noun: "it", "le"."""
     word = GoldWord(_english_pronoun(phrase, "it", "him", "her", "them"))
     text = "les" if phrase.is_plural else "le" if phrase.gender == "m" else "la"
     return FrenchPhrase([word], [GoldWord(text, (word,))], set(), phrase.person, phrase.gender, phrase.is_plural)

@@ -14,7 +14,7 @@ from headlight.corpora.grammars.english_french.choices import (
     timed,
     unmistakable,
 )
-from headlight.corpora.grammars.english_french.clauses import Mode, be_clause, clause, modal_clause
+from headlight.corpora.grammars.english_french.clauses import Mode, VerbForm, be_clause, clause, modal_clause
 from headlight.corpora.grammars.english_french.french import Gender, Tense
 from headlight.corpora.grammars.english_french.lexicon import (
     DAYS,
@@ -83,7 +83,7 @@ def _subject_and_object(
 def _main(
     rng: random.Random, frame: VerbFrame, subject: FrenchPhrase, object: FrenchPhrase
 ) -> tuple[Bilingual, Tense, Bilingual]:
-    """The main clause, the tense of the clause that follows it, and "because" or "but" between them."""
+    """Return the main clause, the tense of the clause that follows it, and "because" or "but" between them."""
     verb, chance = VERBS[frame.verb], rng.random()
     willing = subject.noun is not None and not subject.noun.kinds.isdisjoint(("person", "animal"))
     if frame.negative and willing and chance < 0.15:
@@ -96,7 +96,7 @@ def _main(
         when: Tense = "present" if mode in ("can't", "doesn't want to") else "past"
         return modal_clause(subject, mode, verb, object), when, because()
     when = tense(rng) if frame.negative else unmistakable(verb, tense(rng))
-    main = clause(subject, verb, when, negative=frame.negative, object=object)
+    main = clause(subject, verb, VerbForm(when, frame.negative), object=object)
     return timed(rng, main, when, DAYS), "past" if when == "past" else "present", because()
 
 
@@ -114,7 +114,7 @@ def _resolved(
     if degree == "very" and not quality.had and rng.random() < 0.3:
         degree = "so"
     measured = word_for_word(degree, DEGREES[degree]) if quality.graded else None
-    whole += be_clause(pronoun, tense, quality=quality, degree=measured)
+    whole += be_clause(pronoun, VerbForm(tense), quality=quality, degree=measured)
     pair = f"{antecedent.noun.english}+{quality.english}"
     whole.combinations |= {f"antecedent+reason: {pair}", f"noun+adjective: {pair}"}
     return sentence(whole, pronouns=[(pronoun.english[0], antecedent.head, pronoun.french[0])])
@@ -127,7 +127,7 @@ def alone(rng: random.Random) -> GoldPair:
     noun = rng.choice(nouns(kinds, quality))
     subject = noun_phrase(noun, definite(rng, noun), plural(rng, noun), neutral_adjectives(rng, noun))
     when: Tense = rng.choice(("past", "present"))
-    main = timed(rng, clause(subject, VERBS[name], when), when, DAYS)
+    main = timed(rng, clause(subject, VERBS[name], VerbForm(when)), when, DAYS)
     return _resolved(rng, main + because(), subject, when, quality, "very")
 
 
@@ -139,21 +139,21 @@ def swaps(text: str) -> list[str]:
     """
     if (joined := re.search(r"\b(?:because|but)\b", text)) is None:
         return []
-    said = text[: joined.start()].lower()
-    found: dict[tuple[int, int], list[str]] = {}
+    main_clause = text[: joined.start()].lower()
+    replacements: dict[tuple[int, int], list[str]] = {}
     for frame in (*FRAMES, *PERSON_FRAMES):
-        if not re.search(rf"\b{frame.verb.split()[0]}", said):
+        if not re.search(rf"\b{frame.verb.split()[0]}", main_clause):
             continue
-        for own, others in (
+        for own, other_reasons in (
             (frame.subject_reasons, frame.object_reasons),
             (frame.object_reasons, frame.subject_reasons),
         ):
             for reason in own:
-                for place in re.finditer(rf"\b{re.escape(reason)}\b", text[joined.end() :]):
-                    kept = found.setdefault(place.span(), [])
-                    kept += [other for other in others if other not in kept]
-    if not found:
+                for match in re.finditer(rf"\b{re.escape(reason)}\b", text[joined.end() :]):
+                    adjectives = replacements.setdefault(match.span(), [])
+                    adjectives += [other for other in other_reasons if other not in adjectives]
+    if not replacements:
         return []
-    begin, end = max(found, key=lambda span: (span[1], -span[0]))
+    begin, end = max(replacements, key=lambda span: (span[1], -span[0]))
     head, tail = text[: joined.end() + begin], text[joined.end() + end :]
-    return [head + other + tail for other in found[begin, end]]
+    return [head + other + tail for other in replacements[begin, end]]

@@ -20,7 +20,7 @@ from headlight.corpora.grammars.english_french.choices import (
     timed,
     unmistakable,
 )
-from headlight.corpora.grammars.english_french.clauses import be_clause, clause
+from headlight.corpora.grammars.english_french.clauses import VerbForm, be_clause, clause
 from headlight.corpora.grammars.english_french.french import ETRE, IL, ILS, JE, NOUS, VOUS, Gender, Tense
 from headlight.corpora.grammars.english_french.lexicon import (
     GIVEN,
@@ -61,7 +61,7 @@ def transitive(rng: random.Random) -> GoldPair:
     # "Aime le lait", never "du lait"; and "ne lit pas souvent de lettre" would be odd.
     definite_only = name == "love" or (negative and often)
     object = known(rng, objects) if definite_only else some(rng, objects, negated=negative)
-    whole = clause(subject(rng, subjects), verb, when, negative=negative, object=object, adverb=often)
+    whole = clause(subject(rng, subjects), verb, VerbForm(when, negative), object=object, adverb=often)
     return sentence(whole if often or name == "love" else timed(rng, whole, when))
 
 
@@ -70,7 +70,7 @@ def intransitive(rng: random.Random) -> GoldPair:
     when, negative = tense(rng), rng.random() < 0.3
     name, verb, who = _doing(rng, when)
     often = adverb(rng, negative) if when == "present" and rng.random() < 0.3 else None
-    whole = _somewhere(rng, name, clause(who, verb, when, negative=negative, adverb=often))
+    whole = _somewhere(rng, name, clause(who, verb, VerbForm(when, negative), adverb=often))
     return sentence(whole if often else timed(rng, whole, when))
 
 
@@ -90,7 +90,7 @@ def being(rng: random.Random) -> GoldPair:
     """ "The soup isn't very hot." """
     who, quality = _described(rng)
     negative = rng.random() < 0.35
-    return sentence(be_clause(who, tense(rng), negative=negative, quality=quality, degree=_degree(rng, quality)))
+    return sentence(be_clause(who, VerbForm(tense(rng), negative), quality=quality, degree=_degree(rng, quality)))
 
 
 def _described(rng: random.Random) -> tuple[FrenchPhrase, Quality]:
@@ -111,7 +111,7 @@ def lying(rng: random.Random) -> GoldPair:
     things, where, places = rng.choice(LYING)
     noun = rng.choice(nouns(things))
     who = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
-    whole = be_clause(who, tense(rng), negative=rng.random() < 0.3, place=at(rng, where, places))
+    whole = be_clause(who, VerbForm(tense(rng), rng.random() < 0.3), place=at(rng, where, places))
     return sentence(whole)
 
 
@@ -138,22 +138,22 @@ def yes_or_no(rng: random.Random) -> GoldPair:
     when = tense(rng)
     if rng.random() < 0.4:
         name, verb, who = _doing(rng, when)
-        return _asked(_somewhere(rng, name, clause(who, verb, when, asked=True)))
+        return _question(_somewhere(rng, name, clause(who, verb, VerbForm(when, question=True))))
     name, subjects, objects = rng.choice(TRANSITIVE)
     who = subject(rng, subjects)
     object = known(rng, objects) if name == "love" else some(rng, objects)
-    whole = clause(who, VERBS[name], when, asked=True, object=object)
-    return _asked(whole if name == "love" else timed(rng, whole, when, first=False))
+    whole = clause(who, VERBS[name], VerbForm(when, question=True), object=object)
+    return _question(whole if name == "love" else timed(rng, whole, when, first=False))
 
 
-def _asked(whole: Bilingual) -> GoldPair:
+def _question(whole: Bilingual) -> GoldPair:
     return sentence(whole, end="?")
 
 
 def whether(rng: random.Random) -> GoldPair:
     """ "Was the soup too hot?" """
     who, quality = _described(rng)
-    return _asked(be_clause(who, tense(rng), asked=True, quality=quality, degree=_degree(rng, quality)))
+    return _question(be_clause(who, VerbForm(tense(rng), question=True), quality=quality, degree=_degree(rng, quality)))
 
 
 def adverbial(rng: random.Random) -> GoldPair:
@@ -162,21 +162,23 @@ def adverbial(rng: random.Random) -> GoldPair:
     when, negative = tense(rng), english == "why" and rng.random() < 0.5
     if rng.random() < 0.4:
         name, verb, who = _doing(rng, when)
-        whole = clause(who, verb, when, negative=negative, asked=True)
+        whole = clause(who, verb, VerbForm(when, negative, question=True))
         if name == "go" and english != "where":
             whole += destination(rng)
-        return _asked(word_for_word(english, french) + whole)
+        return _question(word_for_word(english, french) + whole)
     name, subjects, objects = rng.choice([entry for entry in TRANSITIVE if entry[0] != "love"])
     who, object = subject(rng, subjects), known(rng, objects)
-    whole = clause(who, VERBS[name], when, negative=negative, asked=True, object=object)
-    return _asked(word_for_word(english, french) + whole)
+    whole = clause(who, VERBS[name], VerbForm(when, negative, question=True), object=object)
+    return _question(word_for_word(english, french) + whole)
 
 
 def who_does(rng: random.Random) -> GoldPair:
     """ "Who ate the apple?" """
     name, _, objects = rng.choice(TRANSITIVE)
     when = unmistakable(VERBS[name], tense(rng))
-    return _asked(clause(subject_pronoun("who", "qui", IL, "m"), VERBS[name], when, object=known(rng, objects)))
+    return _question(
+        clause(subject_pronoun("who", "qui", IL, "m"), VERBS[name], VerbForm(when), object=known(rng, objects))
+    )
 
 
 def whom_or_what(rng: random.Random) -> GoldPair:
@@ -184,10 +186,10 @@ def whom_or_what(rng: random.Random) -> GoldPair:
     name, subjects, objects = rng.choice(TRANSITIVE)
     of_person = "person" in objects.split() and rng.random() < 0.5
     when = tense(rng)
-    whole = clause(subject(rng, subjects), VERBS[name], when, asked=True)
+    whole = clause(subject(rng, subjects), VERBS[name], VerbForm(when, question=True))
     if name != "love":
         whole = timed(rng, whole, when, first=False)
-    return _asked((word_for_word("who", "qui") if of_person else word_for_word("what", "que")) + whole)
+    return _question((word_for_word("who", "qui") if of_person else word_for_word("what", "que")) + whole)
 
 
 def where_is(rng: random.Random) -> GoldPair:
@@ -196,7 +198,7 @@ def where_is(rng: random.Random) -> GoldPair:
     past = rng.random() < 0.4
     be = GoldWord(("were" if who.is_plural else "was") if past else ("are" if who.is_plural else "is"))
     form = ETRE.form("imperfect" if past else "present", who.person)
-    return _asked(word_for_word("where", "où") + Bilingual([be], [GoldWord(form, (be,))]) + who)
+    return _question(word_for_word("where", "où") + Bilingual([be], [GoldWord(form, (be,))]) + who)
 
 
 # Pronouns before the verb
@@ -209,12 +211,12 @@ def given(rng: random.Random) -> GoldPair:
     giver, thing = subject(rng, "person"), some(rng, things, negated=negative)
     if rng.random() < 0.4:
         receiver = word_for_word("to", "à") + known(rng, "person")
-        whole = clause(giver, verb, when, negative=negative, object=thing + receiver)
+        whole = clause(giver, verb, VerbForm(when, negative), object=thing + receiver)
     else:
         # Masculine singular, as is a participle that agrees with nothing: an indirect object is no reason to.
         receivers = [entry for entry in _RECEIVERS if entry[0] not in _NOT_BESIDE.get(giver.person, ())]
         clitic = subject_pronoun(*rng.choice(receivers), IL, "m")
-        whole = clause(giver, verb, when, negative=negative, clitic=clitic, object=thing)
+        whole = clause(giver, verb, VerbForm(when, negative), clitic=clitic, object=thing)
     return sentence(timed(rng, whole, when))
 
 
@@ -230,7 +232,7 @@ def met(rng: random.Random) -> GoldPair:
     objects = [entry for entry in _OBJECTS if entry[0] not in _NOT_BESIDE.get(who.person, ())]
     if when == "past":  # when the participle would have to know who "you" are
         objects = [entry for entry in objects if entry[0] in ("him", "her")]
-    whole = clause(who, verb, when, negative=negative, clitic=subject_pronoun(*rng.choice(objects)))
+    whole = clause(who, verb, VerbForm(when, negative), clitic=subject_pronoun(*rng.choice(objects)))
     return sentence(whole if name == "love" else timed(rng, whole, when))
 
 
@@ -254,15 +256,15 @@ def one_after_the_other(rng: random.Random) -> GoldPair:
     link = word_for_word("but", "mais") if negative else word_for_word("and", "et")
     silent = replace(who, english=[], french=[])
     clitic = object_pronoun_for(thing)
-    then = clause(silent, VERBS[second], when, negative=negative, clitic=clitic)
-    whole = clause(who, VERBS[first], when, object=thing) + link + then
+    then = clause(silent, VERBS[second], VerbForm(when, negative), clitic=clitic)
+    whole = clause(who, VERBS[first], VerbForm(when), object=thing) + link + then
     return _standing_for(whole, thing, clitic, then, when)
 
 
 def _standing_for(
     whole: Bilingual, thing: FrenchPhrase, clitic: FrenchPhrase, after: Bilingual, when: Tense
 ) -> GoldPair:
-    """The pronoun before the verb of `after` stands for the thing; in the past the participle, the last word, shows."""
+    """Build the pair in which the pronoun of `after` stands for `thing`; in the past, the participle agrees."""
     assert thing.head is not None
     written = after.french[-1] if when == "past" else clitic.french[0]
     return sentence(whole, pronouns=[(clitic.english[0], thing.head, written)])
@@ -276,8 +278,9 @@ def consequence(rng: random.Random) -> GoldPair:
     thing = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
     measured = word_for_word("too", DEGREES["too"]) if quality.graded else None
     clitic = object_pronoun_for(thing)
-    result = clause(subject(rng, "person"), VERBS[frame.verb], "past", negative=True, clitic=clitic)
-    whole = be_clause(thing, "past", quality=quality, degree=measured) + comma() + word_for_word("so", "alors") + result
+    result = clause(subject(rng, "person"), VERBS[frame.verb], VerbForm("past", True), clitic=clitic)
+    whole = be_clause(thing, VerbForm("past"), quality=quality, degree=measured)
+    whole += comma() + word_for_word("so", "alors") + result
     pair = f"{noun.english}+{quality.english}"
     whole.combinations |= {f"antecedent+reason: {pair}", f"noun+adjective: {pair}"}
     return _standing_for(whole, thing, clitic, result, "past")

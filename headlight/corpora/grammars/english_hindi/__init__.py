@@ -23,7 +23,7 @@ from collections.abc import Callable
 from headlight.corpora.gold import GoldPair, gold_pair
 from headlight.corpora.grammars.english_hindi import being, doing, having, joining
 from headlight.corpora.grammars.english_hindi.choices import Scene
-from headlight.corpora.grammars.english_hindi.clauses import BilingualText
+from headlight.corpora.grammars.english_hindi.phrases import BilingualText
 
 # How often each kind of sentence comes.
 _PATTERNS: dict[Callable[[Scene], BilingualText], int] = {

@@ -20,9 +20,10 @@ from headlight.corpora.grammars.english_hindi.choices import (
     thing,
     with_preposition,
 )
-from headlight.corpora.grammars.english_hindi.clauses import BilingualText, Clause, Tense, english_be, hindi_verb
+from headlight.corpora.grammars.english_hindi.clauses import Clause, Mood, Tense, english_be, hindi_verb
 from headlight.corpora.grammars.english_hindi.lexicon import ADJECTIVES, NOUNS, NUMBERS, WOMEN, Adjective
 from headlight.corpora.grammars.english_hindi.phrases import (
+    BilingualText,
     HindiDeterminer,
     HindiPhrase,
     noun_phrase,
@@ -36,7 +37,7 @@ from headlight.corpora.grammars.hindi import BE, NEUTRAL, HindiAgreement, inflec
 def copula(doer: HindiPhrase, what: BilingualText, tense: Tense, negative: bool = False) -> Clause:
     verb = english_be(tense, doer, negative)
     written = hindi_verb(BE, tense, doer.agreement, verb)
-    return Clause(BilingualText(list(doer.english), list(doer.direct)), verb, written, what)
+    return Clause(doer.text, verb, written, what)
 
 
 def quality(adjective: Adjective, agreement: HindiAgreement, very: bool = False) -> BilingualText:
@@ -47,7 +48,7 @@ def quality(adjective: Adjective, agreement: HindiAgreement, very: bool = False)
 
 
 def _of_anybody(scene: Scene, compared: bool) -> tuple[HindiPhrase, Adjective]:
-    """A name or a pronoun, with an adjective that says nothing about age."""
+    """Return a name or a pronoun, with an adjective that says nothing about age."""
     everybody = [adjective for adjective in ADJECTIVES if {"person", "kin"} <= set(adjective.kinds.split())]
     fitting = [adjective for adjective in everybody if adjective.comparative or not compared]
     return _anybody(scene), scene.one(fitting)
@@ -78,11 +79,11 @@ def combine(scene: Scene, doer: HindiPhrase, adjective: Adjective) -> None:
 
 
 def described_as(scene: Scene) -> BilingualText:
-    def build(negative: bool, is_question: bool) -> Clause:
+    def build(mood: Mood) -> Clause:
         tense = be_tense(scene)
         doer, adjective = anything(scene, tense)
         combine(scene, doer, adjective)
-        return copula(doer, quality(adjective, doer.agreement, scene.chance(0.25)), tense, negative)
+        return copula(doer, quality(adjective, doer.agreement, scene.chance(0.25)), tense, mood.negative)
 
     return any_form(scene, build)
 
@@ -94,7 +95,7 @@ _COMPARED = (
 
 
 def compared(scene: Scene) -> BilingualText:
-    def build(negative: bool, is_question: bool) -> Clause:
+    def build(mood: Mood) -> Clause:
         tense: Tense = "past" if scene.chance(0.25) else "present"
         doer, adjective = anything(scene, tense, compared=True)
         if doer.noun is None:
@@ -104,7 +105,7 @@ def compared(scene: Scene) -> BilingualText:
             group = next(group for group in _COMPARED if doer.noun.is_any(group))
             alike = [noun for noun in new if noun.is_any(group) and noun.is_any(adjective.kinds)]
             if not alike:
-                return build(negative, is_question)
+                return build(mood)
             noun = scene.take(scene.one(alike))
             other = noun_phrase(noun, False, determiner(scene, noun, False, doer, plain=True, bare=False))
         combine(scene, doer, adjective)
@@ -113,7 +114,7 @@ def compared(scene: Scene) -> BilingualText:
         hindi = [GoldWord(inflected(adjective.hindi, doer.agreement), (words[-1],))]
         if len(words) > 1 or not adjective.hindi.endswith("ा"):  # "bigger" is बड़ा, "cleverer" ज़्यादा होशियार
             hindi.insert(0, GoldWord("ज़्यादा", (words[0],)))
-        return copula(doer, BilingualText([*words, *than.english], [*than.hindi, *hindi]), tense, negative)
+        return copula(doer, BilingualText([*words, *than.english], [*than.hindi, *hindi]), tense, mood.negative)
 
     return any_form(scene, build)
 
@@ -121,7 +122,7 @@ def compared(scene: Scene) -> BilingualText:
 def profession(scene: Scene) -> BilingualText:
     """ "Sita is a teacher" """
 
-    def build(negative: bool, is_question: bool) -> Clause:
+    def build(mood: Mood) -> Clause:
         tense = be_tense(scene)
         doer = thing(scene, "kin honoured", quality=0.1, bare=False) if scene.chance(0.3) else _anybody(scene)
         noun = scene.noun("job")
@@ -136,7 +137,7 @@ def profession(scene: Scene) -> BilingualText:
         if adjective:
             scene.combine("noun+adjective", noun.english, adjective.english)
         job = noun_phrase(named, many, HindiDeterminer("" if many else "a"), adjective)
-        return copula(doer, BilingualText(list(job.english), list(job.direct)), tense, negative)
+        return copula(doer, job.text, tense, mood.negative)
 
     return any_form(scene, build)
 
@@ -173,7 +174,7 @@ def whereabouts(scene: Scene) -> BilingualText:
             BilingualText([there], []),
             verb,
             written,
-            BilingualText(list(side.english), list(side.direct)),
+            side.text,
             phrases=where,
         )
         return ask(clause.whether()) if scene.chance(0.2) else stop(clause.statement())
@@ -202,7 +203,7 @@ def named(scene: Scene) -> BilingualText:
         BilingualText([*owner.english, name], [*owner.hindi, GoldWord("नाम", (name,))]),
         verb,
         hindi_verb(BE, "present", NEUTRAL, verb),
-        BilingualText(list(called.english), list(called.direct)),
+        called.text,
     )
     return stop(clause.statement())
 
@@ -233,7 +234,5 @@ def presented(scene: Scene) -> BilingualText:
     written = hindi_verb(BE, "present", shown.agreement, verb)
     if whose:
         return ask(BilingualText([*shown.english, *verb.auxiliary, pointing], [*pointed, *shown.direct, *written]))
-    clause = Clause(
-        BilingualText([pointing], pointed), verb, written, BilingualText(list(shown.english), list(shown.direct))
-    )
+    clause = Clause(BilingualText([pointing], pointed), verb, written, shown.text)
     return ask(clause.whether()) if scene.chance(0.2) else stop(clause.statement())

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TypeVar
 
 from headlight.corpora.gold import GoldWord
-from headlight.corpora.grammars.english_hindi.clauses import BilingualText, Clause, Tense
+from headlight.corpora.grammars.english_hindi.clauses import Clause, Mood, Tense
 from headlight.corpora.grammars.english_hindi.lexicon import (
     ADJECTIVES,
     CITIES,
@@ -21,6 +21,7 @@ from headlight.corpora.grammars.english_hindi.lexicon import (
 )
 from headlight.corpora.grammars.english_hindi.phrases import (
     PEOPLE,
+    BilingualText,
     HindiDeterminer,
     HindiPhrase,
     both,
@@ -97,7 +98,7 @@ def _adjectives(noun: HindiNoun) -> tuple[Adjective, ...]:
 
 
 def qualities(noun: HindiNoun, among: str = "", predicative: bool = True) -> list[Adjective]:
-    """The adjectives that can be said of a noun, or stand before it."""
+    """Return the adjectives that can be the predicate of a noun, or come before it."""
     return [
         adjective
         for adjective in _adjectives(noun)
@@ -146,7 +147,7 @@ def determiner(
 def described(
     scene: Scene, noun: HindiNoun, plural: bool = False, before: HindiDeterminer | None = None, quality: float = 0.3
 ) -> HindiPhrase:
-    """The noun with an adjective by the chance `quality`."""
+    """Return the noun with an adjective by the chance `quality`."""
     fitting = [] if noun.is_any("honoured language game music") else qualities(noun, predicative=False)
     adjective = scene.one(fitting) if fitting and scene.chance(quality) else None
     if adjective:
@@ -180,7 +181,7 @@ def subject(scene: Scene, kinds: str, generic: bool = False, plain: bool = False
 
 
 def somebody(scene: Scene, kinds: str, owner: HindiPhrase, plain: bool = False) -> HindiPhrase:
-    """What a verb is done to: perhaps a name or a pronoun, where the kinds are people."""
+    """Return an object: perhaps a name or a pronoun, where the kinds are people."""
     if {"person", "kin"} & set(kinds.split()):
         how = scene.rng.random()
         if how < 0.2:
@@ -237,12 +238,12 @@ def ask(side: BilingualText) -> BilingualText:
     return stop(side, "?")
 
 
-def any_form(scene: Scene, build: Callable[[bool, bool], Clause]) -> BilingualText:
-    """A statement, negated now and then, or a question: `build` takes (negative, question)."""
+def any_form(scene: Scene, build: Callable[[Mood], Clause]) -> BilingualText:
+    """Write what `build` returns as a statement, negated now and then, or as a question."""
     how = scene.rng.random()
     if how < 0.2:
-        return ask(build(False, True).whether())
-    return stop(build(how > 0.85, False).statement())
+        return ask(build(Mood(question="whether")).whether())
+    return stop(build(Mood(how > 0.85)).statement())
 
 
 def be_tense(scene: Scene) -> Tense:

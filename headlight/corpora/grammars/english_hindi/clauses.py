@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from headlight.corpora.gold import GoldWord
-from headlight.corpora.grammars.english_hindi.phrases import HindiPhrase
+from headlight.corpora.grammars.english_hindi.phrases import BilingualText, HindiPhrase
 from headlight.corpora.grammars.hindi import BE, HindiAgreement, Stem, inflected, is_, was
 
 Tense = Literal[
@@ -19,11 +19,11 @@ Tense = Literal[
 PERFECTIVE, OBLIGATION = ("past", "perfect", "past perfect"), ("should", "have to")
 
 
-class BilingualText(NamedTuple):
-    """The same words in both languages, or a whole sentence."""
+class Mood(NamedTuple):
+    """`question` is "" in a statement, "whether", or the question word: "who", "where", ..."""
 
-    english: list[GoldWord]
-    hindi: list[GoldWord]
+    negative: bool = False
+    question: str = ""
 
 
 class EnglishVerb(NamedTuple):
@@ -39,16 +39,15 @@ def _words(text: str) -> tuple[GoldWord, ...]:
     return tuple(GoldWord(word) for word in text.split())
 
 
-def english_verb(
-    forms: Sequence[str], tense: Tense, subject: HindiPhrase, negative: bool = False, question: bool = False
-) -> EnglishVerb:
-    """`forms` are base, third person, past, participle and -ing; with "do" where there is no other auxiliary."""
+def english_verb(forms: Sequence[str], tense: Tense, subject: HindiPhrase, mood: Mood) -> EnglishVerb:
+    """Return the verb of a clause; `forms` are base, third person, past, participle and -ing."""
+    negative, inverted = mood.negative, mood.question not in ("", "who")
     base, third, past, participle, ing = forms
     singular = subject.pronoun in ("he", "she", "it")
     modal = ""
     if tense in ("present", "past", "want", "have to"):
         do = "did" if tense == "past" else "does" if singular else "do"
-        helped = negative or question
+        helped = negative or inverted
         auxiliary = do if helped else ""
         main = base if helped else past if tense == "past" else third if singular else base
         if tense in ("want", "have to"):
@@ -62,7 +61,7 @@ def english_verb(
         auxiliary, main = "had" if tense == "past perfect" else "has" if singular else "have", participle
     else:
         auxiliary, main = {"future": "will"}.get(tense, tense), base
-    if auxiliary == "can" and negative and not question:
+    if auxiliary == "can" and negative and not inverted:
         cannot = _words("cannot")
         return EnglishVerb(cannot, (), (), _words(main))
     return EnglishVerb(_words(auxiliary), _words("not" if negative else ""), _words(modal), _words(main))
@@ -82,7 +81,7 @@ def english_be(tense: Tense, subject: HindiPhrase, negative: bool = False) -> En
 def hindi_verb(
     stem: Stem, tense: Tense, agreement: HindiAgreement, english: EnglishVerb, main: Sequence[GoldWord] | None = None
 ) -> list[GoldWord]:
-    """The verb and its auxiliaries; no word of the English verb is left without a counterpart.
+    """Return the verb and its auxiliaries; no word of the English verb is left without a counterpart.
 
     `main` is what the verb itself is written for, where that is not the English verb.
     """
@@ -168,7 +167,7 @@ class Clause:
         )
 
     def whether(self) -> BilingualText:
-        """A question to say yes or no to: क्या is written for the auxiliary that comes first."""
+        """Return a yes-or-no question: क्या translates the auxiliary that comes first."""
         return BilingualText(
             [*self.verb.auxiliary, *self.subject.english, *self._after_auxiliary],
             [GoldWord("क्या", self.verb.auxiliary), *self.subject.hindi, *self._circumstances, *self._predicate],

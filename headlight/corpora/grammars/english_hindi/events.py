@@ -15,8 +15,8 @@ from headlight.corpora.grammars.english_hindi.choices import (
 from headlight.corpora.grammars.english_hindi.clauses import (
     OBLIGATION,
     PERFECTIVE,
-    BilingualText,
     Clause,
+    Mood,
     Tense,
     english_verb,
     hindi_verb,
@@ -30,7 +30,7 @@ from headlight.corpora.grammars.english_hindi.lexicon import (
     VERBS,
     HindiVerb,
 )
-from headlight.corpora.grammars.english_hindi.phrases import HindiDeterminer, HindiPhrase, what
+from headlight.corpora.grammars.english_hindi.phrases import BilingualText, HindiDeterminer, HindiPhrase, what
 from headlight.corpora.grammars.hindi import NEUTRAL, HindiAgreement
 
 _TENSES: dict[Tense, int] = {
@@ -44,8 +44,12 @@ _GROUPS: dict[str, set[Tense]] = {
 }
 
 
-def choose_tense(scene: Scene, verb: HindiVerb, doer: HindiPhrase, negative: bool, question: bool) -> Tense:
-    """One that the English shows: "they read" could be today or yesterday."""
+_STATEMENT = Mood()
+
+
+def choose_tense(scene: Scene, verb: HindiVerb, doer: HindiPhrase, mood: Mood) -> Tense:
+    """Choose a tense that the English shows: "they read" could be today or yesterday."""
+    negative, question = mood.negative, bool(mood.question)
     never: set[Tense] = set().union(*(_GROUPS[group] for group in verb.never.split()))
     if negative or question:
         never |= {"past habit", "have to"} if negative else {"past habit"}
@@ -61,37 +65,35 @@ def event(
     verb: HindiVerb | None = None,
     doer: HindiPhrase | None = None,
     tense: Tense | None = None,
-    negative: bool = False,
-    asked: str = "",
+    mood: Mood = _STATEMENT,
     done_to: HindiPhrase | None = None,
-    phrases: bool = True,
-    time: bool = True,
-    opening: bool = False,
+    adjuncts: str = "phrases time",
 ) -> Clause:
-    """What is not given is chosen; `asked` is "" in a statement, "whether", or what is asked for: "who", "where", ...
+    """Build the clause of something that is done, and choose at random what the arguments leave out.
 
-    `phrases` and `time` say whether there may be some beside subject and object, `opening` whether a time may be first.
+    `adjuncts` says what may come besides subject and object: "phrases", a "time", and an "opening" with the time.
     """
+    negative, question = mood
     verb = verb or scene.one(VERBS)
     # "Children eat sweets"; but "Children read books" could be yesterday.
-    generic = not (doer or tense or asked) and verb.english[0] != verb.english[2] and scene.chance(0.15)
-    doer = doer or subject(scene, verb.subjects, generic, negative or bool(asked))
-    tense = tense or ("present" if generic else choose_tense(scene, verb, doer, negative, bool(asked)))
-    done_to = done_to or _object(scene, verb, doer, negative, asked)
+    generic = not (doer or tense or question) and verb.english[0] != verb.english[2] and scene.chance(0.15)
+    doer = doer or subject(scene, verb.subjects, generic, negative or bool(question))
+    tense = tense or ("present" if generic else choose_tense(scene, verb, doer, mood))
+    done_to = done_to or _object(scene, verb, doer, mood)
     clause = Clause(
         BilingualText(list(doer.english), list(doer.marked(_case(verb, tense)))),
-        english_verb(verb.english, tense, doer, negative, asked not in ("", "who")),
+        english_verb(verb.english, tense, doer, mood),
         [],
         bound=verb.nominal_gender is not None,
     )
     clause.nominal = [GoldWord(verb.nominal, clause.verb.main)] if verb.nominal else []
     if done_to is not None:
-        _write_object(scene, clause, verb, doer, done_to, asked)
+        _write_object(scene, clause, verb, doer, done_to, bool(question))
     agreement = _agreement(verb, done_to) if _case(verb, tense) else doer.agreement
     clause.verb_hindi = hindi_verb(verb.stem, tense, agreement, clause.verb)
-    around = _phrases(scene, verb, doer) if phrases else []
-    if time and "modal" not in verb.never and scene.chance(0.35):
-        around += _time(scene, clause, tense, negative, bool(asked), opening)
+    around = _phrases(scene, verb, doer) if "phrases" in adjuncts else []
+    if "time" in adjuncts and "modal" not in verb.never and scene.chance(0.35):
+        around += _time(scene, clause, tense, mood, "opening" in adjuncts)
     # English puts these phrases after the verb, Hindi before it and in the opposite order.
     clause.phrases = BilingualText(
         [word for phrase in around for word in phrase.english],
@@ -117,20 +119,20 @@ def _object_marker(verb: HindiVerb, done_to: HindiPhrase) -> str:
     return verb.marker if verb.marker != "को" or done_to.animate else ""
 
 
-def _object(scene: Scene, verb: HindiVerb, doer: HindiPhrase, negative: bool, asked: str) -> HindiPhrase | None:
+def _object(scene: Scene, verb: HindiVerb, doer: HindiPhrase, mood: Mood) -> HindiPhrase | None:
     if not verb.objects:
         return None
-    if asked == "what":
+    if mood.question == "what":
         return what()
-    if asked in ("which", "how many"):
+    if mood.question in ("which", "how many"):
         noun = scene.noun(verb.objects, countable=True)
-        many = asked == "how many" or scene.chance(0.3)
-        return described(scene, noun, many, HindiDeterminer(asked), quality=0)
-    return somebody(scene, verb.objects, doer, plain=negative or asked not in ("", "whether"))
+        many = mood.question == "how many" or scene.chance(0.3)
+        return described(scene, noun, many, HindiDeterminer(mood.question), quality=0)
+    return somebody(scene, verb.objects, doer, plain=mood.negative or mood.question not in ("", "whether"))
 
 
 def _write_object(
-    scene: Scene, clause: Clause, verb: HindiVerb, doer: HindiPhrase, done_to: HindiPhrase, asked: str
+    scene: Scene, clause: Clause, verb: HindiVerb, doer: HindiPhrase, done_to: HindiPhrase, is_question: bool
 ) -> None:
     if done_to.noun is not None:
         scene.combine("verb+object", verb.base, done_to.noun.english)
@@ -144,17 +146,15 @@ def _write_object(
         clause.verb = clause.verb._replace(main=(*clause.verb.main, *preposition))
         preposition = []
     clause.object = BilingualText([*preposition, *done_to.english], list(hindi))
-    if verb.receiver and not asked:
+    if verb.receiver and not is_question:
         to = with_preposition("to", "को", somebody(scene, "kin honoured youth", doer, plain=True))
         clause.object = BilingualText(clause.object.english + to.english, to.hindi + clause.object.hindi)
 
 
-def _time(
-    scene: Scene, clause: Clause, tense: Tense, negative: bool, question: bool, opening: bool
-) -> list[BilingualText]:
+def _time(scene: Scene, clause: Clause, tense: Tense, mood: Mood, opening: bool) -> list[BilingualText]:
     """At the end of the English, or else written into the clause."""
-    if tense == "present" and not negative and scene.chance(0.4):
-        often = scene.one([word for word in FREQUENCIES if word != "never" or not question])
+    if tense == "present" and not mood.negative and scene.chance(0.4):
+        often = scene.one([word for word in FREQUENCIES if word != "never" or not mood.question])
         word = GoldWord(often)
         clause.frequency = BilingualText([word], [GoldWord(FREQUENCIES[often], (word,))])
         return []

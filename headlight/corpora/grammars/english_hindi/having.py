@@ -12,55 +12,68 @@ from headlight.corpora.grammars.english_hindi.choices import (
     thing,
 )
 from headlight.corpora.grammars.english_hindi.clauses import (
-    BilingualText,
     Clause,
+    Mood,
     Tense,
     english_be,
     english_verb,
     hindi_verb,
 )
-from headlight.corpora.grammars.english_hindi.lexicon import FEELINGS, HAVE, ILLNESSES, KNOW, LIKE, NUMBERS, VERBS, WANT
-from headlight.corpora.grammars.english_hindi.phrases import HindiDeterminer, HindiPhrase, noun_phrase, pronoun
-from headlight.corpora.grammars.hindi import BE, NEUTRAL, HindiAgreement, Stem
+from headlight.corpora.grammars.english_hindi.lexicon import (
+    FEELINGS,
+    HAVE_FAMILY,
+    ILLNESSES,
+    KNOW_LANGUAGE,
+    LIKE,
+    NUMBERS,
+    OWN,
+    SUFFER,
+    VERBS,
+    WANT,
+    MarkedVerb,
+)
+from headlight.corpora.grammars.english_hindi.phrases import (
+    BilingualText,
+    HindiDeterminer,
+    HindiPhrase,
+    noun_phrase,
+    pronoun,
+)
+from headlight.corpora.grammars.hindi import NEUTRAL, HindiAgreement, Stem
 
 
 def of_somebody(
     doer: HindiPhrase,
-    forms: tuple[str, str, str, str, str],
+    verb: MarkedVerb,
     tense: Tense,
-    negative: bool,
-    is_question: bool,
+    mood: Mood,
     what: BilingualText,
     agreement: HindiAgreement,
-    marker: str = "को",
-    nominal: str = "",
-    stem: Stem = BE,
     hindi_tense: Tense | None = None,
 ) -> Clause:
-    verb = english_verb(forms, tense, doer, negative, is_question)
-    written = hindi_verb(stem, hindi_tense or tense, agreement, verb)
-    of = verb.main if marker == "के पास" else ()
-    clause = Clause(BilingualText(list(doer.english), list(doer.marked(marker, of))), verb, written, what)
-    clause.nominal = [GoldWord(nominal, verb.main)] if nominal else []
+    """Build the clause of a verb whose Hindi agrees with `agreement` and not with its subject."""
+    english = english_verb(verb.english, tense, doer, mood)
+    written = hindi_verb(verb.stem, hindi_tense or tense, agreement, english)
+    of = english.main if verb.marker == "के पास" else ()
+    clause = Clause(BilingualText(list(doer.english), list(doer.marked(verb.marker, of))), english, written, what)
+    clause.nominal = [GoldWord(verb.nominal, english.main)] if verb.nominal else []
     return clause
 
 
 def liked(scene: Scene) -> BilingualText:
     """ "I like pizza", "Sita likes to read books" """
 
-    def build(negative: bool, is_question: bool) -> Clause:
-        doer = pronoun("I") if scene.chance(0.1) else subject(scene, PEOPLE_KINDS, plain=negative)
+    def build(mood: Mood) -> Clause:
+        doer = pronoun("I") if scene.chance(0.1) else subject(scene, PEOPLE_KINDS, plain=mood.negative)
         if scene.chance(0.25):
-            return of_somebody(doer, LIKE, "present", negative, is_question, _to_do(scene), NEUTRAL, nominal="पसंद")
+            return of_somebody(doer, LIKE, "present", mood, _to_do(scene), NEUTRAL)
         kinds = scene.one(("food drink", "music song game language", "goods animal text show building outside"))
         thing_liked = thing(scene, kinds, doer, plain=True)
-        what = BilingualText(list(thing_liked.english), list(thing_liked.direct))
         tense = be_tense(scene)
-        stem = BE if tense == "present" else Stem("आ")
-        agreement = thing_liked.agreement
+        verb = LIKE if tense == "present" else LIKE._replace(stem=Stem("आ"))
         if thing_liked.noun is not None:
             scene.combine("verb+object", "like", thing_liked.noun.english)
-        return of_somebody(doer, LIKE, tense, negative, is_question, what, agreement, nominal="पसंद", stem=stem)
+        return of_somebody(doer, verb, tense, mood, thing_liked.text, thing_liked.agreement)
 
     return any_form(scene, build)
 
@@ -82,12 +95,11 @@ def _to_do(scene: Scene) -> BilingualText:
 
 
 def wanted(scene: Scene) -> BilingualText:
-    def build(negative: bool, is_question: bool) -> Clause:
-        doer = subject(scene, PEOPLE_KINDS, plain=negative)
-        something = thing(scene, "goods food drink text", doer, plain=negative)
+    def build(mood: Mood) -> Clause:
+        doer = subject(scene, PEOPLE_KINDS, plain=mood.negative)
+        something = thing(scene, "goods food drink text", doer, plain=mood.negative)
         tense: Tense = "past" if scene.chance(0.3) else "present"
-        what = BilingualText(list(something.english), list(something.direct))
-        clause = of_somebody(doer, WANT, tense, negative, is_question, what, something.agreement)
+        clause = of_somebody(doer, WANT, tense, mood, something.text, something.agreement)
         if something.noun is not None:
             scene.combine("verb+object", "want", something.noun.english)
         needed = GoldWord("चाहिए", clause.verb.main + (() if tense == "past" else clause.verb.auxiliary))
@@ -103,20 +115,20 @@ def felt(scene: Scene) -> BilingualText:
     """ "Ram is hungry", "Sita has a fever" """
     if scene.chance(0.6):
 
-        def feels(negative: bool, is_question: bool) -> Clause:
-            doer = subject(scene, f"{PEOPLE_KINDS} animal", plain=negative)
-            return feeling(doer, scene.one(list(FEELINGS)), scene.chance(0.4), negative)
+        def feels(mood: Mood) -> Clause:
+            doer = subject(scene, f"{PEOPLE_KINDS} animal", plain=mood.negative)
+            return feeling(doer, scene.one(list(FEELINGS)), scene.chance(0.4), mood.negative)
 
         return any_form(scene, feels)
 
-    def suffers(negative: bool, is_question: bool) -> Clause:
+    def suffers(mood: Mood) -> Clause:
         english = scene.one(list(ILLNESSES))
         hindi, gender = ILLNESSES[english]
         word = GoldWord(english)
         tense: Tense = "past" if scene.chance(0.3) else "present"
         what = BilingualText([GoldWord("a"), word], [GoldWord(hindi, (word,))])
-        doer = subject(scene, PEOPLE_KINDS, plain=negative)
-        return of_somebody(doer, HAVE, tense, negative, is_question, what, HindiAgreement(gender))
+        doer = subject(scene, PEOPLE_KINDS, plain=mood.negative)
+        return of_somebody(doer, SUFFER, tense, mood, what, HindiAgreement(gender))
 
     return any_form(scene, suffers)
 
@@ -138,34 +150,30 @@ def feeling(doer: HindiPhrase, english: str, past: bool, negative: bool = False)
 def known(scene: Scene) -> BilingualText:
     """ "Ram knows Hindi" """
 
-    def build(negative: bool, is_question: bool) -> Clause:
+    def build(mood: Mood) -> Clause:
         language = noun_phrase(scene.noun("language"))
-        what = BilingualText(list(language.english), list(language.direct))
         past = scene.chance(0.2)
-        doer = subject(scene, PEOPLE_KINDS, plain=negative)
+        doer = subject(scene, PEOPLE_KINDS, plain=mood.negative)
         tenses: tuple[Tense, Tense] = ("past", "past habit") if past else ("present", "present")
-        return of_somebody(
-            doer, KNOW, tenses[0], negative, is_question, what, language.agreement,
-            stem=Stem("आ"), hindi_tense=tenses[1],
-        )  # fmt: skip
+        return of_somebody(doer, KNOW_LANGUAGE, tenses[0], mood, language.text, language.agreement, tenses[1])
 
     return any_form(scene, build)
 
 
 def owned(scene: Scene) -> BilingualText:
-    """What one has is beside one (के पास), but family is one's own: "राम की दो बहनें हैं"."""
+    """Write that somebody has something (के पास), or family, which is one's own: "राम की दो बहनें हैं"."""
     if scene.chance(0.15):
         doer = subject(scene, PEOPLE_KINDS)
         noun = scene.noun("goods text pet", countable=True)
         what = noun_phrase(noun, True, HindiDeterminer("how many"))
-        clause = _owning(doer, what, "present", False, True)
+        clause = _owning(doer, what, "present", Mood(question="how many"))
         return ask(clause.asked_object())
 
-    def build(negative: bool, is_question: bool) -> Clause:
-        doer = subject(scene, PEOPLE_KINDS, plain=negative)
-        family = scene.chance(0.25) and not negative
+    def build(mood: Mood) -> Clause:
+        doer = subject(scene, PEOPLE_KINDS, plain=mood.negative)
+        family = scene.chance(0.25) and not mood.negative
         noun = scene.noun("relative friend" if family else "goods text pet food drink")
-        many = noun.plural is not None and (negative or scene.chance(0.4))
+        many = noun.plural is not None and (mood.negative or scene.chance(0.4))
         number = scene.one(list(NUMBERS))
         choices = (
             [HindiDeterminer(number, NUMBERS[number])] * 3 + [HindiDeterminer("many")]
@@ -174,16 +182,15 @@ def owned(scene: Scene) -> BilingualText:
         )
         if noun.plural is None:
             choices = [HindiDeterminer(), HindiDeterminer("some", "थोड़ा")]
-        what = described(scene, noun, many, HindiDeterminer() if negative else scene.one(choices))
-        return _owning(doer, what, be_tense(scene), negative, is_question)
+        what = described(scene, noun, many, HindiDeterminer() if mood.negative else scene.one(choices))
+        return _owning(doer, what, be_tense(scene), mood)
 
     return any_form(scene, build)
 
 
-def _owning(doer: HindiPhrase, what: HindiPhrase, tense: Tense, negative: bool, is_question: bool) -> Clause:
-    side = BilingualText(list(what.english), list(what.direct))
+def _owning(doer: HindiPhrase, what: HindiPhrase, tense: Tense, mood: Mood) -> Clause:
     family = what.noun is not None and what.noun.is_any("relative friend")
-    clause = of_somebody(doer, HAVE, tense, negative, is_question, side, what.agreement, "" if family else "के पास")
+    clause = of_somebody(doer, HAVE_FAMILY if family else OWN, tense, mood, what.text, what.agreement)
     if family:
         clause.subject = BilingualText(list(doer.english), list(doer.genitive(what.agreement)))
     return clause

@@ -12,7 +12,7 @@ from headlight.corpora.grammars.english_hindi.choices import (
     subject,
     thing,
 )
-from headlight.corpora.grammars.english_hindi.clauses import BilingualText, Clause, Tense
+from headlight.corpora.grammars.english_hindi.clauses import Clause, Mood, Tense
 from headlight.corpora.grammars.english_hindi.events import event
 from headlight.corpora.grammars.english_hindi.having import feeling, of_somebody
 from headlight.corpora.grammars.english_hindi.lexicon import (
@@ -20,7 +20,7 @@ from headlight.corpora.grammars.english_hindi.lexicon import (
     BAD,
     FEELINGS,
     GOOD,
-    KNOW,
+    KNOW_THAT,
     NOUNS,
     OBJECT_REASONS,
     OPPOSITES,
@@ -31,8 +31,14 @@ from headlight.corpora.grammars.english_hindi.lexicon import (
     Adjective,
     HindiVerb,
 )
-from headlight.corpora.grammars.english_hindi.phrases import HindiDeterminer, HindiPhrase, noun_phrase, pronoun
-from headlight.corpora.grammars.hindi import NEUTRAL, Stem
+from headlight.corpora.grammars.english_hindi.phrases import (
+    BilingualText,
+    HindiDeterminer,
+    HindiPhrase,
+    noun_phrase,
+    pronoun,
+)
+from headlight.corpora.grammars.hindi import NEUTRAL
 
 
 def _joined(one: BilingualText, english: str, hindi: str, other: BilingualText) -> BilingualText:
@@ -45,11 +51,10 @@ def said_that(scene: Scene) -> BilingualText:
     doer = scene.name() if scene.chance(0.5) else pronoun(scene.one(scene.pronouns))
     if scene.chance(0.3):
         doer = thing(scene, "kin person", quality=0, bare=False)
-    forms, stem, marker = scene.one(((KNOW, Stem("जान"), ""), (SAY, Stem("कह"), ""), (THINK, Stem("लग"), "को")))
-    negative = scene.chance(0.15) and forms is not SAY
-    agreement = NEUTRAL if marker else doer.agreement
-    nothing = BilingualText([], [])
-    matrix = of_somebody(doer, forms, "present", negative, False, nothing, agreement, marker, stem=stem)
+    verb = scene.one((KNOW_THAT, SAY, THINK))
+    mood = Mood(scene.chance(0.15) and verb is not SAY)
+    agreement = NEUTRAL if verb.marker else doer.agreement
+    matrix = of_somebody(doer, verb, "present", mood, BilingualText([], []), agreement)
     scene.pronouns = ("you",) if doer.pronoun in ("I", "we") else ("I", "we")
     if scene.chance(0.3):
         tense = be_tense(scene)
@@ -65,14 +70,14 @@ def together(scene: Scene) -> BilingualText:
     """ "Ram is reading a book and Sita is sleeping" """
     tense: Tense = scene.one(("progressive", "past", "future", "past progressive"))
     lively = [verb for verb in VERBS if not verb.never and verb.english[0] != verb.english[2]]
-    one = event(scene, scene.one(lively), tense=tense, opening=True)
+    one = event(scene, scene.one(lively), tense=tense, adjuncts="phrases time opening")
     scene.pronouns, scene.pairs = ("I", "you", "we"), False
-    other = event(scene, scene.one(lively), tense=tense, time=False)
+    other = event(scene, scene.one(lively), tense=tense, adjuncts="phrases")
     return stop(_joined(one.statement(), "and", "और", other.statement()))
 
 
 def _it(antecedent: HindiPhrase) -> HindiPhrase:
-    """The pronoun for somebody or something that was named before."""
+    """Return the pronoun for somebody or something that was named before."""
     return pronoun(antecedent.pronoun, agreement=antecedent.agreement, animate=antecedent.animate)
 
 
@@ -139,7 +144,7 @@ def because_of_subject(scene: Scene) -> BilingualText:
     if verb.never or (verb.english[0] == verb.english[2] and not negative):
         past, tense = True, "past" if verb.never else "past progressive"
     done_to = _plain_object(scene, verb)
-    clause = event(scene, verb, doer, tense, negative, done_to=done_to, phrases=False, time=False)
+    clause = event(scene, verb, doer, tense, Mood(negative), done_to, adjuncts="")
     if doer.noun is not None:
         scene.combine("antecedent+reason", doer.noun.english, reason)
     if reason in FEELINGS:
@@ -169,7 +174,7 @@ def because_of_object(scene: Scene) -> BilingualText:
     if verb.english[0] == verb.english[2] and not negative:
         del tenses["past"]
     tense = scene.one(list(tenses))
-    clause = event(scene, verb, doer, tense, negative, done_to=done_to, phrases=False, time=False)
+    clause = event(scene, verb, doer, tense, Mood(negative), done_to, adjuncts="")
     scene.combine("antecedent+reason", noun.english, adjective.english)
     why = _is_so(scene, done_to, adjective, tenses[tense])
     return stop(_joined(clause.statement(), "because", "क्योंकि", why.statement()))

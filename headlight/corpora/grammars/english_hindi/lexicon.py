@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from headlight.corpora.grammars import english as english_inflection
-from headlight.corpora.grammars.hindi import Gender, Stem, noun_form
+from headlight.corpora import english as english_inflection
+from headlight.corpora.grammars.hindi import BE, Gender, Stem, noun_form
 
 # Nouns
 
@@ -194,7 +194,7 @@ mountain       पहाड़      m  high wild
 def _noun(line: str) -> HindiNoun:
     names, hindi, gender, *kinds = line.split()
     english, _, plural = names.partition("/")
-    many = None if plural == "-" else plural or english_inflection.plural(english)
+    many = None if plural == "-" else plural or english_inflection.pluralize(english)
     return HindiNoun(english, many, hindi, "f" if gender == "f" else "m", frozenset([english, *kinds]))
 
 
@@ -203,7 +203,7 @@ NOUNS = tuple(_noun(line) for line in _NOUNS.splitlines() if line)
 
 @cache
 def nouns(kinds: str) -> tuple[HindiNoun, ...]:
-    """The nouns of any of the `kinds`, which are set apart by spaces."""
+    """Return the nouns of any of the `kinds`, which are set apart by spaces."""
     return tuple(noun for noun in NOUNS if noun.is_any(kinds))
 
 
@@ -511,14 +511,24 @@ VERBS = (
           objects="language",
           receiver=True, places="school house"),
 )  # fmt: skip
-LIKE, WANT, HAVE, KNOW, THINK, SAY = (
-    ("like", "likes", "liked", "liked", "liking"),
-    ("want", "wants", "wanted", "wanted", "wanting"),
-    ("have", "has", "had", "had", "having"),
-    ("know", "knows", "knew", "known", "knowing"),
-    ("think", "thinks", "thought", "thought", "thinking"),
-    ("say", "says", "said", "said", "saying"),
-)
+
+
+class MarkedVerb(NamedTuple):
+    """An English verb whose subject takes a postposition in Hindi: मुझे पिज़्ज़ा पसंद है, "I like pizza"."""
+
+    english: tuple[str, ...]  # base, third person, past, participle and -ing
+    stem: Stem = BE
+    marker: str = "को"
+    nominal: str = ""
+
+
+_HAVE, _KNOW = ("have", "has", "had", "had", "having"), ("know", "knows", "knew", "known", "knowing")
+LIKE = MarkedVerb(("like", "likes", "liked", "liked", "liking"), nominal="पसंद")
+WANT = MarkedVerb(("want", "wants", "wanted", "wanted", "wanting"))
+SUFFER, OWN, HAVE_FAMILY = MarkedVerb(_HAVE), MarkedVerb(_HAVE, marker="के पास"), MarkedVerb(_HAVE, marker="")
+KNOW_LANGUAGE, KNOW_THAT = MarkedVerb(_KNOW, Stem("आ")), MarkedVerb(_KNOW, Stem("जान"), "")
+SAY = MarkedVerb(("say", "says", "said", "said", "saying"), Stem("कह"), "")
+THINK = MarkedVerb(("think", "thinks", "thought", "thought", "thinking"), Stem("लग"))
 
 
 class Feeling(NamedTuple):

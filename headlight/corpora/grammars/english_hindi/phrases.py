@@ -2,11 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from headlight.corpora.english import article
 from headlight.corpora.gold import GoldWord
-from headlight.corpora.grammars.english import article
 from headlight.corpora.grammars.english_hindi.lexicon import Adjective, HindiNoun
 from headlight.corpora.grammars.hindi import Gender, HindiAgreement, inflected
+
+
+class BilingualText(NamedTuple):
+    """The same words in both languages, or a whole sentence."""
+
+    english: list[GoldWord]
+    hindi: list[GoldWord]
 
 
 @dataclass(frozen=True)
@@ -22,6 +30,11 @@ class HindiPhrase:
     animate: bool = True
     noun: HindiNoun | None = None
     fused: Mapping[str, str] = field(default_factory=dict)  # the pronouns' own forms: "ने" to मैंने; "का" to मेरा
+
+    @property
+    def text(self) -> BilingualText:
+        """The phrase in the direct case."""
+        return BilingualText(list(self.english), list(self.direct))
 
     def marked(self, marker: str, of: Sequence[GoldWord] = ()) -> tuple[GoldWord, ...]:
         """With a postposition, such as "ने" or "के साथ", that is written for the words `of`, or else for the head.
@@ -144,8 +157,7 @@ class HindiDeterminer:
             return [*self.possessor.english, *ending], direct, oblique
         if not self.english:
             return [], [], []
-        silent = following == "honest"  # whose h nobody hears
-        word = GoldWord("an" if silent else article(following)) if self.english == "a" else GoldWord(self.english)
+        word = GoldWord(article(following)) if self.english == "a" else GoldWord(self.english)
         if self.english == "the":
             return [word], [], []
         near, far = (self.hindi, self.hindi) if self.hindi else _DETERMINERS[self.english]

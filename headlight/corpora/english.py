@@ -1,8 +1,9 @@
-"""English inflection, as far as the lexicon of the core vocabulary needs it."""
+"""English inflection, as far as the core vocabulary and the grammars need it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _PLURALS = {
     "child": "children", "man": "men", "woman": "women", "foot": "feet", "tooth": "teeth", "mouse": "mice",
@@ -70,7 +71,7 @@ def progressive(phrase: str) -> str:
     return _inflect(phrase, _ing)
 
 
-def _inflect(phrase: str, change) -> str:  # type: ignore[no-untyped-def]
+def _inflect(phrase: str, change: Callable[[str], str]) -> str:
     verb, space, rest = phrase.partition(" ")
     return change(verb) + space + rest
 
