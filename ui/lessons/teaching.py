@@ -73,22 +73,21 @@ def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
         st.button("Leave the class", on_click=leave)
         return
     try:
-        classes = Classes(store())
-        classes.counts(code, secret)
+        Classes(store()).counts(code, secret)
+    except AWAY:
+        pass  # the screen says so, and asks again each second
     except (Gone, ClassRefusal) as error:
         look_here.drop_secret(code)
         secret_keeper.keep(code, is_teacher, wrong=secret)
-        _not_taught(_sentence(error) if store().set_aside_as else NOT_TAUGHT)
-        return
-    except AWAY as error:
-        _not_taught(_sentence(error))
+        st.info(_sentence(error) if store().set_aside_as else NOT_TAUGHT, icon=":material/info:")
+        st.button("Leave the class", on_click=leave)
         return
     secret_keeper.keep(code, is_teacher)
     if view.private:
-        st.fragment(_split, run_every=EVERY)(classes, lesson, code, secret)
+        st.fragment(_split, run_every=EVERY)(lesson, code, secret)
         return
-    st.fragment(_screen, run_every=EVERY)(classes, lesson, step, code, secret)
-    _below(classes, lesson, step, code, secret)
+    st.fragment(_screen, run_every=EVERY)(lesson, step, code, secret)
+    _below(lesson, step, code, secret)
 
 
 def _is_teacher(code: str, secret: str) -> bool:
@@ -98,11 +97,6 @@ def _is_teacher(code: str, secret: str) -> bool:
     except (Gone, ClassRefusal, *AWAY):
         return False
     return True
-
-
-def _not_taught(reason: str) -> None:
-    st.info(reason, icon=":material/info:")
-    st.button("Leave the class", on_click=leave)
 
 
 def refusal() -> None:
@@ -116,18 +110,19 @@ def leave() -> None:
     update(code=None, private=False)
 
 
-def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str) -> None:
+def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
     if st.session_state.pop(ACTED, False):
         st.rerun()  # the whole page: the step, the results and what was refused stand around this
     try:
+        classes = Classes(store())
         shown, joined = classes.counts(code, secret)
+        question = shown.question if shown.state.step == step.name else None
+        rounds = classes.tallies(code, step.name) if question and shown.truth else []
     except (Gone, ClassRefusal, *AWAY) as error:
         st.info(_sentence(error), icon=":material/info:")
         return
     state, join = shown.state, join_address()
     link = f"{join}?code={code}" if join else ""
-    question = shown.question if state.step == step.name else None
-    rounds = classes.tallies(code, step.name) if question and shown.truth else []
     truth = shown.truth if question else None
     header = {
         "title": lesson.title,
@@ -155,13 +150,13 @@ def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str
     class_room(header, key="class", on_pick=partial(_picked, lesson, step, code, secret))
 
 
-def _split(classes: Classes, lesson: Lesson, code: str, secret: str) -> None:
+def _split(lesson: Lesson, code: str, secret: str) -> None:
     """The private view: it follows the step that is open in the class, and is drawn for whoever holds the secret."""
     if st.session_state.pop(ACTED, False):
         st.rerun()
     refusal()
     try:
-        shown, joined = classes.counts(code, secret)
+        shown, joined = Classes(store()).counts(code, secret)
     except (Gone, ClassRefusal, *AWAY) as error:
         st.info(_sentence(error), icon=":material/info:")
         return
@@ -247,12 +242,12 @@ def _together(question: ClassQuestion, truth: Mapping[str, Any], rounds: list[di
     return said
 
 
-def _below(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str) -> None:
+def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
     """What the teacher needs now and then, below the class's screen."""
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width="content"):
             download("Results as CSV", "class-results.csv", "text/csv", partial(_csv, code, secret), key="class-csv")
-        st.fragment(_results, run_every=EVERY)(classes, code, secret)
+        st.fragment(_results, run_every=EVERY)(code, secret)
         server = (join_address() or "").removesuffix("/join")
         with st.popover("See the split", icon=":material/lock:"):
             phone = ", or on your phone by this link" if server else ""
@@ -278,13 +273,13 @@ def _csv(code: str, secret: str) -> str:
         return csv_text([[_sentence(error)]])
 
 
-def _results(classes: Classes, code: str, secret: str) -> None:
+def _results(code: str, secret: str) -> None:
     """The table of results, which is read from the store each second while it is open."""
     with st.popover("Results", icon=":material/table_rows:", key="class-results", on_change="rerun") as results:
         if not results.open:
             return
         try:
-            asked = classes.results(code, secret)
+            asked = Classes(store()).results(code, secret)
         except (Gone, ClassRefusal, *AWAY) as error:
             st.info(_sentence(error), icon=":material/info:")
             return

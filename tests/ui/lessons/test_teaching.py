@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import streamlit as st
@@ -164,6 +166,27 @@ def test_a_link_with_a_false_secret_displaces_none(
         st.session_state["secret-keeper"] = {"found": brought}
         secret_keeper._found(code, partial(teaching._is_teacher, code))
     assert secrets == {code: secret}
+
+
+@pytest.mark.parametrize("method", ["counts", "tallies"])
+def test_the_screen_asks_a_store_again_that_does_not_answer(
+    classes: Classes, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    app = started()
+    code, secret = place(app)
+    classes.reveal(code, secret, STEP.name, teaching.shelf.asked(LESSON, STEP).truth)
+    fragment, polled = st.fragment, []
+
+    def recorded(function: Any, run_every: Any = None) -> Any:
+        polled.append((function.__name__, run_every))
+        return fragment(function, run_every=run_every)
+
+    monkeypatch.setattr(st, "fragment", recorded)
+    with monkeypatch.context() as away:
+        away.setattr(Classes, method, Mock(side_effect=sqlite3.OperationalError("database is locked")))
+        app.run()
+    assert not app.exception and [one.value[:36] for one in app.info] == ["The store of classes does not answer"]
+    assert ("_screen", teaching.EVERY) in polled and app.session_state["class-secrets"] == {code: secret}
 
 
 def test_the_address_alone_does_not_teach() -> None:
