@@ -17,7 +17,7 @@ from headlight.importers.questions import Answers, ImportQuestion
 from transformer.checkpoint.weights import Refused
 from ui.checkpoints import uploads
 from ui.checkpoints.parts import shape_text
-from ui.checkpoints.uploads import Brought
+from ui.checkpoints.uploads import ImportSource
 from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
@@ -49,7 +49,7 @@ def read(examination: Examination) -> None:
 # ---- the questions -------------------------------------------------------------------------------------------------
 
 
-def questions(asked: Sequence[ImportQuestion], brought: Brought) -> Answers:
+def questions(asked: Sequence[ImportQuestion], source: ImportSource) -> Answers:
     """Draws every question; the answers so far. None is filled in but that to a choice that need not be made."""
     given: dict[str, Any] = {}
     needed = [question for question in asked if question.required or question.choices]
@@ -58,24 +58,24 @@ def questions(asked: Sequence[ImportQuestion], brought: Brought) -> Answers:
         with tinted("ask"):
             for question in needed:
                 if question not in ids:
-                    given[question.field] = _ask(question, brought)
+                    given[question.field] = _ask(question, source)
             if ids:
-                _ids(ids, given, brought)
+                _ids(ids, given, source)
     rest = [question for question in asked if question not in needed]
     if rest:
         box = st.expander("Add a vocabulary", key="add-vocabulary", icon=":material/dictionary:")
         with box:
             for question in rest:
-                given[question.field] = _ask(question, brought)
+                given[question.field] = _ask(question, source)
     return Answers(**{field: answer for field, answer in given.items() if answer is not None})
 
 
-def _ask(question: ImportQuestion, brought: Brought) -> int | str | Path | None:
-    key = f"answer-{question.field}-{brought.path}"
+def _ask(question: ImportQuestion, source: ImportSource) -> int | str | Path | None:
+    key = f"answer-{question.field}-{source.path}"
     if question.below:
         return _id(question, key)
     if not question.choices:
-        return _vocabulary(question, key, brought)
+        return _vocabulary(question, key, source)
     st.markdown(f"**:material/help: {literal(question.text)}**")
     usual = f" The original code uses {question.usual}." if question.required and question.usual is not None else ""
     st.caption(literal(f"{question.why}{usual}"))
@@ -91,13 +91,13 @@ def _ask(question: ImportQuestion, brought: Brought) -> int | str | Path | None:
     )
 
 
-def _ids(asked: Sequence[ImportQuestion], given: dict[str, Any], brought: Brought) -> None:
+def _ids(asked: Sequence[ImportQuestion], given: dict[str, Any], source: ImportSource) -> None:
     """The special ids side by side."""
     st.markdown("**:material/help: Which ids are special?**")
     st.caption("The weights do not say which ids mark padding, the start and the end of a sequence.")
     with st.grid(len(asked), min_column_width=130, vertical_alignment="bottom"):
         for question in asked:
-            given[question.field] = _ask(question, brought)
+            given[question.field] = _ask(question, source)
 
 
 def _id(question: ImportQuestion, key: str) -> int | None:
@@ -114,10 +114,10 @@ def _id(question: ImportQuestion, key: str) -> int | None:
     return None if value is None else int(value)
 
 
-def _vocabulary(question: ImportQuestion, key: str, brought: Brought) -> Path | None:
+def _vocabulary(question: ImportQuestion, key: str, source: ImportSource) -> Path | None:
     """A small file that is kept beside the upload, once for each that is given."""
     given = st.file_uploader(question.text, max_upload_size=LARGEST_VOCABULARY, key=key, help=question.why)
-    kept: dict[str, Brought] = st.session_state.setdefault("answer-files", {})
+    kept: dict[str, ImportSource] = st.session_state.setdefault("answer-files", {})
     if given is None:
         uploads.forget(kept.pop(question.field, None))
         return None

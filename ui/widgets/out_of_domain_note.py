@@ -17,7 +17,7 @@ from ui.widgets.text import literal
 LONGEST = 300  # characters of what a card says of its data
 
 
-def far_note(
+def out_of_domain_note(
     name: str,
     model: Translator,
     text: str,

@@ -12,7 +12,7 @@ from headlight.analysis.typical import words_of
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
 from ui.state import models
-from ui.widgets.far import LONGEST, trained_on
+from ui.widgets.out_of_domain_note import LONGEST, trained_on
 
 PAGES = Path(__file__).resolve().parents[3] / "pages"
 UNUSUAL = "unlike those that the model learned from"
