@@ -116,7 +116,7 @@ def _target(model: Translator, name: str, text: str, view: CheckpointsView) -> N
     )
     if view.target is not None:
         label = f"{model.card.get('target', 'Translation')} for both"
-        sentence_box(label, view.target, "target", hide_label=True)
+        sentence_box(label, view.target, "target", label_visibility="collapsed")
 
 
 def _take_same(key: str, name: str, text: str) -> None:

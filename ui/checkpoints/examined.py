@@ -22,9 +22,9 @@ from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
 _BAD = {"light": "#a33a1f", "dark": "#ff9a7d"}
-FEW = 16  # answers that stand side by side
+MAX_RADIO_OPTIONS = 16  # with more, a menu is drawn
 SHOWN = 6  # names of a list before the rest is folded away
-LARGEST_VOCABULARY = 50  # megabytes
+MAX_VOCABULARY_MEGABYTES = 50
 
 
 def heading(examination: Examination, name: str) -> None:
@@ -49,25 +49,25 @@ def read(examination: Examination) -> None:
 # ---- the questions -------------------------------------------------------------------------------------------------
 
 
-def questions(asked: Sequence[ImportQuestion], source: ImportSource) -> Answers:
+def questions(import_questions: Sequence[ImportQuestion], source: ImportSource) -> Answers:
     """Draws every question; the answers so far. None is filled in but that to a choice that need not be made."""
-    given: dict[str, Any] = {}
-    needed = [question for question in asked if question.required or question.choices]
+    answers: dict[str, Any] = {}
+    needed = [question for question in import_questions if question.required or question.choices]
     ids = [question for question in needed if question.below]
     if needed:
         with tinted("ask"):
             for question in needed:
                 if question not in ids:
-                    given[question.field] = _ask(question, source)
+                    answers[question.field] = _ask(question, source)
             if ids:
-                _ids(ids, given, source)
-    rest = [question for question in asked if question not in needed]
+                _ids(ids, answers, source)
+    rest = [question for question in import_questions if question not in needed]
     if rest:
         box = st.expander("Add a vocabulary", key="add-vocabulary", icon=":material/dictionary:")
         with box:
             for question in rest:
-                given[question.field] = _ask(question, source)
-    return Answers(**{field: answer for field, answer in given.items() if answer is not None})
+                answers[question.field] = _ask(question, source)
+    return Answers(**{field: answer for field, answer in answers.items() if answer is not None})
 
 
 def _ask(question: ImportQuestion, source: ImportSource) -> int | str | Path | None:
@@ -84,20 +84,20 @@ def _ask(question: ImportQuestion, source: ImportSource) -> int | str | Path | N
         return st.segmented_control(
             question.text, options, default=question.usual, required=True, key=key, label_visibility="collapsed"
         )
-    if len(options) <= FEW:
+    if len(options) <= MAX_RADIO_OPTIONS:
         return st.pills(question.text, options, key=key, label_visibility="collapsed")
     return st.selectbox(
         question.text, options, index=None, key=key, placeholder="Choose one", label_visibility="collapsed"
     )
 
 
-def _ids(asked: Sequence[ImportQuestion], given: dict[str, Any], source: ImportSource) -> None:
+def _ids(import_questions: Sequence[ImportQuestion], answers: dict[str, Any], source: ImportSource) -> None:
     """The special ids side by side."""
     st.markdown("**:material/help: Which ids are special?**")
     st.caption("The weights do not say which ids mark padding, the start and the end of a sequence.")
-    with st.grid(len(asked), min_column_width=130, vertical_alignment="bottom"):
-        for question in asked:
-            given[question.field] = _ask(question, source)
+    with st.grid(len(import_questions), min_column_width=130, vertical_alignment="bottom"):
+        for question in import_questions:
+            answers[question.field] = _ask(question, source)
 
 
 def _id(question: ImportQuestion, key: str) -> int | None:
@@ -116,17 +116,17 @@ def _id(question: ImportQuestion, key: str) -> int | None:
 
 def _vocabulary(question: ImportQuestion, key: str, source: ImportSource) -> Path | None:
     """A small file that is kept beside the upload, once for each that is given."""
-    given = st.file_uploader(question.text, max_upload_size=LARGEST_VOCABULARY, key=key, help=question.why)
-    kept: dict[str, ImportSource] = st.session_state.setdefault("answer-files", {})
-    if given is None:
-        uploads.forget(kept.pop(question.field, None))
+    upload = st.file_uploader(question.text, max_upload_size=MAX_VOCABULARY_MEGABYTES, key=key, help=question.why)
+    sources: dict[str, ImportSource] = st.session_state.setdefault("answer-files", {})
+    if upload is None:
+        uploads.forget(sources.pop(question.field, None))
         return None
     known = f"{question.field}-id"
-    if question.field not in kept or st.session_state.get(f"answer-{known}") != given.file_id:
-        uploads.forget(kept.pop(question.field, None))
-        kept[question.field] = uploads.keep(given, given.name)
-        st.session_state[f"answer-{known}"] = given.file_id
-    return kept[question.field].path
+    if question.field not in sources or st.session_state.get(f"answer-{known}") != upload.file_id:
+        uploads.forget(sources.pop(question.field, None))
+        sources[question.field] = uploads.keep(upload, upload.name)
+        st.session_state[f"answer-{known}"] = upload.file_id
+    return sources[question.field].path
 
 
 # ---- the doctor ----------------------------------------------------------------------------------------------------

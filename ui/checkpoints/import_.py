@@ -26,7 +26,7 @@ from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
 log = logging.getLogger("headlight")
-TICK = 0.4  # seconds between two updates of the progress
+UPDATE_SECONDS = 0.4  # between two updates of the progress
 OPENS = (
     ("Headlight", "folders, zips, safetensors"),
     ("Tutorials", "seven, in the format that each saves"),
@@ -66,9 +66,9 @@ def _source() -> None:
     drop, name = st.columns([2, 1], gap="large", vertical_alignment="bottom")
     number = st.session_state.setdefault("import-number", 0)
     with drop:
-        given = st.file_uploader(
+        upload = st.file_uploader(
             "Drop a file here",
-            max_upload_size=uploads.LARGEST,
+            max_upload_size=uploads.MAX_UPLOAD_MEGABYTES,
             key=f"import-file-{number}",
             help=f"{', '.join('.' + ending for ending in uploads.ENDINGS[:-1])}, or a zip of a folder; up to 2 GB.",
         )
@@ -82,9 +82,9 @@ def _source() -> None:
             args=(key,),
             max_chars=1000,
         )
-    if given is not None:
+    if upload is not None:
         try:
-            path = uploads.keep(given, given.name)
+            path = uploads.keep(upload, upload.name)
         except OSError as error:
             st.warning(f"The upload could not be saved: {error.strerror}.", icon=":material/error:")
             return
@@ -135,7 +135,7 @@ def _fetch(name: str, progress: Any) -> ImportSource:
 # ---- work in progress ----------------------------------------------------------------------------------------------
 
 
-@st.fragment(run_every=TICK)
+@st.fragment(run_every=UPDATE_SECONDS)
 def _at_work() -> None:
     """How far a download or an import is; when it is done, the page is redrawn."""
     working: Job[Any] | None = st.session_state.get("import-job")

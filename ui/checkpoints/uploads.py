@@ -15,7 +15,7 @@ from transformer.files import remove
 from ui.state import models
 from ui.state.public import private_only
 
-LARGEST = 2048  # megabytes; Streamlit keeps an upload in memory until it is copied. Larger files go by their path
+MAX_UPLOAD_MEGABYTES = 2048  # Streamlit holds an upload in memory until it is copied; larger files go by their path
 ENDINGS = ("pt", "pth", "ckpt", "bin", "safetensors", "zip")
 _LEFT_OVER = 24 * 3600  # seconds after which an upload belongs to a session that has ended
 _PIECE = 2**22  # bytes

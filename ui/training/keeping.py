@@ -78,7 +78,7 @@ def model_path(name: str) -> Path:
     return models.MODELS / name
 
 
-def kept_note() -> None:
+def saved_note() -> None:
     if name := st.session_state.pop("training-kept", None):
         st.toast(f"{name} was saved as a model.", icon=":material/check_circle:")
 

@@ -28,19 +28,19 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
         )
     if not broken:
         return
-    made = MISTAKES[broken]
+    mistake = MISTAKES[broken]
     with st.container(border=True, key="broken"):
         what, acts = st.columns([7, 3], vertical_alignment="center")
         what.markdown(
-            f":material/bolt: **Broken on purpose: {made.title.lower()[:1]}{made.title[1:]}.** "
-            f":small[:gray[{made.look_at}]]"
+            f":material/bolt: **Broken on purpose: {mistake.title.lower()[:1]}{mistake.title[1:]}.** "
+            f":small[:gray[{mistake.look_at}]]"
         )
         with acts, st.container(horizontal=True, horizontal_alignment="right"):
             with st.popover("Equations", icon=":material/function:", key="broken-equations"):
                 st.caption("As it should be")
-                st.latex(made.right)
+                st.latex(mistake.right)
                 st.caption("As it runs now")
-                st.latex(made.wrong)
+                st.latex(mistake.wrong)
             st.button("Mend it", icon=":material/build:", on_click=_mend, key="mend")
 
 
