@@ -60,7 +60,7 @@ def _guards(settings: Access, public: bool) -> list[Middleware]:
 
 
 def routes() -> list[Route]:
-    """What is served beside Streamlit's own, behind the same guards."""
+    """Return the routes that are served in addition to Streamlit's own, behind the same guards."""
     return [endpoints.plotly_route(_base())]
 
 

@@ -1,4 +1,4 @@
-"""What the server's process is given before it answers: files enough for its pages, and log lines with a length."""
+"""Prepares the server's process: enough open files for its pages, and log lines of bounded length."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def command(*more: str) -> list[str]:
 
 
 def addresses() -> list[str]:
-    """Where others find this machine."""
+    """Return the addresses at which other machines reach this one."""
     known = (address for card in psutil.net_if_addrs().values() for address in card)
     return [one.address for one in known if one.family == socket.AF_INET and not is_loopback(one.address)]
 

@@ -24,7 +24,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class ClassRefusal(ValueError):
-    """It can't be done now, or not by whoever asked."""
+    """The class does not allow this now, or not to this person."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Classes:
         self._change(code, secret, act)
 
     def again(self, code: str, secret: str, step: str) -> None:
-        """Asks the open question once more, after talking; what was said before is kept as its own round."""
+        """Asks the open question once more, after talking; the answers so far stay as a round of their own."""
 
         def act(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
             _is_open(state, step)

@@ -53,7 +53,7 @@ class Full(ValueError):
 
 @dataclass(frozen=True)
 class ClassState:
-    """What changes in a class, but for its answers. The questions and their truths are documents beside it."""
+    """What changes in a class, except its answers. The questions and their truths are separate documents."""
 
     title: str
     secret: str  # the digest of the teacher's

@@ -50,7 +50,7 @@ def read(examination: Examination) -> None:
 
 
 def questions(import_questions: Sequence[ImportQuestion], source: ImportSource) -> Answers:
-    """Draws every question; the answers so far. None is filled in but that to a choice that need not be made."""
+    """Draws every question and returns the answers so far. Only optional choices have an answer from the start."""
     answers: dict[str, Any] = {}
     needed = [question for question in import_questions if question.required or question.choices]
     ids = [question for question in needed if question.below]
@@ -115,7 +115,7 @@ def _id(question: ImportQuestion, key: str) -> int | None:
 
 
 def _vocabulary(question: ImportQuestion, key: str, source: ImportSource) -> Path | None:
-    """A small file that is kept beside the upload, once for each that is given."""
+    """Draws a box for a small file, and returns where the latest one is stored."""
     upload = st.file_uploader(question.text, max_upload_size=MAX_VOCABULARY_MEGABYTES, key=key, help=question.why)
     sources: dict[str, ImportSource] = st.session_state.setdefault("answer-files", {})
     if upload is None:
@@ -179,7 +179,7 @@ def framed(key: str) -> Iterator[None]:
 
 @contextmanager
 def tinted(key: str) -> Iterator[None]:
-    """A box on a tint of the accent: something is asked here."""
+    """A box on a tint of the accent, for a question."""
     accent = theme_named(st.context.theme.type or "light").accent
     with st.container(key=key):
         st.html(f"<style>.st-key-{key}{{background:{accent}1a;border-radius:10px;padding:16px 18px 18px}}</style>")

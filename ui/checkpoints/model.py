@@ -129,7 +129,7 @@ def _scored(scores: Mapping[str, Any]) -> None:
 
 
 def _training_facts(card: Mapping[str, Any]) -> None:
-    """How it was made, and whatever else the card says."""
+    """Draws how the model was trained, and whatever else the card says."""
     facts = [(_label(name), _text(value)) for name, value in card.items() if name not in _SHOWN]
     if not facts and not card.get("command"):
         return

@@ -13,7 +13,7 @@ MAX_NAME_CHARACTERS = 300  # of a tensor's name
 
 @dataclass(frozen=True)
 class CheckpointsView(PageView):
-    """Everything that defines the Checkpoints page. Without `beside` one model is shown, with it two."""
+    """Everything that defines the Checkpoints page. `beside` names a second model to compare with."""
 
     PAGE: ClassVar[str | None] = "checkpoints"
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"weight"}

@@ -1,4 +1,4 @@
-"""One step of a lesson: the question, then the answer beside the guess. The answer is sent when a guess has come."""
+"""One step of a lesson: the question, then the answer next to the guess. The answer is sent after a guess."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _is_teacher(code: str, secret: str) -> bool:
 
 
 def refusal() -> None:
-    """Says why what was asked for last was not done."""
+    """Says why the last request of the teacher was refused."""
     if refused := st.session_state.pop(REFUSED, None):
         st.warning(refused, icon=":material/error:")
 
@@ -331,7 +331,7 @@ def how_to_be_reached() -> str:
 
 
 class _said:
-    """What is refused inside is said when the page is drawn."""
+    """Shows a refusal that was raised inside when the page is drawn next."""
 
     def __enter__(self) -> None:
         st.session_state.pop(REFUSED, None)

@@ -1,4 +1,4 @@
-"""Measurements on disk: those that come with a model, and those made here before.
+"""Measurements on disk: those that ship with a model, and those that this server computed before.
 
 A model's folder may hold `heads.json`, as `python -m headlight heads --history --json` writes it. What is measured
 here goes to `runs/.heads`, by what it was measured of: the model's files, the corpus, how much of it, and the edition
@@ -73,7 +73,7 @@ class Roles:
 
 
 def known_roles(name: str) -> Roles | None:
-    """What the latest measurement of a model says: the one that came with it, else one that was made here."""
+    """Return the latest measurement of a model: the one that ships with it, else one that was computed here."""
     place = models.model_folder(name) / FILE
     if shipped(name) is None:
         made = sorted((models.RUNS / ".heads").glob(f"{_begins('heads', name)}-*.json"), key=_written)

@@ -44,7 +44,7 @@ class Job(Generic[T]):
         Thread(target=self._run, args=(do,), daemon=True).start()
 
     def cancel(self) -> None:
-        """The work ends when it next yields."""
+        """Ends the work when it next yields."""
         self._wanted = False
 
     def _run(self, do: Callable[[Progress], T]) -> None:
@@ -97,7 +97,7 @@ class Jobs:
             return self._jobs[what, request].job
 
     def seen(self, what: str, request: Hashable) -> None:
-        """Marks it as still shown."""
+        """Marks a job as one that an open page still shows."""
         with self._lock:
             if (what, request) in self._jobs:
                 self._mark(what, request)
@@ -116,7 +116,7 @@ class Jobs:
                 self._jobs.pop(key).job.cancel()
 
     def forget(self, what: str, request: Hashable) -> None:
-        """So that it can be asked for again."""
+        """Drops a job, so that the next request starts it again."""
         with self._lock:
             self._jobs.pop((what, request), None)
 

@@ -150,7 +150,7 @@ def checks(
 
 
 def forced_trace(name: str, source: list[int], target: list[int], interventions: tuple[Intervention, ...]) -> Trace:
-    """The trace of one given target with heads changed."""
+    """Return the trace of a fixed target with heads changed."""
     return _forced_trace(name, version(name), tuple(source), tuple(target), interventions)
 
 
@@ -165,7 +165,7 @@ _TRANSLATIONS = RequestBatcher(_translated)
 def _in_line(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> AbstractContextManager[None]:
-    """Within it the sentence may be translated together with those of others, where it waits to be."""
+    """While the block waits, another session may translate the sentence in its batch."""
     if target is not None or interventions or _trace.has(name, version, text, target, interventions):
         return nullcontext()
     # What cannot be read is refused here, and keeps nobody up.
@@ -173,7 +173,7 @@ def _in_line(
 
 
 def _alone(translator: Translator, text: str) -> bool:
-    """Whether a sentence is not translated with others: a long one, or where a mistake may see a batch's padding."""
+    """Return whether a sentence needs a batch of its own: a long one, or where a mistake may see a batch's padding."""
     return len(translator.encode(text)) > MAX_BATCHED_TOKENS or bool(own_taps(translator))
 
 

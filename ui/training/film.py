@@ -31,7 +31,7 @@ MAX_SNAPSHOTS = 24
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Weights that were kept at `step`, and when the file was written."""
+    """Weights that were saved at `step`, and when the file was written."""
 
     step: int
     path: str

@@ -84,7 +84,7 @@ def saved_note() -> None:
 
 
 def dialogs(run: Status) -> None:
-    """The dialog that was just asked for, if any."""
+    """Opens the dialog whose button was just pressed, if any."""
     question = None if public() else st.session_state.pop("asking", None)
     if question == "delete":
         confirm_deletion(run)

@@ -249,7 +249,7 @@ def _preview(chosen: TrainingCorpus, values: Values) -> Preview | None:
 
 
 def _is_requested(spec: str) -> bool:
-    """A dataset is read over the network, so only when it is asked for."""
+    """Draws the button that reads a dataset of the hub, and returns whether it was pressed."""
     requested: set[str] = st.session_state.setdefault("previewed", set())
     if st.button(f"Read its first {corpus.HUB_ROWS:,} pairs", icon=":material/cloud_download:", key="preview-hub"):
         requested.add(spec)

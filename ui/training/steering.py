@@ -1,4 +1,4 @@
-"""What can be done with a run: the buttons beside its name, and the menu with the rest."""
+"""What can be done with a run: the buttons next to its name, and the menu with the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mistake of a tutorial, made in the model at hand: chosen in the sidebar, and told on top of the page."""
+"""A mistake of a tutorial, made in the model at hand: chosen in the sidebar and named at the top of the page."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
 
 
 def _take(key: str) -> None:
-    """The attention in which the mistake shows is shown."""
+    """Opens the attention in which the mistake can be seen."""
     broken = st.session_state[key]
     kind = MISTAKES[broken].kind if broken else None
     update(broken=broken, **({} if kind is None else {"kind": kind}))

@@ -1,4 +1,4 @@
-"""An uploaded corpus: kept beside the runs, and refused with line and reason where it is not valid."""
+"""An uploaded corpus: stored next to the runs, and refused with line and reason where it is not valid."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def upload() -> str | None:
 
 
 def _stored(files: list[Any]) -> list[Path]:
-    """The copies of the uploads, each made once; those that were taken back are removed."""
+    """Copies each upload once, removes those that the user took back, and returns the paths."""
     held: dict[str, Path] = st.session_state.setdefault("uploads", {})
     for gone in held.keys() - {file.file_id for file in files}:
         remove(held.pop(gone))
