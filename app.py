@@ -18,7 +18,8 @@ from ui.state.public import public
 def imports() -> None:
     """What every page needs."""
     # Imported late, when the server answers: torch alone takes a second.
-    from ui.state.models import confine_public, prepare
+    from ui.state.models import confine_public
+    from ui.state.process import prepare
 
     confine_public()
     prepare()

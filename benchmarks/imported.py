@@ -33,9 +33,9 @@ from transformer.checkpoint import Checkpoint
 from transformer.config import StackConfig
 from transformer.positions import sinusoidal
 from transformer.tokenizers import Tokenizer
-from ui.state.sweep import EVERY
+from ui.state.process import SWEEP_SECONDS
 
-SWEPT = EVERY + 5  # seconds after which the server has returned what it freed
+SWEPT = SWEEP_SECONDS + 5  # seconds after which the server has returned what it freed
 WORDS, LAYERS = 58_101, 6
 TOKENS = 20
 # Milliseconds at the 95th percentile, times the weights in float32, and seconds, at most.

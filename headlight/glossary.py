@@ -64,11 +64,11 @@ def explained(text: str, *names: str) -> str:
     waiting = list(names)
     either = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))  # "attention weight" before "weight"
 
-    def link(found: re.Match[str]) -> str:
-        name = next((name for name in waiting if name.lower() == (found["name"] or "").lower()), None)
+    def link(match: re.Match[str]) -> str:
+        name = next((name for name in waiting if name.lower() == (match["name"] or "").lower()), None)
         if name is None:
-            return found[0]
+            return match[0]
         waiting.remove(name)
-        return term(name, found[0])
+        return term(name, match[0])
 
     return re.sub(rf"`[^`]*`|(?<![\w-])(?P<name>{either})s?(?![\w-])", link, text, flags=re.IGNORECASE)

@@ -6,8 +6,8 @@ from ui.anatomy import lens, network
 from ui.anatomy.view import AnatomyView
 from ui.state import models
 from ui.widgets.errors import plain_errors
-from ui.widgets.far import far_note
 from ui.widgets.frame import page
+from ui.widgets.out_of_domain_note import out_of_domain_note
 from ui.widgets.sentence import translation, two_sides
 
 with page(AnatomyView, "Anatomy", "What happens to one word inside one head?") as opened:
@@ -17,7 +17,7 @@ with page(AnatomyView, "Anatomy", "What happens to one word inside one head?") a
         trace = models.trace(opened.name, text, view.target)
         translation(place, model, view, trace, trace.translation)
         with below:
-            far_note(opened.name, model, text)
+            out_of_domain_note(opened.name, model, text)
         network.section(opened.name, text, view.target)
         st.space("medium")
         lens.section(opened.name, text, view.target)

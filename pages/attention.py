@@ -10,8 +10,8 @@ from ui.attention.tour import tour
 from ui.attention.view import AttentionView
 from ui.attention.waiting_example import example_while_waiting, prepare_example
 from ui.widgets.errors import plain_errors
-from ui.widgets.far import far_note
 from ui.widgets.frame import page
+from ui.widgets.out_of_domain_note import out_of_domain_note
 from ui.widgets.sentence import translation, two_sides
 
 with page(AttentionView, "Attention", "What does each head look at?") as opened:
@@ -27,7 +27,7 @@ with page(AttentionView, "Attention", "What does each head look at?") as opened:
             picture = shown(opened.name, text, view)
         translation(place, model, view, picture.trace, picture.plain.translation, changed(picture))
         with below:
-            far_note(opened.name, model, text)
+            out_of_domain_note(opened.name, model, text)
         second = second_sentence(opened.name, model, text, view, below, compared)
         with middle:
             heads(picture, second, actions, numbers)

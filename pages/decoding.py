@@ -7,8 +7,8 @@ from ui.decoding.payload import node_labels
 from ui.decoding.search import search
 from ui.decoding.stage import stage
 from ui.decoding.view import DecodingView
-from ui.widgets.far import far_note
 from ui.widgets.frame import page
+from ui.widgets.out_of_domain_note import out_of_domain_note
 from ui.widgets.sentence import source_input, token_notes
 
 with page(DecodingView, "Decoding", "How does it choose the next word?") as opened:
@@ -20,6 +20,6 @@ with page(DecodingView, "Decoding", "How does it choose the next word?") as open
         controls(view)
     decoded = search(opened.name, text, view.decoding)
     with sentence:
-        far_note(opened.name, model, text, decoded.log_prob_per_token)
+        out_of_domain_note(opened.name, model, text, decoded.log_prob_per_token)
     token_notes(decoded.source, *node_labels(model, decoded.tree))
     stage(opened.name, text, model, view.decoding, opened.actions)

@@ -8,8 +8,8 @@ from ui.why.cause import cause_of
 from ui.why.downloads import Picture, export
 from ui.why.view import WhyView
 from ui.widgets.errors import plain_errors
-from ui.widgets.far import far_note
 from ui.widgets.frame import page
+from ui.widgets.out_of_domain_note import out_of_domain_note
 from ui.widgets.sentence import translation, two_sides
 
 with page(WhyView, "Why", "Why did it write this word?") as opened:
@@ -19,7 +19,7 @@ with page(WhyView, "Why", "Why did it write this word?") as opened:
     trace = models.trace(name, text, view.target)
     translation(place, model, view, trace, trace.translation)
     with below:
-        far_note(name, model, text)
+        out_of_domain_note(name, model, text)
     cause, pictures, about = None, list[Picture](), dict[str, str]()
     with plain_errors():
         cause = cause_of(name, model, view, trace)

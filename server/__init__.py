@@ -30,19 +30,19 @@ def guards(public: bool) -> list[Middleware]:
     Ends the process with an error message where the settings contradict each other or would let anybody in.
     """
     try:
-        given = access(config.get_option("server.address") or "0.0.0.0", os.environ, sys.argv[1:], public)
-        return _guards(given, public)
+        settings = access(config.get_option("server.address") or "0.0.0.0", os.environ, sys.argv[1:], public)
+        return _guards(settings, public)
     except ValueError as error:
         sys.exit(str(error))
 
 
-def _guards(given: Access, public: bool) -> list[Middleware]:
+def _guards(settings: Access, public: bool) -> list[Middleware]:
     base = _base()
     guards = [
         Middleware(Headers, ancestors=os.environ.get("HEADLIGHT_FRAME_ANCESTORS", "")),
-        Middleware(Hosts, access=given),
+        Middleware(Hosts, access=settings),
     ]
-    if given.only_here:
+    if settings.only_here:
         guards.append(Middleware(Owner))
     guards.append(Middleware(HealthEndpoint, path=f"{base}/_stcore/health"))
     if os.environ.get("HEADLIGHT_METRICS", "") in ("", "0"):
@@ -54,13 +54,13 @@ def _guards(given: Access, public: bool) -> list[Middleware]:
         message = "This is a public demonstration: uploads are switched off."
         guards.append(Middleware(Closed, path=f"{base}/_stcore/upload_file", message=message))
     guards.append(Middleware(Classroom, base=base, attempts=Attempts()))  # pupils have no password
-    if given.password:
-        guards.append(Middleware(Login, password=given.password, base=base))
+    if settings.password:
+        guards.append(Middleware(Login, password=settings.password, base=base))
     return [*guards, Middleware(Page)]
 
 
 def routes() -> list[Route]:
-    """What is served beside Streamlit's own, behind the same guards."""
+    """Return the routes that are served in addition to Streamlit's own, behind the same guards."""
     return [endpoints.plotly_route(_base())]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 NO_PASSWORD = "--no-password"
-SHORTEST = 8  # characters of a password; a shorter one can be guessed at the rate that server/attempts.py allows
+MIN_PASSWORD_CHARACTERS = 8  # a shorter one can be guessed at the rate that server/attempts.py allows
 _NAME = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
@@ -53,8 +53,10 @@ def access(address: str, environment: Mapping[str, str], arguments: Sequence[str
     password, without = _given(environment, "PASSWORD"), NO_PASSWORD in arguments
     if password and without:
         raise ValueError(f"HEADLIGHT_PASSWORD and {NO_PASSWORD} were both given; remove one of them.")
-    if password and len(password) < SHORTEST:
-        raise ValueError(f"HEADLIGHT_PASSWORD has {len(password)} characters: choose one of at least {SHORTEST}.")
+    if password and len(password) < MIN_PASSWORD_CHARACTERS:
+        raise ValueError(
+            f"HEADLIGHT_PASSWORD has {len(password)} characters: choose one of at least {MIN_PASSWORD_CHARACTERS}."
+        )
     settings = Access(address, hosts, password or None, everybody=without or public)
     if settings.only_here and (settings.beyond or any(not is_loopback(host) for host in hosts)):
         where = f"at {address}" if settings.beyond else f"as {hosts[0]}"

@@ -5,17 +5,26 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
-from server.classroom.codes import whose
+from server.classroom.codes import network_of
+
+
+class RateLimit(NamedTuple):
+    """How many wrong passwords may be entered in a burst, and the seconds until one more may be tried."""
+
+    burst: int
+    retry_seconds: float
+
 
 # A class behind one address mistypes a few times in its first minute; an attacker gets six guesses a minute.
-EACH, EACH_AGAIN = 20, 10.0  # wrong passwords that one address may enter in a burst; seconds until it may try once more
+PER_ADDRESS = RateLimit(20, 10.0)
 # One browser gets fewer, so that whoever types wrong codes at a school's address leaves the others theirs. A program
 # that sends no cookie is limited by its address alone.
-OWN, OWN_AGAIN = 5, 30.0
+PER_BROWSER = RateLimit(5, 30.0)
 # Ten addresses that guess without a pause keep everybody else from signing in while they do, and one second longer.
 # Sessions that are signed in already are not affected.
-ALL, ALL_AGAIN = 100, 1.0
+IN_TOTAL = RateLimit(100, 1.0)
 
 
 class Attempts:
@@ -32,20 +41,25 @@ class Attempts:
     def wait(self, address: str, browser: str = "") -> int:
         """Seconds until this browser at this address may try again; 0 if it may now."""
         now = self.clock()
-        ends = [self.debt - (ALL - 1) * ALL_AGAIN]
-        ends += [self.debts.get(name, 0.0) - (most - 1) * again for name, most, again in _limits(address, browser)]
+        ends = [_end(self.debt, IN_TOTAL)]
+        ends += [_end(self.debts.get(name, 0.0), limit) for name, limit in _limits(address, browser)]
         return max(0, math.ceil(max(ends) - now))
 
     def wrong(self, address: str, browser: str = "") -> None:
         now = self.clock()
-        # At most about `ALL` addresses are kept, and those that are let in until the oldest is forgotten.
+        # They are at most about IN_TOTAL.burst, and those that are let in until the oldest is forgotten.
         self.debts = {name: end for name, end in self.debts.items() if end > now}
-        for name, _, again in _limits(address, browser):
-            self.debts[name] = max(now, self.debts.get(name, now)) + again
-        self.debt = max(now, self.debt) + ALL_AGAIN
+        for name, limit in _limits(address, browser):
+            self.debts[name] = max(now, self.debts.get(name, now)) + limit.retry_seconds
+        self.debt = max(now, self.debt) + IN_TOTAL.retry_seconds
 
 
-def _limits(address: str, browser: str) -> list[tuple[str, int, float]]:
-    """Under which names an attempt is counted, with the burst and the seconds of each."""
-    limits = [(whose(address), EACH, EACH_AGAIN)]
-    return [*limits, (f"browser {browser}", OWN, OWN_AGAIN)] if browser else limits
+def _end(debt: float, limit: RateLimit) -> float:
+    """Return when one more may be tried where all wrong ones will be forgotten at `debt`."""
+    return debt - (limit.burst - 1) * limit.retry_seconds
+
+
+def _limits(address: str, browser: str) -> list[tuple[str, RateLimit]]:
+    """Return the names under which an attempt is counted, each with its limit."""
+    limits = [(network_of(address), PER_ADDRESS)]
+    return [*limits, (f"browser {browser}", PER_BROWSER)] if browser else limits

@@ -14,11 +14,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 _PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 # The version is in the name (ui/viewer/plot.py says it too), so a browser need not ask again.
 _IMMUTABLE = {"Cache-Control": "public, max-age=31536000, immutable"}
-SPARE_FILES = 16  # a page holds about four
+RESERVED_FILES = 16  # a page holds about four
 
 
 class HealthEndpoint:
-    """Answers 503 at `path` where fewer than SPARE_FILES more files can be opened; all else goes on to the app.
+    """Answers 503 at `path` where fewer than RESERVED_FILES more files can be opened; all else goes on to the app.
 
     No further page could be opened then, which Streamlit's own health check does not notice.
     """
@@ -36,7 +36,7 @@ class HealthEndpoint:
 def _has_spare_files() -> bool:
     files: list[int] = []
     try:
-        for _ in range(SPARE_FILES):
+        for _ in range(RESERVED_FILES):
             files.append(os.open(os.devnull, os.O_RDONLY))
     except OSError:
         return False

@@ -44,10 +44,10 @@ def policy(ancestors: str = "") -> str:
 
     Raises ValueError for anything else.
     """
-    for given in ancestors.split():
-        if not _ANCESTOR.fullmatch(given):
+    for site in ancestors.split():
+        if not _ANCESTOR.fullmatch(site):
             raise ValueError(
-                f"HEADLIGHT_FRAME_ANCESTORS holds {given[:100]!r}: give addresses of sites with spaces between them, "
+                f"HEADLIGHT_FRAME_ANCESTORS holds {site[:100]!r}: give addresses of sites with spaces between them, "
                 "as https://school.example https://*.class.example"
             )
     return "; ".join(

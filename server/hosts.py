@@ -40,12 +40,12 @@ class Hosts:
         parts = _HOST.fullmatch(host)
         if not parts or not self.access.allows(parts[1] or parts[2]):
             return (
-                f"This server does not answer to {_shown(host)}; whoever runs it can add that name to HEADLIGHT_HOSTS."
+                f"This server does not answer to {_quoted(host)}; whoever runs it can add that name to HEADLIGHT_HOSTS."
             )
         for origin in headers.getlist("origin"):
             if origin.partition("://")[2].lower() != host.lower():
                 return (
-                    f"A page from {_shown(origin)} may not use this server at {_shown(host)}. A proxy in front of "
+                    f"A page from {_quoted(origin)} may not use this server at {_quoted(host)}. A proxy in front of "
                     "it must pass the Host header on unchanged."
                 )
         return None
@@ -65,5 +65,5 @@ def _arrived_here(scope: Scope) -> bool:
     return is_loopback(str(getattr(ip, "ipv4_mapped", None) or name))
 
 
-def _shown(given: str) -> str:
-    return ascii(given[:100])
+def _quoted(host: str) -> str:
+    return ascii(host[:100])

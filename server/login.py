@@ -17,8 +17,8 @@ from server.attempts import Attempts
 
 COOKIE = "headlight_login"
 SIGN_OUT = "sign-out"  # the path
-LASTS = 7 * 24 * 3600  # seconds until the password is asked for again
-LONGEST = 4096  # bytes of a filled-in form
+SESSION_SECONDS = 7 * 24 * 3600  # until the password is asked for again
+MAX_FORM_BYTES = 4096
 PAGE = Template(Path(__file__).with_name("login.html").read_text(encoding="utf-8"))
 ALERT = '<p id="alert" role="alert">{}</p>'
 
@@ -41,7 +41,7 @@ class Login:
             return await self._signed_out()(scope, receive, send)
         if scope["type"] not in ("http", "websocket") or self._open(scope) or self._known(scope):
             return await self.app(scope, receive, send)
-        await (await self._asked(scope, receive))(scope, receive, send)
+        await (await self._form_or_answer(scope, receive))(scope, receive, send)
 
     def _signed_out(self) -> Response:
         """To the login page, without the cookie."""
@@ -54,12 +54,12 @@ class Login:
 
     def _known(self, scope: Scope) -> bool:
         try:
-            self.signer.unsign(HTTPConnection(scope).cookies.get(COOKIE, ""), max_age=LASTS)
+            self.signer.unsign(HTTPConnection(scope).cookies.get(COOKIE, ""), max_age=SESSION_SECONDS)
         except BadSignature:
             return False
         return True
 
-    async def _asked(self, scope: Scope, receive: Receive) -> Response:
+    async def _form_or_answer(self, scope: Scope, receive: Receive) -> Response:
         if scope["type"] == "http":
             request = Request(scope, receive)
             if request.method == "POST" and request.headers.get("content-type") == "application/x-www-form-urlencoded":
@@ -69,8 +69,8 @@ class Login:
         return PlainTextResponse("This server requires a password: open it in a browser to sign in.", 401)
 
     async def _try(self, request: Request) -> Response:
-        given = await _password(request)
-        if given is None:
+        password = await _password(request)
+        if password is None:
             return PlainTextResponse("The password is too long.", 413)
         # Nothing else runs between this check and the count, so two attempts cannot pass on one allowance.
         address = request.client.host if request.client else ""
@@ -80,7 +80,7 @@ class Login:
             response = _page(f"Too many wrong passwords. Try again in {wait} {seconds}.", 429)
             response.headers["Retry-After"] = str(wait)
             return response
-        if not hmac.compare_digest(_digest(given), self.password):
+        if not hmac.compare_digest(_digest(password), self.password):
             self.attempts.wrong(address)
             return _page("Wrong password. Capital letters and spaces count.")
         # Back to the requested address: the target is only its query, so it cannot lead to another site.
@@ -88,7 +88,7 @@ class Login:
         done.set_cookie(
             COOKIE,
             self.signer.sign("in").decode(),
-            max_age=LASTS,
+            max_age=SESSION_SECONDS,
             path=self.base or "/",
             secure=request.url.scheme == "https",
             httponly=True,
@@ -113,7 +113,7 @@ async def _password(request: Request) -> str | None:
     try:
         async for part in request.stream():
             body += part
-            if len(body) > LONGEST:
+            if len(body) > MAX_FORM_BYTES:
                 return None
     except ClientDisconnect:
         return ""

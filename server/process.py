@@ -1,4 +1,4 @@
-"""What the server's process is given before it answers: files enough for its pages, and log lines with a length."""
+"""Prepares the server's process: enough open files for its pages, and log lines of bounded length."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def raise_open_files() -> None:
             logging.getLogger("headlight").warning("At most %d files can be open: %s.", soft, error)
 
 
-def bounded_record(*given: Any, **named: Any) -> logging.LogRecord:
+def bounded_record(*args: Any, **kwargs: Any) -> logging.LogRecord:
     """A record as logging makes it, its message and its traceback cut in their middle where they are too long."""
-    record = logging.LogRecord(*given, **named)
+    record = logging.LogRecord(*args, **kwargs)
     if isinstance(record.args, tuple):  # each by itself, since uvicorn formats them in its own way
         each = MESSAGE_CHARACTERS // max(2, len(record.args))
         record.args = tuple(shortened(arg, each) if isinstance(arg, str) else arg for arg in record.args)

@@ -61,7 +61,7 @@ def test_a_worker_does_not_hold_memory_for_each_shape_of_a_batch() -> None:
 FREED = """
 import ctypes, threading, time
 from pathlib import Path
-from ui.state import sweep
+from ui.state import process
 library = ctypes.CDLL(None)
 library.malloc.restype, library.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
 held = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
@@ -76,8 +76,8 @@ worker = threading.Thread(target=work)  # as a session's script runs, in a heap 
 worker.start()
 worker.join()
 freed = held()
-sweep.EVERY = 0.05
-sweep.sweep_forever()
+process.SWEEP_SECONDS = 0.05
+process.sweep_forever()
 end = time.monotonic() + 10
 while held() - before > 20 and time.monotonic() < end:
     time.sleep(0.05)

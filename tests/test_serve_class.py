@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from server.access import SHORTEST, is_loopback
+from server.access import MIN_PASSWORD_CHARACTERS, is_loopback
 from tools import serve_class
 from tools.serving import free_port
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 def test_a_password_is_long_enough_and_new_each_time() -> None:
     passwords = {serve_class.new_password() for _ in range(50)}
     assert len(passwords) == 50 and all(re.fullmatch(r"[a-z2-9]{4}(-[a-z2-9]{4}){2}", one) for one in passwords)
-    assert all(len(one) >= SHORTEST and not set(one) & set("ilo01") for one in passwords)
+    assert all(len(one) >= MIN_PASSWORD_CHARACTERS and not set(one) & set("ilo01") for one in passwords)
 
 
 def test_without_a_network_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

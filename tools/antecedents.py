@@ -150,17 +150,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.antecedents")
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--data", required=True, help="a grammar whose pronouns show what they stand for")
-    given = parser.parse_args()
-    model = load_translator(given.checkpoint)
-    train, test = open_split(given.data, "train"), open_split(given.data, "test")
+    options = parser.parse_args()
+    model = load_translator(options.checkpoint)
+    train, test = open_split(options.data, "train"), open_split(options.data, "test")
     if not isinstance(train, GoldCorpus) or not isinstance(test, GoldCorpus):
-        sys.exit(f"{given.data} is no grammar, so the antecedents of its pronouns are not known.")
+        sys.exit(f"{options.data} is no grammar, so the antecedents of its pronouns are not known.")
     said = adjectives(islice(train.gold(), READ))
     asked = list(islice(questions(model, test.gold(), said), PAIRS))
-    facts = measured(model, asked, named(given.checkpoint))
-    command = f"python -m tools.antecedents {given.checkpoint} --data {given.data}"
+    facts = measured(model, asked, named(options.checkpoint))
+    command = f"python -m tools.antecedents {options.checkpoint} --data {options.data}"
     write_json(
-        given.checkpoint / FILE, {"command": command, "model": digest(given.checkpoint), "on": test.name} | facts
+        options.checkpoint / FILE, {"command": command, "model": digest(options.checkpoint), "on": test.name} | facts
     )
     for what in ("pairs", "top", "named", "random", "overlap"):
         print(what, facts[what])

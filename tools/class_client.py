@@ -117,11 +117,11 @@ class Pupil:
     ) -> AsyncIterator[tuple[asyncio.StreamReader, Reply]]:
         parts = urlsplit(self.url)
         content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        given = {"host": parts.netloc, "connection": "close", "content-length": str(len(content))}
-        given |= {"content-type": "application/json"} if body is not None else {}
-        given |= {"cookie": self.cookie} if self.cookie else {}
-        given |= {name.replace("_", "-"): value for name, value in headers.items()}
-        lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in given.items())]
+        sent = {"host": parts.netloc, "connection": "close", "content-length": str(len(content))}
+        sent |= {"content-type": "application/json"} if body is not None else {}
+        sent |= {"cookie": self.cookie} if self.cookie else {}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port, limit=2**24)
         if path == "/join/stream":
             self.writer = writer

@@ -104,14 +104,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.copying", description=__doc__)
     parser.add_argument("checkpoint", help="a checkpoint's folder")
     parser.add_argument("--card", action="store_true", help="write the counts into the card")
-    given = parser.parse_args(arguments)
-    card = Path(given.checkpoint) / CARD
+    options = parser.parse_args(arguments)
+    card = Path(options.checkpoint) / CARD
     try:
-        judgement = judged(given.checkpoint)
+        judgement = judged(options.checkpoint)
         counts = {kind: judgement[kind] for kind in ("names", "numbers")}
-        if given.card:
+        if options.card:
             facts = read_json(card) if card.exists() else {}
-            write_json(card, facts | {KEY: {**counts, "command": f"python -m tools.copying {given.checkpoint}"}})
+            write_json(card, facts | {KEY: {**counts, "command": f"python -m tools.copying {options.checkpoint}"}})
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1

@@ -36,12 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.everyday", description=__doc__)
     parser.add_argument("checkpoint", help="a checkpoint's folder")
     parser.add_argument("list", help="a table: a sentence, and after each tab an accepted translation")
-    given = parser.parse_args(arguments)
-    card = Path(given.checkpoint) / CARD
+    options = parser.parse_args(arguments)
+    card = Path(options.checkpoint) / CARD
     try:
-        judgement = judged(given.checkpoint, given.list)
+        judgement = judged(options.checkpoint, options.list)
         facts = read_json(card) if card.exists() else {}
-        command = f"python -m tools.everyday {given.checkpoint} {given.list}"
+        command = f"python -m tools.everyday {options.checkpoint} {options.list}"
         write_json(card, facts | {KEY: {**judgement, "command": command}})
     except ValueError as error:
         print(error, file=sys.stderr)

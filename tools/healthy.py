@@ -32,8 +32,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.healthy", description=__doc__)
     parser.add_argument("url", nargs="?", default="http://127.0.0.1:8501")
     parser.add_argument("--seconds", type=float, default=60.0)
-    given = parser.parse_args()
-    message = asyncio.run(problem(given.url, given.seconds))
+    options = parser.parse_args()
+    message = asyncio.run(problem(options.url, options.seconds))
     print(message or "It translates.", file=sys.stderr if message else sys.stdout)
     sys.exit(message is not None)
 

@@ -26,15 +26,15 @@ SALADS = 200
 def shares(model: Translator, read: Collection[str], kinds: dict[str, list[str]]) -> dict[str, tuple[int, int, int]]:
     """Of each kind: in how many sentences a word is named, of how many others it is said that they are unlike the
     training's, and how many there are; the model writes as the app lets it."""
-    found = {}
+    counts = {}
     for name, texts in kinds.items():
-        words = others = 0
+        words = other_words = 0
         for text, one in zip(texts, model.translate_batch(texts, beam_size=5), strict=True):
             named = guessed(model.card, unread(text, one.text, read) if read else [], one.log_prob_per_token)
             words += bool(named)
-            others += not named and unlike(model.card, one.log_prob_per_token)
-        found[name] = words, others, len(texts)
-    return found
+            other_words += not named and unlike(model.card, one.log_prob_per_token)
+        counts[name] = words, other_words, len(texts)
+    return counts
 
 
 def salads(texts: Sequence[str]) -> list[str]:
@@ -54,20 +54,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", required=True, help="what it was trained on, such as multi30k:en-fr")
     parser.add_argument("--strange", nargs="*", default=[], metavar="FILE", help="strange sentences, one a line")
     parser.add_argument("--folder", help="where Multi30k lies")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        model = load_translator(given.checkpoint)
-        kinds = drawn(model, open_split(given.data, "test", given.folder))
+        model = load_translator(options.checkpoint)
+        kinds = drawn(model, open_split(options.data, "test", options.folder))
         kinds["words in another order"] = salads([text for texts in kinds.values() for text in texts[:SALADS]])
-        for file in given.strange:
+        for file in options.strange:
             lines = Path(file).read_text(encoding="utf-8").splitlines()
             kinds[short(file)] = [line for line in lines if readable(model, line)]
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    for name, (words, others, count) in shares(model, read_words(given.checkpoint), kinds).items():
-        said = words + others
-        print(f"{name:<40}{words:>6} +{others:>5} of {count:<6}{said / max(count, 1):>7.1%}")
+    for name, (words, other_words, count) in shares(model, read_words(options.checkpoint), kinds).items():
+        said = words + other_words
+        print(f"{name:<40}{words:>6} +{other_words:>5} of {count:<6}{said / max(count, 1):>7.1%}")
     return 0
 
 

@@ -28,10 +28,10 @@ def host() -> str:
 
 def port() -> str:
     """Raises ValueError where PORT is none."""
-    given = os.environ.get("PORT") or "8501"
-    if not (given.isdecimal() and 0 < int(given) < 2**16):
-        raise ValueError(f"PORT is {quoted(given)}; give a number from 1 to {2**16 - 1}.")
-    return given
+    arguments = os.environ.get("PORT") or "8501"
+    if not (arguments.isdecimal() and 0 < int(arguments) < 2**16):
+        raise ValueError(f"PORT is {quoted(arguments)}; give a number from 1 to {2**16 - 1}.")
+    return arguments
 
 
 def require_listening() -> None:
@@ -70,12 +70,12 @@ def environment() -> dict[str, str]:
 
 
 def command(*more: str) -> list[str]:
-    given = [f"--{name}={value}" for name, value in options().items() if value]
-    return [sys.executable, "-m", "streamlit", "run", str(APP), *given, "--", *more]
+    arguments = [f"--{name}={value}" for name, value in options().items() if value]
+    return [sys.executable, "-m", "streamlit", "run", str(APP), *arguments, "--", *more]
 
 
 def addresses() -> list[str]:
-    """Where others find this machine."""
+    """Return the addresses at which other machines reach this one."""
     known = (address for card in psutil.net_if_addrs().values() for address in card)
     return [one.address for one in known if one.family == socket.AF_INET and not is_loopback(one.address)]
 

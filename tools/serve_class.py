@@ -44,11 +44,11 @@ def new_password() -> str:
 def welcome(join: str, teach: str, password: str | None) -> str:
     """What the terminal says; `password` is None where the teacher has set it."""
     code = _qr(join)
-    given = "the password that HEADLIGHT_PASSWORD holds" if password is None else f"the password {password}"
+    password_text = "the password that HEADLIGHT_PASSWORD holds" if password is None else f"the password {password}"
     return (
         f"{code}\n"
         f"Pupils join at  {join}\n"
-        f"You teach at    {teach}  with {given}: choose a lesson, then Start a class.\n\n"
+        f"You teach at    {teach}  with {password_text}: choose a lesson, then Start a class.\n\n"
         "Phones have to be in the same network as this machine, and its firewall must let them in.\n"
         "Ctrl+C ends it.\n"
     )

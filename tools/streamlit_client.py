@@ -23,7 +23,7 @@ from websockets.typing import Subprotocol
 
 from server.login import cookie
 
-LARGEST = 2**28  # bytes of a message
+MAX_MESSAGE_BYTES = 2**28
 
 
 class PageSession:
@@ -139,9 +139,9 @@ class PageSession:
         message = self.component("_head").new_element.bidi_component.bytes
         begin = 4 + int.from_bytes(message[:4], "little")
         header = json.loads(message[4:begin])
-        (found,) = (array for array in header["arrays"] if array["name"] == "weights")
-        queries, keys = found["shape"]
-        weights = np.frombuffer(message, found["dtype"], queries * keys, begin + found["at"])
+        (described,) = (array for array in header["arrays"] if array["name"] == "weights")
+        queries, keys = described["shape"]
+        weights = np.frombuffer(message, described["dtype"], queries * keys, begin + described["at"])
         return header["title"][0], weights.reshape(queries, keys)
 
     def translation(self) -> str:
@@ -167,7 +167,7 @@ async def opened(url: str, page: str = "", **query: str) -> AsyncIterator[PageSe
     async with connect(
         address,
         subprotocols=[Subprotocol("streamlit")],
-        max_size=LARGEST,
+        max_size=MAX_MESSAGE_BYTES,
         proxy=None,
         close_timeout=1,
         compression=None,

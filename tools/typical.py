@@ -25,7 +25,7 @@ from transformer import Translator
 from transformer.checkpoint.native import CARD
 from transformer.files import read_json, write_json
 
-MOST = 1000  # sentences of each part of a corpus
+SENTENCES_PER_PART = 1000  # of a corpus
 SHARE_NOTED = 0.015  # of all validation sentences that may get a note of either kind; of test sentences 1.8 % do
 
 
@@ -55,13 +55,13 @@ def threshold_of_unread(every: Sequence[float], new: Sequence[float], threshold:
     It is as high as it can be while at most SHARE_NOTED of `every` sentence get a note: those below `threshold`, and
     the `new` ones, which have such words, below the result. 0 where all of these may.
     """
-    others = sorted(log_prob for log_prob in new if log_prob >= threshold)
+    accepted = sorted(log_prob for log_prob in new if log_prob >= threshold)
     allowed = int(SHARE_NOTED * len(every)) - sum(log_prob < threshold for log_prob in every)
-    return others[max(allowed, 0)] if others and allowed < len(others) else 0.0
+    return accepted[max(allowed, 0)] if accepted and allowed < len(accepted) else 0.0
 
 
 def drawn(model: Translator, corpus: Corpus) -> dict[str, list[str]]:
-    """At most `MOST` different sources of each part of a corpus, less those that the model can't read."""
+    """At most `SENTENCES_PER_PART` different sources of each part of a corpus, less those that the model can't read."""
     parts: dict[str, dict[str, None]] = {}
     for pair in corpus:
         parts.setdefault(pair.origin or corpus.name, {})[pair.source] = None
@@ -69,7 +69,7 @@ def drawn(model: Translator, corpus: Corpus) -> dict[str, list[str]]:
     for name, sources in parts.items():
         every = list(sources)
         random.Random(0).shuffle(every)  # a corpus may be sorted; the same sources each time
-        drawn[name] = [text for text in every[:MOST] if readable(model, text)]
+        drawn[name] = [text for text in every[:SENTENCES_PER_PART] if readable(model, text)]
     return drawn
 
 
@@ -86,16 +86,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("checkpoint", help="a checkpoint's folder")
     parser.add_argument("--data", required=True, help="what it was trained on, such as multi30k:en-fr")
     parser.add_argument("--folder", help="where Multi30k lies")
-    given = parser.parse_args(arguments)
-    card = Path(given.checkpoint) / CARD
+    options = parser.parse_args(arguments)
+    card = Path(options.checkpoint) / CARD
     try:
-        trained = open_split(given.data, "train", given.folder)
+        trained = open_split(options.data, "train", options.folder)
         words = Counter(word for pair in trained for word in words_of(pair.source))
-        validation = open_split(given.data, "validation", given.folder)
-        values = measured(load_translator(given.checkpoint), validation, words)
+        validation = open_split(options.data, "validation", options.folder)
+        values = measured(load_translator(options.checkpoint), validation, words)
         listed = save_words(card.parent, words)
         facts = read_json(card) if card.exists() else {}
-        command = shlex.join(["python", "-m", "tools.typical", given.checkpoint, "--data", given.data])
+        command = shlex.join(["python", "-m", "tools.typical", options.checkpoint, "--data", options.data])
         write_json(card, facts | {KEY: {**values, "command": command}})
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)

@@ -8,7 +8,8 @@ from ui.state import warming
 
 warming.wait()  # before the imports below: the thread that warms up is perhaps amid them
 
-from ui.state.models import confine_public, prepare  # noqa: E402
+from ui.state.models import confine_public  # noqa: E402
+from ui.state.process import prepare  # noqa: E402
 from ui.widgets.pages import PAGES  # noqa: E402
 from ui.widgets.presenting import presenting  # noqa: E402
 from ui.widgets.terms import explain_terms  # noqa: E402

@@ -14,17 +14,17 @@ from server.classroom.store import IDLE_SECONDS, Act, ClassState, Full, Json, St
 from server.classroom.tally import in_words, is_right, tally, without_emphasis
 
 MAX_CLASSES_PER_VISITOR = 2
-LASTS = 24 * 3600.0  # seconds
-MOST_CLASSES = 50
-MOST_PUPILS = 120
-MOST_STEPS, MOST_ROUNDS = 60, 20
-LONGEST_QUESTION = 1_000_000  # characters of its JSON: the pictures of some hundred heads
-LONGEST_PICTURE = 3_000_000  # bytes
+MAX_CLASS_SECONDS = 24 * 3600.0
+MAX_CLASSES = 50
+MAX_PUPILS = 120
+MAX_STEPS, MAX_ROUNDS = 60, 20
+MAX_QUESTION_CHARACTERS = 1_000_000  # of its JSON: the pictures of some hundred heads
+MAX_PICTURE_BYTES = 3_000_000
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class ClassRefusal(ValueError):
-    """It can't be done now, or not by whoever asked."""
+    """The class does not allow this now, or not to this person."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Classes:
     def join(self, code: str) -> str:
         """A new pupil, as the secret that their browser keeps. Raises Full."""
         pupil = codes.new_secret()
-        self.store.enter(code, pupil, MOST_PUPILS)
+        self.store.enter(code, pupil, MAX_PUPILS)
         return pupil
 
     def answer(self, code: str, pupil: str, step: str, round_: int, guess: Any) -> None:
@@ -102,7 +102,7 @@ class Classes:
             raise ClassRefusal("The class has gone on to another question.")
         self.store.put(code, pupil, (step, round_), check_guess(posed["posed"], guess), allowed)
 
-    def shown(self, code: str) -> ClassSnapshot:
+    def snapshot(self, code: str) -> ClassSnapshot:
         version, state = self.store.state(code)
         question = truth = None
         answers: dict[str, Any] = {}
@@ -128,9 +128,9 @@ class Classes:
         """A new class's code and the teacher's secret. Raises Full."""
         self.store.sweep()
         secret = codes.new_secret()
-        ends = self.clock() + LASTS
+        ends = self.clock() + MAX_CLASS_SECONDS
         state = ClassState(title[:200], codes.digest(secret), min(ends, now() + IDLE_SECONDS), ends)
-        while not self.store.add(code := codes.new_code(), state, MOST_CLASSES):
+        while not self.store.add(code := codes.new_code(), state, MAX_CLASSES):
             pass
         return code, secret
 
@@ -141,8 +141,8 @@ class Classes:
 
         def act(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
             known = question.step in state.rounds
-            if not known and len(state.rounds) >= MOST_STEPS:
-                raise ClassRefusal(f"A class has at most {MOST_STEPS} questions: start another one.")
+            if not known and len(state.rounds) >= MAX_STEPS:
+                raise ClassRefusal(f"A class has at most {MAX_STEPS} questions: start another one.")
             rounds = state.rounds if known else {**state.rounds, question.step: 1}
             after = replace(state, step=question.step, rounds=rounds, locked=False, looking=False)
             return after, {} if known else {f"question {question.step}": body}
@@ -163,12 +163,12 @@ class Classes:
         self._change(code, secret, act)
 
     def again(self, code: str, secret: str, step: str) -> None:
-        """Asks the open question once more, after talking; what was said before is kept as its own round."""
+        """Asks the open question once more, after talking; the answers so far stay as a round of their own."""
 
         def act(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
             _is_open(state, step)
-            if state.round >= MOST_ROUNDS:
-                raise ClassRefusal(f"This question was asked {MOST_ROUNDS} times: go on to the next.")
+            if state.round >= MAX_ROUNDS:
+                raise ClassRefusal(f"This question was asked {MAX_ROUNDS} times: go on to the next.")
             rounds = {**state.rounds, step: state.round + 1}
             revealed = tuple(one for one in state.revealed if one != step)
             after = replace(state, rounds=rounds, revealed=revealed, locked=False, looking=False)
@@ -178,8 +178,8 @@ class Classes:
 
     def look(self, code: str, secret: str, title: str, picture: bytes) -> None:
         """Shows a picture (PNG) on all screens instead of the question, until `release` or the next step."""
-        if not picture.startswith(PNG) or len(picture) > LONGEST_PICTURE:
-            raise ClassRefusal(f"Only a PNG of at most {LONGEST_PICTURE // 1_000_000} MB can be shown to a class.")
+        if not picture.startswith(PNG) or len(picture) > MAX_PICTURE_BYTES:
+            raise ClassRefusal(f"Only a PNG of at most {MAX_PICTURE_BYTES // 1_000_000} MB can be shown to a class.")
         body = {"title": title[:200], "png": picture.hex()}
         self._change(code, secret, lambda state: (replace(state, looking=True, look=state.look + 1), {"picture": body}))
 
@@ -193,22 +193,22 @@ class Classes:
 
     def counts(self, code: str, secret: str) -> tuple[ClassSnapshot, int]:
         """The class as it is, and how many have joined."""
-        shown = self.shown(code)
-        self._mine(shown.state, secret)
-        return shown, len(self.store.pupils(code))
+        snapshot = self.snapshot(code)
+        self._mine(snapshot.state, secret)
+        return snapshot, len(self.store.pupils(code))
 
     def results(self, code: str, secret: str) -> list[OpenedStep]:
         """Every step that was opened, in that order, with all of its rounds."""
         _, state = self.store.state(code)
         self._mine(state, secret)
-        return [self._asked(code, state, step) for step in state.rounds]
+        return [self._opened_step(code, state, step) for step in state.rounds]
 
     def tallies(self, code: str, step: str) -> list[dict[str, Any]]:
         """Of each round of a step that was opened, with its guesses; nobody but the teacher's page asks."""
-        asked = self._asked(code, self.store.state(code)[1], step)
-        return [{**one.tally, "guesses": one.guesses} for one in asked.rounds]
+        opened = self._opened_step(code, self.store.state(code)[1], step)
+        return [{**one.tally, "guesses": one.guesses} for one in opened.rounds]
 
-    def _asked(self, code: str, state: ClassState, step: str) -> OpenedStep:
+    def _opened_step(self, code: str, state: ClassState, step: str) -> OpenedStep:
         question = self._question(code, step)
         rounds = []
         for number in range(1, state.rounds[step] + 1):
@@ -253,10 +253,10 @@ def rows(results: list[OpenedStep]) -> list[Line]:
     nothing about who gave them.
     """
     table: list[Line] = [[*COLUMNS]]
-    for asked in results:
-        question, posed, truth = asked.question, asked.question.posed, asked.truth
+    for opened in results:
+        question, posed, truth = opened.question, opened.question.posed, opened.truth
         asking = [question.title, question.sentence, without_emphasis(question.question)]
-        for one in asked.rounds:
+        for one in opened.rounds:
             for no, guess in enumerate(one.guesses, 1):
                 verdict: Line = [None, None]
                 if truth is not None:
@@ -279,7 +279,7 @@ def _answer_cells(posed: Mapping[str, Any], guess: Any, right: Any | None) -> li
 
 def require_small(question: ClassQuestion) -> None:
     """Raises Refused for a question that is too large for pupils' phones."""
-    if len(json.dumps(asdict(question))) > LONGEST_QUESTION:
+    if len(json.dumps(asdict(question))) > MAX_QUESTION_CHARACTERS:
         raise ClassRefusal("This question’s pictures are too large for pupils’ phones: take a shorter sentence.")
 
 

@@ -16,32 +16,32 @@ def new_code() -> str:
 
 
 def spelt(code: str) -> str:
-    """The code as it is shown: two groups of four."""
+    """Return the code as it is read aloud: two groups of four."""
     return f"{code[:4]} {code[4:]}"
 
 
 def read(typed: object) -> str | None:
-    """The code that somebody typed, however it is spaced, or None where it can't be one."""
+    """Return the code that somebody typed, however it is spaced, or None where it can't be one."""
     code = re.sub(r"[\s-]", "", typed) if isinstance(typed, str) and len(typed) <= 40 else ""
     return code if re.fullmatch(rf"[0-9]{{{DIGITS}}}", code) else None
 
 
 def new_secret() -> str:
-    """22 characters that fit into an address, a cookie and a key."""
+    """Return 22 random characters that fit into an address, a cookie and a key."""
     return secrets.token_urlsafe(16)
 
 
 def digest(secret: str) -> str:
-    """What is kept of a teacher's secret."""
+    """Return what the store has of a teacher's secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def same(secret: str, kept: str) -> bool:
-    return hmac.compare_digest(digest(secret), kept)
+def same(secret: str, stored: str) -> bool:
+    return hmac.compare_digest(digest(secret), stored)
 
 
-def whose(address: str) -> str:
-    """The network that an address belongs to: of IPv6, one household has 2**64 addresses."""
+def network_of(address: str) -> str:
+    """Return the network that an address belongs to: of IPv6, one household has 2**64 addresses."""
     try:
         ip = ip_address(address)
     except ValueError:

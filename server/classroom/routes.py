@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from headlight.teaching.lessons.judging import judge
 from headlight.viewer.scripts import style, viewer_script
 from server.classroom import codes
-from server.classroom.classes import LASTS, Classes, ClassRefusal, ClassSnapshot
+from server.classroom.classes import MAX_CLASS_SECONDS, Classes, ClassRefusal, ClassSnapshot
 from server.classroom.store import AWAY, Full, Gone, store, used
 from server.classroom.tally import tally
 from server.classroom.watch import Watch
@@ -35,7 +35,7 @@ from server.classroom.watch import Watch
 COOKIE = "headlight_pupil"
 BROWSER = "headlight_browser"  # the cookie by which wrong codes of one browser are counted
 NOT_YOURS = "This browser is in no class: join one with its code."
-LONGEST = 64 * 1024  # bytes of an answer: a row over a thousand words
+MAX_ANSWER_BYTES = 64 * 1024  # a row over a thousand words
 STREAMS = 4  # of one pupil at once: several tabs, and connections whose end was not heard of yet
 BEAT = 10.0  # seconds of silence after which the page is told that the connection stands
 PACE = 0.1  # seconds between two answers of one pupil
@@ -183,7 +183,7 @@ class Classroom:
         answer.set_cookie(
             name,
             value,
-            max_age=int(LASTS),
+            max_age=int(MAX_CLASS_SECONDS),
             path=self.path,
             secure=request.url.scheme == "https",
             httponly=True,
@@ -197,8 +197,8 @@ class Classroom:
 
     async def _answer(self, request: Request) -> Response:
         code, pupil = await self._pupil(request)
-        given = await _json(request)
-        step, round_ = _field(given, "step"), _field(given, "round")
+        fields = await _json(request)
+        step, round_ = _field(fields, "step"), _field(fields, "round")
         if not isinstance(step, str) or type(round_) is not int:
             raise ValueError("An answer names its step and its round.")
         now = time.monotonic()
@@ -206,7 +206,7 @@ class Classroom:
             return _refusal(429, "One answer at a time.")
         self.last[pupil] = now
         watch = self._watch()
-        await watch.apart(watch.classes.answer, code, pupil, step, round_, _field(given, "guess"))
+        await watch.apart(watch.classes.answer, code, pupil, step, round_, _field(fields, "guess"))
         return JSONResponse({})
 
     async def _picture(self, request: Request) -> Response:
@@ -232,19 +232,19 @@ class Classroom:
         try:
             async with watch.listening(code):
                 # Said before this stream began; what is said later, the page knows itself or a change brings.
-                fresh, now = await watch.apart(watch.classes.shown, code), watch.now.get(code)
+                fresh, now = await watch.apart(watch.classes.snapshot, code), watch.now.get(code)
                 same = now is not None and now.version == fresh.version
                 yield self._event(now if now and same else fresh, code, fresh.answers.get(pupil))
-                seen = fresh.version
+                sent_version = fresh.version
                 while True:
-                    if not await watch.next(code, seen, BEAT):
+                    if not await watch.next(code, sent_version, BEAT):
                         yield "event: beat\ndata:\n\n"
                         continue
                     now = watch.now.get(code)
                     if now is None:
                         break
                     yield self._event(now, code, now.answers.get(pupil))
-                    seen = now.version
+                    sent_version = now.version
         except AWAY:
             return  # the page tries again
         except Gone:
@@ -254,14 +254,14 @@ class Classroom:
             self.streams += Counter()  # without those that are at nothing
         yield f"data: {json.dumps({'phase': 'ended'})}\n\n"
 
-    def _event(self, shown: ClassSnapshot, code: str, guess: Any) -> str:
+    def _event(self, snapshot: ClassSnapshot, code: str, guess: Any) -> str:
         """What all pupils of a class are sent is written once: it may hold the pictures of many heads."""
         written = self._watch().written
-        if code not in written or written[code][0] is not shown:
-            written[code] = shown, json.dumps(_screen(shown, code))
+        if code not in written or written[code][0] is not snapshot:
+            written[code] = snapshot, json.dumps(_screen(snapshot, code))
         mine: dict[str, Any] = {"guess": guess}
-        if shown.question and shown.truth and guess is not None:
-            mine["judged"] = judge(dict(shown.question.posed), dict(shown.truth), guess)
+        if snapshot.question and snapshot.truth and guess is not None:
+            mine["judged"] = judge(dict(snapshot.question.posed), dict(snapshot.truth), guess)
         return f'data: {{"shown": {written[code][1]}, "mine": {json.dumps(mine)}}}\n\n'
 
     # ---- what follows from the cookie
@@ -294,16 +294,16 @@ class Classroom:
         return self._watch().classes.store.pupils(code)
 
 
-def _screen(shown: ClassSnapshot, code: str) -> Mapping[str, Any]:
-    state, question = shown.state, shown.question
+def _screen(snapshot: ClassSnapshot, code: str) -> Mapping[str, Any]:
+    state, question = snapshot.state, snapshot.question
     screen: dict[str, Any] = {"code": codes.spelt(code), "title": state.title, "phase": "wait"}
     if question:
         screen |= asdict(question) | {"round": state.round, "phase": "locked" if state.locked else "ask"}
-        if shown.truth:
-            together = tally(question.posed, list(shown.answers.values()))
-            screen |= {"phase": "told", "truth": shown.truth, "tally": together}
+        if snapshot.truth:
+            together = tally(question.posed, list(snapshot.answers.values()))
+            screen |= {"phase": "told", "truth": snapshot.truth, "tally": together}
     if state.looking:
-        screen |= {"look": {"title": shown.picture, "number": state.look}}
+        screen |= {"look": {"title": snapshot.picture, "number": state.look}}
     return screen
 
 
@@ -333,8 +333,8 @@ def _refusal(status: int, sentence: str) -> Response:
     return JSONResponse({"error": sentence}, status, headers={"Cache-Control": "no-store"})
 
 
-def _field(given: Any, name: str) -> Any:
-    return given.get(name) if isinstance(given, dict) else None
+def _field(fields: Any, name: str) -> Any:
+    return fields.get(name) if isinstance(fields, dict) else None
 
 
 async def _json(request: Request) -> Any:
@@ -346,8 +346,8 @@ async def _json(request: Request) -> Any:
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > LONGEST:
-            raise ValueError(f"An answer has at most {LONGEST // 1024} kB.")
+        if len(body) > MAX_ANSWER_BYTES:
+            raise ValueError(f"An answer has at most {MAX_ANSWER_BYTES // 1024} kB.")
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

@@ -32,7 +32,7 @@ from transformer.access import reaching
 _CLASSES = "headlight:classes"  # the end of each
 _PARTS = "state", "version", "documents", "pupils", "answers"
 # Keys outlast their class by a day, in which the clock of the Redis server may jump. `sweep` removes them before.
-_SPARE_SECONDS = 24 * 3600
+_EXPIRY_MARGIN_SECONDS = 24 * 3600
 _DAMAGE = "WRONGTYPE", "ERR value is not an integer", "value is not an integer"
 
 
@@ -180,7 +180,7 @@ class RedisStore(Store):
         for key in keys:
             with suppress(redis.ResponseError):  # there is no such key
                 self.redis.rename(key, f"{key}:{name}")
-                self.redis.expire(f"{key}:{name}", _SPARE_SECONDS)
+                self.redis.expire(f"{key}:{name}", _EXPIRY_MARGIN_SECONDS)
         self.note_damage(code, what, name, f"{keys[0]}:{name} and its like on the Redis server")
 
     def _expect(self, code: str, part: str, kind: str) -> None:
@@ -231,4 +231,4 @@ def _prolong(pipe: Pipeline, code: str, state: ClassState, part: str) -> None:
 
 
 def _remaining(state: ClassState) -> int:
-    return math.ceil(max(0.0, state.until - now())) + _SPARE_SECONDS
+    return math.ceil(max(0.0, state.until - now())) + _EXPIRY_MARGIN_SECONDS

@@ -44,7 +44,7 @@ _COLUMNS = {
 }
 # Errors after which the file is looked at: our statements are fixed, so a general error means other tables.
 _DOUBTS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_IOERR_SHORT_READ}
-_WAITS = 10.0  # seconds that one writer waits for another
+_LOCK_TIMEOUT_SECONDS = 10.0  # that one writer waits for another
 
 
 class Sqlite(Store):
@@ -73,10 +73,10 @@ class Sqlite(Store):
     @repairing
     def versions(self, codes: list[str]) -> dict[str, int]:
         marks = ", ".join("?" * len(codes))
-        found = self._open().execute(
+        rows = self._open().execute(
             f"SELECT code, version FROM classes WHERE until > ? AND code IN ({marks})", (ended_before(), *codes)
         )
-        return dict(found.fetchall())
+        return dict(rows.fetchall())
 
     @repairing
     def change(self, code: str, act: Act) -> ClassState:
@@ -193,7 +193,7 @@ class Sqlite(Store):
             return str(error)
 
     def _connect(self) -> sqlite3.Connection:
-        base = sqlite3.connect(self.path, timeout=_WAITS, isolation_level=None)
+        base = sqlite3.connect(self.path, timeout=_LOCK_TIMEOUT_SECONDS, isolation_level=None)
         base.execute("PRAGMA journal_mode = WAL")
         base.execute("PRAGMA synchronous = FULL")  # what was acknowledged is on the disk
         base.execute("PRAGMA foreign_keys = ON")

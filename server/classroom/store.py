@@ -53,7 +53,7 @@ class Full(ValueError):
 
 @dataclass(frozen=True)
 class ClassState:
-    """What changes in a class, but for its answers. The questions and their truths are documents beside it."""
+    """What changes in a class, except its answers. The questions and their truths are separate documents."""
 
     title: str
     secret: str  # the digest of the teacher's
@@ -124,13 +124,13 @@ def repairing(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[
     """A store's method which is tried once more after what was damaged has been set aside."""
 
     @wraps(method)
-    def tried(self: Store, /, *given: P.args, **named: P.kwargs) -> R:
+    def tried(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return method(self, *given, **named)
+            return method(self, *args, **kwargs)
         except (Damaged, sqlite3.DatabaseError, RedisError) as error:
-            if not self.repair(error, str(given[0]) if given else ""):
+            if not self.repair(error, str(args[0]) if args else ""):
                 raise
-        return method(self, *given, **named)
+        return method(self, *args, **kwargs)
 
     return tried
 
@@ -206,7 +206,7 @@ class Store(ABC):
 
     @abstractmethod
     def answers(self, code: str, slot: Slot) -> dict[str, Json]:
-        """By pupil."""
+        """Return the answers to a step in a round, by the key of the pupil."""
 
     @abstractmethod
     def remove(self, code: str) -> None:

@@ -10,7 +10,7 @@ from headlight.teaching.lessons.judging import judge
 
 # Peer instruction: with fewer right answers talking spreads the mistake, with more it is no longer needed (per cent).
 TALK_FROM, TALK_TO = 30, 70
-MOST_BARS = 8  # of a split; with more options, those that nobody chose are left out
+MAX_BARS = 8  # of a split; with more options, those that nobody chose are left out
 
 Posed = Mapping[str, Any]
 
@@ -61,8 +61,8 @@ def in_words(posed: Posed, guess: Any) -> str:
         case "order":
             return ", ".join(str(posed["items"][item]) for item in guess)
         case _:
-            given = zip(posed["labels"], guess, strict=True)
-            return ", ".join(f"{label} {share:.4g} %" for label, share in given if share)
+            shares = zip(posed["labels"], guess, strict=True)
+            return ", ".join(f"{label} {share:.4g} %" for label, share in shares if share)
 
 
 def without_emphasis(text: str) -> str:
@@ -115,7 +115,7 @@ def _bars(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> list[dict[str, 
     else:
         its, counted = place(posed, answer), tally(posed, guesses)["counts"]
         said = [(_option(posed, i), count, i == its) for i, count in enumerate(counted)]
-    if len(said) > MOST_BARS:
+    if len(said) > MAX_BARS:
         said = [one for one in said if one[1] or one[2]]
     return [{"label": label, "count": count, "right": right} for label, count, right in said]
 

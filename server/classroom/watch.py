@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from server.classroom.classes import Classes, ClassSnapshot
 from server.classroom.store import Gone
 
-EVERY = 0.2  # seconds between two looks
+POLL_SECONDS = 0.2  # between two looks
 T = TypeVar("T")
 
 
@@ -28,9 +28,9 @@ class Watch:
         self.changed = asyncio.Event()  # replaced whenever something has changed
         self.task: asyncio.Task[None] | None = None
 
-    async def apart(self, act: Callable[..., T], *given: Any) -> T:
+    async def apart(self, act: Callable[..., T], *args: Any) -> T:
         """Runs what waits for the store in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self.threads, act, *given)
+        return await asyncio.get_running_loop().run_in_executor(self.threads, act, *args)
 
     @asynccontextmanager
     async def listening(self, code: str) -> AsyncIterator[None]:
@@ -38,7 +38,7 @@ class Watch:
         self.listeners[code] += 1
         try:
             if self.now.get(code) is None:
-                self.now[code] = await self.apart(self.classes.shown, code)
+                self.now[code] = await self.apart(self.classes.snapshot, code)
             if self.task is None or self.task.done():
                 self.task = asyncio.create_task(self._look())
             yield
@@ -49,11 +49,11 @@ class Watch:
                 self.now.pop(code, None)
                 self.written.pop(code, None)
 
-    async def next(self, code: str, seen: int, seconds: float) -> bool:
+    async def next(self, code: str, known_version: int, seconds: float) -> bool:
         """Waits for a version after `seen`; False where there is none in that time."""
         try:
             async with asyncio.timeout(seconds):
-                while (now := self.now.get(code)) is not None and now.version <= seen:
+                while (now := self.now.get(code)) is not None and now.version <= known_version:
                     await self.changed.wait()
         except TimeoutError:
             return False
@@ -61,7 +61,7 @@ class Watch:
 
     async def _look(self) -> None:
         while self.listeners:
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(POLL_SECONDS)
             try:
                 await self._compare(await self.apart(self.classes.store.versions, list(self.listeners)))
             except Exception:  # the store may be away for a while; whoever listens goes on listening
@@ -75,7 +75,7 @@ class Watch:
             if before is None or before.version == versions.get(code):
                 continue
             try:
-                after = await self.apart(self.classes.shown, code)
+                after = await self.apart(self.classes.snapshot, code)
             except Gone:
                 after = None
             if code in self.listeners:

@@ -126,11 +126,15 @@ def test_large_type_leaves_the_code_and_the_counters_on_the_first_screen(app_url
 
 
 def test_the_results_follow_a_pick_outlasts_a_lock_and_the_split_is_private(app_url: str, pages: list[Page]) -> None:
-    teacher, pupil, private, _ = pages
+    teacher, pupil, private, late = pages
     code = start(teacher, app_url, "find-the-head")
     pupil.goto(f"{app_url}/join?code={code}")
     pupil.get_by_role("radio").nth(5).click()
-    teacher.get_by_role("button", name="Lock answers").click()
+    teacher.get_by_role("button", name="Lock answers").hover()
+    teacher.mouse.down()
+    late.goto(f"{app_url}/join?code={code}")  # the counts change while the button is pressed
+    expect(teacher.get_by_text("0 of 2 answered")).to_be_visible()
+    teacher.mouse.up()
     expect(pupil.get_by_text("Answers are closed.", exact=True)).to_be_visible()
     teacher.get_by_role("button", name="Open answers").click()
     expect(pupil.get_by_role("radio").nth(5)).to_have_attribute("aria-checked", "true")

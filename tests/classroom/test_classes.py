@@ -10,7 +10,7 @@ import pytest
 
 from server.classroom import classes as rules
 from server.classroom import codes
-from server.classroom.classes import LASTS, Classes, ClassQuestion, ClassRefusal, rows
+from server.classroom.classes import MAX_CLASS_SECONDS, Classes, ClassQuestion, ClassRefusal, rows
 from server.classroom.shared import RedisStore
 from server.classroom.store import Full, Gone, Store
 from transformer import access
@@ -36,10 +36,10 @@ def test_a_class_from_its_start_to_its_end(classes: Classes) -> None:
     shown, joined = classes.counts(code, secret)
     assert (joined, shown.answers, shown.truth) == (3, {ann: 1, ben: 2}, None)
     classes.again(code, secret, "first")
-    assert classes.shown(code).answers == {}
+    assert classes.snapshot(code).answers == {}
     classes.answer(code, ben, "first", 2, 1)
     classes.reveal(code, secret, "first", TRUTH)
-    assert classes.shown(code).truth == TRUTH
+    assert classes.snapshot(code).truth == TRUTH
     (asked,) = classes.results(code, secret)
     assert [one.tally["counts"] for one in asked.rounds] == [[0, 1, 1], [0, 1, 0]]
     header, *lines = rows([asked])
@@ -59,7 +59,7 @@ def test_a_class_from_its_start_to_its_end(classes: Classes) -> None:
         ]
     ]
     classes.end(code, secret)
-    for act in (lambda: classes.shown(code), lambda: classes.join(code), lambda: classes.results(code, secret)):
+    for act in (lambda: classes.snapshot(code), lambda: classes.join(code), lambda: classes.results(code, secret)):
         with pytest.raises(Gone):
             act()
 
@@ -89,7 +89,7 @@ def test_the_truth_is_in_the_store_only_after_the_reveal(classes: Classes) -> No
     classes.reveal(code, secret, "first", TRUTH)
     assert classes.store.document(code, "truth first") == TRUTH
     classes.again(code, secret, "first")
-    assert classes.store.document(code, "truth first") is None and classes.shown(code).truth is None
+    assert classes.store.document(code, "truth first") is None and classes.snapshot(code).truth is None
 
 
 def test_an_answer_is_refused_when_it_is_locked_revealed_or_over(classes: Classes) -> None:
@@ -110,7 +110,7 @@ def test_an_answer_is_refused_when_it_is_locked_revealed_or_over(classes: Classe
     with pytest.raises(ClassRefusal):
         classes.answer(code, pupil, "first", 1, 0)
     classes.open(code, secret, replace(FIRST, posed={"ask": "choice", "choices": ["a"]}))  # back to what was asked
-    assert classes.shown(code).question == FIRST and classes.shown(code).answers == {pupil: 1}
+    assert classes.snapshot(code).question == FIRST and classes.snapshot(code).answers == {pupil: 1}
     with pytest.raises(ClassRefusal):
         classes.answer(code, pupil, "first", 1, 0)
 
@@ -121,7 +121,7 @@ def test_a_guess_that_is_none_is_not_taken(classes: Classes, guess: object) -> N
     pupil = classes.join(code)
     with pytest.raises(ValueError):
         classes.answer(code, pupil, "first", 1, guess)
-    assert classes.shown(code).answers == {}
+    assert classes.snapshot(code).answers == {}
 
 
 def test_nothing_is_done_without_the_teacher_s_secret(classes: Classes) -> None:
@@ -155,36 +155,36 @@ def test_classes_do_not_mix(classes: Classes) -> None:
     with pytest.raises(Gone):
         classes.answer(one, "made-up", "first", 1, 1)
     classes.answer(one, pupil, "first", 1, 1)
-    assert classes.shown(two).answers == {} and classes.store.pupils(two) == set()
+    assert classes.snapshot(two).answers == {} and classes.store.pupils(two) == set()
     classes.look(one, secret, "A picture", rules.PNG)
     assert classes.picture(one, pupil) == rules.PNG
     assert classes.picture(two, pupil) is None and classes.picture(one, "made-up") is None
     classes.end(one, secret)
-    assert classes.shown(two).question == FIRST
+    assert classes.snapshot(two).question == FIRST
 
 
 def test_a_picture_is_shown_until_it_is_released(classes: Classes) -> None:
     code, secret = begun(classes)
     pupil = classes.join(code)
-    for wrong in (b"<svg onload='alert(1)'/>", rules.PNG + bytes(rules.LONGEST_PICTURE)):
+    for wrong in (b"<svg onload='alert(1)'/>", rules.PNG + bytes(rules.MAX_PICTURE_BYTES)):
         with pytest.raises(ClassRefusal):
             classes.look(code, secret, "A", wrong)
     classes.look(code, secret, "Layer 2", rules.PNG + b"1")
-    assert (classes.shown(code).picture, classes.picture(code, pupil)) == ("Layer 2", rules.PNG + b"1")
+    assert (classes.snapshot(code).picture, classes.picture(code, pupil)) == ("Layer 2", rules.PNG + b"1")
     classes.release(code, secret)
     assert classes.picture(code, pupil) is None and classes.store.document(code, "picture") is None
 
 
 def test_a_class_ends_by_itself_after_a_day_and_nothing_is_left(opened: Callable[[], Store]) -> None:
     store = opened()
-    late = Classes(store, clock=lambda: time.time() - LASTS + 1.2)
+    late = Classes(store, clock=lambda: time.time() - MAX_CLASS_SECONDS + 1.2)
     code, secret = begun(late)
     pupil = late.join(code)
     late.answer(code, pupil, "first", 1, 1)
     deadline = time.monotonic() + 10
     with pytest.raises(Gone):
         while time.monotonic() < deadline:
-            late.shown(code)
+            late.snapshot(code)
             time.sleep(0.1)
     with pytest.raises(Gone):
         late.answer(code, pupil, "first", 1, 1)
@@ -207,10 +207,10 @@ def left(store: Store) -> list[object]:
 
 
 def test_there_is_room_for_so_many(classes: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "MOST_PUPILS", 2)
-    monkeypatch.setattr(rules, "MOST_CLASSES", 1)
-    monkeypatch.setattr(rules, "MOST_ROUNDS", 2)
-    monkeypatch.setattr(rules, "MOST_STEPS", 1)
+    monkeypatch.setattr(rules, "MAX_PUPILS", 2)
+    monkeypatch.setattr(rules, "MAX_CLASSES", 1)
+    monkeypatch.setattr(rules, "MAX_ROUNDS", 2)
+    monkeypatch.setattr(rules, "MAX_STEPS", 1)
     code, secret = begun(classes)
     classes.join(code), classes.join(code)
     with pytest.raises(Full):

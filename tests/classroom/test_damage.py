@@ -68,7 +68,7 @@ def test_a_damaged_file_is_set_aside(
             del store.here.base
         with pytest.raises(Gone, match="damaged") as error:
             for code in codes:
-                classes.shown(code)
+                classes.snapshot(code)
     (aside,) = (one for one in tmp_path.iterdir() if "damaged" in one.name and one.name[-1].isdigit())
     assert aside.name in str(error.value) and str(aside) in caplog.text
     assert aside.stat().st_mode & 0o077 == 0
@@ -185,7 +185,7 @@ def test_a_class_in_which_nobody_does_anything_ends(
         passed += 0.7 * IDLE_SECONDS
         act()  # a pupil who answers or joins keeps a class as its teacher does
     with pytest.raises(Gone):
-        classes.shown(idle)
+        classes.snapshot(idle)
     classes.store.sweep()
     assert classes.store.versions([code, idle]).keys() == {code}
     passed += 1.1 * IDLE_SECONDS

@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from server.access import Access
-from server.attempts import EACH, OWN, Attempts
+from server.attempts import PER_ADDRESS, PER_BROWSER, Attempts
 from server.classroom import classes as rules
 from server.classroom import routes, watch
 from server.classroom import store as stores
@@ -134,7 +134,7 @@ def test_codes_are_not_found_by_trying(classes: Classes, url: str) -> None:
         code, _ = classes.start("A lesson")
         wrong = f"{(int(code) + 1) % 10**8:08d}"
         pupil = Pupil(url)
-        assert [(await pupil.join(wrong)).status for _ in range(EACH)] == [404] * EACH
+        assert [(await pupil.join(wrong)).status for _ in range(PER_ADDRESS.burst)] == [404] * PER_ADDRESS.burst
         refused = await pupil.join(code)  # the right one is not told apart either
         assert refused.status == 429 and int(refused.headers["retry-after"]) > 0
 
@@ -148,7 +148,7 @@ def test_no_address_tells_which_codes_there_are(classes: Classes, url: str, path
         wrong = f"{(int(code) + 1) % 10**8:08d}"
         method, body = ("POST", {"step": "first", "round": 1, "guess": 0}) if "answer" in path else ("GET", None)
         answers = []
-        for tried in [code, wrong] * (EACH // 2):
+        for tried in [code, wrong] * (PER_ADDRESS.burst // 2):
             reply = await Pupil(url, cookie=f"{routes.COOKIE}={tried}.made-up").ask(method, path, body)
             # All of the cookie but the second at which it ends.
             cookie = re.sub("expires=[^;]*", "", reply.headers.get("set-cookie", ""))
@@ -168,7 +168,7 @@ def test_one_pupil_s_wrong_codes_keep_no_other_out(classes: Classes, url: str) -
         wrong = f"{(int(code) + 1) % 10**8:08d}"
         browser = (await Pupil(url).ask("GET", "/join")).headers["set-cookie"].partition(";")[0]
         statuses = [(await Pupil(url, cookie=browser).join(wrong)).status for _ in range(30)]
-        assert statuses == [404] * OWN + [429] * (30 - OWN)
+        assert statuses == [404] * PER_BROWSER.burst + [429] * (30 - PER_BROWSER.burst)
         assert (await Pupil(url).join(code)).status == 200
 
     run(acts())
@@ -180,11 +180,12 @@ def test_who_is_in_a_class_gets_in_although_the_address_is_locked(classes: Class
         wrong = next(code for code in ("00000001", "00000002", "00000003") if code not in (one, two))
         pupil = Pupil(url)
         await pupil.join(one)
-        for _ in range(EACH):
+        for _ in range(PER_ADDRESS.burst):
             await Pupil(url).join(wrong)
         assert (await Pupil(url).join(two)).status == 429
         assert (await pupil.join(one)).status == 200 and (await pupil.join(two)).status == 200
-        assert [(await pupil.join(wrong)).status for _ in range(EACH + 1)] == [404] * EACH + [429]
+        statuses = [(await pupil.join(wrong)).status for _ in range(PER_ADDRESS.burst + 1)]
+        assert statuses == [404] * PER_ADDRESS.burst + [429]
 
     run(acts())
 
@@ -224,7 +225,7 @@ def test_a_pupil_reaches_nothing_but_their_class(classes: Classes, url: str) -> 
             assert (await pupil.ask("GET", path)).status == 410
         assert (await pupil.ask("GET", "/join/me")).said == {"code": None}
         assert (await pupil.answer("first", 1, 0))[0] == 410
-        assert classes.shown(two).answers == {}
+        assert classes.snapshot(two).answers == {}
 
     run(acts())
 
@@ -240,7 +241,7 @@ def test_a_pupil_reaches_nothing_but_their_class(classes: Classes, url: str) -> 
         b'{"step": ["first"], "round": 1, "guess": 1}',
         b'{"step": "first", "round": 1, "guess": NaN}',
         b'{"step": "first", "round": 1, "guess": ' + b"9" * 400 + b"}",
-        b'{"step": "first", "round": 1, "guess": "' + b"x" * routes.LONGEST + b'"}',
+        b'{"step": "first", "round": 1, "guess": "' + b"x" * routes.MAX_ANSWER_BYTES + b'"}',
     ],
 )
 def test_what_is_no_answer_is_refused_in_a_sentence(classes: Classes, url: str, body: bytes) -> None:
@@ -251,7 +252,7 @@ def test_what_is_no_answer_is_refused_in_a_sentence(classes: Classes, url: str, 
         await pupil.join(code)
         reply = await pupil.ask("POST", "/join/answer", body)
         assert reply.status == 400 and reply.said["error"].endswith(".")
-        assert classes.shown(code).answers == {}
+        assert classes.snapshot(code).answers == {}
 
     run(acts())
 
@@ -271,7 +272,7 @@ def test_other_sites_can_not_answer(classes: Classes, url: str) -> None:
         ]
         for headers in given:
             assert (await pupil.ask("POST", "/join/answer", body, **headers)).status in (400, 403), headers
-        assert classes.shown(code).answers == {}
+        assert classes.snapshot(code).answers == {}
 
     run(acts())
 
@@ -317,7 +318,7 @@ def test_a_picture_goes_to_the_pupils_of_the_class_alone(classes: Classes, url: 
 
 
 def test_the_store_may_be_away_for_a_while(classes: Classes, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "EVERY", 0.05)
+    monkeypatch.setattr(watch, "POLL_SECONDS", 0.05)
 
     async def acts() -> None:
         code, secret = classes.start("A lesson")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from itsdangerous import TimestampSigner
 
-from server.login import COOKIE, LASTS, SIGN_OUT, Login, cookie
+from server.login import COOKIE, SESSION_SECONDS, SIGN_OUT, Login, cookie
 from tests.server.asgi import ask, behind, typed
 from ui.widgets import presenting
 
@@ -79,7 +79,7 @@ def test_a_cookie_is_worth_nothing_forged_old_or_of_another_password(
     for given in forged:
         assert status(given) == 401, given
     now = TimestampSigner("any").get_timestamp()
-    monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _: now + LASTS + 5)
+    monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _: now + SESSION_SECONDS + 5)
     assert status(fresh) == 401
 
 

@@ -10,7 +10,7 @@ from headlight.analysis.masks import MASKS
 from headlight.analysis.network import PART_NAMES
 from headlight.teaching.mistakes import MISTAKES, RUNNABLE
 from transformer.trace import Kind
-from ui.state.view import LONGEST_TEXT, PageView, one_of, whole
+from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole
 
 STAGES = 9
 # Those that are a change of the model: the parts are computed from it one by one, as the paper has them.
@@ -67,7 +67,7 @@ class AnatomyView(PageView):
             "unmasked": query.get("unmasked") == "1",
             "look": one_of(query.get("look"), LOOKS, cls.look),
             "matrices": one_of(query.get("matrices"), MATRICES_OF, cls.matrices),
-            "second": query.get("second", "")[:LONGEST_TEXT] or None,
+            "second": query.get("second", "")[:MAX_TEXT_CHARACTERS] or None,
             "mask": one_of(query.get("mask"), MASKS, cls.mask),
             "cut": query["cut"][:LONGEST_WORD] if "cut" in query else None,
             "broken": one_of(query.get("broken"), BREAKABLE, cls.broken),

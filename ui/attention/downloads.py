@@ -19,8 +19,8 @@ from transformer.tokenizers import SPACE
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import SHOWS, Panel, ShownTrace
 from ui.attention.view import AttentionView, HeadChange
+from ui.widgets.download import csv_text
 from ui.widgets.figures import download, figure_buttons, file_stem, model_name, sentence_facts
-from ui.widgets.spreadsheet import csv_text
 
 ATTENTIONS = {
     "encoder": "Encoder self-attention",

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, get_args
 from headlight.teaching.mistakes import RUNNABLE
 from transformer.config import ModelConfig
 from transformer.taps import Ablate, Intervention, Scale, Site, Uniform, switches_off
-from ui.state.view import LONGEST_TEXT, PageView, one_of, whole
+from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole
 
 Show = Literal["raw", "value", "mean", "max", "rollout", "difference"]
 ScaleName = Literal["fixed", "row", "sqrt"]
@@ -123,7 +123,7 @@ class AttentionView(PageView):
             "lines": tuple(head for head in heads if head),
             "mass": whole(query.get("mass", ""), 50, 100) or cls.mass,
             "changes": tuple(change for change in changes if change),
-            "second": query["second"][:LONGEST_TEXT] if "second" in query else None,
+            "second": query["second"][:MAX_TEXT_CHARACTERS] if "second" in query else None,
             "compare": one_of(query.get("compare"), get_args(Compare), cls.compare),
             "row": whole(query.get("row", ""), 1, 9999),
             "column": whole(query.get("column", ""), 1, 9999),

@@ -1,1 +1,1 @@
-"""The Checkpoints page: what is here, what is in it, a model from elsewhere, two models beside each other."""
+"""The Checkpoints page: what is here, what is in it, a model from elsewhere, a comparison of two models."""

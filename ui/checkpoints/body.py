@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.checkpoints import bring, compare
+from ui.checkpoints import compare, import_
 from ui.checkpoints.listing import ListedModel, entries
 from ui.checkpoints.model import model
 from ui.checkpoints.shelf import back, shelf
@@ -19,9 +19,9 @@ def back_button(view: CheckpointsView) -> None:
 
 
 def body(view: CheckpointsView) -> None:
-    bring.done_note()
+    import_.done_note()
     if view.bring:
-        bring.section()
+        import_.section()
         return
     all_entries = entries()
     if view.beside:

@@ -25,7 +25,7 @@ from ui.state.view import bound, reseed, settle, update, widget_key
 from ui.viewer.plot import plot
 from ui.widgets.choose import choose
 from ui.widgets.errors import plain_errors
-from ui.widgets.far import far_note
+from ui.widgets.out_of_domain_note import out_of_domain_note
 from ui.widgets.sentence import difference, source_input
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.table import Setting, settings_html
@@ -64,7 +64,7 @@ def _sentence(
     own = traces = _trace(chosen[0], text), _trace(chosen[1], text)
     with left:
         for name, model, trace in zip(chosen, both, own, strict=True):
-            far_note(name, model, text, float(trace.log_probs.mean()), literal(name))
+            out_of_domain_note(name, model, text, float(trace.log_probs.mean()), literal(name))
     if view.target is not None:
         traces = _trace(chosen[0], text, view.target), _trace(chosen[1], text, view.target)
     _maps(chosen, traces, _heads(traces, view), view)
@@ -116,7 +116,7 @@ def _target(model: Translator, name: str, text: str, view: CheckpointsView) -> N
     )
     if view.target is not None:
         label = f"{model.card.get('target', 'Translation')} for both"
-        sentence_box(label, view.target, "target", hide_label=True)
+        sentence_box(label, view.target, "target", label_visibility="collapsed")
 
 
 def _take_same(key: str, name: str, text: str) -> None:

@@ -17,14 +17,14 @@ from headlight.importers.questions import Answers, ImportQuestion
 from transformer.checkpoint.weights import Refused
 from ui.checkpoints import uploads
 from ui.checkpoints.parts import shape_text
-from ui.checkpoints.uploads import Brought
+from ui.checkpoints.uploads import ImportSource
 from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
 _BAD = {"light": "#a33a1f", "dark": "#ff9a7d"}
-FEW = 16  # answers that stand side by side
+MAX_RADIO_OPTIONS = 16  # with more, a menu is drawn
 SHOWN = 6  # names of a list before the rest is folded away
-LARGEST_VOCABULARY = 50  # megabytes
+MAX_VOCABULARY_MEGABYTES = 50
 
 
 def heading(examination: Examination, name: str) -> None:
@@ -49,33 +49,33 @@ def read(examination: Examination) -> None:
 # ---- the questions -------------------------------------------------------------------------------------------------
 
 
-def questions(asked: Sequence[ImportQuestion], brought: Brought) -> Answers:
-    """Draws every question; the answers so far. None is filled in but that to a choice that need not be made."""
-    given: dict[str, Any] = {}
-    needed = [question for question in asked if question.required or question.choices]
+def questions(import_questions: Sequence[ImportQuestion], source: ImportSource) -> Answers:
+    """Draws every question and returns the answers so far. Only optional choices have an answer from the start."""
+    answers: dict[str, Any] = {}
+    needed = [question for question in import_questions if question.required or question.choices]
     ids = [question for question in needed if question.below]
     if needed:
         with tinted("ask"):
             for question in needed:
                 if question not in ids:
-                    given[question.field] = _ask(question, brought)
+                    answers[question.field] = _ask(question, source)
             if ids:
-                _ids(ids, given, brought)
-    rest = [question for question in asked if question not in needed]
+                _ids(ids, answers, source)
+    rest = [question for question in import_questions if question not in needed]
     if rest:
         box = st.expander("Add a vocabulary", key="add-vocabulary", icon=":material/dictionary:")
         with box:
             for question in rest:
-                given[question.field] = _ask(question, brought)
-    return Answers(**{field: answer for field, answer in given.items() if answer is not None})
+                answers[question.field] = _ask(question, source)
+    return Answers(**{field: answer for field, answer in answers.items() if answer is not None})
 
 
-def _ask(question: ImportQuestion, brought: Brought) -> int | str | Path | None:
-    key = f"answer-{question.field}-{brought.path}"
+def _ask(question: ImportQuestion, source: ImportSource) -> int | str | Path | None:
+    key = f"answer-{question.field}-{source.path}"
     if question.below:
         return _id(question, key)
     if not question.choices:
-        return _vocabulary(question, key, brought)
+        return _vocabulary(question, key, source)
     st.markdown(f"**:material/help: {literal(question.text)}**")
     usual = f" The original code uses {question.usual}." if question.required and question.usual is not None else ""
     st.caption(literal(f"{question.why}{usual}"))
@@ -84,20 +84,20 @@ def _ask(question: ImportQuestion, brought: Brought) -> int | str | Path | None:
         return st.segmented_control(
             question.text, options, default=question.usual, required=True, key=key, label_visibility="collapsed"
         )
-    if len(options) <= FEW:
+    if len(options) <= MAX_RADIO_OPTIONS:
         return st.pills(question.text, options, key=key, label_visibility="collapsed")
     return st.selectbox(
         question.text, options, index=None, key=key, placeholder="Choose one", label_visibility="collapsed"
     )
 
 
-def _ids(asked: Sequence[ImportQuestion], given: dict[str, Any], brought: Brought) -> None:
+def _ids(import_questions: Sequence[ImportQuestion], answers: dict[str, Any], source: ImportSource) -> None:
     """The special ids side by side."""
     st.markdown("**:material/help: Which ids are special?**")
     st.caption("The weights do not say which ids mark padding, the start and the end of a sequence.")
-    with st.grid(len(asked), min_column_width=130, vertical_alignment="bottom"):
-        for question in asked:
-            given[question.field] = _ask(question, brought)
+    with st.grid(len(import_questions), min_column_width=130, vertical_alignment="bottom"):
+        for question in import_questions:
+            answers[question.field] = _ask(question, source)
 
 
 def _id(question: ImportQuestion, key: str) -> int | None:
@@ -114,19 +114,19 @@ def _id(question: ImportQuestion, key: str) -> int | None:
     return None if value is None else int(value)
 
 
-def _vocabulary(question: ImportQuestion, key: str, brought: Brought) -> Path | None:
-    """A small file that is kept beside the upload, once for each that is given."""
-    given = st.file_uploader(question.text, max_upload_size=LARGEST_VOCABULARY, key=key, help=question.why)
-    kept: dict[str, Brought] = st.session_state.setdefault("answer-files", {})
-    if given is None:
-        uploads.forget(kept.pop(question.field, None))
+def _vocabulary(question: ImportQuestion, key: str, source: ImportSource) -> Path | None:
+    """Draws a box for a small file, and returns where the latest one is stored."""
+    upload = st.file_uploader(question.text, max_upload_size=MAX_VOCABULARY_MEGABYTES, key=key, help=question.why)
+    sources: dict[str, ImportSource] = st.session_state.setdefault("answer-files", {})
+    if upload is None:
+        uploads.forget(sources.pop(question.field, None))
         return None
     known = f"{question.field}-id"
-    if question.field not in kept or st.session_state.get(f"answer-{known}") != given.file_id:
-        uploads.forget(kept.pop(question.field, None))
-        kept[question.field] = uploads.keep(given, given.name)
-        st.session_state[f"answer-{known}"] = given.file_id
-    return kept[question.field].path
+    if question.field not in sources or st.session_state.get(f"answer-{known}") != upload.file_id:
+        uploads.forget(sources.pop(question.field, None))
+        sources[question.field] = uploads.keep(upload, upload.name)
+        st.session_state[f"answer-{known}"] = upload.file_id
+    return sources[question.field].path
 
 
 # ---- the doctor ----------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def framed(key: str) -> Iterator[None]:
 
 @contextmanager
 def tinted(key: str) -> Iterator[None]:
-    """A box on a tint of the accent: something is asked here."""
+    """A box on a tint of the accent, for a question."""
     accent = theme_named(st.context.theme.type or "light").accent
     with st.container(key=key):
         st.html(f"<style>.st-key-{key}{{background:{accent}1a;border-radius:10px;padding:16px 18px 18px}}</style>")

@@ -1,4 +1,4 @@
-"""A model as a file to take away, made when it is asked for."""
+"""Exports of a model as one file, written when its button is pressed."""
 
 from __future__ import annotations
 

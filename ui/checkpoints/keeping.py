@@ -36,7 +36,7 @@ def free_path(name: str) -> Path:
 
 
 def suggested_name(text: str) -> str:
-    """A name made of what a file or a hub's model is called, one that is free."""
+    """Return a free name for a model that is like the name of its file or of its repository on the Hub."""
     stem = re.sub(r"\.(pt|pth|ckpt|bin|safetensors|zip)$", "", text.rstrip("/").rpartition("/")[2], flags=re.I)
     name = re.sub(r"[^\w.-]+", "-", stem).strip("-._")[:50] or "model"
     taken = [name, *(f"{name}-{number}" for number in range(2, 1000))]

@@ -78,11 +78,11 @@ def entries() -> list[ListedModel]:
 def _folders() -> Iterator[tuple[str, Path]]:
     for prefix, above in (("", models.CHECKPOINTS), (models.IMPORTED, models.MODELS)):
         inside = sorted(above.iterdir()) if above.is_dir() else []
-        yield from ((prefix + folder.name, folder) for folder in inside if _shown(folder))
+        yield from ((prefix + folder.name, folder) for folder in inside if _is_listed(folder))
     yield from ((name, models.model_folder(name)) for name in models.finished_runs())
 
 
-def _shown(folder: Path) -> bool:
+def _is_listed(folder: Path) -> bool:
     return folder.is_dir() and not folder.name.startswith(".")
 
 

@@ -63,7 +63,7 @@ def model(entry: ListedModel) -> None:
         st.space("small")
         _scores(card)
         everyday_sentences(card)
-        _made(card)
+        _training_facts(card)
 
 
 def summary(entry: ListedModel, card: Mapping[str, Any]) -> str:
@@ -99,8 +99,8 @@ def _headline(
 def _scores(card: Mapping[str, Any]) -> None:
     st.markdown("**Scores, and the command that computed them**")
     more = card.get("more_scores")
-    given = [card.get("scores"), *(more if isinstance(more, list) else [])]
-    scored = [scores for scores in given if isinstance(scores, Mapping) and scores]
+    entries = [card.get("scores"), *(more if isinstance(more, list) else [])]
+    scored = [scores for scores in entries if isinstance(scores, Mapping) and scores]
     if not scored:
         st.caption(f"Not scored yet: `{COMMAND} evaluate FOLDER --data CORPUS`.")
     for scores in scored:
@@ -112,11 +112,11 @@ def _scored(scores: Mapping[str, Any]) -> None:
     shares = {"exact": "exactly right", "pronouns": "pronouns understood"}
     counts = {"sentences", "pronouns_counted"}
     numbers = {n: v for n, v in scores.items() if isinstance(v, int | float) and n not in (*shares, *counts)}
-    shown = [(name, f"{value:.2f}") for name, value in numbers.items()]
+    values = [(name, f"{value:.2f}") for name, value in numbers.items()]
     percentages = [(label, f"{scores[n]:.1%}") for n, label in shares.items() if isinstance(scores.get(n), int | float)]
-    shown = [*percentages, *shown] if "pronouns" in scores else [*shown, *percentages]
+    values = [*percentages, *values] if "pronouns" in scores else [*values, *percentages]
     with st.container(horizontal=True, gap="medium"):
-        for name, value in shown[:6]:
+        for name, value in values[:6]:
             st.markdown(f":gray[{literal(str(name))}]  \n**{value}**", width="content")
     if scores.get("command"):
         st.code(str(scores["command"]), language="bash", wrap_lines=True)
@@ -128,8 +128,8 @@ def _scored(scores: Mapping[str, Any]) -> None:
     st.caption(literal(" ".join(note for note in notes if note)))
 
 
-def _made(card: Mapping[str, Any]) -> None:
-    """How it was made, and whatever else the card says."""
+def _training_facts(card: Mapping[str, Any]) -> None:
+    """Draws how the model was trained, and whatever else the card says."""
     facts = [(_label(name), _text(value)) for name, value in card.items() if name not in _SHOWN]
     if not facts and not card.get("command"):
         return

@@ -147,9 +147,9 @@ def _table(entry: ListedModel, known: Mapping[str, Shape]) -> None:
         rows.append((group.title, family_shape(group, known), f"{numbers:,}", share, three_digits(norm)))
     columns = ("Part", "Shape", "Parameters", "Share", "Norm")
     st.html(table_html("parts-table lined", rows, columns, numbers=(2, 3, 4)))
-    twin = st.expander(f"Every tensor ({len(known):,})", key="every-tensor", on_change="rerun")
-    if twin.open:
-        with twin:
+    table = st.expander(f"Every tensor ({len(known):,})", key="every-tensor", on_change="rerun")
+    if table.open:
+        with table:
             _every(known, counted, measured)
 
 

@@ -46,18 +46,13 @@ def _picked() -> None:
             update(beside=second, beside_layer=None, beside_head=None)
             reseed()
         case {"bring": True} if not public():
-            bring(True)
+            update(bring=True)
+            reseed()
 
 
 def open_model(name: str) -> None:
     """Another model reads another language, so only the way of looking stays."""
     update(model=name, text=None, target=None, beside=None, bring=False)
-    reseed()
-
-
-def bring(on: bool) -> None:
-    """Opens the part that imports, or leads back from it."""
-    update(bring=on)
     reseed()
 
 

@@ -19,10 +19,10 @@ from ui.widgets.sentence_box import sentence_box
 
 _HUES = (OKABE_ITO[0], OKABE_ITO[1], OKABE_ITO[2], OKABE_ITO[3])
 _UNKNOWN = {SPECIALS[1], "<unk>", "<UNK>", "[unk]"}
-MOST_SHOWN = 400  # pieces
-LONGEST = 5_000  # characters
+MAX_LISTED_PIECES = 400
+MAX_TEXT_CHARACTERS = 5_000
 SENTENCE = "A little girl is sitting on a bench."
-FEW = 12  # tokens
+EXAMPLE_TOKENS = 12
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ def section(entry: ListedModel) -> None:
             "Text for the tokenizer",
             example(model, tokenizer),
             key=f"tokenizer-{entry.name}-{id(tokenizer)}",
-            max_chars=LONGEST,
+            max_chars=MAX_TEXT_CHARACTERS,
             placeholder="Type something and press Enter",
-            hide_label=True,
+            label_visibility="collapsed",
         )
         pieces = cut(tokenizer, text)
         if pieces:
-            st.html(chips(pieces[:MOST_SHOWN]))
+            st.html(chips(pieces[:MAX_LISTED_PIECES]))
         st.caption(summary(pieces))
 
 
@@ -94,7 +94,7 @@ def example(model: Translator, tokenizer: Tokenizer) -> str:
             return first
         except ValueError:  # a vocabulary of ids knows no word
             pass
-    return tokenizer.decode(range(min(FEW, tokenizer.vocab_size)))
+    return tokenizer.decode(range(min(EXAMPLE_TOKENS, tokenizer.vocab_size)))
 
 
 def chips(pieces: list[TokenPiece]) -> str:
@@ -127,8 +127,8 @@ def summary(pieces: list[TokenPiece]) -> str:
     words = pieces[-1].word + 1
     unknown = sum(piece.unknown for piece in pieces)
     rest = "none unknown" if not unknown else f"{unknown:,} unknown (dashed)"
-    shown = f" The first {MOST_SHOWN} are shown." if len(pieces) > MOST_SHOWN else ""
+    first_note = f" The first {MAX_LISTED_PIECES} are shown." if len(pieces) > MAX_LISTED_PIECES else ""
     return (
         f"{plural(len(pieces), 'token')} for {plural(words, 'word')}, {len(pieces) / words:.2f} per word, {rest}. "
-        f"A bar below marks the start of a word.{shown}"
+        f"A bar below marks the start of a word.{first_note}"
     )

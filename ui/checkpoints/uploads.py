@@ -15,14 +15,14 @@ from transformer.files import remove
 from ui.state import models
 from ui.state.public import private_only
 
-LARGEST = 2048  # megabytes; Streamlit keeps an upload in memory until it is copied. Larger files go by their path
+MAX_UPLOAD_MEGABYTES = 2048  # Streamlit holds an upload in memory until it is copied; larger files go by their path
 ENDINGS = ("pt", "pth", "ckpt", "bin", "safetensors", "zip")
 _LEFT_OVER = 24 * 3600  # seconds after which an upload belongs to a session that has ended
 _PIECE = 2**22  # bytes
 
 
 @dataclass(frozen=True)
-class Brought:
+class ImportSource:
     """What is to be imported: its path, and the name that the user gave."""
 
     path: Path
@@ -30,24 +30,24 @@ class Brought:
     uploaded: Path | None = None  # the folder that is removed with it
 
 
-def keep(file: BinaryIO, name: str) -> Brought:
+def keep(file: BinaryIO, name: str) -> ImportSource:
     """Copies an upload to the disk piece by piece, under a safe name in a folder of its own. Raises ValueError in a
     public demonstration."""
     private_only()
     _sweep()
     folder = Path(tempfile.mkdtemp(dir=_folder()))
     path = folder / safe_name(name)
-    brought = Brought(path, name, folder)
-    weakref.finalize(brought, shutil.rmtree, folder, ignore_errors=True)  # when its session is over, or the server
+    source = ImportSource(path, name, folder)
+    weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)  # when its session is over, or the server
     with open(path, "wb") as target:
         shutil.copyfileobj(file, target, _PIECE)
-    return brought
+    return source
 
 
-def forget(brought: Brought | None) -> None:
+def forget(source: ImportSource | None) -> None:
     """Removes an upload; what was named by its path is not touched."""
-    if brought is not None and brought.uploaded is not None:
-        shutil.rmtree(brought.uploaded, ignore_errors=True)
+    if source is not None and source.uploaded is not None:
+        shutil.rmtree(source.uploaded, ignore_errors=True)
 
 
 def safe_name(name: str) -> str:

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from ui.state.view import PageView, whole
 
-LONGEST_NAME = 300  # characters of a tensor's name
+MAX_NAME_CHARACTERS = 300  # of a tensor's name
 
 
 @dataclass(frozen=True)
 class CheckpointsView(PageView):
-    """Everything that defines the Checkpoints page. Without `beside` one model is shown, with it two."""
+    """Everything that defines the Checkpoints page. `beside` names a second model to compare with."""
 
     PAGE: ClassVar[str | None] = "checkpoints"
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"weight"}
@@ -29,7 +29,7 @@ class CheckpointsView(PageView):
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
         ticked = [name[:200] for name in query.get("ticked", "").split(",")[:2] if name]
         return {
-            "weight": query.get("weight", "")[:LONGEST_NAME] or None,
+            "weight": query.get("weight", "")[:MAX_NAME_CHARACTERS] or None,
             "ticked": tuple(dict.fromkeys(ticked)),
             "beside": query.get("beside", "")[:200] or None,
             "beside_layer": whole(query.get("beside_layer", ""), 1, 9999),

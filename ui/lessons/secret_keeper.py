@@ -13,7 +13,7 @@ from headlight.viewer.scripts import script
 from ui.widgets import look_here
 
 _KEY = "secret-keeper"
-_LONGEST = 80  # characters of what a browser brings
+_MAX_CHARACTERS = 80  # of what a browser brings
 _KEEPER = st.components.v2.component(
     "headlight_secret_keeper",
     js=script("storage")
@@ -45,9 +45,9 @@ def keep(code: str, is_teacher: Callable[[str], bool], *, wrong: str = "") -> No
 def _found(code: str, is_teacher: Callable[[str], bool]) -> None:
     match st.session_state[_KEY].get("found"):
         case {"link": link, "kept": kept}:
-            brought = [each for each in (link, kept) if isinstance(each, str) and 0 < len(each) <= _LONGEST]
-            right = next(filter(is_teacher, brought), None)
+            secrets = [each for each in (link, kept) if isinstance(each, str) and 0 < len(each) <= _MAX_CHARACTERS]
+            right = next(filter(is_teacher, secrets), None)
             if right is not None:
                 look_here.hold_secret(code, right)
-            elif brought and not look_here.held_secret(code):
-                look_here.hold_secret(code, brought[-1])  # the page says why it is refused
+            elif secrets and not look_here.held_secret(code):
+                look_here.hold_secret(code, secrets[-1])  # the page says why it is refused

@@ -31,11 +31,11 @@ def shelf() -> tuple[list[Lesson], list[str]]:
     return sorted(lessons, key=lambda lesson: (lesson.number, lesson.name)), wrong
 
 
-def asked(lesson: Lesson, step: Step) -> PosedStep:
+def posed_step(lesson: Lesson, step: Step) -> PosedStep:
     """The question with its answer. Raises ValueError where the model is not there, or can't answer."""
     models.translator(step.model)  # it says where there is none
     path = models.LESSONS / f"{lesson.name}.md"
-    return _asked(path, path.stat().st_mtime_ns, step.name, models.version(step.model))
+    return _posed_step(path, path.stat().st_mtime_ns, step.name, models.version(step.model))
 
 
 def measuring(step: Step) -> LessonComputer:
@@ -49,7 +49,7 @@ def _read(path: Path, changed: int) -> Lesson:
 
 
 @cached(100, "Asking the model", seconds=3600)
-def _asked(path: Path, changed: int, name: str, version: tuple[int, ...]) -> PosedStep:
+def _posed_step(path: Path, changed: int, name: str, version: tuple[int, ...]) -> PosedStep:
     lesson = _read(path, changed)
     step = lesson.steps[lesson.step(name)]
     of = measuring(step)

@@ -1,4 +1,4 @@
-"""One step of a lesson: the question, then the answer beside the guess. The answer is sent when a guess has come."""
+"""One step of a lesson: the question, then the answer next to the guess. The answer is sent after a guess."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def section(lesson: Lesson, step: Step, lessons: list[Lesson], view: LessonsView
     """Draws the step; raises ValueError where its model can't answer."""
     if refused := st.session_state.pop(REFUSED, None):
         st.warning(refused, icon=":material/error:")
-    asked = shelf.asked(lesson, step)
+    posed_step = shelf.posed_step(lesson, step)
     following = next(iter(lessons[lessons.index(lesson) + 1 :]), None)
     header = {
         "lesson": {"name": lesson.name, "title": lesson.title, "number": lesson.number},
         "following": following and {"name": following.name, "title": following.title},
         "steps": [{"name": one.name, "title": one.title, "ask": one.ask} for one in lesson.steps],
         "at": lesson.steps.index(step),
-        "text": explained(asked.text, *LESSON_TERMS),
+        "text": explained(posed_step.text, *LESSON_TERMS),
         "sentence": step.query.get("text", ""),
-        "question": asked.posed["question"],
+        "question": posed_step.posed["question"],
         "hint": step.hint,
-        "posed": asked.posed,
+        "posed": posed_step.posed,
         "own": own_address(step),
         "only": view.only,
-        "told": _answer(lesson, step, asked),
+        "told": _answer(lesson, step, posed_step),
     }
     step_component(header, key="lesson", on_pick=partial(_picked, lesson, step, following, view.only))
 
@@ -48,29 +48,29 @@ def own_address(step: Step) -> str:
     return f"{step.page}?{urlencode({'model': step.model, **step.query})}"
 
 
-def _answer(lesson: Lesson, step: Step, asked: shelf.PosedStep) -> dict[str, Any] | None:
+def _answer(lesson: Lesson, step: Step, posed_step: shelf.PosedStep) -> dict[str, Any] | None:
     """What may be known after the answer, or None before it."""
     guesses = st.session_state.get(TOLD, {})
     if (lesson.name, step.name) not in guesses:
         return None
     guess = guesses[lesson.name, step.name]
-    judged = None if guess is None else judge(asked.posed, asked.truth, guess)
-    return {"guess": guess, "truth": asked.truth, "judged": judged}
+    judged = None if guess is None else judge(posed_step.posed, posed_step.truth, guess)
+    return {"guess": guess, "truth": posed_step.truth, "judged": judged}
 
 
 def _picked(lesson: Lesson, step: Step, following: Lesson | None, only: bool, pick: Mapping[str, Any]) -> None:
     told = st.session_state.setdefault(TOLD, {})
-    place = (lesson.name, step.name)
+    step_key = (lesson.name, step.name)
     match pick:
         case {"guess": guess}:
             try:
-                told[place] = check_guess(shelf.asked(lesson, step).posed, guess)
+                told[step_key] = check_guess(shelf.posed_step(lesson, step).posed, guess)
             except ValueError as error:
                 st.session_state[REFUSED] = str(error)
         case {"skip": True}:
-            told[place] = None
+            told[step_key] = None
         case {"again": True}:
-            told.pop(place, None)
+            told.pop(step_key, None)
         case {"step": name} if not only and name in [one.name for one in lesson.steps]:
             update(step=name)
         case {"following": True} if following and not only:

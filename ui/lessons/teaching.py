@@ -21,7 +21,7 @@ from headlight.formatting import percent
 from headlight.teaching.lessons import Lesson, Step, judge
 from server.classroom import codes
 from server.classroom.classes import Classes, ClassQuestion, ClassRefusal, OpenedStep, Quota, require_small, rows
-from server.classroom.codes import whose
+from server.classroom.codes import network_of
 from server.classroom.store import AWAY, Full, Gone, store
 from server.classroom.tally import in_words, is_right, share_right, split
 from ui.lessons import secret_keeper, shelf
@@ -32,15 +32,14 @@ from ui.state.public import public
 from ui.state.view import update
 from ui.widgets import look_here
 from ui.widgets.copy_link import copy_link
-from ui.widgets.download import download
-from ui.widgets.spreadsheet import csv_text
+from ui.widgets.download import csv_text, download
 from ui.widgets.text import literal
 
 # The same whether there is such a class or not: no page tells which codes there are.
 NOT_TAUGHT = "There is no class of this code and this teacher’s link. If it has ended, what was not downloaded is gone."
 REFUSED = "class-refused"  # in the session: why the last act was not done
 ACTED = "class-acted"  # something was done in the fragment
-EVERY = timedelta(seconds=1)  # between two counts
+REFRESH = timedelta(seconds=1)  # between two counts
 _QUOTA = Quota()
 _COMMANDS = ("headlight class", "headlight serve")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -53,7 +52,7 @@ def start_class(lesson: Lesson, step: Step) -> None:
         require_small(question)
         classes = Classes(store())
         if public():
-            code, secret = _QUOTA.start(classes, lesson.title, whose(st.context.ip_address or "localhost"))
+            code, secret = _QUOTA.start(classes, lesson.title, network_of(st.context.ip_address or "localhost"))
         else:
             code, secret = classes.start(lesson.title)
         classes.open(code, secret, question)
@@ -73,22 +72,21 @@ def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
         st.button("Leave the class", on_click=leave)
         return
     try:
-        classes = Classes(store())
-        classes.counts(code, secret)
+        Classes(store()).counts(code, secret)
+    except AWAY:
+        pass  # the screen says so, and asks again each second
     except (Gone, ClassRefusal) as error:
         look_here.drop_secret(code)
         secret_keeper.keep(code, is_teacher, wrong=secret)
-        _not_taught(_sentence(error) if store().set_aside_as else NOT_TAUGHT)
-        return
-    except AWAY as error:
-        _not_taught(_sentence(error))
+        st.info(_sentence(error) if store().set_aside_as else NOT_TAUGHT, icon=":material/info:")
+        st.button("Leave the class", on_click=leave)
         return
     secret_keeper.keep(code, is_teacher)
     if view.private:
-        st.fragment(_split, run_every=EVERY)(classes, lesson, code, secret)
+        st.fragment(_split, run_every=REFRESH)(lesson, code, secret)
         return
-    st.fragment(_screen, run_every=EVERY)(classes, lesson, step, code, secret)
-    _below(classes, lesson, step, code, secret)
+    st.fragment(_screen, run_every=REFRESH)(lesson, step, code, secret)
+    _below(lesson, step, code, secret)
 
 
 def _is_teacher(code: str, secret: str) -> bool:
@@ -100,13 +98,8 @@ def _is_teacher(code: str, secret: str) -> bool:
     return True
 
 
-def _not_taught(reason: str) -> None:
-    st.info(reason, icon=":material/info:")
-    st.button("Leave the class", on_click=leave)
-
-
 def refusal() -> None:
-    """Says why what was asked for last was not done."""
+    """Says why the last request of the teacher was refused."""
     if refused := st.session_state.pop(REFUSED, None):
         st.warning(refused, icon=":material/error:")
 
@@ -116,19 +109,20 @@ def leave() -> None:
     update(code=None, private=False)
 
 
-def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str) -> None:
+def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
     if st.session_state.pop(ACTED, False):
         st.rerun()  # the whole page: the step, the results and what was refused stand around this
     try:
-        shown, joined = classes.counts(code, secret)
+        classes = Classes(store())
+        snapshot, joined = classes.counts(code, secret)
+        question = snapshot.question if snapshot.state.step == step.name else None
+        rounds = classes.tallies(code, step.name) if question and snapshot.truth else []
     except (Gone, ClassRefusal, *AWAY) as error:
         st.info(_sentence(error), icon=":material/info:")
         return
-    state, join = shown.state, join_address()
+    state, join = snapshot.state, join_address()
     link = f"{join}?code={code}" if join else ""
-    question = shown.question if state.step == step.name else None
-    rounds = classes.tallies(code, step.name) if question and shown.truth else []
-    truth = shown.truth if question else None
+    truth = snapshot.truth if question else None
     header = {
         "title": lesson.title,
         "code": codes.spelt(code),
@@ -137,7 +131,7 @@ def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str
         "qr": _qr(link) if link else "",
         "unreachable": "" if join else how_to_be_reached(),
         "joined": joined,
-        "answered": len(shown.answers),
+        "answered": len(snapshot.answers),
         "steps": [{"name": one.name, "title": one.title} for one in lesson.steps],
         "at": lesson.steps.index(step),
         "open": question is not None,
@@ -155,23 +149,23 @@ def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str
     class_room(header, key="class", on_pick=partial(_picked, lesson, step, code, secret))
 
 
-def _split(classes: Classes, lesson: Lesson, code: str, secret: str) -> None:
+def _split(lesson: Lesson, code: str, secret: str) -> None:
     """The private view: it follows the step that is open in the class, and is drawn for whoever holds the secret."""
     if st.session_state.pop(ACTED, False):
         st.rerun()
     refusal()
     try:
-        shown, joined = classes.counts(code, secret)
+        snapshot, joined = Classes(store()).counts(code, secret)
     except (Gone, ClassRefusal, *AWAY) as error:
         st.info(_sentence(error), icon=":material/info:")
         return
-    question, state = shown.question, shown.state
+    question, state = snapshot.question, snapshot.state
     step = next((one for one in lesson.steps if one.name == state.step), None)
     if question is None or step is None:
         st.info("No question of this lesson is open in the class.", icon=":material/info:")
         return
     try:
-        truth = shown.truth or shelf.asked(lesson, step).truth
+        truth = snapshot.truth or shelf.posed_step(lesson, step).truth
     except ValueError as error:
         st.info(str(error), icon=":material/info:")
         return
@@ -183,11 +177,11 @@ def _split(classes: Classes, lesson: Lesson, code: str, secret: str) -> None:
         "ask": question.posed["ask"],
         "right": in_words(question.posed, truth["answer"]) if question.posed["ask"] not in ("row", "number") else "",
         "joined": joined,
-        "answered": len(shown.answers),
+        "answered": len(snapshot.answers),
         "round": state.round,
         "locked": state.locked,
-        "revealed": shown.truth is not None,
-        "split": split(question.posed, truth, list(shown.answers.values())),
+        "revealed": snapshot.truth is not None,
+        "split": split(question.posed, truth, list(snapshot.answers.values())),
     }
     class_split(header, key="class-split", on_pick=partial(_picked, lesson, step, code, secret))
 
@@ -208,7 +202,7 @@ def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[st
             case {"act": "lock" | "unlock" as act}:
                 classes.lock(code, secret, act == "lock")
             case {"act": "reveal"}:
-                classes.reveal(code, secret, step.name, shelf.asked(lesson, step).truth)
+                classes.reveal(code, secret, step.name, shelf.posed_step(lesson, step).truth)
             case {"act": "again"}:
                 classes.again(code, secret, step.name)
             case {"act": "release"}:
@@ -220,14 +214,14 @@ def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[st
 
 
 def _question(lesson: Lesson, step: Step) -> ClassQuestion:
-    asked = shelf.asked(lesson, step)
+    posed_step = shelf.posed_step(lesson, step)
     at = lesson.steps.index(step) + 1
     return ClassQuestion(
         step.name,
         step.title,
-        asked.posed["question"],
-        asked.posed,
-        text=asked.text,
+        posed_step.posed["question"],
+        posed_step.posed,
+        text=posed_step.text,
         number=at,
         of=len(lesson.steps),
         sentence=step.query.get("text", ""),
@@ -247,12 +241,12 @@ def _together(question: ClassQuestion, truth: Mapping[str, Any], rounds: list[di
     return said
 
 
-def _below(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str) -> None:
+def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
     """What the teacher needs now and then, below the class's screen."""
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width="content"):
             download("Results as CSV", "class-results.csv", "text/csv", partial(_csv, code, secret), key="class-csv")
-        st.fragment(_results, run_every=EVERY)(classes, code, secret)
+        st.fragment(_results, run_every=REFRESH)(code, secret)
         server = (join_address() or "").removesuffix("/join")
         with st.popover("See the split", icon=":material/lock:"):
             phone = ", or on your phone by this link" if server else ""
@@ -278,28 +272,28 @@ def _csv(code: str, secret: str) -> str:
         return csv_text([[_sentence(error)]])
 
 
-def _results(classes: Classes, code: str, secret: str) -> None:
+def _results(code: str, secret: str) -> None:
     """The table of results, which is read from the store each second while it is open."""
     with st.popover("Results", icon=":material/table_rows:", key="class-results", on_change="rerun") as results:
         if not results.open:
             return
         try:
-            asked = classes.results(code, secret)
+            opened = Classes(store()).results(code, secret)
         except (Gone, ClassRefusal, *AWAY) as error:
             st.info(_sentence(error), icon=":material/info:")
             return
-        st.table([_line(one) for one in asked], border="horizontal")
+        st.table([_line(one) for one in opened], border="horizontal")
         st.caption("Only answers are kept: no name, no device, no address.")
 
 
-def _line(asked: OpenedStep) -> dict[str, str]:
-    posed, last = dict(asked.question.posed), asked.rounds[-1]
-    shares = [share_right(posed, asked.truth, one.guesses) for one in asked.rounds] if asked.truth else []
-    words = [in_words(posed, guess) for guess in last.guesses] if asked.truth else []  # the class sees this screen
+def _line(opened: OpenedStep) -> dict[str, str]:
+    posed, last = dict(opened.question.posed), opened.rounds[-1]
+    shares = [share_right(posed, opened.truth, one.guesses) for one in opened.rounds] if opened.truth else []
+    words = [in_words(posed, guess) for guess in last.guesses] if opened.truth else []  # the class sees this screen
     most = max(set(words), key=words.count) if words and posed["ask"] in ("word", "choice", "head") else ""
     return {
-        "Step": literal(asked.question.title),
-        "Answered": ", then ".join(str(len(one.guesses)) for one in asked.rounds),
+        "Step": literal(opened.question.title),
+        "Answered": ", then ".join(str(len(one.guesses)) for one in opened.rounds),
         "Right": ", then ".join("none answered" if share is None else percent(share) for share in shares),
         "Most said": literal(most),
     }
@@ -337,7 +331,7 @@ def how_to_be_reached() -> str:
 
 
 class _said:
-    """What is refused inside is said when the page is drawn."""
+    """Shows a refusal that was raised inside when the page is drawn next."""
 
     def __enter__(self) -> None:
         st.session_state.pop(REFUSED, None)

@@ -10,7 +10,7 @@ from typing import ClassVar
 from server.classroom import codes
 from ui.state.view import PageView
 
-LONGEST_PROGRESS = 4000  # characters
+MAX_PROGRESS_CHARACTERS = 4000
 _NAME = re.compile(r"[\w.-]{1,80}")
 
 
@@ -37,7 +37,7 @@ class LessonsView(PageView):
             "lesson": lesson,
             "step": _name(query.get("step")) if lesson else None,
             "only": lesson is not None and query.get("only") == "1",
-            "done": query.get("done", "")[:LONGEST_PROGRESS],
+            "done": query.get("done", "")[:MAX_PROGRESS_CHARACTERS],
             "code": code,
             "private": code is not None and query.get("private") == "1",
         }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headlight.analysis.positions import BASE, FORMULAS, HALVES
-from ui.state.view import LONGEST_TEXT, PageView, number, whole
+from ui.state.view import MAX_TEXT_CHARACTERS, PageView, number, whole
 
 SCHEMES = ("sinusoidal", "learned", "none", "integer", "normalised", "binary")
 assert {*SCHEMES} == {*FORMULAS, "learned"} - {*HALVES}
@@ -52,8 +52,8 @@ class PositionsView(PageView):
             "pair": whole(query.get("pair"), 0, MOST_WIDTH // 2 - 1),
             "word": whole(query.get("word"), 0, MOST_POSITIONS - 1),
             "dim": whole(query.get("dim"), 0, MOST_WIDTH - 1),
-            "one": query["one"][:LONGEST_TEXT] if "one" in query else None,
-            "other": query["other"][:LONGEST_TEXT] if "other" in query else None,
+            "one": query["one"][:MAX_TEXT_CHARACTERS] if "one" in query else None,
+            "other": query["other"][:MAX_TEXT_CHARACTERS] if "other" in query else None,
             "added": query.get("added") == "1",
         }
 

@@ -1,4 +1,4 @@
-"""Measurements on disk: those that come with a model, and those made here before.
+"""Measurements on disk: those that ship with a model, and those that this server computed before.
 
 A model's folder may hold `heads.json`, as `python -m headlight heads --history --json` writes it. What is measured
 here goes to `runs/.heads`, by what it was measured of: the model's files, the corpus, how much of it, and the edition
@@ -28,9 +28,9 @@ from ui.state.cache import cached
 
 log = logging.getLogger("headlight")
 FILE = "heads.json"
-MOST = 64  # files; one is some hundred kilobytes
+MAX_FILES = 64  # one is some hundred kilobytes
 EXAMPLES = "examples"  # the corpus that is the model's own examples
-SHORT = 16  # characters of a model's digest in the name of a file
+DIGEST_CHARACTERS = 16  # of a model's digest in the name of a file
 Facts = dict[str, Any]
 
 
@@ -73,7 +73,7 @@ class Roles:
 
 
 def known_roles(name: str) -> Roles | None:
-    """What the latest measurement of a model says: the one that came with it, else one that was made here."""
+    """Return the latest measurement of a model: the one that ships with it, else one that was computed here."""
     place = models.model_folder(name) / FILE
     if shipped(name) is None:
         made = sorted((models.RUNS / ".heads").glob(f"{_begins('heads', name)}-*.json"), key=_written)
@@ -115,7 +115,7 @@ def keep(what: str, name: str, corpus: str, pairs: int, facts: Facts) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         write_text(place, json.dumps(facts, ensure_ascii=False))
         files = sorted(place.parent.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)
-        for old in files[:-MOST]:
+        for old in files[:-MAX_FILES]:
             old.unlink(missing_ok=True)
     except OSError as error:
         log.warning("the measurements could not be cached: %s", error)
@@ -134,7 +134,7 @@ def _place(what: str, name: str, corpus: str, pairs: int) -> Path:
 
 def _begins(what: str, name: str) -> str:
     """The name of a file, up to what was measured of the model."""
-    return f"{what}-{EDITION}-{digest_of(name)[:SHORT]}"
+    return f"{what}-{EDITION}-{digest_of(name)[:DIGEST_CHARACTERS]}"
 
 
 def digest_of(name: str) -> str:

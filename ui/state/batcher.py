@@ -80,12 +80,12 @@ class RequestBatcher(Generic[G, T]):
     def _batch(self, group: G, text: str) -> dict[str, _BatchRequest[T]]:
         """Take this text and the first of those that can be read with it, {text: request}."""
         own = self._requests[group, text]
-        others = {
+        waiting = {
             other: request
             for (its, other), request in self._requests.items()
             if its == group and not (request.taken or request.values or request.alone)
         }
-        batch = {text: own} | ({} if own.alone else others)
+        batch = {text: own} | ({} if own.alone else waiting)
         batch = dict(list(batch.items())[:MAX_BATCH_SIZE])
         for one in batch.values():
             one.taken = True

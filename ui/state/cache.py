@@ -31,12 +31,12 @@ MAX_BYTES = 500_000_000  # of all caches together; models are limited by their n
 def weight(value: object) -> int:
     """Return the bytes of a value: its arrays, and the objects that hold them. A model counts as 0, since many values
     share it."""
-    seen, total, left = set[int](), 0, [value]
+    counted, total, left = set[int](), 0, [value]
     while left:
         one = left.pop()
-        if id(one) in seen or isinstance(one, torch.nn.Module | Translator):
+        if id(one) in counted or isinstance(one, torch.nn.Module | Translator):
             continue
-        seen.add(id(one))
+        counted.add(id(one))
         if hasattr(one, "nbytes"):
             total += int(one.nbytes)
             continue

@@ -44,7 +44,7 @@ class Job(Generic[T]):
         Thread(target=self._run, args=(do,), daemon=True).start()
 
     def cancel(self) -> None:
-        """The work ends when it next yields."""
+        """Ends the work when it next yields."""
         self._wanted = False
 
     def _run(self, do: Callable[[Progress], T]) -> None:
@@ -82,29 +82,29 @@ class Jobs:
     def get(
         self,
         what: str,
-        asked: Hashable,
+        request: Hashable,
         do: Callable[[Progress], object],
         find: Callable[[], object] = lambda: None,
         brought: bool = False,
     ) -> Job[object]:
         """Starts the job if it was not requested before; `find` may return a cached result, without a turn."""
         with self._lock:
-            if (what, asked) not in self._jobs:
+            if (what, request) not in self._jobs:
                 job = Job(partial(self._find_or_compute, what, find, do))
-                self._jobs[what, asked] = _JobEntry(job, brought)
+                self._jobs[what, request] = _JobEntry(job, brought)
                 self._give_way()
-            self._mark(what, asked)
-            return self._jobs[what, asked].job
+            self._mark(what, request)
+            return self._jobs[what, request].job
 
-    def seen(self, what: str, asked: Hashable) -> None:
-        """Marks it as still shown."""
+    def seen(self, what: str, request: Hashable) -> None:
+        """Marks a job as one that an open page still shows."""
         with self._lock:
-            if (what, asked) in self._jobs:
-                self._mark(what, asked)
+            if (what, request) in self._jobs:
+                self._mark(what, request)
 
-    def _mark(self, what: str, asked: Hashable) -> None:
-        self._jobs.move_to_end((what, asked))
-        self._jobs[what, asked].seen = time.monotonic()
+    def _mark(self, what: str, request: Hashable) -> None:
+        self._jobs.move_to_end((what, request))
+        self._jobs[what, request].seen = time.monotonic()
 
     def _give_way(self) -> None:
         """Drops the least recently seen above the limit. Not one that a page waits for: it would ask again, and so take
@@ -115,10 +115,10 @@ class Jobs:
             if self._jobs[key].seen < until:
                 self._jobs.pop(key).job.cancel()
 
-    def forget(self, what: str, asked: Hashable) -> None:
-        """So that it can be asked for again."""
+    def forget(self, what: str, request: Hashable) -> None:
+        """Drops a job, so that the next request starts it again."""
         with self._lock:
-            self._jobs.pop((what, asked), None)
+            self._jobs.pop((what, request), None)
 
     def sweep(self) -> None:
         """Drops the jobs of uploaded corpora that no page shows any more."""

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import gc
 import logging
-import sys
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
-from importlib import import_module
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
-import torch
 
 from headlight import folders
 from headlight.analysis import Check, check
 from headlight.checkpoints import load_translator
 from headlight.corpora.multi30k import usual_folder
 from headlight.corpora.split_folder import everyday_folder, tatoeba_folder
-from headlight.machine import keep_few_products, return_large_blocks
 from headlight.runs import RunFolder
 from headlight.runs.metrics import latest_evaluation
 from headlight.teaching.mistakes import RUNNABLE, BrokenTranslator, break_translator
@@ -34,14 +26,10 @@ from transformer.taps import Intervention, Tap
 from ui.state.batcher import RequestBatcher
 from ui.state.cache import cached
 from ui.state.public import card_without_places, public
-from ui.state.sweep import sweep_forever
 
 log = logging.getLogger("headlight")
 CHECKPOINTS, RUNS, MODELS, LESSONS = folders.checkpoints(), folders.runs(), folders.models(), folders.lessons()
-FIRST = "en-fr"  # what the app opens with, where it is there
-# Seconds for which a thread keeps Python's lock from another. A decode asks for it hundreds of times a step, and would
-# wait that long each time beside a page that is being drawn; at the usual 5 ms it takes nearly twice as long as at 1.
-SWITCH_SECONDS = 0.001
+DEFAULT_MODEL = "en-fr"  # what the app opens with, where it is there
 UPLOADS = "uploads"  # the folder among the runs in which uploaded corpora are kept
 RUN = "runs/"  # what the name of a run's best checkpoint begins with
 IMPORTED = "models/"  # and that of an imported model
@@ -55,7 +43,7 @@ def model_names() -> list[str]:
     runs as "runs/NAME"."""
     names = sorted(path.parent.name for path in CHECKPOINTS.glob(f"[!.]*/{CONFIG}"))
     imported = sorted(f"{IMPORTED}{path.parent.name}" for path in MODELS.glob(f"[!.]*/{CONFIG}"))
-    return [*sorted(names, key=lambda name: name != FIRST), *imported, *finished_runs()]
+    return [*sorted(names, key=lambda name: name != DEFAULT_MODEL), *imported, *finished_runs()]
 
 
 def finished_runs() -> list[str]:
@@ -101,37 +89,6 @@ def confine_public() -> None:
     start programs or remove files."""
     if public():
         confine((CHECKPOINTS, RUNS, MODELS, LESSONS, usual_folder(), tatoeba_folder(), everyday_folder()))
-
-
-def prepare() -> None:
-    """Runs `_prepared` once, also for simultaneous first visitors. Streamlit's caches would not do: any visitor can
-    clear them."""
-    with _PREPARING:
-        _prepared()
-
-
-_PREPARING = Lock()
-
-
-@cache
-def _prepared() -> None:
-    """Once for the process: one core a request, all imports, and collections of garbage that are short.
-
-    What is imported late is imported here: where many sessions come at once, Plotly would find a pandas that another
-    thread has only half imported.
-    A full collection over the objects of torch and plotly takes a tenth of a second, holding everybody up. Frozen, they
-    are not looked at again.
-    """
-    keep_few_products()
-    return_large_blocks()
-    torch.set_num_threads(1)
-    sys.setswitchinterval(SWITCH_SECONDS)
-    for late in ("pandas", "pyarrow"):
-        import_module(late)
-    go.Figure(go.Heatmap(z=[[0.0]])).to_json()
-    sweep_forever()
-    gc.collect()
-    gc.freeze()
 
 
 def translator(name: str) -> Translator:
@@ -193,7 +150,7 @@ def checks(
 
 
 def forced_trace(name: str, source: list[int], target: list[int], interventions: tuple[Intervention, ...]) -> Trace:
-    """The trace of one given target with heads changed."""
+    """Return the trace of a fixed target with heads changed."""
     return _forced_trace(name, version(name), tuple(source), tuple(target), interventions)
 
 
@@ -208,7 +165,7 @@ _TRANSLATIONS = RequestBatcher(_translated)
 def _in_line(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> AbstractContextManager[None]:
-    """Within it the sentence may be translated together with those of others, where it waits to be."""
+    """While the block waits, another session may translate the sentence in its batch."""
     if target is not None or interventions or _trace.has(name, version, text, target, interventions):
         return nullcontext()
     # What cannot be read is refused here, and keeps nobody up.
@@ -216,7 +173,7 @@ def _in_line(
 
 
 def _alone(translator: Translator, text: str) -> bool:
-    """Whether a sentence is not translated with others: a long one, or where a mistake may see a batch's padding."""
+    """Return whether a sentence needs a batch of its own: a long one, or where a mistake may see a batch's padding."""
     return len(translator.encode(text)) > MAX_BATCHED_TOKENS or bool(own_taps(translator))
 
 
@@ -249,9 +206,9 @@ def _forced_trace(
 def _checks(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> list[Check]:
-    shown = _trace(name, version, text, target, interventions)
+    recorded = _trace(name, version, text, target, interventions)
     translator = _translator(name, version)
-    return check(shown, translator.model, (*own_taps(translator), *interventions))
+    return check(recorded, translator.model, (*own_taps(translator), *interventions))
 
 
 def _frozen(trace: Trace) -> Trace:

@@ -20,7 +20,7 @@ _PLACE = re.compile(
     r"|(?:~(?:[a-z_][\w-]*)?|(?<![\w./]))/+"
     rf"(?:{_WORD}+(?: +(?![-~]){_WORD}+)*/+)*(?=[\w.])"
 )
-_DEEPEST = 20  # levels of nesting in a card
+_MAX_DEPTH = 20  # of nesting in a card
 
 
 def public() -> bool:
@@ -41,7 +41,7 @@ def without_places(text: str) -> str:
 
 def card_without_places(card: dict[str, Any]) -> dict[str, Any]:
     """The same for a model's card, which names commands and data."""
-    return _each_text(card, _DEEPEST) if public() else card
+    return _each_text(card, _MAX_DEPTH) if public() else card
 
 
 def _each_text(value: Any, left: int) -> Any:

@@ -203,11 +203,11 @@ def in_turn(make: Callable[[], T], doing: str) -> Callable[[], T]:
     session that it is for is closed."""
     session = session_id()
 
-    def made() -> T:
+    def content() -> T:
         with on_yield(partial(end_if_closed, session)), TURNS.turn(doing):
             return make()
 
-    return made
+    return content
 
 
 class WaitPlaceholder(threading.local):

@@ -45,5 +45,5 @@ def forget_sessions(runtime: Runtime) -> None:
 
     Streamlit does so when another session leaves, and on a quiet server never.
     """
-    kept = runtime._session_mgr._session_storage._cache  # type: ignore[attr-defined]
-    runtime._get_async_objs().eventloop.call_soon_threadsafe(kept.expire)
+    sessions = runtime._session_mgr._session_storage._cache  # type: ignore[attr-defined]
+    runtime._get_async_objs().eventloop.call_soon_threadsafe(sessions.expire)

@@ -12,7 +12,7 @@ import streamlit as st
 from transformer.trace import KINDS, Kind
 
 V = TypeVar("V", bound="PageView")
-LONGEST_TEXT = 10_000  # characters that a link may carry
+MAX_TEXT_CHARACTERS = 10_000  # that a link may carry
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ class PageView:
         """The view that an address describes; invalid values are left at the default."""
         return cls(
             model=query.get("model", "")[:200] or None,
-            text=query["text"][:LONGEST_TEXT] if "text" in query else None,
-            target=query["target"][:LONGEST_TEXT] if "target" in query else None,
+            text=query["text"][:MAX_TEXT_CHARACTERS] if "text" in query else None,
+            target=query["target"][:MAX_TEXT_CHARACTERS] if "target" in query else None,
             kind=one_of(query.get("kind"), KINDS, cls.kind),  # type: ignore[arg-type]
             layer=whole(query.get("layer", ""), 1, 9999),
             head=whole(query.get("head", ""), 1, 9999),
@@ -113,19 +113,19 @@ def current(page: type[V]) -> V:
     after a widget's callback that is the session, for the browser may have sent the address of the moment before.
     """
     st.session_state.setdefault("opened", set()).add(page)
-    query, kept = st.query_params.to_dict(), st.session_state.setdefault("kept", {})
+    query, parameters = st.query_params.to_dict(), st.session_state.setdefault("kept", {})
     if st.session_state.get("page-class") is not page:
         st.session_state["page-class"] = page
         for name in page.PASSING:
-            kept.pop(name, None)
+            parameters.pop(name, None)
     if query and query != st.session_state.get("address") and not st.session_state.get("touched"):
         mine = {field.name for field in fields(page)}
         for name in mine:
-            kept.pop(name, None)
-        kept |= {name: value for name, value in query.items() if name in mine}
+            parameters.pop(name, None)
+        parameters |= {name: value for name, value in query.items() if name in mine}
         st.session_state["address"] = query
         reseed()
-    st.session_state["view"] = view = page.from_query(kept)
+    st.session_state["view"] = view = page.from_query(parameters)
     st.session_state["settled"] = {}
     return view
 
@@ -155,8 +155,8 @@ def update(**changes: object) -> None:
         reseed()
     st.session_state["touched"] = True
     st.session_state["view"] = view = replace(view, **mine | changes)  # type: ignore[arg-type]
-    kept, gone = st.session_state["kept"], lost | {field.name for field in fields(view)}
-    st.session_state["kept"] = {name: value for name, value in kept.items() if name not in gone} | view.to_keep()
+    parameters, gone = st.session_state["kept"], lost | {field.name for field in fields(view)}
+    st.session_state["kept"] = {name: value for name, value in parameters.items() if name not in gone} | view.to_keep()
 
 
 def confine(view: V, layers: int, heads: int) -> V:
@@ -165,8 +165,8 @@ def confine(view: V, layers: int, heads: int) -> V:
     if lost:
         view = replace(view, **dict.fromkeys(lost))  # type: ignore[arg-type]
         st.session_state["view"] = view
-        kept: dict[str, str] = st.session_state["kept"]
-        st.session_state["kept"] = {name: value for name, value in kept.items() if name not in lost}
+        parameters: dict[str, str] = st.session_state["kept"]
+        st.session_state["kept"] = {name: value for name, value in parameters.items() if name not in lost}
     return view
 
 

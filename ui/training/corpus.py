@@ -33,7 +33,7 @@ from ui.widgets.choose import choose
 from ui.widgets.corpus_upload import upload
 from ui.widgets.terms import term
 
-FIRST = "reverse"  # learned in minutes, so that the first run shows something soon
+DEFAULT_CORPUS = "reverse"  # learned in minutes, so that the first run shows something soon
 CHOICES = {
     "reverse": "Letters, reversed",
     "copy": "Letters, copied",
@@ -72,8 +72,8 @@ class TrainingCorpus:
 
 
 def chosen_kind(view: TrainingView) -> str:
-    kind = (view.data or FIRST).partition(":")[0]
-    return kind if kind in CHOICES else FIRST
+    kind = (view.data or DEFAULT_CORPUS).partition(":")[0]
+    return kind if kind in CHOICES else DEFAULT_CORPUS
 
 
 def choose_data(view: TrainingView) -> TrainingCorpus:
@@ -182,36 +182,32 @@ def _hub() -> str | None:
 # ---- what they look like -------------------------------------------------------------------------------------------
 
 
-def previewed(
-    spec: str,
-    folder: str | None,
-    max_characters: int,
-    tokenizer: TokenizerKind,
-    vocabulary: int,
-    separate: bool,
-    min_frequency: int,
-) -> Preview:
+@dataclass(frozen=True)
+class PreviewRequest:
+    """A corpus and the settings with which it is read and cut."""
+
+    spec: str
+    folder: str | None
+    max_characters: int
+    tokenizer: TokenizerKind
+    vocabulary: int
+    separate: bool
+    min_frequency: int
+
+
+def previewed(request: PreviewRequest) -> Preview:
     """Raises ValueError where the corpus cannot be opened, or has no pair."""
-    return _preview(spec, folder, max_characters, tokenizer, vocabulary, separate, min_frequency, written(spec))
+    return _preview(request, written(request.spec))
 
 
 @cached(12, "Reading the corpus", turn=False)
-def _preview(
-    spec: str,
-    folder: str | None,
-    max_characters: int,
-    tokenizer: TokenizerKind,
-    vocabulary: int,
-    separate: bool,
-    min_frequency: int,
-    written: tuple[int, ...],
-) -> Preview:
+def _preview(request: PreviewRequest, written: tuple[int, ...]) -> Preview:
     """It is cancelled when the session that asked for it ends; others that wait for it start again."""
-    corpus = open_parts(spec, folder, max_characters)[0]
+    corpus = open_parts(request.spec, request.folder, request.max_characters)[0]
     grown = isinstance(corpus, GoldCorpus) and corpus.size > HUB_ROWS  # a grammar takes its time for each sentence
-    part = First(corpus, HUB_ROWS) if grown or from_hub(spec) else corpus
-    found = preview(part, tokenizer, vocabulary, separate, min_frequency)
-    return replace(found, in_all=corpus.size) if isinstance(corpus, GoldCorpus) else found
+    part = First(corpus, HUB_ROWS) if grown or from_hub(request.spec) else corpus
+    read = preview(part, request.tokenizer, request.vocabulary, request.separate, request.min_frequency)
+    return replace(read, in_all=corpus.size) if isinstance(corpus, GoldCorpus) else read
 
 
 def show(preview: Preview, max_length: int, spec: str) -> None:

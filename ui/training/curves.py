@@ -19,7 +19,7 @@ from transformer.training import learning_rate
 from ui.state.view import bound, update
 from ui.training.series import Columns, Floats, scores, smoothed, speeds, thinned
 from ui.training.shelf import FAILED, doing
-from ui.training.view import MOST_SMOOTHED
+from ui.training.view import MAX_SMOOTHED
 from ui.viewer.component import component
 
 # The last three tell each other, in the browser, which step is looked at.
@@ -244,7 +244,7 @@ def draw(runs: Sequence[Watched], step: int | None, smooth: int = 0) -> None:
     st.slider(
         "Smoothing of the curves of each step, in percent",
         0,
-        MOST_SMOOTHED,
+        MAX_SMOOTHED,
         smooth,
         **bound("smooth"),
         width=330,

@@ -208,7 +208,7 @@ def drafted(data: str, typed: Values, watch: tuple[str, ...], start: str | None 
 
 
 def _check_alone(name: str, value: Any) -> None:
-    """Raises ConfigError where the setting is wrong whatever the others are."""
+    """Raises ConfigError where the setting is wrong, whatever the values of the other settings."""
     owner, field = name.rpartition(".")[::2]
     if owner == "training":
         TrainConfig(**{field: value})

@@ -26,12 +26,12 @@ from ui.state.cache import cached
 from ui.training.curves import FILM, take_step
 from ui.training.view import TrainingView
 
-MOST = 24  # snapshots that are shown
+MAX_SNAPSHOTS = 24
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Weights that were kept at `step`, and when the file was written."""
+    """Weights that were saved at `step`, and when the file was written."""
 
     step: int
     path: str
@@ -68,11 +68,11 @@ def history(of: str, base: Path, folder: Path, decided: Path) -> History:
     """The snapshots in `folder`, of very many some at even distances; the file `decided` is as old as the network."""
     whole, damaged = snapshots(folder)
     all_snapshots = [Snapshot(int(path.stem[5:]), str(path), _written_at(path)) for path in whole]
-    shown = [
+    selected = [
         all_snapshots[i]
-        for i in np.unique(np.linspace(0, len(all_snapshots) - 1, min(MOST, len(all_snapshots))).astype(int))
+        for i in np.unique(np.linspace(0, len(all_snapshots) - 1, min(MAX_SNAPSHOTS, len(all_snapshots))).astype(int))
     ]
-    return History(of, base, _written_at(decided), tuple(shown), len(all_snapshots) - len(shown), damaged)
+    return History(of, base, _written_at(decided), tuple(selected), len(all_snapshots) - len(selected), damaged)
 
 
 def _written_at(path: Path) -> int:
@@ -125,7 +125,7 @@ def _written(base: str, version: int, snapshot: Snapshot, text: str) -> tuple[st
     return best.text, best.log_prob, (translator.model.config.sos_id, *best.ids)
 
 
-@cached(4 * MOST)
+@cached(4 * MAX_SNAPSHOTS)
 def _trace(base: str, version: int, snapshot: Snapshot, text: str, target: tuple[int, ...]) -> Trace:
     translator = _at(_opened(base, version), snapshot)
     return translator.trace_ids(translator.encode(text), target)

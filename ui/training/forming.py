@@ -38,8 +38,8 @@ def forming(chosen: Status | Shipped | None, columns: Columns | None, view: Trai
         st.caption("No sentences were chosen to watch.")
         return
     text = sentences[min(view.sentence, len(sentences)) - 1]
-    shown = bool(history.snapshots) and (history.base / "config.json").is_file()
-    frames = history.frames(text) if shown else []
+    has_film = bool(history.snapshots) and (history.base / "config.json").is_file()
+    frames = history.frames(text) if has_film else []
     head = film.watched_head(history.of, frames[-1].trace, view) if frames else None
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader("One head during training", anchor=False, width="content")
@@ -49,9 +49,9 @@ def forming(chosen: Status | Shipped | None, columns: Columns | None, view: Trai
                 _head(film.heads(frames[-1].trace), head)
     if frames and head is not None:
         film.draw(history, frames, head, view.step)
-        twin = st.expander("As a table", key="film-table", on_change="rerun")
-        if twin.open:
-            twin.dataframe(film.table(frames, head), hide_index=True)
+        table = st.expander("As a table", key="film-table", on_change="rerun")
+        if table.open:
+            table.dataframe(film.table(frames, head), hide_index=True)
     else:
         st.caption(_why_no_film(chosen))
     evaluated = writes.of_evaluations(columns.evaluations, text) if columns else []

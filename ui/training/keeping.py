@@ -78,13 +78,13 @@ def model_path(name: str) -> Path:
     return models.MODELS / name
 
 
-def kept_note() -> None:
+def saved_note() -> None:
     if name := st.session_state.pop("training-kept", None):
         st.toast(f"{name} was saved as a model.", icon=":material/check_circle:")
 
 
 def dialogs(run: Status) -> None:
-    """The dialog that was just asked for, if any."""
+    """Opens the dialog whose button was just pressed, if any."""
     question = None if public() else st.session_state.pop("asking", None)
     if question == "delete":
         confirm_deletion(run)

@@ -11,14 +11,14 @@ from ui.training.keeping import attempt
 from ui.widgets.text import literal
 
 
-def noting(run: Status, others: list[Status]) -> None:
+def noting(run: Status, other_runs: list[Status]) -> None:
     """Draws both; the tags of all runs are offered."""
-    kept = notes(RunFolder(run.folder))
+    own_notes = notes(RunFolder(run.folder))
     if public():
-        if kept != Notes():
-            st.caption(literal(" ".join([kept.note, *(f"#{tag}" for tag in kept.tags)]).strip()))
+        if own_notes != Notes():
+            st.caption(literal(" ".join([own_notes.note, *(f"#{tag}" for tag in own_notes.tags)]).strip()))
         return
-    known = {tag for other in others for tag in notes(RunFolder(other.folder)).tags}
+    known = {tag for other in other_runs for tag in notes(RunFolder(other.folder)).tags}
     note_key, tags_key = f"note-{run.name}", f"tags-{run.name}"
 
     def keep() -> None:
@@ -27,7 +27,7 @@ def noting(run: Status, others: list[Status]) -> None:
     left, right = st.columns([3, 2], gap="small")
     left.text_input(
         "Note",
-        kept.note,
+        own_notes.note,
         max_chars=MAX_NOTE_CHARACTERS,
         key=note_key,
         on_change=keep,
@@ -37,8 +37,8 @@ def noting(run: Status, others: list[Status]) -> None:
     )
     right.multiselect(
         "Tags",
-        sorted({*known, *kept.tags}),
-        default=kept.tags,
+        sorted({*known, *own_notes.tags}),
+        default=own_notes.tags,
         max_selections=MAX_TAGS,
         accept_new_options=True,
         key=tags_key,

@@ -98,8 +98,8 @@ def thinned(x: Floats, y: Floats, most: int = POINTS) -> tuple[Floats, Floats]:
         return x, y
     edges = np.linspace(0, len(x), most // 2 + 1).astype(int)
     stretches = zip(edges[:-1], edges[1:], strict=True)
-    kept = sorted({start + f(y[start:stop]) for start, stop in stretches for f in (np.argmin, np.argmax)})
-    return x[kept], y[kept]
+    indices = sorted({start + f(y[start:stop]) for start, stop in stretches for f in (np.argmin, np.argmax)})
+    return x[indices], y[indices]
 
 
 def smoothed(y: Floats, share: float) -> Floats:

@@ -1,4 +1,4 @@
-"""The list of the page: the runs, and the models that have snapshots, those that ship and those that were kept."""
+"""The list of the page: the runs, and the models that have snapshots, those that ship and those that were saved."""
 
 from __future__ import annotations
 

@@ -72,25 +72,25 @@ def form(view: TrainingView) -> None:
         now = _values(view, chosen.kind, before)
         return draft.drafted(chosen.spec or chosen.kind, now, _watched(chosen, examples), start_from)
 
-    made = typed()
+    plan = typed()
     fixed = _fixed() if weights else ()
     with middle:
-        setting("training.steps", values, made.wrong, note=False)
-        _sentences(made)
+        setting("training.steps", values, plan.wrong, note=False)
+        _sentences(plan)
     expander = st.expander("All settings", icon=":material/tune:", key=key_of("all"), expanded=False)
     with expander:
-        every_setting(values, made.wrong, fixed, elsewhere=["training.steps"])
+        every_setting(values, plan.wrong, fixed, elsewhere=["training.steps"])
     if known:  # after all that is there at once
         with pictures:
             preview = _preview(chosen, values)
     with right:
-        forecast(made.recipe, preview)
+        forecast(plan.recipe, preview)
         key = _named(view, chosen, before)
-        _begin(chosen, made, typed, preview, key)
-    if made.recipe is not None and chosen.spec is not None:
+        _begin(chosen, plan, typed, preview, key)
+    if plan.recipe is not None and chosen.spec is not None:
         with st.expander("The same run from the command line", icon=":material/terminal:", key=key_of("command")):
-            st.code(made.recipe.command(f"{_shown_root()}/{_name(key)}"), language="bash", wrap_lines=True)
-            if (reason := why_not(made.recipe.model)) is not None:
+            st.code(plan.recipe.command(f"{_runs_root()}/{_name(key)}"), language="bash", wrap_lines=True)
+            if (reason := why_not(plan.recipe.model)) is not None:
                 st.caption(
                     f"As this model will be, it cannot be exported as a Marian model: {reason}. Norms after the "
                     "sublayers (`--norm post --no-final-norm`) make one that can; the other formats take any model."
@@ -216,7 +216,7 @@ def _watched(chosen: TrainingCorpus, examples: list[str]) -> tuple[str, ...]:
     return tuple(line.strip() for line in held.watch.splitlines() if line.strip())
 
 
-def _sentences(made: Draft) -> None:
+def _sentences(plan: Draft) -> None:
     st.session_state.setdefault(key_of("watch"), st.session_state["draft"].watch)
     st.text_area(
         "Sentences to watch, one per line",
@@ -224,8 +224,8 @@ def _sentences(made: Draft) -> None:
         height=104,
         help="They are translated at each evaluation, and their attention can be watched as it forms.",
     )
-    if "watch" in made.wrong:
-        st.caption(f":red[{literal(made.wrong['watch'])}]")
+    if "watch" in plan.wrong:
+        st.caption(f":red[{literal(plan.wrong['watch'])}]")
 
 
 # ---- what the data look like, and what the run will take -----------------------------------------------------------
@@ -233,11 +233,12 @@ def _sentences(made: Draft) -> None:
 
 def _preview(chosen: TrainingCorpus, values: Values) -> Preview | None:
     """Draws the preview; None where there is none yet."""
-    if chosen.spec is None or (from_hub(chosen.spec) and not _asked_for(chosen.spec)):
+    if chosen.spec is None or (from_hub(chosen.spec) and not _is_requested(chosen.spec)):
         return None
     names = ("folder", "max_characters", "tokenizer", "vocabulary", "separate", "min_frequency")
     try:
-        preview = corpus.previewed(chosen.spec, *(draft.parsed(name, values[name]) for name in names))
+        request = corpus.PreviewRequest(chosen.spec, *(draft.parsed(name, values[name]) for name in names))
+        preview = corpus.previewed(request)
     except (ValueError, OSError) as error:
         cannot(error, "This cannot be trained on")
         return None
@@ -247,12 +248,12 @@ def _preview(chosen: TrainingCorpus, values: Values) -> Preview | None:
     return preview
 
 
-def _asked_for(spec: str) -> bool:
-    """A dataset is read over the network, so only when it is asked for."""
-    asked: set[str] = st.session_state.setdefault("previewed", set())
+def _is_requested(spec: str) -> bool:
+    """Draws the button that reads a dataset of the hub, and returns whether it was pressed."""
+    requested: set[str] = st.session_state.setdefault("previewed", set())
     if st.button(f"Read its first {corpus.HUB_ROWS:,} pairs", icon=":material/cloud_download:", key="preview-hub"):
-        asked.add(spec)
-    return spec in asked
+        requested.add(spec)
+    return spec in requested
 
 
 # ---- the start -----------------------------------------------------------------------------------------------------
@@ -272,10 +273,10 @@ def _name(key: str) -> str:
     return (st.session_state.get(key) or "").strip()
 
 
-def _begin(chosen: TrainingCorpus, made: Draft, typed: Callable[[], Draft], preview: Preview | None, key: str) -> None:
+def _begin(chosen: TrainingCorpus, plan: Draft, typed: Callable[[], Draft], preview: Preview | None, key: str) -> None:
     """The button, and why it cannot be pressed where it can't."""
     name = _name(key)
-    problems = [message for field, message in made.wrong.items() if field not in ("training.steps", "watch")]
+    problems = [message for field, message in plan.wrong.items() if field not in ("training.steps", "watch")]
     try:
         if run_path(name, models.RUNS).exists():
             problems.append(f"A run named {name} already exists; choose another name.")
@@ -285,7 +286,7 @@ def _begin(chosen: TrainingCorpus, made: Draft, typed: Callable[[], Draft], prev
         st.caption("Choose the data first.")
     for problem in problems[:3]:
         st.caption(f":red[{literal(problem)}]")
-    ready = made.recipe is not None and not problems and chosen.spec is not None
+    ready = plan.recipe is not None and not problems and chosen.spec is not None
     ready = ready and (preview is not None or from_hub(chosen.spec or ""))
     st.button(
         "Start training",
@@ -301,7 +302,7 @@ def _begin(chosen: TrainingCorpus, made: Draft, typed: Callable[[], Draft], prev
         cannot(refusal)
 
 
-def _shown_root() -> str:
+def _runs_root() -> str:
     return "runs" if folders.CLONE and models.RUNS == folders.OWN / "runs" else str(models.RUNS)
 
 
@@ -314,10 +315,10 @@ def _start(number: int, typed: Callable[[], Draft], key: str) -> None:
         return
     try:
         private_only()
-        made, name = typed(), _name(key)
-        if made.recipe is None:
-            raise ValueError(next(iter(made.wrong.values())))
-        start(made.recipe, run_path(name, models.RUNS))
+        plan, name = typed(), _name(key)
+        if plan.recipe is None:
+            raise ValueError(next(iter(plan.wrong.values())))
+        start(plan.recipe, run_path(name, models.RUNS))
     except (ValueError, OSError) as error:
         st.session_state["start-refused"] = worded(error)
         return

@@ -1,4 +1,4 @@
-"""What can be done with a run: the buttons beside its name, and the menu with the rest."""
+"""What can be done with a run: the buttons next to its name, and the menu with the rest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.state.public import public
 from ui.state.view import bound, reseed, update
 from ui.training.keeping import attempt, dialogs, metrics, refused, zipped
 from ui.training.shelf import FAILED
-from ui.training.view import MOST_COMPARED, TrainingView
+from ui.training.view import MAX_COMPARED, TrainingView
 from ui.widgets.text import literal
 
 
@@ -45,7 +45,7 @@ def header(run: Status, others: list[str], view: TrainingView) -> None:
             "Compare with",
             others,
             default=[name for name in view.compare if name in others],
-            max_selections=MOST_COMPARED,
+            max_selections=MAX_COMPARED,
             placeholder="Compare with",
             **bound("compare", convert=tuple),
             label_visibility="collapsed",

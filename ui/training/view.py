@@ -11,8 +11,8 @@ from ui.state.view import PageView, whole
 
 # What the names of models begin with whose history can be watched: of one that ships, and of one that was kept.
 SHIPPED, KEPT = "checkpoints/", "models/"
-MOST_COMPARED = 3
-MOST_SMOOTHED = 99
+MAX_COMPARED = 3
+MAX_SMOOTHED = 99
 
 _NAME = re.compile(rf"({SHIPPED}|{KEPT})?\w[\w.-]{{0,63}}")
 _DATA = re.compile(r"[a-z0-9-]{1,20}(:[a-z]{2}-[a-z]{2})?")
@@ -38,12 +38,12 @@ class TrainingView(PageView):
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
-        others = query.get("compare", "").split(",")[:MOST_COMPARED]
+        others = query.get("compare", "").split(",")[:MAX_COMPARED]
         return {
             "run": _matching(_NAME, query.get("run")),
             "compare": tuple(name for name in others if _matching(_NAME, name)),
             "step": whole(query.get("step"), 0, 100_000_000),
-            "smooth": whole(query.get("smooth"), 0, MOST_SMOOTHED) or cls.smooth,
+            "smooth": whole(query.get("smooth"), 0, MAX_SMOOTHED) or cls.smooth,
             "sentence": whole(query.get("sentence"), 1, 100) or cls.sentence,
             "new": query.get("new") == "1",
             "data": _matching(_DATA, query.get("data")),

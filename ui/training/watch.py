@@ -19,7 +19,7 @@ from ui.training.compare import side_by_side
 from ui.training.curves import RUNS, Watched
 from ui.training.failure import failure
 from ui.training.forming import forming
-from ui.training.keeping import kept_note
+from ui.training.keeping import saved_note
 from ui.training.noting import noting
 from ui.training.series import Columns, series
 from ui.training.shelf import Shipped
@@ -30,7 +30,7 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.pages import open_in
 from ui.widgets.text import literal
 
-TICK = 2.0  # seconds between two updates of a running run
+UPDATE_SECONDS = 2.0  # between two updates of a running run
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def opened(view: TrainingView) -> Shelf:
 def watch(view: TrainingView) -> None:
     """Draws the page's body where runs are looked at."""
     trainings = opened(view)
-    kept_note()
+    saved_note()
     if not trainings.runs:
         _empty(trainings, view)
         return
@@ -95,7 +95,8 @@ def _empty(trainings: Shelf, view: TrainingView) -> None:
 
 def _live(trainings: Shelf, view: TrainingView, *places: DeltaGenerator) -> None:
     alive = any(run.alive for run in trainings.runs)
-    st.fragment(_drawn, run_every=TICK if alive else None)(trainings.signature, view.run, view.compare, *places)
+    draw = st.fragment(_drawn, run_every=UPDATE_SECONDS if alive else None)
+    draw(trainings.signature, view.run, view.compare, *places)
 
 
 def _drawn(
@@ -182,7 +183,7 @@ def _watched(run: Status) -> Watched:
 
 
 def _about(model: Shipped) -> None:
-    """What a model is whose metrics are not kept with it."""
+    """Describes a model that was saved without its metrics."""
     card = models.model_card(model.folder)
     st.subheader(literal(model.name), anchor=False)
     title = literal(str(card.get("title", "A model without a card")))

@@ -12,7 +12,7 @@ from headlight.viewer.packing import pack
 from ui.training.curves import WRITES, take_step
 from ui.training.film import FilmFrame
 
-MOST = 100  # lines; of more, those that only repeat the one above are left out first
+MAX_LINES = 100  # of more, those that only repeat the one above are left out first
 
 
 class WrittenLine(NamedTuple):
@@ -56,12 +56,12 @@ def news(before: str, after: str) -> list[tuple[str, bool]]:
 
 
 def shown(lines: Sequence[WrittenLine]) -> list[WrittenLine]:
-    """At most MOST of the lines, always the first and the last."""
-    if len(lines) > MOST:
+    """At most MAX_LINES of the lines, always the first and the last."""
+    if len(lines) > MAX_LINES:
         pairs = zip(lines, lines[1:], strict=False)
         lines = [lines[0], *(line for before, line in pairs if line.text != before.text or line is lines[-1])]
-    if len(lines) > MOST:
-        lines = [lines[round(i * (len(lines) - 1) / (MOST - 1))] for i in range(MOST)]
+    if len(lines) > MAX_LINES:
+        lines = [lines[round(i * (len(lines) - 1) / (MAX_LINES - 1))] for i in range(MAX_LINES)]
     return list(lines)
 
 

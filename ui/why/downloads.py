@@ -13,8 +13,8 @@ from streamlit.delta_generator import DeltaGenerator
 from headlight.charts.why import Drawing, drawing_svg
 from transformer import Trace, Translator
 from ui.why.components import Row
+from ui.widgets.download import csv_text
 from ui.widgets.figures import download, figure_buttons, file_stem, sentence_facts
-from ui.widgets.spreadsheet import csv_text
 
 WIDTH = 440  # of a column of the page
 

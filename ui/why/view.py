@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.state.view import LONGEST_TEXT, PageView, one_of, whole
+from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole
 
 # What can stand beside the contributions, by its name in the address: the name of the measure.
 BESIDE = {
@@ -42,6 +42,6 @@ class WhyView(PageView):
             "beside": one_of(query.get("beside"), tuple(BESIDE), cls.beside),
             "every": query.get("every") == "1",
             "parts": query.get("parts") == "1",
-            "corrupted": query["corrupted"][:LONGEST_TEXT] if "corrupted" in query else None,
+            "corrupted": query["corrupted"][:MAX_TEXT_CHARACTERS] if "corrupted" in query else None,
             "states": one_of(query.get("states"), STATES, cls.states),
         }

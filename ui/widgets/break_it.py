@@ -1,4 +1,4 @@
-"""A mistake of a tutorial, made in the model at hand: chosen in the sidebar, and told on top of the page."""
+"""A mistake of a tutorial, made in the model at hand: chosen in the sidebar and named at the top of the page."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
         )
     if not broken:
         return
-    made = MISTAKES[broken]
+    mistake = MISTAKES[broken]
     with st.container(border=True, key="broken"):
         what, acts = st.columns([7, 3], vertical_alignment="center")
         what.markdown(
-            f":material/bolt: **Broken on purpose: {made.title.lower()[:1]}{made.title[1:]}.** "
-            f":small[:gray[{made.look_at}]]"
+            f":material/bolt: **Broken on purpose: {mistake.title.lower()[:1]}{mistake.title[1:]}.** "
+            f":small[:gray[{mistake.look_at}]]"
         )
         with acts, st.container(horizontal=True, horizontal_alignment="right"):
             with st.popover("Equations", icon=":material/function:", key="broken-equations"):
                 st.caption("As it should be")
-                st.latex(made.right)
+                st.latex(mistake.right)
                 st.caption("As it runs now")
-                st.latex(made.wrong)
+                st.latex(mistake.wrong)
             st.button("Mend it", icon=":material/build:", on_click=_mend, key="mend")
 
 
 def _take(key: str) -> None:
-    """The attention in which the mistake shows is shown."""
+    """Opens the attention in which the mistake can be seen."""
     broken = st.session_state[key]
     kind = MISTAKES[broken].kind if broken else None
     update(broken=broken, **({} if kind is None else {"kind": kind}))

@@ -20,7 +20,7 @@ def choose(
     hide_label: bool = False,
     **look: Any,
 ) -> None:
-    """Draw the options of a field beside each other, or in a `menu`, with the view's own or `value` chosen.
+    """Draw the options of a field side by side, or in a `menu`, with the view's own or `value` chosen.
 
     A mapping has a text for each option; others are names, and capitalised. `look` are arguments of the widget, among
     them those of `bound` where more than the field changes.

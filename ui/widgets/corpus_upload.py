@@ -1,4 +1,4 @@
-"""An uploaded corpus: kept beside the runs, and refused with line and reason where it is not valid."""
+"""An uploaded corpus: stored next to the runs, and refused with line and reason where it is not valid."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ USUAL = {"source", "target", "src", "tgt", *LANGUAGES, *(name.lower() for name i
 
 def upload() -> str | None:
     private_only()
-    given = st.file_uploader(
+    files = st.file_uploader(
         "File, or two text files",
         accept_multiple_files=True,
         max_upload_size=MAX_UPLOAD_BYTES // 2**20,
@@ -31,7 +31,7 @@ def upload() -> str | None:
         label_visibility="collapsed",
     )
     try:
-        paths = _kept(given)
+        paths = _stored(files)
         if not paths:
             return None
         spec = _spec(paths)
@@ -44,15 +44,15 @@ def upload() -> str | None:
     return spec
 
 
-def _kept(given: list[Any]) -> list[Path]:
-    """The copies of the uploads, each made once; those that were taken back are removed."""
+def _stored(files: list[Any]) -> list[Path]:
+    """Copies each upload once, removes those that the user took back, and returns the paths."""
     held: dict[str, Path] = st.session_state.setdefault("uploads", {})
-    for gone in held.keys() - {file.file_id for file in given}:
+    for gone in held.keys() - {file.file_id for file in files}:
         remove(held.pop(gone))
-    for file in given:
+    for file in files:
         if file.file_id not in held:
             held[file.file_id] = save_upload(file, file.name, uploads())
-    return [held[file.file_id] for file in given]
+    return [held[file.file_id] for file in files]
 
 
 def settle() -> None:

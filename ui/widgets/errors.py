@@ -34,12 +34,12 @@ def plain_errors() -> Iterator[None]:
 
 def without_folders(message: str) -> str:
     """A message without the folders that only the machine needs to know."""
-    shown = re.sub(rf"{re.escape(str(models.RUNS / models.UPLOADS))}/([0-9]+/)?", "", message)
-    shown = shown.replace(f"{models.RUNS}/", "")
-    return without_places(shown)
+    text = re.sub(rf"{re.escape(str(models.RUNS / models.UPLOADS))}/([0-9]+/)?", "", message)
+    text = text.replace(f"{models.RUNS}/", "")
+    return without_places(text)
 
 
 def cannot(error: Exception | str, title: str | None = None) -> None:
     """Draws why something cannot be done."""
-    shown = without_folders(error if isinstance(error, str) else worded(error))
-    st.warning(literal(shown), icon=":material/error:", title=title)
+    text = without_folders(error if isinstance(error, str) else worded(error))
+    st.warning(literal(text), icon=":material/error:", title=title)

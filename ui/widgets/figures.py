@@ -19,7 +19,7 @@ _FONTS = (
     "Letters are drawn with the fonts of the computer that serves this page. A script that it has no font for comes "
     "out as boxes."
 )
-_LONGEST = 48  # columns of a sentence in the name of a file
+_MAX_COLUMNS = 48  # columns of a sentence in the name of a file
 
 
 def figure_buttons(draw: Callable[[str], str], title: str, facts: Mapping[str, str], stem: str) -> None:
@@ -42,7 +42,7 @@ def figure_buttons(draw: Callable[[str], str], title: str, facts: Mapping[str, s
 
 
 def download(label: str, make: Make, name: str, mime: str, help: str | None = None) -> None:
-    """A button for a file that is made when it is asked for."""
+    """Draws a button that writes a file when it is pressed."""
     make = in_turn(make, label)
     st.download_button(label, make, name, mime, on_click="ignore", width="stretch", key=f"download-{mime}", help=help)
 
@@ -72,8 +72,8 @@ def file_stem(*parts: str) -> str:
 
 def _short(part: str) -> str:
     # Marks belong to letters: without them a word of Hindi is another.
-    kept = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in unicodedata.normalize("NFC", part))
-    words = kept.split()
-    while len(words) > 1 and columns("-".join(words)) > _LONGEST:
+    readable = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in unicodedata.normalize("NFC", part))
+    words = readable.split()
+    while len(words) > 1 and columns("-".join(words)) > _MAX_COLUMNS:
         words.pop()
-    return shortened("-".join(words), _LONGEST).removesuffix("…")
+    return shortened("-".join(words), _MAX_COLUMNS).removesuffix("…")

@@ -76,15 +76,15 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
 
 def _with_mistake(name: str, model: Translator, view: PageView) -> tuple[str, Translator]:
     """The model that is shown: with that mistake, or as it is where there is none or it can't be made in this model."""
-    shown, broken = (name, model), view.to_query().get("broken", "")
+    named, broken = (name, model), view.to_query().get("broken", "")
     if broken:
         try:
-            shown = broken_name(name, broken), translator(broken_name(name, broken))
+            named = broken_name(name, broken), translator(broken_name(name, broken))
         except ValueError as error:
             st.info(str(error), icon=":material/info:")
             broken = ""
     break_it(broken, view.MISTAKES)
-    return shown
+    return named
 
 
 def heading(title: str, question: str) -> DeltaGenerator:

@@ -73,7 +73,7 @@ def look_here() -> None:
     if code is None or not (secret := held_secret(code)):
         return
     try:
-        shown, _ = Classes(store()).counts(code, secret)
+        snapshot, _ = Classes(store()).counts(code, secret)
     except (Gone, ClassRefusal, *AWAY):
         return  # the Lessons page says it
     with st.sidebar:
@@ -81,7 +81,7 @@ def look_here() -> None:
         _BUTTON(key=_KEY, on_picture_change=lambda: _look(code, secret))
         if refused := st.session_state.pop("look-refused", None):
             st.warning(refused, icon=":material/error:")
-        if shown.state.looking:
+        if snapshot.state.looking:
             st.button("Release the screens", width="stretch", on_click=_release, args=(code, secret))
 
 

@@ -77,7 +77,7 @@ def two_sides(model: Translator, view: PageView) -> tuple[str, DeltaGenerator, D
     if view.target is not None:  # before the model reads it, so that a translation that cannot be read can be changed
         with place:
             _written_by(model, view, "")
-            sentence_box("Your translation", view.target, "target", hide_label=True)
+            sentence_box("Your translation", view.target, "target", label_visibility="collapsed")
     return text, below, place
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -37,26 +38,18 @@ def sentence_box(
     *,
     key: str = "",
     convert: Callable[[str], object] = str,
-    placeholder: str | None = "Type a sentence and press Enter",
-    hide_label: bool = False,
-    max_chars: int | None = None,
+    placeholder: str = "Type a sentence and press Enter",
+    **look: Any,
 ) -> str:
     """Draw a box bound to a field of the view, or else with a key of its own, and return what is in it.
 
-    `convert` turns what was typed into the field's value. Line breaks, which only a paste brings, are spaces.
+    `convert` turns what was typed into the field's value; `look` are arguments of the widget. Line breaks, which only a
+    paste brings, are spaces.
     """
     binding = bound(field, convert=lambda text: convert(one_line(text))) if field else {"key": key}
     key = binding["key"]
     with st.container(key=f"sentence-box-{key}", gap=None):
-        typed = st.text_area(
-            label,
-            value,
-            height="content",
-            placeholder=placeholder,
-            label_visibility="collapsed" if hide_label else "visible",
-            max_chars=max_chars,
-            **binding,
-        )
+        typed = st.text_area(label, value, height="content", placeholder=placeholder, **look, **binding)
         _ENTER(data=re.sub(r"[^\w-]", "-", key), key=f"enter-{key}")
     return one_line(typed)
 

@@ -16,7 +16,8 @@ class ClassScreen {
     this.head = el("header", { class: "class-head" });
     this.side = el("aside", { "aria-label": "Class" });
     this.stage = el("div", { class: "asked-of" });
-    this.bar = el("div", { class: "class-bar" });
+    this.said = el("span", { class: "said muted" });
+    this.bar = el("div", { class: "class-bar" }, this.said);
     const room = el("div", { class: "class-of" }, this.side, this.stage);
     root.replaceChildren(el("div", { class: "class-room" }, this.head, room, this.bar));
   }
@@ -139,6 +140,7 @@ class ClassScreen {
     return figure;
   }
 
+  // The buttons are made anew only when they change: a button that is replaced while it is pressed gets no click.
   drawBar() {
     const { joined, answered, locked, truth, open, at, steps, looking } = this.header;
     const state = !open
@@ -148,29 +150,31 @@ class ClassScreen {
         : locked
           ? "Answers are closed."
           : "Answers are open.";
-    const said = el("span", { class: "said muted" }, open ? `${state} ${answered} of ${joined} answered` : state);
-    const button = (label, pick, kind = "second") => {
+    this.said.textContent = open ? `${state} ${answered} of ${joined} answered` : state;
+    const calls = [];
+    if (looking) calls.push(["Release the screens", { act: "release" }]);
+    if (at > 0) calls.push(["Back", { step: steps[at - 1].name }]);
+    if (open) {
+      calls.push(["Talk, then ask again", { act: "again" }]);
+      if (!truth) {
+        calls.push([locked ? "Open answers" : "Lock answers", { act: locked ? "unlock" : "lock" }]);
+        calls.push(["Reveal", { act: "reveal" }, "primary"]);
+      }
+    } else calls.push(["Ask this step", { act: "open" }, "primary"]);
+    const next = steps[at + 1];
+    if (next) calls.push(["Next", { step: next.name }, truth ? "primary" : "second"]);
+    const drawn = JSON.stringify(calls);
+    if (drawn === this.calls) return;
+    this.calls = drawn;
+    const focused = this.root.getRootNode().activeElement,
+      focus = this.bar.contains(focused) ? focused.textContent : null;
+    const buttons = calls.map(([label, pick, kind = "second"]) => {
       const node = el("button", { type: "button", class: kind }, label);
       node.onclick = () => this.emit("pick", pick);
       return node;
-    };
-    const calls = [];
-    if (looking) calls.push(button("Release the screens", { act: "release" }));
-    if (at > 0) calls.push(button("Back", { step: steps[at - 1].name }));
-    if (open) {
-      calls.push(button("Talk, then ask again", { act: "again" }));
-      if (!truth) {
-        calls.push(button(locked ? "Open answers" : "Lock answers", { act: locked ? "unlock" : "lock" }));
-        calls.push(button("Reveal", { act: "reveal" }, "primary"));
-      }
-    } else calls.push(button("Ask this step", { act: "open" }, "primary"));
-    const next = steps[at + 1];
-    if (next) calls.push(button("Next", { step: next.name }, truth ? "primary" : "second"));
-    const focus = this.bar.contains(this.root.getRootNode().activeElement)
-      ? this.root.getRootNode().activeElement.textContent
-      : null;
-    this.bar.replaceChildren(said, ...calls);
-    if (focus) calls.find(node => node.textContent === focus)?.focus();
+    });
+    this.bar.replaceChildren(this.said, ...buttons);
+    if (focus) buttons.find(node => node.textContent === focus)?.focus();
   }
 }
 

@@ -175,7 +175,7 @@ function pupilPage(page) {
         if (answer.status === 200) return follow();
         said.textContent = answer.error;
       } catch {
-        said.textContent = "The server can\u2019t be reached: is the network there?";
+        said.textContent = "The server can\u2019t be reached: check your connection.";
       }
       button.disabled = false;
       input.select();

@@ -64,7 +64,7 @@ def test_it_is_not_repeated_among_the_facts_of_how_the_model_was_made() -> None:
     def page(card: dict) -> None:
         from ui.checkpoints import model
 
-        model._made(card)
+        model._training_facts(card)
 
     card = {"everyday": {"accepted": 99, "of": 100, "failed": [FAILED]}}
     assert not AppTest.from_function(page, args=(card,)).run().markdown

@@ -102,7 +102,7 @@ def finish(app: AppTest) -> None:
     """Until what it works at is done."""
     until = time.monotonic() + 60
     ran(app)
-    while "bring-job" in app.session_state:
+    while "import-job" in app.session_state:
         assert time.monotonic() < until
         ran(app)
 

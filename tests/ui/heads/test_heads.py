@@ -98,7 +98,7 @@ def test_what_was_measured_lies_on_the_disk_for_as_long_as_the_model_is_the_same
     (kept,) = (folder.parents[1] / "runs" / ".heads").iterdir()
     kept.write_text("{", encoding="utf-8")  # cut off
     assert atlases.find("heads", "small", "copy", 200) is None
-    monkeypatch.setattr(atlases, "MOST", 3)
+    monkeypatch.setattr(atlases, "MAX_FILES", 3)
     for pairs in range(1, 6):
         atlases.keep("heads", "small", "copy", pairs, {"pairs": pairs})
     assert len(list(kept.parent.iterdir())) == 3 and atlases.find("heads", "small", "copy", 5)

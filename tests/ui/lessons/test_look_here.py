@@ -45,7 +45,7 @@ def test_only_who_teaches_is_offered_it(taught: tuple[Classes, str, str]) -> Non
     classes.look(code, secret, "Positions", PNG)
     app, _ = opened(code, secret)
     next(button for button in app.button if button.label == "Release the screens").click().run()
-    assert not classes.shown(code).state.looking
+    assert not classes.snapshot(code).state.looking
 
 
 def test_what_a_browser_sends_is_a_png_or_nothing(taught: tuple[Classes, str, str]) -> None:
@@ -64,6 +64,6 @@ def test_what_a_browser_sends_is_a_png_or_nothing(taught: tuple[Classes, str, st
         {"title": "A", "png": ""},
     ):
         sent(wrong)
-        assert not classes.shown(code).state.looking
+        assert not classes.snapshot(code).state.looking
     sent({"title": "Positions", "png": text})
-    assert classes.shown(code).picture == "Positions"
+    assert classes.snapshot(code).picture == "Positions"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import streamlit as st
@@ -71,8 +73,8 @@ def test_a_class_is_started_taught_and_ended(classes: Classes, monkeypatch: pyte
     assert (shown["joined"], shown["answered"], shown["open"], shown["truth"]) == (1, 1, True, None)
     assert shown["link"] == f"http://192.168.1.5:8502/join?code={code}" and shown["unreachable"] == ""
     assert shown["text"].startswith("The same head, and the other sentence")
-    assert shown["sentence"] == STEP.query["text"] == classes.shown(code).question.sentence  # type: ignore[union-attr]
-    assert classes.shown(code).question.text == shown["text"]  # type: ignore[union-attr]
+    assert shown["sentence"] == STEP.query["text"] == classes.snapshot(code).question.sentence  # type: ignore[union-attr]
+    assert classes.snapshot(code).question.text == shown["text"]  # type: ignore[union-attr]
     assert secret not in json.dumps(shown) and json.dumps(answer["answer"]) not in json.dumps(shown)
     classes.reveal(code, secret, STEP.name, answer)
     told = screen(app.run())
@@ -166,6 +168,27 @@ def test_a_link_with_a_false_secret_displaces_none(
     assert secrets == {code: secret}
 
 
+@pytest.mark.parametrize("method", ["counts", "tallies"])
+def test_the_screen_asks_a_store_again_that_does_not_answer(
+    classes: Classes, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    app = started()
+    code, secret = place(app)
+    classes.reveal(code, secret, STEP.name, teaching.shelf.posed_step(LESSON, STEP).truth)
+    fragment, polled = st.fragment, []
+
+    def recorded(function: Any, run_every: Any = None) -> Any:
+        polled.append((function.__name__, run_every))
+        return fragment(function, run_every=run_every)
+
+    monkeypatch.setattr(st, "fragment", recorded)
+    with monkeypatch.context() as away:
+        away.setattr(Classes, method, Mock(side_effect=sqlite3.OperationalError("database is locked")))
+        app.run()
+    assert not app.exception and [one.value[:36] for one in app.info] == ["The store of classes does not answer"]
+    assert ("_screen", teaching.REFRESH) in polled and app.session_state["class-secrets"] == {code: secret}
+
+
 def test_the_address_alone_does_not_teach() -> None:
     """Of a class that this browser did not start, which the browser is asked first."""
     app = started()
@@ -179,7 +202,7 @@ def test_the_address_alone_does_not_teach() -> None:
 
 
 def test_what_is_refused_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.classroom.classes.MOST_CLASSES", 0)
+    monkeypatch.setattr("server.classroom.classes.MAX_CLASSES", 0)
     app = started()
     assert "code" not in app.query_params and "holds 0 classes already" in app.warning[0].value
 
@@ -188,16 +211,16 @@ def test_each_kind_of_pick_does_what_it_says(classes: Classes) -> None:
     app = started()
     code, secret = place(app)
     acts = {
-        "lock": lambda: classes.shown(code).state.locked,
-        "unlock": lambda: not classes.shown(code).state.locked,
-        "reveal": lambda: classes.shown(code).truth is not None,
-        "again": lambda: classes.shown(code).state.round == 2 and classes.shown(code).truth is None,
+        "lock": lambda: classes.snapshot(code).state.locked,
+        "unlock": lambda: not classes.snapshot(code).state.locked,
+        "reveal": lambda: classes.snapshot(code).truth is not None,
+        "again": lambda: classes.snapshot(code).state.round == 2 and classes.snapshot(code).truth is None,
     }
     for act, done in acts.items():
         teaching._picked(LESSON, STEP, code, secret, {"act": act})
         assert done(), act
     teaching._picked(LESSON, STEP, code, "wrong", {"act": "lock"})
-    assert not classes.shown(code).state.locked
+    assert not classes.snapshot(code).state.locked
 
 
 def test_a_class_is_made_only_where_its_question_can_be_posed(
@@ -210,10 +233,10 @@ def test_a_class_is_made_only_where_its_question_can_be_posed(
         raise ValueError("There is no model of that name.")
 
     with monkeypatch.context() as missing:
-        missing.setattr(teaching.shelf, "asked", fails)
+        missing.setattr(teaching.shelf, "posed_step", fails)
         app = started()
     assert "no model" in app.warning[0].value
-    monkeypatch.setattr("server.classroom.classes.LONGEST_QUESTION", 10)
+    monkeypatch.setattr("server.classroom.classes.MAX_QUESTION_CHARACTERS", 10)
     assert "too large" in started().warning[0].value
     assert started_classes == []
 

@@ -8,6 +8,10 @@ from ui.state import cache
 from ui.training import corpus
 
 
+def request(spec: str, vocabulary: int) -> corpus.PreviewRequest:
+    return corpus.PreviewRequest(spec, None, 500, "words", vocabulary, separate=False, min_frequency=1)
+
+
 def test_a_preview_ends_when_its_visitor_has_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Left(BaseException):
         """As Streamlit ends a script."""
@@ -23,16 +27,16 @@ def test_a_preview_ends_when_its_visitor_has_left(tmp_path: Path, monkeypatch: p
     path = tmp_path / "pairs.tsv"
     path.write_text("one\tun\n" * 1000)
     with pytest.raises(Left):
-        corpus.previewed(str(path), None, 500, "words", 100, False, 1)
+        corpus.previewed(request(str(path), 100))
     assert looks == 3
     monkeypatch.setattr(cache, "end_superseded_run", lambda: None)
-    kept = corpus.previewed(str(path), None, 500, "words", 100, False, 1).report.kept
+    kept = corpus.previewed(request(str(path), 100)).report.kept
     assert kept == 1000, "the next session starts over"
 
 
 def test_a_grammar_is_previewed_by_its_first_sentences_and_counted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus, "HUB_ROWS", 50)
-    preview = corpus.previewed("english-french:70", None, 500, "words", 500, False, 1)
+    preview = corpus.previewed(request("english-french:70", 500))
     assert (preview.report.read, preview.in_all, preview.count) == (50, 70, 70)
-    assert corpus.previewed("english-french:30", None, 500, "words", 500, False, 1).count == 30
+    assert corpus.previewed(request("english-french:30", 500)).count == 30
     assert preview.tokens == round(70 * sum(preview.target.lengths) / 50)

@@ -104,5 +104,5 @@ def test_very_many_snapshots_are_thinned(finished: RunFolder, tmp_path_factory: 
     (folder / "step-0000100.safetensors.12.part").touch()
     history = film.history("many", finished.checkpoints / "best", folder, finished.config)
     steps = [snapshot.step for snapshot in history.snapshots]
-    assert len(steps) == film.MOST and (steps[0], steps[-1]) == (0, 99)
-    assert history.left_out == 100 - film.MOST
+    assert len(steps) == film.MAX_SNAPSHOTS and (steps[0], steps[-1]) == (0, 99)
+    assert history.left_out == 100 - film.MAX_SNAPSHOTS

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headlight.runs import Metrics, RunFolder
-from ui.training.writes import MOST, WrittenLine, news, of_evaluations, payload, shown
+from ui.training.writes import MAX_LINES, WrittenLine, news, of_evaluations, payload, shown
 
 words = st.lists(st.sampled_from(["un", "homme", "est", "assis", "banc", "."]), max_size=8).map(" ".join)
 letters = st.text("abc", max_size=12)
@@ -47,7 +47,7 @@ def test_the_lines_are_those_of_the_evaluations(finished: RunFolder) -> None:
 def test_long_stories_keep_their_changes_first() -> None:
     lines = [WrittenLine(step, str(step // 10), -1.0) for step in range(0, 1000)]
     kept = shown(lines)
-    assert len(kept) <= MOST and (kept[0], kept[-1]) == (lines[0], lines[-1])
+    assert len(kept) <= MAX_LINES and (kept[0], kept[-1]) == (lines[0], lines[-1])
     few = [WrittenLine(step, "new" if step >= 500 else "old", -1.0) for step in range(1000)]
     assert [line.step for line in shown(few)] == [0, 500, 999]
 

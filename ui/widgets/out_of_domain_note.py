@@ -14,10 +14,10 @@ from ui.state import models
 from ui.state.public import without_places
 from ui.widgets.text import literal
 
-LONGEST = 300  # characters of what a card says of its data
+MAX_DATA_CHARACTERS = 300  # of what a card says of its data
 
 
-def far_note(
+def out_of_domain_note(
     name: str,
     model: Translator,
     text: str,
@@ -52,6 +52,6 @@ def trained_on(card: Mapping[str, Any]) -> str | None:
     if not isinstance(data, str) or not data.strip():
         return None
     data = " ".join(without_places(data).split()).rstrip(".")
-    if len(data) > LONGEST:
-        data = f"{data[:LONGEST].rstrip()} …"
+    if len(data) > MAX_DATA_CHARACTERS:
+        data = f"{data[:MAX_DATA_CHARACTERS].rstrip()} …"
     return f"It was trained on: {literal(data)}."

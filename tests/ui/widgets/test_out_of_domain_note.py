@@ -12,7 +12,7 @@ from headlight.analysis.typical import words_of
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
 from ui.state import models
-from ui.widgets.far import LONGEST, trained_on
+from ui.widgets.out_of_domain_note import MAX_DATA_CHARACTERS, trained_on
 
 PAGES = Path(__file__).resolve().parents[3] / "pages"
 UNUSUAL = "unlike those that the model learned from"
@@ -92,4 +92,4 @@ def test_what_a_card_says_of_its_data_is_no_markup_and_not_long() -> None:
     assert trained_on({"data": ["x"]}) is None
     hostile = {"data": "<b> [x](javascript:y)\n\n# z"}
     assert trained_on(hostile) == r"It was trained on: \<b\> \[x\]\(javascript\:y\) \# z."
-    assert len(trained_on({"data": "x" * 5000}) or "") < LONGEST + 30
+    assert len(trained_on({"data": "x" * 5000}) or "") < MAX_DATA_CHARACTERS + 30

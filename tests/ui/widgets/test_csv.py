@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ui.widgets.spreadsheet import SIGNS, csv_text
+from ui.widgets.download import SIGNS, csv_text
 
 ROOT = Path(__file__).resolve().parents[3]
 SKIPPED = ' \t\r\n\u00a0\u3000\u2028\ufeff\u200b\0"'
@@ -77,7 +77,7 @@ def test_nothing_else_writes_csv() -> None:
         for room in ("app.py", "pages", "ui", "headlight", "transformer", "tools")
         for path in python_files(ROOT / room)
     ]
-    assert [path.name for path in files if writes.search(path.read_text("utf-8"))] == ["spreadsheet.py"]
+    assert [path.name for path in files if writes.search(path.read_text("utf-8"))] == ["download.py"]
     assert tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["client"]["disableDataExport"] is True
 
 

@@ -16,7 +16,7 @@ from headlight.importers.limits import MOST_FILES
 from headlight.importers.questions import Answers
 from transformer.checkpoint.weights import Refused
 from ui.checkpoints import examined, keeping, uploads
-from ui.checkpoints.uploads import Brought
+from ui.checkpoints.uploads import ImportSource
 from ui.state import models
 from ui.state.cache import cached
 from ui.state.jobs import Cancelled, Job
@@ -26,7 +26,7 @@ from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
 log = logging.getLogger("headlight")
-TICK = 0.4  # seconds between two updates of the progress
+UPDATE_SECONDS = 0.4  # between two updates of the progress
 OPENS = (
     ("Headlight", "folders, zips, safetensors"),
     ("Tutorials", "seven, in the format that each saves"),
@@ -42,7 +42,7 @@ def section() -> None:
     st.markdown(
         ":gray[A file is described before it is imported. No code in it is run, and nothing is assumed without asking.]"
     )
-    working: Job[Any] | None = st.session_state.get("bring-job")
+    working: Job[Any] | None = st.session_state.get("import-job")
     if working is None:
         _source()
     left, right = st.columns([2, 1], gap="large")
@@ -53,27 +53,27 @@ def section() -> None:
         if working is not None:
             _at_work()
             return
-        refused: Refused | None = st.session_state.get("bring-refused")
-        brought: Brought | None = st.session_state.get("brought")
+        refused: Refused | None = st.session_state.get("import-refused")
+        source: ImportSource | None = st.session_state.get("import-source")
         if refused is not None:
-            examined.refusal_card(refused, st.session_state.get("bring-name", ""))
-        elif brought is not None:
-            _examined(brought)
+            examined.refusal_card(refused, st.session_state.get("import-name", ""))
+        elif source is not None:
+            _examined(source)
 
 
 def _source() -> None:
     """The places from which a model may come."""
     drop, name = st.columns([2, 1], gap="large", vertical_alignment="bottom")
-    number = st.session_state.setdefault("bring-number", 0)
+    number = st.session_state.setdefault("import-number", 0)
     with drop:
-        given = st.file_uploader(
+        upload = st.file_uploader(
             "Drop a file here",
-            max_upload_size=uploads.LARGEST,
-            key=f"bring-file-{number}",
+            max_upload_size=uploads.MAX_UPLOAD_MEGABYTES,
+            key=f"import-file-{number}",
             help=f"{', '.join('.' + ending for ending in uploads.ENDINGS[:-1])}, or a zip of a folder; up to 2 GB.",
         )
     with name:
-        key = f"bring-where-{number}"
+        key = f"import-where-{number}"
         st.text_input(
             "Or a Hub model ID, or a path on this machine",
             key=key,
@@ -82,9 +82,9 @@ def _source() -> None:
             args=(key,),
             max_chars=1000,
         )
-    if given is not None:
+    if upload is not None:
         try:
-            path = uploads.keep(given, given.name)
+            path = uploads.keep(upload, upload.name)
         except OSError as error:
             st.warning(f"The upload could not be saved: {error.strerror}.", icon=":material/error:")
             return
@@ -92,16 +92,16 @@ def _source() -> None:
         st.rerun()  # with an empty box, so that the memory of the upload is free
 
 
-def _begin(brought: Brought | None) -> None:
+def _begin(source: ImportSource | None) -> None:
     """Another source, or none; whatever was there before is forgotten."""
-    uploads.forget(st.session_state.get("brought"))
-    for name in ("brought", "bring-refused", "bring-name", "bring-job"):
+    uploads.forget(st.session_state.get("import-source"))
+    for name in ("import-source", "import-refused", "import-name", "import-job"):
         st.session_state.pop(name, None)
     for name in [name for name in st.session_state if str(name).startswith("answer-")]:
         st.session_state.pop(name)
-    if brought is not None:
-        st.session_state["brought"] = brought
-    st.session_state["bring-number"] += 1
+    if source is not None:
+        st.session_state["import-source"] = source
+    st.session_state["import-number"] += 1
 
 
 def _take_name(key: str) -> None:
@@ -112,41 +112,41 @@ def _take_name(key: str) -> None:
         return
     path = Path(text).expanduser()
     _begin(None)
-    st.session_state["bring-name"] = text
+    st.session_state["import-name"] = text
     try:
         there = path.exists()
     except (OSError, ValueError):  # too long for a name, or with a zero byte
         there = False
     if there:
-        st.session_state["brought"] = Brought(path, path.name or text)
+        st.session_state["import-source"] = ImportSource(path, path.name or text)
     elif is_name(text):
-        st.session_state["bring-job"] = Job(partial(_fetch, text))
+        st.session_state["import-job"] = Job(partial(_fetch, text))
     else:
-        st.session_state["bring-refused"] = Refused(
+        st.session_state["import-refused"] = Refused(
             "There is nothing at this path, and it is not a Hub model ID.",
             remedy="Give a file or folder on this machine, or a Hub model ID as OWNER/NAME.",
         )
 
 
-def _fetch(name: str, progress: Any) -> Brought:
-    return Brought(fetch(name, progress), name)
+def _fetch(name: str, progress: Any) -> ImportSource:
+    return ImportSource(fetch(name, progress), name)
 
 
 # ---- work in progress ----------------------------------------------------------------------------------------------
 
 
-@st.fragment(run_every=TICK)
+@st.fragment(run_every=UPDATE_SECONDS)
 def _at_work() -> None:
     """How far a download or an import is; when it is done, the page is redrawn."""
-    working: Job[Any] | None = st.session_state.get("bring-job")
+    working: Job[Any] | None = st.session_state.get("import-job")
     if working is None:
         return
     if working.done:
-        st.session_state.pop("bring-job")
+        st.session_state.pop("import-job")
         _finished(working)
         st.rerun()
     st.progress(working.share, working.doing or "Starting")
-    st.button("Cancel", icon=":material/close:", key="bring-cancel", on_click=working.cancel)
+    st.button("Cancel", icon=":material/close:", key="import-cancel", on_click=working.cancel)
 
 
 def _finished(working: Job[Any]) -> None:
@@ -154,58 +154,58 @@ def _finished(working: Job[Any]) -> None:
         case (Cancelled(), _):
             pass
         case (Refused() as refused, _):
-            st.session_state["bring-refused"] = refused
+            st.session_state["import-refused"] = refused
         case (ValueError() | OSError() as error, _):
-            st.session_state["bring-refused"] = Refused(str(error))
+            st.session_state["import-refused"] = Refused(str(error))
         case (Exception() as error, _):
             log.error("an import failed", exc_info=error)
-            st.session_state["bring-refused"] = Refused(
+            st.session_state["import-refused"] = Refused(
                 "The import failed unexpectedly. The server's log has the details."
             )
-        case (None, Brought() as brought):
-            st.session_state["brought"] = brought
+        case (None, ImportSource() as source):
+            st.session_state["import-source"] = source
         case (None, str() as name):
             _begin(None)
-            st.session_state["bring-done"] = name
+            st.session_state["import-done"] = name
             update(model=f"{models.IMPORTED}{name}", text=None, target=None, bring=False, beside=None)
             reseed()
 
 
 def done_note() -> None:
-    if name := st.session_state.pop("bring-done", None):
+    if name := st.session_state.pop("import-done", None):
         st.toast(f"{literal(name)} was imported.", icon=":material/check_circle:")
 
 
 # ---- what it is ----------------------------------------------------------------------------------------------------
 
 
-def _examined(brought: Brought) -> None:
+def _examined(source: ImportSource) -> None:
     try:
-        first = examination(brought.path, Answers())
+        first = examination(source.path, Answers())
     except Refused as refused:
-        examined.refusal_card(refused, brought.name)
+        examined.refusal_card(refused, source.name)
         return
     with st.container(border=True, key="examined"):
-        examined.heading(first, brought.name)
+        examined.heading(first, source.name)
         if first.diagnosis is not None:
             examined.diagnosis(first.diagnosis)
             return
-        answers = examined.questions(first.questions, brought)
+        answers = examined.questions(first.questions, source)
         try:
-            now = examination(brought.path, answers)
+            now = examination(source.path, answers)
         except Refused as refused:
             st.warning(literal(str(refused)), icon=":material/error:")
             now = None
         examined.read(now or first)
         for warning in (now or first).warnings:
             st.warning(literal(warning), icon=":material/warning:")
-        _import(brought, answers, now)
+        _import(source, answers, now)
 
 
-def _import(brought: Brought, answers: Answers, now: Examination | None) -> None:
+def _import(source: ImportSource, answers: Answers, now: Examination | None) -> None:
     """The button that imports, and why it waits."""
     waits = [question for question in now.questions if question.required] if now is not None else []
-    name = st.text_input("Name for the model", keeping.suggested_name(brought.name), key=f"answer-name-{brought.path}")
+    name = st.text_input("Name for the model", keeping.suggested_name(source.name), key=f"answer-name-{source.path}")
     why = ""
     try:
         out = keeping.free_path((name or "").strip())
@@ -223,13 +223,13 @@ def _import(brought: Brought, answers: Answers, now: Examination | None) -> None
         st.caption(literal(why), width="stretch")
     if pressed and out is not None:
         models.MODELS.mkdir(parents=True, exist_ok=True)
-        st.session_state["bring-name"] = brought.name
-        st.session_state["bring-job"] = Job(partial(_make, brought, out, answers))
+        st.session_state["import-name"] = source.name
+        st.session_state["import-job"] = Job(partial(_make, source, out, answers))
         st.rerun()
 
 
-def _make(brought: Brought, out: Path, answers: Answers, progress: Any) -> str:
-    import_model(brought.path, out, answers, progress)
+def _make(source: ImportSource, out: Path, answers: Answers, progress: Any) -> str:
+    import_model(source.path, out, answers, progress)
     return out.name
 
 

@@ -11,7 +11,7 @@ import pytest
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from ui.state import sweep
+from ui.state import process
 from ui.state.streamlit_internals import forget_sessions
 
 
@@ -57,12 +57,12 @@ def test_the_sweep_goes_on_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> 
     def no_runtime() -> None:
         raise RuntimeError("there is none")
 
-    monkeypatch.setattr(sweep, "EVERY", 0.01)
-    monkeypatch.setattr(sweep.cache, "sweep", values)
-    monkeypatch.setattr(sweep, "JOBS", SimpleNamespace(sweep=lambda: swept.append("heads")))
-    monkeypatch.setattr(sweep, "get_instance", no_runtime)
-    monkeypatch.setattr(sweep, "gc", SimpleNamespace(collect=lambda: swept.append("garbage")))
-    monkeypatch.setattr(sweep, "give_back", lambda: swept.append("memory"))
-    sweep.sweep_forever()
+    monkeypatch.setattr(process, "SWEEP_SECONDS", 0.01)
+    monkeypatch.setattr(process.cache, "sweep", values)
+    monkeypatch.setattr(process, "JOBS", SimpleNamespace(sweep=lambda: swept.append("heads")))
+    monkeypatch.setattr(process, "get_instance", no_runtime)
+    monkeypatch.setattr(process, "gc", SimpleNamespace(collect=lambda: swept.append("garbage")))
+    monkeypatch.setattr(process, "give_back", lambda: swept.append("memory"))
+    process.sweep_forever()
     assert twice.wait(10)
     assert swept[:4] == ["values", "heads", "garbage", "memory"]

@@ -16,7 +16,7 @@ from headlight.importers.questions import Answers
 from tests.ui.checkpoints.conftest import HOSTILE
 from transformer import load
 from transformer.checkpoint.weights import Refused
-from ui.checkpoints import bring, exports, keeping, uploads
+from ui.checkpoints import exports, import_, keeping, uploads
 from ui.state.jobs import Cancelled, Job, Progress
 
 
@@ -37,7 +37,7 @@ def test_an_upload_goes_with_whoever_brought_it(shelf: Path) -> None:
     folder = uploads.keep(io.BytesIO(b"1"), "a.pt").path.parent  # held by nobody
     gc.collect()
     assert not folder.exists()
-    named = uploads.Brought(shelf / "checkpoints" / "small", "small")
+    named = uploads.ImportSource(shelf / "checkpoints" / "small", "small")
     uploads.forget(named)
     assert named.path.exists()  # what was there before stays
 
@@ -105,8 +105,8 @@ def test_an_examination_is_refused_in_a_sentence(shelf: Path) -> None:
     (shelf / "zero.pt").touch()
     for path in (shelf / "zero.pt", shelf / "away.pt"):
         with pytest.raises(Refused):
-            bring.examination(path, Answers())
-    examination = bring.examination(shelf / "checkpoints" / "small", Answers())
+            import_.examination(path, Answers())
+    examination = import_.examination(shelf / "checkpoints" / "small", Answers())
     assert examination.form is not None and not examination.questions
 
 
@@ -116,7 +116,7 @@ def test_what_is_exported_can_be_imported(shelf: Path, make: object) -> None:
     name = "small.zip" if make is zip_folder else "small.safetensors"
     content = exports.written(lambda out: make(folder, out), name)  # type: ignore[operator]
     (shelf / name).write_bytes(content)
-    brought = uploads.Brought(shelf / name, name)
-    assert bring._make(brought, shelf / "models" / "again", Answers(), lambda share, doing: None) == "again"
+    brought = uploads.ImportSource(shelf / name, name)
+    assert import_._make(brought, shelf / "models" / "again", Answers(), lambda share, doing: None) == "again"
     again, before = load(shelf / "models" / "again"), load(folder)
     assert again.translate("two dogs").ids == before.translate("two dogs").ids
