@@ -30,13 +30,18 @@ def require_folder(path: Path) -> None:
         raise ValueError(f"There is no folder {short(path.parent)}; make it, or choose another place for {path.name}.")
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write a text file atomically. Raises ValueError if its folder does not exist."""
+def write_bytes(path: str | Path, data: bytes) -> None:
+    """Write a file atomically. Raises ValueError if its folder does not exist."""
     path = Path(path)
     require_folder(path)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    temporary.write_text(text, encoding="utf-8")
+    temporary.write_bytes(data)
     os.replace(temporary, path)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file in UTF-8 atomically. Raises ValueError if its folder does not exist."""
+    write_bytes(path, text.encode("utf-8"))
 
 
 def write_json(path: str | Path, value: Any) -> None:

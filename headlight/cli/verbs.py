@@ -23,7 +23,7 @@ from headlight.corpora.corpora import FORMS, PARTS, open_split
 from headlight.formatting import plural
 from headlight.machine import keep_freed
 from headlight.runs import MIN_SENTENCES, Evaluation, Evaluator
-from headlight.web.publish import single_page
+from headlight.web.publish import single_page, write_folder
 from transformer.checkpoint.native import to_json
 from transformer.checkpoint.weights import Refused
 from transformer.decoding.strategies import LENGTH_PENALTY, STRATEGIES, Decoding, Strategy, parameters
@@ -119,9 +119,11 @@ def command_line(
     sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
     sub.add_argument("--json", action="store_true", help="as JSON")
 
-    sub = verb(publish, "Write one HTML file that translates with a model and draws every head, without a server.")
+    sub = verb(publish, "Write a page that translates with a model and draws every head in the browser.")
     sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
-    sub.add_argument("--single", required=True, metavar="FILE", help="the HTML file")
+    written = sub.add_mutually_exclusive_group(required=True)
+    written.add_argument("folder", nargs="?", help="a new folder for a web server")
+    written.add_argument("--single", metavar="FILE", help="one HTML file that needs no server")
     return parser
 
 
@@ -308,6 +310,11 @@ if __name__ == "__main__":
 
 
 def publish(options: argparse.Namespace) -> None:
-    page = single_page(options.checkpoint)
-    write_text(options.single, page)
-    print(f"{options.single}: {len(page.encode()) / 1e6:.1f} MB. Open it in a browser, or send it.")
+    if options.folder:
+        size = write_folder(options.checkpoint, options.folder)
+        use = f"Put it on a web server, or try it: python -m http.server --bind 127.0.0.1 --directory {options.folder}"
+    else:
+        page = single_page(options.checkpoint)
+        write_text(options.single, page)
+        size, use = len(page.encode()), "Open it in a browser, or send it."
+    print(f"{options.folder or options.single}: {size / 1e6:.1f} MB. {use}")

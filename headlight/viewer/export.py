@@ -73,14 +73,33 @@ def standalone_html(
     blocks = {"page": pack(page, {})}
     blocks |= {f"font-{n}": file.read_bytes() for n, file in enumerate(fonts.values())}
     blocks |= {f"kind-{n}": _kind(view, exact) for n, view in enumerate(kinds.values())}
-    code = page_script()
     look = style("page") + style("views") + style("viewer")
+    return html_page(title, look, page_script(), blocks, theme=theme)
+
+
+def html_page(
+    title: str,
+    look: str,
+    code: str,
+    blocks: Mapping[str, bytes | str],
+    *,
+    theme: Literal["light", "dark"] = "light",
+    sources: str = "",
+    body: str = "",
+) -> str:
+    """Return an HTML page with one style sheet, one script, and data blocks that the script finds by their ids.
+
+    A block of bytes is in the page, in base64; a block that is a string is the address of a file, as its `data-file`.
+    The content security policy lets only this script and style run, and nothing be loaded but what `sources` adds.
+    """
     policy = (
-        f"default-src 'none'; script-src '{digest(code)}'; style-src '{digest(look)}'; "
+        f"default-src 'none'; script-src '{digest(code)}'; style-src '{digest(look)}'; {sources}"
         "base-uri 'none'; form-action 'none'"
     )
     data = "\n".join(
-        f'<script type="application/octet-stream" id="{name}">{_base64(block)}</script>'
+        f'<script type="application/octet-stream" id="{escape(name)}"'
+        + (f' data-file="{escape(block)}">' if isinstance(block, str) else f">{_base64(block)}")
+        + "</script>"
         for name, block in blocks.items()
     )
     return f"""<!doctype html>
@@ -93,7 +112,7 @@ def standalone_html(
 <style>{look}</style>
 </head>
 <body>
-{data}
+{body}{data}
 <script>{code}</script>
 </body>
 </html>

@@ -1,22 +1,24 @@
-"""One HTML file with a model in it: the page translates, and draws every head, in the browser and without a network."""
+"""A page with a model in it: it translates, and draws every head, in the browser and without a server."""
 
 from __future__ import annotations
 
-import base64
+import hashlib
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from headlight import checkpoints, folders
 from headlight.importers.examples import Example, examples, suggested
-from headlight.viewer.export import digest
+from headlight.viewer.export import html_page
 from headlight.viewer.scripts import VIEWS, style, viewer_script
 from headlight.web.lessons import lessons_of
 from headlight.web.model_file import model_bytes
+from transformer.files import write_bytes, write_text
 from transformer.model import count_parameters
+from transformer.quoting import short
 
 SCRIPTS = Path(__file__).parent / "js"
 ENGINE = (
@@ -38,6 +40,7 @@ CARD_FIELDS = ("title", "source", "target", "typical")  # what the page reads of
 LARGEST_FILE = 16_000_000  # bytes; more is refused by what sends and keeps such files
 _IMPORT = re.compile(r"^import \{[^}]*\} from [^;]+;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
+_WRITTEN = re.compile(r"index\.html|model[\w.-]*\.bin")  # files of a folder
 
 
 def single_page(name: str | Path) -> str:
@@ -45,6 +48,44 @@ def single_page(name: str | Path) -> str:
 
     Raises ValueError for a model that a page cannot compute, or that makes it larger than LARGEST_FILE.
     """
+    title, models = _models(name)
+    page = _document(title, models)
+    size = len(page.encode())
+    if size > LARGEST_FILE:
+        raise ValueError(
+            f"The page with {title} has {size / 1e6:.1f} MB, and may have {LARGEST_FILE / 1e6:.0f}; "
+            "publish it as a folder, or a smaller model."
+        )
+    return page
+
+
+def write_folder(name: str | Path, folder: str | Path) -> int:
+    """Write the page into a folder for a web server: index.html, and each model in a file beside it.
+
+    Returns the bytes written. A folder that this function wrote before is renewed. Raises ValueError for a model that a
+    page cannot compute, and for a folder that holds anything else.
+    """
+    folder = Path(folder)
+    if folder.is_file():
+        raise ValueError(f"{short(folder)} is a file; name a folder, or write one file with --single.")
+    if folder.is_dir() and not all(_WRITTEN.fullmatch(entry.name) for entry in folder.iterdir()):
+        raise ValueError(f"{short(folder)} has other files in it; name a folder that is new or empty.")
+    title, models = _models(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    for block in folder.glob("model*.bin"):
+        if block.stem not in models:
+            block.unlink()
+    for block, data in models.items():
+        write_bytes(folder / f"{block}.bin", data)
+    # The digest makes a browser load the file again once it is another.
+    files = {block: f"{block}.bin?{hashlib.sha256(data).hexdigest()[:12]}" for block, data in models.items()}
+    page = _document(title, files)
+    write_text(folder / "index.html", page)
+    return len(page.encode()) + sum(map(len, models.values()))
+
+
+def _models(name: str | Path) -> tuple[str, dict[str, bytes]]:
+    """Return the page's title, and the model, with those that its lessons tell of, by the id of their blocks."""
     folder = folders.model(name)
     checkpoint = checkpoints.load(name)
     card = {field: checkpoint.card[field] for field in CARD_FIELDS if field in checkpoint.card}
@@ -54,42 +95,15 @@ def single_page(name: str | Path) -> str:
     facts: dict[str, Any] = {"name": folder.name, "card": card, "words": sorted(checkpoints.read_words(folder))}
     ships = folder.resolve().parent == folders.checkpoints().resolve()
     facts["lessons"], companions = lessons_of(folder.name) if ships else ([], {})
-    page = _document(str(card.get("title") or folder.name), model_bytes(checkpoint, facts), companions)
-    if len(page.encode()) > LARGEST_FILE:
-        size = len(page.encode()) / 1e6
-        raise ValueError(
-            f"The page with {folder.name} has {size:.1f} MB, and may have {LARGEST_FILE / 1e6:.0f}; "
-            "publish a smaller model."
-        )
-    return page
+    models = {f"model-{other}": data for other, data in companions.items()}
+    return str(card.get("title") or folder.name), {"model": model_bytes(checkpoint, facts), **models}
 
 
-def _document(title: str, model: bytes, companions: dict[str, bytes]) -> str:
-    code, look = page_script(), page_style()
-    policy = (
-        f"default-src 'none'; script-src '{digest(code)}'; worker-src blob:; style-src '{digest(look)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    blocks = "\n".join(
-        f'<script type="application/octet-stream" id="{escape(name)}">{base64.b64encode(data).decode("ascii")}</script>'
-        for name, data in {"model": model, **{f"model-{name}": data for name, data in companions.items()}}.items()
-    )
-    return f"""<!doctype html>
-<html lang="en" class="themed" data-theme="light">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)} · Headlight</title>
-<style>{look}</style>
-</head>
-<body>
-<noscript>This page computes a translation in your browser: allow it to run its script.</noscript>
-{blocks}
-<script>{code}</script>
-</body>
-</html>
-"""
+def _document(title: str, blocks: Mapping[str, bytes | str]) -> str:
+    fetched = any(isinstance(block, str) for block in blocks.values())
+    sources = "worker-src blob:; " + ("connect-src 'self'; " if fetched else "")
+    noscript = "<noscript>This page computes a translation in your browser: allow it to run its script.</noscript>\n"
+    return html_page(f"{title} · Headlight", page_style(), page_script(), blocks, sources=sources, body=noscript)
 
 
 def engine_script() -> str:

@@ -12,6 +12,9 @@ const KIND_NAMES = ["encoder", "decoder", "cross"],
   SPACE_MARK = "\u2581",
   UNSURE = 0.5; // below it a token was guessed rather than known
 const DAMAGED = "The model in this file is damaged; get the file again.";
+const NOT_FETCHED = "The model could not be loaded; check your connection, and load the page again.",
+  NOT_SERVED =
+    "A browser lets no page read the files beside it from a disk: put the folder on a web server, or publish with --single.";
 const CAUTION_TEXT = "Attention shows where a head looked, not why a word was chosen.";
 
 // ---- words that the model never read (headlight/analysis/typical.py) ---------------------------------
@@ -206,8 +209,18 @@ function readAddress() {
 
 // ---- the page ----------------------------------------------------------------------------------------
 
+class NotFetched extends Error {}
+
+async function fetched(file) {
+  if (location.protocol === "file:") throw new NotFetched(NOT_SERVED);
+  const response = await fetch(file).catch(() => null);
+  if (!response?.ok) throw new NotFetched(NOT_FETCHED);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
 class App {
   asked = 0;
+  models = {}; // promises that each block's model was given to the worker
   trace = null;
   found = null; // the search that the player shows
   lessons = null; // where the file has some
@@ -256,7 +269,7 @@ class App {
 
   top() {
     const tools = el("div", { class: "tools" }, this.theme);
-    if (location.protocol.startsWith("http")) {
+    if (location.protocol.startsWith("http") && !document.getElementById(MODEL_BLOCK).dataset.file) {
       const save = el("a", { class: "plain", href: location.pathname, download: "headlight.html" }, "Save this page");
       tools.prepend(save);
     }
@@ -286,7 +299,7 @@ class App {
     this.written.replaceChildren(el("p", { class: "says" }, text));
   }
 
-  start() {
+  async start() {
     const lacks = ["Worker", "DecompressionStream", "Blob"].find(name => !(name in window));
     if (lacks) {
       this.say(
@@ -302,16 +315,21 @@ class App {
         else if (!this.facts) this.say(DAMAGED);
         else this.answered(data);
       };
-      this.open(document.getElementById(MODEL_BLOCK));
-    } catch {
-      this.say(DAMAGED);
+      await this.open(MODEL_BLOCK);
+    } catch (error) {
+      this.say(error instanceof NotFetched ? error.message : DAMAGED);
     }
   }
 
-  // Gives the worker the model of a block, which is there once.
-  open(block) {
+  // Gives the worker the model of a block, if there is one, in the page or in a file beside it; once.
+  open(id) {
+    return (this.models[id] ??= this.read(document.getElementById(id)));
+  }
+
+  async read(block) {
     if (!block) return;
-    const packed = fromBase64(block.textContent.trim());
+    const { file } = block.dataset,
+      packed = file ? await fetched(file) : fromBase64(block.textContent.trim());
     block.remove(); // megabytes of text
     this.worker.postMessage({ model: packed.buffer }, [packed.buffer]);
   }
@@ -428,15 +446,16 @@ class App {
   }
 
   // Asks the worker for what a step of a lesson names; a small model of which it tells is opened when it is first needed.
-  compute(expressions, { base, models }, act) {
+  async compute(expressions, { base, models }, act) {
+    const id = ++this.asked;
+    this.computed = { id, act };
     try {
-      for (const name of models) this.open(document.getElementById(`${MODEL_BLOCK}-${name}`));
-    } catch {
-      act(null, DAMAGED);
+      for (const name of models) await this.open(`${MODEL_BLOCK}-${name}`);
+    } catch (error) {
+      act(null, error instanceof NotFetched ? error.message : DAMAGED);
       return;
     }
-    this.computed = { id: ++this.asked, act };
-    this.worker.postMessage({ id: this.asked, compute: expressions, base });
+    this.worker.postMessage({ id, compute: expressions, base });
   }
 
   // ---- step by step -------------------------------------------------------------------------------------
