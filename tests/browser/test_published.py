@@ -1,6 +1,10 @@
 """The published page in Chromium, opened as a file and without a network, held to Python with the same weights."""
 
 import re
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -157,3 +161,47 @@ def test_a_damaged_file_says_so(browser: Browser, file: Path, tmp_path: Path) ->
     tab.goto(broken.as_uri())
     expect(tab.get_by_text("The model in this file is damaged; get the file again.")).to_be_visible()
     context.close()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("published") / "folder"
+    assert main(["publish", str(MODEL), str(path)]) == 0
+    return path
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path) -> Iterator[str]:
+    """The folder as `python -m http.server` serves it."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+def test_a_folder_is_served_and_loads_a_model_when_it_is_needed(
+    browser: Browser, served: str, model: Translator
+) -> None:
+    tab = browser.new_page()
+    requested: list[str] = []
+    tab.on("request", lambda request: requested.append(request.url.removeprefix(served).partition("?")[0]))
+    tab.goto(f"{served}#text={TEXT}")
+    tab.locator(".thumb").first.wait_for()
+    assert captions(tab, "cross") == expected(model.trace(TEXT), "cross")
+    assert [name for name in requested if not name.startswith("blob:")] == ["", "model.bin"]
+    tab.close()
+
+
+def test_a_folder_that_is_not_served_or_lacks_its_model_says_so(browser: Browser, folder: Path, served: str) -> None:
+    tab = browser.new_page()
+    tab.goto((folder / "index.html").as_uri())
+    expect(tab.get_by_text("put the folder on a web server, or publish with --single")).to_be_visible()
+    tab.route("**/model.bin*", lambda route: route.fulfill(status=404))
+    tab.goto(served)
+    expect(tab.get_by_text("The model could not be loaded; check your connection")).to_be_visible()
+    tab.close()

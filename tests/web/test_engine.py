@@ -15,7 +15,6 @@ import torch
 
 from headlight import checkpoints, folders
 from headlight.corpora.corpora import open_split
-from headlight.web import publish
 from headlight.web.model_file import in_bits, model_bytes, round_weights
 from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer import Translator
@@ -176,12 +175,6 @@ def test_other_architectures_and_tokenizers_are_refused() -> None:
     checkpoint.target_tokenizer = checkpoint.target_tokenizer.of_size(500)  # rows without tokens
     with pytest.raises(ValueError, match="tokenizer"):
         model_bytes(checkpoint, {})
-
-
-def test_a_page_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publish, "LARGEST_FILE", 100_000)
-    with pytest.raises(ValueError, match=r"The page with reverse has 0\.\d MB"):
-        publish.single_page("reverse")
 
 
 def test_every_model_that_ships_can_be_published() -> None:
