@@ -72,14 +72,14 @@ def write_folder(name: str | Path, folder: str | Path) -> int:
         raise ValueError(f"{short(folder)} has other files in it; name a folder that is new or empty.")
     title, models = _models(name)
     folder.mkdir(parents=True, exist_ok=True)
-    for block in folder.glob("model*.bin"):
-        if block.stem not in models:
-            block.unlink()
+    for stale in folder.glob("model*.bin"):
+        if stale.stem not in models:
+            stale.unlink()
     for block, data in models.items():
         write_bytes(folder / f"{block}.bin", data)
     # The digest makes a browser load the file again once it is another.
     files = {block: f"{block}.bin?{hashlib.sha256(data).hexdigest()[:12]}" for block, data in models.items()}
-    page = _document(title, files)
+    page = _document(title, dict(files))
     write_text(folder / "index.html", page)
     return len(page.encode()) + sum(map(len, models.values()))
 
