@@ -145,6 +145,24 @@ def test_an_address_that_says_nonsense(tab: Page, file: Path) -> None:
     expect(tab.get_by_text("1 head is off")).to_be_visible()  # of those that the address names, the model has one
 
 
+@pytest.mark.parametrize("part", ["picture", "sentence"])
+def test_within_another_page_it_shows_a_part_of_itself(tab: Page, file: Path, part: str) -> None:
+    show(tab, file, f"text={TEXT}&layer=1&head=1&embed={part}&theme=dark")
+    expect(tab.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(tab.get_by_role("heading", name="Headlight")).to_be_hidden()
+    expect(tab.get_by_role("radio", name="Step by step")).to_be_hidden()
+    expect(tab.get_by_label("Type a sentence in English")).to_be_visible(visible=part == "sentence")
+    tab.locator(".thumb").nth(5).click()
+    assert tab.url.endswith(f"&layer=2&head=2&embed={part}&theme=dark")
+    whole = tab.get_by_role("link", name="Open as a page of its own")
+    assert str(whole.get_attribute("href")).endswith("&layer=2&head=2")
+    # The page around it changes its theme, and names another sentence.
+    tab.evaluate("location.hash = location.hash.replace('dark', 'light')")
+    expect(tab.locator("html")).to_have_attribute("data-theme", "light")
+    tab.evaluate(f"location.hash = 'text={'cat ' * 190}&embed={part}'")
+    expect(tab.get_by_text("this model reads at most 64")).to_be_visible()
+
+
 def test_it_fits_a_phone(tab: Page, file: Path) -> None:
     tab.set_viewport_size({"width": 390, "height": 844})
     show(tab, file, f"text={TEXT}")

@@ -180,6 +180,7 @@ function idsThrough({ nodes, candidates }, answer, id) {
 
 // ---- what the address says ---------------------------------------------------------------------------
 
+const EMBEDDED = ["picture", "sentence"]; // what a page within another page shows of itself
 const CHANGE = /^(encoder|decoder|cross)\.(\d{1,3})\.(\d{1,3})$/;
 
 // As the app spells it (ui/attention/view.py, ui/decoding/view.py), behind "#"; `page` stands in the app's path.
@@ -197,6 +198,8 @@ function readAddress() {
     lesson: query.get("lesson"),
     step: query.get("step"),
     done: query.get("done"),
+    embed: EMBEDDED.includes(query.get("embed")) ? query.get("embed") : null,
+    theme: ["light", "dark"].includes(query.get("theme")) ? query.get("theme") : null,
     size:
       query.get("strategy") === "greedy"
         ? 1
@@ -251,9 +254,10 @@ class App {
     this.theme.onclick = () => this.light(document.documentElement.dataset.theme === "dark");
     const turned = el("nav", { class: "hl pages", "aria-label": "Pages" }, this.pages.node);
     this.typed = this.sentence();
-    body.append(this.top(), this.typed, turned, this.place, this.foot());
+    this.whole = el("a", { class: "whole", target: "_blank", rel: "noopener" }, "Open as a page of its own");
+    body.append(this.top(), this.typed, turned, this.place, this.whole, this.foot());
     this.turned();
-    this.light(!matchMedia("(prefers-color-scheme: dark)").matches);
+    this.frame();
     this.input.oninput = () => {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.ask(), 350);
@@ -284,6 +288,17 @@ class App {
 
   foot() {
     return (this.about = el("footer", {}));
+  }
+
+  // As the address has it: the whole page or a part of it, in the theme of what stands around it or of the browser.
+  frame() {
+    const { embed, theme } = this.view,
+      light = !matchMedia("(prefers-color-scheme: dark)").matches;
+    if (embed) document.body.dataset.embed = embed;
+    else delete document.body.dataset.embed;
+    this.whole.hidden = !embed;
+    this.whole.href = `#${this.link()}`;
+    if (theme || !this.facts) this.light(theme ? theme === "light" : light);
   }
 
   light(light) {
@@ -582,12 +597,12 @@ class App {
     this.heads.replaceChildren(one, ...this.headsOff());
   }
 
-  address() {
+  // A link to what is shown, as the app spells it.
+  link() {
     const { text, kind, layer, head, off, page, size, lesson, step } = this.view;
     if (page === "lessons") {
       const named = Object.entries({ page, lesson, step }).filter(([, value]) => value);
-      history.replaceState(null, "", `#${new URLSearchParams(named)}`);
-      return;
+      return new URLSearchParams(named);
     }
     const query = new URLSearchParams({ text: text ?? this.input.value });
     if (kind !== "cross") query.set("kind", kind);
@@ -597,6 +612,15 @@ class App {
     if (page === "decoding") query.set("page", page);
     if (page === "decoding" && size === 1) query.set("strategy", "greedy");
     else if (page === "decoding") query.set("size", String(size));
+    return query;
+  }
+
+  address() {
+    const query = this.link(),
+      { embed, theme } = this.view;
+    this.whole.href = `#${query}`;
+    if (embed) query.set("embed", embed);
+    if (embed && theme) query.set("theme", theme);
     history.replaceState(null, "", `#${query}`);
   }
 
@@ -608,6 +632,7 @@ class App {
     if (this.view.page !== "lessons") Object.assign(this.view, { lesson, step }); // to go on with
     this.view.off = this.view.off.filter(change => this.exists(change));
     this.input.value = this.view.text ?? this.input.value;
+    this.frame();
     if (this.view.page === "lessons") this.show();
     else this.ask();
   }
