@@ -7,7 +7,9 @@ Attention glows out of the dark or lies as ink on paper: 0 is the page's backgro
 falls) all the way, so the scales read in grey and to colour-blind eyes.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -77,9 +79,22 @@ def theme_named(name: str) -> Theme:
     return THEMES[name]
 
 
+def shades(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Return the place of each value in a table of 256 colours that runs from `low` to `high`."""
+    return np.rint(255 * np.clip((values - low) / (high - low), 0, 1)).astype(int)
+
+
+def hexadecimal(rgb: Iterable[int]) -> str:
+    """Return a colour of `lookup` as "#rrggbb"."""
+    return "#" + "".join(f"{channel:02x}" for channel in rgb)
+
+
+@cache
 def lookup(scale: tuple[str, ...], steps: int = 256) -> np.ndarray:
     """A scale as a table of uint8 RGB rows [steps, 3], from its first colour to its last."""
     stops = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in scale])
     at = np.linspace(0, len(scale) - 1, steps)
     channels = [np.interp(at, np.arange(len(scale)), channel) for channel in stops.T]
-    return np.rint(np.stack(channels, axis=1)).astype(np.uint8)
+    table = np.rint(np.stack(channels, axis=1)).astype(np.uint8)
+    table.setflags(write=False)
+    return table

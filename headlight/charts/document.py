@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from headlight.charts.colours import Theme
+from headlight.charts.colours import theme_named
 from headlight.charts.direction import isolated, runs_left
 from headlight.charts.labels import FONT_SIZE, width, wrapped
 
@@ -25,13 +26,20 @@ _INSIDE = {
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def document(
-    drawing: Sequence[str], size: tuple[float, float], title: str, facts: Mapping[str, str], look: Theme
-) -> str:
-    """The elements of `drawing`, which take `size` (width, height) pixels, under their title and facts.
+class Drawing(NamedTuple):
+    """Elements of an SVG and their size (width, height) in pixels; `says` is the picture in a sentence."""
+
+    elements: Sequence[str]
+    size: tuple[float, float]
+    says: str = ""
+
+
+def document(drawing: Drawing, title: str, facts: Mapping[str, str], theme: str) -> str:
+    """The drawing under its title and facts, as a file of its own.
 
     `facts` are names to texts, such as the model and the sentence; long ones are broken into lines.
     """
+    look, size = theme_named(theme), drawing.size
     room = max(size[0], _NARROWEST)
     heading = [(line, _TITLE, look.text) for line in wrapped(title, room * 0.94, _TITLE)]  # 0.94: it is bold
     told = [f"{name}: {isolated(text)}" for name, text in facts.items()]
@@ -43,14 +51,11 @@ def document(
     parts, y = [], float(_MARGIN)
     for line, font_size, colour in heading:
         y += font_size * 1.4
-        weight = ' font-weight="600"' if font_size == _TITLE else ""
-        parts.append(
-            f'<text x="{_MARGIN}" y="{y - 0.4 * font_size:.1f}" font-size="{font_size}"{weight} fill="{colour}"'
-            f"{anchored(line)}>{text_of(line)}</text>"
-        )
+        weight = 600 if font_size == _TITLE else 400
+        parts.append(text_element((_MARGIN, y - 0.4 * font_size), line, colour, font_size, weight=weight))
     y += _MARGIN
     across, down = room + 2 * _MARGIN, y + size[1] + _MARGIN
-    whole = "\n".join([*parts, f'<g transform="translate({_MARGIN} {y:.1f})">', *drawing, "</g>"])
+    whole = "\n".join([*parts, f'<g transform="translate({_MARGIN} {y:.1f})">', *drawing.elements, "</g>"])
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{across:.0f}" height="{down:.0f}" '
@@ -62,6 +67,33 @@ def document(
             whole,
             "</svg>\n",
         ]
+    )
+
+
+def inline(drawing: Drawing) -> str:
+    """The drawing as an element of a page, which it may fill up to its own width."""
+    across, down = drawing.size
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across:.0f} {down:.0f}" width="{across:.0f}" '
+        f'height="{down:.0f}" font-size="{FONT_SIZE}">{"".join(drawing.elements)}</svg>'
+    )
+
+
+def text_element(
+    at: tuple[float, float],
+    text: str,
+    colour: str,
+    size: float = FONT_SIZE,
+    *,
+    anchor: str = "start",
+    weight: int = 400,
+    sentence: bool = False,
+) -> str:
+    """A text at a point (x, y) of its baseline; see `anchored` for `anchor` and `sentence`."""
+    bold = f' font-weight="{weight}"' if weight != 400 else ""
+    return (
+        f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" font-size="{size:g}"{anchored(text, anchor, sentence)}{bold} '
+        f'fill="{colour}">{text_of(text)}</text>'
     )
 
 

@@ -5,13 +5,12 @@ import zlib
 
 import numpy as np
 
-from headlight.charts.colours import lookup
+from headlight.charts.colours import lookup, shades
 
 
 def png(values: np.ndarray, scale: tuple[str, ...], low: float, high: float) -> bytes:
     """`values` [rows, columns] as a PNG, coloured by `scale` (as in a `Theme`) from `low` to `high`."""
-    shades = np.rint(255 * np.clip((values - low) / (high - low), 0, 1)).astype(int)
-    pixels = lookup(scale)[shades]
+    pixels = lookup(scale)[shades(values, low, high)]
     rows, columns = values.shape
     lines = b"".join(b"\0" + line.tobytes() for line in pixels)  # 0: the line is not filtered
     header = struct.pack(">IIBBBBB", columns, rows, 8, 2, 0, 0, 0)  # 8 bits of red, green and blue

@@ -12,9 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from headlight.charts.colours import Theme, lookup, theme_named
+from headlight.charts.colours import Theme, hexadecimal, lookup, shades, theme_named
 from headlight.charts.direction import right_to_left
-from headlight.charts.document import anchored, document, text_of, text_width
+from headlight.charts.document import Drawing, anchored, document, text_element, text_of, text_width
 from headlight.charts.heatmap import SCALES, scaled
 from transformer.yielding import yield_turn
 
@@ -62,7 +62,7 @@ class Colours:
         """[..., Q, K] as places in a table of 256 colours."""
         low, high = self.ends
         shown = weights if self.signed else scaled(weights, self.scale)
-        return np.rint(255 * np.clip((shown - low) / (high - low), 0, 1)).astype(int)
+        return shades(shown, low, high)
 
     def steps(self, look: Theme) -> tuple[str, ...]:
         return look.diverging if self.signed else look.sequential
@@ -86,16 +86,16 @@ def patterns_svg(
     parts, width, y = [], 0.0, 0.0
     for block in blocks:
         grid = _Grid(block, cell, colours, look)
-        heading = _text(0, y + 14, block.name, look.text, weight=600) if len(blocks) > 1 else ""
+        heading = text_element((0, y + 14), block.name, look.text, weight=600) if len(blocks) > 1 else ""
         y += 28 if heading else 0
         parts += [heading, f'<g transform="translate(0 {y:.1f})">', *grid.elements(), "</g>"]
         width, y = max(width, grid.width), y + grid.height + 24
     parts += [f'<g transform="translate(0 {y:.1f})">', *_bar(colours, look)]
     if any(block.masked.any() for block in blocks):
         sample = f'<rect width="14" height="14" fill="{look.field}"/><path d="M0 14L14 0" stroke="{look.hatch}"/>'
-        words = _text(20, 12, "masked: this key comes later", look.muted, 12)
+        words = text_element((20, 12), "masked: this key comes later", look.muted, 12)
         parts.append(f'<g transform="translate({_BAR + 40} 8)">{sample}{words}</g>')
-    return document([*parts, "</g>"], (max(width, _BAR + 240), y + 44), title, facts, look)
+    return document(Drawing([*parts, "</g>"], (max(width, _BAR + 240), y + 44)), title, facts, theme)
 
 
 def _across(block: HeadBlock) -> int:
@@ -211,7 +211,7 @@ class _Grid:
                     path = f"M{x + column * side:g} {y + row * side:g}h{across}v{side}h-{across}z"
                     paths.setdefault(shade, []).append(path)
         return [
-            f'<path class="cells" fill="#{"".join(f"{channel:02x}" for channel in table[shade])}" d="{"".join(path)}"/>'
+            f'<path class="cells" fill="{hexadecimal(table[shade])}" d="{"".join(path)}"/>'
             for shade, path in sorted(paths.items())
         ]
 
@@ -232,9 +232,9 @@ class _Grid:
                 f'<rect x="{x:g}" y="{y:g}" width="{across}" height="{down}" fill="none" stroke="{look.line}"/>'
             )
             if not self.block.weights[layer, head].any() and not self.colours.signed:
-                parts.append(_text(x + across / 2, y + down / 2 + 4, "off", look.muted, 12, anchor="middle"))
+                parts.append(text_element((x + across / 2, y + down / 2 + 4), "off", look.muted, 12, anchor="middle"))
             if not layer and self.heads > 1:
-                parts.append(_text(x + across / 2, 13, f"head {head + 1}", look.text, 12, anchor="middle"))
+                parts.append(text_element((x + across / 2, 13), f"head {head + 1}", look.text, 12, anchor="middle"))
             if not head and self.layers > 1:
                 parts.append(_upright(_LINE + 13, y + down / 2, f"layer {layer + 1}", look.text))
         return parts
@@ -247,13 +247,13 @@ class _Grid:
         if reads:
             columns.append((reads_end, reads, self.look.muted))
             for x, word in ((writes_end, "writes"), (reads_end, "reads")):
-                parts.append(_text(x, self.top - 8, word, self.look.muted, self.size, anchor="end"))
+                parts.append(text_element((x, self.top - 8), word, self.look.muted, self.size, anchor="end"))
         for layer in range(self.layers):
             y = self.corner(layer, 0)[1]
             for x, tokens, colour in columns:
                 for place, label in self.labels(tokens):
                     at = y + (place + 0.5) * self.cell + self.size * 0.34
-                    parts.append(_text(x, at, label, colour, self.size, anchor="end", sentence=sentence))
+                    parts.append(text_element((x, at), label, colour, self.size, anchor="end", sentence=sentence))
         return parts
 
     def _columns(self) -> list[str]:
@@ -279,7 +279,7 @@ class _Grid:
             note += f"; one token in {self.joined * self.every} is labelled"
         middle = (self.left + self.width - _LINE) / 2
         return [
-            _text(middle, self.height - 6, f"looks at (key){note}", self.look.muted, 12, anchor="middle"),
+            text_element((middle, self.height - 6), f"looks at (key){note}", self.look.muted, 12, anchor="middle"),
             _upright(13, (self.top + self.below) / 2, "token that looks (query)", self.look.muted),
         ]
 
@@ -299,33 +299,14 @@ def _bar(colours: Colours, look: Theme) -> list[str]:
     steps, (low, high) = colours.steps(look), colours.ends
     stops = "".join(f'<stop offset="{i / (len(steps) - 1):g}" stop-color="{step}"/>' for i, step in enumerate(steps))
     ticks = "".join(
-        _text(_BAR * at, 36, f"{low + at * (high - low):.3g}".replace("-", "−"), look.muted, 12, anchor=anchor)
+        text_element((_BAR * at, 36), f"{low + at * (high - low):.3g}".replace("-", "−"), look.muted, 12, anchor=anchor)
         for at, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end"))
     )
     return [
         f'<defs><linearGradient id="bar">{stops}</linearGradient></defs>',
-        _text(0, 6, colours.title, look.muted, 12),
+        text_element((0, 6), colours.title, look.muted, 12),
         f'<rect y="12" width="{_BAR}" height="10" fill="url(#bar)" stroke="{look.line}"/>{ticks}',
     ]
-
-
-def _text(
-    x: float,
-    y: float,
-    text: str,
-    colour: str,
-    size: float = 14,
-    *,
-    anchor: str = "start",
-    weight: int = 400,
-    sentence: bool = False,
-) -> str:
-    """`sentence` says whether that of a token runs to the left."""
-    bold = f' font-weight="{weight}"' if weight != 400 else ""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}"{anchored(text, anchor, sentence)}{bold} '
-        f'fill="{colour}">{text_of(text)}</text>'
-    )
 
 
 def _upright(x: float, y: float, text: str, colour: str) -> str:

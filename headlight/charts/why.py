@@ -1,31 +1,24 @@
 """Pictures of why a word was written: shares in rows, a waterfall, maps of heads, and bars of agreement, as SVG.
 
-A `Drawing` stands on the page as it is, and in a document (`drawing_svg`) under its title and facts. What can be chosen
-in it carries a `data-pick`.
+What can be chosen in a picture carries a `data-pick`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from headlight.charts.colours import LESS, MORE, Theme, lookup, theme_named
-from headlight.charts.document import anchored, document, text_of
-from headlight.charts.labels import cut, width
+from headlight.charts.colours import LESS, MORE, Theme, hexadecimal, lookup, shades, theme_named
+from headlight.charts.document import Drawing, text_element, text_of
+from headlight.charts.labels import FONT_SIZE, cut, width
 from headlight.formatting import minus, signed
 
-SMALL, PLAIN = 13, 14  # font sizes
+SMALL, PLAIN = 13, FONT_SIZE  # font sizes
 _ROW, _CELL, _GAP = 24, 34, 22  # heights of a row and a cell, and the room between two maps
-
-
-class Drawing(NamedTuple):
-    """Elements of an SVG and their size in pixels; `says` is the picture in a sentence."""
-
-    elements: list[str]
-    size: tuple[float, float]
-    says: str
+_text = partial(text_element, size=SMALL)
 
 
 class BarGroup(NamedTuple):
@@ -56,18 +49,23 @@ class Map(NamedTuple):
     picks: Sequence[Sequence[str]] | None = None
 
 
-def drawing_svg(drawing: Drawing, title: str, facts: Mapping[str, str], theme: str) -> str:
-    """As a document that says by itself what it shows."""
-    return document(drawing.elements, drawing.size, title, facts, theme_named(theme))
+class MapScale(NamedTuple):
+    """Colours from 0 to `limit`, or from -`limit` where they are `diverging`; `ends` are the words at both."""
 
+    limit: float
+    ends: tuple[str, str]
+    diverging: bool = False
+    percent: bool = False  # whether the numbers are shares, which are written as per cent
 
-def inline_svg(drawing: Drawing) -> str:
-    """As an element of a page, which it may fill up to its own width."""
-    across, down = drawing.size
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across:.0f} {down:.0f}" width="{across:.0f}" '
-        f'height="{down:.0f}" font-size="{PLAIN}">{"".join(drawing.elements)}</svg>'
-    )
+    def table(self, look: Theme) -> np.ndarray:
+        """The colours, [256, 3]."""
+        return lookup(look.diverging if self.diverging else look.sequential)
+
+    def written(self, value: float) -> str:
+        """A number in its cell."""
+        if np.isnan(value):
+            return "–"
+        return minus(f"{round(100 * value)}") if self.percent else signed(value, plus=True, decimals=2)
 
 
 def shares(
@@ -86,33 +84,33 @@ def shares(
     furthest = max([1e-9, *(float(np.max(one.left_out, initial=0.0)) for one in groups if one.left_out is not None)])
     decimals = min(5, max(2, 1 - int(np.floor(np.log10(furthest)))))  # two digits of the largest, where it is small
     parts = [
-        _text(lefts[0], 14, names[0], look.text, weight=600),
-        _text(lefts[1], 14, names[1], look.text, weight=600),
-        _text(across, 14, "left out", look.text, anchor="end", weight=600),
+        _text((lefts[0], 14), names[0], look.text, weight=600),
+        _text((lefts[1], 14), names[1], look.text, weight=600),
+        _text((across, 14), "left out", look.text, anchor="end", weight=600),
     ]
     y = 24.0
     for group in groups:
         sums = [float(np.sum(part)) for part in (group.first, group.second)]
-        parts.append(_text(0, y + 16, _cut(group.name, room - 6), look.text, weight=600))
-        parts += [_text(left, y + 16, f"Σ {total:.2f}", look.muted) for left, total in zip(lefts, sums, strict=True)]
+        parts.append(_text((0, y + 16), _cut(group.name, room - 6), look.text, weight=600))
+        parts += [_text((left, y + 16), f"Σ {total:.2f}", look.muted) for left, total in zip(lefts, sums, strict=True)]
         y += _ROW
         shown, rest = _chosen(group, least, largest[1], furthest)
         points: list[tuple[float, float]] = []
         for at in shown:
             middle = y + _ROW / 2
-            parts.append(_text(0, middle + 5, _cut(group.labels[at], room - 6), look.text))
+            parts.append(_text((0, middle + 5), _cut(group.labels[at], room - 6), look.text))
             for left, values, most, colour in zip(
                 lefts, (group.first, group.second), largest, (_soft(look), look.accent), strict=True
             ):
                 parts.append(_bar(left, middle - 6, max(1.0, bar * float(values[at]) / most), 12, colour))
             if group.left_out is not None:
                 cost = float(group.left_out[at])
-                parts.append(_text(across, middle + 5, signed(cost, decimals=decimals), look.text, anchor="end"))
+                parts.append(_text((across, middle + 5), signed(cost, decimals=decimals), look.text, anchor="end"))
                 points.append((max(0.0, cost) / furthest, middle))
             y += _ROW
         if rest:
             middle = y + _ROW / 2
-            parts.append(_text(0, middle + 5, f"{len(rest)} others", look.muted))
+            parts.append(_text((0, middle + 5), f"{len(rest)} others", look.muted))
             for left, values, most in zip(lefts, (group.first, group.second), largest, strict=True):
                 size = min(1.0, float(np.sum(np.asarray(values)[rest])) / most)
                 parts.append(_bar(left, middle - 5, max(1.0, bar * size), 10, "none", look.muted))
@@ -121,7 +119,7 @@ def shares(
         y += 8
     parts += [f'<path d="M{left - 0.5:.1f} 26V{y - 8:.1f}" stroke="{look.line}"/>' for left in lefts]
     parts.append(_line([(0, y + 8), (22, y + 8)], look))
-    parts.append(_text(30, y + 13, "change when the token is left out, nats", look.muted))
+    parts.append(_text((30, y + 13), "change when the token is left out, nats", look.muted))
     first = max(range(len(groups[0].labels)), key=lambda at: float(groups[0].second[at]))
     says = f"{names[0]} and {names[1]} of every token; the largest {names[1]} is {groups[0].labels[first]}."
     return Drawing(parts, (across, y + 22), says)
@@ -168,16 +166,16 @@ def waterfall(
     def x(value: float) -> float:
         return left + (value - low) * scale
 
-    parts = [_text(min(x(0) + 6, across - 120), 12, f"towards {cut(towards, 100)} →", look.muted)]
+    parts = [_text((min(x(0) + 6, across - 120), 12), f"towards {cut(towards, 100)} →", look.muted)]
     y = 22.0
     parts.append(f'<path d="M{x(0):.1f} 0V{y + 30 * len(rows) + 32:.1f}" stroke="{look.line}"/>')
     for at, (name, start, value, inner) in enumerate(rows):
         middle, size = y + 15, 9 if inner else 18
         colour = MORE if value >= 0 else LESS
-        parts.append(_text(22 if inner else 0, middle + 5, name, look.muted if inner else look.text))
+        parts.append(_text((22 if inner else 0, middle + 5), name, look.muted if inner else look.text))
         box = _bar(x(min(start, start + value)), middle - size / 2, max(1.5, abs(value) * scale), size, colour)
         parts.append(box)
-        parts.append(_text(across, middle + 5, signed(value, plus=True, decimals=2), look.text, anchor="end"))
+        parts.append(_text((across, middle + 5), signed(value, plus=True, decimals=2), look.text, anchor="end"))
         if not inner and (after := next((i for i, row in enumerate(rows) if i > at and not row[3]), len(rows))):
             below = y + 30 * (after - at) + 7
             parts.append(
@@ -186,9 +184,9 @@ def waterfall(
             )
         y += 30
     parts.append(f'<path d="M0 {y + 0.5}H{across}" stroke="{look.line}"/>')
-    parts.append(_text(0, y + 21, total_name, look.text, weight=600))
+    parts.append(_text((0, y + 21), total_name, look.text, weight=600))
     parts.append(_bar(x(min(0.0, total)), y + 7, max(1.5, abs(total) * scale), 18, look.text))
-    parts.append(_text(across, y + 21, signed(total, plus=True, decimals=2), look.text, anchor="end", weight=600))
+    parts.append(_text((across, y + 21), signed(total, plus=True, decimals=2), look.text, anchor="end", weight=600))
     told = ", ".join(f"{effect.name} {signed(effect.value, plus=True, decimals=2)}" for effect in effects)
     together = f"together {signed(total, plus=True, decimals=2)} towards {towards}"
     return Drawing(parts, (across, y + 32), f"{told}; {together}.")
@@ -197,23 +195,18 @@ def waterfall(
 def maps(
     grids: Sequence[Map],
     theme: str,
+    scale: MapScale,
     *,
-    ends: tuple[str, str],
-    limit: float,
-    diverging: bool,
     chosen: Sequence[str] = (),
     across: int = 440,
     cell: float = 42.0,
-    percent: bool = False,
 ) -> Drawing:
     """Grids of coloured cells with their numbers, side by side as far as the width allows, over one scale.
 
-    Colours end at `limit`, and begin at 0, or at -`limit` where `diverging`; `ends` are the words at both.
     Cells whose pick is among `chosen` are outlined, and are `cell` pixels wide where there is room. Grids with the same
     rows that stand side by side have one set of labels.
     """
     look = theme_named(theme)
-    table = lookup(look.diverging if diverging else look.sequential)
     named = min(120.0, max(width(row) for grid in grids for row in grid.rows)) * SMALL / PLAIN + 12
     parts: list[str] = []
     outlines: list[str] = []
@@ -230,26 +223,26 @@ def maps(
         slanted = long > cell + 6
         top = 20 + (min(90.0, long) * 0.71 + 8 if slanted else 20)
         before = grid.rows
-        parts.append(_text(x + label, y + 14, grid.name, look.text, weight=600))
+        parts.append(_text((x + label, y + 14), grid.name, look.text, weight=600))
         for column, name in enumerate(grid.columns):
             middle, at = x + label + (column + 0.5) * cell, y + top - 6
             if slanted:
                 parts.append(
                     f'<g transform="translate({middle:.1f} {at:.1f}) rotate(-45)">'
-                    f"{_text(0, 0, cut(name, 90), look.muted)}</g>"
+                    f"{_text((0, 0), cut(name, 90), look.muted)}</g>"
                 )
             else:
-                parts.append(_text(middle, at, name, look.muted, anchor="middle"))
+                parts.append(_text((middle, at), name, look.muted, anchor="middle"))
         for row, name in enumerate(grid.rows):
             if label:
-                parts.append(_text(x, y + top + row * (_CELL + 2) + 21, _cut(name, 110.0), look.muted))
+                parts.append(_text((x, y + top + row * (_CELL + 2) + 21), _cut(name, 110.0), look.muted))
             for column in range(columns):
                 value = float(grid.values[row, column])
                 pick = "" if grid.picks is None else grid.picks[row][column]
                 box = (x + label + column * cell + 1, y + top + row * (_CELL + 2), cell - 2, _CELL)
                 place = f"{grid.name} {grid.columns[column]}".strip()
-                told = f"{place}, {name}: {_number(value, percent)}{' %' if percent else ''}"
-                parts += _cell(box, value, limit, table, diverging, look, _number(value, percent), pick, told)
+                told = f"{place}, {name}: {scale.written(value)}{' %' if scale.percent else ''}"
+                parts.append(_cell(box, value, scale, look, pick, told))
                 if pick and pick in chosen:
                     outlines.append(
                         f'<rect x="{box[0] - 2:.1f}" y="{box[1] - 2:.1f}" width="{box[2] + 4:.1f}" '
@@ -260,24 +253,24 @@ def maps(
         x += label + wide + _GAP
         reach = max(reach, x - _GAP)
     y += tall + 14
-    stops = "".join(
-        f'<rect x="{i * 8}" width="8.5" height="8" fill="{_hex(table[round(i * 255 / 11)])}"/>' for i in range(12)
-    )
+    colours = map(hexadecimal, scale.table(look)[np.rint(np.linspace(0, 255, 12)).astype(int)])
+    stops = "".join(f'<rect x="{i * 8}" width="8.5" height="8" fill="{fill}"/>' for i, fill in enumerate(colours))
+    ends = scale.ends
     room, rest = (width(end) * SMALL / PLAIN for end in ends)
     broken = room + 112 + rest > across  # into two lines, the second word under the bar
     left, line = (0.0, y + 29) if broken else (room + 112, y + 9)
-    parts.append(_text(0, y + 9, ends[0], look.muted))
+    parts.append(_text((0, y + 9), ends[0], look.muted))
     parts.append(f'<g transform="translate({room + 8:.1f} {y + 1:.1f})">{stops}</g>')
-    parts.append(_text(left, line, ends[1], look.muted))
+    parts.append(_text((left, line), ends[1], look.muted))
     reach, y = max(reach, left + rest, room + 108), line - 9
-    return Drawing([*parts, *outlines], (max(reach, min(across, 320)) + 3, y + 18), _largest(grids, percent))
+    return Drawing([*parts, *outlines], (max(reach, min(across, 320)) + 3, y + 18), _largest(grids, scale))
 
 
-def _largest(grids: Sequence[Map], percent: bool) -> str:
+def _largest(grids: Sequence[Map], scale: MapScale) -> str:
     known = [grid for grid in grids if not np.isnan(grid.values).all()]
     grid = max(known, key=lambda one: float(np.nanmax(np.abs(one.values))))
     row, column = divmod(int(np.nanargmax(np.abs(grid.values))), grid.values.shape[1])
-    value = _number(float(grid.values[row, column]), percent)
+    value = scale.written(float(grid.values[row, column]))
     return f"The largest number is {value}: {grid.name} {grid.columns[column]}, {grid.rows[row]}."
 
 
@@ -297,55 +290,37 @@ def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, largest: float =
     for at, (name, value, text) in enumerate(rows):
         middle = (28.0 + above) * at + above + 14
         full = room * min(1.0, max(0.0, np.nan_to_num(value)) / largest)
-        parts.append(_text(0, middle - above + 5, _cut(name, cut_at), look.text, weight=600 if at == 0 else 0))
+        parts.append(_text((0, middle - above + 5), _cut(name, cut_at), look.text, weight=600 if at == 0 else 400))
         parts.append(_bar(left, middle - 4, room, 8, look.line))
         if full:
             parts.append(_bar(left, middle - 4, full, 8, look.accent if at == 0 else look.sequential[2]))
-        parts.append(_text(across, middle + 5, text, look.text, anchor="end"))
+        parts.append(_text((across, middle + 5), text, look.text, anchor="end"))
     told = "; ".join(f"{name} {text}" for name, _, text in rows)
     return Drawing(parts, (across, (28.0 + above) * len(rows)), f"{told}.")
 
 
-def _number(value: float, percent: bool) -> str:
-    if np.isnan(value):
-        return "–"
-    return minus(f"{round(100 * value)}") if percent else signed(value, plus=True, decimals=2)
-
-
 def _cell(
-    box: tuple[float, float, float, float],
-    value: float,
-    limit: float,
-    table: np.ndarray,
-    diverging: bool,
-    look: Theme,
-    text: str,
-    pick: str,
-    told: str,
-) -> list[str]:
+    box: tuple[float, float, float, float], value: float, scale: MapScale, look: Theme, pick: str, told: str
+) -> str:
     left, top, wide, high = box
-    share = 0.0 if np.isnan(value) else value / limit
-    place = (share + 1) / 2 if diverging else share
-    rgb = table[round(255 * min(1.0, max(0.0, place)))]
+    share = 0.0 if np.isnan(value) else value / scale.limit
+    rgb = scale.table(look)[shades(np.array(share), -1.0 if scale.diverging else 0.0, 1.0)]
     light = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 143
     inks = theme_named("light").text, "#ffffff"
     ink = look.muted if abs(share) < 0.05 else inks[0] if light else inks[1]
     size = SMALL if wide >= 40 else 12  # no less: a projector enlarges it by half, to 18
-    number = _text(left + wide / 2, top + 21, text, ink, size, "middle") if wide >= 27 else ""
+    text = scale.written(value)
+    number = _text((left + wide / 2, top + 21), text, ink, size=size, anchor="middle") if wide >= 27 else ""
     given = f' data-pick="{text_of(pick)}" role="button" tabindex="0" aria-label="{_quoted(told)}"' if pick else ""
     rect = (
-        f'<rect x="{left:.1f}" y="{top:.1f}" width="{wide:.1f}" height="{high}" rx="5" fill="{_hex(rgb)}" '
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{wide:.1f}" height="{high}" rx="5" fill="{hexadecimal(rgb)}" '
         f'stroke="{look.line}" stroke-width="1"/>'
     )
-    return [f"<g{given}><title>{text_of(told)}</title>{rect}{number}</g>"]
+    return f"<g{given}><title>{text_of(told)}</title>{rect}{number}</g>"
 
 
 def _quoted(text: str) -> str:
     return text_of(text).replace('"', "&quot;")
-
-
-def _hex(rgb: np.ndarray) -> str:
-    return "#" + "".join(f"{int(part):02x}" for part in rgb)
 
 
 def _cut(text: str, room: float) -> str:
@@ -370,8 +345,3 @@ def _line(points: Sequence[tuple[float, float]], look: Theme) -> str:
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" fill="{look.text}" stroke="{look.background}"/>' for x, y in points
     )
     return f'<path d="M{path}" fill="none" stroke="{look.text}" stroke-width="1.4" opacity=".75"/>{dots}'
-
-
-def _text(x: float, y: float, text: str, colour: str, size: int = SMALL, anchor: str = "start", weight: int = 0) -> str:
-    given = anchored(text, anchor) + (f' font-weight="{weight}"' if weight else "")
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{colour}"{given}>{text_of(text)}</text>'

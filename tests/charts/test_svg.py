@@ -10,7 +10,7 @@ import pytest
 
 from headlight.charts import frame
 from headlight.charts.colours import THEMES, lookup
-from headlight.charts.document import document, fonts_of
+from headlight.charts.document import Drawing, document, fonts_of
 from headlight.charts.svg import Colours, HeadBlock, patterns_svg, strongest
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -135,7 +135,7 @@ def test_the_mark_of_a_space_is_drawn_by_a_font_inside() -> None:
     """The app's own, and only where it is needed."""
     face = 'font-family:"Headlight marks";src:url("data:font/ttf;base64,'
     marked, plain = (
-        document([f"<text>{text}</text>"], (10, 10), "Title", {}, THEMES["light"]) for text in ("\u2581red", "red")
+        document(Drawing([f"<text>{text}</text>"], (10, 10)), "Title", {}, "light") for text in ("\u2581red", "red")
     )
     assert face in marked and face not in plain
 

@@ -7,20 +7,21 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from headlight.charts.why import BarGroup, Drawing, Effect, Map, bars, drawing_svg, inline_svg, maps, shares, waterfall
+from headlight.charts.document import Drawing, document, inline
+from headlight.charts.why import BarGroup, Effect, Map, MapScale, bars, maps, shares, waterfall
 
 HOSTILE = '<b onclick="x">&"'
 
 
 def texts(drawing: Drawing) -> list[str]:
     """What is written in a picture; it must be XML, alone and as a document."""
-    ElementTree.fromstring(drawing_svg(drawing, HOSTILE, {HOSTILE: HOSTILE}, "dark"))
-    tree = ElementTree.fromstring(inline_svg(drawing))
+    ElementTree.fromstring(document(drawing, HOSTILE, {HOSTILE: HOSTILE}, "dark"))
+    tree = ElementTree.fromstring(inline(drawing))
     return [element.text or "" for element in tree.iter("{http://www.w3.org/2000/svg}text")]
 
 
 def widths(drawing: Drawing) -> list[float]:
-    tree = ElementTree.fromstring(inline_svg(drawing))
+    tree = ElementTree.fromstring(inline(drawing))
     return [float(rect.attrib["width"]) for rect in tree.iter("{http://www.w3.org/2000/svg}rect")]
 
 
@@ -60,12 +61,12 @@ def test_a_waterfall_ends_at_the_sum() -> None:
 
 def test_a_map_has_every_number_and_outlines_what_is_chosen() -> None:
     grid = Map("Cross", np.array([[0.5, -0.25], [np.nan, 1.0]]), ["1", "2"], ["1", "2"], [["a", "b"], ["c", "d"]])
-    drawing = maps([grid, grid], "dark", ends=("0", "100 %"), limit=1.0, diverging=False, chosen=["d"], percent=True)
+    drawing = maps([grid, grid], "dark", MapScale(1.0, ("0", "100 %"), percent=True), chosen=["d"])
     written = texts(drawing)
     assert [text for text in written if text in ("50", "−25", "–", "100")] == ["50", "−25", "–", "100"] * 2
     assert sum('stroke-width="2.5"' in element for element in drawing.elements) == 2
     assert "100: Cross 2, 2" in drawing.says
-    narrow = maps([grid, grid], "dark", ends=("0", "100 %"), limit=1.0, diverging=False, across=130)
+    narrow = maps([grid, grid], "dark", MapScale(1.0, ("0", "100 %")), across=130)
     assert narrow.size[0] < drawing.size[0] and narrow.size[1] > drawing.size[1]  # below each other
 
 

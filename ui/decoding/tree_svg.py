@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from headlight.charts.colours import Theme, theme_named
-from headlight.charts.document import anchored, document, text_of
+from headlight.charts.document import Drawing, anchored, document, text_element, text_of
 from headlight.charts.labels import cut, width
 from headlight.formatting import signed
 from transformer.decoding.tree import OUTCOMES, Outcome, Tree
@@ -57,15 +57,13 @@ def tree_svg(
         words.append(_word(labels[i], tree.nodes[i].outcome, x, y, boxes[i], look))
         if i:
             value = signed(getattr(tree.nodes[i], under))
-            words.append(
-                f'<text x="{x:.1f}" y="{y + 26}" text-anchor="middle" font-size="12" fill="{look.muted}">{value}</text>'
-            )
+            words.append(text_element((x, y + 26), value, look.muted, 12, anchor="middle"))
     y = _TOP + _LANE * (1 + max(lane[i] or 0 for i in shown))
     seen = {tree.nodes[i].outcome for i in shown}
     legend = _legend([outcome for outcome in OUTCOMES if outcome in seen], y, look)
     size = max(left[-1] + widths[-1], _LEGEND * len(seen)), y + 24
     numbers = {"Below each token": UNDER[under]}
-    return document([*edges, *words, *legend], size, title, {**facts, **numbers}, look)
+    return document(Drawing([*edges, *words, *legend], size), title, {**facts, **numbers}, theme)
 
 
 def _legend(outcomes: Sequence[Outcome], y: float, look: Theme) -> list[str]:
@@ -75,7 +73,7 @@ def _legend(outcomes: Sequence[Outcome], y: float, look: Theme) -> list[str]:
         x = place * _LEGEND
         parts += [
             f'<path fill="none" {_stroke(outcome, look)} d="M{x} {y + 8}h28"/>',
-            f'<text x="{x + 36}" y="{y + 12}" font-size="12" fill="{look.muted}">{FATES[outcome]}</text>',
+            text_element((x + 36, y + 12), FATES[outcome], look.muted, 12),
         ]
     return parts
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from headlight.charts.why import Drawing, inline_svg
+from headlight.charts.document import Drawing, inline
 from headlight.viewer.packing import pack
 from ui.viewer.component import component
 
@@ -51,7 +51,7 @@ def drawn(
             case {"of": str(of)} if on_pick is not None and of in there:
                 on_pick(of)
 
-    svgs = [{"svg": inline_svg(drawing), "across": drawing.size[0]} for drawing in drawings]
+    svgs = [{"svg": inline(drawing), "across": drawing.size[0]} for drawing in drawings]
     _DRAWING(data=pack({"drawn": svgs, "alt": drawings[0].says}, {}), key=key, on_pick_change=picked)
 
 

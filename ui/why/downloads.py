@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from headlight.charts.why import Drawing, drawing_svg
+from headlight.charts.document import Drawing, document
 from transformer import Trace, Translator
 from ui.why.components import Row
 from ui.widgets.download import csv_text
@@ -47,7 +47,7 @@ def export(
         picture = pictures[at]
         stem = file_stem(name, picture.title, trace.text)
         figure_buttons(
-            lambda theme: drawing_svg(picture.draw(theme, picture.across), picture.title, facts, theme),
+            lambda theme: document(picture.draw(theme, picture.across), picture.title, facts, theme),
             picture.title,
             facts,
             stem,

@@ -8,7 +8,8 @@ from urllib.parse import quote, urlencode
 
 import streamlit as st
 
-from headlight.charts.why import Drawing, bars
+from headlight.charts.document import Drawing
+from headlight.charts.why import bars
 from headlight.formatting import signed
 from transformer import Trace, Translator
 from ui.why.components import CLOSE, Row, check, drawn, table

@@ -10,7 +10,8 @@ import numpy as np
 import streamlit as st
 
 from headlight.analysis.why import ALTI, Agreement, MeasuredOrigins, agreements
-from headlight.charts.why import BarGroup, Drawing, bars, shares
+from headlight.charts.document import Drawing
+from headlight.charts.why import BarGroup, bars, shares
 from headlight.formatting import percent, signed
 from transformer import Trace, Translator
 from ui.state.view import bound, update

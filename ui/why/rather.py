@@ -11,7 +11,8 @@ import numpy as np
 import streamlit as st
 
 from headlight.analysis.why import Contrast
-from headlight.charts.why import Drawing, Effect, Map, maps, waterfall
+from headlight.charts.document import Drawing
+from headlight.charts.why import Effect, Map, MapScale, maps, waterfall
 from headlight.formatting import signed
 from transformer import Trace, Translator
 from ui.state.view import bound, update
@@ -201,7 +202,7 @@ def _heads(parts: Contrast, token: str, rival: str, here: tuple[str, int, int], 
     limit = max(1e-9, *(float(np.abs(grid.values).max()) for grid in grids))
     ends = f"{signed(-limit)} towards {rival}", f"towards {token} {signed(limit, plus=True)}"
     chosen = [" ".join(map(str, here))]
-    return maps(grids, theme, ends=ends, limit=limit, diverging=True, chosen=chosen, across=across, cell=35.0)
+    return maps(grids, theme, MapScale(limit, ends, diverging=True), chosen=chosen, across=across, cell=35.0)
 
 
 def _rows(parts: Contrast) -> list[Row]:

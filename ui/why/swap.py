@@ -9,7 +9,8 @@ import numpy as np
 import streamlit as st
 
 from headlight.analysis.sites import by_kind, kind_of
-from headlight.charts.why import Drawing, Map, bars, maps
+from headlight.charts.document import Drawing
+from headlight.charts.why import Map, MapScale, bars, maps
 from headlight.formatting import minus, plural, signed
 from transformer import Trace, Translator
 from transformer.taps import Site
@@ -29,6 +30,7 @@ from ui.widgets.terms import term
 from ui.widgets.text import literal
 
 KINDS: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
+RETURNS = MapScale(1.0, ("0", "100 % of the difference returns"), percent=True)
 LEAST = 1.0  # logits that the other sentence must change, for shares of them to say something
 
 
@@ -157,10 +159,7 @@ def _maps(shares: Mapping[Kind, np.ndarray], found: Swapped, theme: str, across:
         names = [f"layer {layer + 1}" for layer in range(layers)], [str(head + 1) for head in range(heads)]
         grids.append(Map(f"{KINDS[kind]}, head", values, *names, picks))
     chosen = [_pick(*at) for at in found.top]
-    ends = "0", "100 % of the difference returns"
-    drawing = maps(
-        grids, theme, ends=ends, limit=1.0, diverging=False, chosen=chosen, across=across, cell=38.0, percent=True
-    )
+    drawing = maps(grids, theme, RETURNS, chosen=chosen, across=across, cell=38.0)
     plain = [element.replace(' role="button" tabindex="0"', ' role="img"') for element in drawing.elements]
     return drawing._replace(elements=plain)
 
@@ -241,8 +240,7 @@ def _states(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, ins
         values = states[view.states].T  # a row for each token
         columns = ["emb.", *(str(layer) for layer in range(1, values.shape[1]))]
         grid = Map("after layer", values, list(labels[view.states]), columns)
-        ends = "0", "100 % of the difference returns"
-        return maps([grid], theme, ends=ends, limit=1.0, diverging=False, across=across, percent=True)
+        return maps([grid], theme, RETURNS, across=across)
 
     with opened:
         choose(view, "states", "Stack", names, hide_label=True)
