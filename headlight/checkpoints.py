@@ -47,7 +47,7 @@ def load(folder: str | Path) -> Checkpoint:
     if not os.path.isdir(folder):  # False also for what can be no name
         ship = ", ".join(folders.shipped()) or "missing"
         raise ValueError(f"There is no checkpoint folder {short(folder)}; the models that ship are {ship}.")
-    values = read_json(folder / native.CONFIG, native.LARGEST_FACTS)
+    values = read_json(folder / native.CONFIG, native.MAX_CONFIG_BYTES)
     if isinstance(values, dict) and "model_type" in values:
         raise ValueError(
             f"{short(folder)} is a Hugging Face model ({short(values['model_type'])}); import it first: "

@@ -109,7 +109,7 @@ def test_what_the_settings_name_is_reached_and_nothing_else_meanwhile(shown: Pat
     with socket.socket() as server, socket.socket() as one, socket.socket() as other:
         server.bind(("127.0.0.1", 0))
         server.listen()
-        with access.reaching():
+        with access.allow_network():
             one.connect(server.getsockname())
             with ThreadPoolExecutor(1) as threads, pytest.raises(PermissionError):
                 threads.submit(other.connect, server.getsockname()).result()
@@ -123,7 +123,7 @@ def test_only_the_store_of_classes_has_that_right() -> None:
     root = Path(access.__file__).parents[1]
     rooms = ("transformer", "ui", "pages", "server", "headlight")
     files = [file for room in rooms for file in (root / room).rglob("*.py")]
-    assert {file.name for file in files if "reaching(" in file.read_text()} == {"access.py", "shared.py"}
+    assert {file.name for file in files if "allow_network(" in file.read_text()} == {"access.py", "shared.py"}
 
 
 FOREIGN = {"model": {"type": "Unigram", "vocab": [["<unk>", 0.0], ["a", -1.0], ["b", -2.0]], "unk_id": 0}}
@@ -140,7 +140,7 @@ def test_a_trial_that_cannot_begin_is_reported(shown: Path, monkeypatch: pytest.
     monkeypatch.setattr(sys, "executable", str(shown / "python"))
     with pytest.raises(ValueError, match=r"no process could be started to try it in \(No such file or directory\); "):
         foreign.opened(FOREIGN)
-    monkeypatch.setattr(trial, "starting", lambda command: ThreadPoolExecutor())  # as if it had no such right
+    monkeypatch.setattr(trial, "allow_command", lambda command: ThreadPoolExecutor())  # as if it had no such right
     with pytest.raises(ValueError, match=r"no process could be started to try it in \(This is a public"):
         foreign.opened(FOREIGN)
 
@@ -152,8 +152,8 @@ def test_nothing_else_starts_while_a_tokenizer_is_tried(
     slow, began, command = tmp_path / "child.py", tmp_path / "began", []
     slow.write_text(f"import time; open({str(began)!r}, 'x').close(); time.sleep(2); print('tried', end='')")
     monkeypatch.setattr(trial, "_CHILD", slow)
-    real = trial.starting
-    monkeypatch.setattr(trial, "starting", lambda given: command.extend(given) or real(given))
+    real = trial.allow_command
+    monkeypatch.setattr(trial, "allow_command", lambda given: command.extend(given) or real(given))
 
     def refused(words: list[str]) -> None:
         with pytest.raises(PermissionError, match="public demonstration"):
@@ -185,8 +185,8 @@ def test_only_the_trial_has_that_right() -> None:
     files = [
         file for room in ("transformer", "headlight", "ui", "pages", "server") for file in (root / room).rglob("*.py")
     ]
-    assert {file.name for file in files if "access import starting" in file.read_text()} == {"trial.py"}
-    assert {file.name for file in files if "starting(" in file.read_text()} == {"access.py", "trial.py"}
+    assert {file.name for file in files if "access import allow_command" in file.read_text()} == {"trial.py"}
+    assert {file.name for file in files if "allow_command(" in file.read_text()} == {"access.py", "trial.py"}
 
 
 def test_an_aligner_with_a_program_of_its_own_counts_as_absent(shown: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.attention import MultiHeadAttention, attend
-from transformer.masks import no_later_keys, visible_keys
+from transformer.masks import look_ahead_mask, visible_keys
 from transformer.taps import InputRecorder, Recorder, Site
 
 SITE = Site("encoder", 0, "self")
@@ -36,7 +36,7 @@ def padding_mask(b: int, q: int, k: int) -> Tensor:
 
 
 def causal_mask(b: int, q: int, k: int) -> Tensor:
-    return no_later_keys(q, max(q, k), torch.device("cpu"))[:, -k:] if k >= q else any_mask(b, q, k)
+    return look_ahead_mask(q, max(q, k), torch.device("cpu"))[:, -k:] if k >= q else any_mask(b, q, k)
 
 
 def qkv(shape: tuple[int, ...], scale: float = 1.0) -> tuple[Tensor, Tensor, Tensor]:
@@ -166,7 +166,7 @@ def test_keys_that_are_visible() -> None:
 
 @pytest.mark.parametrize(("queries", "keys"), [(1, 1), (4, 4), (1, 6), (3, 6)])
 def test_no_key_is_later_than_its_query(queries: int, keys: int) -> None:
-    mask = no_later_keys(queries, keys, torch.device("cpu"))
+    mask = look_ahead_mask(queries, keys, torch.device("cpu"))
     for i in range(queries):
         for j in range(keys):
             assert mask[i, j].item() is (j <= keys - queries + i)

@@ -22,7 +22,7 @@ from headlight.importers.importing import examine
 from tests.small import small_checkpoint
 from transformer import Trace
 from transformer.files import open_regular, read_json
-from transformer.quoting import LONGEST, quoted, short
+from transformer.quoting import MAX_QUOTED_CHARACTERS, quoted, short
 from transformer.yielding import on_yield
 
 READERS: dict[str, Callable[[str], object]] = {
@@ -129,8 +129,8 @@ def test_whoever_leaves_ends_the_preview() -> None:
 
 def test_refusals_quote_so_much_and_no_more(tmp_path: Path) -> None:
     long = "x" * 5000
-    assert len(short(long)) == len(quoted(long)) == LONGEST and quoted("a") == "'a'"
-    assert len(quoted([long] * 1000)) <= LONGEST and len(quoted(10**4000)) <= LONGEST
+    assert len(short(long)) == len(quoted(long)) == MAX_QUOTED_CHARACTERS and quoted("a") == "'a'"
+    assert len(quoted([long] * 1000)) <= MAX_QUOTED_CHARACTERS and len(quoted(10**4000)) <= MAX_QUOTED_CHARACTERS
     asked = (lines, open_file, read_json, examine, Trace.load, lambda path: columns(f"{path}.tsv"), checkpoints.load)
     for ask in asked:
         with pytest.raises(ValueError) as refused:

@@ -19,13 +19,13 @@ from tests.small_run import finished_run
 from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig, StackConfig, TrainConfig
 from transformer.files import read_json
-from transformer.quoting import LONGEST, worded
+from transformer.quoting import MAX_QUOTED_CHARACTERS, error_message
 from transformer.tokenizers import Tokenizer
 
 NAME = 3000 * "y"
 DEEP = 1500 * "y/"
 SPACED = 1500 * "y "
-LONG = re.compile(rf"[y/ ]{{{LONGEST + 1}}}")  # of all that is given here
+LONG = re.compile(rf"[y/ ]{{{MAX_QUOTED_CHARACTERS + 1}}}")  # of all that is given here
 
 
 def assert_short(message: str) -> None:
@@ -99,7 +99,7 @@ def test_a_folder_of_runs_that_is_none_lists_none(capsys: pytest.CaptureFixture[
 FLAGS = [f"--{f.name.replace('_', '-')}" for kind in (ModelConfig, StackConfig, TrainConfig) for f in fields(kind)]
 
 
-@pytest.mark.parametrize("given", [NAME, SPACED, "--" + NAME, NAME[:LONGEST] + "'\\\n\"" + NAME])
+@pytest.mark.parametrize("given", [NAME, SPACED, "--" + NAME, NAME[:MAX_QUOTED_CHARACTERS] + "'\\\n\"" + NAME])
 @pytest.mark.parametrize(
     "line",
     [
@@ -136,7 +136,7 @@ def test_every_setting_quotes_a_part_of_a_long_value(flag: str, capsys: pytest.C
 def test_every_deed_quotes_a_part_of_a_long_folder(do: Callable[[str], object], given: str) -> None:
     with pytest.raises((ValueError, OSError)) as refused:
         do(given)
-    assert_short(worded(refused.value))
+    assert_short(error_message(refused.value))
 
 
 def deep_copy(run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -180,7 +180,7 @@ def test_a_recipe_quotes_a_part_of_a_long_value(name: str, run: str) -> None:
     with pytest.raises((ValueError, OSError)) as refused:
         Recipe.from_dict(values).check()
         raise ValueError("folder is not asked for: y")  # the data lie elsewhere
-    assert_short(worded(refused.value))
+    assert_short(error_message(refused.value))
 
 
 def test_a_number_of_thousands_of_digits_is_refused_by_the_name_of_its_file(tmp_path: Path) -> None:
@@ -215,4 +215,4 @@ def test_a_long_token_is_quoted_in_part(tmp_path: Path) -> None:
     ],
 )
 def test_what_the_system_says_is_a_sentence(error: Exception, message: str) -> None:
-    assert worded(error) == message
+    assert error_message(error) == message

@@ -26,7 +26,7 @@ from transformer.batches import collate
 from transformer.config import Masked
 from transformer.decoding import DecodeStep, beam, finish, given, greedy, recorded, rows_of, sample
 from transformer.inference.prepared import Prepared
-from transformer.masks import never_hidden
+from transformer.masks import describe_missing_masks
 from transformer.taps import Ablate, Inputs, Recorder, Site, Tap, chain
 from transformer.training.loop import batch_loss
 
@@ -218,8 +218,8 @@ def test_the_stream_sees_what_the_model_sees(padding: Masked, look_ahead: Masked
 
 def test_it_is_said_in_a_sentence_and_refused_by_a_format_without_it() -> None:
     config = network().config
-    assert never_hidden(config) is None and "Marian hides" not in str(why_not(config))
+    assert describe_missing_masks(config) is None and "Marian hides" not in str(why_not(config))
     for padding, look_ahead in CASES:
         changed = replace(config, padding_mask=padding, look_ahead_mask=look_ahead)
-        assert "applies no" in str(never_hidden(changed))
+        assert "applies no" in str(describe_missing_masks(changed))
         assert "what Marian hides" in str(why_not(changed))

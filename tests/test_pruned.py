@@ -23,7 +23,7 @@ from transformer.config import ConfigError, ModelConfig
 from transformer.decoding import beam, finish, greedy
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer, count_parameters
-from transformer.pruned import filled, pruned
+from transformer.pruned import prune_heads, restore_shape
 from transformer.taps import Ablate, Recorder, Site, chain
 
 TEXT, TARGET = "a little girl is sitting", "two dogs are running"
@@ -49,7 +49,7 @@ def small_pruned(checkpoint: Checkpoint) -> Checkpoint:
         for name, parameter in checkpoint.model.named_parameters():
             if name.endswith("bias"):
                 parameter.add_(torch.randn_like(parameter) * 0.2)
-    model = pruned(checkpoint.model, GONE)
+    model = prune_heads(checkpoint.model, GONE)
     return Checkpoint(model, checkpoint.source_tokenizer, checkpoint.target_tokenizer, checkpoint.card)
 
 
@@ -169,7 +169,7 @@ def test_the_mean_of_all_heads_is_of_those_that_are_left() -> None:
     checkpoint = small_checkpoint()
     source, target = ids(checkpoint)
     site = Site("encoder", 1, "self")
-    one = pruned(checkpoint.model, [(site, head) for head in (0, 1, 3)])
+    one = prune_heads(checkpoint.model, [(site, head) for head in (0, 1, 3)])
     alone = several_heads(one, source, target, site)
     assert alone.mean == pytest.approx(alone.whole, abs=1e-6) and alone.alone[2] == pytest.approx(alone.whole, abs=1e-6)
 
@@ -177,9 +177,9 @@ def test_the_mean_of_all_heads_is_of_those_that_are_left() -> None:
 def test_pruned_twice_is_pruned_at_once_and_nothing_comes_back_but_zeros() -> None:
     whole = small_checkpoint()
     src, tgt = tensors(*ids(whole))
-    once = pruned(whole.model, GONE)
-    twice = pruned(pruned(whole.model, GONE[:5]), GONE[5:])
-    again = filled(once)
+    once = prune_heads(whole.model, GONE)
+    twice = prune_heads(prune_heads(whole.model, GONE[:5]), GONE[5:])
+    again = restore_shape(once)
     assert [p.shape for p in again.parameters()] == [p.shape for p in whole.model.parameters()]
     with torch.no_grad():
         for model in (twice, again):
@@ -216,7 +216,7 @@ def test_a_head_that_cannot_be_gone_is_refused(heads: Any, reason: str) -> None:
 
 
 def test_it_trains_on_without_them() -> None:
-    model: Transformer = pruned(small_checkpoint().model, GONE).train()
+    model: Transformer = prune_heads(small_checkpoint().model, GONE).train()
     again = type(model)(model.config)  # as a training that starts from it builds it
     assert [p.shape for p in again.parameters()] == [p.shape for p in model.parameters()]
     again(torch.tensor([[4, 5, 3]]), torch.tensor([[2, 6]])).sum().backward()

@@ -26,7 +26,7 @@ from transformer.batches import BatchStream
 from transformer.checkpoint import save
 from transformer.model import count_parameters
 from transformer.presets import DIFFERS, RECIPES
-from transformer.pruned import pruned
+from transformer.pruned import prune_heads
 from transformer.taps import Site
 from transformer.training import learning_rate
 from ui.training.draft import NETWORK, defaults
@@ -135,7 +135,7 @@ def test_a_start_decides_the_network_but_for_its_dropout() -> None:
 def test_a_start_that_was_pruned_is_trained_without_these_heads(tmp_path: Path) -> None:
     checkpoint = load(ROOT / "checkpoints" / "reverse")
     gone = [(Site("decoder", 1, "cross"), 0), *((Site("encoder", 0, "self"), head) for head in range(4))]
-    save(replace(checkpoint, model=pruned(checkpoint.model, gone)), tmp_path / "smaller")
+    save(replace(checkpoint, model=prune_heads(checkpoint.model, gone)), tmp_path / "smaller")
     recipe = from_command_line(f"python -m headlight train --data reverse --out x --start {tmp_path / 'smaller'}")
     assert len(recipe.model.pruned_heads) == 5
     assert Recipe.from_dict(json.loads(json.dumps(recipe.to_dict()))) == recipe

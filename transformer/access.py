@@ -3,8 +3,8 @@
 A notebook and the command line are never confined. A public server may only read models, runs and corpora in some
 folders. Functions that open a file by name, use the network, start a process, or create or delete user data check here
 themselves, whichever page, widget or address led to them. An audit hook also stops other libraries from starting
-processes or opening connections. Two exceptions are made by the library itself: one command, by `starting`, and the
-connection to the store of classes, by `reaching`.
+processes or opening connections. The library itself makes two exceptions: `allow_command` for one command, and
+`allow_network` for the connection to the store of classes.
 """
 
 from __future__ import annotations
@@ -22,13 +22,21 @@ REFUSAL = (
 )
 
 # Names of Python's audit events.
-_STARTS = {"subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.startfile", "os.system"}
-_REACHES = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
+_PROCESS_EVENTS = {
+    "subprocess.Popen",
+    "os.exec",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "os.startfile",
+    "os.system",
+}
+_NETWORK_EVENTS = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
 
 _folders: tuple[Path, ...] | None = None  # None: not confined
 _watched = False
-# Exceptions for this thread: the `command` that it may start, and whether it `reaches` the network.
-_own = local()
+# Exceptions for this thread: the `command` that it may start, and whether it may use the `network`.
+_allowed = local()
 
 
 def confine(folders: Iterable[str | Path]) -> None:
@@ -44,41 +52,42 @@ def confine(folders: Iterable[str | Path]) -> None:
 
 
 def _refuse(event: str, args: tuple[Any, ...]) -> None:
-    if _folders is None or (event not in _STARTS and event not in _REACHES):
+    if _folders is None or (event not in _PROCESS_EVENTS and event not in _NETWORK_EVENTS):
         return
-    if event in _REACHES and getattr(_own, "reaches", False):
+    if event in _NETWORK_EVENTS and getattr(_allowed, "network", False):
         return
-    if event != "subprocess.Popen" or args[:2] != getattr(_own, "command", None):
+    if event != "subprocess.Popen" or args[:2] != getattr(_allowed, "command", None):
         raise PermissionError(REFUSAL)
 
 
 @contextmanager
-def starting(command: Sequence[str]) -> Iterator[None]:
+def allow_command(command: Sequence[str]) -> Iterator[None]:
     """Let this thread start exactly this command while the process is confined.
 
     Only for commands that protect the process and contain nothing that a visitor gave.
     """
-    _own.command = command[0], list(command)  # the program and its arguments, as Python tells of them
+    _allowed.command = command[0], list(command)  # the arguments of the audit event
     try:
         yield
     finally:
-        del _own.command
+        del _allowed.command
 
 
 @contextmanager
-def reaching() -> Iterator[None]:
+def allow_network() -> Iterator[None]:
     """Let this thread open connections while the process is confined.
 
     Only for addresses from the settings, never for one that a visitor gave.
     """
-    _own.reaches = True
+    _allowed.network = True
     try:
         yield
     finally:
-        _own.reaches = False
+        _allowed.network = False
 
 
-def confined() -> bool:
+def is_confined() -> bool:
+    """Return whether this process was confined."""
     return _folders is not None
 
 

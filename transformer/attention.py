@@ -11,18 +11,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer.taps import Inputs, Site, Tap, among_all, only, with_pruned
+from transformer.taps import Inputs, Site, Tap, expand_heads, select_heads, with_pruned
 
 # The fused kernel is slower than explicit softmax(q kᵀ) v for at most MAX_EXPLICIT_QUERIES queries in more than
-# MAX_FUSED_BATCH sentences: over 16 or more keys the explicit way took 0.4 to 0.9 of its time in batches of 16 to 320,
-# and 0.9 to 2.1 of it in batches of 1 to 8.
-MAX_EXPLICIT_QUERIES, MAX_FUSED_BATCH = 16, 8
+# MAX_FUSED_BATCH_SENTENCES sentences: over 16 or more keys the explicit way took 0.4 to 0.9 of its time in batches of
+# 16 to 320, and 0.9 to 2.1 of it in batches of 1 to 8.
+MAX_EXPLICIT_QUERIES, MAX_FUSED_BATCH_SENTENCES = 16, 8
 
 
 def _prefers_fused_kernel(q: Tensor) -> bool:
     """Return whether the fused kernel is the faster way to the same result."""
     if not q.requires_grad:
-        return q.size(2) > MAX_EXPLICIT_QUERIES or len(q) <= MAX_FUSED_BATCH
+        return q.size(2) > MAX_EXPLICIT_QUERIES or len(q) <= MAX_FUSED_BATCH_SENTENCES
     # On a CPU the fused kernel's bfloat16 gradient has 0.1 of the explicit one's speed over 10 keys, 0.3 over 128.
     return q.dtype != torch.bfloat16 or q.device.type != "cpu"
 
@@ -47,8 +47,8 @@ def attend(
     T5 encodes positions this way (Raffel et al. 2020, section 2.1).
     """
     if tap is None and _prefers_fused_kernel(q):
-        seen = bias if mask is None else mask if bias is None else torch.where(mask, bias, -torch.inf)
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=scale)
+        attn_mask = bias if mask is None else mask if bias is None else torch.where(mask, bias, -torch.inf)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, scale=scale)
     scores = (q @ k.mT).mul_(1 / math.sqrt(q.size(-1)) if scale is None else scale)
     if bias is not None:
         scores = scores + bias
@@ -69,8 +69,8 @@ class MultiHeadAttention(nn.Module):
     """Multi-head attention (section 3.2.2): attention in `n_heads` subspaces, concatenated and projected.
 
     `d_head` defaults to d_model / n_heads. `scale` replaces 1 / √d_head, and `position_bias(queries, keys)` returns a
-    bias [1, H, Q, K] for the scores. In a pruned model `kept` lists the remaining heads by their original numbers: the
-    projections hold only those, while callers still see all H heads, with zeros for the pruned ones.
+    bias [1, H, Q, K] for the scores. In a pruned model `remaining` lists the heads that are left by their original
+    numbers: the projections hold only those, while callers see all H heads, with zeros for the pruned ones.
     """
 
     def __init__(
@@ -83,13 +83,13 @@ class MultiHeadAttention(nn.Module):
         d_head: int | None = None,
         scale: float | None = None,
         position_bias: nn.Module | None = None,
-        kept: tuple[int, ...] | None = None,
+        remaining: tuple[int, ...] | None = None,
     ):
         super().__init__()
         self.n_heads = n_heads
-        self.kept = tuple(range(n_heads)) if kept is None else kept
+        self.remaining = tuple(range(n_heads)) if remaining is None else remaining
         self.d_head = d_model // n_heads if d_head is None else d_head
-        width = len(self.kept) * self.d_head
+        width = len(self.remaining) * self.d_head
         self.site = site
         self.scale = scale
         self.query = _linear(d_model, width, qkv_bias)
@@ -99,7 +99,7 @@ class MultiHeadAttention(nn.Module):
         self.position_bias = position_bias
 
     def _split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (len(self.kept), self.d_head)).transpose(1, 2)  # [B, Q, H * D] -> [B, H, Q, D]
+        return x.unflatten(-1, (len(self.remaining), self.d_head)).transpose(1, 2)  # [B, Q, H * D] -> [B, H, Q, D]
 
     def keys_values(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Project `x` [B, K, d_model] to the keys and the values of the remaining heads, each [B, H, K, D]."""
@@ -110,25 +110,29 @@ class MultiHeadAttention(nn.Module):
 
         `mask` broadcasts to [B, H, Q, K]. Pruned heads give 0.
         """
-        return among_all(self.kept, self.n_heads, self._look(x, keys_values, mask, tap))
+        return expand_heads(self.remaining, self.n_heads, self._look(x, keys_values, mask, tap))
 
     def _look(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None) -> Tensor:
         k, v = keys_values
-        bias = None if self.position_bias is None else only(self.kept, self.position_bias(x.size(1), k.size(2)))
-        tap = with_pruned(tap, self.kept, self.n_heads)
+        bias = (
+            None
+            if self.position_bias is None
+            else select_heads(self.remaining, self.position_bias(x.size(1), k.size(2)))
+        )
+        tap = with_pruned(tap, self.remaining, self.n_heads)
         return attend(self._split(self.query(x)), k, v, mask, self.site, tap, self.scale, bias)
 
     def join(self, heads: Tensor) -> Tensor:
         """Concatenate the heads and apply the output projection: [B, H, Q, D] -> [B, Q, d_model]."""
-        return self._join(only(self.kept, heads))
+        return self._join(select_heads(self.remaining, heads))
 
     def _join(self, heads: Tensor) -> Tensor:
         return self.output(heads.transpose(1, 2).flatten(-2))
 
     def outputs_by_head(self) -> Tensor:
         """Return the slice of the output projection that each head uses, [H, D, d_model]; 0 for a pruned head."""
-        left = self.output.weight.unflatten(1, (len(self.kept), self.d_head)).permute(1, 2, 0)
-        return among_all(self.kept, self.n_heads, left[None])[0]
+        left = self.output.weight.unflatten(1, (len(self.remaining), self.d_head)).permute(1, 2, 0)
+        return expand_heads(self.remaining, self.n_heads, left[None])[0]
 
     def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None = None) -> Tensor:
         """Attend from `x` [B, Q, d_model] to `keys_values`: [B, Q, d_model]. `mask` broadcasts to [B, H, Q, K]."""

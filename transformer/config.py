@@ -1,4 +1,4 @@
-"""What a network and a training are made of: frozen, validated, and readable as JSON."""
+"""The configurations of a network and of a training: immutable, validated, and stored as JSON."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Precision = Literal["auto", "float32", "bfloat16", "float16"]
 
 # A configuration may come from an untrusted file: a size beyond these is refused before memory is taken for it.
 # (`brief` keeps the refusal short as well, however long or deeply nested the value.)
-LARGEST = {"layers": 200, "width": 65_536, "vocabulary": 2_000_000, "length": 1_000_000}
+MAX_SIZES = {"layers": 200, "width": 65_536, "vocabulary": 2_000_000, "length": 1_000_000}
 _ATTENTIONS = [("encoder", "self"), ("decoder", "self"), ("decoder", "cross")]
-_LARGEST_TABLE = 2**25  # numbers in the table of positions, which is computed, so no weights file backs its size
+_MAX_POSITION_NUMBERS = 2**25  # of a table of positions: it is computed, so no weights file bounds its size
 
 
 class ConfigError(ValueError):
-    """A setting that cannot be: `field` is its name, and `reason` what the sentence says of it: "is 0; it must be ...".
+    """An invalid setting: `field` is its name, and `reason` completes the message: "is 0; it must be ...".
 
-    `subject` is what the sentence begins with where that is not the field's name.
+    The message begins with `subject` instead of the field's name if a subject is passed.
     """
 
     def __init__(self, field: str, reason: str, subject: str | None = None):
@@ -46,12 +46,12 @@ def check_share(name: str, value: object, high: float = 1.0) -> None:
         raise ConfigError(name, f"is {brief(value)}; it must be at least 0 and below {high:g}.")
 
 
-def _positive(name: str, value: object) -> None:
+def _check_positive(name: str, value: object) -> None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1e30:
         raise ConfigError(name, f"is {brief(value)}; it must be a number above 0 and below 1e30.")
 
 
-def _one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise ConfigError(name, f"is {brief(value)}; choose one of {', '.join(choices)}.")
 
@@ -61,7 +61,7 @@ def check_flag(name: str, value: object) -> None:
         raise ConfigError(name, f"is {brief(value)}; it must be true or false.")
 
 
-def _ids(name: str, value: object, vocab_size: int) -> None:
+def _check_ids(name: str, value: object, vocab_size: int) -> None:
     if value is None and name == "source_end":
         return
     if not isinstance(value, tuple) or len(value) > 8:
@@ -73,22 +73,22 @@ def _ids(name: str, value: object, vocab_size: int) -> None:
 def _check_pruned(value: object, stacks: Mapping[str, StackConfig]) -> None:
     if not isinstance(value, tuple):
         raise ConfigError("pruned_heads", f"is {brief(value)}; it must be a list of heads.")
-    for one in value:
-        if not (isinstance(one, tuple) and len(one) == 4 and (one[0], one[2]) in _ATTENTIONS):
+    for entry in value:
+        if not (isinstance(entry, tuple) and len(entry) == 4 and (entry[0], entry[2]) in _ATTENTIONS):
             raise ConfigError(
                 "pruned_heads",
-                f'has {brief(one)}; each must be a list as ["decoder", 0, "cross", 3]: '
+                f'has {brief(entry)}; each must be a list as ["decoder", 0, "cross", 3]: '
                 'the stack, its layer from 0, "self" or "cross", and the head from 0.',
             )
-        stack, layer, kind, head = one
+        stack, layer, kind, head = entry
         check_whole("The layer of a pruned head", layer, 0, stacks[stack].n_layers - 1)
         check_whole("The number of a pruned head", head, 0, stacks[stack].n_heads - 1)
     if len(set(value)) < len(value):
         raise ConfigError("pruned_heads", "names a head twice; name each once.")
 
 
-def _known(cls: type, values: object, what: str) -> dict[str, Any]:
-    """`values` as keyword arguments of `cls`, or a ValueError that names the field that is unknown."""
+def _keyword_arguments(cls: type, values: object, what: str) -> dict[str, Any]:
+    """Return `values` as keyword arguments of `cls`. Raises ValueError naming an unknown field."""
     if not isinstance(values, Mapping):
         raise ValueError(f"{what} is {brief(values)}; it must be a JSON object.")
     names = [f.name for f in fields(cls) if f.init]
@@ -100,16 +100,16 @@ def _known(cls: type, values: object, what: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class StackConfig:
-    """One stack, encoder or decoder: how deep, how many heads, how wide the feed-forward network."""
+    """The size of one stack, encoder or decoder: its layers, heads, and feed-forward width."""
 
     n_layers: int = 6
     n_heads: int = 8
     d_ff: int = 2048
 
     def validate_sizes(self, name: str) -> None:
-        check_whole(f"{name}.n_layers", self.n_layers, 1, LARGEST["layers"])
-        check_whole(f"{name}.n_heads", self.n_heads, 1, LARGEST["width"])
-        check_whole(f"{name}.d_ff", self.d_ff, 1, LARGEST["width"])
+        check_whole(f"{name}.n_layers", self.n_layers, 1, MAX_SIZES["layers"])
+        check_whole(f"{name}.n_heads", self.n_heads, 1, MAX_SIZES["width"])
+        check_whole(f"{name}.d_ff", self.d_ff, 1, MAX_SIZES["width"])
 
     def validate(self, name: str, d_model: int) -> None:
         self.validate_sizes(name)
@@ -124,21 +124,20 @@ class StackConfig:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Everything that is needed to build the network again; the defaults are the paper's base model.
+    """Everything needed to rebuild the network; the defaults are the paper's base model.
 
-    `tied` says which embeddings share one matrix: "none"; "output", where the output projection is
-    the target embedding; or "all", where the source embedding is that matrix too (section 3.4 of the paper).
-    `scale_embeddings` multiplies them by √d_model (section 3.4), `embedding_norm` norms them with their positions.
-    "stored" positions are a table that came with the weights and is used as it stands.
+    `tied` says which embeddings share one matrix: "none"; "output", where the output projection is the target
+    embedding; or "all", where the source embedding is that matrix too (section 3.4 of the paper). `scale_embeddings`
+    multiplies embeddings by √d_model (section 3.4); `embedding_norm` normalises the sum of embeddings and positions.
+    "stored" positions are a table that is loaded with the weights and not trained.
 
-    `pruned_heads` are those that the network no longer has, each as (stack, layer, kind, head); the others keep their
-    numbers, so that a head is called the same before and after.
+    `pruned_heads` lists the heads that were removed, each as (stack, layer, kind, head). The remaining heads keep their
+    original numbers.
 
-    A source is read as `source_start`, its tokens, `source_end`; where the latter is None, as its tokens and `eos_id`.
-    A target is `sos_id`, then `target_start` (such as the language to write in), its tokens, and `eos_id`.
-    `padding_mask` and `look_ahead_mask` say what is hidden from attention: padding everywhere, and from a target token
-    those after it. A model in which either is "never" applied sees them (`transformer.masks`).
-    Raises ConfigError naming the field, the value and the remedy.
+    The encoder reads `source_start`, the sentence's tokens, and `source_end`, which defaults to `eos_id`. The decoder's
+    target is `sos_id`, `target_start` (such as the token of a language), the sentence's tokens, and `eos_id`.
+    `padding_mask` and `look_ahead_mask` are "applied" or "never": in some models attention sees padding, or the decoder
+    sees later tokens (`transformer.masks`). Raises ConfigError naming the field, the value and the remedy.
     """
 
     source_vocab_size: int
@@ -170,21 +169,21 @@ class ModelConfig:
     pruned_heads: tuple[tuple[str, int, str, int], ...] = ()
 
     def __post_init__(self) -> None:
-        check_whole("source_vocab_size", self.source_vocab_size, 2, LARGEST["vocabulary"])
-        check_whole("target_vocab_size", self.target_vocab_size, 2, LARGEST["vocabulary"])
-        check_whole("d_model", self.d_model, 1, LARGEST["width"])
-        check_whole("max_length", self.max_length, 1, LARGEST["length"])
+        check_whole("source_vocab_size", self.source_vocab_size, 2, MAX_SIZES["vocabulary"])
+        check_whole("target_vocab_size", self.target_vocab_size, 2, MAX_SIZES["vocabulary"])
+        check_whole("d_model", self.d_model, 1, MAX_SIZES["width"])
+        check_whole("max_length", self.max_length, 1, MAX_SIZES["length"])
         for name in ("encoder", "decoder"):
             if not isinstance(getattr(self, name), StackConfig):
                 raise ConfigError(name, f"is {brief(getattr(self, name))}; it must be a StackConfig.")
             self._validate_stack(name, getattr(self, name))
         _check_pruned(self.pruned_heads, {"encoder": self.encoder, "decoder": self.decoder})
-        _one_of("norm", self.norm, get_args(Norm))
-        _one_of("activation", self.activation, get_args(Activation))
-        _one_of("positions", self.positions, get_args(Positions))
-        _one_of("tied", self.tied, get_args(Tied))
-        _one_of("padding_mask", self.padding_mask, get_args(Masked))
-        _one_of("look_ahead_mask", self.look_ahead_mask, get_args(Masked))
+        _check_choice("norm", self.norm, get_args(Norm))
+        _check_choice("activation", self.activation, get_args(Activation))
+        _check_choice("positions", self.positions, get_args(Positions))
+        _check_choice("tied", self.tied, get_args(Tied))
+        _check_choice("padding_mask", self.padding_mask, get_args(Masked))
+        _check_choice("look_ahead_mask", self.look_ahead_mask, get_args(Masked))
         for name in (
             "final_norm",
             "scale_embeddings",
@@ -194,7 +193,7 @@ class ModelConfig:
             "logits_bias",
         ):
             check_flag(name, getattr(self, name))
-        _positive("norm_eps", self.norm_eps)
+        _check_positive("norm_eps", self.norm_eps)
         check_share("dropout", self.dropout)
         both = min(self.source_vocab_size, self.target_vocab_size)  # padding and the end stand in sources too
         for name, size in (("pad_id", both), ("sos_id", self.target_vocab_size), ("eos_id", both)):
@@ -204,17 +203,17 @@ class ModelConfig:
             ("source_end", self.source_vocab_size),
             ("target_start", self.target_vocab_size),
         ):
-            _ids(name, getattr(self, name), size)
+            _check_ids(name, getattr(self, name), size)
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ConfigError(
                 "d_model",
                 f"is {self.d_model}; sinusoidal positions pair a sine with a cosine, so choose an even number.",
             )
-        if self.positions != "none" and self.max_length * self.d_model > _LARGEST_TABLE:
+        if self.positions != "none" and self.max_length * self.d_model > _MAX_POSITION_NUMBERS:
             raise ConfigError(
                 "max_length",
                 f"is {self.max_length}, which at d_model = {self.d_model} makes a table of positions too "
-                f"large to hold; choose at most {_LARGEST_TABLE // self.d_model:,}.",
+                f"large to hold; choose at most {_MAX_POSITION_NUMBERS // self.d_model:,}.",
             )
         if self.tied == "all" and self.source_vocab_size != self.target_vocab_size:
             raise ConfigError(
@@ -227,17 +226,17 @@ class ModelConfig:
         stack.validate(name, self.d_model)
 
     def d_head(self, stack: StackConfig) -> int:
-        """How many numbers each head of a stack has."""
+        """Return the size of each head in a stack."""
         return self.d_model // stack.n_heads
 
     @property
     def all_heads(self) -> int:
-        """How many heads the network had before any was pruned."""
+        """The number of heads of the network before pruning."""
         encoder, decoder = self.encoder, self.decoder
         return encoder.n_layers * encoder.n_heads + 2 * decoder.n_layers * decoder.n_heads
 
     def kept_heads(self, stack: str, layer: int, kind: str) -> tuple[int, ...]:
-        """The heads that an attention has left, by their numbers."""
+        """Return the remaining heads of an attention module, by their original numbers."""
         gone = {head for *site, head in self.pruned_heads if site == [stack, layer, kind]}
         count = (self.encoder if stack == "encoder" else self.decoder).n_heads
         return tuple(head for head in range(count) if head not in gone)
@@ -248,14 +247,18 @@ class ModelConfig:
 
     @classmethod
     def from_dict(cls, values: object) -> Self:
-        """The configuration that `to_dict` wrote. Raises ValueError naming what is unknown, missing or wrong."""
-        known = _known(cls, values, "The model configuration")
+        """Return the configuration that `to_dict` wrote. Raises ValueError naming the unknown, missing or invalid
+        field.
+        """
+        known = _keyword_arguments(cls, values, "The model configuration")
         for name in ("source_vocab_size", "target_vocab_size"):
             if name not in known:
                 raise ValueError(f"The model configuration lacks {name}.")
         for name in ("encoder", "decoder"):
             if name in known:
-                known[name] = StackConfig(**_known(StackConfig, known[name], f"The model configuration's {name}"))
+                known[name] = StackConfig(
+                    **_keyword_arguments(StackConfig, known[name], f"The model configuration's {name}")
+                )
         for name in ("source_start", "source_end", "target_start"):
             if isinstance(known.get(name), list):  # JSON has no tuples
                 known[name] = tuple(known[name])
@@ -268,10 +271,10 @@ class ModelConfig:
 class TrainConfig:
     """How a model is trained. Raises ConfigError naming the field, the value and the remedy.
 
-    `steps` counts updates of the weights; each sees `batch_tokens * accumulate` padded tokens, whatever the number of
-    processes that share them. `schedule` is "paper" (equation 3 of section 5.3, scaled so that its peak is
-    `learning_rate`), "linear" (up over `warmup` steps, then down to 0 at `steps`) or "constant" (up over `warmup`,
-    then level). `clip`, `patience` and `average` are off at 0. A checkpoint is written at each evaluation too.
+    `steps` counts optimizer steps; each sees `batch_tokens * accumulate` tokens, padding included, however many
+    processes share them. `schedule` is "paper" (equation 3 of section 5.3, scaled to peak at `learning_rate`), "linear"
+    (rises over `warmup` steps, then falls to 0 at `steps`) or "constant" (rises over `warmup`, then stays). `clip`,
+    `patience` and `average` are off at 0. Each evaluation also writes a checkpoint.
     """
 
     steps: int = 10_000
@@ -302,16 +305,16 @@ class TrainConfig:
         check_whole("snapshots", self.snapshots, 0, 1_000)
         check_whole("average", self.average, 0, 100)
         check_whole("seed", self.seed, 0, 2**63 - 1)
-        _positive("learning_rate", self.learning_rate)
+        _check_positive("learning_rate", self.learning_rate)
         check_share("clip", self.clip, 1e30)
         check_share("label_smoothing", self.label_smoothing)
         check_flag("scheduled_sampling", self.scheduled_sampling)
-        _one_of("schedule", self.schedule, get_args(Schedule))
-        _one_of("precision", self.precision, get_args(Precision))
+        _check_choice("schedule", self.schedule, get_args(Schedule))
+        _check_choice("precision", self.precision, get_args(Precision))
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: object) -> TrainConfig:
-        return cls(**_known(cls, values, "The training configuration"))
+        return cls(**_keyword_arguments(cls, values, "The training configuration"))

@@ -19,9 +19,9 @@ from typing import Any
 from transformer.access import require_readable
 from transformer.quoting import short
 
-LARGEST_JSON = 50_000_000  # bytes; a configuration or card is a few thousand, a tokenizer a few million
+MAX_JSON_BYTES = 50_000_000  # bytes; a configuration or card is a few thousand, a tokenizer a few million
 
-MOST_VALUES = 5_000_000  # each takes many times its own size in memory; a tokenizer of 250,000 tokens has 1 million
+MAX_JSON_VALUES = 5_000_000  # each takes many times its own size in memory; a tokenizer of 250,000 tokens has 1 million
 
 
 def require_folder(path: Path) -> None:
@@ -109,7 +109,7 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def read_json(path: str | Path, largest: int = LARGEST_JSON) -> Any:
+def read_json(path: str | Path, largest: int = MAX_JSON_BYTES) -> Any:
     """Read a JSON file. Raises ValueError in one sentence if it is missing, too large or not JSON."""
     named = short(path)
     try:
@@ -118,8 +118,8 @@ def read_json(path: str | Path, largest: int = LARGEST_JSON) -> Any:
         raise ValueError(f"{named} is missing.") from None
     except OSError as error:
         raise ValueError(f"{named} cannot be read: {error.strerror}.") from None
-    if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
-        raise ValueError(f"{named} holds over {MOST_VALUES:,} values, which no file of its kind does.")
+    if sum(map(content.count, (b",", b"[", b"{"))) > MAX_JSON_VALUES:
+        raise ValueError(f"{named} holds over {MAX_JSON_VALUES:,} values, which no file of its kind does.")
     try:
         return json.loads(content.decode("utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:

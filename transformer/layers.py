@@ -68,7 +68,7 @@ class Parts:
             site,
             config.qkv_bias,
             config.attention_output_bias,
-            kept=config.kept_heads(*site),
+            remaining=config.kept_heads(*site),
         )
 
     def feed_forward(self, stack: StackConfig) -> FeedForward:

@@ -24,7 +24,7 @@ def visible_keys(ids: Tensor, pad_id: int) -> Tensor:
     return visible[:, None, None, :]
 
 
-def no_later_keys(queries: int, keys: int, device: torch.device) -> Tensor:
+def look_ahead_mask(queries: int, keys: int, device: torch.device) -> Tensor:
     """Return True where the key is not later than the query: [queries, keys]. The last query is the last key."""
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
 
@@ -39,13 +39,13 @@ def source_mask(src: Tensor, config: ModelConfig) -> Tensor:
 def target_mask(tgt: Tensor, config: ModelConfig) -> Tensor:
     """Return the mask of the decoder's self-attention for `tgt` [B, T]; it broadcasts to [B, 1, T, T]."""
     length = tgt.size(1)
-    seen = source_mask(tgt, config)
+    visible = source_mask(tgt, config)
     if config.look_ahead_mask == "never":
-        return seen
-    return no_later_keys(length, length, tgt.device) & seen
+        return visible
+    return look_ahead_mask(length, length, tgt.device) & visible
 
 
-def never_hidden(config: ModelConfig) -> str | None:
+def describe_missing_masks(config: ModelConfig) -> str | None:
     """Describe in a sentence which of the paper's masks this model lacks; None where both are applied."""
     both = config.padding_mask == config.look_ahead_mask == "never"
     if both:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 At = int | Tensor  # the position of the first of consecutive tokens, or the position of each token [T]
 
 
-def places(at: At, length: int) -> slice | Tensor:
+def position_index(at: At, length: int) -> slice | Tensor:
     """Return the positions of `length` tokens as an index into a table's rows."""
     return at if isinstance(at, Tensor) else slice(at, at + length)
 
@@ -41,7 +41,7 @@ class SinusoidalPositions(nn.Module):
         self.register_buffer("table", sinusoidal(max_length, d_model), persistent=False)
 
     def forward(self, x: Tensor, at: At) -> Tensor:
-        return x + self.table[places(at, x.size(1))]
+        return x + self.table[position_index(at, x.size(1))]
 
 
 class LearnedPositions(nn.Module):
@@ -52,7 +52,7 @@ class LearnedPositions(nn.Module):
         self.table = nn.Parameter(nn.init.normal_(torch.empty(max_length, d_model), std=0.02))
 
     def forward(self, x: Tensor, at: At) -> Tensor:
-        return x + self.table[places(at, x.size(1))]
+        return x + self.table[position_index(at, x.size(1))]
 
 
 class StoredPositions(nn.Module):
@@ -63,7 +63,7 @@ class StoredPositions(nn.Module):
         self.table = nn.Parameter(torch.zeros(max_length, d_model), requires_grad=False)
 
     def forward(self, x: Tensor, at: At) -> Tensor:
-        return x + self.table[places(at, x.size(1))]
+        return x + self.table[position_index(at, x.size(1))]
 
 
 class NoPositions(nn.Module):

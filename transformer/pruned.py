@@ -1,4 +1,4 @@
-"""Head pruning: removes the parameters of heads; the remaining heads keep their numbers.
+"""Head pruning: the parameters of some heads are removed; the remaining heads keep their numbers.
 
 Shapes: M = d_model, D = d_head.
 """
@@ -14,12 +14,12 @@ from torch import Tensor, nn
 
 from transformer.attention import MultiHeadAttention
 from transformer.model import Transformer
-from transformer.taps import Site, among_all, only
+from transformer.taps import Site, expand_heads, select_heads
 
 Heads = Iterable[tuple[Site, int]]
 
 
-def pruned(model: Transformer, heads: Heads) -> Transformer:
+def prune_heads(model: Transformer, heads: Heads) -> Transformer:
     """Return a copy of `model` without these heads; it computes what `model` computes with them switched off.
 
     Raises ConfigError for a head that the model does not have.
@@ -27,7 +27,7 @@ def pruned(model: Transformer, heads: Heads) -> Transformer:
     return _without(model, {*model.config.pruned_heads, *((*site, head) for site, head in heads)})
 
 
-def filled(model: Transformer) -> Transformer:
+def restore_shape(model: Transformer) -> Transformer:
     """Return a copy of a pruned model in its original shape, with zero weights for the pruned heads."""
     return _without(model, set())
 
@@ -37,19 +37,19 @@ def _without(model: Transformer, gone: set[tuple[str, int, str, int]]) -> Transf
     changed.config = config = replace(model.config, pruned_heads=tuple(sorted(gone)))
     for module in changed.modules():
         if isinstance(module, MultiHeadAttention):
-            _keep(module, config.kept_heads(*module.site))
+            _keep_heads(module, config.kept_heads(*module.site))
     return changed
 
 
 @torch.no_grad()
-def _keep(attention: MultiHeadAttention, kept: tuple[int, ...]) -> None:
+def _keep_heads(attention: MultiHeadAttention, remaining: tuple[int, ...]) -> None:
     def of_kept(numbers: Tensor, axis: int) -> nn.Parameter:
-        """Select the heads `kept` from a tensor whose `axis` has (previously kept heads) * D entries."""
-        by_head = numbers.unflatten(axis, (len(attention.kept), attention.d_head)).movedim(axis, 0)
-        chosen = only(kept, among_all(attention.kept, attention.n_heads, by_head[None]))[0]
+        """Select the heads `remaining` from a tensor whose `axis` has D entries for each head of `attention`."""
+        by_head = numbers.unflatten(axis, (len(attention.remaining), attention.d_head)).movedim(axis, 0)
+        chosen = select_heads(remaining, expand_heads(attention.remaining, attention.n_heads, by_head[None]))[0]
         return nn.Parameter(chosen.movedim(0, axis).flatten(axis, axis + 1).clone(), numbers.requires_grad)
 
-    width = len(kept) * attention.d_head
+    width = len(remaining) * attention.d_head
     for reads in (attention.query, attention.key, attention.value):
         reads.weight = of_kept(reads.weight, 0)
         if reads.bias is not None:
@@ -57,4 +57,4 @@ def _keep(attention: MultiHeadAttention, kept: tuple[int, ...]) -> None:
         reads.out_features = width
     attention.output.weight = of_kept(attention.output.weight, 1)
     attention.output.in_features = width
-    attention.kept = kept
+    attention.remaining = remaining

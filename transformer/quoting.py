@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from reprlib import Repr
 
-LONGEST = 200  # characters of a quoted value
+MAX_QUOTED_CHARACTERS = 200  # characters of a quoted value
 
 _REPR = Repr()
-_REPR.maxstring = _REPR.maxother = _REPR.maxlong = LONGEST
+_REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED_CHARACTERS
 
 
 def quoted(value: object) -> str:
@@ -15,8 +15,8 @@ def quoted(value: object) -> str:
     return short(_REPR.repr(value))
 
 
-def worded(error: Exception) -> str:
-    """Return an error's message as a sentence; an OSError's without its number, and with its file name shortened."""
+def error_message(error: Exception) -> str:
+    """Return an error's message as a sentence; for an OSError, without its number, and with a shortened file name."""
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
     name = error.filename if error.filename2 is None else error.filename2  # the other is one that nobody gave
@@ -27,4 +27,5 @@ def worded(error: Exception) -> str:
 def short(text: object) -> str:
     """Return a text such as a path; a long one is reduced to its beginning and end."""
     text = str(text)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}…{text[1 - LONGEST // 2 :]}"
+    half = MAX_QUOTED_CHARACTERS // 2
+    return text if len(text) <= MAX_QUOTED_CHARACTERS else f"{text[:half]}…{text[1 - half :]}"

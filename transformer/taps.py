@@ -1,4 +1,4 @@
-"""Taps record attention patterns or change them: each is shown every pattern and returns the one to continue with.
+"""Taps record attention patterns or change them: each receives every pattern and returns the one to continue with.
 
 Shapes: B sentences, H heads, Q queries, K keys, D = d_head.
 """
@@ -136,60 +136,62 @@ class WholePass:
 
 
 def reads_whole_pass(tap: Tap | None) -> bool:
-    return any(isinstance(one, WholePass) for one in (tap.taps if isinstance(tap, Chain) else (tap,)))
+    return any(isinstance(part, WholePass) for part in (tap.taps if isinstance(tap, Chain) else (tap,)))
 
 
-def among_all(kept: Sequence[int], count: int, by_head: Tensor) -> Tensor:
-    """Expand a tensor of the remaining heads [B, kept, ...] to all heads [B, count, ...]; pruned ones are 0."""
-    if len(kept) == count:
+def expand_heads(remaining: Sequence[int], count: int, by_head: Tensor) -> Tensor:
+    """Expand a tensor of the remaining heads [B, R, ...] to all heads [B, count, ...]; pruned ones are 0."""
+    if len(remaining) == count:
         return by_head
     every = by_head.new_zeros(len(by_head), count, *by_head.shape[2:])
-    every[:, list(kept)] = by_head
+    every[:, list(remaining)] = by_head
     return every
 
 
-def only(kept: Sequence[int], by_head: Tensor) -> Tensor:
-    """Select the remaining heads of a tensor of all heads [B, H, ...]; the inverse of `among_all`."""
-    return by_head if len(kept) == by_head.size(1) else by_head[:, list(kept)]
+def select_heads(remaining: Sequence[int], by_head: Tensor) -> Tensor:
+    """Select the remaining heads of a tensor of all heads [B, H, ...]; the inverse of `expand_heads`."""
+    return by_head if len(remaining) == by_head.size(1) else by_head[:, list(remaining)]
 
 
 @dataclass(frozen=True)
-class _AmongAll:
+class _ExpandedTap:
     """Shows a tap all heads under their original numbers; the pruned ones have weight 0, as if switched off."""
 
     tap: Tap
-    kept: tuple[int, ...]
+    remaining: tuple[int, ...]
     count: int
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
-        q, k, v = (among_all(self.kept, self.count, x) for x in inputs[:3])
-        changed = self.tap(site, among_all(self.kept, self.count, pattern), Inputs(q, k, v, inputs.mask))
-        return only(self.kept, changed)
+        q, k, v = (expand_heads(self.remaining, self.count, x) for x in inputs[:3])
+        changed = self.tap(site, expand_heads(self.remaining, self.count, pattern), Inputs(q, k, v, inputs.mask))
+        return select_heads(self.remaining, changed)
 
 
 @dataclass(frozen=True)
-class _ObservedAmongAll(Observer):
+class _ExpandedObserver(Observer):
     observer: Observer
-    kept: tuple[int, ...]
+    remaining: tuple[int, ...]
     count: int
 
     def see(self, site: Site, pattern: Tensor) -> None:
-        self.observer.see(site, among_all(self.kept, self.count, pattern))
+        self.observer.see(site, expand_heads(self.remaining, self.count, pattern))
 
 
-def with_pruned(tap: Tap | None, kept: tuple[int, ...], count: int) -> Tap | None:
-    """Wrap `tap` for an attention module that kept the heads `kept` of `count`, so that the tap still sees all."""
-    if tap is None or len(kept) == count:
+def with_pruned(tap: Tap | None, remaining: tuple[int, ...], count: int) -> Tap | None:
+    """Wrap `tap` for an attention module with the heads `remaining` of `count`, so that the tap sees all `count`."""
+    if tap is None or len(remaining) == count:
         return tap
-    return _ObservedAmongAll(tap, kept, count) if isinstance(tap, Observer) else _AmongAll(tap, kept, count)
+    return (
+        _ExpandedObserver(tap, remaining, count) if isinstance(tap, Observer) else _ExpandedTap(tap, remaining, count)
+    )
 
 
 Intervention = Ablate | Scale | Uniform | Replace
 
 
-def switches_off(one: Tap) -> TypeGuard[Ablate | Scale]:
+def is_ablation(tap: Tap) -> TypeGuard[Ablate | Scale]:
     """Return whether an intervention sets a head's output to 0."""
-    return isinstance(one, Ablate) or (isinstance(one, Scale) and one.factor == 0)
+    return isinstance(tap, Ablate) or (isinstance(tap, Scale) and tap.factor == 0)
 
 
 def require_heads(tap: Tap | None, heads: Mapping[Site, Sequence[int]]) -> None:
@@ -197,19 +199,20 @@ def require_heads(tap: Tap | None, heads: Mapping[Site, Sequence[int]]) -> None:
 
     `heads` lists the model's heads by site. Taps that are not interventions are not checked.
     """
-    for one in tap.taps if isinstance(tap, Chain) else (tap,):
-        if not isinstance(one, Intervention):
+    for intervention in tap.taps if isinstance(tap, Chain) else (tap,):
+        if not isinstance(intervention, Intervention):
             continue
-        if one.site not in heads:
-            layers = sum((site.stack, site.kind) == (one.site.stack, one.site.kind) for site in heads)
+        site, head = intervention.site, intervention.head
+        if site not in heads:
+            layers = sum((other.stack, other.kind) == (site.stack, site.kind) for other in heads)
             there = f"such layers 0 to {layers - 1}" if layers else "none"
             raise ValueError(
-                f"{one} is for {one.site.kind} attention in {one.site.stack} layer {one.site.layer}; this "
-                f"model has {there}."
+                f"{intervention} is for {site.kind} attention in {site.stack} layer {site.layer}; "
+                f"this model has {there}."
             )
-        if one.head not in heads[one.site]:
-            there = ", ".join(map(str, heads[one.site])) or "none"
-            raise ValueError(f"{one} is for head {one.head}; the heads that this model has there: {there}.")
+        if head not in heads[site]:
+            there = ", ".join(map(str, heads[site])) or "none"
+            raise ValueError(f"{intervention} is for head {head}; the heads that this model has there: {there}.")
 
 
 @dataclass(frozen=True)
@@ -233,7 +236,7 @@ class Observers(Observer):
 
 def chain(*taps: Tap | None) -> Tap | None:
     """Compose taps, applied from left to right; None entries are dropped, and no tap at all gives None."""
-    flat = (one for tap in taps for one in (tap.taps if isinstance(tap, Chain) else (tap,)))
+    flat = (part for tap in taps for part in (tap.taps if isinstance(tap, Chain) else (tap,)))
     present = tuple(tap for tap in flat if tap is not None)
     if len(present) <= 1:
         return present[0] if present else None

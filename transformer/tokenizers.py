@@ -1,4 +1,4 @@
-"""Text to token ids and back, and the names under which people see the tokens."""
+"""Tokenizers: from text to token ids and back, and the labels under which people see tokens."""
 
 import json
 import unicodedata
@@ -10,31 +10,31 @@ from typing import Any, Literal
 import tokenizers
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
 
-from transformer.byte_pieces import BYTES, SPACE, begins_in_bytes, ends_in_bytes, spelled
+from transformer.byte_pieces import BYTE_NAMES, SPACE, decode_bytes, ends_with_byte, starts_with_byte
 from transformer.files import read_json, write_text
 from transformer.quoting import quoted, short
 
 TokenizerKind = Literal["bpe", "words", "characters"]
 ParseTokenizer = Callable[[Any], tokenizers.Tokenizer]  # from JSON; raises ValueError
 
-LONGEST_TOKEN = 1_000  # bytes; the longest known are runs of 512 spaces
-LARGEST_PRETTY = 100_000  # tokens up to which a vocabulary is written for people to read
+MAX_TOKEN_BYTES = 1_000  # bytes; the longest known are runs of 512 spaces
+MAX_INDENTED_TOKENS = 100_000  # tokens up to which a vocabulary is written for people to read
 SPECIALS = ("[PAD]", "[UNK]", "[SOS]", "[EOS]")
 PAD, UNK, SOS, EOS = range(4)
-UNLIKELY = -1e9  # the score of a piece that a text is never cut into while there is another way
-ROOM_FOR_BYTES = 1000  # tokens: a smaller vocabulary would be mostly bytes
+UNLIKELY_SCORE = -1e9  # the score of a piece that a text is never cut into while there is another way
+MIN_TOKENS_FOR_BYTES = 1000  # tokens: a smaller vocabulary would be mostly bytes
 
 
 def is_short(text: str) -> bool:
-    """Whether a token's text is at most LONGEST_TOKEN bytes of Unicode: JSON can write half of a surrogate pair."""
+    """Return whether a token is at most MAX_TOKEN_BYTES of valid Unicode; JSON may hold half a surrogate pair."""
     try:
-        return len(text) <= LONGEST_TOKEN and (text.isascii() or len(text.encode()) <= LONGEST_TOKEN)
+        return len(text) <= MAX_TOKEN_BYTES and (text.isascii() or len(text.encode()) <= MAX_TOKEN_BYTES)
     except UnicodeEncodeError:
         return False
 
 
 def parse(content: Any) -> tokenizers.Tokenizer:
-    """The tokenizer that JSON from a trusted file describes. Raises ValueError where the library refuses it."""
+    """Build the tokenizer that JSON from a trusted file describes. Raises ValueError if the library rejects it."""
     try:
         return tokenizers.Tokenizer.from_str(json.dumps(content))
     except (KeyboardInterrupt, SystemExit):
@@ -44,11 +44,11 @@ def parse(content: Any) -> tokenizers.Tokenizer:
 
 
 class Tokenizer:
-    """A `tokenizers.Tokenizer` that knows its special tokens and never reads one out of a text.
+    """A `tokenizers.Tokenizer` with named special tokens, which typed text can never produce.
 
-    Ours have them under the names [PAD] [UNK] [SOS] [EOS]; of a tokenizer from elsewhere the ids are given. Then
-    everything that it marks as special is, such as the names of languages, and there may be no unknown token
-    (`unk_id` is None), since a vocabulary that goes down to bytes needs none.
+    Our own tokenizers call them [PAD] [UNK] [SOS] [EOS]. For an imported tokenizer their ids are passed; every token
+    that it marks as special, such as a language code, is then special too. It may have no unknown token (`unk_id` is
+    None), since a vocabulary that includes all bytes needs none.
     """
 
     def __init__(
@@ -59,7 +59,9 @@ class Tokenizer:
         eos_id: int | None = None,
         size: int | None = None,
     ) -> None:
-        """`size` is how many of the ids a model knows, where it doesn't know all; a token beyond them is unknown."""
+        """`size` is the model's vocabulary size if it is smaller than the tokenizer's; ids from `size` on become
+        unknown.
+        """
         self.inner = inner
         entries: int = inner.get_vocab_size()
         self.vocab_size = entries if size is None else min(entries, size)
@@ -91,32 +93,32 @@ class Tokenizer:
     def train(cls, texts: Iterable[str], kind: TokenizerKind, vocab_size: int, min_frequency: int = 2) -> "Tokenizer":
         """Learn at most `vocab_size` tokens (the special ones among them) from `texts`.
 
-        A "bpe" vocabulary of ROOM_FOR_BYTES tokens or more has the 256 bytes too, so that nothing is unknown to it: a
+        A "bpe" vocabulary of at least MIN_TOKENS_FOR_BYTES tokens includes the 256 bytes, so that no text is unknown: a
         character that it did not learn is read and written as the bytes of its UTF-8.
 
-        A merge ("bpe") or word ("words") has to occur `min_frequency` times; characters are all kept
-        while there is room, the most frequent first. Raises ValueError for an unknown kind and for no text.
+        A merge ("bpe") or word ("words") has to occur `min_frequency` times. Characters have no minimum; the most
+        frequent ones are learned first. Raises ValueError for an unknown kind, and if there is no text.
         """
         if kind not in UNTRAINED:
             raise ValueError(f"The tokenizer kind is {kind!r}; choose one of {', '.join(UNTRAINED)}.")
         if vocab_size <= len(SPECIALS):
             raise ValueError(f"vocab_size is {vocab_size}; choose more than the {len(SPECIALS)} special tokens.")
-        in_bytes = kind == "bpe" and vocab_size >= ROOM_FOR_BYTES
+        in_bytes = kind == "bpe" and vocab_size >= MIN_TOKENS_FOR_BYTES
         inner = UNTRAINED[kind]()
-        learned = vocab_size - len(BYTES) * in_bytes
+        learned = vocab_size - len(BYTE_NAMES) * in_bytes
         inner.train_from_iterator(texts, _trainer(kind, learned, min_frequency))
         if inner.get_vocab_size() == len(SPECIALS):
             raise ValueError("There is no text to learn a tokenizer from; give at least one sentence.")
-        return cls(_with_bytes(inner) if in_bytes else inner)
+        return cls(_with_byte_tokens(inner) if in_bytes else inner)
 
     @classmethod
     def of_words(
         cls, words: Sequence[str], pad_id: int, sos_id: int, eos_id: int, unk_id: int | None = None
     ) -> "Tokenizer":
-        """A vocabulary that is a list, each word's id being its place; a text is cut at its spaces.
+        """Return a tokenizer that splits text at whitespace; a word's id is its index in `words`.
 
-        Without `unk_id` a text with a word that is not in the list cannot be read. Raises ValueError for a word that
-        is there twice, or is no text of a word's length.
+        Without `unk_id`, encoding a text with an unlisted word fails. Raises ValueError for a duplicate, overlong or
+        non-Unicode word.
         """
         strange = next((word for word in words if not is_short(word)), None)
         if strange is not None:
@@ -132,7 +134,7 @@ class Tokenizer:
 
     @classmethod
     def of_ids(cls, size: int, pad_id: int, sos_id: int, eos_id: int) -> "Tokenizer":
-        """For a model whose vocabulary nobody has: the text is the ids, "17 4 256"."""
+        """Return a tokenizer for a model whose vocabulary is missing: the text is the ids, "17 4 256"."""
         return cls.of_words([str(id) for id in range(size)], pad_id, sos_id, eos_id)
 
     @classmethod
@@ -145,9 +147,9 @@ class Tokenizer:
         size: int | None = None,
         parse: ParseTokenizer = parse,
     ) -> "Tokenizer":
-        """Read a `tokenizer.json` with `parse`; the default believes the file.
+        """Read a `tokenizer.json` with `parse`; the default trusts the file.
 
-        Raises ValueError when it is missing, broken or lacks a special token.
+        Raises ValueError if the file is missing or broken, or lacks a special token.
         """
         content = read_json(path)
         try:
@@ -163,14 +165,14 @@ class Tokenizer:
 
         A large vocabulary is written without line breaks, which would double the file.
         """
-        write_text(path, self.inner.to_str(pretty=self.vocab_size <= LARGEST_PRETTY))
+        write_text(path, self.inner.to_str(pretty=self.vocab_size <= MAX_INDENTED_TOKENS))
 
     def encode(self, text: str) -> list[int]:
-        """The ids of `text`, without special tokens around it."""
+        """Return the ids of `text`, without special tokens around it."""
         return self.encode_batch([text])[0]
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """`encode` for many texts at once, on all cores."""
+        """Return the ids of many texts, encoded in parallel on all cores."""
         # Half surrogate pairs (from undecodable command lines) are no Unicode; they become "?".
         valid = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         try:
@@ -187,12 +189,12 @@ class Tokenizer:
         return [self._read(encoding.ids) for encoding in encodings]
 
     def _read(self, ids: list[int]) -> list[int]:
-        """The ids with what a text can never say, its special tokens, unknown."""
+        """Replace ids of special tokens, which no text contains, by the unknown token; drop them if there is none."""
         known = [id if id < self.vocab_size and id not in self.special_ids else self.unk_id for id in ids]
         return [id for id in known if id is not None]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of `ids`; special tokens are left out."""
+        """Return the text of `ids`, without special tokens."""
         said = [id for id in ids if id not in self.special_ids]
         try:
             text: str = self.inner.decode(said, skip_special_tokens=False)
@@ -203,16 +205,17 @@ class Tokenizer:
         return " ".join(text.split())  # an unknown character left out would leave two spaces
 
     def piece(self, id: int) -> str:
-        """The vocabulary entry, such as "▁girl"; where that spells bytes ("Ġgirl"), the characters they are."""
+        """Return the vocabulary entry, such as "▁girl"; a byte-level entry ("Ġgirl") is decoded."""
         piece: str | None = self.inner.id_to_token(id)
         if piece is None or id >= self.vocab_size:
             raise ValueError(f"Token id {id} is outside the tokenizer's vocabulary of {self.vocab_size}.")
-        return spelled(piece) if self._in_bytes and id not in self.special_ids else piece
+        return decode_bytes(piece) if self._in_bytes and id not in self.special_ids else piece
 
     def named(self, text: str, like: int) -> int:
-        """The id of the token that is written `text`; of "▁il" and "il" the one that begins a word as `like` does.
+        """Return the id of the token written `text`. Of "▁il" and "il", choose the form that begins a word as `like`
+        does.
 
-        Raises ValueError where the vocabulary has no such token.
+        Raises ValueError if the vocabulary has no such token.
         """
         bare = text.strip().removeprefix(SPACE)
         first = text.startswith(SPACE) or self.piece(like).startswith(SPACE)
@@ -223,28 +226,30 @@ class Tokenizer:
         raise ValueError(f"No single token is written {quoted(text)}; name one of the vocabulary, or give its id.")
 
     def labels(self, ids: Sequence[int]) -> list[str]:
-        """What people see of these tokens."""
+        """Return the labels under which people see these tokens."""
         return [self.label(id) for id in ids]
 
     def label(self, id: int) -> str:
-        """What people see of a token; see `label` below."""
+        """Return the label under which people see a token; see the function `label`."""
         return label(self.piece(id))
 
     def word_groups(self, ids: Sequence[int], text: str | None = None) -> list[list[int]]:
-        """Places in `ids` of the tokens that form one word.
+        """Group the indices of `ids` by word.
 
-        A vocabulary may not mark where words begin: "Cl", "ima" and "te" may be one word or three. Then `text` says, of
-        which `ids` are what `encode` gives, with what stands around it.
+        A vocabulary may not mark where words begin: "Cl", "ima" and "te" may be one word or three. `text`, the sentence
+        that was encoded to (part of) `ids`, then decides.
         """
         pieces, special, marked = [self.piece(id) for id in ids], self._special(ids), self._marks_words
         if text is not None and marked is None and not any(piece.startswith((SPACE, " ")) for piece in pieces):
             word_of = self._words_in(text, ids)
             if word_of is not None:
-                return _joined(pieces, special, word_of)
+                return _group_by_word(pieces, special, word_of)
         return word_groups(pieces, special, marked)
 
     def _words_in(self, text: str, ids: Sequence[int]) -> list[int | None] | None:
-        """The word of `text` that each of `ids` is from, None around it; None where `text` is not what they are of."""
+        """Return the index of the word of `text` for each id, None for ids around the text; None if `text` does not
+        encode to them.
+        """
         encoding = self.inner.encode(text.encode("utf-8", "replace").decode("utf-8"), add_special_tokens=False)
         read = self._read(encoding.ids)
         if not read or len(read) != len(encoding.ids):
@@ -262,7 +267,7 @@ class Tokenizer:
 
     @property
     def _marks_words(self) -> bool | None:
-        """Whether what doesn't begin with "▁" goes on with a word; None is as the text at hand shows."""
+        """Whether a piece without "▁" continues a word; None if the pieces of each sentence have to decide."""
         if self._in_bytes:
             return True  # where the text begins with a word, that has no mark
         at_spaces = (pre_tokenizers.WhitespaceSplit, pre_tokenizers.Whitespace)
@@ -270,20 +275,20 @@ class Tokenizer:
         return False if cut_at_spaces and isinstance(self.inner.model, models.WordLevel) else None
 
     def of_size(self, size: int) -> "Tokenizer":
-        """This vocabulary with exactly `size` entries, as many as a model has rows of embeddings.
+        """Return this vocabulary with exactly `size` entries, the number of embedding rows of a model.
 
-        Rows that have no token are called by their ids, "[57]"; a token beyond the rows is unknown.
+        Missing entries are named by their ids, "[57]"; ids from `size` on become unknown.
         """
         inner = self.inner
         if inner.get_vocab_size() < size:
             content = json.loads(inner.to_str())
-            _fill(content, size)
+            _add_missing_ids(content, size)
             inner = tokenizers.Tokenizer.from_str(json.dumps(content))
         return Tokenizer(inner, self.pad_id, self.sos_id, self.eos_id, size)
 
 
-def _blank(model: models.Model, split: pre_tokenizers.PreTokenizer | None) -> tokenizers.Tokenizer:
-    """An untrained tokenizer; `split` comes after spaces became "▁", and None cuts into characters."""
+def _untrained(model: models.Model, split: pre_tokenizers.PreTokenizer | None) -> tokenizers.Tokenizer:
+    """Return an untrained tokenizer. `split` follows the replacement of spaces by "▁"; None splits into characters."""
     inner = tokenizers.Tokenizer(model)
     # "▁" in a text could not be told from a space, so it is one.
     one_space = normalizers.Replace(Regex(rf"[\s{SPACE}]+"), " ")
@@ -299,20 +304,22 @@ def _blank(model: models.Model, split: pre_tokenizers.PreTokenizer | None) -> to
 
 
 UNTRAINED = {
-    "bpe": lambda: _blank(models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True), pre_tokenizers.Punctuation("isolated")),
-    "words": lambda: _blank(
+    "bpe": lambda: _untrained(
+        models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True), pre_tokenizers.Punctuation("isolated")
+    ),
+    "words": lambda: _untrained(
         models.WordLevel(unk_token=SPECIALS[UNK]),
         pre_tokenizers.Split(Regex(rf"{SPACE}?(\w+|[^\w{SPACE}])"), "isolated"),
     ),
-    "characters": lambda: _blank(models.WordLevel(unk_token=SPECIALS[UNK]), None),
+    "characters": lambda: _untrained(models.WordLevel(unk_token=SPECIALS[UNK]), None),
 }
 
 
-def _with_bytes(inner: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
-    """The tokenizer with a token for each byte behind its others, for what it has no token for."""
+def _with_byte_tokens(inner: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
+    """Return the tokenizer with a token per byte appended, as a fallback for unknown characters."""
     content = json.loads(inner.to_str())
     model, start = content["model"], len(content["model"]["vocab"])
-    model["vocab"] |= {name: start + byte for byte, name in enumerate(BYTES)}
+    model["vocab"] |= {name: start + byte for byte, name in enumerate(BYTE_NAMES)}
     model["byte_fallback"] = True
     content["decoder"] = {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, content["decoder"]]}
     return tokenizers.Tokenizer.from_str(json.dumps(content))
@@ -336,9 +343,9 @@ def _trainer(kind: TokenizerKind, vocab_size: int, min_frequency: int) -> traine
 
 
 def label(piece: str) -> str:
-    """What people see of a piece: itself, with nothing in it invisible. A space is a word-start mark, a newline "\\n".
+    r"""Return the label of a piece, with invisible characters made visible: a space is "▁", a newline "\n".
 
-    It is a function of the piece alone, so that two tokens that differ look different wherever they stand.
+    The label depends on the piece alone, so that two different tokens look different in every sentence.
     """
     return "".join(
         SPACE if c == " " else c.encode("unicode_escape").decode() if c.isspace() or _is_unprintable(c) else c
@@ -347,12 +354,12 @@ def label(piece: str) -> str:
 
 
 def _is_unprintable(character: str) -> bool:
-    """A control character; or half of a surrogate pair, which cannot be written to any file either."""
+    """Return whether a character is a control character or half a surrogate pair, which no file can store."""
     return unicodedata.category(character) in ("Cc", "Cs")
 
 
 def number_duplicates(labels: Sequence[str]) -> list[str]:
-    """The labels made unique: those that occur more than once are numbered, "a" "a" as "a₁" "a₂"."""
+    """Return the labels made unique by numbering those that occur more than once: "a" "a" becomes "a₁" "a₂"."""
     times, taken, number = Counter(labels), set(labels), Counter[str]()
     unique = []
     for label in labels:
@@ -368,31 +375,31 @@ def number_duplicates(labels: Sequence[str]) -> list[str]:
 def word_groups(
     pieces: Sequence[str], special: Sequence[bool] | None = None, marked: bool | None = None
 ) -> list[list[int]]:
-    """Indices of the pieces that form one word, in order; every index is in exactly one group.
+    """Group the indices of the pieces by word, in order; every index is in exactly one group.
 
-    Punctuation and special tokens stand alone; a space belongs to what follows it. `marked` says whether the
-    vocabulary marks the beginnings of words; None is as these pieces do: without any "▁" they are single characters,
-    or else whole words. A mark, such as a vowel sign of Hindi, goes on with the word before it in any case.
+    Punctuation and special tokens form their own groups; a space belongs to the word after it. `marked` says whether
+    the vocabulary marks the beginnings of words. If it is None, the pieces decide: without any "▁" they are single
+    characters, or else whole words. A combining mark, such as a Hindi vowel sign, always continues its word.
     """
-    special = _by_name(pieces) if special is None else special
+    special = _special_by_name(pieces) if special is None else special
     in_parts = marked
     if in_parts is None:
         in_parts = any(piece.startswith(SPACE) for piece in pieces) or all(
             len(piece) == 1 for piece, is_special in zip(pieces, special, strict=True) if not is_special
         )
     groups: list[list[int]] = []
-    for index, (before, piece, lone) in enumerate(zip(["", *pieces], pieces, _lone(special), strict=False)):
+    for index, (before, piece, lone) in enumerate(zip(["", *pieces], pieces, _stands_alone(special), strict=False)):
         after_space = before in (SPACE, " ") and not piece.startswith((SPACE, " "))
         part = in_parts or (marked is None and _is_mark(piece[:1]))
-        if part and not lone and (after_space or _same_word(before, piece)):
+        if part and not lone and (after_space or _continues_word(before, piece)):
             groups[-1].append(index)
         else:
             groups.append([index])
     return groups
 
 
-def _joined(pieces: Sequence[str], special: Sequence[bool], word_of: Sequence[int | None]) -> list[list[int]]:
-    """Places of the pieces by the word that each is from, in order; those of none stand alone."""
+def _group_by_word(pieces: Sequence[str], special: Sequence[bool], word_of: Sequence[int | None]) -> list[list[int]]:
+    """Group the indices of the pieces by the word in `word_of`, in order; a piece without a word is its own group."""
     groups: list[list[int]] = []
     for index in range(len(pieces)):
         known = index and word_of[index] is not None and word_of[index] == word_of[index - 1]
@@ -403,25 +410,25 @@ def _joined(pieces: Sequence[str], special: Sequence[bool], word_of: Sequence[in
     return groups
 
 
-def _by_name(pieces: Sequence[str]) -> list[bool]:
+def _special_by_name(pieces: Sequence[str]) -> list[bool]:
     return [piece in SPECIALS for piece in pieces]
 
 
-def _lone(special: Sequence[bool]) -> list[bool]:
-    """Whether each piece, or the one before it, is special: then they are no one word."""
+def _stands_alone(special: Sequence[bool]) -> list[bool]:
+    """Return whether each piece, or the piece before it, is special: such a piece cannot continue a word."""
     return [here or before for before, here in zip([False, *special], special, strict=False)]
 
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def _same_word(before: str, piece: str) -> bool:
-    """Whether `piece` goes on with the word that `before` ends with; "▁" and "[EOS]" neither end nor begin so.
+def _continues_word(before: str, piece: str) -> bool:
+    """Return whether `piece` continues the word that `before` ends with; "▁" and "[EOS]" neither end nor begin one.
 
-    A byte is part of a character that nobody has seen, and so of the word around it.
+    A byte is part of an unknown character, and so counts as part of a word.
     """
-    ends = ends_in_bytes(before) or before and _in_word(before[-1])
-    begins = begins_in_bytes(piece) or piece and _in_word(piece[0])
+    ends = ends_with_byte(before) or before and _in_word(before[-1])
+    begins = starts_with_byte(piece) or piece and _in_word(piece[0])
     return bool(ends and begins)
 
 
@@ -430,13 +437,15 @@ def _is_mark(character: str) -> bool:
 
 
 def _in_word(character: str) -> bool:
-    """Letters, marks, digits, and the joiners that Hindi and Persian write inside words."""
+    """Return whether a character is a letter, a mark, a digit, or a joiner as Hindi and Persian write them inside
+    words.
+    """
     category = unicodedata.category(character)
     return category[0] in "LMN" or category == "Cf"
 
 
-def _fill(content: dict[str, Any], size: int) -> None:
-    """Gives each id below `size` that has no token one that is called by it, in a tokenizer's JSON."""
+def _add_missing_ids(content: dict[str, Any], size: int) -> None:
+    """Add an entry to a tokenizer's JSON for each id below `size` that has none, named by the id."""
     vocabulary, added = content["model"]["vocab"], content["added_tokens"]
     in_order = isinstance(vocabulary, list)  # each with its score, the id being its place
     names = {token["id"]: token["content"] for token in added}
@@ -445,14 +454,14 @@ def _fill(content: dict[str, Any], size: int) -> None:
     for id in ids:
         if id not in names:
             names[id] = f"[{id}]" if f"[{id}]" not in known else f"[[{id}]]"
-            added.append(_special(id, names[id]))
+            added.append(_special_token(id, names[id]))
         if in_order:
-            vocabulary.append([names[id], UNLIKELY])
+            vocabulary.append([names[id], UNLIKELY_SCORE])
         else:
             vocabulary[names[id]] = id
     added.sort(key=lambda token: token["id"])
 
 
-def _special(id: int, name: str) -> dict[str, Any]:
+def _special_token(id: int, name: str) -> dict[str, Any]:
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     return {"id": id, "content": name, **flags}

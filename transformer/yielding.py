@@ -1,10 +1,10 @@
 """Cooperative multitasking: every long computation calls `yield_turn` between its batches.
 
-A server decides there who computes next, and ends what nobody waits for any more by raising an exception. Elsewhere
-nothing happens. What to do is found in a context variable, so that no function has to pass it on:
+A server schedules its requests there, and cancels a request that nobody waits for by raising an exception. Outside a
+server `yield_turn` does nothing. The callback is a context variable, so that no function has to pass it on:
 
     with on_yield(callback):
-        leave_one_out(model, source, target)  # calls `callback` between its passes
+    leave_one_out(model, source, target)  # calls `callback` between its passes
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _CALLBACKS: ContextVar[tuple[Callable[[], object], ...]] = ContextVar("yield_tur
 
 
 def yield_turn() -> None:
-    """Let others compute. Raises whatever ends the computation, such as a page that was closed meanwhile.
+    """Let other computations run. Raises whatever ends this one, such as the exception for a page that was closed.
 
-    Call it where little memory is held: others may take theirs before it returns.
+    Call it where little memory is held: other computations may need theirs before it returns.
     """
     for callback in _CALLBACKS.get():
         callback()
@@ -27,7 +27,7 @@ def yield_turn() -> None:
 
 @contextmanager
 def on_yield(callback: Callable[[], object]) -> Iterator[None]:
-    """Have `yield_turn` call `callback` in this context, after the callbacks that it calls already."""
+    """Have `yield_turn` call `callback` in this context, after the callbacks that are registered already."""
     token = _CALLBACKS.set((*_CALLBACKS.get(), callback))
     try:
         yield

@@ -85,7 +85,7 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
     """
     attention = attention_at(stream.model, site)
     require_kept(attention, head)
-    place = attention.kept.index(head)
+    place = attention.remaining.index(head)
     _within("token", query, len(stream.ids(site.stack)))
     residual = stream.residuals(site.stack, site.layer)[site.kind][0]
     before = _numbers(layer_blocks(stream, site.stack, site.layer)[site.kind].before)
@@ -109,7 +109,7 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
         adjusted = final_scores[place] if adjusts else scores[place]
         pattern[place] = softmax(np.where(visible | (not masked), adjusted, -np.inf))
         joined = np.zeros((attention.n_heads, attention.d_head))  # a pruned head gives nothing
-        joined[list(attention.kept)] = np.einsum("hk,hkd->hd", pattern, v)
+        joined[list(attention.remaining)] = np.einsum("hk,hkd->hd", pattern, v)
         moved = np.einsum("hdm,hd->hm", _numbers(attention.outputs_by_head()), joined)
         added = moved.sum(0) + bias
         total = before[query] + added
@@ -165,7 +165,7 @@ def _adjustment(attention: MultiHeadAttention, queries: int, keys: int, query: i
     """What a query's scores are divided by, and what is added to them for the distance, [H, K], where anything is."""
     scale, bias = attention.scale, attention.position_bias
     divisor = math.sqrt(attention.d_head) if scale is None else 1 / scale
-    return divisor, None if bias is None else _numbers(bias(queries, keys)[0, list(attention.kept), query])
+    return divisor, None if bias is None else _numbers(bias(queries, keys)[0, list(attention.remaining), query])
 
 
 class EmbeddedStack(NamedTuple):
@@ -219,7 +219,7 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 def _heads(x: np.ndarray, attention: MultiHeadAttention) -> np.ndarray:
     """[..., H * D] -> [H, ..., D]"""
-    return np.moveaxis(x.reshape(*x.shape[:-1], len(attention.kept), attention.d_head), -2, 0)
+    return np.moveaxis(x.reshape(*x.shape[:-1], len(attention.remaining), attention.d_head), -2, 0)
 
 
 def _bias(layer: nn.Linear) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from transformer.byte_pieces import joined
+from transformer.byte_pieces import join_labels
 from transformer.quoting import quoted
 
 Groups = Sequence[Sequence[int]]  # indices of tokens that belong together, in order
@@ -129,7 +129,7 @@ def merge_masked(masked: np.ndarray, row_groups: Groups, column_groups: Groups) 
 
 def merge_labels(labels: Sequence[str], groups: Groups, joint: str = "") -> list[str]:
     """The labels of each group, joined; bytes that together are a character become that character."""
-    return [joined([part for i in group for part in (joint, labels[i])][1:]) for group in groups]
+    return [join_labels([part for i in group for part in (joint, labels[i])][1:]) for group in groups]
 
 
 def _membership(groups: Groups, size: int) -> np.ndarray:

@@ -16,7 +16,7 @@ from torch import Tensor
 from headlight.analysis.passes import in_passes, rows_per_pass, written_log_probs
 from headlight.analysis.sites import all_heads
 from transformer.model import Transformer
-from transformer.taps import Inputs, Site, Tap, chain, switches_off
+from transformer.taps import Inputs, Site, Tap, chain, is_ablation
 
 
 class HeadEffect(NamedTuple):
@@ -56,7 +56,7 @@ def head_importance(
     [EOS]. The heads run as the rows of batches, beside a row with the interventions alone.
     """
     assert not model.training, "dropout would drown the differences"
-    gone = {(one.site, one.head) for one in interventions if switches_off(one)}
+    gone = {(one.site, one.head) for one in interventions if is_ablation(one)}
     heads = [head for head in all_heads(model) if head not in gone]
     before = chain(*interventions)
     size = rows_per_pass(model, len(src_ids), len(tgt_ids))

@@ -18,7 +18,7 @@ from headlight.analysis.sites import attention_at, require_kept
 from transformer.attention import attend
 from transformer.batches import collate
 from transformer.config import ModelConfig
-from transformer.masks import no_later_keys, visible_keys
+from transformer.masks import look_ahead_mask, visible_keys
 from transformer.model import Transformer
 from transformer.taps import InputRecorder, Recorder, Site
 from transformer.yielding import yield_turn
@@ -93,7 +93,7 @@ def _visible(mask: Mask, key_ids: Tensor, queries: int, pad: int) -> Tensor:
     if mask in ("padding", "both"):
         visible = visible & visible_keys(key_ids, pad)
     if mask in ("look-ahead", "both"):
-        visible = visible & no_later_keys(queries, keys, key_ids.device)
+        visible = visible & look_ahead_mask(queries, keys, key_ids.device)
     return visible
 
 

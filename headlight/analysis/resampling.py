@@ -13,7 +13,7 @@ from torch import Tensor
 
 from transformer.decoding import DecodeStep, Fate, allowed, sample
 from transformer.decoding.choosers import Live, Sample, draws
-from transformer.decoding.search import checked_source, forced, max_lengths
+from transformer.decoding.search import max_lengths, source_ids, with_forced
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
 
@@ -29,7 +29,7 @@ class Resampler:
 
     def __init__(self, model: Transformer | Prepared, src: Tensor):
         """`src` [1, S]: one sentence."""
-        self.model, self.src = model, checked_source(model, src)
+        self.model, self.src = model, source_ids(model, src)
         assert len(self.src) == 1, "one sentence at a time"
         self.steps: dict[tuple[int, ...], DecodeStep] = {}
         self.nbytes = 0  # of their log-probabilities and patterns
@@ -65,7 +65,7 @@ class Resampler:
         while (stored := self.steps.get(written)) is not None:
             probable = free = allowed(stored.log_probs, self.model.config)
             if len(written) < len(start):
-                probable = forced(stored.log_probs, free, stored.sentences.new_tensor([[start[len(written)]]]))
+                probable = with_forced(stored.log_probs, free, stored.sentences.new_tensor([[start[len(written)]]]))
             chosen = choose(Live(stored.sentences, stored.written, total), probable, free)
             steps.append(replace(stored, **chosen._asdict()))
             if chosen.fates.tolist() != [Fate.LIVE]:

@@ -62,7 +62,7 @@ def several_heads(
 
     All other attentions stay as they are. Raises ValueError where the model has no such attention.
     """
-    kept = attention_at(model, site).kept
+    kept = attention_at(model, site).remaining
     rows: tuple[Left, ...] = (None, *kept, MEAN)
     size = rows_per_pass(model, len(src_ids), len(tgt_ids))
     parts = []

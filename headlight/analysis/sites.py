@@ -45,8 +45,8 @@ def require_kept(attention: MultiHeadAttention, head: int) -> None:
     """Raises ValueError where an attention lacks that head."""
     if not 0 <= head < attention.n_heads:
         raise ValueError(f"There is no head {head} here; choose one from 0 to {attention.n_heads - 1}.")
-    if head not in attention.kept:
-        left = ", ".join(map(str, attention.kept))
+    if head not in attention.remaining:
+        left = ", ".join(map(str, attention.remaining))
         remedy = f"choose one of {left}." if left else "so were all others."
         raise ValueError(f"Head {head} was pruned here; {remedy}")
 

@@ -17,7 +17,7 @@ from headlight.checkpoints import load_translator
 from headlight.machine import cores
 from transformer import Translator
 from transformer.inference.linear import operators
-from transformer.quoting import worded
+from transformer.quoting import error_message
 
 _PACKAGES = ("torch", "numpy", "streamlit", "plotly", "tokenizers", "safetensors", "anywidget", "transformers")
 _ROUNDING = 1e-3  # of a log-probability, between two ways of computing it
@@ -78,7 +78,7 @@ def _models() -> Iterator[tuple[str, bool]]:
             # There and back: what was written on the cache, read again by the pass that records.
             again = model.trace(sentence, said.text or None).log_prob
         except (ValueError, OSError) as error:
-            yield f"{name}: {worded(error)}", False
+            yield f"{name}: {error_message(error)}", False
             continue
         seconds = time.perf_counter() - begun
         if abs(again - said.log_prob) > _ROUNDING:

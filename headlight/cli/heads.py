@@ -23,7 +23,7 @@ from headlight.corpora.truth import KnownPair
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import digest, load_weights
 from transformer.files import write_text
-from transformer.training.processes import Processes, several
+from transformer.training.processes import Processes, is_distributed
 
 Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
 
@@ -51,7 +51,9 @@ def add_verbs(verb: Verb) -> None:
 def heads(options: argparse.Namespace) -> None:
     checkpoint = checkpoints.load(options.checkpoint)
     # An aligner draws at random, so several processes would disagree about the links.
-    pairs, by = truths(open_split(options.corpus, options.split, options.folder), options.pairs, align=not several())
+    pairs, by = truths(
+        open_split(options.corpus, options.split, options.folder), options.pairs, align=not is_distributed()
+    )
     with Processes.join() as processes:
         measured = _measure(checkpoint, pairs, options, processes, options.sample)
         history: History = []

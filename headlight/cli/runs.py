@@ -40,7 +40,7 @@ from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.files import open_regular
 from transformer.presets import DIFFERS, PRESETS, preset
 from transformer.quoting import short
-from transformer.training.processes import require_all_started, several
+from transformer.training.processes import is_distributed, require_all_started
 
 STACKS = ("encoder", "decoder")
 VOCABULARY = ("tokenizer", "vocabulary", "separate", "min_frequency", "max_characters", "max_tokens")
@@ -228,7 +228,7 @@ def _network(options: argparse.Namespace, size: int) -> ModelConfig:
 def _work(options: argparse.Namespace, path: str, launched: Callable[[steer.Launcher], object]) -> None:
     """Launch a worker and follow it; in one of several processes, work here."""
     require_all_started()
-    if not several():
+    if not is_distributed():
         launched(steer.spawn)
         if not options.detach:
             _follow(path)

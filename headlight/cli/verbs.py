@@ -29,8 +29,8 @@ from transformer.checkpoint.weights import Refused
 from transformer.decoding.strategies import LENGTH_PENALTY, STRATEGIES, Decoding, Strategy, parameters
 from transformer.files import write_json, write_text
 from transformer.model import count_parameters
-from transformer.quoting import LONGEST, short, worded
-from transformer.training.processes import leave, several
+from transformer.quoting import MAX_QUOTED_CHARACTERS, error_message, short
+from transformer.training.processes import is_distributed, leave
 from transformer.translator import PRECISIONS, Translation, Translator, in_precision
 
 Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]
@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None, parser: argparse.ArgumentParser | N
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ValueError, OSError) as error:
-        print(f"{parser.prog}: {worded(error)}", *_details(error), sep="\n", file=sys.stderr)
+        print(f"{parser.prog}: {error_message(error)}", *_details(error), sep="\n", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{parser.prog}: stopped", file=sys.stderr)
@@ -145,7 +145,7 @@ class _ArgumentParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         for given in self._given:
             for part in (given, given.partition("=")[2]):
-                if len(part) > LONGEST:
+                if len(part) > MAX_QUOTED_CHARACTERS:
                     message = message.replace(repr(part)[1:-1], short(repr(part)[1:-1])).replace(part, short(part))
         super().error(message)
 
@@ -300,7 +300,7 @@ def run(parser: argparse.ArgumentParser | None = None) -> NoReturn:
     """Run the command of this process, and exit with its status."""
     keep_freed()
     code = main(parser=parser)
-    if several():
+    if is_distributed():
         leave(code)
     sys.exit(code)
 

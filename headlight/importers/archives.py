@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from headlight.importers.limits import DEEPEST, LARGEST_CONTENTS, LARGEST_ENTRY, LARGEST_RATIO, MOST_FILES
-from transformer.checkpoint.weights import LARGEST_WEIGHTS, SMALL, Refused
+from transformer.checkpoint.weights import HARMLESS_BYTES, MAX_WEIGHTS_BYTES, Refused
 from transformer.files import open_regular
 
 _PACKED: dict[bytes, Any] = {
@@ -116,9 +116,9 @@ def _require_few(files: int) -> None:
 
 def _require_light(declared: int, path: Path) -> None:
     packed = path.stat().st_size
-    if declared > LARGEST_WEIGHTS:
-        raise Refused(f"The archive unpacks to {declared:,} bytes or more; at most {LARGEST_WEIGHTS:,} are opened.")
-    if declared > max(LARGEST_RATIO * packed, SMALL):
+    if declared > MAX_WEIGHTS_BYTES:
+        raise Refused(f"The archive unpacks to {declared:,} bytes or more; at most {MAX_WEIGHTS_BYTES:,} are opened.")
+    if declared > max(LARGEST_RATIO * packed, HARMLESS_BYTES):
         raise Refused(f"The archive has {packed:,} bytes and unpacks to {declared:,} or more, which no model does.")
 
 

@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 from transformer.checkpoint import safetensors_file
 from transformer.checkpoint.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
-from transformer.checkpoint.weights import LARGEST_HEADER, Refused
-from transformer.files import LARGEST_JSON, open_regular, read_bytes
+from transformer.checkpoint.weights import MAX_HEADER_BYTES, Refused
+from transformer.files import MAX_JSON_BYTES, open_regular, read_bytes
 from transformer.quoting import short
 
 NOTES = (CONFIG, CARD, SHARED, SOURCE, TARGET)  # a file's name is the key of its metadata
@@ -48,7 +48,7 @@ def one_file(folder: Path, out: Path) -> None:
     header = safetensors_file.read_header(folder / WEIGHTS)
     notes = {name: _packed(folder / name) for name in NOTES if (folder / name).is_file()}
     start = safetensors_file.header_bytes(header.places, {"format": "pt", **notes})
-    if len(start) > LARGEST_HEADER:
+    if len(start) > MAX_HEADER_BYTES:
         raise ValueError(f"The tokenizers of {short(folder)} are too large for one file; export it as a zip.")
 
     def write(file: BinaryIO) -> None:
@@ -77,14 +77,14 @@ def unpack(path: Path, notes: Mapping[str, str], folder: Path) -> None:
 
 
 def _packed(path: Path) -> str:
-    return base64.b64encode(zlib.compress(read_bytes(path, LARGEST_JSON), 9)).decode()
+    return base64.b64encode(zlib.compress(read_bytes(path, MAX_JSON_BYTES), 9)).decode()
 
 
 def _unpacked(note: str) -> bytes:
     unpacking = zlib.decompressobj()
-    content = unpacking.decompress(base64.b64decode(note), LARGEST_JSON)
+    content = unpacking.decompress(base64.b64decode(note), MAX_JSON_BYTES)
     if not unpacking.eof:
-        raise Refused(f"The file's metadata is cut off, or unpacks to over {LARGEST_JSON:,} bytes.")
+        raise Refused(f"The file's metadata is cut off, or unpacks to over {MAX_JSON_BYTES:,} bytes.")
     return content
 
 

@@ -13,7 +13,7 @@ from huggingface_hub.utils import tqdm
 
 from headlight.importers.limits import MOST_FILES
 from transformer.access import require_private
-from transformer.checkpoint.weights import LARGEST_WEIGHTS, Refused
+from transformer.checkpoint.weights import MAX_WEIGHTS_BYTES, Refused
 
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
@@ -89,9 +89,9 @@ def _wanted(name: str, sizes: Mapping[str, int]) -> dict[str, int]:
         raise Refused(f"{name} has no PyTorch weights: neither model.safetensors nor pytorch_model.bin.")
     wanted = {file: sizes[file] for file in (*_FACTS, *_TOKENIZERS, *weights) if file in sizes}
     total = sum(wanted.values())
-    if total > LARGEST_WEIGHTS or len(wanted) > MOST_FILES:
+    if total > MAX_WEIGHTS_BYTES or len(wanted) > MOST_FILES:
         raise Refused(
-            f"{name} has {total:,} bytes in {len(wanted)} files; at most {LARGEST_WEIGHTS:,} bytes open here."
+            f"{name} has {total:,} bytes in {len(wanted)} files; at most {MAX_WEIGHTS_BYTES:,} bytes open here."
         )
     return wanted
 

@@ -29,7 +29,7 @@ from headlight.importers.pickles import CONVERT_FAIRSEQ
 from headlight.importers.questions import Answers, ImportQuestion, flag, possible_answers, unanswered
 from headlight.importers.source import Source, open_source
 from transformer.access import require_private
-from transformer.checkpoint.native import CARD, CONFIG, WEIGHTS, due_shapes, save_tokenizers, to_json
+from transformer.checkpoint.native import CARD, CONFIG, WEIGHTS, expected_shapes, save_tokenizers, to_json
 from transformer.checkpoint.safetensors_file import header_bytes
 from transformer.checkpoint.weights import Refused, TensorInfo
 from transformer.config import ModelConfig
@@ -152,7 +152,7 @@ def _rename(part: Path, out: Path) -> None:
 
 def _write(reading: ForeignModel, folder: Path, progress: Progress | None) -> tuple[str, ...]:
     """What is wrong with the weights, which are looked at on their way."""
-    shapes = due_shapes(reading.config)
+    shapes = expected_shapes(reading.config)
     tokenizers = reading.source_tokenizer, reading.target_tokenizer
     health = StreamingHealth(reading.config, *tokenizers, TARGET_EMBEDDING not in shapes)
 

@@ -26,7 +26,7 @@ from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig
 from transformer.files import remove, write_json, write_text
 from transformer.model import Transformer
-from transformer.pruned import filled
+from transformer.pruned import restore_shape
 from transformer.quoting import short
 from transformer.tokenizers import Tokenizer
 
@@ -145,7 +145,7 @@ def _theirs(model: Transformer) -> dict[str, Tensor]:
 
     All of Marian's layers have equally many heads: one that was pruned is written as zeros, and adds nothing there.
     """
-    model = filled(model)
+    model = restore_shape(model)
     config, own = model.config, {name: p.detach().float().cpu() for name, p in model.named_parameters()}
     order = torch.arange(config.d_model)
     if config.positions == "sinusoidal":

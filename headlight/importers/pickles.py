@@ -26,7 +26,7 @@ from headlight.importers.torch_calls import (
     put,
     storage,
 )
-from transformer.checkpoint.weights import Refused, require_few
+from transformer.checkpoint.weights import Refused, require_tensor_count
 
 UNUSUAL = "Save them as ordinary, dense tensors of real numbers."
 GIVE_AS_VOCABULARY = "Import the weights, and give this file as their vocabulary."
@@ -126,7 +126,7 @@ class Machine:
         made = CALLS[function.name](*arguments)
         if type(made) is TensorView and made is not arguments[0]:  # a parameter is the tensor that it is made of
             self.tensors += 1
-            require_few(self.tensors)
+            require_tensor_count(self.tensors)
         self.stack.append(made)
 
     def note(self, thing: Global, at: int, instruction: str) -> None:

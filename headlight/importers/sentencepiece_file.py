@@ -20,7 +20,7 @@ import tokenizers
 from headlight import tokenizer_json as foreign
 from transformer.checkpoint.weights import Refused
 from transformer.files import read_bytes
-from transformer.tokenizers import SPACE, UNLIKELY
+from transformer.tokenizers import SPACE, UNLIKELY_SCORE
 
 LARGEST = 2**24  # bytes; that of 256,000 pieces has 5 million
 MOST_PIECES = 1_000_000
@@ -222,7 +222,7 @@ def _cutting(
 
 def _score(piece: VocabularyPiece | None) -> float:
     if piece is None:
-        return UNLIKELY
+        return UNLIKELY_SCORE
     return 0.0 if piece.kind == PieceType.USER_DEFINED else piece.score
 
 

@@ -15,7 +15,7 @@ from headlight.importers.archives import Sips
 from headlight.importers.limits import LARGEST_CONTENTS, LARGEST_PICKLE
 from headlight.importers.pickles import SAVE, Machine
 from headlight.importers.torch_calls import TensorView
-from transformer.checkpoint.weights import DTYPES, MOST_TENSORS, Refused, Stored
+from transformer.checkpoint.weights import DTYPES, MAX_TENSORS, Refused, Stored
 from transformer.files import open_regular
 from transformer.quoting import quoted
 
@@ -60,8 +60,8 @@ def read_zip(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
         members = {member.filename: member for member in archive.infolist()}
         if len(members) < len(archive.infolist()):
             raise Refused(f"{path.name} has two members of the same name.", (), AGAIN)
-        if len(members) > MOST_TENSORS + 20:
-            raise Refused(f"The file has {len(members):,} blocks of numbers; no model here has over {MOST_TENSORS:,}.")
+        if len(members) > MAX_TENSORS + 20:
+            raise Refused(f"The file has {len(members):,} blocks of numbers; no model here has over {MAX_TENSORS:,}.")
         pickle = _pickle_of(list(members))
         assert pickle is not None
         folder = pickle.removesuffix("data.pkl")

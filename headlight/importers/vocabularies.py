@@ -16,7 +16,7 @@ from headlight.importers.pickled_vocabularies import ZIP, is_pickle, read_pickle
 from headlight.importers.questions import Answers
 from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig
-from transformer.files import LARGEST_JSON, read_bytes
+from transformer.files import MAX_JSON_BYTES, read_bytes
 from transformer.quoting import quoted, short
 from transformer.tokenizers import Tokenizer
 
@@ -88,7 +88,7 @@ def _is_pair(path: Path) -> bool:
 def _values(path: Path, side: str) -> Any:
     """What a vocabulary's file holds: a list of tokens, or an object of them; where it is neither, whatever it is."""
     try:
-        raw = read_bytes(path, LARGEST_JSON)
+        raw = read_bytes(path, MAX_JSON_BYTES)
     except OSError as error:
         raise Refused(f"The vocabulary {short(path)} cannot be read: {error.strerror}.") from None
     except ValueError as error:

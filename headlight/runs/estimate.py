@@ -23,7 +23,7 @@ from headlight.runs.recipe import Recipe
 from headlight.runs.steer import environment
 from transformer.access import require_private
 from transformer.batches import Batch, bucket
-from transformer.checkpoint.native import due_shapes
+from transformer.checkpoint.native import expected_shapes
 from transformer.config import ModelConfig, TrainConfig
 from transformer.model import Transformer
 from transformer.training.loop import Trainer
@@ -62,7 +62,7 @@ def estimate(recipe: Recipe, preview: Preview | None = None, speed: Speed | None
             source_vocab_size=min(preview.source.vocabulary, recipe.vocabulary),
             target_vocab_size=min(preview.target.vocabulary, recipe.vocabulary),
         )
-    parameters = sum(map(math.prod, due_shapes(config).values()))
+    parameters = sum(map(math.prod, expected_shapes(config).values()))
     memory = speed.memory if speed else PROCESS + 16 * parameters + activations(config, training)
     disk = 4 * 12 * parameters + training.snapshots * 2 * parameters
     if preview is None:

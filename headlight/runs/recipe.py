@@ -20,7 +20,7 @@ from headlight.runs.settings import AROUND
 from headlight.teaching.mistakes import MISTAKES, TRAINABLE
 from transformer.checkpoint.native import WEIGHTS
 from transformer.config import (
-    LARGEST,
+    MAX_SIZES,
     ConfigError,
     ModelConfig,
     StackConfig,
@@ -83,7 +83,7 @@ class Recipe:
         check_whole("vocabulary", self.vocabulary, 5, 2_000_000)
         check_whole("min_frequency", self.min_frequency, 0, 1_000_000)
         check_whole("max_characters", self.max_characters, 1, 100_000)
-        check_whole("max_tokens", self.max_tokens, 0, LARGEST["length"])
+        check_whole("max_tokens", self.max_tokens, 0, MAX_SIZES["length"])
         check_share("vary", self.vary)
         check_share("slots", self.slots)
         if self.threads is not None:

@@ -23,7 +23,7 @@ import psutil
 from headlight.runs import intact
 from headlight.runs.folder import CORPUS, RUNS, RunFolder
 from transformer.files import open_regular, read_json, write_json
-from transformer.quoting import short, worded
+from transformer.quoting import error_message, short
 
 State = Literal[
     "queued", "running", "paused", "stopped", "finished", "crashed", "stalled", "diverged", "out of disk"
@@ -94,7 +94,7 @@ def status(path: str | Path) -> Status:
         return _status(folder)
     except OSError as error:
         advice = "Check the permissions of its folder, and whether its disk responds."
-        return Status(folder.name, folder.path, "crashed", cause=worded(error), advice=advice)
+        return Status(folder.name, folder.path, "crashed", cause=error_message(error), advice=advice)
 
 
 def _status(folder: RunFolder) -> Status:

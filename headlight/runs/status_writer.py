@@ -9,7 +9,7 @@ from typing import Any
 
 from headlight.runs.folder import RunFolder
 from headlight.runs.run_status import State, read, texts, this_process, write
-from transformer.training.processes import several
+from transformer.training.processes import is_distributed
 
 RESERVE_BYTES = 64 * 1024  # freed at the end, so that the worker can report that the disk is full
 
@@ -39,7 +39,7 @@ class StatusWriter:
             return
         with contextlib.suppress(OSError), open(self.folder.log, "a", encoding="utf-8") as file:
             file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {text}\n")
-        if several():
+        if is_distributed():
             print(text, file=sys.stderr, flush=True)
 
     def report_repair(self, text: str) -> None:

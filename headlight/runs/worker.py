@@ -23,7 +23,7 @@ from headlight.runs.repair import repair
 from headlight.runs.run_status import State
 from headlight.runs.session import PauseOrStop, WorkerSession
 from headlight.runs.status_writer import StatusWriter
-from transformer.quoting import worded
+from transformer.quoting import error_message
 from transformer.training.loop import Diverged
 from transformer.training.processes import Processes
 
@@ -124,7 +124,7 @@ def _outcome(folder: RunFolder, train: Callable[[], str]) -> tuple[State, str]:
             return "out of disk", f"Nothing more can be written: {free / 1e6:,.1f} MB are free on the disk."
         if not isinstance(error, ValueError):  # a ValueError is a message for people
             traceback.print_exc()
-        return "crashed", (worded(error).strip().splitlines() or [type(error).__name__])[0][:300]
+        return "crashed", (error_message(error).strip().splitlines() or [type(error).__name__])[0][:300]
 
 
 def _disk_is_full(error: BaseException | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from transformer.tokenizers import LONGEST_TOKEN, is_short
+from transformer.tokenizers import MAX_TOKEN_BYTES, is_short
 
 
 class Fields:
@@ -29,7 +29,7 @@ class Fields:
         if value is None and optional:
             return ""
         if not isinstance(value, str) or len(value) < shortest or not is_short(value):
-            raise self.wrong(name, f"a text of {shortest} to {LONGEST_TOKEN:,} bytes")
+            raise self.wrong(name, f"a text of {shortest} to {MAX_TOKEN_BYTES:,} bytes")
         self.taken[name] = value
         return value
 

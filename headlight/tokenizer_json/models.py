@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from headlight.tokenizer_json.fields import Fields, shown
-from transformer.tokenizers import LONGEST_TOKEN, is_short
+from transformer.tokenizers import MAX_TOKEN_BYTES, is_short
 
 MAX_TOKENS = 2_000_000
 MAX_MERGES = 5_000_000
@@ -133,7 +133,7 @@ def _vocabulary(fields: Fields) -> dict[str, int]:
 
 def _require_token(token: Any) -> None:
     if not isinstance(token, str) or not is_short(token):
-        raise ValueError(f"it has the token {shown(token)}, which is not a text of at most {LONGEST_TOKEN:,} bytes")
+        raise ValueError(f"it has the token {shown(token)}, which is not a text of at most {MAX_TOKEN_BYTES:,} bytes")
 
 
 _MODELS: Mapping[str, Callable[[Fields], dict[str, Any]]] = {

@@ -13,7 +13,7 @@ import tokenizers
 
 from headlight.tokenizer_json.child import MEMORY, SECONDS
 from headlight.tokenizer_json.fields import shown
-from transformer.access import starting
+from transformer.access import allow_command
 
 _CHILD = Path(__file__).with_name("child.py")
 _LIBRARY = Path(tokenizers.__file__).resolve().parents[1]
@@ -49,7 +49,7 @@ def _run(content: bytes) -> str:
     needed = {name: os.environ[name] for name in _NEEDED if name in os.environ}
     command = [sys.executable, "-I", "-S", str(_CHILD), str(_LIBRARY)]
     try:
-        with starting(command):
+        with allow_command(command):
             ended = subprocess.run(
                 command,
                 input=content,

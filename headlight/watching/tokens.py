@@ -7,7 +7,7 @@ from typing import Any
 
 from tokenizers.models import WordPiece
 
-from transformer.byte_pieces import SPACE, spelled
+from transformer.byte_pieces import SPACE, decode_bytes
 from transformer.tokenizers import label, word_groups
 from transformer.trace import Tokens
 
@@ -49,7 +49,7 @@ def _spelling(tokenizer: Any) -> Callable[[str], str] | None:
     if isinstance(inner.model, WordPiece):
         prefix: str = inner.model.continuing_subword_prefix
         return lambda piece: _word_piece(piece, prefix)
-    return spelled if "ByteLevel" in repr(inner.decoder) else None
+    return decode_bytes if "ByteLevel" in repr(inner.decoder) else None
 
 
 def _word_piece(piece: str, prefix: str) -> str:

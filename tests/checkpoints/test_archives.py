@@ -15,7 +15,7 @@ import pytest
 
 from headlight.importers.limits import LARGEST_RATIO, MOST_FILES
 from tests.checkpoints.opening import flat_refusal, folder, refusal, tarred, zipped
-from transformer.checkpoint.weights import LARGEST_WEIGHTS, SMALL
+from transformer.checkpoint.weights import HARMLESS_BYTES, MAX_WEIGHTS_BYTES
 
 
 @pytest.fixture(autouse=True)
@@ -93,10 +93,10 @@ def test_two_files_at_one_place(tmp_path: Path, names: tuple[str, str]) -> None:
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
-    zeros = {"model.safetensors": bytes(2 * SMALL)}
+    zeros = {"model.safetensors": bytes(2 * HARMLESS_BYTES)}
     assert "which no model does" in str(flat_refusal(zipped(tmp_path / "a.zip", zeros)))
     (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "model.safetensors").write_bytes(bytes(2 * SMALL))
+    (tmp_path / "in" / "model.safetensors").write_bytes(bytes(2 * HARMLESS_BYTES))
     assert "which no model does" in str(refusal(tarred(tmp_path / "a.tar.gz", tmp_path / "in", "w:gz")))
 
 
@@ -140,7 +140,7 @@ def tar_header(name: str, size: int, kind: bytes) -> bytes:
 
 
 LIARS: dict[str, Callable[[], bytes]] = {
-    "declares more than the limit": lambda: tar_header("model.pt", LARGEST_WEIGHTS + 1, b"0"),
+    "declares more than the limit": lambda: tar_header("model.pt", MAX_WEIGHTS_BYTES + 1, b"0"),
     "ends before the file does": lambda: tar_header("model.pt", 10_000, b"0") + bytes(512),
     "a name without end": lambda: tar_header("x", 2**33, b"L") + b"n" * 2**20,
     "notes without end": lambda: tar_header("x", 2**33, b"x") + b"1" * 2**20,

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 from headlight import checkpoints
 from headlight.importers.examples import examples
 from tests.small import small_checkpoint
-from transformer.checkpoint.eight_bits import rounded
+from transformer.checkpoint.eight_bits import quantize
 from transformer.checkpoint.native import load_weights, save_weights
 from transformer.translator import Translator
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_each_number_is_off_by_at_most_half_a_step_of_its_row() -> None:
     weights = torch.randn(20, 30) * torch.logspace(-6, 3, 20)[:, None]
     weights[3] = 0
-    parts = rounded("w", weights)
+    parts = quantize("w", weights)
     assert parts["w"].dtype == torch.int8 and parts["w"].shape == weights.shape
     off = (parts["w"] * parts["w.step"] - weights).abs()
     assert (off <= weights.abs().amax(1, keepdim=True) / 254 * 1.001).all()

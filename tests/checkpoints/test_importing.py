@@ -26,7 +26,7 @@ from tests.checkpoints.tutorials import answers, file
 from tests.small import small_checkpoint
 from transformer import Translator
 from transformer.checkpoint.weights import Refused
-from transformer.files import LARGEST_JSON
+from transformer.files import MAX_JSON_BYTES
 from transformer.tokenizers import Tokenizer
 
 NAME = "pytorch-transformer"
@@ -234,7 +234,7 @@ def test_what_cannot_be_opened_afterwards_is_not_kept(tmp_path: Path, monkeypatc
     def save_padded(tokenizer: Tokenizer, path: Path) -> None:
         save(tokenizer, path)
         with path.open("a") as file:
-            file.write(" " * LARGEST_JSON)
+            file.write(" " * MAX_JSON_BYTES)
 
     monkeypatch.setattr(Tokenizer, "save", save_padded)
     with pytest.raises(Refused, match="The imported model cannot be used: .*larger than 50,000,000 bytes"):

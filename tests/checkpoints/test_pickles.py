@@ -19,7 +19,7 @@ from torch import nn
 from headlight.importers.source import open_source
 from headlight.importers.torch_file import LEGACY
 from tests.checkpoints.opening import flat_refusal, refusal, tensors, zipped
-from transformer.checkpoint.weights import MOST_TENSORS
+from transformer.checkpoint.weights import MAX_TENSORS
 
 
 class Calls:
@@ -203,7 +203,7 @@ def bombs() -> dict[str, bytes]:
         "nested": b"\x80\x02" + b")" + b"\x85" * 200_000 + b".",
         "long text": b"\x80\x02X\xff\xff\xff\xff.",
         "digits": b"I" + b"9" * 1_000_000 + b"\n.",
-        "tensors": b"\x80\x02" + view("0", 4, 0, (4,), (1,))[2:-1] * (MOST_TENSORS + 1) + b".",
+        "tensors": b"\x80\x02" + view("0", 4, 0, (4,), (1,))[2:-1] * (MAX_TENSORS + 1) + b".",
     }
 
 

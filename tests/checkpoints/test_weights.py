@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 
 from headlight.importers.source import open_source
 from tests.checkpoints.opening import flat_refusal, opened, refusal, same, tensors
-from transformer.checkpoint.weights import DTYPES, LARGEST_HEADER, LARGEST_WEIGHTS, LONGEST_NAME
+from transformer.checkpoint.weights import DTYPES, MAX_HEADER_BYTES, MAX_NAME_CHARACTERS, MAX_WEIGHTS_BYTES
 
 
 def raw(path: Path, header: Any, numbers: int = 16, length: int | None = None) -> Path:
@@ -64,7 +64,7 @@ def test_each_type_of_number_is_read_as_safetensors_writes_it(tmp_path: Path, na
         (b'{"__metadata__": {"a": "' + b"[" * 2**20 + b'"}}', "not that of a safetensors file"),
         (b'{"a": [' + b"[]," * 2**20 + b"1]}", "not that of a safetensors file"),
         (b'{"a": [' + b"1," * 2**20 + b"1]}", "not that of a safetensors file"),
-        ({"x" * (LONGEST_NAME + 1): entry()}, "characters"),
+        ({"x" * (MAX_NAME_CHARACTERS + 1): entry()}, "characters"),
     ],
 )
 def test_a_header_that_lies(tmp_path: Path, header: Any, what: str) -> None:
@@ -79,13 +79,13 @@ def test_a_header_that_lies_about_its_length(tmp_path: Path, length: int) -> Non
 def test_a_header_that_is_too_long_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "a.safetensors"
     with open(path, "wb") as file:  # a file of holes: it takes no room
-        file.write((LARGEST_HEADER + 1).to_bytes(8, "little") + b"{")
-        file.truncate(LARGEST_HEADER + 100)
-    assert f"at most {LARGEST_HEADER:,} are read" in str(refusal(path))
+        file.write((MAX_HEADER_BYTES + 1).to_bytes(8, "little") + b"{")
+        file.truncate(MAX_HEADER_BYTES + 100)
+    assert f"at most {MAX_HEADER_BYTES:,} are read" in str(refusal(path))
 
 
 def test_more_weights_than_the_limit_are_refused_unread(tmp_path: Path) -> None:
-    size = LARGEST_WEIGHTS + 4
+    size = MAX_WEIGHTS_BYTES + 4
     path = raw(tmp_path / "a.safetensors", {"a": entry(shape=(size // 4,), offsets=(0, size))}, 0)
     with open(path, "r+b") as file:
         file.truncate(path.stat().st_size + size)  # holes again

@@ -18,7 +18,7 @@ from tests.exercises import solutions
 from transformer.attention import MultiHeadAttention
 from transformer.attention import attend as our_attend
 from transformer.config import TrainConfig
-from transformer.masks import no_later_keys, visible_keys
+from transformer.masks import look_ahead_mask, visible_keys
 from transformer.positions import sinusoidal
 from transformer.taps import Site
 from transformer.training.schedule import learning_rate
@@ -50,11 +50,11 @@ def test_positions_masks_and_norm_are_the_librarys() -> None:
     for given in inputs("positions"):
         torch.testing.assert_close(ours("positions", given), sinusoidal(**given))
     for given in inputs("padding_mask"):
-        seen, before = visible_keys(**given), no_later_keys(len(given["ids"][0]), len(given["ids"][0]), seen_on())
+        seen, before = visible_keys(**given), look_ahead_mask(len(given["ids"][0]), len(given["ids"][0]), seen_on())
         assert torch.equal(ours("padding_mask", given), seen)
         assert torch.equal(ours("target_mask", given), seen & before)
     for given in inputs("look_ahead_mask"):
-        assert torch.equal(ours("look_ahead_mask", given), no_later_keys(given["length"], given["length"], seen_on()))
+        assert torch.equal(ours("look_ahead_mask", given), look_ahead_mask(given["length"], given["length"], seen_on()))
     for given in inputs("LayerNorm"):
         weights = given["weights"]
         torch.testing.assert_close(

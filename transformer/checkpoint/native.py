@@ -29,7 +29,7 @@ from transformer.quoting import short
 from transformer.t5 import T5, T5Config
 from transformer.tokenizers import ParseTokenizer, Tokenizer, parse
 
-LARGEST_FACTS = 2**20  # bytes of a configuration or a card
+MAX_CONFIG_BYTES = 2**20  # bytes of a configuration or a card
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "card.json"
 SHARED, SOURCE, TARGET = "tokenizer.json", "source_tokenizer.json", "target_tokenizer.json"
 
@@ -39,32 +39,32 @@ class Architecture(NamedTuple):
     model: type[Transformer]
 
 
-_PAPER = "transformer"  # where the file names none
-_KNOWN = {_PAPER: Architecture(ModelConfig, Transformer), "t5": Architecture(T5Config, T5)}
+_DEFAULT_ARCHITECTURE = "transformer"  # for a configuration that names none
+_ARCHITECTURES = {_DEFAULT_ARCHITECTURE: Architecture(ModelConfig, Transformer), "t5": Architecture(T5Config, T5)}
 
 
 def build(config: ModelConfig) -> Transformer:
     """Build the network of a configuration, with random initialisation."""
-    return _KNOWN[_name(config)].model(config)
+    return _ARCHITECTURES[_name(config)].model(config)
 
 
 def to_json(config: ModelConfig) -> dict[str, Any]:
     name = _name(config)
-    return config.to_dict() if name == _PAPER else {"architecture": name, **config.to_dict()}
+    return config.to_dict() if name == _DEFAULT_ARCHITECTURE else {"architecture": name, **config.to_dict()}
 
 
 def from_json(values: object) -> ModelConfig:
     """Return the configuration that `to_json` wrote. Raises ValueError naming what is unknown, missing or wrong."""
-    name = _PAPER
+    name = _DEFAULT_ARCHITECTURE
     if isinstance(values, Mapping) and "architecture" in values:
         name, values = values["architecture"], {k: v for k, v in values.items() if k != "architecture"}
-    if not isinstance(name, str) or name not in _KNOWN:
-        raise ValueError(f"The architecture is {str(name)[:80]!r}; choose one of {', '.join(_KNOWN)}.")
-    return _KNOWN[name].config.from_dict(values)
+    if not isinstance(name, str) or name not in _ARCHITECTURES:
+        raise ValueError(f"The architecture is {str(name)[:80]!r}; choose one of {', '.join(_ARCHITECTURES)}.")
+    return _ARCHITECTURES[name].config.from_dict(values)
 
 
 def _name(config: ModelConfig) -> str:
-    return next(name for name, known in _KNOWN.items() if known.config is type(config))
+    return next(name for name, known in _ARCHITECTURES.items() if known.config is type(config))
 
 
 @dataclass
@@ -97,14 +97,14 @@ def load(folder: str | Path, parse_tokenizer: ParseTokenizer = parse) -> Checkpo
     if not os.path.isdir(folder):  # False also for what can be no name
         raise ValueError(f"There is no checkpoint folder {short(folder)}.")
     config_file = folder / CONFIG
-    values = read_json(config_file, LARGEST_FACTS)
+    values = read_json(config_file, MAX_CONFIG_BYTES)
     try:
         config = from_json(values)
     except ValueError as error:
         raise ValueError(f"{short(config_file)} does not describe a model: {error}") from None
     source, target = load_tokenizers(folder, config, parse_tokenizer)
     model = load_weights(config, folder / WEIGHTS)
-    card = read_json(folder / CARD, LARGEST_FACTS) if (folder / CARD).exists() else {}
+    card = read_json(folder / CARD, MAX_CONFIG_BYTES) if (folder / CARD).exists() else {}
     if not isinstance(card, dict):
         raise ValueError(f"{short(folder / CARD)} is not a JSON object.")
     return Checkpoint(model, source, target, card)
@@ -125,22 +125,22 @@ def save_weights(model: Transformer, path: Path, bits: Literal[8, 16, 32] = 32) 
     tensors: dict[str, Tensor] = {}
     for name, parameter in model.named_parameters():
         weights = parameter.detach().cpu().contiguous()
-        tensors |= eight_bits.rounded(name, weights) if bits == 8 else {name: weights.to(DTYPES[f"F{bits}"])}
+        tensors |= eight_bits.quantize(name, weights) if bits == 8 else {name: weights.to(DTYPES[f"F{bits}"])}
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     write_tensors(tensors, temporary)
     os.replace(temporary, path)
 
 
 @lru_cache(32)  # building a small network takes longer than reading it, and the snapshots of a run share one
-def due_shapes(config: ModelConfig) -> Mapping[str, tuple[int, ...]]:
+def expected_shapes(config: ModelConfig) -> Mapping[str, tuple[int, ...]]:
     """Return the shape of each parameter of a configuration, tied ones once, without allocating memory."""
     if config.positions == "sinusoidal":  # the table is computed and no parameter
         config = replace(config, positions="none")
-    with torch.device("meta"), _Undrawn():
+    with torch.device("meta"), _SkipInitialisation():
         return MappingProxyType({name: tuple(p.shape) for name, p in build(config).named_parameters()})
 
 
-class _Undrawn(TorchFunctionMode):
+class _SkipInitialisation(TorchFunctionMode):
     """Skips the initialisation of parameters that are about to be read from a file.
 
     Initialising takes longer than reading, and arithmetic on the meta device imports torch's compiler, which takes
@@ -161,7 +161,7 @@ def load_weights(config: ModelConfig, path: Path) -> Transformer:
 
     Raises ValueError where the file is missing, damaged or does not fit the configuration.
     """
-    due = due_shapes(config)
+    due = expected_shapes(config)
     if not path.is_file():
         raise ValueError(f"{short(path)} is missing.")
     try:
@@ -172,11 +172,11 @@ def load_weights(config: ModelConfig, path: Path) -> Transformer:
         tensors = eight_bits.tensors_of(places)
     except ValueError as error:
         raise ValueError(f"{short(path)} {error}") from None
-    _check_shapes(due, {name: place.shape for name, (place, _) in tensors.items()}, path)
-    for name, (place, step) in tensors.items():
-        if step is None and not DTYPES[place.dtype].is_floating_point:
-            raise ValueError(f"{short(path)} has {name} in {place.dtype}, and weights are floating-point numbers.")
-    with _Undrawn():
+    _check_shapes(due, {name: stored.shape for name, (stored, _) in tensors.items()}, path)
+    for name, (stored, step) in tensors.items():
+        if step is None and not DTYPES[stored.dtype].is_floating_point:
+            raise ValueError(f"{short(path)} has {name} in {stored.dtype}, and weights are floating-point numbers.")
+    with _SkipInitialisation():
         model = build(config)
     with torch.no_grad():  # one by one and not memory-mapped, so that no second copy of all weights is in memory
         for name, parameter in model.named_parameters():

@@ -1,4 +1,4 @@
-"""The safetensors format: eight bytes that give the header's length, a JSON header, and the numbers after it."""
+"""The safetensors format: eight bytes with the header's length, a JSON header, and the tensors' bytes."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from torch import Tensor
 
 from transformer.checkpoint.weights import (
     DTYPES,
-    LARGEST_HEADER,
-    MOST_TENSORS,
+    MAX_HEADER_BYTES,
+    MAX_TENSORS,
     Refused,
     Stored,
     TensorInfo,
     plain_shape,
-    require_few,
+    require_tensor_count,
 )
 from transformer.files import open_regular, take_usual_mode
 
 # In a header: each becomes an object in memory many times its own size, so they are counted first.
-MOST_BRACKETS, MOST_COMMAS = 4 * MOST_TENSORS, 20 * MOST_TENSORS
-AGAIN = "Copy it again."
+MAX_HEADER_BRACKETS, MAX_HEADER_COMMAS = 4 * MAX_TENSORS, 20 * MAX_TENSORS
+COPY_AGAIN = "Copy it again."
 
 
 @dataclass(frozen=True)
@@ -37,42 +37,44 @@ class Header:
 
 
 def read_header(path: Path) -> Header:
-    """Where each tensor lies, checked against the file's size. Raises Refused for a header that does not fit it."""
+    """Read the location of each tensor, checked against the file's size. Raises Refused for an inconsistent header."""
     size = path.stat().st_size
     with open_regular(path) as file:
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > size - 8:
             raise Refused(
-                f"{path.name} says that its header has {length:,} bytes, but the whole file has {size:,}.", (), AGAIN
+                f"{path.name} says that its header has {length:,} bytes, but the whole file has {size:,}.",
+                (),
+                COPY_AGAIN,
             )
-        if length > LARGEST_HEADER:
-            raise Refused(f"The header of {path.name} has {length:,} bytes; at most {LARGEST_HEADER:,} are read.")
+        if length > MAX_HEADER_BYTES:
+            raise Refused(f"The header of {path.name} has {length:,} bytes; at most {MAX_HEADER_BYTES:,} are read.")
         raw = file.read(length)
-    require_few(raw.count(b'"data_offsets"') or 1)
-    if raw.count(b"[") + raw.count(b"{") > MOST_BRACKETS or raw.count(b",") > MOST_COMMAS:
-        raise Refused(f"The header of {path.name} is not that of a safetensors file.", (), AGAIN)
+    require_tensor_count(raw.count(b'"data_offsets"') or 1)
+    if raw.count(b"[") + raw.count(b"{") > MAX_HEADER_BRACKETS or raw.count(b",") > MAX_HEADER_COMMAS:
+        raise Refused(f"The header of {path.name} is not that of a safetensors file.", (), COPY_AGAIN)
     try:
-        entries = json.loads(raw.decode("utf-8"), object_pairs_hook=_each_once)
+        entries = json.loads(raw.decode("utf-8"), object_pairs_hook=_require_unique_keys)
         metadata = entries.pop("__metadata__", {})
-        places = {name: _place(path, 8 + length, entry) for name, entry in entries.items()}
+        places = {name: _parse_entry(path, 8 + length, entry) for name, entry in entries.items()}
     except Refused:
         raise
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
-        raise Refused(f"The header of {path.name} cannot be read: {str(error)[:100]}.", (), AGAIN) from None
-    _require_in_order(path, places, 8 + length, size)
+        raise Refused(f"The header of {path.name} cannot be read: {str(error)[:100]}.", (), COPY_AGAIN) from None
+    _require_contiguous(path, places, 8 + length, size)
     if not isinstance(metadata, dict) or not all(isinstance(text, str) for text in metadata.values()):
-        raise Refused(f"The metadata in the header of {path.name} is not text.", (), AGAIN)
+        raise Refused(f"The metadata in the header of {path.name} is not text.", (), COPY_AGAIN)
     return Header(places, metadata, 8 + length)
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _require_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
         raise ValueError("a name occurs twice")
     return values
 
 
-def _place(path: Path, numbers: int, entry: dict[str, Any]) -> Stored:
+def _parse_entry(path: Path, numbers: int, entry: dict[str, Any]) -> Stored:
     dtype, shape = entry["dtype"], plain_shape(entry["shape"])
     start, end = plain_shape(entry["data_offsets"])
     if dtype not in DTYPES:
@@ -82,24 +84,24 @@ def _place(path: Path, numbers: int, entry: dict[str, Any]) -> Stored:
     return Stored(path, numbers + start, shape, dtype)
 
 
-def _require_in_order(path: Path, places: dict[str, Stored], start: int, size: int) -> None:
-    """The format has the tensors one after the other, without a gap, to the file's last byte."""
+def _require_contiguous(path: Path, places: dict[str, Stored], start: int, size: int) -> None:
+    """Raise Refused unless the tensors follow each other without a gap, up to the file's last byte."""
     for place in sorted(places.values(), key=lambda place: (place.start, place.numbers)):
         if place.start != start:
             raise Refused(f"The tensors of {path.name} overlap, or leave a gap, at byte {min(start, place.start):,}.")
         start += place.numbers * place.itemsize
     if start != size:
-        raise Refused(f"{path.name} should have {start:,} bytes, but has {size:,}.", (), AGAIN)
+        raise Refused(f"{path.name} should have {start:,} bytes, but has {size:,}.", (), COPY_AGAIN)
 
 
 def write_tensors(tensors: dict[str, Tensor], path: Path, notes: dict[str, str] | None = None) -> None:
-    """Writes the file, readable to whom its neighbours are."""
+    """Write a safetensors file with the default mode of new files."""
     save_file(tensors, path, metadata=notes)
     take_usual_mode(path)
 
 
 def header_bytes(infos: Mapping[str, TensorInfo | Stored], metadata: Mapping[str, str]) -> bytes:
-    """What comes before the numbers of these tensors, written one after the other in this order."""
+    """Return the bytes of a file before its tensors, which follow one after the other in this order."""
     entries: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     start = 0
     for name, info in infos.items():

@@ -14,14 +14,14 @@ from torch import Tensor
 from transformer.files import open_regular
 
 # Limits on what a file of weights may declare; a file that declares more is refused before it is read.
-LARGEST_WEIGHTS = 8 * 2**30  # bytes; an encoder-decoder of 1.3 thousand million parameters in float32 has 5.5e9
-MOST_TENSORS = 10_000  # a model has some hundreds, thousands at most, and its optimizer two for each
-LONGEST_NAME = 500  # characters of a tensor's name
-MOST_DIMENSIONS = 16
-LARGEST_DIMENSION = 2**40
-MOST_REPEATS = 4  # tensors may share their numbers, as tied embeddings do three times, but not make much of little
-SMALL = 2**24  # bytes below which repetition, or a high ratio of compression, is harmless
-LARGEST_HEADER = 2**25  # bytes of a safetensors header; it carries the tokenizers where a model is one file
+MAX_WEIGHTS_BYTES = 8 * 2**30  # bytes; an encoder-decoder of 1.3 thousand million parameters in float32 has 5.5e9
+MAX_TENSORS = 10_000  # a model has some hundreds, thousands at most, and its optimizer two for each
+MAX_NAME_CHARACTERS = 500  # characters of a tensor's name
+MAX_DIMENSIONS = 16
+MAX_DIMENSION_SIZE = 2**40
+MAX_REPEATS = 4  # tensors may share their numbers, as tied embeddings do three times, but not make much of little
+HARMLESS_BYTES = 2**24  # bytes below which repetition, or a high ratio of compression, is harmless
+MAX_HEADER_BYTES = 2**25  # bytes of a safetensors header; it carries the tokenizers where a model is one file
 
 DTYPES = {
     "F64": torch.float64,
@@ -43,8 +43,7 @@ class Refused(ValueError):
     """A file was refused: the message says what is wrong, what was found and what to do about it."""
 
     def __init__(self, what: str, facts: tuple[tuple[str, str], ...] = (), remedy: str = "", command: str = ""):
-        """`facts` are such as ("Found at", "byte 61"); `command` is what a person may copy to make the file one
-        that opens."""
+        """`facts` are pairs such as ("Found at", "byte 61"); `command` converts the file to one that opens."""
         super().__init__(" ".join(part for part in (what, remedy) if part))
         self.what, self.facts, self.remedy, self.command = what, facts, remedy, command
 
@@ -56,7 +55,7 @@ class TensorInfo:
 
 
 class Weights(Protocol):
-    """Tensors by name, each read when it is asked for."""
+    """Tensors by name, each read from its file on access."""
 
     @property
     def infos(self) -> Mapping[str, TensorInfo]: ...
@@ -82,7 +81,7 @@ class Stored:
 
     @property
     def span(self) -> int:
-        """The number of elements from the first to the last that it uses."""
+        """The number of elements between the tensor's first and last, both included."""
         if self.strides is None or not self.numbers:
             return self.numbers
         return 1 + sum((size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True))
@@ -121,13 +120,13 @@ class StoredWeights:
     def __init__(self, places: Mapping[str, Stored]):
         self._places = dict(places)
         self.infos = {name: TensorInfo(place.shape, place.dtype) for name, place in self._places.items()}
-        require_few(len(self._places))
+        require_tensor_count(len(self._places))
         for name in self._places:
-            require_short(name)
+            require_name_length(name)
         declared = sum(place.numbers * place.itemsize for place in self._places.values())
-        require_light(declared)
+        require_weights_bytes(declared)
         held = sum(path.stat().st_size for path in {place.path for place in self._places.values()})
-        if declared > max(MOST_REPEATS * held, SMALL):
+        if declared > max(MAX_REPEATS * held, HARMLESS_BYTES):
             raise Refused(
                 f"The tensors are {declared:,} bytes together, but the file has {held:,}: it repeats the same numbers "
                 "many times over.",
@@ -138,28 +137,30 @@ class StoredWeights:
         return self._places[name].read()
 
 
-def require_few(tensors: int) -> None:
-    if tensors > MOST_TENSORS:
-        raise Refused(f"The file declares {tensors:,} tensors; no model that opens here has over {MOST_TENSORS:,}.")
+def require_tensor_count(tensors: int) -> None:
+    if tensors > MAX_TENSORS:
+        raise Refused(f"The file declares {tensors:,} tensors; no model that opens here has over {MAX_TENSORS:,}.")
     if not tensors:
         raise Refused("There is no tensor in the file.")
 
 
-def require_light(declared: int) -> None:
-    if declared > LARGEST_WEIGHTS:
-        raise Refused(f"The file declares {declared:,} bytes of weights; at most {LARGEST_WEIGHTS:,} are opened here.")
+def require_weights_bytes(declared: int) -> None:
+    if declared > MAX_WEIGHTS_BYTES:
+        raise Refused(
+            f"The file declares {declared:,} bytes of weights; at most {MAX_WEIGHTS_BYTES:,} are opened here."
+        )
 
 
-def require_short(name: str) -> None:
-    if len(name) > LONGEST_NAME:
+def require_name_length(name: str) -> None:
+    if len(name) > MAX_NAME_CHARACTERS:
         raise Refused(f"A tensor's name has {len(name):,} characters: {name[:40]!r}…")
 
 
 def plain_shape(sizes: Sequence[object]) -> tuple[int, ...]:
     """Return `sizes` as a shape. Raises ValueError for sizes that no tensor can have, before they are multiplied."""
-    if len(sizes) > MOST_DIMENSIONS:
+    if len(sizes) > MAX_DIMENSIONS:
         raise ValueError(f"a tensor has {len(sizes):,} dimensions")
-    shape = tuple(size for size in sizes if type(size) is int and 0 <= size <= LARGEST_DIMENSION)
+    shape = tuple(size for size in sizes if type(size) is int and 0 <= size <= MAX_DIMENSION_SIZE)
     if len(shape) < len(sizes):
         raise ValueError("a size is not a whole number that a tensor could have")
     return shape

@@ -38,6 +38,8 @@ class Candidates(NamedTuple):
 
 
 class Chooser(Protocol):
+    """A strategy's choice among the next tokens."""
+
     @property
     def size(self) -> int:
         """The most hypotheses that each sentence keeps at a step."""
@@ -51,6 +53,7 @@ class Chooser(Protocol):
 
 
 def _fates(tokens: Tensor, eos_id: int, at_bound: Tensor) -> Tensor:
+    """Return the `Fate` of each chosen token: finished at [EOS], cut off at the length limit, else live."""
     fates = torch.full_like(tokens, Fate.LIVE).masked_fill_(at_bound, Fate.UNFINISHED)
     return fates.masked_fill_(tokens == eos_id, Fate.FINISHED)
 
@@ -97,8 +100,8 @@ def tempered(log_probs: Tensor, temperature: float = 1.0, top_k: int | None = No
         ordered = log_probs.sort(dim=-1, descending=True, stable=True)
         probs = ordered.values.exp()
         likelier = probs.cumsum(-1) - probs  # the share of the tokens before each; nothing before the first
-        kept = ordered.values.masked_fill(likelier >= top_p, -torch.inf)
-        log_probs = torch.empty_like(log_probs).scatter(-1, ordered.indices, kept).log_softmax(-1)
+        nucleus = ordered.values.masked_fill(likelier >= top_p, -torch.inf)
+        log_probs = torch.empty_like(log_probs).scatter(-1, ordered.indices, nucleus).log_softmax(-1)
     return log_probs
 
 

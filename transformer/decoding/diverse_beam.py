@@ -17,7 +17,7 @@ from transformer.decoding.step import DecodeStep, Fate
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
 
-MAX_SIZE = 100  # hypotheses of a sentence: each group ranks the whole vocabulary by itself
+MAX_BEAM_SIZE = 100  # hypotheses of a sentence: each group ranks the whole vocabulary by itself
 
 
 def diverse_beam(
@@ -41,8 +41,8 @@ def diverse_beam(
     diversity or length penalty outside 0 to 10.
     """
     for name, value, least, most in (
-        ("The size of the beam", size, 1, MAX_SIZE),
-        ("The number of groups", groups, 1, MAX_SIZE),
+        ("The size of the beam", size, 1, MAX_BEAM_SIZE),
+        ("The number of groups", groups, 1, MAX_BEAM_SIZE),
         ("diversity", diversity, 0, 10),
         ("length_penalty", length_penalty, 0, 10),
     ):
@@ -80,8 +80,8 @@ class DiverseBeam:
             if allowed is not free:  # a row with a single allowed token is forced to write it
                 penalty *= (log_probs > -torch.inf).sum(1, keepdim=True) > 1
             chosen = beam.rank(own, log_probs, log_probs - penalty)
-            kept = chosen.fates != Fate.PRUNED
-            at = own.sentences[chosen.parents[kept]], chosen.tokens[kept]
+            survives = chosen.fates != Fate.PRUNED
+            at = own.sentences[chosen.parents[survives]], chosen.tokens[survives]
             counts.index_put_(at, counts.new_ones(()), accumulate=True)
             parts.append(chosen._replace(parents=rows[chosen.parents]))
             groups.append(torch.full_like(chosen.tokens, group))

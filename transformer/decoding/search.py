@@ -49,7 +49,7 @@ def decode(
     if unknown := options.keys() - Options.__annotations__:
         raise TypeError(f"Decoding got an unexpected keyword argument {min(unknown)!r}.")
     config = model.config
-    src = checked_source(model, src)
+    src = source_ids(model, src)
     lengths = max_lengths(src, config.max_length if whole else options.get("max_length"), config)
     prefix, start = options.get("prefix"), list(config.target_start)
     rows = _targets([] if prefix is None else prefix, len(src), config)
@@ -61,8 +61,8 @@ def decode(
     return DecodeLoop(model, src, forced, chooser(config.eos_id, lengths), options).steps()
 
 
-def never(config: ModelConfig) -> list[int]:
-    """Return the tokens that are never written, [PAD] and [SOS].
+def never_written(config: ModelConfig) -> list[int]:
+    """Return the ids that are never written, [PAD] and [SOS].
 
     In a model that starts its sentences with [EOS], that token is also [SOS], and may be written.
     """
@@ -71,10 +71,10 @@ def never(config: ModelConfig) -> list[int]:
 
 def allowed(log_probs: Tensor, config: ModelConfig) -> Tensor:
     """Return log-probabilities [..., V] with -inf for the tokens that are never written."""
-    return log_probs.index_fill(-1, torch.tensor(never(config), device=log_probs.device), -torch.inf)
+    return log_probs.index_fill(-1, torch.tensor(never_written(config), device=log_probs.device), -torch.inf)
 
 
-def forced(log_probs: Tensor, free: Tensor, token: Tensor) -> Tensor:
+def with_forced(log_probs: Tensor, free: Tensor, token: Tensor) -> Tensor:
     """Return `free` [N, V] with -inf for all but the forced token in each row that has one.
 
     `token` [N, 1] is the forced token, or -1 where the choice is free.
@@ -94,7 +94,7 @@ class DecodeLoop:
     def __init__(self, model: Transformer | Prepared, src: Tensor, forced: Tensor, choose: Chooser, options: Options):
         """`src` [B, S]; `forced` [B, F] holds the tokens that must be written, and -1 where the choice is free."""
         self.network, self.config = model if isinstance(model, Prepared) else Prepared(model), model.config
-        self.never = src.new_tensor(never(model.config))
+        self.never = src.new_tensor(never_written(model.config))
         self.src, self.forced, self.choose = src, forced, choose
         self.tap, self.tap_at, self.record = options.get("tap"), options.get("tap_at"), options.get("record", False)
         self.cache: KeyValueCache | None = None
@@ -137,11 +137,11 @@ class DecodeLoop:
         if self.live.length < self.forced.size(1):
             token = self.forced[self.live.sentences, self.live.length, None]
             free = allowed(log_probs, self.config)
-            return self.choose(self.live, forced(log_probs, free, token), free)
-        kept = log_probs.index_select(1, self.never)  # put back after the choice: a copy of all would cost more
+            return self.choose(self.live, with_forced(log_probs, free, token), free)
+        original = log_probs.index_select(1, self.never)  # put back after the choice: a copy of all would cost more
         log_probs.index_fill_(1, self.never, -torch.inf)
         chosen = self.choose(self.live, log_probs, log_probs)
-        log_probs.index_copy_(1, self.never, kept)
+        log_probs.index_copy_(1, self.never, original)
         return chosen
 
     def _go_on(self, step: DecodeStep) -> None:
@@ -169,7 +169,7 @@ def _patterns(recorder: Recorder | None) -> dict[Site, Tensor] | None:
 # ---- checking what a decode is given ---------------------------------------------------------------------------------
 
 
-def checked_source(model: Transformer | Prepared, src: Tensor) -> Tensor:
+def source_ids(model: Transformer | Prepared, src: Tensor) -> Tensor:
     """Return `src` [B, S] as int64 on the model's device. Raises ValueError."""
     config = model.config
     if isinstance(model, Transformer) and model.training:
@@ -185,7 +185,7 @@ def checked_source(model: Transformer | Prepared, src: Tensor) -> Tensor:
         )
     if len(src):
         for token in (int(src.min()), int(src.max())):
-            _known(token, config.source_vocab_size, "source")
+            _require_in_vocabulary(token, config.source_vocab_size, "source")
     device = model.device if isinstance(model, Prepared) else model.output.weight.device
     return src.to(device).long()
 
@@ -216,7 +216,7 @@ def _target(ids: list[int], config: ModelConfig, padded: bool) -> list[int]:
     while padded and ids and ids[-1] == config.pad_id:
         ids.pop()
     for token in ids:
-        _known(token, config.target_vocab_size, "target")
+        _require_in_vocabulary(token, config.target_vocab_size, "target")
     free = ids[len(config.target_start) :] if tuple(ids[: len(config.target_start)]) == config.target_start else ids
     if any(token in free and token != config.eos_id for token in (config.pad_id, config.sos_id)):
         raise ValueError(f"The target {ids} holds [PAD] or [SOS], which are never written; leave them out.")
@@ -225,7 +225,7 @@ def _target(ids: list[int], config: ModelConfig, padded: bool) -> list[int]:
     return ids
 
 
-def _known(token: int, vocabulary: int, side: str) -> None:
+def _require_in_vocabulary(token: int, vocabulary: int, side: str) -> None:
     if not 0 <= token < vocabulary:
         raise ValueError(f"There is no {side} token {token}; its ids run from 0 to {vocabulary - 1}.")
 

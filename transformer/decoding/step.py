@@ -95,7 +95,7 @@ def finish(steps: Iterable[DecodeStep]) -> list[list[Hypothesis]]:
             sentence = int(step.sentences[step.parents[candidate]])
             hypothesis = step.hypothesis(candidate)
             ended[sentence].setdefault(hypothesis.ids, hypothesis)  # a step's candidates come best first
-    return [sorted(found.values(), key=lambda h: (not h.finished, -h.score)) for found in ended]
+    return [sorted(hypotheses.values(), key=lambda h: (not h.finished, -h.score)) for hypotheses in ended]
 
 
 def rows_of(steps: Sequence[DecodeStep], sentence: int, ids: Sequence[int]) -> list[int]:

@@ -258,11 +258,11 @@ STRATEGIES: dict[str, Strategy] = {
 
 def parameters() -> dict[str, list[tuple[Strategy, Parameter]]]:
     """Return the parameters of all strategies by link field, each with the strategies that have it."""
-    found: dict[str, list[tuple[Strategy, Parameter]]] = {}
+    by_field: dict[str, list[tuple[Strategy, Parameter]]] = {}
     for strategy in STRATEGIES.values():
         for parameter in strategy.parameters:
-            found.setdefault(parameter.field, []).append((strategy, parameter))
-    return found
+            by_field.setdefault(parameter.field, []).append((strategy, parameter))
+    return by_field
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from transformer.inference.folded import Folded, folds
+from transformer.inference.folded import Folded, is_foldable
 from transformer.taps import Observer, Site
 
 KeysValues = tuple[Tensor, Tensor]
@@ -65,7 +65,7 @@ class KeyValueCache:
     def __init__(self, source: list[KeysValues], visible: Tensor | None):
         self.length = 0  # target tokens held
         self.source, self.visible = source, visible
-        self.folds = visible is None and folds(source[0][0])
+        self.folds = visible is None and is_foldable(source[0][0])
         self.folded: dict[int, Folded] = {}
         self.rows: Rows | None = None
         self._own: dict[int, Tensor] = {}  # [2, N, H, places, D] a layer

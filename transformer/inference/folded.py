@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 
-def folds(k: Tensor) -> bool:
+def is_foldable(k: Tensor) -> bool:
     """Return whether absorbing the keys [B, H, S, D] pays: for one sentence with S <= D, so that no matrix grows."""
     return len(k) == 1 and k.size(2) <= k.size(3)
 

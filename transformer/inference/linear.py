@@ -77,7 +77,7 @@ class WeightSharingLinear(Linear):
     """
 
     def __init__(self, *maps: nn.Linear):
-        self.maps = [part for one in maps for part in _parts(one.weight.detach(), one.bias)]
+        self.maps = [part for linear in maps for part in _parts(linear.weight.detach(), linear.bias)]
         self.dtype = self.maps[0][0].dtype
         self.operators = _for(self.maps[0][0])
 

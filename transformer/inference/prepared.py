@@ -24,7 +24,7 @@ from transformer.inference.linear import Linear, WeightSharingLinear
 from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from transformer.masks import source_mask, target_mask
 from transformer.model import Decoder, Encoder, Transformer
-from transformer.taps import Observer, Tap, only, reads_whole_pass, with_pruned
+from transformer.taps import Observer, Tap, reads_whole_pass, select_heads, with_pruned
 
 Maps = type[Linear]
 
@@ -94,8 +94,8 @@ class Prepared:
 class PreparedEncoder:
     def __init__(self, plain: Encoder, maps: Maps):
         self.embedding, self.norm = plain.embedding, Norm(plain.norm)
-        self.layers = [PreparedEncoderLayer(layer, maps) for layer in each(EncoderLayer, plain.layers)]
-        self.position_bias = position_bias(each(EncoderLayer, plain.layers)[0].attention)
+        self.layers = [PreparedEncoderLayer(layer, maps) for layer in children_of_type(EncoderLayer, plain.layers)]
+        self.position_bias = position_bias(children_of_type(EncoderLayer, plain.layers)[0].attention)
 
     def __call__(self, src: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
         x = self.embedding(src).float()
@@ -108,8 +108,8 @@ class PreparedEncoder:
 class PreparedDecoder:
     def __init__(self, plain: Decoder, maps: Maps):
         self.embedding, self.norm = plain.embedding, Norm(plain.norm)
-        self.layers = [PreparedDecoderLayer(layer, maps) for layer in each(DecoderLayer, plain.layers)]
-        self.position_bias = position_bias(each(DecoderLayer, plain.layers)[0].self_attention)
+        self.layers = [PreparedDecoderLayer(layer, maps) for layer in children_of_type(DecoderLayer, plain.layers)]
+        self.position_bias = position_bias(children_of_type(DecoderLayer, plain.layers)[0].self_attention)
 
     def __call__(self, tgt: Tensor, mask: Tensor | None, cache: KeyValueCache, tap: Tap | None) -> Tensor:
         """Return the hidden states [N, T, d_model] of `tgt` [N, T], which continues the tokens in `cache`."""
@@ -125,7 +125,7 @@ class PreparedEncoderLayer:
     def __init__(self, plain: EncoderLayer, maps: Maps):
         self.attention = SelfAttention(plain.attention, maps)
         self.feed_forward = PreparedFeedForward(plain.feed_forward, maps)
-        self.residuals = [PreparedResidual(residual) for residual in each(Residual, plain.residuals)]
+        self.residuals = [PreparedResidual(residual) for residual in children_of_type(Residual, plain.residuals)]
 
     def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, tap: Tap | None) -> Tensor:
         around_attention, around_feed_forward = self.residuals
@@ -138,7 +138,7 @@ class PreparedDecoderLayer:
         self.self_attention = SelfAttention(plain.self_attention, maps)
         self.cross_attention = CrossAttention(plain.cross_attention, maps)
         self.feed_forward = PreparedFeedForward(plain.feed_forward, maps)
-        self.residuals = [PreparedResidual(residual) for residual in each(Residual, plain.residuals)]
+        self.residuals = [PreparedResidual(residual) for residual in children_of_type(Residual, plain.residuals)]
 
     def __call__(
         self, x: Tensor, mask: Tensor | None, bias: Tensor | None, cache: KeyValueCache, tap: Tap | None
@@ -173,7 +173,7 @@ class PreparedFeedForward:
 M = TypeVar("M", bound=nn.Module)
 
 
-def each(kind: type[M], modules: nn.Module) -> list[M]:
+def children_of_type(kind: type[M], modules: nn.Module) -> list[M]:
     """Return the children of a module list that are of type `kind`."""
     return [module for module in modules.children() if isinstance(module, kind)]
 
@@ -183,16 +183,16 @@ class PreparedAttention:
 
     def __init__(self, plain: MultiHeadAttention, maps: Maps):
         self.site, self.n_heads, self.scale = plain.site, plain.n_heads, plain.scale
-        self.kept, self.d_head = plain.kept, plain.d_head
+        self.remaining, self.d_head = plain.remaining, plain.d_head
         self.output = maps(plain.output)
 
     def split(self, x: Tensor, maps: int) -> Tensor:
         """[N, Q, maps * H * D] -> [maps, N, H, Q, D]."""
-        return x.float().view(*x.shape[:2], maps, len(self.kept), self.d_head).permute(2, 0, 3, 1, 4)
+        return x.float().view(*x.shape[:2], maps, len(self.remaining), self.d_head).permute(2, 0, 3, 1, 4)
 
     def seen_by(self, tap: Tap | None) -> Tap | None:
         """Wrap `tap` so that it sees all heads, including pruned ones."""
-        return with_pruned(tap, self.kept, self.n_heads)
+        return with_pruned(tap, self.remaining, self.n_heads)
 
     def join(self, heads: Tensor, onto: Tensor) -> Tensor:
         """Project the heads [N, H, Q, D] to [N, Q, d_model] and add `onto`."""
@@ -217,7 +217,7 @@ class SelfAttention(PreparedAttention):
         split = self.split(self.query_key_value(x), 3)
         k, v = (split[1:] if cache is None else cache.grow(self.site.layer, split[1:])).unbind()
         q = split[0]
-        bias = None if bias is None else only(self.kept, bias)
+        bias = None if bias is None else select_heads(self.remaining, bias)
         return self.join(attend(q, k, v, mask, self.site, self.seen_by(tap), self.scale, bias), onto)
 
 
@@ -239,7 +239,7 @@ class CrossAttention(PreparedAttention):
         tap = self.seen_by(tap)
         observer = tap if isinstance(tap, Observer) else None
         changing = tap is not observer
-        if cache.folds and x.size(1) == 1 and not changing and self.kept:
+        if cache.folds and x.size(1) == 1 and not changing and self.remaining:
             return self.look_folded(x, onto, cache, observer)
         if rows is None:
             return self.look(x, onto, k, v, mask, tap)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from transformer.config import (
-    LARGEST,
+    MAX_SIZES,
     ConfigError,
     ModelConfig,
     Norm,
@@ -47,8 +47,8 @@ class T5Config(ModelConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_flag("gated", self.gated)
-        check_whole("buckets", self.buckets, 4, LARGEST["width"])
-        check_whole("max_distance", self.max_distance, self.buckets // 2 + 1, LARGEST["length"])
+        check_whole("buckets", self.buckets, 4, MAX_SIZES["width"])
+        check_whole("max_distance", self.max_distance, self.buckets // 2 + 1, MAX_SIZES["length"])
         if self.source_vocab_size != self.target_vocab_size:
             raise ConfigError(
                 "source_vocab_size",
@@ -62,7 +62,8 @@ class T5Config(ModelConfig):
 
     def _validate_stack(self, name: str, stack: StackConfig) -> None:
         stack.validate_sizes(name)
-        check_whole("d_kv", self.d_kv, 1, LARGEST["width"] // stack.n_heads)
+        check_whole("d_kv", self.d_kv, 1, MAX_SIZES["width"] // stack.n_heads)
 
     def d_head(self, stack: StackConfig) -> int:
+        """Return the size of each head."""
         return self.d_kv

@@ -89,7 +89,7 @@ class T5Parts(Parts):
             config.d_kv,
             scale=1.0,
             position_bias=self.position_biases[site.stack] if site.kind == "self" else None,
-            kept=config.kept_heads(*site),
+            remaining=config.kept_heads(*site),
         )
 
     def feed_forward(self, stack: StackConfig) -> FeedForward:

@@ -27,7 +27,7 @@ from transformer.layers import DecoderLayer, EncoderLayer
 COLLECTIVE_TIMEOUT = timedelta(hours=24)  # other ranks wait while rank 0 reads the corpus and evaluates
 
 
-def several() -> bool:
+def is_distributed() -> bool:
     """Return whether a launcher started this process as one of several."""
     return int(os.environ.get("WORLD_SIZE", "1")) > 1
 
@@ -37,7 +37,7 @@ def require_all_started() -> None:
 
     On a single machine, --cpu makes it do so silently.
     """
-    if several() or "ACCELERATE_MIXED_PRECISION" not in os.environ:
+    if is_distributed() or "ACCELERATE_MIXED_PRECISION" not in os.environ:
         return
     with suppress(psutil.Error):
         words = psutil.Process(os.getppid()).cmdline()
@@ -50,7 +50,7 @@ def require_all_started() -> None:
             )
 
 
-def _without_gpu() -> bool:
+def _has_no_gpu() -> bool:
     return os.environ.get("ACCELERATE_USE_CPU", "false").lower() == "true"
 
 
@@ -78,11 +78,11 @@ class Processes:
     @contextmanager
     def join(cls) -> Iterator[Processes]:
         """Initialise the process group, and destroy it at the end of the context."""
-        on_gpu = torch.cuda.is_available() and not _without_gpu()
+        on_gpu = torch.cuda.is_available() and not _has_no_gpu()
         device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if on_gpu else torch.device("cpu")
         if on_gpu:
             torch.cuda.set_device(device)
-        if not several():
+        if not is_distributed():
             yield cls(device=device)
             return
         distributed.init_process_group("nccl" if on_gpu else "gloo", timeout=COLLECTIVE_TIMEOUT)
@@ -94,7 +94,7 @@ class Processes:
 
     @property
     def first(self) -> bool:
-        """Whether this is the process that writes files."""
+        """Whether this process writes the files (rank 0)."""
         return self.rank == 0
 
     def wait(self) -> None:
@@ -120,7 +120,9 @@ class Processes:
 
     @contextmanager
     def accumulating(self, objective: Any, last: bool) -> Iterator[None]:
-        """Context of forward and backward; gradients are synchronised only after the `last` micro-batch of a step."""
+        """Return a context for forward and backward; gradients are synchronised only after the `last` micro-batch of a
+        step.
+        """
         if self.sharded:
             objective.set_requires_gradient_sync(last)
         quiet = self.count > 1 and not self.sharded and not last
@@ -128,7 +130,9 @@ class Processes:
             yield
 
     def share(self, batch: Batch) -> Batch:
-        """Return this rank's rows of the batch, on its device; without any, one row whose targets are all padding."""
+        """Return this rank's rows of the batch on its device; a rank without rows gets one whose targets are all
+        padding.
+        """
         src, tgt = batch.src[self.rank :: self.count], batch.tgt[self.rank :: self.count]
         if not len(src):
             src, tgt = batch.src[:1], batch.tgt[:1].clone()

@@ -23,7 +23,7 @@ MOST_DRAWN = 16  # heads that the picture tells apart
 def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     model = translator(name).model
     attention = attention_at(model, chosen.site)
-    heads, width = len(attention.kept), attention.query.out_features
+    heads, width = len(attention.remaining), attention.query.out_features
     queries = len(tokens(trace, chosen.stack))
     keys = trace.pattern(chosen.part.kind).shape[-1]
     theme = theme_named(st.context.theme.type or "light")

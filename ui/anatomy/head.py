@@ -28,7 +28,7 @@ _LOOKS = {"word": "One word", "matrices": "Whole head", "heads": "All heads", "s
 def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     """The chosen head: one word in it, all of it, all heads beside it, or why its scores are divided."""
     view: AnatomyView = st.session_state["view"]
-    if not attention_at(translator(name).model, chosen.site).kept:
+    if not attention_at(translator(name).model, chosen.site).remaining:
         st.info(
             "All heads of this attention were pruned: what is left of it is the bias of its output projection, the "
             "same vector for every token. Choose another on the map.",

@@ -49,7 +49,7 @@ def section(name: str, text: str, target: str | None) -> None:
     st.space("small")
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         attention = chosen.part.name == "attention"
-        has_heads = attention and attention_at(model, chosen.site).kept
+        has_heads = attention and attention_at(model, chosen.site).remaining
         st.subheader(
             title(chosen.part, model.config) + (f", head {chosen.head + 1}" if has_heads else ""),
             anchor="part",

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, get_args
 
 from headlight.teaching.mistakes import RUNNABLE
 from transformer.config import ModelConfig
-from transformer.taps import Ablate, Intervention, Scale, Site, Uniform, switches_off
+from transformer.taps import Ablate, Intervention, Scale, Site, Uniform, is_ablation
 from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole
 
 Show = Literal["raw", "value", "mean", "max", "rollout", "difference"]
@@ -50,7 +50,7 @@ class HeadChange:
     @property
     def off(self) -> bool:
         """Whether nothing is left of the head."""
-        return switches_off(self.tap())
+        return is_ablation(self.tap())
 
     def __str__(self) -> str:
         ending = {"off": "", "uniform": "u", "scale": f"x{self.factor:g}"}[self.action]

@@ -13,7 +13,7 @@ import streamlit as st
 
 from headlight.runs import RunFolder, Status, delete, export
 from transformer.files import open_regular
-from transformer.quoting import quoted, worded
+from transformer.quoting import error_message, quoted
 from ui.state import models
 from ui.state.public import private_only, public
 from ui.state.view import update
@@ -98,7 +98,7 @@ def attempt(do: Callable[..., object], *args: Any) -> None:
         private_only()
         do(*args)
     except (ValueError, OSError) as error:
-        st.session_state["training-refused"] = worded(error)
+        st.session_state["training-refused"] = error_message(error)
 
 
 def refused() -> None:

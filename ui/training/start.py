@@ -17,7 +17,7 @@ from headlight.importers.marian_export import why_not
 from headlight.runs import RunFolder, run_path, start, statuses
 from transformer import PRESETS
 from transformer.presets import DIFFERS
-from transformer.quoting import worded
+from transformer.quoting import error_message
 from ui.state import models
 from ui.state.public import private_only
 from ui.state.view import reseed, update
@@ -320,7 +320,7 @@ def _start(number: int, typed: Callable[[], Draft], key: str) -> None:
             raise ValueError(next(iter(plan.wrong.values())))
         start(plan.recipe, run_path(name, models.RUNS))
     except (ValueError, OSError) as error:
-        st.session_state["start-refused"] = worded(error)
+        st.session_state["start-refused"] = error_message(error)
         return
     st.session_state["started"] = number
     del st.session_state["draft"]

@@ -6,7 +6,7 @@ import streamlit as st
 
 from headlight.teaching.mistakes import MISTAKES
 from transformer import Translator
-from transformer.masks import never_hidden
+from transformer.masks import describe_missing_masks
 from ui.state.view import reseed, update, widget_key
 
 WHOLE = ""
@@ -70,7 +70,7 @@ def describe_mistakes(model: Translator) -> str:
     """What attention sees that the paper hides from it, and which mistake the model was trained with on purpose."""
     config, broken = model.model.config, MISTAKES.get(str(model.card.get("broken")))
     notes = [] if broken is None else [f"This model is broken on purpose ({broken.name}): {_small(broken.title)}."]
-    if (unmasked := never_hidden(config)) is not None:
+    if (unmasked := describe_missing_masks(config)) is not None:
         notes.append(unmasked)
     return " ".join(filter(None, [*notes, _one_pass(model)]))
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from transformer.quoting import worded
+from transformer.quoting import error_message
 from ui.state import models
 from ui.state.public import without_places
 from ui.widgets.text import literal
@@ -41,5 +41,5 @@ def without_folders(message: str) -> str:
 
 def cannot(error: Exception | str, title: str | None = None) -> None:
     """Draws why something cannot be done."""
-    text = without_folders(error if isinstance(error, str) else worded(error))
+    text = without_folders(error if isinstance(error, str) else error_message(error))
     st.warning(literal(text), icon=":material/error:", title=title)

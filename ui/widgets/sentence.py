@@ -14,7 +14,7 @@ from headlight.charts.direction import right_to_left, sentence_dir, token_dir
 from headlight.formatting import plural, signed
 from headlight.importers.examples import examples
 from transformer import Trace, Translator
-from transformer.byte_pieces import SPACE, begins_in_bytes, ends_in_bytes
+from transformer.byte_pieces import SPACE, ends_with_byte, starts_with_byte
 from transformer.trace import Tokens
 from ui.state.view import PageView, bound, reseed, update, widget_key
 from ui.widgets.sentence_box import sentence_box
@@ -139,7 +139,7 @@ def token_notes(source: Tokens, *written: str) -> None:
     """
     if any(SPACE in label for label in (*source.labels, *written)):
         st.caption(MARK)
-    if any(begins_in_bytes(piece) or ends_in_bytes(piece) for piece in source.pieces):
+    if any(starts_with_byte(piece) or ends_with_byte(piece) for piece in source.pieces):
         st.caption(
             f":material/info: A character of the sentence is not in the model's {term('vocabulary')}; it reads "
             r"the character's bytes, such as \<0xE7>. Joined into words, they are shown as the character."

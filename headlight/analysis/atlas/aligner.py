@@ -17,14 +17,14 @@ from pathlib import Path
 from headlight.corpora.gold import words
 from headlight.corpora.pairs import Corpus
 from headlight.corpora.truth import KnownPair, Truth, has_truth, known_pairs
-from transformer.access import confined
+from transformer.access import is_confined
 
 NAME = "eflomal"
 
 
 def installed() -> bool:
     """Whether it is there for this process, which has to start its program for it."""
-    return not confined() and find_spec(NAME) is not None
+    return not is_confined() and find_spec(NAME) is not None
 
 
 def truths(

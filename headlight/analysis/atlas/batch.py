@@ -18,7 +18,7 @@ from headlight.analysis.atlas.reading import PairReading
 from headlight.analysis.measures import Context, Pronouns, Targets
 from transformer.batches import collate
 from transformer.config import ModelConfig
-from transformer.masks import no_later_keys
+from transformer.masks import look_ahead_mask
 from transformer.trace import Kind
 
 
@@ -52,7 +52,7 @@ def prepare(
     s, t = _there(n_source), _there(n_target)
     seen = t[:, :, None] & t[:, None, :]
     if config.look_ahead_mask == "applied":
-        seen &= no_later_keys(t.size(1), t.size(1), t.device)
+        seen &= look_ahead_mask(t.size(1), t.size(1), t.device)
     contexts = {
         "encoder": _context(s, s[:, :, None] & s[:, None, :], src, source),
         "decoder": _context(t, seen, tgt[:, :-1], target),

@@ -21,7 +21,7 @@ from transformer.batches import collate
 from transformer.checkpoint import Checkpoint
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer, count_parameters
-from transformer.pruned import pruned
+from transformer.pruned import prune_heads
 from transformer.yielding import yield_turn
 
 BUDGET = 2048  # tokens of a batch; others may compute between the passes
@@ -64,7 +64,7 @@ def study(
     batches, less = batches_of(checkpoint, every_pair[half:]), []
     for point, gone in enumerate(found.gone):
         progress(0.9 + 0.1 * point / len(found.gone), "measuring the time that is saved")
-        less.append(saved(checkpoint.model, pruned(checkpoint.model, found.first(gone)), batches))
+        less.append(saved(checkpoint.model, prune_heads(checkpoint.model, found.first(gone)), batches))
     return replace(found, saved=tuple(less))
 
 
@@ -100,7 +100,7 @@ def pruned_checkpoint(
     checkpoint: Checkpoint, heads: Sequence[Head], facts: dict[str, Any], command: str | None = None
 ) -> Checkpoint:
     """The checkpoint without `heads`. Its card says so with the `facts`, and no more what was measured of the whole."""
-    model = pruned(checkpoint.model, heads)
+    model = prune_heads(checkpoint.model, heads)
     gone = len(model.config.pruned_heads)
     card = {name: value for name, value in checkpoint.card.items() if name not in OF_THE_WHOLE}
     before = card.get("pruned")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from headlight.analysis.pruning.order import Head, PruningBatch, Removed, removal_order
 from headlight.analysis.sites import all_heads
 from transformer.model import Transformer
-from transformer.pruned import pruned
+from transformer.pruned import prune_heads
 from transformer.taps import Site
 
 POINTS, DRAWS = 12, 3
@@ -108,14 +108,14 @@ def prune_in_order(
     gone = (*range(0, len(heads), every), len(heads))
     orders = [[(one.site, one.head) for one in order]]
     orders += [random.Random(seed).sample(heads, len(heads)) for seed in range(draws)]
-    ends = {0: score(model), len(heads): score(pruned(model, heads))}  # the same in every order
+    ends = {0: score(model), len(heads): score(prune_heads(model, heads))}  # the same in every order
     curves = []
     for number, of in enumerate(orders):
         scores = []
         for point, count in enumerate(gone):
             share = (number + point / len(gone)) / len(orders)
             progress(0.5 + share / 2, f"translating with {len(heads) - count} of {len(heads)} heads")
-            scores.append(ends[count] if count in ends else score(pruned(model, of[:count])))
+            scores.append(ends[count] if count in ends else score(prune_heads(model, of[:count])))
         curves.append(tuple(scores))
     measured = sum(len(batch.src) for batch in batches)
     return Pruning(tuple(order), every, gone, curves[0], tuple(curves[1:]), measured, scored)

@@ -18,7 +18,7 @@ from torch import Tensor
 from headlight.analysis.atlas.scoring import losses, without_each
 from headlight.analysis.sites import all_heads
 from transformer.model import Transformer
-from transformer.pruned import pruned
+from transformer.pruned import prune_heads
 from transformer.taps import Site
 
 Head = tuple[Site, int]
@@ -76,5 +76,5 @@ def removal_order(
         worth = importance(left, batches, passed)
         least = sorted(worth, key=worth.__getitem__)[:every]
         removed += [Removed(*head, worth[head]) for head in least]
-        left = pruned(left, least)
+        left = prune_heads(left, least)
     return removed

@@ -10,7 +10,7 @@ from headlight import tokenizer_json
 from headlight.importers.forms.form import ForeignModel
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
-from transformer.checkpoint.native import CARD, CONFIG, due_shapes, from_json, load_tokenizers
+from transformer.checkpoint.native import CARD, CONFIG, expected_shapes, from_json, load_tokenizers
 from transformer.config import ModelConfig
 from transformer.files import read_json
 
@@ -28,7 +28,7 @@ class Native:
         return due.keys() == infos.keys() and all(infos[name].shape == shape for name, shape in due.items())
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
-        return due_shapes(_config(source)) if "source_vocab_size" in _values(source) else {}
+        return expected_shapes(_config(source)) if "source_vocab_size" in _values(source) else {}
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         config = _config(source)

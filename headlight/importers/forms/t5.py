@@ -22,7 +22,7 @@ from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
 from transformer.byte_pieces import byte_characters
 from transformer.checkpoint.weights import Refused, TensorInfo
-from transformer.config import LARGEST, Activation, StackConfig
+from transformer.config import MAX_SIZES, Activation, StackConfig
 from transformer.t5 import T5Config
 from transformer.tokenizers import Tokenizer
 
@@ -135,16 +135,16 @@ def _known(source: Source) -> HuggingFaceConfig:
 
 
 def _sizes(config: HuggingFaceConfig) -> T5Sizes:
-    depth = config.whole("num_layers", LARGEST["layers"])
-    heads = config.whole("num_heads", LARGEST["width"])
+    depth = config.whole("num_layers", MAX_SIZES["layers"])
+    heads = config.whole("num_heads", MAX_SIZES["width"])
     return T5Sizes(
-        (depth, config.whole("num_decoder_layers", LARGEST["layers"], depth)),
-        config.whole("d_model", LARGEST["width"]),
-        heads * config.whole("d_kv", LARGEST["width"] // heads),
-        config.whole("d_ff", LARGEST["width"]),
+        (depth, config.whole("num_decoder_layers", MAX_SIZES["layers"], depth)),
+        config.whole("d_model", MAX_SIZES["width"]),
+        heads * config.whole("d_kv", MAX_SIZES["width"] // heads),
+        config.whole("d_ff", MAX_SIZES["width"]),
         heads,
-        config.whole("relative_attention_num_buckets", LARGEST["width"], 32, low=4),
-        config.whole("vocab_size", LARGEST["vocabulary"], low=2),
+        config.whole("relative_attention_num_buckets", MAX_SIZES["width"], 32, low=4),
+        config.whole("vocab_size", MAX_SIZES["vocabulary"], low=2),
         _activation(config)[1],
     )
 
@@ -158,7 +158,7 @@ def _sizes_of(infos: Mapping[str, TensorInfo]) -> T5Sizes:
 
     def depth(stack: str) -> int:
         start = f"{stack}.block."
-        return min(len({name.split(".")[2] for name in infos if name.startswith(start)}), LARGEST["layers"])
+        return min(len({name.split(".")[2] for name in infos if name.startswith(start)}), MAX_SIZES["layers"])
 
     first, last = "encoder.block.0.layer.0.SelfAttention", "encoder.block.0.layer.1.DenseReluDense"
     gated = f"{last}.wi_0.weight" in infos
@@ -255,14 +255,14 @@ def _native(config: HuggingFaceConfig, sizes: T5Sizes, separate: bool) -> T5Conf
         norm_eps=eps,
         activation=activation,
         gated=gated,
-        max_length=config.whole("n_positions", LARGEST["length"], 512),
+        max_length=config.whole("n_positions", MAX_SIZES["length"], 512),
         tied="none" if separate else "all",
         pad_id=pad,
         sos_id=pad if start is None else start,
         eos_id=1 if eos is None else eos,
         d_kv=sizes.inner // sizes.heads,
         buckets=sizes.buckets,
-        max_distance=config.whole("relative_attention_max_distance", LARGEST["length"], 128),
+        max_distance=config.whole("relative_attention_max_distance", MAX_SIZES["length"], 128),
     )
 
 

@@ -27,7 +27,7 @@ from headlight.importers.source import Source
 from headlight.importers.vocabularies import open_vocabularies
 from transformer.checkpoint.weights import TensorInfo
 from transformer.config import Masked, ModelConfig, Norm, StackConfig
-from transformer.masks import never_hidden
+from transformer.masks import describe_missing_masks
 
 MOST_LAYERS, WIDEST = 200, 65_536
 NATIVE_MAPS = ("query", "key", "value", "output")
@@ -121,8 +121,8 @@ class Tutorial:
         if self.unmasked is not None and answers.masks is None:
             warnings = (
                 *warnings,
-                f"{never_hidden(config)} So this tutorial's code runs, although its text describes masks; with masks "
-                f"applied, log-probabilities differ by up to {self.unmasked:g} nats on an example.",
+                f"{describe_missing_masks(config)} So this tutorial's code runs, although its text describes masks; "
+                f"with masks applied, log-probabilities differ by up to {self.unmasked:g} nats on an example.",
             )
         source_language, target_language = answers.source_language, answers.target_language
         both = f"{source_language} to {target_language}" if source_language and target_language else self.name

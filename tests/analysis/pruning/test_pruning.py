@@ -17,7 +17,7 @@ from headlight.corpora.truth import KnownPair
 from tests.small import TEXTS, small_checkpoint
 from transformer.checkpoint import Checkpoint
 from transformer.model import Transformer
-from transformer.pruned import pruned
+from transformer.pruned import prune_heads
 from transformer.taps import Ablate, Site
 
 # Heads that add nothing, since their part of the output projection is 0.
@@ -67,7 +67,7 @@ def test_every_head_goes_once_and_is_measured_with_the_others_gone() -> None:
     assert sorted((one.site, one.head) for one in order) == sorted(heads)
     assert shares == sorted(shares) and shares[-1] == pytest.approx(1)
     for start in range(0, len(order), 5):
-        left = pruned(checkpoint.model, [(one.site, one.head) for one in order[:start]])
+        left = prune_heads(checkpoint.model, [(one.site, one.head) for one in order[:start]])
         worth = importance(left, batches)
         least = sorted(worth, key=worth.__getitem__)[:5]
         assert [(one.site, one.head) for one in order[start : start + 5]] == least
@@ -103,7 +103,7 @@ def test_heads_that_add_nothing_cost_nothing_and_a_random_order_does_not_know_th
 
 def test_a_model_without_heads_has_none_to_remove() -> None:
     checkpoint = small_checkpoint()
-    empty = pruned(checkpoint.model, all_heads(checkpoint.model))
+    empty = prune_heads(checkpoint.model, all_heads(checkpoint.model))
     with pytest.raises(ValueError, match="no heads left"):
         prune_in_order(empty, batches_of(checkpoint, PAIRS), lambda model: Score(0, 0, 0), 1)
 

@@ -21,7 +21,7 @@ from headlight.checkpoints import load_translator
 from headlight.importers.importing import import_model
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
-from transformer.pruned import pruned
+from transformer.pruned import prune_heads
 from transformer.taps import Ablate, chain
 from ui.heads import measurements, sets
 from ui.heads.corpus import ChosenCorpus
@@ -132,7 +132,7 @@ def test_the_smaller_model_opens_as_an_import_and_equals_the_ablated_one(found: 
         double = deepcopy(model.model).double()  # which others use
         own, expected = opened.model.double()(src, tgt), double(src, tgt, off)
     assert (own - expected).abs().max() < 1e-6
-    assert torch.equal(own, pruned(double, order.first(8))(src, tgt))
+    assert torch.equal(own, prune_heads(double, order.first(8))(src, tgt))
 
 
 def test_what_was_measured_is_found_again_and_what_is_of_another_version_is_not(
