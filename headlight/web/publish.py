@@ -120,8 +120,9 @@ def _without_exports(module: str) -> str:
 def page_script() -> str:
     """The script of every such page, in a scope of its own: the viewer's, the page's, and the worker's as a text."""
     constants = f'const MODEL_BLOCK = "model",\n  ENGINE = {json.dumps(engine_script())};\n'
-    viewer = viewer_script(*VIEWS, *PLAYER, *LESSONS, "description", "web")
-    return f"(() => {{\n{constants}{_without_exports('measures')}{viewer}\n}})();\n"
+    viewer = viewer_script(*VIEWS, *PLAYER, *LESSONS, "description", "engine", "web")
+    begin = "new App(document.body, new Engine(MODEL_BLOCK));"
+    return f"(() => {{\n{constants}{_without_exports('measures')}{viewer}\n{begin}\n}})();\n"
 
 
 @cache

@@ -2,7 +2,7 @@
 // wrote the translation, step by step; and lessons (web_lessons.js). All is computed in a worker (headlight/web/js/); the
 // views are those of the app.
 //
-// Beside this script stand MODEL_BLOCK, the id of the data block with the model, and ENGINE, the worker's script.
+// Beside this script stands MODEL_BLOCK, the id of the data block with the model.
 
 const KIND_NAMES = ["encoder", "decoder", "cross"],
   PAGE_NAMES = ["attention", "decoding", "lessons"],
@@ -11,10 +11,6 @@ const KIND_NAMES = ["encoder", "decoder", "cross"],
   LONGEST_TEXT = 1000,
   SPACE_MARK = "\u2581",
   UNSURE = 0.5; // below it a token was guessed rather than known
-const DAMAGED = "The model in this file is damaged; get the file again.";
-const NOT_FETCHED = "The model could not be loaded; check your connection, and load the page again.",
-  NOT_SERVED =
-    "A browser lets no page read the files beside it from a disk: put the folder on a web server, or publish with --single.";
 const CAUTION_TEXT = "Attention shows where a head looked, not why a word was chosen.";
 
 // ---- words that the model never read (headlight/analysis/typical.py) ---------------------------------
@@ -212,25 +208,16 @@ function readAddress() {
 
 // ---- the page ----------------------------------------------------------------------------------------
 
-class NotFetched extends Error {}
-
-async function fetched(file) {
-  if (location.protocol === "file:") throw new NotFetched(NOT_SERVED);
-  const response = await fetch(file).catch(() => null);
-  if (!response?.ok) throw new NotFetched(NOT_FETCHED);
-  return new Uint8Array(await response.arrayBuffer());
-}
-
 class App {
-  asked = 0;
-  models = {}; // promises that each block's model was given to the worker
+  asked = 0; // the id of the answer that is waited for
   trace = null;
   found = null; // the search that the player shows
   lessons = null; // where the file has some
   views = null;
   facts = null;
 
-  constructor(body) {
+  constructor(body, engine) {
+    this.engine = engine;
     this.view = readAddress();
     this.input = el("input", {
       id: "sentence",
@@ -268,7 +255,10 @@ class App {
     addEventListener("hashchange", () => this.follow());
     onWidth(body, () => this.views?.draw());
     this.say("Opening the model\u2026");
-    this.start();
+    engine.facts.then(
+      facts => this.opened(facts),
+      error => this.say(error.message),
+    );
   }
 
   top() {
@@ -314,41 +304,6 @@ class App {
     this.written.replaceChildren(el("p", { class: "says" }, text));
   }
 
-  async start() {
-    const lacks = ["Worker", "DecompressionStream", "Blob"].find(name => !(name in window));
-    if (lacks) {
-      this.say(
-        `This browser has no ${lacks}, which the page needs. Open it in a current Firefox, Chrome, Edge or Safari.`,
-      );
-      return;
-    }
-    try {
-      this.worker = new Worker(URL.createObjectURL(new Blob([ENGINE], { type: "text/javascript" })));
-      this.worker.onerror = () => this.say(DAMAGED);
-      this.worker.onmessage = ({ data }) => {
-        if (data.opened) this.opened(data.opened);
-        else if (!this.facts) this.say(DAMAGED);
-        else this.answered(data);
-      };
-      await this.open(MODEL_BLOCK);
-    } catch (error) {
-      this.say(error instanceof NotFetched ? error.message : DAMAGED);
-    }
-  }
-
-  // Gives the worker the model of a block, if there is one, in the page or in a file beside it; once.
-  open(id) {
-    return (this.models[id] ??= this.read(document.getElementById(id)));
-  }
-
-  async read(block) {
-    if (!block) return;
-    const { file } = block.dataset,
-      packed = file ? await fetched(file) : fromBase64(block.textContent.trim());
-    block.remove(); // megabytes of text
-    this.worker.postMessage({ model: packed.buffer }, [packed.buffer]);
-  }
-
   opened({ config, name, card, words, lessons }) {
     if (lessons?.length) {
       const compute = (named, step, act) => this.compute(named, step, act),
@@ -381,7 +336,7 @@ class App {
     const text = this.input.value.trim();
     if (!this.facts) return;
     if (!text) {
-      this.asked++;
+      this.asked = 0;
       this.say("Type a sentence, and the model translates it while you watch.");
       this.notice.replaceChildren();
       return;
@@ -390,7 +345,11 @@ class App {
     this.view.text = text;
     this.address();
     this.written.classList.add("waiting");
-    this.worker.postMessage({ id: ++this.asked, text, off: this.off });
+    this.request({ text, off: this.off });
+  }
+
+  request(message) {
+    this.asked = this.engine.ask(this, message);
   }
 
   // Whether the model has a head that an address names.
@@ -462,15 +421,18 @@ class App {
 
   // Asks the worker for what a step of a lesson names; a small model of which it tells is opened when it is first needed.
   async compute(expressions, { base, models }, act) {
-    const id = ++this.asked;
-    this.computed = { id, act };
+    const computed = { act, id: 0 };
+    this.computed = computed;
+    this.asked = 0;
     try {
-      for (const name of models) await this.open(`${MODEL_BLOCK}-${name}`);
+      for (const name of models) await this.engine.open(`${MODEL_BLOCK}-${name}`);
     } catch (error) {
       act(null, error instanceof NotFetched ? error.message : DAMAGED);
       return;
     }
-    this.worker.postMessage({ id, compute: expressions, base });
+    if (this.computed !== computed || this.asked) return; // something else was asked meanwhile
+    this.request({ compute: expressions, base });
+    computed.id = this.asked;
   }
 
   // ---- step by step -------------------------------------------------------------------------------------
@@ -484,7 +446,7 @@ class App {
       SIZES.map(n => (n === 1 ? "Greedy" : `Beam of ${n}`)),
       SIZES.indexOf(size),
     );
-    this.worker.postMessage({ id: ++this.asked, text: this.trace.text, off: this.off, strategy, size, forced });
+    this.request({ text: this.trace.text, off: this.off, strategy, size, forced });
   }
 
   play() {
@@ -637,5 +599,3 @@ class App {
     else this.ask();
   }
 }
-
-new App(document.body);

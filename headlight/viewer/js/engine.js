@@ -1,0 +1,90 @@
+// A model of the page, which a worker computes (headlight/web/js/worker.js), and those who ask it: the page itself, or each
+// figure of a gallery. The worker takes one request at a time, and gives it up for a newer one.
+//
+// Beside this script stands ENGINE, the worker's script. Whoever asks has `answered`, which takes the answer, and `say`.
+
+const DAMAGED = "The model in this file is damaged; get the file again.";
+const NOT_FETCHED = "The model could not be loaded; check your connection, and load the page again.",
+  NOT_SERVED =
+    "A browser lets no page read the files beside it from a disk: put the folder on a web server, or publish with --single.";
+
+class NotFetched extends Error {}
+
+async function fetched(file) {
+  if (location.protocol === "file:") throw new NotFetched(NOT_SERVED);
+  const response = await fetch(file).catch(() => null);
+  if (!response?.ok) throw new NotFetched(NOT_FETCHED);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+class Engine {
+  models = {}; // promises that each block's model was given to the worker
+  waiting = []; // requests { asker, message } of those who do not have their turn
+  running = null;
+  asked = 0;
+
+  // `block` is the id of the data block with the model.
+  constructor(block) {
+    this.facts = new Promise((resolve, reject) => {
+      const fail = text => reject(new Error(text)),
+        lacks = ["Worker", "DecompressionStream", "Blob"].find(name => !(name in window));
+      if (lacks) {
+        fail(
+          `This browser has no ${lacks}, which the page needs. Open it in a current Firefox, Chrome, Edge or Safari.`,
+        );
+        return;
+      }
+      try {
+        this.worker = new Worker(URL.createObjectURL(new Blob([ENGINE], { type: "text/javascript" })));
+      } catch {
+        fail(DAMAGED);
+        return;
+      }
+      this.worker.onerror = () => {
+        fail(DAMAGED);
+        this.running?.asker.say(DAMAGED);
+      };
+      this.worker.onmessage = ({ data }) => {
+        if (data.opened) resolve(data.opened);
+        else if (data.id) this.answered(data);
+        else fail(DAMAGED); // of the page's own model, unless that is open
+      };
+      this.open(block).catch(error => fail(error instanceof NotFetched ? error.message : DAMAGED));
+    });
+  }
+
+  // Gives the worker the model of a block, if there is one, in the page or in a file beside it; once.
+  open(id) {
+    return (this.models[id] ??= this.read(document.getElementById(id)));
+  }
+
+  async read(block) {
+    if (!block) return;
+    const { file } = block.dataset,
+      packed = file ? await fetched(file) : fromBase64(block.textContent.trim());
+    block.remove(); // megabytes of text
+    this.worker.postMessage({ model: packed.buffer }, [packed.buffer]);
+  }
+
+  // Returns the id of the answer. What the same asker asked before is not answered any more.
+  ask(asker, message) {
+    const request = { asker, message: { ...message, id: ++this.asked } };
+    this.waiting = this.waiting.filter(other => other.asker !== asker);
+    if (!this.running || this.running.asker === asker) this.run(request);
+    else this.waiting.push(request);
+    return this.asked;
+  }
+
+  run(request) {
+    this.running = request;
+    this.worker.postMessage(request.message);
+  }
+
+  answered(answer) {
+    const { asker, message } = this.running;
+    if (answer.id !== message.id) return;
+    this.running = null;
+    if (this.waiting.length) this.run(this.waiting.shift());
+    asker.answered(answer);
+  }
+}
