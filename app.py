@@ -1,6 +1,6 @@
 """Headlight: see what every head of a transformer looks at. `streamlit run app.py` opens it.
 
-What it shows begins in ui/navigation.py. Here stands who is answered, before Streamlit hears of a request.
+This file decides who is answered, before Streamlit sees a request; ui/navigation.py builds the pages.
 """
 
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ from ui.state.public import public
 
 
 def imports() -> None:
-    """What every page needs."""
+    """Import what every page needs."""
     # Imported late, when the server answers: torch alone takes a second.
     from ui.state.models import confine_public
     from ui.state.process import prepare
@@ -27,7 +27,7 @@ def imports() -> None:
 
 
 def example() -> None:
-    """What the first page shows while a visitor's own sentence is in line."""
+    """Prepare the example that the first page shows while a visitor's own sentence waits in the queue."""
     from ui.attention.waiting_example import prepare_example
     from ui.state.models import model_names
 

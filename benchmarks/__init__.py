@@ -1,1 +1,1 @@
-"""Each figure that the documents show, measured beside what people would pick instead."""
+"""Benchmarks for each figure that the documents state, measured in turns with the alternatives."""

@@ -1,4 +1,4 @@
-"""Sockets that are opened and abandoned: in the handshake, after it, after the first word, in mid-answer."""
+"""Sockets that are opened and abandoned: during the handshake, after it, after the first message, in mid-answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIRST = 8  # messages of an answer that are still read
 
 @dataclass(frozen=True)
 class Weight:
-    """What a server holds."""
+    """Resources that a server holds."""
 
     megabytes: float
     files: int  # descriptors, sockets among them
@@ -31,7 +31,7 @@ class Weight:
 
 
 async def abandon(url: str, count: int, texts: Iterator[str], seconds: float) -> list[str]:
-    """Opens so many, evenly over so many seconds, and leaves each fourth at the same point; what went wrong."""
+    """Open `count` sockets, evenly over `seconds`, and abandon a quarter at each of four points; return the errors."""
     wrong: list[str] = []
     shared = next(texts)
 
@@ -58,7 +58,7 @@ async def abandon(url: str, count: int, texts: Iterator[str], seconds: float) ->
 
 
 async def _half_open(url: str) -> None:
-    """Half of a request, and then nothing."""
+    """Send half of a request and stop."""
     place = urlsplit(url)
     _, writer = await asyncio.open_connection(place.hostname, place.port)
     writer.write(b"GET /_stcore/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: webso")
@@ -68,7 +68,7 @@ async def _half_open(url: str) -> None:
 
 
 async def settled(process: psutil.Process, before: Weight, growth: float, seconds: float) -> Weight:
-    """What it holds once that is what it held before, `growth` times the memory at most; or after so many seconds."""
+    """Return what the server holds once its memory is at most `growth` times that before, or after `seconds`."""
     end = time.monotonic() + seconds
     while True:
         now = Weight.of(process)

@@ -1,4 +1,4 @@
-"""Every head measured over a corpus, beside plain batched scoring of the same sentences, and the memory it takes.
+"""Time and memory of measuring every head over a corpus, compared with plain batched scoring of the same sentences.
 
 Both get the pairs as a list, cut them into tokens and score the same batches; the atlas also makes every pattern,
 measures it, compares it with the gold alignment, and switches every head off and leaves every word out in its sample.
@@ -112,7 +112,7 @@ def _atlas(checkpoint: Checkpoint, drawn: list[KnownPair], sample: int) -> None:
 
 
 def _peak(name: str, pairs: int) -> float:
-    """The peak memory, in MB, of a process that measures so many pairs."""
+    """Return the peak memory, in MB, of a process that measures this many pairs."""
     command = [sys.executable, "-m", "benchmarks.atlas", name, str(pairs)]
     return float(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
 

@@ -1,8 +1,8 @@
-"""How fast a run trains while the app serves its page, beside the same run alone; and how the page feels meanwhile.
+"""Training speed while the app serves the run's page, against the same run alone; and how fast the page responds then.
 
 One worker, the one that the app starts, trains on Multi30k from the beginning to the end. Windows of seconds take
-turns: in one there is nothing but the worker; in the other an app serves, and a browser on the same machine watches
-the run, or chooses heads on the Attention page.
+turns: in one there is nothing but the worker; in the other an app serves, and a browser on the same machine watches the
+run, or chooses heads on the Attention page.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def run(multi30k: Path | None, seconds: float, rounds: int) -> None:
 
 
 def endless(multi30k: Path | None) -> Recipe:
-    """A run that goes on for longer than anybody measures, and does nothing but train."""
+    """Return the recipe of a run that lasts longer than any measurement and only trains."""
     often = {"evaluate_every": 1_000_000, "checkpoint_every": 1_000_000}
     return Recipe(
         "multi30k:en-fr",
@@ -89,7 +89,7 @@ def endless(multi30k: Path | None) -> Recipe:
 
 
 def started(path: Path, recipe: Recipe) -> RunFolder:
-    """The run once it trains. Raises ValueError where it does not."""
+    """Return the run once it trains. Raises ValueError where it does not."""
     run, until = start(recipe, path), time.monotonic() + 600
     while len(Metrics(path).read()) < 5:
         run_status = status(path)
@@ -100,7 +100,7 @@ def started(path: Path, recipe: Recipe) -> RunFolder:
 
 
 def speed(run: RunFolder, seconds: float) -> float:
-    """Target tokens a second over a window, after what was before has settled."""
+    """Return the target tokens per second over a window, after the effects of the previous window have settled."""
     time.sleep(SETTLE)
     metrics = Metrics(run.path)
     before, begun = len(metrics.read()), time.perf_counter()
@@ -122,7 +122,7 @@ class App:
         return self._with(f"/training?{urlencode({'run': run.name})}", ".facts", lambda page: speed(run, seconds))
 
     def choosing(self) -> list[float]:
-        """Milliseconds from pressing on a head of the Attention page to its heatmap."""
+        """Return the milliseconds from pressing a head on the Attention page to its heatmap."""
         trace = load_translator(ROOT / "checkpoints" / "en-fr").trace(TEXT)
         address = f"/?{urlencode({'model': 'en-fr', 'text': TEXT, 'layer': 1, 'head': 1})}"
         return self._with(address, ".thumb", lambda page: chosen(page, trace))

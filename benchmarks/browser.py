@@ -1,4 +1,4 @@
-"""The app and single files in a real Chromium; every time is taken inside the page, in milliseconds."""
+"""Timing of the app and of offline files in a real Chromium; every time is taken inside the page, in milliseconds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TWO_FRAMES = "requestAnimationFrame(() => requestAnimationFrame(() => {}))"
 
 
 def opened(browser: Browser, url: str, sign: str = ".thumb") -> Page:
-    """The app at an address, once `sign` is there and nothing is left to draw."""
+    """Open the app at an address, and wait until `sign` is there and nothing is left to draw."""
     context = browser.new_context(viewport=VIEWPORT, color_scheme="light", reduced_motion="reduce")
     page = skip_tour(context).new_page()
     page.add_init_script(path=SCRIPT)
@@ -34,7 +34,7 @@ def opened(browser: Browser, url: str, sign: str = ".thumb") -> Page:
 
 
 def took(page: Page, event: str, what: str, wanted: object, act: Callable[[], None]) -> float:
-    """From the event that `act` causes until the page shows `wanted`, plus two frames."""
+    """Time from the event that `act` causes until the page shows `wanted`, plus two frames."""
     page.evaluate("given => painted.after(...given)", [event, what, wanted])
     act()
     milliseconds = float(page.evaluate("painted.took"))
@@ -43,7 +43,7 @@ def took(page: Page, event: str, what: str, wanted: object, act: Callable[[], No
 
 
 def choosing(browser: Browser, url: str, trace: Trace, count: int, until: str) -> list[float]:
-    """From pressing on another head's thumbnail to its heatmap ("head"), or to its weights on hover too ("exact")."""
+    """Time from pressing another head's thumbnail to its heatmap ("head"), or to its weights on hover too ("exact")."""
     page = opened(browser, f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1})}")
     n_layers, n_heads = trace.cross.shape[:2]
     heads = [(layer, head) for layer in range(n_layers) for head in range(n_heads)][1:]
@@ -53,13 +53,13 @@ def choosing(browser: Browser, url: str, trace: Trace, count: int, until: str) -
 
 
 def choose(page: Page, trace: Trace, layer: int, head: int, until: str = "head") -> float:
-    """One choice of a cross-attention head, layers and heads from 0."""
+    """Choose one cross-attention head; layers and heads count from 0."""
     thumb = page.locator(f'.thumb[aria-label^="Layer {layer + 1}, head {head + 1},"]')
     return took(page, "pointerdown", until, trace.cross[layer, head].tolist(), thumb.click)
 
 
 def switching(browser: Browser, url: str, trace: Trace, count: int) -> list[float]:
-    """From pressing on encoder, decoder or cross to the overview of that kind."""
+    """Time from pressing encoder, decoder or cross to the overview of that kind."""
     page = opened(browser, f"{url}/?{urlencode(_given(trace))}")
     times = []
     for kind in islice(cycle(KINDS), WARM_UPS + count):
@@ -69,7 +69,7 @@ def switching(browser: Browser, url: str, trace: Trace, count: int) -> list[floa
 
 
 def hovering(browser: Browser, url: str, trace: Trace, rounds: int) -> list[float]:
-    """From moving the pointer to another token of the line view, all heads of a layer shown, to the frame's end."""
+    """Time from moving the pointer to another token of the line view, with all heads of a layer, to the frame's end."""
     heads = ",".join(str(head + 1) for head in range(trace.cross.shape[1]))
     page = opened(browser, f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1, 'lines': heads})}")
     page.locator(".side.left").scroll_into_view_if_needed()
@@ -84,7 +84,7 @@ def hovering(browser: Browser, url: str, trace: Trace, rounds: int) -> list[floa
 
 
 def typing(browser: Browser, url: str, model: Translator, count: int) -> list[float]:
-    """From Enter on a sentence of twenty tokens that nobody asked for before to its overview."""
+    """Time from Enter on a new sentence of twenty tokens to its overview."""
     page = opened(browser, url)
     times = []
     for text in islice(sentences(model, 20), WARM_UPS + count):
@@ -98,7 +98,7 @@ def typing(browser: Browser, url: str, model: Translator, count: int) -> list[fl
 def stepping(
     browser: Browser, url: str, focus: str, place: str, attribute: str | None, written: str, steps: int, rounds: int
 ) -> list[float]:
-    """From an arrow key, right until the last of `steps` and left again, to the step that `place` then tells."""
+    """Time from an arrow key, right to the last of `steps` and left again, to the step that `place` reads."""
     page = opened(browser, url, place)
     times = []
     for _ in range(rounds + 1):
@@ -113,7 +113,7 @@ def stepping(
 
 
 def opening(browser: Browser, file: Path, selector: str, scripts: Path | None, limit: float) -> float | None:
-    """From opening a file until `selector` is there and painted; None where that takes more than `limit` seconds.
+    """Time from opening a file until `selector` is there and painted; None where that takes more than `limit` seconds.
 
     None too where the page breaks down.
     """
@@ -134,7 +134,7 @@ def opening(browser: Browser, file: Path, selector: str, scripts: Path | None, l
 
 
 def opening_app(browser: Browser, url: str, trace: Trace) -> tuple[float, int]:
-    """From opening the Attention page of a sentence to its overview and the chosen head; and what it was sent.
+    """Time from opening the Attention page of a sentence to its overview and the chosen head; and what was sent.
 
     Milliseconds, and the bytes over its socket; the scripts are Streamlit's, Plotly's and ours, whatever is shown.
     """
@@ -153,7 +153,7 @@ def opening_app(browser: Browser, url: str, trace: Trace) -> tuple[float, int]:
 
 
 def named_heads(trace: Trace, kind: str) -> list[str]:
-    """How the name of each thumbnail begins."""
+    """Return the beginning of each thumbnail's accessible name."""
     place = layout(trace, kind, words=False, hide=False)
     texts = descriptions(trace, place, measures(trace, place))
     return [
@@ -164,7 +164,7 @@ def named_heads(trace: Trace, kind: str) -> list[str]:
 
 
 def sentences(model: Translator, tokens: int) -> Iterator[str]:
-    """English captions of exactly so many tokens, [EOS] not counted, none twice."""
+    """Return distinct English captions of exactly this many tokens, [EOS] not counted."""
     parts = [
         ["A man", "A young woman", "An old man", "A little girl", "The boy", "A player", "Two children"],
         ["in a red shirt", "in a blue jacket", "with a black hat", "in yellow", "with long hair", "in green and white"],
@@ -185,17 +185,17 @@ def _given(trace: Trace) -> dict[str, str]:
 
 
 def serve_scripts(page: Page, scripts: Path) -> None:
-    """Gives BertViz's page from a folder what it asks the internet for."""
+    """Serve from a folder the scripts that BertViz's page loads from the internet."""
     page.route("**/*.min.js", lambda route: route.fulfill(path=scripts / _peer_script(route.request.url)))
 
 
 def _peer_script(url: str) -> str:
-    """The file for what BertViz's page asks the internet for; the package of require.js has it unminified."""
+    """Return the file for a script that BertViz's page loads; the package of require.js has it unminified."""
     name = url.rsplit("/", 1)[-1]
     return "require.js" if name == "require.min.js" else name
 
 
 def _middles(elements: Locator) -> list[tuple[float, float]]:
-    """Where the middles of some elements are on the screen."""
+    """Return the centres of some elements on the screen."""
     script = "all => all.map(e => e.getBoundingClientRect()).map(b => [b.x + b.width / 2, b.y + b.height / 2])"
     return [(x, y) for x, y in elements.evaluate_all(script)]

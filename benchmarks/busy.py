@@ -1,4 +1,4 @@
-"""How busy the machine was over a whole measurement: what the contestants took, and what others took beside them.
+"""Load of the machine during a benchmark: processor time of the contestants and of other programs.
 
 The contestants are this process and every process that comes from it, detached and ended ones included. The system adds
 the time of a process that ended to that of the parent that waited for it; one whose parent did not wait becomes a child
@@ -20,7 +20,7 @@ _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
 
 
 class ProcessorReading(NamedTuple):
-    """Seconds since some beginning: of the clock; of all processors together; of them idle, stolen, and ours."""
+    """Seconds since an arbitrary start: of the clock; of all processors together; of them idle, stolen, and ours."""
 
     clock: float
     processors: float
@@ -39,7 +39,7 @@ class ProcessorReading(NamedTuple):
 
 
 def _ours() -> float:
-    """Seconds of processor time of this process, of those that come from it, and of those that they waited for."""
+    """Return the seconds of processor time of this process, its descendants, and those that they waited for."""
     process, total = psutil.Process(), 0.0
     for one in (process, *process.children(recursive=True)):
         try:
@@ -50,7 +50,7 @@ def _ours() -> float:
 
 
 class Busy:
-    """Begins with the measurement."""
+    """Measures how busy the machine is, from the moment it is created."""
 
     def __init__(self) -> None:
         if sys.platform == "linux":
@@ -58,12 +58,12 @@ class Busy:
         self.before = ProcessorReading.now()
 
     def over(self) -> dict[str, float]:
-        """See `shares`, from the beginning until now."""
+        """Return `shares` from the beginning until now."""
         return shares(self.before, ProcessorReading.now())
 
 
 def shares(before: ProcessorReading, after: ProcessorReading) -> dict[str, float]:
-    """The clock's seconds between two readings, the load at each, and shares of the time of all processors.
+    """Return the clock's seconds between two readings, the load at each, and shares of the time of all processors.
 
     They are those of the contestants, of other programs, and what the host gave to other machines.
     """

@@ -1,4 +1,4 @@
-"""A class of sixty that answers ten steps while a training runs: how long until an answer is kept, and the truth seen.
+"""A class of sixty that answers ten steps while a training runs: time until answers are stored and the truth is seen.
 
 Each pupil has sockets of its own (tools/class_client.py) and the server is the real app. The teacher is another process
 on the same store, as in an app that is served by several. In one step the server is killed (SIGKILL) while answers come
@@ -102,7 +102,7 @@ def app(folder: Path) -> RestartableServer:
 
 @dataclass
 class Class:
-    """A class with its pupils' connections, and what each pupil's last acknowledged answer of a round was."""
+    """A class with its pupils' connections, and each pupil's last acknowledged answer of a round."""
 
     classes: Classes
     code: str
@@ -112,7 +112,7 @@ class Class:
     refused: int = 0
 
     async def say(self, step: str, round_: int, pupil: Pupil, within: float, draw: random.Random) -> list[float]:
-        """One pupil's step: wait for it, think, answer, and one in five thinks again. Seconds of each answer."""
+        """Play one pupil's step: wait for it, think, answer, and one in five thinks again. Seconds of each answer."""
         await pupil.until(60, step=step, round=round_, phase="ask")
         begun, took = time.perf_counter(), []
         for share in (0.75, 1.0) if draw.random() < 0.2 else (draw.random(),):
@@ -127,7 +127,7 @@ class Class:
         return took
 
     def wrong(self) -> int:
-        """Rounds whose answers in the store are not exactly those acknowledged, each pupil's last one once."""
+        """Return the rounds whose stored answers differ from those acknowledged, each pupil's last one once."""
         return sum(self.classes.store.answers(self.code, slot) != answers for slot, answers in self.kept.items())
 
 
@@ -149,7 +149,7 @@ async def gathered(url: str, folder: Path, count: int, title: str) -> AsyncItera
 
 
 async def measured(server: RestartableServer, folder: Path, pupils: int, steps: int, within: float) -> dict[str, Any]:
-    """Everything, on a server that is started here and ended here."""
+    """Run the whole benchmark on a server that is started and ended here."""
     await server.start()
     try:
         result = await lesson(server, folder, pupils, steps, within)
@@ -205,7 +205,7 @@ async def lesson(server: RestartableServer, folder: Path, count: int, steps: int
 
 
 async def five(server: RestartableServer, folder: Path, count: int, within: float) -> dict[str, int]:
-    """Five classes at once; how many screens and rounds were another class's."""
+    """Run five classes at once; count the screens and rounds that belong to another class."""
     draw = random.Random(2)
     async with AsyncExitStack() as stack:
         titles = [f"Class {letter}" for letter in "ABCDE"]
@@ -236,7 +236,7 @@ def question(step: str, number: int, of: int) -> ClassQuestion:
 
 
 def picture() -> dict[str, Any]:
-    """As large as a lesson's."""
+    """Return a picture as large as a lesson's."""
     weights = [[round(1 / len(LABELS), 4)] * len(LABELS) for _ in LABELS]
     return {"kind": "encoder", "layer": 2, "head": 2, "rows": LABELS, "columns": LABELS, "weights": weights, "asked": 7}
 
@@ -246,7 +246,7 @@ def truth() -> dict[str, Any]:
 
 
 def report(result: dict[str, Any]) -> str:
-    """What README.md says of it."""
+    """Format the results as README.md states them."""
     names = {
         "answer": "an answer acknowledged",
         "answer_when_killed": "in the step with the restart",

@@ -1,4 +1,4 @@
-"""A class beside a training: sessions that choose heads and type sentences, and whether each gets its own answer.
+"""A class of thirty beside a training: sessions that choose heads and type sentences, and a check of every answer.
 
 The sessions speak Streamlit's protocol (see tools/streamlit_client.py); one page in a real browser chooses heads beside
 them. When the class has lasted its time, sockets are opened and abandoned while it goes on. What each session was shown
@@ -109,7 +109,7 @@ def run(
 
 
 class Load(NamedTuple):
-    """Who uses the server, and the gigabytes at which it is killed; as the command's options say."""
+    """The users of the server, and the gigabytes at which it is killed, as given by the command's options."""
 
     pupils: int
     huge: bool
@@ -119,7 +119,7 @@ class Load(NamedTuple):
 
 
 def held(url: str, load: Load, seconds: float, browser: bool, register: Register) -> dict[str, Any]:
-    """The class, from the first pupil's coming to its end; what became of the abandoned sockets, and of the memory."""
+    """Run the class from the first arrival to its end; return the fate of the abandoned sockets and the memory."""
     until = time.monotonic() + seconds
     probe = threading.Thread(target=_probe, args=(url, until, register), daemon=True)
     if browser:
@@ -156,7 +156,10 @@ async def _class(url: str, load: Load, until: float, register: Register) -> dict
 
 
 async def _phases(url: str, model: Translator, until: float, register: Register) -> None:
-    """A huge request beside the class in every other phase. Who asks for it is gone at the end of the phase."""
+    """Send huge requests in every other phase; the session that asks leaves at the end of the phase.
+
+    Who asks for it is gone at the end of the phase.
+    """
     while (left := until - time.monotonic()) > PHASE:
         await asyncio.sleep(PHASE)
         register.beside = HUGE
@@ -167,7 +170,7 @@ async def _phases(url: str, model: Translator, until: float, register: Register)
 
 
 async def _storm(url: str, count: int, texts: Iterator[str], register: Register) -> dict[str, Any]:
-    """Sockets opened and abandoned beside the class, and what the server holds before and after."""
+    """Open and abandon sockets during the class; return what the server holds before and after."""
     server = server_of(url)
     before, begun = Weight.of(server), time.monotonic()
     register.beside = STORM
@@ -180,7 +183,7 @@ async def _storm(url: str, count: int, texts: Iterator[str], register: Register)
 
 
 async def _weigh(url: str, limit: float, register: Register) -> None:
-    """Looks at the server's memory, and kills it at the limit, as a container would."""
+    """Watch the server's memory, and kill the server at the limit, as a container would."""
     server, begun = server_of(url), time.monotonic()
     while True:
         held = server.memory_info().rss
@@ -193,7 +196,7 @@ async def _weigh(url: str, limit: float, register: Register) -> None:
 
 
 def _probe(url: str, until: float, register: Register) -> None:
-    """A page in a real browser: it chooses heads, and its title stays what it is."""
+    """Choose heads in a real browser, on a page whose title must not change."""
     from playwright.sync_api import sync_playwright
 
     text = "A man in a blue shirt and a woman with a red hat are sitting on a bench near the water."
@@ -217,7 +220,7 @@ def _probe(url: str, until: float, register: Register) -> None:
 
 @contextmanager
 def beside_training(folder: Path, training: bool, multi30k: Path | None) -> Iterator[None]:
-    """A run that trains meanwhile, and the app's runs in that folder."""
+    """Train meanwhile, with the app's runs in that folder."""
     os.environ["HEADLIGHT_RUNS"] = str(folder / "runs")
     recipe = endless(multi30k)
     if multi30k is None:
@@ -232,7 +235,7 @@ def beside_training(folder: Path, training: bool, multi30k: Path | None) -> Iter
 
 
 def summary(register: Register, seconds: float) -> dict[str, Any]:
-    """The figures of a class. Memory is compared from the end of the first minute, or of half of a shorter class."""
+    """Summarise a class. Memory is compared from the end of the first minute, or of half of a shorter class."""
     first = min(60.0, seconds / 2)
     early = [megabytes for at, megabytes in register.memory if first - 10 <= at <= first]
     late = [megabytes for _, megabytes in register.memory[-50:]]
@@ -251,7 +254,7 @@ def summary(register: Register, seconds: float) -> dict[str, Any]:
 
 
 def report(result: dict[str, Any]) -> str:
-    """What README.md says of it."""
+    """Format the results as README.md states them."""
     rows = [
         (what, one["count"], short(one["median"]), short(one["p95"]), short(one["most"]), AIMS.get(what, ""))
         for what, one in result["milliseconds"].items()

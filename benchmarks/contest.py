@@ -1,4 +1,4 @@
-"""Contestants that train: each a process of its own, which answers one question at a time while the others wait."""
+"""Contestants that train: each is a process of its own, which answers one request at a time while the others wait."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Contestant:
         self.facts: Any = self._read()
 
     def ask(self, name: str, *values: object) -> Any:
-        """What the function called `name` of the process returns for these values."""
+        """Return the result of the process's function `name` for these values."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps([name, *values]) + "\n")
         self.process.stdin.flush()
@@ -64,7 +64,7 @@ class Contestant:
 
 
 def compete(name: str, make: Callable[[], tuple[Any, Mapping[str, Answer]]]) -> None:
-    """What a contestant's process does: says what `make` tells of it, then answers until nobody asks any more."""
+    """Run a contestant's process: print what `make` reports of it, then answer requests until its input ends."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what a library prints is no answer
     try:
@@ -79,7 +79,10 @@ def compete(name: str, make: Callable[[], tuple[Any, Mapping[str, Answer]]]) -> 
 
 
 def joeynmt(python: Path | None) -> Path | None:
-    """The interpreter that has JoeyNMT; None, with a note, where there is none. Raises ValueError for a wrong one."""
+    """Return the interpreter that has JoeyNMT; None, with a note, where there is none.
+
+    Raises ValueError for a wrong one.
+    """
     if python is not None and not python.is_file():
         raise ValueError(f"There is no interpreter {python}.")
     python = python or (JOEYNMT_AT if JOEYNMT_AT.is_file() else None)

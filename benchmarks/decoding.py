@@ -1,9 +1,9 @@
-"""Sentences a second in decoding, beside what else there is: 30 tokens each, greedy and with a beam of 5.
+"""Sentences per second in decoding, compared with the alternatives: 30 tokens each, greedy and with a beam of 5.
 
 Every contestant has the same network with the same weights, drawn at random: 6 + 6 layers, d_model 256, 8 heads, d_ff
 2048, vocabulary 8,000, in Marian's form, which all of them read. Its end is never likely, so everyone writes as many
-tokens as are allowed. The tutorials' loop is our network without a cache, each hypothesis read whole at each step.
-What the decoder's linear maps take by themselves, step by step, is a bound for whoever calls them from Python. Of one
+tokens as are allowed. The tutorials' loop is our network without a cache, each hypothesis read whole at each step. What
+the decoder's linear maps take by themselves, step by step, is a bound for whoever calls them from Python. Of one
 sentence at a time there is also a network of the size of an opus-mt model: d_model 512, 58,101 words.
 """
 
@@ -77,7 +77,7 @@ WAYS = [
 
 
 def targets(shape: str, size: int, batch: int) -> list[tuple[str, str, float | None]]:
-    """Ours, theirs, how many times as fast it should be, where that was asked for."""
+    """Return our contestant, theirs, and the ratio that was aimed at, where there is one."""
     if batch > 1:
         wanted = [(F32, CT2, 1.0), (BF16, CT2, 1.3), (BF16, CT2_INT8, 0.8)]
     else:
@@ -127,7 +127,7 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
 
 
 def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
-    """Each with every number of threads in turns; the number with the better median is the one that counts."""
+    """Measure each contestant with every number of threads in turns; the number with the better median counts."""
     numbers: dict[str, Any] = {}
     tasks = {(name, n): round_of(one, n) for name, one in contestants.items() for n in THREADS}
     written = {name: one.ask("written") for name, one in contestants.items()}
@@ -143,18 +143,18 @@ def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
 
 
 def takes_part(name: str, shape: str, batch: int) -> bool:
-    """What is slow or a bound is measured with single sentences and the small network."""
+    """Return whether a contestant takes part: slow ones and bounds only with single sentences and the small network."""
     alone = batch == 1 or name not in ALONE
     return alone and (shape == "small" or name not in ALONE)
 
 
 def round_of(contestant: Contestant, threads: int) -> Callable[[], float]:
-    """The task that measures the sentences a second over the next part of them."""
+    """Return the task that measures the sentences per second over the next part of them."""
     return lambda: float(contestant.ask("round", threads))
 
 
 def agreement(one: list[list[int]], other: list[list[int]]) -> str:
-    """Of the sentences that were written, how many are the same to the last token."""
+    """Count the sentences of which both wrote the same tokens."""
     same = sum(a == b for a, b in zip(one, other, strict=False))
     return f"{same} of {min(len(one), len(other))}"
 
@@ -185,7 +185,7 @@ def network(shape: str = "small", max_length: int = 512) -> Transformer:
 
 
 def export(shape: str, folder: Path) -> None:
-    """The network for the peers. Raises ValueError where CTranslate2 is missing."""
+    """Write the network for the peers. Raises ValueError where CTranslate2 is missing."""
     start = SHAPES[shape][1] - 1
     words = ["</s>", "<unk>", *(f"w{id}" for id in range(2, start)), "<pad>"]
     tokenizer = Tokenizer.of_words(words, start, start, END, UNKNOWN)
@@ -200,7 +200,7 @@ def export(shape: str, folder: Path) -> None:
 
 
 def sources(shape: str, multi30k: Path | None, count: int) -> list[list[int]]:
-    """Sentences as ids, the longest last, so that those that stand together are about as long."""
+    """Return sentences as ids, the longest last, so that the sentences of a batch have about the same length."""
     start = SHAPES[shape][1] - 1
     if multi30k is None:
         draw = random.Random(0)
@@ -242,7 +242,7 @@ def contestant(
         return len(chosen) / (time.perf_counter() - start)
 
     def written() -> list[list[int]]:
-        """Some sentences as they are written here: the longest of them, a batch where it is batches."""
+        """Decode some sentences: the longest of them, as a batch where the contest is about batches."""
         chosen = every[: 2 if name == TUTORIAL else 10] if batch == 1 else every[-batch:]
         return [ids for first in range(0, len(chosen), batch) for ids in writers[1](chosen[first : first + batch])]
 
@@ -309,7 +309,7 @@ def ctranslate2(folder: Path, tokens: int, size: int, threads: int) -> Write:
 
 
 def linear(model: Transformer, tokens: int, size: int) -> Write:
-    """The maps of as many steps as are written, in their order, and nothing between them."""
+    """Run the linear maps of as many steps as are written, in their order, and nothing between them."""
     network = Prepared(model)
     x, inner = torch.ones(size, 1, model.config.d_model), torch.ones(size, 1, model.config.decoder.d_ff)
     calls = []
@@ -331,7 +331,7 @@ def linear(model: Transformer, tokens: int, size: int) -> Write:
 
 @torch.inference_mode()
 def tutorial(model: Transformer, ids: list[int], tokens: int, size: int) -> list[int]:
-    """Each hypothesis by itself, and its whole sentence so far at each step."""
+    """Decode each hypothesis by itself, and its whole sentence so far at each step."""
     src = torch.tensor([ids])
     memory = model.encode(src)
     live = [([model.config.sos_id], 0.0)]

@@ -1,4 +1,4 @@
-"""A model of an opus-mt model's size in the app: how long it takes to open, to answer, and what memory it holds.
+"""A model of an opus-mt model's size in the app: time to open, time to answer, and memory.
 
 The model is the translator that ships, made as large without a change of what it computes: every number of its state
 stands twice, each map is the mean over both, more layers add nothing, and more words are never written. So it writes
@@ -66,7 +66,7 @@ def run(sentences: int) -> None:
 
 
 def make(folder: Path) -> int:
-    """Writes it; how many bytes its weights are in float32."""
+    """Write the model; return how many bytes its weights are in float32."""
     small = checkpoints.load(ROOT / "checkpoints" / "en-fr")
     model, tokenizer = widened(small.model), with_more_words(small.source_tokenizer)
     checkpoints.save(Checkpoint(model, tokenizer, tokenizer, {**small.card, "title": "Large"}), folder)
@@ -75,7 +75,7 @@ def make(folder: Path) -> int:
 
 @torch.no_grad()
 def widened(small: Transformer) -> Transformer:
-    """The same function in a network that is twice as wide and deep, with more words."""
+    """Return the same function as a network that is twice as wide and deep, with more words."""
     old = small.config
     stack = StackConfig(LAYERS, 2 * old.encoder.n_heads, 2 * old.encoder.d_ff)
     shape: dict[str, Any] = {"d_model": 2 * old.d_model, "encoder": stack, "decoder": stack, "positions": "stored"}
@@ -108,7 +108,7 @@ def twice(x: Tensor, axis: int) -> Tensor:
 
 
 def with_more_words(small: Tokenizer) -> Tokenizer:
-    """The tokenizer with words that no text is cut into."""
+    """Return the tokenizer with additional words that no text contains."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tokenizer.json"
         small.save(path)
@@ -132,13 +132,13 @@ print(time.perf_counter() - start)
 
 
 def opening(folder: Path) -> float:
-    """Seconds until it is ready to decode, in a process that has opened nothing before."""
+    """Return the seconds until the model is ready to decode, in a process that has opened nothing before."""
     told = subprocess.run([sys.executable, "-c", OPENING, str(folder)], capture_output=True, text=True, cwd=ROOT)
     return float(told.stdout)
 
 
 def in_the_browser(folder: Path, sentences: int) -> dict[str, Any]:
-    """Milliseconds to answer, and the megabytes that the server holds more than with the small model alone."""
+    """Return the milliseconds to answer, and the megabytes that the server holds beyond those with the small model."""
     from playwright.sync_api import sync_playwright
 
     from benchmarks import browser

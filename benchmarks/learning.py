@@ -1,4 +1,4 @@
-"""A contestant of the quality benchmark, in its process: it trains for so many seconds, and it translates.
+"""A contestant of the quality benchmark, in its process: it trains for a number of seconds, and it translates.
 
 All read the same batches of the same tokens and have the same update: Adam (0.9, 0.98, 1e-9), gradients clipped at 1,
 label smoothing 0.1, a learning rate that rises and then falls in a straight line to 0 where the time is used up. The
@@ -64,7 +64,7 @@ class OurTraining:
 
 
 class Theirs:
-    """A peer in the plain loop that its documentation shows."""
+    """A peer in the plain training loop of its documentation."""
 
     def __init__(self, tokenizer: Tokenizer, peer: Peer, bf16: bool) -> None:
         self.tokenizer, self.model, self.pad, self.bf16, self.step = tokenizer, peer, peer.pad, bf16, 0
@@ -87,7 +87,7 @@ class Theirs:
         return self.model(src, reads)
 
     def write(self, texts: list[str], beam: int) -> list[list[int]]:
-        """64 sentences of about the same length at a time, as ours."""
+        """Translate 64 sentences of about the same length at a time, as ours does."""
         sources = [[*ids, EOS] for ids in self.tokenizer.encode_batch(texts)]
         order = sorted(range(len(sources)), key=lambda i: len(sources[i]))
         ids_of: dict[int, list[int]] = {}
@@ -100,13 +100,13 @@ class Theirs:
 
 
 def until_end(ids: list[int], pad: int) -> list[int]:
-    """What was written, [EOS] included where it came; what fills it up is cut off."""
+    """Return the ids that were written, [EOS] included where it came, without padding."""
     end = next((i + 1 if id == EOS else i for i, id in enumerate(ids) if id in (EOS, pad)), len(ids))
     return ids[:end]
 
 
 class Learner:
-    """What the parent asks: `speed`, `train`, `score`."""
+    """The requests that the parent process sends: `speed`, `train`, `score`."""
 
     def __init__(self, name: str, pair: str, multi30k: Path | None) -> None:
         torch.set_num_threads(THREADS)
@@ -140,7 +140,7 @@ class Learner:
         return Theirs(self.tokenizer, Joey(DROPOUT), bf16=False)  # which it leaves to graphics cards
 
     def speed(self, seconds: float) -> float:
-        """Updates a second of a network that is thrown away."""
+        """Return the updates per second of a network that is thrown away."""
         self._begin()
         plan = TrainConfig(schedule="constant", label_smoothing=SMOOTHING)
         for batch in islice(self.batches, 3):  # the first take memory, and longer
@@ -154,7 +154,7 @@ class Learner:
         return self.rate
 
     def train(self, until: float, budget: float) -> dict[str, float]:
-        """Trains until it has trained for `until` seconds in all, by the plan that ends after `budget` of them.
+        """Train until it has trained for `until` seconds in all, by the schedule that ends after `budget` of them.
 
         How many updates are left is reckoned from the speed of the seconds before, once in a call.
         """
@@ -177,7 +177,7 @@ class Learner:
 
     @torch.inference_mode()
     def score(self, beam: int) -> dict[str, Any]:
-        """BLEU and chrF on the test set, the cross-entropy of its tokens, and how long writing it took."""
+        """Return BLEU and chrF on the test set, the cross-entropy of its tokens, and the seconds to translate it."""
         self.network.model.eval()
         start = time.perf_counter()
         written = self.network.write(self.sources, beam)
@@ -192,7 +192,7 @@ class Learner:
         return scores
 
     def _loss(self) -> float:
-        """Nats a token, without smoothing; the tokens are the same for all."""
+        """Return the loss in nats per token, without smoothing; the tokens are the same for all."""
         total, count = 0.0, 0
         for examples in self.tests:
             batch = collate(examples, self.network.pad)
@@ -204,7 +204,7 @@ class Learner:
         return total / count
 
     def _agreement(self, written: list[list[int]]) -> float:
-        """The share of greedily written tokens that a plain pass, a sentence alone, holds likeliest too."""
+        """Return the share of greedily written tokens that are also the most probable in a plain pass."""
         right, count = 0, 0
         for text, ids in list(zip(self.sources, written, strict=True))[:CHECKED]:
             src = torch.tensor([[*self.tokenizer.encode(text), EOS]])
@@ -215,7 +215,7 @@ class Learner:
 
 
 def contestant(name: str, pair: str, multi30k: Path | None) -> tuple[Any, dict[str, Callable[..., Any]]]:
-    """What a contestant tells of itself, and what it answers."""
+    """Return what a contestant reports of itself, and the requests that it answers."""
     learner = Learner(name, pair, multi30k)
     facts = {"parameters": learner.parameters, "references": learner.references}
     return facts, {"speed": learner.speed, "train": learner.train, "score": learner.score}

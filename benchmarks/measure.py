@@ -1,4 +1,4 @@
-"""What the benchmarks share: rounds in which they take turns, how they are summarised, and where that is kept."""
+"""Shared by the benchmarks: rounds in turns, summaries of them, and the files of results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OURS, THEIRS, TARGET = "#2f5fa8", "#98a2b3", "#d55e00"
 
 
 def spread(values: Iterable[float]) -> dict[str, float]:
-    """The median, the 95th percentile, the least and the most of some values, and how many they are."""
+    """Return the median, the 95th percentile, the minimum and the maximum of some values, and their number."""
     numbers = list(values)
     return {
         "median": statistics.median(numbers),
@@ -39,7 +39,7 @@ K = TypeVar("K")
 
 
 def alternate(rounds: int, tasks: Mapping[K, Callable[[], float]]) -> dict[K, list[float]]:
-    """What each task measures, round by round after one to warm up; every other round runs them backwards."""
+    """Return each task's measurements by round, after a warm-up round; every other round runs the tasks backwards."""
     for task in tasks.values():
         task()
     times: dict[K, list[float]] = {name: [] for name in tasks}
@@ -50,7 +50,7 @@ def alternate(rounds: int, tasks: Mapping[K, Callable[[], float]]) -> dict[K, li
 
 
 def seconds(work: Callable[[], object]) -> Callable[[], float]:
-    """The task that measures how long `work` takes."""
+    """Return the task that measures how long `work` takes."""
 
     def task() -> float:
         start = time.perf_counter()
@@ -66,7 +66,7 @@ FASTER, LONGER = ("faster", "slower"), ("longer", "shorter")  # what a ratio abo
 
 
 def ratios(over: Sequence[float], under: Sequence[float], words: tuple[str, str] = FASTER) -> dict[str, Any]:
-    """`over` divided by `under`, round by round: the spread, and whether the median differs from 1.
+    """Return `over` divided by `under`, round by round: the spread, and whether the median differs from 1.
 
     "interval" is the 95 % interval of the median by a paired bootstrap: whole rounds are drawn again, so that what made
     a round slow for both contestants leaves its ratio as it is. None with fewer than FEWEST rounds. "verdict" is one of
@@ -89,7 +89,7 @@ RATIO = "median (least to most); 95 % interval"  # the head of a column of them
 
 
 def ratio_text(one: dict[str, Any]) -> str:
-    """What `ratios` gave: "1.15 (1.02 to 1.30); faster, 1.08 to 1.21"."""
+    """Format the result of `ratios`: "1.15 (1.02 to 1.30); faster, 1.08 to 1.21"."""
     text = f"{_times(one['median'])} ({_times(one['least'])} to {_times(one['most'])}); {one['verdict']}"
     return text + (", {} to {}".format(*map(_times, one["interval"])) if one["interval"] else "")
 
@@ -99,7 +99,7 @@ def _times(value: float) -> str:
 
 
 def aim_text(one: dict[str, Any], aim: float | None, at_most: bool = False) -> str:
-    """Whether what `ratios` gave reaches its aim, and whether the noise leaves that open; nothing without an aim."""
+    """Return whether a result of `ratios` reaches its aim, or the noise leaves that open; "" without an aim."""
     if aim is None:
         return ""
     reached = one["median"] <= aim if at_most else one["median"] >= aim
@@ -108,7 +108,7 @@ def aim_text(one: dict[str, Any], aim: float | None, at_most: bool = False) -> s
 
 
 def peak_megabytes() -> float:
-    """The most memory that this process has held since its program began (Linux).
+    """Return the peak memory of this process since its program began (Linux).
 
     Not `ru_maxrss`: a child inherits its parent's there, since what it was before its program began counts, too.
     """
@@ -118,7 +118,7 @@ def peak_megabytes() -> float:
 
 
 def machine(*packages: str) -> dict[str, Any]:
-    """What it was measured on."""
+    """Describe the machine of the measurement."""
     names = [line.split(":")[1].strip() for line in _cpu_lines() if line.startswith("model name")]
     return {
         "processor": names[0] if names else platform.machine(),
@@ -134,19 +134,19 @@ def _cpu_lines() -> list[str]:
 
 
 def short(value: float) -> str:
-    """Three digits: "0.123", "45.6", "7,890"."""
+    """Format a number with three digits: "0.123", "45.6", "7,890"."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A measured value, as the text beside it tells it; `target` is what it should not pass."""
+    """A measured value, with the text beside it; `target` is what it should not exceed."""
 
     label: str
     value: float
@@ -156,12 +156,12 @@ class Dot:
 
 
 def keep(name: str, result: dict[str, Any], title: str, panels: Mapping[str, Sequence[Dot]]) -> None:
-    """Writes results/NAME.json and results/NAME.svg, and says how busy the machine was."""
+    """Write results/NAME.json and results/NAME.svg, and state how busy the machine was."""
     keep_drawn(name, result, picture(title, panels))
 
 
 def keep_drawn(name: str, result: dict[str, Any], drawing: str) -> None:
-    """As `keep`, with an SVG that the benchmark drew itself."""
+    """Write the results as `keep` does, with an SVG that the benchmark drew itself."""
     RESULTS.mkdir(exist_ok=True)
     write_json(RESULTS / f"{name}.json", result)
     write_text(RESULTS / f"{name}.svg", drawing)
@@ -170,7 +170,7 @@ def keep_drawn(name: str, result: dict[str, Any], drawing: str) -> None:
 
 
 def picture(title: str, panels: Mapping[str, Sequence[Dot]]) -> str:
-    """An SVG of panels, each with dots on a logarithmic axis of its own; the key of a panel is its title."""
+    """Draw an SVG of panels, each with dots on a logarithmic axis of its own; the key of a panel is its title."""
     parts, y = [svg_text(16, 28, title, size=17, weight=650)], 62
     parts.append(svg_text(16, 52, "Each grid line is ten times the one to its left."))
     for name, dots in panels.items():
@@ -197,7 +197,7 @@ def picture(title: str, panels: Mapping[str, Sequence[Dot]]) -> str:
 
 
 def svg(width: float, height: float, parts: Sequence[str]) -> str:
-    """The drawing itself, on white."""
+    """Draw the picture on white."""
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     font = 'font-family="system-ui, sans-serif" font-size="13"'
     ground = '<rect width="100%" height="100%" fill="#ffffff"/>'

@@ -1,4 +1,4 @@
-"""How much memory a corpus takes: from its file to the last batch of a pass, at several sizes.
+"""Memory that a corpus takes, from its file to the last batch of an epoch, at several sizes.
 
 For each size a corpus is written, of sentences of 5 to 25 words out of 30,000, and a process of its own learns a
 vocabulary from it, cuts it into tokens on disk, and goes through a pass of batches, as a worker does. Its peak memory
@@ -65,7 +65,7 @@ def _measure(count: int, folder: Path) -> dict[str, Any]:
 
 
 def _go_through(path: str, folder: str) -> dict[str, Any]:
-    """What a worker does with a corpus, and the peak memory (MB) and the seconds after each stage."""
+    """Process a corpus as a worker does; return the peak memory (MB) and the seconds after each stage."""
     from headlight.corpora.corpora import open_corpus
     from headlight.corpora.encoded import Encoded, learn_tokenizers
     from headlight.corpora.packed import pack

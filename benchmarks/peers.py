@@ -1,4 +1,4 @@
-"""The peers' networks, each built by its own library at the sizes of ours, and how each searches.
+"""The peers' networks, each built by its own library with our sizes, and their decoding.
 
 B sentences, S source tokens, T target tokens.
 """
@@ -20,21 +20,21 @@ LONGEST = 50  # tokens that a translation may have; the longest reference has 43
 
 
 class Peer(nn.Module):
-    """What trains and searches; `pad` is the id that fills its batches up."""
+    """A network that trains and decodes; `pad` is the id that fills its batches up."""
 
     pad = PAD
 
     def forward(self, src: Tensor, reads: Tensor) -> Tensor:
-        """The logits of the next token after each that is read: src [B, S], reads [B, T] to [B, T, V]."""
+        """Return the logits of the next token after each token that is read: src [B, S], reads [B, T] to [B, T, V]."""
         raise NotImplementedError
 
     def loss(self, batch: Batch) -> Tensor:
-        """The smoothed cross-entropy a target token."""
+        """Return the smoothed cross-entropy per target token."""
         logits = self(batch.src, batch.tgt[:, :-1]).float().flatten(0, 1)
         return F.cross_entropy(logits, batch.tgt[:, 1:].flatten(), ignore_index=self.pad, label_smoothing=SMOOTHING)
 
     def search(self, src: Tensor, beam: int) -> Tensor:
-        """The ids that it writes, after [SOS]: [B, T]; `beam` is 1 for its greedy search."""
+        """Return the ids that it writes, after [SOS]: [B, T]; `beam` is 1 for its greedy decoding."""
         raise NotImplementedError
 
 
@@ -106,7 +106,7 @@ class Marian(Peer):
 
 
 class Joey(Peer):
-    """JoeyNMT's model with its own loss, as the configurations that it comes with initialise and tie it."""
+    """JoeyNMT's model with its own loss, initialised and tied as in the configurations that come with it."""
 
     pad = 1  # its vocabulary begins with <unk>, <pad>, <s>, </s>
 

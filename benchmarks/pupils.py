@@ -1,4 +1,4 @@
-"""The pupils of a class: what each does, what it was shown, and whether that was its own answer."""
+"""The pupils of a class: what each does, what each was shown, and whether that was the right answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BEAM = 10
 
 @dataclass
 class Answer:
-    """What a session was shown: of which sentence, which head, and how the translation is read out."""
+    """A picture that a session was shown: its sentence, its head, and the translation as it is read out."""
 
     text: str
     layer: int  # from 0, as the head
@@ -41,7 +41,7 @@ class Answer:
 
 @dataclass
 class Register:
-    """What happened in the class."""
+    """The record of what happened in the class."""
 
     beside: str = ""  # what goes on beside it just now
     took: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))  # milliseconds by act and `beside`
@@ -55,7 +55,7 @@ class Register:
     memory: list[tuple[float, float]] = field(default_factory=list)  # seconds, megabytes
 
     async def timed(self, what: str, act: Awaitable[None]) -> None:
-        """An act counts as one beside something where that went on at its beginning or at its end."""
+        """Return whether an act counts as beside something: where that went on at its beginning or at its end."""
         before, begun = self.beside, time.perf_counter()
         await act
         beside = before or self.beside
@@ -70,7 +70,7 @@ async def pupil(
     register: Register,
     pause: tuple[float, float] = PAUSE,
 ) -> None:
-    """One session: it opens the app, and chooses heads and types sentences until the class is over."""
+    """Play one session: open the app, choose heads and type sentences until the class is over."""
     draw = random.Random(number)
     try:
         await asyncio.sleep(draw.uniform(0, 5 * pause[1] / 3))
@@ -104,7 +104,7 @@ def answer(page: PageSession, text: str, layer: int, head: int) -> Answer:
 
 
 def wrong(answers: list[Answer], model: Translator) -> list[Answer]:
-    """The answers that are not those of the library for the same sentence and head."""
+    """Return the answers that differ from the library's for the same sentence and head."""
     wrong_answers = []
     for text in dict.fromkeys(answer.text for answer in answers):
         trace = model.trace(text)
@@ -119,7 +119,7 @@ def wrong(answers: list[Answer], model: Translator) -> list[Answer]:
 
 
 async def huge(url: str, model: Translator, register: Register) -> None:
-    """One who asks for the longest that the model reads, with the widest beam, again and again."""
+    """Ask for the longest sentence that the model reads, with the widest beam, again and again."""
     while True:
         text = longest(model, register.begun)
         register.begun += 1
@@ -131,8 +131,10 @@ async def huge(url: str, model: Translator, register: Register) -> None:
 
 
 async def hostile(url: str, number: int, over: Callable[[], bool], register: Register) -> None:
-    """One who asks the Why page for the most that it computes, again and again: half of them wait for what it says,
-    the others close the page after 2.5 seconds."""
+    """Ask the Why page for the most that it computes, again and again.
+
+    Half of the sessions wait for the result, the others close the page after 2.5 seconds.
+    """
     abandons, asked = number % 2 == 1, 0
     while not over():
         asked += 1
@@ -156,12 +158,12 @@ async def hostile(url: str, number: int, over: Callable[[], bool], register: Reg
 
 
 def is_refusal(error: str) -> bool:
-    """Whether a message is one of those that a busy or public server is meant to give."""
+    """Return whether a message is one that a busy or public server is meant to give."""
     return "was not finished: on this public server" in error or "The server is busy" in error
 
 
 def longest(model: Translator, number: int) -> str:
-    """A text of just as many tokens as the model reads, another for each number."""
+    """Return a text of as many tokens as the model reads, a different one for each number."""
     words = f"{number} dogs run on the beach while a man in a blue shirt looks at the water . ".split()
     size = LONGEST
     while True:
@@ -173,7 +175,7 @@ def longest(model: Translator, number: int) -> str:
 
 
 def server_of(url: str) -> psutil.Process:
-    """The process that answers at an address."""
+    """Return the process that answers at an address."""
     port = int(url.rsplit(":", 1)[1])
     for child in psutil.Process().children(recursive=True):
         if any(c.laddr.port == port and c.status == psutil.CONN_LISTEN for c in child.net_connections("tcp")):

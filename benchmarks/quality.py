@@ -1,4 +1,4 @@
-"""How good a model becomes in a time of training: ours, Marian of `transformers` and JoeyNMT, from scratch.
+"""Translation quality after a time of training: ours, Marian of `transformers` and JoeyNMT, from scratch.
 
 Every contestant has the network, the tokenizer and the batches of the training benchmark, and the same budget: seconds
 of training on this machine with two threads. They train in turns, a slice of time each, so that what else the machine
@@ -67,20 +67,20 @@ def run(minutes: float, slice: float, pair: str, multi30k: Path | None, joeynmt:
 
 
 def interpreters(joey: Path | None) -> dict[str, Path | str]:
-    """Who takes part, and the Python that each runs in."""
+    """Return the contestants, and the Python that each runs in."""
     python = joeynmt(joey)
     return {OURS_NAME: sys.executable, MARIAN: sys.executable, **({} if python is None else {JOEYNMT: python})}
 
 
 def turns(budget: float, slice: float) -> list[tuple[float, bool]]:
-    """When each turn ends, in seconds of training; and whether the test set is translated then."""
+    """Return when each turn ends, in seconds of training; and whether the test set is translated then."""
     each = math.ceil(budget / (POINTS * slice) - 1e-9)  # turns to a point
     count = POINTS * each
     return [(budget * n / count, n % each == 0) for n in range(1, count + 1)]
 
 
 def compete(contestants: dict[str, Contestant], budget: float, slice: float) -> dict[str, dict[str, Any]]:
-    """Every contestant's points and its last translations; every other turn they train in the opposite order."""
+    """Return every contestant's points and last translations; every other turn they train in the opposite order."""
     learners: dict[str, dict[str, Any]] = {
         name: {"parameters": one.facts["parameters"], "peak": PEAKS[name], "points": []}
         for name, one in contestants.items()
@@ -101,7 +101,7 @@ def compete(contestants: dict[str, Contestant], budget: float, slice: float) -> 
 
 
 def differences(translations: dict[str, list[str]], references: list[str]) -> dict[str, Any]:
-    """BLEU and chrF over resampled sentences: mean, half of the 95 % interval, and p of being as good as the first."""
+    """Return BLEU and chrF over resampled sentences: mean, half of the 95 % interval, p of equalling the first."""
     from sacrebleu.metrics import BLEU, CHRF
     from sacrebleu.significance import PairedTest
 
@@ -123,7 +123,7 @@ def differences(translations: dict[str, list[str]], references: list[str]) -> di
 
 
 def minutes_to(points: Sequence[dict[str, Any]], bleu: float) -> float | None:
-    """When the straight lines between the points first reach this BLEU; None where they do not."""
+    """Return when the straight lines between the points first reach this BLEU; None where they do not."""
     start = {"seconds": 0.0, "BLEU": 0.0}
     for before, after in pairwise([start, *points]):
         if after["BLEU"] >= bleu:
@@ -184,7 +184,7 @@ def report(result: dict[str, Any]) -> str:
 
 
 def picture(title: str, contestants: dict[str, dict[str, Any]]) -> str:
-    """An SVG of BLEU against minutes of training, a line for each contestant; the square is its beam search."""
+    """Draw an SVG of BLEU against minutes of training, a line for each contestant; the square is its beam search."""
     left, top, width, height = 70, 60, 560, 320
     last = max(one["points"][-1]["seconds"] for one in contestants.values()) / 60
     best = max(one["beam"]["BLEU"] for one in contestants.values())

@@ -1,4 +1,4 @@
-"""What it costs to keep every pattern: a pass through both stacks with all of them kept, against one without.
+"""Cost of recording every pattern: a pass through both stacks with all of them recorded, against one without.
 
 The network is that of the decoding benchmark (6 + 6 layers, d_model 256, 8 heads, d_ff 2048); a source of so many
 tokens is read and a target of as many is read along, on one thread. Times are the process's own, which other programs
@@ -94,7 +94,7 @@ def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
 
 
 def round_of(contestant: Contestant) -> Callable[[], float]:
-    """The task that measures a pass, in seconds of the processor."""
+    """Return the task that measures a pass, in seconds of processor time."""
     return lambda: float(contestant.ask("round"))
 
 
@@ -115,7 +115,7 @@ def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Ca
         return taken
 
     def peak() -> int:
-        """Bytes: every allocation and release of a pass, in their order."""
+        """Return the peak of allocated bytes, from all allocations and releases of a pass in their order."""
         one_pass()  # what only the first pass makes is no part of it
         with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
             kept = one_pass()

@@ -1,4 +1,4 @@
-"""What the server holds before, during and after huge requests, and who holds it.
+"""Memory of the server before, during and after huge requests, and which part of the process holds it.
 
 Sessions that speak Streamlit's protocol open the app; then one after the other asks for the longest sentence with the
 widest beam on the Decoding page and leaves. Then nobody comes. The system says how large the process is; what of it the
@@ -103,7 +103,7 @@ def run(huge: int, rested: float) -> None:
 
 
 class ObservedServer:
-    """The process that answers, looked at from outside and from inside."""
+    """The server process, observed from outside and from inside."""
 
     def __init__(self, url: str, place: Path):
         self.process, self.place = server_of(url), str(place)

@@ -1,4 +1,4 @@
-"""What it takes until every head is seen: bytes to the browser and time to paint, beside BertViz.
+"""Bytes to the browser and time until every head is painted, compared with BertViz.
 
 Both get the very same patterns: 6 + 6 layers of 8 heads, encoder, decoder and cross.
 """
@@ -63,8 +63,8 @@ TEXT = (
 )
 LONGEST = 512  # tokens, beyond which the model does not read
 IN_PROCESS = 256  # tokens; beyond, BertViz holds a page of more than a gigabyte, and is made in a process of its own
-MAKING, PAINTING = 300, 90  # seconds that a page has to be made, and a file to be painted
-PATIENCE = 60  # seconds for the rounds of what is slow: as many as fit, at least one
+PAGE_TIMEOUT_SECONDS, PAINT_TIMEOUT_SECONDS = 300, 90  # seconds that a page has to be made, and a file to be painted
+TOTAL_SECONDS = 60  # seconds for the rounds of what is slow: as many as fit, at least one
 FULL = 3  # the exit code of a process for which memory did not suffice
 APP_TOKENS = 32
 A_ROUND = 4  # clicks or sentences
@@ -127,7 +127,7 @@ def run(tokens: list[int], rounds: int, scripts: Path | None) -> None:
 
 
 def make_checkpoint(folder: Path) -> Translator:
-    """A model with random weights: to show what it looks at costs as much as with a trained one."""
+    """Write a model with random weights: showing its attention costs as much as with a trained one."""
     tokenizer = Tokenizer.train([TEXT], "words", 100, min_frequency=1)
     size, stack = tokenizer.vocab_size, StackConfig(6, 8, 1024)
     sizes: dict[str, Any] = {"d_model": 256, "encoder": stack, "decoder": stack, "max_length": LONGEST + 8}
@@ -143,7 +143,7 @@ def make_checkpoint(folder: Path) -> Translator:
 
 
 def trace_of(model: Translator, tokens: int) -> Trace:
-    """A trace with so many source tokens ([EOS] included), and as many that are read and written."""
+    """Return a trace with this many source tokens ([EOS] included), and as many that are read and written."""
     words = TEXT.split()
     text = " ".join(words[i % len(words)] for i in range(tokens - 1))
     trace = model.trace(text, target=text)
@@ -155,14 +155,15 @@ def trace_of(model: Translator, tokens: int) -> Trace:
 
 
 def overview_bytes(model: Translator, trace: Trace) -> int:
-    """What the overview of the three kinds sends, captions, masks and profiles included, as the page makes it."""
+    """Return the bytes of the overview of the three kinds, with captions, masks and profiles, as the page makes it."""
     shown = ShownTrace("", (), model, trace, trace, None, (), None)
     return len(every_head(shown, words=False, hide=False, scale="fixed").payload)
 
 
 def cell_bytes(trace: Trace) -> dict[str, int]:
-    """What `headlight.show` sends to a notebook, script included (the state of its widget, and HTML), and what of it is
-    saved with the notebook: the HTML.
+    """Return the bytes that `headlight.show` sends to a notebook, and those that are saved with it.
+
+    The former include the script (in the state of its widget, and in the HTML), the latter are the HTML.
     """
     module = "headlight.notebook.view"
     with patch(f"{module}._saves_html", return_value=True), patch(f"{module}.display") as out:
@@ -174,7 +175,7 @@ def cell_bytes(trace: Trace) -> dict[str, int]:
 
 
 def offline_page(trace: Trace) -> str:
-    """Ours as one file: the overviews, and the weights of every head."""
+    """Return our offline file: the overviews, and the weights of every head."""
     kinds: dict[str, KindView] = {}
     for kind in KINDS:
         place = layout(trace, kind, words=False, hide=False)
@@ -185,7 +186,7 @@ def offline_page(trace: Trace) -> str:
 
 
 def bertviz_page(name: str, trace: Trace) -> str:
-    """The HTML of BertViz's `model_view` or `head_view`. Raises ValueError where it is not installed."""
+    """Return the HTML of BertViz's `model_view` or `head_view`. Raises ValueError where it is not installed."""
     try:
         view = getattr(import_module("bertviz"), name)
     except ModuleNotFoundError:
@@ -197,11 +198,11 @@ def bertviz_page(name: str, trace: Trace) -> str:
 
 
 class TooMuch(Exception):
-    """A page cannot be made within bounds."""
+    """Raised where a page cannot be made within the limits."""
 
 
 def make_page(name: str, trace: Trace, path: Path) -> float:
-    """Writes one of the three pages, and says how many seconds making it took, without writing."""
+    """Write one of the three pages; return the seconds that making it took, without writing."""
     make = offline_page if name == "headlight_file" else partial(bertviz_page, name)
     start = time.perf_counter()
     page = make(trace)
@@ -211,18 +212,18 @@ def make_page(name: str, trace: Trace, path: Path) -> float:
 
 
 def apart(name: str, trace: Trace, path: Path) -> float:
-    """As `make_page`, in a process that may take MAKING seconds and most of the memory that is free.
+    """Make a page as `make_page` does, in a process limited to PAGE_TIMEOUT_SECONDS and most of the free memory.
 
     Raises TooMuch saying what it did not manage.
     """
     note = path.with_suffix(".seconds")
     process = multiprocessing.get_context("spawn").Process(target=_make_apart, args=(name, trace, path, note))
     process.start()
-    process.join(MAKING)
+    process.join(PAGE_TIMEOUT_SECONDS)
     if process.is_alive():
         process.kill()
         process.join()
-        raise TooMuch(f"not made in {MAKING} s")
+        raise TooMuch(f"not made in {PAGE_TIMEOUT_SECONDS} s")
     if process.exitcode in (FULL, -signal.SIGKILL):  # which is what the system does to it
         raise TooMuch("not made: memory is full")
     if process.exitcode:
@@ -247,7 +248,7 @@ def page_file(folder: Path, name: str, tokens: int) -> Path:
 
 
 def sizes(model: Translator, trace: Trace, folder: Path, rounds: int) -> dict[str, Any]:
-    """The bytes of each, and the seconds that making them takes; the pages stay in the folder.
+    """Return the bytes of each page, and the seconds that making it takes; the pages stay in the folder.
 
     What takes long is made in fewer rounds, and what cannot be made is listed under "failed".
     """
@@ -274,11 +275,11 @@ def sizes(model: Translator, trace: Trace, folder: Path, rounds: int) -> dict[st
 def repeated(
     rounds: int, tasks: dict[str, Callable[[], float]], first: dict[str, float], unit: float = 1.0
 ) -> dict[str, list[float]]:
-    """As `alternate`, in as many rounds as PATIENCE allows where a first one took `first`, in units of seconds.
+    """Run `alternate` in as many rounds as TOTAL_SECONDS allows where a first one took `first`, in units of seconds.
 
     What is too slow for two is not repeated.
     """
-    fitting = min(rounds, int(PATIENCE / (unit * sum(first.values()))))
+    fitting = min(rounds, int(TOTAL_SECONDS / (unit * sum(first.values()))))
     return alternate(fitting, tasks) if fitting > 1 else {name: [value] for name, value in first.items()}
 
 
@@ -288,7 +289,7 @@ def repeated(
 def in_the_browser(
     folder: Path, traces: dict[int, Trace], tokens: list[int], rounds: int, scripts: Path | None
 ) -> dict[str, Any]:
-    """Milliseconds: how long pages take to paint, ours and BertViz's, and how long the app takes to answer."""
+    """Return milliseconds: how long pages take to paint, ours and BertViz's, and how long the app takes to answer."""
     from playwright.sync_api import sync_playwright
 
     from benchmarks import browser
@@ -301,7 +302,7 @@ def in_the_browser(
         chromium = launch(playwright)
         with serve(ROOT / "app.py", folder / "log.txt") as url:
             opening_app = partial(browser.opening_app, chromium, url)
-            opening = partial(browser.opening, chromium, scripts=scripts, limit=PAINTING)
+            opening = partial(browser.opening, chromium, scripts=scripts, limit=PAINT_TIMEOUT_SECONDS)
             opened = {n: painting(opening, partial(opening_app, traces[n]), folder, n, rounds) for n in tokens}
             times = [
                 browser.choosing(chromium, url, trace, clicks, "head"),
@@ -321,7 +322,7 @@ def painting(
     tokens: int,
     rounds: int,
 ) -> dict[str, Any]:
-    """From opening our page, our file and BertViz's two until they are painted; what was not is under "failed".
+    """Time from opening our page, our file and BertViz's two until they are painted; failures are under "failed".
 
     BertViz's paint nothing without their scripts.
     """
@@ -336,7 +337,7 @@ def painting(
         open_file = partial(opening, path, selector)
         took = open_file()
         if took is None:
-            numbers["failed"][name] = f"not painted in {PAINTING} s"
+            numbers["failed"][name] = f"not painted in {PAINT_TIMEOUT_SECONDS} s"
             continue
         first[name] = took
         tasks[name] = lambda open_file=open_file: open_file() or float("nan")  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""From starting a program until its first heatmap is painted in an open browser, and the memory that it takes.
+"""Time from starting a program until its first heatmap is painted in an open browser, and its memory.
 
 Ours is `streamlit run app.py`, as `make run` starts it; the page opens as soon as the server answers. The peer is what
 one would write instead: a script that loads a Marian of the same size, translates a sentence of as many tokens, and
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass
 class Started:
-    """One start: milliseconds until each thing was seen, seconds of processor time, and megabytes."""
+    """The measurements of a start: milliseconds until each event, seconds of processor time, and megabytes."""
 
     seen: dict[str, float] = field(default_factory=dict)
     processor: float = 0.0
@@ -111,7 +111,7 @@ def run(rounds: int, scripts: Path | None) -> None:
 
 
 def in_turns(rounds: int, tasks: dict[tuple[str, str], Callable[[], Started]]) -> dict[tuple[str, str], list[Started]]:
-    """Every start, round by round after one round that does not count; a warm start always follows its cold one."""
+    """Measure every start, after one round that does not count; a warm start always follows its cold one."""
     started: dict[tuple[str, str], list[Started]] = {name: [] for name in tasks}
     for turn in range(rounds + 1):
         for who in [OURS_NAME, PEER][:: 1 if turn % 2 else -1]:
@@ -137,7 +137,7 @@ class OurApp:
         self.environment = {**os.environ, "HEADLIGHT_CHECKPOINTS": str(folder / "checkpoints")}
 
     def forget(self) -> None:
-        """Begins with a new copy, which has no bytecode."""
+        """Start from a new copy, which has no bytecode."""
         shutil.rmtree(self.place, ignore_errors=True)
         self.place.mkdir()
         for part in PARTS:
@@ -186,7 +186,10 @@ def wait_for_server(server: subprocess.Popen[bytes], port: int, log: Path) -> No
 
 
 def make_peer(folder: Path) -> None:
-    """A Marian of our size with random weights, and our tokenizer in its form. Raises ValueError without the peers."""
+    """Write a Marian of our size with random weights, and our tokenizer in its form.
+
+    Raises ValueError without the peers.
+    """
     try:
         import bertviz  # type: ignore[import-not-found]  # noqa: F401
         from transformers import PreTrainedTokenizerFast  # type: ignore[import-not-found]
@@ -201,7 +204,7 @@ def make_peer(folder: Path) -> None:
 
 
 class PeerPage:
-    """The script, and the page that it writes."""
+    """The peer's script, and the page that it writes."""
 
     def __init__(self, folder: Path, scripts: Path | None) -> None:
         self.scripts, self.model, self.page = scripts, folder / "marian", folder / "model_view.html"
@@ -255,7 +258,7 @@ def free_port() -> int:
 
 
 def drop_files(folders: list[Path]) -> str:
-    """Takes files out of the system's cache, and says how: all of them, or those below these folders."""
+    """Drop files from the system's cache: all of them, or those below these folders; return how it was done."""
     os.sync()  # what is not written yet stays
     try:
         DROP.write_text("3\n")
@@ -277,7 +280,7 @@ def _drop_file(path: Path) -> None:
 
 
 def summary(started: dict[tuple[str, str], list[Started]]) -> dict[str, Any]:
-    """Spreads of everything, and the ratio round by round, of cold and of warm starts."""
+    """Summarise everything, and the ratio round by round, of cold and of warm starts."""
     result: dict[str, Any] = {}
     for kind in (COLD, WARM):
         result[kind] = {

@@ -1,4 +1,4 @@
-"""The script that one would write to see the heads of a Marian in BertViz: it translates, looks, and writes a page."""
+"""The script that one would write to see the heads of a Marian in BertViz: translate, record, write a page."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""From an arrow key to the next step painted: decoding, token by token, and a head's anatomy, stage by stage."""
+"""Time from an arrow key to the next step painted: decoding token by token, and a head's anatomy stage by stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Target tokens a second in training: the forward pass, the backward pass and the update, beside what else there is.
+"""Target tokens per second in training (forward pass, backward pass and update), compared with the alternatives.
 
 Every contestant has the paper's network at 7.6 million parameters (d_model 256, 3 + 3 layers of 4 heads, d_ff 1024, a
 vocabulary of 8,000 whose three matrices are one), dropout 0.1, label smoothing 0.1, clipping and Adam, and sees the
@@ -106,7 +106,7 @@ def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int, joe
 
 
 def interpreters(joey: Path | None) -> dict[str, Path | str]:
-    """Who takes part, and the Python that each runs in."""
+    """Return the contestants, and the Python that each runs in."""
     pythons: dict[str, Path | str] = dict.fromkeys([OURS_BF16, OURS_F32, *PEERS, TUTORIAL], sys.executable)
     del pythons[JOEY_F32]
     python = joeynmt(joey)
@@ -114,7 +114,7 @@ def interpreters(joey: Path | None) -> dict[str, Path | str]:
 
 
 def round_of(contestant: Contestant) -> Callable[[], float]:
-    """The task that measures the target tokens a second over the next batches."""
+    """Return the task that measures the target tokens per second over the next batches."""
     return lambda: float(contestant.ask("round"))
 
 
@@ -122,7 +122,7 @@ def round_of(contestant: Contestant) -> Callable[[], float]:
 
 
 def contestant(name: str, multi30k: Path | None, batch_tokens: int, count: int) -> tuple[int, dict[str, Callable]]:
-    """How many parameters it has; and its round, which trains on the next `count` batches."""
+    """Return how many parameters a contestant has; and its round, which trains on the next `count` batches."""
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
     update, parameters, pad = trained(name)
@@ -140,7 +140,7 @@ def contestant(name: str, multi30k: Path | None, batch_tokens: int, count: int) 
 
 
 def examples(multi30k: Path | None) -> list[Example]:
-    """The training pairs of Multi30k as the shipped English-French model reads them."""
+    """Return the training pairs of Multi30k as the shipped English-French model reads them."""
     tokenizer = load_tokenizer(ROOT / "checkpoints" / "en-fr" / "tokenizer.json")
     corpus = open_corpus("multi30k:en-fr", folder=multi30k).train
     return list(Encoded(corpus, tokenizer, tokenizer, max_tokens=128))
@@ -154,7 +154,7 @@ def random_batches(pairs: list[Example], rows: int = 32) -> Iterator[Batch]:
 
 
 def trained(name: str) -> tuple[Callable[[Batch], object], int, int]:
-    """What updates it on a batch, how many parameters it has, and the id that fills its batches up."""
+    """Return what updates the network on a batch, how many parameters it has, and the id that fills its batches up."""
     if name in PEERS:
         peer = PEERS[name](DROPOUT)
         return plainly(peer, bf16=name.endswith("bfloat16")), count_parameters(peer), peer.pad
@@ -166,7 +166,7 @@ def trained(name: str) -> tuple[Callable[[Batch], object], int, int]:
 
 
 def plainly(model: Peer, bf16: bool) -> Callable[[Batch], object]:
-    """The training step that tutorials write."""
+    """Return the training step that tutorials write."""
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
     model.train()
 

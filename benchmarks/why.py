@@ -1,4 +1,4 @@
-"""Why a word was written, in processor time: what the page Why computes of a sentence and its translation, on en-fr.
+"""Processor time of the Why page's measurements, of one sentence and its translation, on en-fr.
 
 Beside it Inseq's attention and occlusion (leaving one word out) on a Marian of the same sizes with weights drawn at
 random, of as many tokens: it has no decomposition, and nothing for encoder-decoders that exchanges heads. Each runs on
@@ -99,7 +99,7 @@ def run(rounds: int, inseq: Path | None) -> None:
 
 
 def timed(work: Callable[[], object]) -> Callable[[], tuple[float, float]]:
-    """What gives the processor's seconds and the clock's."""
+    """Return the seconds of processor time and of the clock that a call takes."""
 
     def both() -> tuple[float, float]:
         clock, start = time.perf_counter(), time.process_time()
@@ -118,7 +118,7 @@ def asked(contestant: Contestant, name: str) -> Callable[[], tuple[float, float]
 
 
 def processor(work: Callable[[], tuple[float, float]], clock: list[float]) -> Callable[[], float]:
-    """The task that measures the processor's seconds; the clock's are kept aside."""
+    """Return the task that measures the seconds of processor time; those of the clock are recorded as well."""
 
     def task() -> float:
         seconds, waited = work()
@@ -129,7 +129,7 @@ def processor(work: Callable[[], tuple[float, float]], clock: list[float]) -> Ca
 
 
 def ours(model: Transformer, length: int) -> dict[str, Callable[[], object]]:
-    """Each method over `length` tokens a side, [EOS] and what is written included."""
+    """Return each method over `length` tokens a side, [EOS] and what is written included."""
     # Not above: Inseq's process reads this file, and needs none of it.
     from headlight.analysis.why import contrast, contributions, decoder_lens, leave_one_out, patching
     from transformer.taps import Recorder
@@ -157,7 +157,7 @@ def ours(model: Transformer, length: int) -> dict[str, Callable[[], object]]:
 
 
 def export(folder: Path, model: Transformer) -> None:
-    """A Marian of the model's sizes, its weights at random and its end never likely."""
+    """Write a Marian of the model's sizes, with random weights, whose end token is never likely."""
     size = model.config.source_vocab_size
     end, unknown, start = 0, 1, size - 1  # Marian pads and starts with its last token, whose vector is 0
     special = {"pad_id": start, "sos_id": start, "eos_id": end}
@@ -169,7 +169,10 @@ def export(folder: Path, model: Transformer) -> None:
 
 
 def report(result: dict[str, Any]) -> str:
-    """Markdown: a method a row, medians in milliseconds with the least and the most; and Inseq's times over ours."""
+    """Format the results as Markdown: a method per row, and Inseq's times over ours.
+
+    Times are medians in milliseconds with the minimum and the maximum.
+    """
     rows = []
     for name in result["seconds"][str(LENGTHS[0])]:
         cells = []

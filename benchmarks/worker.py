@@ -1,4 +1,4 @@
-"""How much memory a training's worker holds over thousands of steps, on sentences of very different lengths.
+"""Memory of a training's worker over thousands of steps, on sentences of very different lengths.
 
 One worker, the one that the app starts, trains the small network; now and then the operating system is asked how much
 of it is in memory. Where lengths vary, every batch has a shape of its own: what is freed lies in pieces, and what is
@@ -53,7 +53,7 @@ def run(data: str, steps: int, every: int, folder: Path | None) -> None:
 
 
 def trained(data: str, steps: int, every: int) -> list[tuple[int, float, float]]:
-    """What `watched` sees of a run of the small network that is started for it."""
+    """Start a run of the small network and return what `watched` measures of it."""
     never = 100 * steps
     training = TrainConfig(steps=never, batch_tokens=3072, evaluate_every=never, checkpoint_every=never)
     recipe = Recipe(data, preset("small", 8000, 8000, tied="all"), training)
@@ -66,7 +66,7 @@ def trained(data: str, steps: int, every: int) -> list[tuple[int, float, float]]
 
 
 def watched(run: RunFolder, steps: int, every: int) -> list[tuple[int, float, float]]:
-    """(step, MB in memory, target tokens a second since the look before) over `steps` steps, `every` so many."""
+    """Return (step, MB in memory, target tokens per second since the last sample), `every` so many of `steps` steps."""
     process, metrics = psutil.Process(status(run.path).pid), Metrics(run.path)
     looks: list[tuple[int, float, float]] = []
     seen = first = len(metrics.read())
@@ -83,7 +83,7 @@ def watched(run: RunFolder, steps: int, every: int) -> list[tuple[int, float, fl
 
 
 def growth(looks: list[tuple[int, float, float]]) -> dict[str, Any]:
-    """The most that was held, and how it grew over the second half of the steps (least squares)."""
+    """Return the peak memory, and how memory grew over the second half of the steps (least squares)."""
     later = looks[len(looks) // 2 :]
     growth = np.polyfit([n for n, _, _ in later], [mb for _, mb, _ in later], 1)[0] if len(later) > 1 else 0.0
     return {

@@ -1,4 +1,8 @@
-"""What does each head look at? A sentence, its translation, and every attention pattern in between."""
+"""The Attention page: what does each head look at?
+
+A sentence, its translation, and every attention pattern in between. A sentence, its translation, and every attention
+pattern in between.
+"""
 
 import streamlit as st
 

@@ -1,4 +1,7 @@
-"""What is inside this model, and can I open mine? The shelf, one model, two models, and one from elsewhere."""
+"""The Checkpoints page: what is inside this model, and can I open mine?
+
+It lists all models, shows one, compares two, and imports others.
+"""
 
 from ui.checkpoints.body import back_button, body
 from ui.checkpoints.view import CheckpointsView

@@ -1,4 +1,7 @@
-"""How does it choose the next word? A sentence, its decode step by step, and what else it could have said."""
+"""The Decoding page: how does it choose the next word?
+
+A sentence, its translation step by step, and what else the model could have written.
+"""
 
 import streamlit as st
 

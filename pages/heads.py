@@ -1,4 +1,8 @@
-"""Which head does what? Every head of a model, measured over a corpus, as it is and as it came to be."""
+"""The Heads page: which head does what?
+
+Every head of a model, measured over a corpus, now and during its training. Every head of a model, measured over a
+corpus, as it is and as it came to be.
+"""
 
 from ui.heads.body import body
 from ui.heads.view import HeadsView

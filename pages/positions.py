@@ -1,4 +1,7 @@
-"""How does the network know which word came first? Codes of positions, and what they do to a sentence."""
+"""The Positions page: how does the network know which word came first?
+
+Positional encodings, and what they do to a sentence.
+"""
 
 import streamlit as st
 

@@ -1,4 +1,7 @@
-"""Is it learning, and what does it learn first? Runs that are started, watched, steered and compared."""
+"""The Training page: is it learning, and what does it learn first?
+
+Runs are started, watched, steered and compared. Runs that are started, watched, steered and compared.
+"""
 
 import streamlit as st
 

@@ -1,4 +1,7 @@
-"""Why did the model write this word? Where it came from, why no other, what caused it, and how early it was there."""
+"""The Why page: why did the model write this word?
+
+Where it came from, why no other, what caused it, and after how many encoder layers it was there.
+"""
 
 import streamlit as st
 

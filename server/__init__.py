@@ -1,4 +1,7 @@
-"""Which requests are answered: host names, pupils, the password, and response headers. Nothing of models and pages."""
+"""Access control before Streamlit: host names, pupils, the password, and response headers.
+
+Nothing here knows models or pages.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from server.page import Page
 
 
 def guards(public: bool) -> list[Middleware]:
-    """The middleware that a request passes before Streamlit, outermost first.
+    """Return the middleware that a request passes before Streamlit, outermost first.
 
     Ends the process with an error message where the settings contradict each other or would let anybody in.
     """
@@ -65,14 +68,14 @@ def routes() -> list[Route]:
 
 
 def _base() -> str:
-    """The path that all addresses begin with: empty, or with a slash before and none behind."""
+    """Return the path that all addresses begin with: empty, or with a slash before and none behind."""
     base = str(config.get_option("server.baseUrlPath")).strip("/")
     return f"/{base}" if base else ""
 
 
 @asynccontextmanager
 async def open_browser(app: App) -> AsyncIterator[None]:
-    """Opens the app in the browser as it starts, as Streamlit does for a plain script."""
+    """Open the app in the browser as it starts, as Streamlit does for a plain script."""
     if not config.get_option("server.headless"):
         cli_util.open_browser(server_util.get_url(config.get_option("browser.serverAddress")))
     yield

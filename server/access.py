@@ -1,4 +1,4 @@
-"""Who may use the server, according to the settings."""
+"""The settings that decide who may use the server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 @dataclass(frozen=True)
 class Access:
-    """Where the server listens, the names that it answers to, and the password that it asks for, if any."""
+    """The address of the server, the host names that it answers to, and its password, if any."""
 
     address: str
     hosts: tuple[str, ...] = ()
@@ -23,16 +23,16 @@ class Access:
 
     @property
     def beyond(self) -> bool:
-        """Whether other machines can connect."""
+        """Whether machines other than this one can connect."""
         return not is_loopback(self.address)
 
     @property
     def only_here(self) -> bool:
-        """Whether it is for this machine alone, without a password."""
+        """Whether the server is for this machine alone, without a password."""
         return self.password is None and not self.everybody
 
     def allows(self, name: str) -> bool:
-        """Whether a request may name the server so in its Host header: a host name or an address.
+        """Return whether `host` may stand in a request's Host header: a host name or an address of this server.
 
         An address cannot be rebound (DNS rebinding), so where other machines may connect, any address is allowed.
         """
@@ -43,7 +43,7 @@ class Access:
 
 
 def access(address: str, environment: Mapping[str, str], arguments: Sequence[str], public: bool) -> Access:
-    """The settings, checked. Raises ValueError where they contradict each other or would let anybody in."""
+    """Read and check the settings. Raises ValueError where they contradict each other or would let anybody in."""
     hosts = tuple(filter(None, (part.strip().lower().rstrip(".") for part in _given(environment, "HOSTS").split(","))))
     for host in hosts:
         if not _NAME.fullmatch(host) and not as_ip(host):
@@ -69,7 +69,7 @@ def access(address: str, environment: Mapping[str, str], arguments: Sequence[str
 
 
 def is_loopback(name: str) -> bool:
-    """Whether a name or an address always means the machine itself."""
+    """Return whether a name or an address always means the machine itself."""
     ip = as_ip(name)
     return ip.is_loopback if ip else name == "localhost" or name.endswith(".localhost")
 

@@ -11,7 +11,7 @@ from server.classroom.codes import network_of
 
 
 class RateLimit(NamedTuple):
-    """How many wrong passwords may be entered in a burst, and the seconds until one more may be tried."""
+    """A burst of wrong passwords that is accepted, and the seconds until one more may be tried."""
 
     burst: int
     retry_seconds: float
@@ -28,7 +28,7 @@ IN_TOTAL = RateLimit(100, 1.0)
 
 
 class Attempts:
-    """Counts wrong passwords or codes for each browser that says which it is, each address, and all together.
+    """Counts wrong passwords or codes for each browser that identifies itself, each address, and all together.
 
     It forgets them with time.
     """
@@ -39,7 +39,7 @@ class Attempts:
         self.debt = 0.0  # the same for all addresses together
 
     def wait(self, address: str, browser: str = "") -> int:
-        """Seconds until this browser at this address may try again; 0 if it may now."""
+        """Return the seconds until this browser at this address may try again; 0 if it may now."""
         now = self.clock()
         ends = [_end(self.debt, IN_TOTAL)]
         ends += [_end(self.debts.get(name, 0.0), limit) for name, limit in _limits(address, browser)]
@@ -55,7 +55,7 @@ class Attempts:
 
 
 def _end(debt: float, limit: RateLimit) -> float:
-    """Return when one more may be tried where all wrong ones will be forgotten at `debt`."""
+    """Return the time at which another password may be tried if all wrong ones are forgotten at `debt`."""
     return debt - (limit.burst - 1) * limit.retry_seconds
 
 

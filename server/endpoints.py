@@ -1,4 +1,4 @@
-"""Paths that are answered before Streamlit: the health check, those that are closed, and Plotly's script."""
+"""Paths that are answered before Streamlit: the health check, routes that are closed, and Plotly's script."""
 
 from __future__ import annotations
 

@@ -40,7 +40,9 @@ class Headers:
 
 
 def policy(ancestors: str = "") -> str:
-    """The Content-Security-Policy. `ancestors` are the sites that may frame the app, "https://school.example ...".
+    """Return the Content-Security-Policy.
+
+    `ancestors` are the sites that may frame the app, "https://school.example ...".
 
     Raises ValueError for anything else.
     """
@@ -70,7 +72,7 @@ def policy(ancestors: str = "") -> str:
 
 
 def _inline_scripts() -> list[str]:
-    """The inline scripts of Streamlit's own page and ours in it, by their hashes."""
+    """Return the hashes of the inline scripts of Streamlit's own page and of ours in it."""
     page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
     digests = (hashlib.sha256(script.encode()).digest() for script in (*_INLINE.findall(page), SCRIPT))
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]

@@ -1,4 +1,4 @@
-"""Protects the app from pages of other sites: from DNS rebinding, and from requests of another origin."""
+"""Protection from pages of other sites: from DNS rebinding, and from requests of another origin."""
 
 from __future__ import annotations
 
@@ -52,14 +52,17 @@ class Hosts:
 
 
 def _two_lengths(scope: Scope) -> bool:
-    """Whether a request says in two ways where it ends: a proxy in front may then see another one (RFC 9112, 6.3)."""
+    """Return whether a request states its end in two ways (RFC 9112, 6.3).
+
+    A proxy in front might then see another request than this server.
+    """
     headers = Headers(scope=scope)
     lengths = headers.getlist("content-length")
     return len(lengths) > 1 or bool(lengths and "transfer-encoding" in headers)
 
 
 def _arrived_here(scope: Scope) -> bool:
-    """Whether the connection came in at a loopback address."""
+    """Return whether the connection came in at a loopback address."""
     name = (scope.get("server") or ("",))[0]
     ip = as_ip(name)
     return is_loopback(str(getattr(ip, "ipv4_mapped", None) or name))

@@ -44,7 +44,7 @@ class Login:
         await (await self._form_or_answer(scope, receive))(scope, receive, send)
 
     def _signed_out(self) -> Response:
-        """To the login page, without the cookie."""
+        """Redirect to the login page, and delete the cookie."""
         away = RedirectResponse(f"{self.base}/", 303)
         away.delete_cookie(COOKIE, path=self.base or "/", httponly=True, samesite="lax")
         return away
@@ -98,7 +98,7 @@ class Login:
 
 
 def cookie(password: str) -> str:
-    """The Cookie header, "name=value", for a program that knows the password."""
+    """Return the Cookie header, "name=value", for a program that knows the password."""
     return f"{COOKIE}={_signer(password).sign('in').decode()}"
 
 
@@ -108,7 +108,7 @@ def _page(alert: str = "", status: int = 401) -> HTMLResponse:
 
 
 async def _password(request: Request) -> str | None:
-    """What was typed, or None if that is longer than any password."""
+    """Return what was typed, or None if that is longer than any password."""
     body = b""
     try:
         async for part in request.stream():
@@ -121,11 +121,14 @@ async def _password(request: Request) -> str | None:
 
 
 def _digest(password: str) -> bytes:
-    """Digests have one length, so that comparing two does not reveal the length of either."""
+    """Return a digest of the password.
+
+    Digests have one length, so that comparing two does not reveal the length of either.
+    """
     return hashlib.sha256(password.encode("utf-8", "surrogateescape")).digest()
 
 
 def _signer(password: str) -> TimestampSigner:
-    """Signs with a key that is slow to derive, so that a stolen cookie does not make the password easy to guess."""
+    """Return a signer whose key is slow to derive, so that a stolen cookie does not make the password easy to guess."""
     key = hashlib.scrypt(password.encode("utf-8", "surrogateescape"), salt=b"headlight", n=2**14, r=8, p=1)
     return TimestampSigner(key, salt="headlight login", digest_method=hashlib.sha256)

@@ -1,4 +1,4 @@
-"""On a server for this machine alone: refuses connections of other accounts, by the owner of their socket."""
+"""Refusal of other accounts' connections on a server for this machine alone, by the owner of their socket."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _INSIDE = re.compile(r"/(_stcore|static|media|component)/")  # what is no page
 
 
 class Page:
-    """Puts SCRIPT at the head of each HTML page that the app behind it answers."""
+    """Inserts SCRIPT at the head of each HTML page that the app behind it answers."""
 
     def __init__(self, app: ASGIApp):
         self.app = app

@@ -1,4 +1,4 @@
-"""Prepares the server's process: enough open files for its pages, and log lines of bounded length."""
+"""Preparation of the server's process: enough open files for its pages, and log lines of bounded length."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRACEBACK_CHARACTERS = 20_000
 
 
 def prepare_process() -> None:
-    """Raises the soft limit of open files, and bounds what is logged: visitors have a part in both."""
+    """Raise the soft limit of open files, and bound what is logged: visitors affect both."""
     raise_open_files()
     logging.setLogRecordFactory(bounded_record)
 
@@ -35,7 +35,7 @@ def raise_open_files() -> None:
 
 
 def bounded_record(*args: Any, **kwargs: Any) -> logging.LogRecord:
-    """A record as logging makes it, its message and its traceback cut in their middle where they are too long."""
+    """Return a record as logging makes it, with a long message or traceback cut in the middle."""
     record = logging.LogRecord(*args, **kwargs)
     if isinstance(record.args, tuple):  # each by itself, since uvicorn formats them in its own way
         each = MESSAGE_CHARACTERS // max(2, len(record.args))
@@ -54,7 +54,7 @@ def bounded_record(*args: Any, **kwargs: Any) -> logging.LogRecord:
 
 
 def shortened(text: str, most: int) -> str:
-    """At most about `most` characters of a text: its beginning and its end, with the number left out between them."""
+    """Return about `most` characters of a text: its beginning and its end, with the number left out in between."""
     if len(text) <= most:
         return text
     half = most // 2

@@ -1,11 +1,11 @@
-"""`python -m tools.antecedents CHECKPOINT --data GRAMMAR`: which heads cause "il" or "elle", and whether they are those
-that look at antecedents. Writes antecedents.json into the model's folder.
+"""`python -m tools.antecedents CHECKPOINT --data GRAMMAR`: measure which heads cause "il" or "elle".
 
-A held-out sentence whose pronoun shows what it stands for, and the same with another last adjective, which means the
-other noun: "... because it was too tired" and "... too wide". Each head's output of the first is put into the run on
-the second, alone (activation patching, `headlight/analysis/why/activation_patching.py`): how much of the preference
-for the right pronoun comes back? Then the three heads that bring back most together; beside them those that the Heads
-page names after antecedents, and three heads at random. A minute on two cores.
+It also says whether they are the heads that look at antecedents, and writes antecedents.json into the model's folder.
+Take a held-out sentence whose pronoun shows what it stands for, and the same with another last adjective, which means
+the other noun: "... because it was too tired" and "... too wide". Each head's output in the first is put into the run
+on the second, alone (activation patching, `headlight/analysis/why/activation_patching.py`): how much of the preference
+for the right pronoun is restored? Then the three heads that restore most are patched together, and for comparison those
+that the Heads page names after antecedents, and three heads at random. It takes a minute on two cores.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class AntecedentQuestion(NamedTuple):
 
 
 def adjectives(corpus: Iterable[GoldPair]) -> dict[str, set[str]]:
-    """The last words of sentences by what the pronoun before them stands for: what can be said of each noun."""
+    """Return the last words of sentences by the noun that the pronoun before them stands for."""
     said: dict[str, set[str]] = defaultdict(set)
     for pair in corpus:
         for pronoun in pair.pronouns:
@@ -68,7 +68,7 @@ def adjectives(corpus: Iterable[GoldPair]) -> dict[str, set[str]]:
 
 
 def questions(model: Translator, pairs: Iterable[GoldPair], said: dict[str, set[str]]) -> Iterator[AntecedentQuestion]:
-    """Each held-out sentence with the first adjective, by the alphabet, that changes the pronoun that the model writes.
+    """Return each held-out sentence with the first adjective, by the alphabet, that changes the pronoun it gets.
 
     Only where the model translates the sentence as the grammar does, and where no other token differs before.
     """
@@ -106,21 +106,21 @@ def _asked(model: Translator, text: str, corrupted: str, translation: str) -> An
 
 
 def shares(model: Translator, asked: Sequence[AntecedentQuestion], sets: Sequence[Sequence[Head]]) -> np.ndarray:
-    """The share that each set of heads restores in each pair: [pairs, sets]."""
+    """Return the share that each set of heads restores in each pair: [pairs, sets]."""
     return np.array(
         [restored_by(model.model, one.source, one.other, one.target, one.step, one.instead, sets) for one in asked]
     )
 
 
 def named(folder: Path) -> list[Place]:
-    """The heads that the Heads page names after antecedents, by the measurements in the model's folder."""
+    """Return the heads that the Heads page names after antecedents, by the measurements in the model's folder."""
     facts = read_json(folder / "heads.json")
     atlas = Atlas.from_dict(facts)
     return [place for place in places(atlas) if any(role.what.measure in OF_PRONOUNS for role in roles(atlas, *place))]
 
 
 def measured(model: Translator, asked: Sequence[AntecedentQuestion], after: Sequence[Place]) -> dict[str, Any]:
-    """What the file says; layers and heads count from 0."""
+    """Return the content of antecedents.json; layers and heads count from 0."""
     heads = all_heads(model.model)
     place_of: dict[Head, Place] = {head: (kind_of(head[0]), head[0].layer, head[1]) for head in heads}
     each = shares(model, asked, [[head] for head in heads])  # [pairs, heads]
@@ -142,7 +142,7 @@ def measured(model: Translator, asked: Sequence[AntecedentQuestion], after: Sequ
 
 
 def _spread(values: np.ndarray) -> list[float]:
-    """Mean and standard deviation."""
+    """Return mean and standard deviation."""
     return [round(float(values.mean()), 4), round(float(values.std(ddof=1)), 4)]
 
 

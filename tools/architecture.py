@@ -1,4 +1,4 @@
-"""Draws the layers of pyproject.toml's contracts: `python -m tools.architecture > docs/images/architecture.svg`."""
+"""Draw the layers of pyproject.toml's contracts: `python -m tools.architecture > docs/images/architecture.svg`."""
 
 import tomllib
 from pathlib import Path
@@ -22,7 +22,7 @@ STYLE = """
 
 
 def layers(package: str) -> list[list[str]]:
-    """The rows of a package from the top: each imports only from the rows below it."""
+    """Return the rows of a package from the top: each imports only from the rows below it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
     (rows,) = [one["layers"] for one in contracts if one.get("containers") == [package]]
@@ -37,7 +37,7 @@ def box(x: float, y: float, width: float, text: str) -> str:
 
 
 def frame(x: float, y: float, width: float, package: str, about: str) -> tuple[str, float]:
-    """A package with its rows of boxes, and where it ends."""
+    """Draw a package with its rows of boxes; return where it ends."""
     rows = layers(package)
     height = 30 + len(rows) * (ROW + GAP) + GAP
     drawn = f'  <rect class="frame" x="{x:.0f}" y="{y:.0f}" width="{width:.0f}" height="{height}" rx="10"/>\n'

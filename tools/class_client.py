@@ -1,4 +1,4 @@
-"""A pupil of a class as a program: it joins, follows, answers and comes back as the page at /join does.
+"""A pupil of a class as a program: it joins, follows, answers and reconnects as the page at /join does.
 
 `pupil.js` is the page; this speaks the same words over sockets of its own, for tests and the benchmark.
 """
@@ -32,7 +32,7 @@ class Reply:
 
 @dataclass
 class Screen:
-    """What the pupil saw, and when, in seconds of `time.perf_counter`."""
+    """The screen of a pupil, and when it arrived, in seconds of `time.perf_counter`."""
 
     at: float
     shown: dict[str, Any]
@@ -56,13 +56,13 @@ class Pupil:
         return reply
 
     async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Reply:
-        """One request on a connection of its own. Raises one of AWAY where the server is."""
+        """Send one request on a connection of its own. Raises one of AWAY where the server is."""
         async with asyncio.timeout(PATIENCE), self._sent(method, path, body, headers) as (reader, reply):
             reply.body = await reader.read()
         return reply
 
     async def answer(self, step: str, round_: int, guess: Any) -> tuple[int, float]:
-        """Tries until the class has taken or refused it: the status, and the seconds since the first try."""
+        """Retry until the class has taken or refused the answer; return the status, and the seconds that it took."""
         begun, wait = time.perf_counter(), 0.3
         while True:
             with contextlib.suppress(*AWAY):
@@ -73,7 +73,7 @@ class Pupil:
             wait = min(2 * wait, 4.0)
 
     async def follow(self) -> None:
-        """Keeps `screens` up to date until the class ends, over every loss of the connection."""
+        """Keep `screens` up to date until the class ends, reconnecting after every loss of the connection."""
         while not self.ended:
             with contextlib.suppress(*AWAY):
                 await self._stream()
@@ -82,7 +82,7 @@ class Pupil:
                 self.reconnected += 1
 
     async def until(self, seconds: float = 20.0, **wanted: Any) -> Screen:
-        """The last screen, when it shows all that is wanted. Raises TimeoutError."""
+        """Return the latest screen once it shows all that is wanted. Raises TimeoutError."""
         async with asyncio.timeout(seconds):
             while not self.screens or any(self.screens[-1].shown.get(name) != one for name, one in wanted.items()):
                 self.news.clear()
@@ -90,7 +90,7 @@ class Pupil:
         return self.screens[-1]
 
     def drop(self) -> None:
-        """Loses the connection, as a phone does: without a word."""
+        """Drop the connection without closing it, as a phone does."""
         if self.writer is not None:
             self.writer.transport.abort()
 

@@ -1,8 +1,8 @@
-"""`python -m tools.copying CHECKPOINT`: how many names and numbers that no training draws a model copies exactly.
+"""`python -m tools.copying CHECKPOINT`: count the held-out names and numbers that a model copies exactly.
 
-The held-out names and numbers of `headlight/corpora/held_out_slots.tsv` stand in twenty frames, two for each; a number
-below 1,000 stands once in digits and once in words. A name is copied if it stands in the translation as a whole word, a
-number if its digits or its words do. The model writes as the app lets it: by beam search of 5.
+The held-out names and numbers of `headlight/corpora/held_out_slots.tsv` occur in twenty frames, two for each; a number
+below 1,000 occurs once in digits and once in words. A name is copied if the translation has it as a whole word, a
+number if it has its digits or its words. The model writes as in the app: by beam search of 5.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ NUMBER_FRAMES = {
 
 
 class Probe(NamedTuple):
-    """A sentence with what has to stand in its translation: one of `accepted`, as whole words."""
+    """A sentence and what its translation must contain: one of `accepted`, as whole words."""
 
     kind: str  # names or numbers
     source: str
@@ -59,7 +59,10 @@ class Probe(NamedTuple):
 
 
 def probes(source: str, target: str) -> list[Probe]:
-    """Two sentences for each held-out name and number. Raises ValueError where there are no frames in the language."""
+    """Return two sentences for each held-out name and number.
+
+    Raises ValueError where there are no frames in the language.
+    """
     if source not in NAME_FRAMES:
         raise ValueError(f"There are no frames in {short(source)}; choose a model that reads English or German.")
     held_out, sentences = held_out_slots(), []
@@ -75,18 +78,18 @@ def probes(source: str, target: str) -> list[Probe]:
 
 
 def _two(frames: Sequence[str], index: int) -> tuple[str, str]:
-    """Two different frames; ten items in a row have each frame twice."""
+    """Return two different frames; ten consecutive items use each frame twice."""
     return frames[index % len(frames)], frames[(index + 1 + index // len(frames) % 9) % len(frames)]
 
 
 def is_copied(probe: Probe, written: str) -> bool:
-    """Whether a translation has what it should, as whole words; numbers in capitals or not."""
+    """Return whether a translation contains what it should, as whole words; numbers in capitals or not."""
     flags = re.IGNORECASE if probe.kind == "numbers" else 0
     return any(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", written, flags) for text in probe.accepted)
 
 
 def judged(folder: str | Path) -> dict[str, Any]:
-    """How many "names" and "numbers" are "exact" "of" how many, and which "failed". Raises ValueError."""
+    """Return how many "names" and "numbers" are "exact" "of" how many, and which "failed". Raises ValueError."""
     translator = load_translator(folder)
     codes = {name: code for code, name in LANGUAGES.items()}
     languages = (codes.get(str(translator.card.get(side)), "") for side in ("source", "target"))

@@ -1,4 +1,4 @@
-"""`python -m tools.coverage --data 'MIXTURE' --language en`: which frequent words are rare in a training corpus.
+"""`python -m tools.coverage --data 'MIXTURE' --language en`: list frequent words that are rare in a training corpus.
 
 Of the most frequent words of a language (wordfreq), less those of `headlight/corpora/core/exceptions.LANGUAGE.txt`, it
 counts the distinct training pairs whose source has the word, and lists the words that have too few.

@@ -1,4 +1,5 @@
-"""`python -m tools.desktop`: the app in a window of its own. The server starts with the window and ends with it."""
+"""`python -m tools.desktop`: open the app in a window of its own. The server starts with the window and ends with it.
+"""
 
 import os
 import shutil
@@ -22,7 +23,7 @@ PLACES = (  # where they are on macOS and Windows, and not on the path
 
 
 def browser() -> str:
-    """A browser that can show a page as a window. Raises ValueError where there is none."""
+    """Return a browser that can show a page as a window. Raises ValueError where there is none."""
     browser = next(filter(None, map(shutil.which, (*BROWSERS, *PLACES))), None)
     if browser is None:
         raise ValueError("No Chromium, Chrome or Edge found: install one, or open the app in yours: `headlight`.")
@@ -30,8 +31,10 @@ def browser() -> str:
 
 
 def window(url: str, profile: str) -> list[str]:
-    """The command that shows an address without tabs and address bar. With a profile of its own, it runs for as
-    long as its window is open, whatever else that browser has open."""
+    """Return the command that shows an address without tabs and address bar.
+
+    With a profile of its own, it runs for as long as its window is open, whatever else that browser has open.
+    """
     options = [f"--app={url}", f"--user-data-dir={profile}", "--no-first-run", "--window-size=1360,900"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--no-sandbox")  # it refuses to run as root otherwise

@@ -1,7 +1,7 @@
-"""`python -m tools.everyday CHECKPOINT LIST`: writes into a model's card how many everyday sentences it gets right.
+"""`python -m tools.everyday CHECKPOINT LIST`: write into a model's card how many everyday sentences it gets right.
 
-LIST is a table: a sentence, and after each tab a translation of it that is accepted, such as
-tests/everyday/en-fr.tsv. The model writes as the app lets it: by beam search of 5.
+LIST is a table: a sentence, and after each tab an accepted translation of it, such as tests/everyday/en-fr.tsv. The
+model writes as in the app: by beam search of 5.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KEY = "everyday"  # in the card
 
 
 def judged(folder: str | Path, listed: str | Path) -> dict[str, Any]:
-    """What a card says of a list: how many translations are "accepted", "of" how many, and which "failed".
+    """Return a card's entry for a list: how many translations are "accepted", "of" how many, and which "failed".
 
     Raises ValueError naming what cannot be read.
     """

@@ -1,4 +1,4 @@
-"""How heavy the code is: `python -m tools.figures` prints lines by package and what makes code hard to read.
+"""`python -m tools.figures`: print the size of the code by package, and what makes code hard to read.
 
 `--path` adds the files in which a function runs between a sentence and its picture, found by running both.
 """
@@ -22,13 +22,13 @@ MANY_PARAMETERS = 7
 
 
 def python_files() -> list[Path]:
-    """The project's Python files, as git lists them, relative to its root."""
+    """Return the project's Python files, as git lists them, relative to its root."""
     listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
     return [Path(line) for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
 
 
 def docstring_lines(tree: ast.Module) -> set[int]:
-    """The numbers of the lines that docstrings take."""
+    """Return the numbers of the lines that docstrings take."""
     lines: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
@@ -37,7 +37,7 @@ def docstring_lines(tree: ast.Module) -> set[int]:
 
 
 def count_code_lines(source: str) -> int:
-    """How many lines hold code rather than blanks, comments or docstrings."""
+    """Count the lines that hold code rather than blanks, comments or docstrings."""
     skipped = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -47,14 +47,14 @@ def count_code_lines(source: str) -> int:
 
 
 def count_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """How many parameters `function` takes, without self and cls."""
+    """Count the parameters of `function`, without self and cls."""
     arguments = function.args
     names = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     return len(names) - (names[:1] in (["self"], ["cls"]))
 
 
 def files_on_the_path() -> list[str]:
-    """The project's files in which a function runs from a sentence to the picture of its attention."""
+    """Return the project's files in which a function runs from a sentence to the picture of its attention."""
     import headlight
 
     model = headlight.load("en-fr")

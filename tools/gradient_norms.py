@@ -1,4 +1,4 @@
-"""`python -m tools.gradient_norms`: what pre- and post-norm do to the gradients of a deep network, for Anatomy.
+"""`python -m tools.gradient_norms`: measure the gradients of a deep network with pre- and post-norm, for Anatomy.
 
 Four short trainings of one network of 6 + 6 layers on the task `reverse`, from the same weights, on the same batches:
 norms before or after each block, with warm-up and without. Writes the gradient's norm in each layer at the first step,
@@ -28,7 +28,7 @@ SETUP = (
 
 
 def trained(norm: str, warmup: int) -> dict[str, Any]:
-    """The gradient's norm in each layer at the first step, encoder first, and the loss of each step."""
+    """Return the gradient's norm in each layer at the first step, encoder first, and the loss of each step."""
     corpus = open_corpus("reverse").train
     source, target = learn_tokenizers(corpus, "characters", 64)
     size = source.vocab_size

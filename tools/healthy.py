@@ -1,7 +1,8 @@
-"""`python -m tools.healthy URL`: whether the app there translates. It ends with 0 if so, else says why, with 1.
+"""`python -m tools.healthy URL`: check whether the app there translates.
 
-A process that runs is not yet an app that works: this opens a page as a browser does and reads a translation. After
-a start it also warms up what the first visitor would wait for.
+It ends with status 0 if so; otherwise it says why, with status 1. A running process is not yet a working app: this
+opens a page as a browser does and reads a translation. After a start it also loads what the first visitor would wait
+for.
 """
 
 import argparse
@@ -14,7 +15,7 @@ from tools.streamlit_client import opened
 
 
 async def problem(url: str, seconds: float = 60) -> str | None:
-    """What is wrong with the app at an address, or None."""
+    """Return what is wrong with the app at an address, or None."""
     text = " ".join(random.choices(string.ascii_lowercase, k=8))  # another each time, or a kept answer would do
     try:
         async with asyncio.timeout(seconds), opened(url, text=text) as page:

@@ -1,8 +1,8 @@
-"""`python -m tools.marks`: draws two marks as a font, marks.woff2 for the app and marks.ttf for its figures.
+"""`python -m tools.marks`: draw two characters as a font, marks.woff2 for the app and marks.ttf for its figures.
 
 The mark of a space, ▁ (U+2581), is in other fonts as wide and black as a rule, and stands before nearly every token.
-The wide hyphen, － (U+FF0D), is a letter of the shipped vocabularies that a machine without a Chinese font lacks.
-Needs `pip install fonttools brotli`, which nothing else here does: the font itself is kept.
+The wide hyphen, － (U+FF0D), is a letter of the shipped vocabularies that a machine without a Chinese font lacks. Needs
+`pip install fonttools brotli`, which nothing else here does: the font itself is kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WIDTH, LEFT, RIGHT, BOTTOM, TOP, LINE = 340, 50, 290, -110, 10, 45
 
 
 def marks() -> Any:
-    """The font, a fontTools TTFont."""
+    """Return the font, a fontTools TTFont."""
     from fontTools.fontBuilder import FontBuilder
     from fontTools.pens.ttGlyphPen import TTGlyphPen
 

@@ -1,8 +1,9 @@
-"""`python -m tools.noted CHECKPOINT --data CORPUS --strange FILE...`: in how many sentences the app names a word that
-the model never read, and of how many others it says that they are unlike the training's (tools/typical.py).
+"""`python -m tools.noted CHECKPOINT --data CORPUS --strange FILE...`: count the sentences that the app warns of.
 
-CORPUS is what the model was trained on; of its test part there should be few. Of the sentences in each FILE, one a
-line, there should be many, as of the test part's sentences with their words in another order.
+A warning names a word that the model never read, or says that the sentence is unlike those of the training
+(tools/typical.py). CORPUS is what the model was trained on; few sentences of its test part should be warned of. Many
+should be of the sentences in each FILE, one per line, and of the test part's sentences with their words in another
+order.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ SALADS = 200
 
 
 def shares(model: Translator, read: Collection[str], kinds: dict[str, list[str]]) -> dict[str, tuple[int, int, int]]:
-    """Of each kind: in how many sentences a word is named, of how many others it is said that they are unlike the
-    training's, and how many there are; the model writes as the app lets it."""
+    """Count, for each kind of sentences, those with an unread word, the others that are unlike the training's, and all.
+
+    The model writes as in the app.
+    """
     counts = {}
     for name, texts in kinds.items():
         words = other_words = 0
@@ -38,7 +41,7 @@ def shares(model: Translator, read: Collection[str], kinds: dict[str, list[str]]
 
 
 def salads(texts: Sequence[str]) -> list[str]:
-    """Sentences of five words or more with their words in another order, and the stop at the end."""
+    """Return sentences of five words or more with their words in another order, and the stop at the end."""
     shuffled, mixed = random.Random(0), []
     for text in texts:
         words = text.rstrip(".?!").split()

@@ -1,7 +1,8 @@
-"""`python -m tools.production`: the app as it is served to others. HOST and PORT say where, BASE below which path.
+"""`python -m tools.production`: serve the app to others.
 
-HEADLIGHT_PASSWORD is asked for; HEADLIGHT_PUBLIC=1 makes it a public demonstration, to which nothing can be uploaded.
-Without either, and without --no-password, it starts for this machine alone.
+HOST and PORT say where, BASE below which path. HEADLIGHT_PASSWORD is asked for; HEADLIGHT_PUBLIC=1 makes it a public
+demonstration, to which nothing can be uploaded. Without either, and without --no-password, it starts for this machine
+alone.
 """
 
 import argparse
@@ -27,7 +28,7 @@ def host() -> str:
 
 
 def port() -> str:
-    """Raises ValueError where PORT is none."""
+    """Return the port. Raises ValueError where PORT is not a port number."""
     arguments = os.environ.get("PORT") or "8501"
     if not (arguments.isdecimal() and 0 < int(arguments) < 2**16):
         raise ValueError(f"PORT is {quoted(arguments)}; give a number from 1 to {2**16 - 1}.")
@@ -35,7 +36,7 @@ def port() -> str:
 
 
 def require_listening() -> None:
-    """Raises ValueError where nobody can listen: the port is taken or the system's, or the host is not this machine."""
+    """Raise ValueError where the port is taken or the system's, or the host is not this machine."""
     family = socket.AF_INET6 if ":" in host() else socket.AF_INET
     try:
         socket.create_server((host(), int(port())), family=family).close()
@@ -44,7 +45,7 @@ def require_listening() -> None:
 
 
 def options() -> dict[str, str]:
-    """Streamlit's options; config.toml says what holds everywhere."""
+    """Return Streamlit's options; config.toml has those that hold everywhere."""
     return {
         "server.address": host(),
         "browser.serverAddress": "" if host() in WILDCARDS else host(),
@@ -65,7 +66,10 @@ def options() -> dict[str, str]:
 
 
 def environment() -> dict[str, str]:
-    """One thread a request, for many come at once; and few heaps, since each keeps what its threads let go of."""
+    """Return the environment of the server.
+
+    One thread per request, since many come at once; and few malloc arenas, since each keeps freed memory.
+    """
     return {**os.environ, "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 
 

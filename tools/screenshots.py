@@ -1,4 +1,4 @@
-"""Every page of the app in both themes, as docs/images/<page>-<theme>.png.
+"""Draw every page of the app in both themes, as docs/images/<page>-<theme>.png.
 
 Run it from the repository's root: `make screenshots`, or `python -m tools.screenshots [app.py [folder]]`.
 """
@@ -17,13 +17,13 @@ _LINKS = "links => links.map(link => [link.innerText.split('\\n').pop(), link.pa
 
 
 def query(page: str) -> str:
-    """What a page is opened with, where what it shows best is not the model that the app opens with."""
+    """Return the parameters that a page is opened with, where another model than the app's first shows it best."""
     model = {"heads": "english-french"}.get(page, "")
     return f"?model={model}" if model and (ROOT / "checkpoints" / model).is_dir() else ""
 
 
 def page_paths(page: Page, app: Path) -> dict[str, str]:
-    """The pages of the navigation that `page` shows, {"attention": "/", "decoding": "/decoding", ...}."""
+    """Return the pages of the navigation that `page` shows, {"attention": "/", "decoding": "/decoding", ...}."""
     links = page.get_by_test_id("stSidebarNavLink").evaluate_all(_LINKS)
     if links:
         return {label.strip().lower().replace(" ", "-"): path for label, path in links}

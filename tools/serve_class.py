@@ -1,4 +1,4 @@
-"""`headlight class`, in a clone `make class`: serves the app to a teacher and, on the local network, to pupils' phones.
+"""`headlight class`, in a clone `make class`: serve the app to a teacher and, on the local network, to pupils' phones.
 
 It listens on every interface of this machine. The teacher's pages ask for HEADLIGHT_PASSWORD, or for a password that is
 generated and printed; /join, where pupils answer, asks for none. PORT and BASE say where, as in tools/production.py.
@@ -37,12 +37,12 @@ def lan_address() -> str:
 
 
 def new_password() -> str:
-    """Three groups of four letters and digits, 59 bits."""
+    """Return three groups of four letters and digits, 59 bits."""
     return "-".join("".join(secrets.choice(_LETTERS) for _ in range(4)) for _ in range(3))
 
 
 def welcome(join: str, teach: str, password: str | None) -> str:
-    """What the terminal says; `password` is None where the teacher has set it."""
+    """Return the text for the terminal; `password` is None where the teacher has set it."""
     code = _qr(join)
     password_text = "the password that HEADLIGHT_PASSWORD holds" if password is None else f"the password {password}"
     return (
@@ -55,7 +55,7 @@ def welcome(join: str, teach: str, password: str | None) -> str:
 
 
 def _qr(link: str) -> str:
-    """The link as a QR code of half blocks: dark on light in any terminal, where it has colours."""
+    """Return the link as a QR code of half blocks: dark on light in any terminal that has colours."""
     lines = [
         "".join(_BLOCKS[upper, lower] for upper, lower in zip(*pair, strict=True)) for pair in _pairs(link)
     ]  # in each character two modules, one above the other

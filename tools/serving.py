@@ -1,7 +1,7 @@
-"""The real app in the real browser: shared by the browser tests and the screenshots.
+"""The real app in a real browser, for the browser tests and the screenshots.
 
-`serve` runs `streamlit run` on a free loopback port, `launch` starts the system's Chromium,
-`wait_until_idle` waits for a page that has nothing more to draw.
+`serve` runs `streamlit run` on a free loopback port, `launch` starts the system's Chromium, `wait_until_idle` waits for
+a page that has nothing more to draw.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _POLL = 50  # milliseconds: at each frame, as Playwright would look, it takes th
 
 
 class Process(Protocol):
-    """What is needed of a `subprocess.Popen`."""
+    """The part of `subprocess.Popen` that is needed here."""
 
     def poll(self) -> int | None: ...
     def wait(self, timeout: float | None = None) -> int: ...
@@ -162,7 +162,7 @@ _earlier: list[int] = []
 
 
 def _earlier_port() -> int | None:
-    """The last of them that nobody else has taken since."""
+    """Return the latest of the earlier ports that nobody else has taken since."""
     while _earlier:
         port = _earlier.pop()
         with socket.socket() as probe, suppress(OSError):

@@ -1,4 +1,4 @@
-"""`python -m tools.space FOLDER`: the folder of a Hugging Face Space, to be pushed as it is.
+"""`python -m tools.space FOLDER`: make the folder of a Hugging Face Space, to be pushed as it is.
 
 It holds what git tracks and the container needs, the container file with the settings of a Space, and what the hub
 reads: README.md with its front matter, and .gitattributes.
@@ -17,7 +17,7 @@ IGNORED = ROOT / "deploy" / "Dockerfile.dockerignore"
 
 
 def needed() -> list[str]:
-    """The files of the container, by the .dockerignore: of all that git tracks, what its lines with ! name."""
+    """Return the files of the container: those that git tracks and a line with ! in .dockerignore names. name."""
     lines = IGNORED.read_text("utf-8").splitlines()
     places = [line.removeprefix("!") for line in lines if line.startswith("!")]
     names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
@@ -25,7 +25,7 @@ def needed() -> list[str]:
 
 
 def build(folder: Path) -> None:
-    """Makes the folder anew; a clone keeps its history. Raises ValueError where something else is there."""
+    """Make the folder anew; a clone keeps its history. Raises ValueError where something else is there."""
     if folder.exists():
         there = [path for path in folder.iterdir() if path.name != ".git"]
         if there and not _is_ours(folder):
@@ -43,7 +43,7 @@ def build(folder: Path) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether it is a Space of this app, of whichever version: nothing else has its front matter."""
+    """Return whether it is a Space of this app, of any version: nothing else has its front matter."""
     page, beginning = folder / "README.md", (SPACE / "README.md").read_bytes().partition(b"colorFrom")[0]
     return page.is_file() and page.read_bytes().startswith(beginning)
 

@@ -1,4 +1,4 @@
-"""A session without a browser: it speaks Streamlit's own protocol, and keeps what a browser would show."""
+"""A session without a browser: it speaks Streamlit's own protocol, and keeps the elements that a browser would show."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ MAX_MESSAGE_BYTES = 2**28
 
 
 class PageSession:
-    """One page of the app. Elements are found as the browser knows them: by component, by key, by what they are."""
+    """A page of the app; elements are found by component, by key, or by kind, as in a browser.
+
+    Elements are found as the browser knows them: by component, by key, by what they are.
+    """
 
     def __init__(self, socket: ClientConnection, query: str, page: str):
         self.socket, self.query, self.page = socket, query, page
@@ -37,7 +40,7 @@ class PageSession:
         self.first = math.nan  # when the first heads came, in the seconds of `perf_counter`
 
     async def run(self, *widgets: dict[str, Any], fragment: str = "", seconds: float = 60) -> None:
-        """Runs the page's script, after widgets changed, to its end. Raises TimeoutError."""
+        """Run the page's script to its end, after widgets changed. Raises TimeoutError."""
         await self.begin(*widgets, fragment=fragment)
         async with asyncio.timeout(seconds):
             await self.finish()
@@ -85,24 +88,24 @@ class PageSession:
         return path
 
     def vanish(self) -> None:
-        """The connection breaks off, as when a lid is closed."""
+        """Break the connection off, as when a lid is closed."""
         self.socket.transport.abort()
 
     # ---- what is on the page ---------------------------------------------------------------------------------------
 
     def component(self, name: str) -> Delta:
-        """A component of the app by its name, with the fragment that it belongs to."""
+        """Return a component of the app by its name, with the fragment that it belongs to."""
         for delta in self.elements.values():
             if delta.new_element.bidi_component.component_name.endswith(name):
                 return delta
         raise LookupError(f"There is no {name} on the page: {self.texts()[-1:]}")
 
     def shows(self, name: str) -> bool:
-        """Whether the component is there."""
+        """Return whether the component is on the page."""
         return any(d.new_element.bidi_component.component_name.endswith(name) for d in self.elements.values())
 
     def widget(self, kind: str, key: str) -> str:
-        """The id of a widget by its kind and the beginning of its key."""
+        """Return the id of a widget by its kind and the beginning of its key."""
         for delta in self.elements.values():
             widget = getattr(delta.new_element, kind)
             if delta.new_element.WhichOneof("type") == kind and f"-{key}" in widget.id:
@@ -113,7 +116,7 @@ class PageSession:
         return [text for delta in self.elements.values() for text in _texts(delta.new_element)]
 
     def errors(self) -> list[str]:
-        """What the page complains about."""
+        """Return the errors that the page shows."""
         elements = [delta.new_element for delta in self.elements.values()]
         return [e.exception.message for e in elements if e.WhichOneof("type") == "exception"] + [
             e.alert.body for e in elements if e.WhichOneof("type") == "alert"
@@ -122,20 +125,20 @@ class PageSession:
     # ---- what a reader does ----------------------------------------------------------------------------------------
 
     async def choose(self, layer: int, head: int) -> None:
-        """Presses on a head of the overview; layer and head from 0."""
+        """Press a head of the overview; layer and head count from 0."""
         overview = self.component("overview")
         event = json.dumps([{"event": "pick", "value": [layer, head]}])
         id = f"$$STREAMLIT_INTERNAL_KEY_{overview.new_element.bidi_component.id}__events"
         await self.run({"id": id, "json_trigger_value": event}, fragment=overview.fragment_id)
 
     async def type(self, text: str, seconds: float = 60) -> None:
-        """Types a sentence and presses Enter."""
+        """Type a sentence and press Enter."""
         await self.run({"id": self.widget("text_area", "text-"), "string_value": text}, seconds=seconds)
 
     # ---- what it shows ---------------------------------------------------------------------------------------------
 
     def head(self) -> tuple[str, np.ndarray]:
-        """The large head: its title, and its weights [Q, K] as the message of headlight/viewer/packing.py has them."""
+        """Return the large head: its title, and its weights [Q, K] as in the message of headlight/viewer/packing.py."""
         message = self.component("_head").new_element.bidi_component.bytes
         begin = 4 + int.from_bytes(message[:4], "little")
         header = json.loads(message[4:begin])
@@ -145,7 +148,7 @@ class PageSession:
         return header["title"][0], weights.reshape(queries, keys)
 
     def translation(self) -> str:
-        """The translation, as it is read out: its language, its words and its log-probability."""
+        """Return the translation as it is read out: its language, its words and its log-probability."""
         return next((text for text in self.texts() if 'class="translation ' in text), "")
 
 
@@ -161,7 +164,10 @@ def _texts(element: Element) -> Iterator[str]:
 
 @asynccontextmanager
 async def opened(url: str, page: str = "", **query: str) -> AsyncIterator[PageSession]:
-    """A session at the address of a running app, before its first run. HEADLIGHT_PASSWORD lets it in where it asks."""
+    """Open a session at the address of a running app, before its first run.
+
+    HEADLIGHT_PASSWORD lets it in where it asks.
+    """
     password = os.environ.get("HEADLIGHT_PASSWORD")
     address = f"{url.replace('http', 'ws', 1)}/_stcore/stream"
     async with connect(

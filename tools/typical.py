@@ -1,10 +1,9 @@
-"""`python -m tools.typical CHECKPOINT --data CORPUS`: writes into a model's card how sure it is of sentences like those
-that it was trained on, so that the app can tell others from them (headlight/analysis/typical.py), and into its folder
-the words that it was trained to read (headlight/analysis/typical.py).
+"""`python -m tools.typical CHECKPOINT --data CORPUS`: measure how sure a model is of ordinary sentences.
 
-CORPUS is what the model was trained on, as for `python -m headlight train`: the words are those of its training part,
-the thresholds are measured on its validation part.
-The model writes as the app lets it: by beam search of 5.
+The result goes into the model's card, so that the app can tell sentences that are unlike the training data
+(headlight/analysis/typical.py), and the words that the model was trained to read go into its folder. CORPUS is what the
+model was trained on, as for `python -m headlight train`: the words are those of its training part, the thresholds are
+measured on its validation part. The model writes as in the app: by beam search of 5.
 """
 
 from __future__ import annotations
@@ -30,7 +29,10 @@ SHARE_NOTED = 0.015  # of all validation sentences that may get a note of either
 
 
 def measured(model: Translator, corpus: Corpus, read: Collection[str]) -> dict[str, Any]:
-    """What a card says of held-out pairs; `read` are the words of the training. Raises ValueError for too few pairs."""
+    """Return a card's entry for held-out pairs; `read` are the words of the training.
+
+    Raises ValueError for too few pairs.
+    """
     kinds: dict[str, list[float]] = {}
     new: list[float] = []  # of sentences with words that were never read
     for name, texts in drawn(model, corpus).items():
@@ -50,7 +52,7 @@ def measured(model: Translator, corpus: Corpus, read: Collection[str]) -> dict[s
 
 
 def threshold_of_unread(every: Sequence[float], new: Sequence[float], threshold: float) -> float:
-    """The mean log-probability below which the words of a sentence that were never read are named.
+    """Return the mean log-probability below which the words of a sentence that were never read are named.
 
     It is as high as it can be while at most SHARE_NOTED of `every` sentence get a note: those below `threshold`, and
     the `new` ones, which have such words, below the result. 0 where all of these may.
@@ -61,7 +63,7 @@ def threshold_of_unread(every: Sequence[float], new: Sequence[float], threshold:
 
 
 def drawn(model: Translator, corpus: Corpus) -> dict[str, list[str]]:
-    """At most `SENTENCES_PER_PART` different sources of each part of a corpus, less those that the model can't read."""
+    """Draw at most `SENTENCES_PER_PART` different sources of each part of a corpus that the model can read."""
     parts: dict[str, dict[str, None]] = {}
     for pair in corpus:
         parts.setdefault(pair.origin or corpus.name, {})[pair.source] = None

@@ -1,4 +1,4 @@
-"""`python -m tools.why_agreement`: which measure agrees with leaving words out, over sentences that no model has seen.
+"""`python -m tools.why_agreement`: measure which attribution agrees with leaving words out, over held-out sentences.
 
 For each shipped model, on test pairs of the corpus that its heads were measured on: Spearman's rank correlation of each
 measure's values for the source tokens with how much leaving each of them out changes (and, signed, costs), a mean over
@@ -38,7 +38,7 @@ SENTENCES, PAIRS, TOP = 60, 200, 3
 
 
 def over_corpus(translator: Translator, corpus: str, sentences: int) -> dict[str, Any]:
-    """The rank correlation of each measure over the first test sentences of a corpus."""
+    """Return the rank correlation of each measure over the first test sentences of a corpus."""
     each: dict[str, list[float]] = {}
     signed: dict[str, list[float]] = {}
     test = open_corpus(corpus).test
@@ -58,14 +58,14 @@ def over_corpus(translator: Translator, corpus: str, sentences: int) -> dict[str
 
 
 def _rounded(each: dict[str, list[float]]) -> dict[str, dict[str, float]]:
-    """Mean, spread and 95 % interval by measure, the highest mean first."""
+    """Return mean, spread and 95 % interval by measure, the highest mean first."""
     found = sorted(summed_up(each).items(), key=lambda item: -np.nan_to_num(item[1].mean, nan=-2.0))
     names = ("mean", "spread", "low", "high")
     return {name: {part: round(getattr(one, part), 4) for part in names} for name, one in found}
 
 
 def told_apart(translator: Translator) -> Iterator[tuple[str, str]]:
-    """Pairs of sentences that differ in one adjective, and in the gender of what the model writes for "it"."""
+    """Return pairs of sentences that differ in one adjective, and in the gender of what the model writes for "it"."""
     rng = random.Random(0)
     while True:
         text = reasons.by_meaning(rng).source
@@ -82,7 +82,7 @@ def told_apart(translator: Translator) -> Iterator[tuple[str, str]]:
 
 
 def causes(translator: Translator, pairs: int) -> dict[str, Any]:
-    """What the best heads restore of the pronoun's gender: shares of the difference of the two logits."""
+    """Return what the best heads restore of the pronoun's gender: shares of the difference of the two logits."""
     labels = translator.checkpoint.target_tokenizer.labels
     together, chosen = [], Counter[str]()
     for text, other in islice(told_apart(translator), pairs):

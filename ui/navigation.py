@@ -1,4 +1,4 @@
-"""What every session runs: the page configuration, the navigation, and the page that was asked for."""
+"""The code that every session runs: the page configuration, the navigation, and the page that was asked for."""
 
 from pathlib import Path
 

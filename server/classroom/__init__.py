@@ -1,5 +1,5 @@
-"""A class that answers a lesson's questions together: its store, its rules, and the service that pupils' browsers ask.
+"""A class that answers a lesson's questions together: its store, its rules, and the service for pupils' browsers.
 
-`classes.py` has the rules and stands on one store, `sqlite.py` or `shared.py` (Redis);
-`routes.py` is what pupils reach. Of the library it needs what judges a guess, and nothing of Streamlit.
+`classes.py` has the rules and works on one of two stores, `sqlite.py` or `shared.py` (Redis); `routes.py` has what
+pupils can reach. From the library it needs the grading of guesses, and from Streamlit nothing.
 """

@@ -1,4 +1,7 @@
-"""The rules of a class: who may do what, and when. Each is checked where it is done, in the store's own transaction."""
+"""The rules of a class: who may do what, and when.
+
+Each rule is checked inside the store's own transaction.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class ClassRefusal(ValueError):
-    """The class does not allow this now, or not to this person."""
+    """Raised where the class does not allow this now, or not to this person."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class ClassQuestion:
 
 @dataclass(frozen=True)
 class Round:
-    """What the class said to a question that was asked once: the guesses in no order that tells whose they are."""
+    """The answers of a class to a question that was asked once, in an order that does not tell whose they are."""
 
     number: int
     guesses: list[Any] = field(repr=False)
@@ -64,7 +67,7 @@ class OpenedStep:
 
 @dataclass(frozen=True)
 class ClassSnapshot:
-    """What a class looks like at one version: for the pupils' screens, and for counting."""
+    """The state of a class at one version: for the pupils' screens, and for counting."""
 
     version: int
     state: ClassState
@@ -83,13 +86,13 @@ class Classes:
     # ---- the pupils'
 
     def join(self, code: str) -> str:
-        """A new pupil, as the secret that their browser keeps. Raises Full."""
+        """Add a new pupil; return the secret that their browser keeps. Raises Full."""
         pupil = codes.new_secret()
         self.store.enter(code, pupil, MAX_PUPILS)
         return pupil
 
     def answer(self, code: str, pupil: str, step: str, round_: int, guess: Any) -> None:
-        """Keeps it in place of what they said before in this round. Raises Refused or ValueError."""
+        """Store an answer in place of what the pupil said before in this round. Raises ClassRefusal or ValueError."""
 
         def allowed(state: ClassState) -> None:
             if state.step != step or state.round != round_:
@@ -115,7 +118,7 @@ class Classes:
         return ClassSnapshot(version, state, question, truth, picture, answers)
 
     def picture(self, code: str, pupil: str) -> bytes | None:
-        """The picture, PNG, that the teacher shows just now, for a pupil of the class."""
+        """Return the picture, PNG, that the teacher shows at the moment, for a pupil of the class."""
         _, state = self.store.state(code)
         if not state.looking or pupil not in self.store.pupils(code):
             return None
@@ -125,7 +128,7 @@ class Classes:
     # ---- the teacher's
 
     def start(self, title: str) -> tuple[str, str]:
-        """A new class's code and the teacher's secret. Raises Full."""
+        """Start a class; return its code and the teacher's secret. Raises Full."""
         self.store.sweep()
         secret = codes.new_secret()
         ends = self.clock() + MAX_CLASS_SECONDS
@@ -135,7 +138,7 @@ class Classes:
         return code, secret
 
     def open(self, code: str, secret: str, question: ClassQuestion) -> None:
-        """Shows a question. One that was opened before is as it was left, with the question that was asked then."""
+        """Show a question. One that was opened before is as it was left, with the question that was asked then."""
         require_small(question)
         body = asdict(question)
 
@@ -153,7 +156,7 @@ class Classes:
         self._change(code, secret, lambda state: (replace(state, locked=locked), {}))
 
     def reveal(self, code: str, secret: str, step: str, truth: Mapping[str, Any]) -> None:
-        """Shows the answer to the open question; it was not in the store before, and answers are closed."""
+        """Show the answer to the open question and close it for answers; before, the answer was not in the store."""
 
         def act(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
             _is_open(state, step)
@@ -163,7 +166,7 @@ class Classes:
         self._change(code, secret, act)
 
     def again(self, code: str, secret: str, step: str) -> None:
-        """Asks the open question once more, after talking; the answers so far stay as a round of their own."""
+        """Ask the open question once more, after discussion; the answers so far stay as a round of their own."""
 
         def act(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
             _is_open(state, step)
@@ -177,7 +180,7 @@ class Classes:
         self._change(code, secret, act)
 
     def look(self, code: str, secret: str, title: str, picture: bytes) -> None:
-        """Shows a picture (PNG) on all screens instead of the question, until `release` or the next step."""
+        """Show a picture (PNG) on all screens instead of the question, until `release` or the next step."""
         if not picture.startswith(PNG) or len(picture) > MAX_PICTURE_BYTES:
             raise ClassRefusal(f"Only a PNG of at most {MAX_PICTURE_BYTES // 1_000_000} MB can be shown to a class.")
         body = {"title": title[:200], "png": picture.hex()}
@@ -187,24 +190,24 @@ class Classes:
         self._change(code, secret, lambda state: (replace(state, looking=False), {"picture": None}))
 
     def end(self, code: str, secret: str) -> None:
-        """Nothing of the class is left."""
+        """End the class and delete everything of it."""
         self._mine(self.store.state(code)[1], secret)
         self.store.remove(code)
 
     def counts(self, code: str, secret: str) -> tuple[ClassSnapshot, int]:
-        """The class as it is, and how many have joined."""
+        """Return the state of the class, and how many have joined."""
         snapshot = self.snapshot(code)
         self._mine(snapshot.state, secret)
         return snapshot, len(self.store.pupils(code))
 
     def results(self, code: str, secret: str) -> list[OpenedStep]:
-        """Every step that was opened, in that order, with all of its rounds."""
+        """Return every step that was opened, in that order, with all of its rounds."""
         _, state = self.store.state(code)
         self._mine(state, secret)
         return [self._opened_step(code, state, step) for step in state.rounds]
 
     def tallies(self, code: str, step: str) -> list[dict[str, Any]]:
-        """Of each round of a step that was opened, with its guesses; nobody but the teacher's page asks."""
+        """Return the tally of each round of a step that was opened, with its guesses; for the teacher's page alone."""
         opened = self._opened_step(code, self.store.state(code)[1], step)
         return [{**one.tally, "guesses": one.guesses} for one in opened.rounds]
 
@@ -268,7 +271,7 @@ def rows(results: list[OpenedStep]) -> list[Line]:
 
 
 def _answer_cells(posed: Mapping[str, Any], guess: Any, right: Any | None) -> list[Line]:
-    """The cells from `word` to `right answer`, of one line or of one for each word of a row."""
+    """Return the cells from `word` to `right answer`, of one line or of one for each word of a row."""
     if posed["ask"] == "row":
         rights = right or [None] * len(guess)
         return [[*cells[:2], "%", cells[2]] for cells in zip(posed["labels"], guess, rights, strict=True)]
@@ -278,7 +281,7 @@ def _answer_cells(posed: Mapping[str, Any], guess: Any, right: Any | None) -> li
 
 
 def require_small(question: ClassQuestion) -> None:
-    """Raises Refused for a question that is too large for pupils' phones."""
+    """Raise ClassRefusal for a question that is too large for pupils' phones."""
     if len(json.dumps(asdict(question))) > MAX_QUESTION_CHARACTERS:
         raise ClassRefusal("This question’s pictures are too large for pupils’ phones: take a shorter sentence.")
 

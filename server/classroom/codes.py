@@ -1,4 +1,4 @@
-"""What lets somebody into a class: the code that is read aloud, and the secrets that nobody reads."""
+"""The code that is read aloud to join a class, and the secrets that nobody reads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def new_secret() -> str:
 
 
 def digest(secret: str) -> str:
-    """Return what the store has of a teacher's secret."""
+    """Return the digest of a teacher's secret, which is all that the store has of it."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -41,7 +41,10 @@ def same(secret: str, stored: str) -> bool:
 
 
 def network_of(address: str) -> str:
-    """Return the network that an address belongs to: of IPv6, one household has 2**64 addresses."""
+    """Return the network that an address belongs to.
+
+    Of IPv6 that is the /64, since one household has 2**64 addresses.
+    """
     try:
         ip = ip_address(address)
     except ValueError:

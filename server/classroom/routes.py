@@ -1,7 +1,7 @@
-"""What pupils reach: the page at /join, and what its script asks. Nothing else of the app is behind it.
+"""The routes of pupils: the page at /join, and the requests of its script; nothing else of the app is behind them.
 
-It answers before the password is asked for. A pupil's browser holds a cookie, which says which class it is in and which
-of its pupils it is; what it is sent and what it may say follow from that alone.
+They are answered before the password is asked for. A pupil's browser holds a cookie, which says which class it is in
+and which of its pupils it is; what it is sent and what it may say follow from that alone.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _FONTS = _HERE.parents[1] / "ui" / "static" / "fonts"
 
 
 class CodeAttempts(Protocol):
-    """How many wrong codes a browser and an address may try: server/attempts.py."""
+    """The limits on wrong codes of a browser and of an address, see server/attempts.py."""
 
     def wait(self, address: str, browser: str = "") -> int: ...
     def wrong(self, address: str, browser: str = "") -> None: ...
 
 
 class NotYours(Exception):
-    """The browser is no pupil of the class that it asks for, or tried too often: then `wait` is in seconds."""
+    """Raised where the browser is no pupil of the class, or tried too often: then `wait` is in seconds."""
 
     def __init__(self, wait: int):
         super().__init__(NOT_YOURS)
@@ -62,7 +62,7 @@ class NotYours(Exception):
 
 
 class Classroom:
-    """Answers whatever is asked below /join; the rest goes on to the app behind it."""
+    """Answers requests below /join; passes all others on to the app behind it."""
 
     def __init__(self, app: ASGIApp, attempts: CodeAttempts, base: str = ""):
         self.app, self.path = app, f"{base}/join"
@@ -103,13 +103,13 @@ class Classroom:
         await self.router({**scope, "root_path": ""}, receive, send)
 
     def _watch(self) -> Watch:
-        """The store is opened when somebody first comes."""
+        """Return the watch on the store, which is opened at the first visit."""
         if self.watch is None:
             self.watch = Watch(Classes(store()), self.threads)
         return self.watch
 
     def _told(self, act: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        """What goes wrong, as a sentence and a status."""
+        """Return an error as a sentence and a status."""
 
         async def answer(request: Request) -> Response:
             try:
@@ -191,7 +191,7 @@ class Classroom:
         )
 
     async def _me(self, request: Request) -> Response:
-        """Which class the browser is in; None is no answer that a browser would report as an error."""
+        """Answer which class the browser is in; null rather than an error status, which a browser would report."""
         known = await self._known(request)
         return JSONResponse({"code": codes.spelt(known[0]) if known else None})
 
@@ -255,7 +255,10 @@ class Classroom:
         yield f"data: {json.dumps({'phase': 'ended'})}\n\n"
 
     def _event(self, snapshot: ClassSnapshot, code: str, guess: Any) -> str:
-        """What all pupils of a class are sent is written once: it may hold the pictures of many heads."""
+        """Return the event for all pupils of a class.
+
+        It is encoded once, since it may hold the pictures of many heads.
+        """
         written = self._watch().written
         if code not in written or written[code][0] is not snapshot:
             written[code] = snapshot, json.dumps(_screen(snapshot, code))
@@ -267,7 +270,7 @@ class Classroom:
     # ---- what follows from the cookie
 
     async def _known(self, request: Request) -> tuple[str, str] | None:
-        """The class and the pupil that a browser is, or None for anybody else."""
+        """Return the class and the pupil of a browser, or None for anybody else."""
         known = _cookie(request)
         with contextlib.suppress(Gone):
             if known and known[1] in await self._watch().apart(self._pupils, known[0]):
@@ -275,7 +278,7 @@ class Classroom:
         return None
 
     async def _pupil(self, request: Request) -> tuple[str, str]:
-        """The class and the pupil that a browser is. Raises NotYours for anybody else.
+        """Return the class and the pupil of a browser. Raises NotYours for anybody else.
 
         A cookie that no pupil of that class has is a code that was guessed: it is counted as one, and the answer does
         not tell whether there is such a class.
@@ -319,7 +322,7 @@ def _browser(request: Request) -> str:
 
 
 def _guesser(request: Request) -> tuple[str, str]:
-    """The address and the browser under which a wrong code is counted."""
+    """Return the address and the browser under which a wrong code is counted."""
     return request.client.host if request.client else "", _browser(request)
 
 
@@ -338,7 +341,10 @@ def _field(fields: Any, name: str) -> Any:
 
 
 async def _json(request: Request) -> Any:
-    """The body. Raises ValueError where it is too long, or no JSON: a page of another site can't send that unasked."""
+    """Return the body of a request.
+
+    Raises ValueError where it is too long, or no JSON: a page of another site can't send JSON without asking first.
+    """
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise ValueError("An answer is sent as application/json.")
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
@@ -355,7 +361,7 @@ async def _json(request: Request) -> Any:
 
 
 def _files() -> dict[str, str]:
-    """The page's script and style, the same that a lesson is drawn with."""
+    """Return the page's script and style, the same that a lesson is drawn with."""
     own = (_HERE / "pupil.css").read_text(encoding="utf-8")
     return {
         "pupil.js": f'(() => {{\n"use strict";\n{viewer_script(*_SCRIPTS)}\npupilPage(document.body);\n}})();\n',

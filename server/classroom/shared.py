@@ -1,4 +1,5 @@
-"""The store of several machines: a Redis server. How durable it is, that server's own settings say (appendonly yes)."""
+"""The store for several machines: a Redis server. How durable it is, that server's own settings say (appendonly yes).
+"""
 
 from __future__ import annotations
 
@@ -175,7 +176,7 @@ class RedisStore(Store):
         self.redis.zrem(_CLASSES, code)
 
     def _rename(self, keys: list[str], code: str, what: str) -> None:
-        """Renames the keys that there are; they go by themselves after a day."""
+        """Rename the keys that exist; they expire after a day."""
         name = f"damaged-{time.strftime('%Y%m%d-%H%M%S')}"
         for key in keys:
             with suppress(redis.ResponseError):  # there is no such key
@@ -195,7 +196,7 @@ class RedisStore(Store):
 
 
 def _let_through(kind: Any) -> Any:
-    """The same kind of connection, which a public server may open too: its address comes from the settings."""
+    """Connection of the same kind, which a public server may open too: its address comes from the settings."""
 
     class Connection(kind):
         def _connect(self) -> Any:
@@ -214,7 +215,7 @@ def _keys(code: str) -> list[str]:
 
 
 def _keep(pipe: Pipeline, code: str, state: ClassState) -> None:
-    """Writes the state, with the end of all that belongs to the class."""
+    """Write the state, with the expiry of all that belongs to the class."""
     pipe.set(_key(code, "state"), state.text())
     pipe.zadd(_CLASSES, {code: state.until})
     for key in _keys(code):
@@ -222,7 +223,10 @@ def _keep(pipe: Pipeline, code: str, state: ClassState) -> None:
 
 
 def _prolong(pipe: Pipeline, code: str, state: ClassState, part: str) -> None:
-    """A pupil wrote `part`. It is no news for the screens, so the version stays."""
+    """Extend the life of a class after a pupil wrote `part`.
+
+    The screens don't change, so neither does the version.
+    """
     later = state.prolonged()
     if later.until - state.until > PROLONG_SECONDS:
         _keep(pipe, code, later)

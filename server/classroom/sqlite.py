@@ -1,4 +1,4 @@
-"""The store of one machine: a file that several processes may open, and that outlives all of them."""
+"""The store for one machine: a file that several processes may open, and that outlives all of them."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Sqlite(Store):
         self.note_damage(code, what, name, str(self.path.with_name(name)))
 
     def _ensure_sound(self, what: str) -> None:
-        """Makes the file where there is none, and sets it aside where it can't be read; `what` was the error."""
+        """Create the file where there is none, and set it aside where it can't be read; `what` was the error."""
         with self.repairs:
             wrong = self._wrong()
             if wrong is None:  # or another thread or process has set it aside before
@@ -178,7 +178,7 @@ class Sqlite(Store):
                 raise sqlite3.DatabaseError(f"{self.path} can't be made: {wrong}")
 
     def _wrong(self) -> str | None:
-        """What is wrong with the file, which is made where it is missing; None where all of it can be read."""
+        """Return what is wrong with the file, creating it where it is missing; None where all of it can be read."""
         os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))  # what a class wrote is nobody else's here
         try:
             with closing(self._connect()) as base:
@@ -237,7 +237,10 @@ class Sqlite(Store):
         return row[0], ClassState.of(row[1])
 
     def _prolong(self, base: sqlite3.Connection, code: str, state: ClassState) -> None:
-        """A pupil did something. It is no news for the screens, so the version stays."""
+        """Extend the life of a class after a pupil did something.
+
+        The screens don't change, so neither does the version.
+        """
         later = state.prolonged()
         if later.until - state.until > PROLONG_SECONDS:
             row = (later.text(), later.until, code)

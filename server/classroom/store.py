@@ -1,4 +1,7 @@
-"""What a class is, and what each of the two stores does. The rules are in `classes.py`."""
+"""The state of a class, and the interface of the two stores.
+
+`classes.py` has the rules.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +30,15 @@ _STARTED = time.time() - time.monotonic()
 
 
 def now() -> float:
-    """Seconds since 1970 by a clock that does not jump: the wall clock when this process began, monotonic since."""
+    """Return the seconds since 1970 by a clock that does not jump.
+
+    It is the wall clock when this process began, and monotonic since.
+    """
     return _STARTED + time.monotonic()
 
 
 def ended_before() -> float:
-    """The time at which a class must have ended to be over: by this process's clock and by the wall clock.
+    """Return the time before which a class must have ended to be over, by this process's clock and by the wall clock.
 
     A wall clock that is set forward, or was wrong when the process began, then ends no class.
     """
@@ -40,20 +46,20 @@ def ended_before() -> float:
 
 
 class Damaged(ValueError):
-    """What the store holds of a class is not what was written."""
+    """Raised where the stored record of a class is not what was written."""
 
 
 class Gone(LookupError):
-    """There is no such class: it never was, or it has ended."""
+    """Raised where there is no such class: it never existed, or it has ended."""
 
 
 class Full(ValueError):
-    """No room for one more; the text says of what."""
+    """Raised where there is no room for one more; the text says of what."""
 
 
 @dataclass(frozen=True)
 class ClassState:
-    """What changes in a class, except its answers. The questions and their truths are separate documents."""
+    """The part of a class that changes, except its answers. The questions and their truths are separate documents."""
 
     title: str
     secret: str  # the digest of the teacher's
@@ -78,7 +84,7 @@ class ClassState:
         return self.until <= ended_before()
 
     def prolonged(self) -> ClassState:
-        """The state of a class in which something was done just now."""
+        """Return the state of a class in which something was just done."""
         return replace(self, until=max(self.until, min(self.ends, now() + IDLE_SECONDS)))
 
     @classmethod
@@ -104,7 +110,7 @@ class ClassState:
 
 
 def parse(text: str | bytes) -> Json:
-    """The JSON that the store holds. Raises Damaged."""
+    """Return the JSON that the store holds. Raises Damaged."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -121,7 +127,7 @@ R = TypeVar("R")
 
 
 def repairing(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A store's method which is tried once more after what was damaged has been set aside."""
+    """Wrap a store's method so that it is tried once more after a damaged record has been set aside."""
 
     @wraps(method)
     def tried(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -146,7 +152,7 @@ class Store(ABC):
         self.set_aside_as: dict[str, str] = {}  # the name of what was set aside, by the class's code; "" is the store
 
     def gone(self, code: str) -> Gone:
-        """What to raise where there is no class of this code."""
+        """Return the exception to raise where there is no class of this code."""
         if name := self.set_aside_as.get(code):
             return Gone(f"The record of this class was damaged. It was set aside as {name}: start a new class.")
         if name := self.set_aside_as.get(""):
@@ -157,49 +163,51 @@ class Store(ABC):
         return Gone("There is no such class: it may have ended.")
 
     def note_damage(self, code: str, what: str, name: str, place: str) -> None:
-        """Says what was set aside, in the log and to whoever asks for the class."""
+        """Report what was set aside, in the log and to whoever asks for the class."""
         self.set_aside_as[code] = name
         whose = f"class {code}" if code else "all classes"
         _LOG.warning("The store of %s held %s. It was set aside as %s.", whose, what, place)
 
     @abstractmethod
     def repair(self, error: Exception, code: str) -> bool:
-        """Sets aside what raised `error` in a method that was called for a class; False where it is no damage."""
+        """Set aside what raised `error` in a method that was called for a class; return False where it is no damage."""
 
     @abstractmethod
     def set_aside(self, code: str, what: str) -> None:
-        """Sets one class aside; `what` it held that can't be read."""
+        """Set one class aside; `what` names the part of it that can't be read."""
 
     @abstractmethod
     def add(self, code: str, state: ClassState, most: int) -> bool:
-        """A new class, or False where the code is another's. Raises Full where there are `most` already."""
+        """Add a new class; return False where the code is taken. Raises Full where there are `most` already."""
 
     @abstractmethod
     def state(self, code: str) -> tuple[int, ClassState]:
-        """The version, which grows with every change, and the state."""
+        """Return the version, which grows with every change, and the state."""
 
     @abstractmethod
     def versions(self, codes: list[str]) -> dict[str, int]:
-        """Of those that there are: never raises Gone."""
+        """Return the versions of those classes that exist; never raises Gone."""
 
     @abstractmethod
     def change(self, code: str, act: Act) -> ClassState:
-        """`act` may be tried more than once; what it raises leaves everything as it is."""
+        """Change the state by `act`, which may be tried more than once; what it raises leaves everything as it is."""
 
     @abstractmethod
     def document(self, code: str, name: str) -> Json:
-        """None where there is none of that name."""
+        """Return a document of a class; None where there is none of that name."""
 
     @abstractmethod
     def enter(self, code: str, pupil: str, most: int) -> None:
-        """Raises Full where there are `most` pupils already."""
+        """Add a pupil. Raises Full where there are `most` pupils already."""
 
     @abstractmethod
     def pupils(self, code: str) -> set[str]: ...
 
     @abstractmethod
     def put(self, code: str, pupil: str, slot: Slot, guess: Json, allowed: Callable[[ClassState], None]) -> None:
-        """A pupil's answer in place of the one before. `allowed` raises where the state at that moment refuses it.
+        """Store a pupil's answer in place of the one before.
+
+        `allowed` raises where the state at that moment refuses it.
 
         Raises Gone for somebody who is no pupil of the class.
         """
@@ -210,11 +218,11 @@ class Store(ABC):
 
     @abstractmethod
     def remove(self, code: str) -> None:
-        """Removes the class and all that belongs to it; nothing happens where it is gone."""
+        """Remove the class and all that belongs to it; does nothing where it is gone."""
 
     @abstractmethod
     def sweep(self) -> None:
-        """Removes the classes whose time is over."""
+        """Remove the classes whose time is over."""
 
 
 def _file() -> Path:
@@ -222,13 +230,18 @@ def _file() -> Path:
 
 
 def used() -> bool:
-    """Whether there may be a class: a server on which none was ever started has no file of them."""
+    """Return whether there may be a class.
+
+    A server on which none was ever started has no file of them.
+    """
     return bool(os.environ.get("HEADLIGHT_REDIS")) or _file().exists()
 
 
 @cache
 def store() -> Store:
-    """The store that the settings name. HEADLIGHT_REDIS is its address; without it, HEADLIGHT_CLASSES is a folder.
+    """Return the store that the settings name.
+
+    HEADLIGHT_REDIS is its address; without it, HEADLIGHT_CLASSES is a folder.
 
     Raises ValueError for an address that is none of Redis's.
     """

@@ -1,4 +1,4 @@
-"""What a class said together, and each answer in words. Nobody's name is in either."""
+"""The answers of a class, counted and in words; nobody's name is in either. Nobody's name is in either."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ Posed = Mapping[str, Any]
 
 
 def tally(posed: Posed, guesses: Sequence[Any]) -> dict[str, Any]:
-    """{"count": answers, and by the kind of question: "counts" of each word, choice or head (layer by layer),
-    "mean" and "spread" (standard deviation) of rows in per cent with the "counts" of where the highest bar stood,
-    "values" of numbers, or "orders"}."""
+    """Return the counts of a class's answers.
+
+    {"count": answers, and by the kind of question: "counts" of each word, choice or head (layer by layer), "mean" and
+    "spread" (standard deviation) of rows in per cent with the "counts" of where the highest bar stood, "values" of
+    numbers, or "orders"}.
+    """
     ask, whole = posed["ask"], {"count": len(guesses)}
     if ask == "number":
         return whole | {"values": sorted(guesses)}
@@ -34,21 +37,21 @@ def tally(posed: Posed, guesses: Sequence[Any]) -> dict[str, Any]:
 
 
 def size(posed: Posed) -> int:
-    """How many things there are to choose among."""
+    """Return the number of options."""
     if posed["ask"] == "head":
         return int(posed["layers"]) * int(posed["heads"])
     return len(posed["choices"] if posed["ask"] == "choice" else posed["labels"])
 
 
 def place(posed: Posed, guess: Any) -> int:
-    """Which of them was chosen; of a row, where its highest bar stands."""
+    """Return the index of the option that was chosen; of a row, that of its highest bar."""
     if posed["ask"] == "head":
         return int((guess[0] - 1) * posed["heads"] + guess[1] - 1)
     return int(guess.index(max(guess)) if posed["ask"] == "row" else guess)
 
 
 def in_words(posed: Posed, guess: Any) -> str:
-    """An answer as a person reads it."""
+    """Return an answer as a person reads it."""
     match posed["ask"]:
         case "word":
             return str(posed["labels"][guess])
@@ -70,19 +73,22 @@ def without_emphasis(text: str) -> str:
 
 
 def is_right(posed: Posed, truth: Posed, guess: Any) -> bool:
-    """Whether an answer is right: of a drawn row, whether its highest bar stands where the head looks most."""
+    """Return whether an answer is right.
+
+    A drawn row is right where its highest bar stands where the head looks most.
+    """
     if posed["ask"] == "row":
         return place(posed, guess) == place(posed, truth["answer"])
     return bool(judge(dict(posed), dict(truth), guess)["right"])
 
 
 def share_right(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> float | None:
-    """The share of the answers that are right, from 0 to 1; None without answers."""
+    """Return the share of the answers that are right, from 0 to 1; None without answers."""
     return fmean(is_right(posed, truth, guess) for guess in guesses) if guesses else None
 
 
 def split(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> dict[str, Any]:
-    """What the class said so far, for the teacher alone.
+    """Return the distribution of a class's answers so far, for the teacher alone.
 
     Returns {"share": of right answers, from 0 to 1, "cue": "explain", "talk" or "go", "right": how many are right,
     "bars": [{"label", "count", "right"}]}; share and cue are None without answers.
@@ -97,7 +103,7 @@ def split(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> dict[str, Any]:
 
 
 def cue(percent: int) -> str:
-    """What peer instruction advises at that many right answers in a hundred."""
+    """Return what peer instruction advises at that many right answers in a hundred."""
     return "explain" if percent < TALK_FROM else "talk" if percent <= TALK_TO else "go"
 
 
@@ -121,7 +127,7 @@ def _bars(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> list[dict[str, 
 
 
 def _option(posed: Posed, at: int) -> str:
-    """What stands at one place of the counts of `tally`."""
+    """Return the label of one entry in the counts of `tally`."""
     if posed["ask"] == "head":
         return in_words(posed, [at // posed["heads"] + 1, at % posed["heads"] + 1])
     return str(posed["labels"][at]) if posed["ask"] == "row" else in_words(posed, at)

@@ -1,4 +1,7 @@
-"""One look a few times a second at all classes that this process's pupils are in, however many pupils they are."""
+"""Polling of the store for all classes of this process's pupils.
+
+It asks a few times a second, however many pupils there are.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ T = TypeVar("T")
 
 
 class Watch:
-    """`now` holds what each class that is watched looks like; None is one that has ended."""
+    """Polls the store; `now` has the latest snapshot of each watched class, None for one that has ended."""
 
     def __init__(self, classes: Classes, threads: ThreadPoolExecutor):
         self.classes, self.threads = classes, threads
@@ -29,12 +32,12 @@ class Watch:
         self.task: asyncio.Task[None] | None = None
 
     async def apart(self, act: Callable[..., T], *args: Any) -> T:
-        """Runs what waits for the store in a thread."""
+        """Run in a thread what waits for the store."""
         return await asyncio.get_running_loop().run_in_executor(self.threads, act, *args)
 
     @asynccontextmanager
     async def listening(self, code: str) -> AsyncIterator[None]:
-        """Keeps `now[code]` up to date; it is there from the beginning. Raises Gone."""
+        """Keep `now[code]` up to date, from before the block begins. Raises Gone."""
         self.listeners[code] += 1
         try:
             if self.now.get(code) is None:
@@ -50,7 +53,7 @@ class Watch:
                 self.written.pop(code, None)
 
     async def next(self, code: str, known_version: int, seconds: float) -> bool:
-        """Waits for a version after `seen`; False where there is none in that time."""
+        """Wait for a version after `seen`; return False where there is none in that time."""
         try:
             async with asyncio.timeout(seconds):
                 while (now := self.now.get(code)) is not None and now.version <= known_version:

@@ -290,7 +290,7 @@ def test_twelve_layers_with_norms_behind(page: Page, url: str, folder: Path) -> 
     expect(page.locator(".words")).to_contain_text(
         f"The layer norm then brings it back to length {np.linalg.norm(walk.own.after):.2f}"
     )
-    expect(page.get_by_text("sent straight through the output projection")).to_be_visible()
+    expect(page.get_by_text("decoded with the output projection")).to_be_visible()
 
 
 def test_a_sentence_that_cannot_be_read_is_answered(page: Page, url: str) -> None:

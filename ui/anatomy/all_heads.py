@@ -1,4 +1,4 @@
-"""All heads of an attention: how d_model is cut into them and joined again, and what one of them alone loses."""
+"""All heads of an attention: how d_model is split into them and joined again, and the effect of keeping only one."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     of_one = "The heads" if heads > 1 else "The one head"
     st.caption(
         f"{of_one} share three maps, W_Q, W_K and W_V; each reads {width // heads} of the {width} numbers that a map "
-        "gives. Cutting and joining move no number: only the shape is read differently. Shapes are [sentences, tokens, "
-        "numbers], with a place for the heads between."
+        "gives. Splitting and joining only reshape: no number changes. Shapes are [sentences, tokens, "
+        "numbers], with an axis for the heads in between."
     )
     st.html(steps_html(model.config.d_model, heads, width, queries, keys, theme))
     st.markdown("**Why several?**")
@@ -45,7 +45,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
 
 
 def steps_html(d_model: int, heads: int, width: int, queries: int, keys: int, theme: Theme) -> str:
-    """The shapes that a query takes on its way, each with a small picture; the colours are the heads'."""
+    """Return the shapes that a query takes on its way, each with a small picture; the colours are the heads'."""
     d_head = width // heads
     whole = theme.hatch
     own = [theme.heads[head % len(theme.heads)] for head in range(min(heads, MOST_DRAWN))]
@@ -94,7 +94,7 @@ def _words(measured: SeveralHeads, head: int) -> str:
 
 
 def alone_html(measured: SeveralHeads, head: int) -> str:
-    """How the log-probability changes, as a table with bars; a full bar is the largest change."""
+    """Return how the log-probability changes, as a table with bars; a full bar is the largest change."""
     rows = [(f"Only head {i + 1}", alone - measured.whole, i == head) for i, alone in measured.alone.items()]
     rows.append(("One pattern for all", measured.mean - measured.whole, False))
     full = max(max(abs(change) for _, change, _ in rows), 1e-9)

@@ -28,7 +28,7 @@ class ChosenPart:
 
     @property
     def site(self) -> Site:
-        """Where an attention stands."""
+        """The site of the chosen attention."""
         assert self.part.layer is not None
         return Site(self.stack, self.part.layer, "cross" if self.part.kind == "cross" else "self")
 
@@ -38,12 +38,12 @@ def stack_of(kind: Kind) -> str:
 
 
 def tokens(trace: Trace, stack: str) -> Tokens:
-    """The tokens that stand in a stack's stream; the decoder's last token is written and never read."""
+    """Return the tokens in a stack's residual stream; the decoder's last token is written and never read."""
     return trace.source if stack == "encoder" else trace.reads
 
 
 def choose(view: AnatomyView, trace: Trace, parts: list[NetworkPart]) -> ChosenPart:
-    """The view's part, head and token where they exist here, else the page's defaults."""
+    """Return the view's part, head and token where they exist in this model, else the page's defaults."""
     index = _index(view, parts)
     part = parts[index]
     count = len(tokens(trace, stack_of(part.kind)))
@@ -66,7 +66,7 @@ def _index(view: AnatomyView, parts: list[NetworkPart]) -> int:
 
 
 def _telling(trace: Trace, kind: Kind, patterns: np.ndarray, query: int) -> int:
-    """The head [H, Q, K] that looks most at one other word."""
+    """Return the head, of [H, Q, K], that looks most at one other word."""
     weights = patterns[:, query].copy()
     weights[:, trace.column_tokens(kind).special] = 0
     if kind != "cross":

@@ -17,7 +17,7 @@ _LENS = component("lens", "mountLens", "shared", "math", "strip", "lens", styles
 
 
 def network_map(payload: bytes, *, key: str, on_pick: Callable[[int, int | None], None]) -> None:
-    """The map; `on_pick` gets the index of a part, and a head where one was picked."""
+    """Draw the map; `on_pick` gets the index of a part, and a head where one was picked."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
@@ -32,7 +32,7 @@ def network_map(payload: bytes, *, key: str, on_pick: Callable[[int, int | None]
 def walk(
     payload: bytes, *, key: str, on_pick: Callable[..., None], on_shown: Callable[[int, int, bool, bool], None]
 ) -> None:
-    """The nine stages; `on_pick` gets `head=` or `query=`, `on_shown` gets the stage, the key and the two switches."""
+    """Draw the nine stages; `on_pick` gets `head=` or `query=`, `on_shown` the stage, the key and the two switches."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
@@ -50,7 +50,7 @@ def walk(
 
 
 def parts(payload: bytes, *, key: str, on_pick: Callable[[int], None]) -> None:
-    """The vectors of a token; `on_pick` gets another token."""
+    """Draw the vectors of a token; `on_pick` gets another token."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
@@ -61,7 +61,7 @@ def parts(payload: bytes, *, key: str, on_pick: Callable[[int], None]) -> None:
 
 
 def lens(payload: bytes, *, key: str, on_pin: Callable[[tuple[int, ...]], None]) -> None:
-    """The table of tokens over layers; `on_pin` gets the cell that is pinned, () for none."""
+    """Draw the table of tokens over layers; `on_pin` gets the cell that is pinned, () for none."""
 
     def pinned() -> None:
         match st.session_state[key].get("shown"):

@@ -1,4 +1,4 @@
-"""What a layer of this model costs by the length of the sentence, and what changes in its relatives."""
+"""The cost of a layer of this model by the length of the sentence, and how variants of attention differ."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ RELATIVES = (
 
 
 def offer(name: str, trace: Trace) -> None:
-    """Two expanders, closed at first."""
+    """Draw two expanders, closed at first."""
     costs = st.expander("What it costs", key="cost", on_change="rerun")
     if costs.open:
         with costs:

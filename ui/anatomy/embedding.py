@@ -1,4 +1,4 @@
-"""What comes before and beside an embedding: how a word is cut into tokens, and what lies near a token."""
+"""Two views of an embedding: how a word is split into tokens, and the nearest neighbours of a token."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMES = {"encoder": "encoder's embedding", "decoder": "decoder's embedding", "o
 
 
 def draw(model: Translator, trace: Trace, chosen: ChosenPart) -> None:
-    """A word merge by merge, then the neighbours of the chosen token."""
+    """Draw a word merge by merge, then the neighbours of the chosen token."""
     checkpoint = model.checkpoint
     tokenizer = checkpoint.source_tokenizer if chosen.stack == "encoder" else checkpoint.target_tokenizer
     ids = tokens(trace, chosen.stack).ids
@@ -61,7 +61,7 @@ def _cut(tokenizer: Tokenizer, ids: Sequence[int], theme: Theme) -> None:
 
 
 def default_word(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
-    """The first word of the sentence that is several tokens, else its longest."""
+    """Return the first word of the sentence that is several tokens, else its longest."""
     words = [[ids[place] for place in group] for group in tokenizer.word_groups(ids)]
     words = [word for word in words if not tokenizer.special_ids & {*word}]
     several = [tokenizer.decode(word) for word in words if len(word) > 1]
@@ -69,7 +69,7 @@ def default_word(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
 
 
 def cut_html(cut: Cut, tokenizer: Tokenizer) -> str:
-    """A row a merge: its number, the pair, and what the word is then."""
+    """Return a table with a row per merge: its number, the pair, and the state of the word after it."""
     rows: list[tuple[str, tuple[str, ...], tuple[str, ...], str]] = [("as characters", (), cut.start, "")]
     rows += [(f"merge {step.rank + 1:,}", step.pair, step.pieces, step.joined) for step in cut.merges]
     cells = []
@@ -85,7 +85,7 @@ def cut_html(cut: Cut, tokenizer: Tokenizer) -> str:
 
 
 def _spelled(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[str]:
-    """Pieces as people see them."""
+    """Return pieces as people see them."""
     ids = [tokenizer.inner.token_to_id(piece) for piece in pieces]
     return [piece if id is None else tokenizer.label(id) for id, piece in zip(ids, pieces, strict=True)]
 
@@ -109,7 +109,7 @@ def _near(model: Translator, tokenizer: Tokenizer, chosen: ChosenPart, id: int, 
 
 
 def matrices_of(model: Translator, stack: str) -> list[list[str]]:
-    """The matrices that have the tokens of a stack as rows: its embedding, and the output where it writes the same."""
+    """Return the matrices with a row per token of a stack: its embedding, and the output where it writes the same."""
     same = model.checkpoint.source_tokenizer is model.checkpoint.target_tokenizer
     wanted = [stack, "output"] if stack == "decoder" or same else [stack]
     groups = [[name for name in group if name in wanted] for group in tied(model.model)]
@@ -121,7 +121,7 @@ def nearest(matrix: np.ndarray, id: int, tokenizer: Tokenizer) -> list[Near]:
 
 
 def said_of_matrices(groups: list[list[str]]) -> str:
-    """Which of the three matrices are one."""
+    """Say which of the three matrices are the same one."""
     names = [["the " + _NAMES[name] for name in group] for group in groups]
     shared = [group for group in names if len(group) > 1]
     if not shared:
@@ -137,7 +137,7 @@ def said_of_matrices(groups: list[list[str]]) -> str:
 
 
 def near_html(found: list[Near], tokenizer: Tokenizer) -> str:
-    """A bar a neighbour, with its cosine."""
+    """Return a bar per neighbour, with its cosine."""
     rows = [
         (tokenizer.label(near.id), bar(max(near.cosine, 0), "var(--theme-accent)"), minus(f"{near.cosine:.2f}"))
         for near in found

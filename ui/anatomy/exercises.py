@@ -1,4 +1,4 @@
-"""The exercises in which a reader writes the opened part: files to take away."""
+"""The exercises that ask the reader to write the open part, as files to download."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.anatomy.facts import is_t5
 
 
 def files(part: NetworkPart, config: ModelConfig) -> list[str]:
-    """The stubs of docs/exercises that are about a part, as this model has it."""
+    """Return the stubs of docs/exercises that are about a part, as this model has it."""
     layer = f"{stack_of(part.kind)}_layer.py"
     of = {
         "embedding": ["positions.py"] if config.positions == "sinusoidal" else [],
@@ -28,7 +28,7 @@ def files(part: NetworkPart, config: ModelConfig) -> list[str]:
 
 
 def offer(part: NetworkPart, config: ModelConfig) -> None:
-    """A menu with the stubs, and how what was written is checked."""
+    """Draw a menu with the stubs, and how an answer is checked."""
     offered = files(part, config)
     if not offered:
         return
@@ -54,5 +54,5 @@ def offer(part: NetworkPart, config: ModelConfig) -> None:
 
 
 def title(file: str) -> str:
-    """The first line of a stub: its number, and what it is about."""
+    """Return the first line of a stub: its number, and what it is about."""
     return stub(file).partition("\n")[0].strip('"')

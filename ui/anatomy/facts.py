@@ -1,4 +1,4 @@
-"""What to say about each part of a network: its name, its formula, its shapes and parameters."""
+"""Facts about each part of a network: its name, its formula, its shapes and parameters."""
 
 from __future__ import annotations
 
@@ -14,19 +14,25 @@ _ACTIVATIONS = {"relu": r"\max(0,\; %s)", "gelu": r"\text{GELU}(%s)", "silu": r"
 
 
 def is_t5(config: ModelConfig) -> bool:
-    """Whether norms divide by the root mean square, and positions are a bias on the scores, which are not scaled."""
+    """Return whether this is a T5-like model.
+
+    There norms divide by the root mean square, positions are a bias on the scores, and scores are not scaled.
+    """
     return isinstance(config, T5Config)
 
 
 def shape(sizes: Shape) -> str:
-    """(10, 256) as "10 × 256"; (10,) as "10 tokens"."""
+    """Format a shape: (10, 256) as "10 × 256"; (10,) as "10 tokens"."""
     if len(sizes) == 1:
         return plural(sizes[0], "token")
     return " × ".join(f"{size:,}" for size in sizes)
 
 
 def size(part: NetworkPart) -> str:
-    """The number of parameters, short enough for the map: "0.53 M", "512"; "shared" where most are another part's."""
+    """Format the number of parameters, short enough for the map: "0.53 M", "512".
+
+    It is "shared" where most are another part's.
+    """
     if part.shared > part.parameters:
         return "shared"
     return in_millions(part.parameters)
@@ -52,7 +58,7 @@ def _side(config: ModelConfig) -> str:
 
 
 def facts(part: NetworkPart, config: ModelConfig) -> str:
-    """Shapes and parameters in a sentence or two."""
+    """Return shapes and parameters in a sentence or two."""
     reads = shape(part.reads[0]) + (f" and the encoder's output, {shape(part.reads[1])}" if len(part.reads) > 1 else "")
     return f"reads {reads}, gives {shape(part.gives)}. {_parameters(part)}{_more(part, config)}"
 
@@ -87,7 +93,7 @@ def _more(part: NetworkPart, config: ModelConfig) -> str:
 
 
 def formula(part: NetworkPart, config: ModelConfig) -> str:
-    """The part in LaTeX."""
+    """Return the part in LaTeX."""
     stack = config.encoder if part.kind == "encoder" else config.decoder
     match part.name:
         case "attention":

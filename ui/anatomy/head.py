@@ -1,4 +1,4 @@
-"""One attention: a query token through one head in nine stages, or another look at it."""
+"""A query token through one head of an attention in nine stages, or another view of it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOOKS = {"word": "One word", "matrices": "Whole head", "heads": "All heads", "s
 
 
 def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
-    """The chosen head: one word in it, all of it, all heads beside it, or why its scores are divided."""
+    """Draw the chosen head: one word in it, the whole head, all heads, or why its scores are divided."""
     view: AnatomyView = st.session_state["view"]
     if not attention_at(translator(name).model, chosen.site).remaining:
         st.info(
@@ -48,7 +48,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
 
 
 def _one_word(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView) -> None:
-    """The chosen token through the head, each number beside the model's own, and the same numbers as tables."""
+    """Draw the chosen token through the head, with a check against the model's own numbers, and the same as tables."""
     config, passed = translator(name).model.config, stream_of(name, trace)
     steps = walk(passed, chosen.site, chosen.head, chosen.query)
     row = trace.pattern(chosen.part.kind)[chosen.site.layer, chosen.head, chosen.query]
@@ -69,14 +69,17 @@ def _one_word(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView) ->
         on_pick=lambda **picked: update(**{field: number + 1 for field, number in picked.items()}),
         on_shown=_shown,
     )
-    twin = st.expander("This head as a table", key="walk-twin", on_change="rerun")
-    if twin.open:
-        with twin:
+    expander = st.expander("This head as a table", key="walk-as-table", on_change="rerun")
+    if expander.open:
+        with expander:
             _tables(steps, trace, chosen, view)
 
 
 def _start(key: str, view: AnatomyView) -> dict[str, Any]:
-    """What the stages open with: the view's state until they are on the page, which from then on keeps its own."""
+    """Return what the stages open with.
+
+    This is the view's state until they are on the page, which from then on keeps its own.
+    """
     kept = f"{key}-start"
     if key not in st.session_state or kept not in st.session_state:
         st.session_state[kept] = {
@@ -95,7 +98,7 @@ def _shown(stage: int, key: int, unscaled: bool, unmasked: bool) -> None:
 
 
 def _tables(steps: Walk, trace: Trace, chosen: ChosenPart, view: AnatomyView) -> None:
-    """One table by key, and one with the vectors of the query."""
+    """Draw one table by key, and one with the vectors of the query."""
     shown = steps.variants[not view.unscaled, not view.unmasked]
     hidden = ~steps.visible & (not view.unmasked)
     numbers = st.column_config.NumberColumn(format="%.4f")
@@ -116,7 +119,7 @@ def _tables(steps: Walk, trace: Trace, chosen: ChosenPart, view: AnatomyView) ->
 
 
 def _adjusted(steps: Walk, shown: Variant) -> dict[str, list[float | None] | list[str]]:
-    """The column of stage 4, which some models do without, and in T5 that of the bias before it."""
+    """Return the column of stage 4, which some models lack, and in T5 that of the bias before it."""
     if steps.position_bias is not None:
         return {"Bias": steps.position_bias.tolist(), "Score + bias": shown.adjusted.tolist()}
     return {"Scaled": shown.adjusted.tolist()} if steps.divisor != 1 else {}

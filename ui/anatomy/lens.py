@@ -1,4 +1,4 @@
-"""The decoder read at every layer."""
+"""The logit lens: what the decoder would predict after each layer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.widgets.terms import explained
 
 @st.fragment
 def section(name: str, text: str, target: str | None) -> None:
-    """What the model would predict if it stopped after each layer, as a table of tokens over layers."""
+    """Draw what the model would predict if it stopped after each layer, as a table of tokens over layers."""
     view: AnatomyView = st.session_state["view"]
     trace = models.trace(name, text, target)
     model, predictions = translator(name), lens_of(name, trace)
@@ -31,9 +31,9 @@ def section(name: str, text: str, target: str | None) -> None:
         key=widget_key("lens"),
         on_pin=lambda cell: update(lens=cell),
     )
-    twin = st.expander("The most probable tokens as a table", key="lens-twin", on_change="rerun")
-    if twin.open:
-        with twin:
+    expander = st.expander("The most probable tokens as a table", key="lens-as-table", on_change="rerun")
+    if expander.open:
+        with expander:
             _table(predictions, lens_words(predictions, trace, model), number_duplicates(trace.reads.labels))
     write_address()
 
@@ -53,7 +53,7 @@ def _words(predictions: Lens, trace: Trace, config: ModelConfig) -> str:
             f"it began with: it repeats the token that is read at {repeats} of {count} positions."
         )
     return (
-        f"The decoder's residual stream after each layer, sent straight through {norm}. Colour is the probability of "
+        f"The decoder's residual stream after each layer, decoded with {norm}. Colour is the probability of "
         f"the token shown. {bottom}"
     )
 

@@ -14,7 +14,7 @@ from ui.widgets.table import Cell, Html, table_html
 
 NUMBERED = 10  # columns that have room for their numbers
 ROOMY = 6  # columns whose signed numbers have room for two decimals
-MOST = 32  # rows and columns that are drawn
+MAX_CELLS = 32  # rows or columns of a matrix
 MINUS_INFINITY = "−∞"
 
 
@@ -32,7 +32,7 @@ def matrix_html(
     chosen: int | None = None,
     digits: int = 2,
 ) -> str:
-    """`values` [Q, K] in colours from 0 to `limit`, or from -`limit` where they are signed.
+    """Return `values` [Q, K] in colours from 0 to `limit`, or from -`limit` where they are signed.
 
     `hidden` [Q, K] cells are hatched and say `hidden_text`; the row `chosen` is outlined. Labels are escaped.
     """
@@ -62,18 +62,18 @@ def matrix_html(
 
 
 def side_by_side(matrices: Sequence[str]) -> str:
-    """Several of them beside each other, below each other where there is no room."""
+    """Arrange several matrices side by side, or below each other where there is no room."""
     return f'<div class="matrices">{"".join(matrices)}</div>'
 
 
 def window(count: int, chosen: int | None) -> slice:
-    """The at most `MOST` rows or columns that are drawn, the chosen one among them."""
-    start = 0 if chosen is None else max(0, min(chosen - MOST // 2, count - MOST))
-    return slice(start, min(start + MOST, count))
+    """Return the at most `MAX_CELLS` rows or columns that are drawn, the chosen one among them."""
+    start = 0 if chosen is None else max(0, min(chosen - MAX_CELLS // 2, count - MAX_CELLS))
+    return slice(start, min(start + MAX_CELLS, count))
 
 
 def ink_on(colour: np.ndarray) -> str:
-    """Black or white, whichever has more contrast (WCAG 2.2's relative luminance)."""
+    """Return black or white, whichever has more contrast (WCAG 2.2's relative luminance)."""
     share = colour / 255
     linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
     luminance = float(linear @ (0.2126, 0.7152, 0.0722))

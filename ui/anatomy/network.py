@@ -1,4 +1,4 @@
-"""The map of the network, and below it the part that it opens."""
+"""The map of the network, and below it the part that is open."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from ui.widgets.terms import explained
 
 @st.fragment
 def section(name: str, text: str, target: str | None) -> None:
-    """A fragment, so that opening a part redraws the map and the part and nothing else. It stays with the page, and is
-    told which trace it shows: only the cache keeps traces."""
+    """Draw the map and the open part.
+
+    It stays with the page, and is told which trace it shows: only the cache keeps traces.
+    """
     view: AnatomyView = st.session_state["view"]
     model, trace = translator(name).model, models.trace(name, text, target)
     parts = network(model, len(trace.source), len(trace.reads))
@@ -29,7 +31,9 @@ def section(name: str, text: str, target: str | None) -> None:
         settle(head=chosen.head + 1)
     with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
         st.subheader("The network", anchor="network", width="content")
-        twin = st.popover("As a table", icon=":material/table:", type="tertiary", key="parts-twin", on_change="rerun")
+        popover = st.popover(
+            "As a table", icon=":material/table:", type="tertiary", key="parts-as-table", on_change="rerun"
+        )
     st.caption(
         explained(
             "The figure of the paper on its side: each line is a residual stream; each sublayer reads from it and adds "
@@ -43,8 +47,8 @@ def section(name: str, text: str, target: str | None) -> None:
         key="map",
         on_pick=lambda index, picked: _open(parts, chosen, index, picked),
     )
-    if twin.open:
-        with twin:
+    if popover.open:
+        with popover:
             _table(parts, [title(part, model.config) for part in parts])
     st.space("small")
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -67,7 +71,7 @@ def section(name: str, text: str, target: str | None) -> None:
 
 
 def _open(parts: list[NetworkPart], before: ChosenPart, index: int, picked: int | None) -> None:
-    """Opens another part; a key or a token that does not exist there is reset."""
+    """Open another part; a key or a token that does not exist there is reset."""
     if not 0 <= index < len(parts):
         return
     part = parts[index]

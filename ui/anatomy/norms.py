@@ -1,4 +1,4 @@
-"""Under a norm: batch norm on the same numbers, and what it does to a deep network where the norms stand."""
+"""Two views of a norm: batch norm on the same numbers, and pre-norm against post-norm in a deep network."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SMOOTHED = 10  # steps whose losses are drawn as their mean
 
 
 def offer(name: str, trace: Trace, chosen: ChosenPart) -> None:
-    """Two expanders, closed at first: each computes when it is opened."""
+    """Draw two expanders, closed at first: each computes when it is opened."""
     beside = st.expander("Why not batch norm?", key="batch-norm", on_change="rerun")
     if beside.open:
         with beside, plain_errors():
@@ -49,7 +49,7 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
         explained(
             "Layer norm looks along one token's numbers, batch norm at one number of all tokens in the batch. So what "
             "batch norm makes of a token depends on the sentences beside it, and a sentence alone would get other "
-            "numbers than in training; layer norm gives the same in any company.",
+            "numbers than in training; layer norm does not depend on the batch.",
             "layer norm",
         )
     )
@@ -76,7 +76,7 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
 
 
 def both(name: str, trace: Trace, chosen: ChosenPart, other: str) -> BothNorms:
-    """The chosen token under both norms, with another sentence in its batch."""
+    """Return the chosen token under both norms, with another sentence in its batch."""
     batch = [stream_of(name, trace), stream_of(name, models.trace(name, other, None))]
     block = {"ff-norm": FEED_FORWARD, "attention-norm": CROSS if chosen.part.kind == "cross" else SELF}
     layer = None if chosen.part.name == "norm" else chosen.part.layer
@@ -85,7 +85,7 @@ def both(name: str, trace: Trace, chosen: ChosenPart, other: str) -> BothNorms:
 
 @cache
 def measured() -> dict[str, Any]:
-    """What `python -m tools.gradient_norms` has measured."""
+    """Return the results of `python -m tools.gradient_norms`."""
     runs: dict[str, Any] = json.loads(MEASURED.read_text("utf-8"))
     return runs
 

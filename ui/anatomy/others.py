@@ -1,4 +1,4 @@
-"""One token through a part other than attention: embedding, norm, feed-forward network, output."""
+"""A token through a part other than attention: embedding, norm, feed-forward network, output."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Row = tuple[str, str, str, str]  # vector, name, note, and the group of vectors 
 
 
 def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
-    """What the part does to the chosen token, in vectors, and the same as a table."""
+    """Draw what the part does to the chosen token, in vectors, and the same as a table."""
     model = translator(name)
     config, of = model.model.config, tokens(trace, chosen.stack)
     taken = _taken(stream_of(name, trace), chosen)
@@ -41,9 +41,9 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         key=widget_key("part"),
         on_pick=lambda query: update(query=query + 1),
     )
-    twin = st.expander("This part as a table", key="part-twin", on_change="rerun")
-    if twin.open:
-        with twin:
+    expander = st.expander("This part as a table", key="part-as-table", on_change="rerun")
+    if expander.open:
+        with expander:
             vectors_table(taken.vectors, "part-table")
     if "norm" in chosen.part.name:
         norms.offer(name, trace, chosen)
@@ -168,7 +168,7 @@ def _length(values: np.ndarray) -> str:
 
 
 def vectors_table(vectors: dict[str, np.ndarray], key: str) -> None:
-    """Vectors side by side, a row a number; shorter ones end earlier."""
+    """Draw vectors side by side, a number per row; shorter ones end earlier."""
     longest = max(map(len, vectors.values()))
     columns: dict[str, list[Any]] = {"Number": list(range(1, longest + 1))}
     for name, values in vectors.items():

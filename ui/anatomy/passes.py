@@ -16,24 +16,24 @@ Ids = tuple[int, ...]
 
 
 def stream_of(name: str, trace: Trace) -> Stream:
-    """The residual stream of a trace's own source and target."""
+    """Return the residual stream of a trace's own source and target."""
     return _stream(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids))
 
 
 def lens_of(name: str, trace: Trace) -> Lens:
-    """The decoder of that pass, read at every layer."""
+    """Return what each layer of the decoder predicts in that pass."""
     return _lens(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids))
 
 
 def whole_head(name: str, traces: tuple[Trace, ...], site: Site, head: int, mask: Mask | None) -> tuple[Matrices, ...]:
-    """One head over the sentences of a padded batch, with a mask in the place of the model's own."""
+    """Return one head over the sentences of a padded batch, with another mask in place of the model's own."""
     sources = tuple(tuple(trace.source.ids) for trace in traces)
     reads = tuple(tuple(trace.reads.ids) for trace in traces)
     return _whole_head(name, version(name), sources, reads, site, head, mask)
 
 
 def heads_alone(name: str, trace: Trace, site: Site) -> SeveralHeads:
-    """What is left of the translation with one head of an attention."""
+    """Return the log-probability of the translation with only one head of an attention left."""
     return _heads_alone(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids), site)
 
 
@@ -57,7 +57,7 @@ def _heads_alone(name: str, version: tuple[int, ...], source: Ids, target: Ids, 
 
 @cached(20, "Drawing random queries and keys")
 def against_width(keys: int) -> list[tuple[ScoreSpread, ScoreSpread]]:
-    """The random half of the picture of the scaling; the same for every model."""
+    """Return the random half of the picture of the scaling; the same for every model."""
     return scaling.against_width(keys)
 
 

@@ -1,4 +1,4 @@
-"""What the views of the Anatomy page draw, as bytes for the browser. Layers, heads and tokens count from 0.
+"""Messages to the views of the Anatomy page, as bytes. Layers, heads and tokens count from 0.
 
 Letters: L layers, H heads, K keys, T target tokens that are read, D = d_head, M = d_model.
 """
@@ -28,7 +28,7 @@ MOST_LIKELY = 10
 
 
 def map_payload(parts: list[NetworkPart], config: ModelConfig, chosen: ChosenPart) -> bytes:
-    """The network for map.js."""
+    """Return the network for map.js."""
     source, target = (
         next(p for p in parts if p.name == "embedding" and p.kind == kind) for kind in ("encoder", "decoder")
     )
@@ -59,14 +59,14 @@ def map_payload(parts: list[NetworkPart], config: ModelConfig, chosen: ChosenPar
 
 
 def _pruned(part: NetworkPart, config: ModelConfig) -> list[int]:
-    """The heads that an attention lacks."""
+    """Return the heads that an attention lacks."""
     if part.name != "attention":
         return []
     return [head for layer, head in pruned_heads(config, part.kind) if layer == part.layer]
 
 
 def walk_payload(walk: Walk, trace: Trace, config: ModelConfig, agreement: WalkError, start: dict[str, Any]) -> bytes:
-    """One query through one head for walk.js."""
+    """Return one query through one head for walk.js."""
     kind = "cross" if walk.site.kind == "cross" else stack_of("encoder" if walk.site.stack == "encoder" else "decoder")
     variants = [walk.variants[switches] for switches in VARIANTS]
     heads, d_head = walk.own.heads.shape
@@ -127,7 +127,7 @@ def parts_payload(
     token: int,
     bars: Sequence[tuple[str, float, str]] = (),
 ) -> bytes:
-    """One token through another part for parts.js: `rows` are (vector, name, note, scale); `of` are the tokens."""
+    """Return a token through another part for parts.js: `rows` are (vector, name, note, scale), `of` the tokens."""
     header = {
         "tokens": number_duplicates(of),
         "token": token,
@@ -140,7 +140,7 @@ def parts_payload(
 
 
 def lens_payload(predictions: Lens, trace: Trace, model: Translator, start: tuple[int, ...]) -> bytes:
-    """The table of tokens over layers for lens.js; a start that is no cell of it is none."""
+    """Return the table of tokens over layers for lens.js; a start that is no cell of it counts as none."""
     rows, columns, _ = predictions.ids.shape
     inside = len(start) == 2 and start[0] < rows and start[1] < columns
     header = {
@@ -158,12 +158,12 @@ def lens_rows(rows: int) -> list[str]:
 
 
 def lens_words(predictions: Lens, trace: Trace, model: Translator) -> list[list[list[str]]]:
-    """The tokens of a lens as people would read them there: [L + 1][T][top]."""
+    """Return the tokens of a lens as people would read them there: [L + 1][T][top]."""
     return [[model.checkpoint.target_tokenizer.labels(ids) for ids in row] for row in predictions.ids.tolist()]
 
 
 def likely(taken: Taken, model: Translator) -> list[tuple[str, float, str]]:
-    """The likeliest tokens of an output, best first: label, probability, and its logit in words."""
+    """Return the most probable tokens of an output, best first: label, probability, and its logit in words."""
     logits, shares = taken.vectors["logits"], taken.vectors["probability"]
     label = model.checkpoint.target_tokenizer.label
     best = np.argsort(-shares)[:MOST_LIKELY].tolist()

@@ -59,9 +59,9 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         f"Lines: random vectors, {scores.shape[1]} keys for each query, drawn and measured here. Diamonds: this head "
         "over this sentence, all keys visible. 1 on the right is one key that gets everything."
     )
-    twin = st.expander("These numbers as a table", key="scaling-twin", on_change="rerun")
-    if twin.open:
-        with twin:
+    expander = st.expander("These numbers as a table", key="scaling-as-table", on_change="rerun")
+    if expander.open:
+        with expander:
             _table([*zip(map(str, WIDTHS), random, strict=True), (f"this head, {d_head}", own)])
 
 

@@ -1,4 +1,4 @@
-"""What the Anatomy page shows, as an address spells it."""
+"""The Anatomy page's view, as an address spells it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST_WORD = 40  # characters of a word that is cut merge by merge
 
 @dataclass(frozen=True)
 class AnatomyView(PageView):
-    """Everything that defines the Anatomy page; tokens and stages count from 1, rows of the lens from 0."""
+    """The state of the Anatomy page; tokens and stages count from 1, rows of the lens from 0."""
 
     PAGE: ClassVar[str | None] = "anatomy"
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"part", "second", "broken"}
@@ -52,7 +52,7 @@ class AnatomyView(PageView):
         return super().unchanged and not self.broken
 
     def to_keep(self) -> dict[str, str]:
-        """With the kind always, whose default is this page's own."""
+        """Return what other pages keep, always with the kind, whose default is this page's own."""
         return {**super().to_keep(), "kind": self.kind}
 
     @classmethod

@@ -1,5 +1,8 @@
-"""A whole head as three matrices: scores, masked scores, weights; with the masks apart, together, or as the model has
-them, over the sentence, over a padded batch of two, or over a tutorial's example."""
+"""A whole head as three matrices: scores, masked scores, weights.
+
+The masks are applied apart, together, or as in the model, over the sentence, a padded batch of two, or a tutorial's
+example.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from transformer import Trace, Translator
 from transformer.config import ModelConfig
 from transformer.tokenizers import number_duplicates
 from ui.anatomy.chosen import ChosenPart
-from ui.anatomy.matrix_table import MOST, ROOMY, matrix_html, side_by_side, window
+from ui.anatomy.matrix_table import MAX_CELLS, ROOMY, matrix_html, side_by_side, window
 from ui.anatomy.passes import whole_head
 from ui.anatomy.view import AnatomyView
 from ui.state import models
@@ -58,7 +61,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     view: AnatomyView = st.session_state["view"]
     st.caption(
         explained(
-            "Each row is a token that asks (query), each column a token that it may look at (key). The scores are what "
+            "Each row is a query token, each column a key token that it may look at. The scores are what "
             "the softmax would get without a mask; the mask replaces what is hidden by −∞; the softmax makes weights "
             "of each row, which sum to 1. A hidden key gets nothing, since e to the power of −∞ is 0.",
             "query",
@@ -74,11 +77,11 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         shown = _shown(name, trace, chosen, view, mask)
         if shown is not None:
             _pictures(shown)
-            _twin(shown)
+            _as_table(shown)
 
 
 def _mask_control(view: AnatomyView, chosen: ChosenPart, config: ModelConfig) -> Mask:
-    """The mask that is shown: the view's, where it has a meaning here, else the model's own."""
+    """Draw the choice of a mask; return the view's where it has a meaning for this attention, else the model's own."""
     example = view.matrices == "tutorial"
     options = MASKS if example else masks_at(chosen.site)
     own: Mask = "look-ahead" if example else own_mask(chosen.site, config)
@@ -89,7 +92,7 @@ def _mask_control(view: AnatomyView, chosen: ChosenPart, config: ModelConfig) ->
 
 
 def _shown(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView, mask: Mask) -> DrawnMatrices | None:
-    """The matrices, and above them the sentence that says what they are; None where a second sentence is missing."""
+    """Return the matrices, below a sentence that says what they are; None where a second sentence is missing."""
     if view.matrices == "tutorial":
         st.caption(_SOURCE)
         return DrawnMatrices(tutorial(mask), TUTORIAL_WORDS, TUTORIAL_WORDS, None, 4)
@@ -115,7 +118,7 @@ def _shown(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView, mask:
 
 
 def _second(view: AnatomyView, model: Translator, trace: Trace) -> str | None:
-    """The other sentence of the batch, chosen among the model's examples or typed; None without an example."""
+    """Return the other sentence of the batch, chosen among the model's examples or typed; None without an example."""
     offered = [example.text for example in examples(model.card) if example.text != trace.text]
     if view.second is not None and view.second not in offered:
         offered.insert(0, view.second)
@@ -132,19 +135,19 @@ def _second(view: AnatomyView, model: Translator, trace: Trace) -> str | None:
 
 
 def _unlike(text: str, offered: list[str], model: Translator) -> str | None:
-    """The first that has another number of tokens, since two that are as long have no padding to show."""
+    """Return the first trace with another number of tokens, since two of the same length have no padding to show."""
     count = model.checkpoint.source_tokenizer.encode
     return next((other for other in offered if len(count(other)) != len(count(text))), next(iter(offered), None))
 
 
 def _padded(traces: tuple[Trace, ...], chosen: ChosenPart) -> int:
-    """Which sentence of the batch has fewer keys, and so the padding; the second of two equal ones."""
+    """Return which sentence of the batch has fewer keys, and so the padding; the second of two equal ones."""
     keys = [len(_labels(trace, chosen)[1]) for trace in traces]
     return 0 if len(keys) == 1 or keys[0] < keys[1] else 1
 
 
 def _labels(trace: Trace, chosen: ChosenPart) -> tuple[list[str], list[str]]:
-    """The tokens that ask, and those that may be looked at."""
+    """Return the labels of the query tokens and of the key tokens."""
     asks = trace.source if chosen.stack == "encoder" else trace.reads
     looked = trace.reads if chosen.part.kind == "decoder" else trace.source
     return asks.labels, looked.labels
@@ -209,16 +212,15 @@ def _pictures(shown: DrawnMatrices) -> None:
             ]
         )
     )
-    cut = (
-        f" Of {queries} rows and {keys} columns, at most {MOST} of each are drawn." if max(queries, keys) > MOST else ""
-    )
+    too_many = max(queries, keys) > MAX_CELLS
+    cut = f" Of {queries} rows and {keys} columns, at most {MAX_CELLS} of each are drawn." if too_many else ""
     row = "" if chosen is None else f" The outlined row, {literal(rows[chosen])}, is the token that the page follows."
     st.caption(f"Hatched: hidden by the mask, which is not a low score. Blue below zero, orange above.{row}{cut}")
 
 
-def _twin(shown: DrawnMatrices) -> None:
-    twin = st.expander("These matrices as tables", key="matrices-twin", on_change="rerun")
-    if not twin.open:
+def _as_table(shown: DrawnMatrices) -> None:
+    expander = st.expander("These matrices as tables", key="matrices-as-table", on_change="rerun")
+    if not expander.open:
         return
     matrices = shown.matrices
     tables = {
@@ -226,7 +228,7 @@ def _twin(shown: DrawnMatrices) -> None:
         "Masked scores": np.where(matrices.visible, matrices.scores, -np.inf),
         "Weights": matrices.weights,
     }
-    with twin:
+    with expander:
         for title, values in tables.items():
             st.markdown(f"**{title}**")
             table: dict[str, Sequence[object]] = {"Query": list(shown.rows)}
@@ -235,6 +237,6 @@ def _twin(shown: DrawnMatrices) -> None:
 
 
 def _numbers(values: np.ndarray, digits: int) -> np.ndarray:
-    """As text, in which −∞ can be read too."""
+    """Format numbers as text, in which −∞ can be read too."""
     places = max(digits, 3)
     return np.array([["−∞" if np.isneginf(x) else minus(f"{x:.{places}f}") for x in row] for row in values])

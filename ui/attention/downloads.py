@@ -1,4 +1,4 @@
-"""What can be taken away: figures as PNG, SVG and PDF, a head as CSV, the trace as NPZ, the view as one HTML file."""
+"""Downloads: figures as PNG, SVG and PDF, a head as CSV, the trace as NPZ, the view as one HTML file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FIGURES = {"head": "This head", "kind": "Every head of {kind}", "all": "Every he
 
 
 def export(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
-    """The menu with every download; a file is made when it is asked for."""
+    """Draw the menu with every download; a file is made when its button is pressed."""
     menu = st.popover("Export", icon=":material/download:", key="export", on_change="rerun")
     if not menu.open:
         return
@@ -59,7 +59,7 @@ def export(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
 
 @dataclass(frozen=True)
 class Figure:
-    """What is drawn: `stem` names it in a file's name."""
+    """A picture to download; `stem` names its content in a file's name."""
 
     title: str
     stem: str
@@ -68,7 +68,7 @@ class Figure:
 
 
 def head_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure:
-    """The chosen head as it is shown."""
+    """Return the figure of the chosen head as it is shown."""
     place = large.place
     block = HeadBlock("", large.cells[None, None], place.rows, place.columns, place.masked, place.reads)
     what = "" if large.show == "raw" else f" {large.show}"
@@ -87,13 +87,13 @@ def head_title(view: AttentionView, large: Panel) -> str:
 
 
 def kind_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure:
-    """Every head of the kind that is shown."""
+    """Return the figure of every head of the kind that is shown."""
     block = _block(shown, view, view.kind)
     return Figure(f"{block.name}, every head", f"{view.kind} every head", (block,), _colours(view, [block]))
 
 
 def model_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure:
-    """Every head of all three kinds."""
+    """Return the figure of every head of all three kinds."""
     blocks = [_block(shown, view, kind) for kind in KINDS]
     return Figure("Every attention head", "every head", tuple(blocks), _colours(view, blocks))
 
@@ -105,12 +105,12 @@ def _block(shown: ShownTrace, view: AttentionView, kind: Kind) -> HeadBlock:
 
 
 def _colours(view: AttentionView, blocks: Sequence[HeadBlock]) -> Colours:
-    """One scale for all of them, which ends at 1, or at what a head that was scaled up reaches."""
+    """Return one scale for all heads, which ends at 1, or at the largest weight of a head that was scaled up."""
     return Colours(view.scale, limit=max(1.0, *(float(block.weights.max()) for block in blocks)))
 
 
 def facts(shown: ShownTrace, view: AttentionView, large: Panel | None) -> dict[str, str]:
-    """What every file says of itself: name to text. `large` is the head, where it is about one."""
+    """Return the facts that every file states: name to text. `large` is the head, where it is about one."""
     trace = shown.trace
     about = sentence_facts(shown.name, shown.model, trace.text, trace.translation)
     if shown.changes:
@@ -133,8 +133,10 @@ def svg(figure: Figure, about: Mapping[str, str], theme: str) -> str:
 
 
 def picture_csv(shown: ShownTrace, view: AttentionView, large: Panel) -> str:
-    """What it is about, a row each, then an empty row and the matrix: one row a query. A masked cell is empty, since
-    it is not 0."""
+    """Return the facts, one per row, then an empty row and the matrix: one row per query.
+
+    A masked cell is empty, since it is not 0.
+    """
     about = {"Attention": head_title(view, large), **facts(shown, view, large)}
     rows = (
         [label, *(None if gone else float(weight) for weight, gone in zip(row, masked, strict=True))]

@@ -1,4 +1,4 @@
-"""How far attention agrees, in this sentence, with the effect of removing a word; computed on request."""
+"""Agreement of attention, in this sentence, with the effect of removing a word; computed on request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headlight.analysis.atlas import Faithfulness, faithfulness, parts_of
 from headlight.formatting import signed
 from transformer.taps import chain
 from ui.attention.picture import ShownTrace
-from ui.attention.view import told
+from ui.attention.view import describe_changes
 from ui.state.models import own_taps
 from ui.state.queue import TURNS
 from ui.state.view import widget_key
@@ -22,7 +22,7 @@ from ui.widgets.terms import explained
 
 
 def faithful(shown: ShownTrace) -> None:
-    """A line with the numbers, or the button that has them computed, which takes about as long as translating."""
+    """Draw a line with the numbers, or the button that computes them, which takes about as long as translating."""
     held = st.session_state.get("faithful")
     if held is not None and held[0] == _key(shown):
         # Imported late: behind it are the grammars, for which the first page would wait a fifth of a second.
@@ -48,7 +48,7 @@ def _key(shown: ShownTrace) -> Hashable:
 
 
 def _measure(shown: ShownTrace) -> None:
-    """Keeps what was found in the session, for the sentence at hand."""
+    """Store the result in the session, for the sentence at hand."""
     source, target = shown.plain.source.ids, shown.plain.target.ids
     words = parts_of(shown.model.checkpoint.source_tokenizer, source)
     tap = chain(*own_taps(shown.model), *(change.tap() for change in shown.changes))
@@ -66,7 +66,7 @@ def _caption(agreement: Faithfulness | None, shown: ShownTrace) -> str:
     letters = all(len(word) == 1 and len(labels[word[0]]) == 1 for word in agreement.words)
     what = f"{len(agreement.words)} {'letters' if letters else 'words'}"
     low, high = np.nanmin(agreement.by_head), np.nanmax(agreement.by_head)
-    where = f", with {told(shown.changes)}" if shown.changes else ""
+    where = f", with {describe_changes(shown.changes)}" if shown.changes else ""
     return explained(
         f"Removing each of the {what} in turn{where}: the effect and the attention that the word gets have a rank "
         f"correlation of {signed(agreement.mean)} (mean of all cross-attention heads; {signed(low)} to {signed(high)} "
@@ -78,7 +78,7 @@ def _caption(agreement: Faithfulness | None, shown: ShownTrace) -> str:
 
 
 def over_corpus(facts: dict[str, Any] | None) -> str:
-    """The same over the corpus that came measured with the model; "" where none did."""
+    """Say how far attention agrees over the corpus that was measured with the model; "" where none was."""
     mean = facts["agreement"]["mean"][0][0] if facts else None
     if facts is None or mean is None:
         return ""

@@ -36,7 +36,7 @@ SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
 
 
 def _controls(shown: ShownTrace, view: AttentionView) -> None:
-    """The switches of the picture: which attention, what of it, and how it is coloured and labelled."""
+    """Draw the controls of the picture: which attention, what of it, and how it is coloured and labelled."""
     choose(
         view,
         "kind",
@@ -57,7 +57,7 @@ def _controls(shown: ShownTrace, view: AttentionView) -> None:
 
 
 def _chosen(view: AttentionView, large: Panel) -> str:
-    """What the controls are set to, in a line: "Cross, layer 2, head 3, whole words"; the usual settings go unsaid."""
+    """Describe the settings of the controls in a line: "Cross, layer 2, head 3, whole words"; defaults are left out."""
     scale = "" if view.scale == "fixed" else SCALES[view.scale].lower()
     tokens = ["whole words"] * view.words + ["special tokens hidden"] * view.hide
     return ", ".join(filter(None, [view.kind.capitalize(), large.title.lower(), large.note, scale, *tokens]))
@@ -70,11 +70,11 @@ def heads(
     actions: DeltaGenerator | None = None,
     numbers: DeltaGenerator | None = None,
 ) -> None:
-    """The overview, the chosen head and its lines, or beside it the same head in a second sentence.
+    """Draw the overview, the chosen head and its lines, or next to it the same head in a second sentence.
 
     The downloads go to `actions` and the table to `numbers`; without them `shown` stands in for a sentence that waits,
-    and there is nothing but the pictures. A fragment, so that choosing a head redraws these parts and nothing else;
-    and one for both, so that a head that is chosen meanwhile is chosen in the sentence that waited.
+    and there is nothing but the pictures. A fragment, so that choosing a head redraws these parts and nothing else; and
+    one for both, so that a head that is chosen meanwhile is chosen in the sentence that waited.
     """
     view: AttentionView = st.session_state["view"]
     if actions is None or numbers is None:
@@ -126,7 +126,7 @@ def heads(
 
 
 def _pictures(shown: ShownTrace, view: AttentionView) -> None:
-    """The three views alone, each where it will be."""
+    """Draw the three views alone, each where it will be."""
     bar = st.container()
     place, _ = shown.measured(view.kind, view.words, view.hide)
     large = panel(shown, view, place)
@@ -157,7 +157,7 @@ def _overview(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
 
 
 def every_head(shown: ShownTrace, words: bool, hide: bool, scale: str) -> Kinds:
-    """The patterns of all kinds for the overview, made once for what is shown."""
+    """Return the patterns of all kinds for the overview, computed once for what is shown."""
     how = words, hide, scale
     if how not in shown.packed:
         kinds = {kind: _every_head(shown, *shown.measured(kind, words, hide)) for kind in KINDS}
@@ -182,7 +182,7 @@ def _every_head(shown: ShownTrace, place: Layout, values: HeadValues) -> EveryHe
 
 
 def _measures(values: HeadValues) -> list[Measure]:
-    """The measures that the page shows, of those that there are `values` of."""
+    """Return the measures that the page shows, of those that there are `values` of."""
     return [MEASURES[name] for name in values if MEASURES[name].on_attention]
 
 
@@ -209,7 +209,7 @@ def _lines(shown: ShownTrace, view: AttentionView, place: Layout, large: Panel) 
 
 
 def _table(shown: ShownTrace, view: AttentionView, large: Panel, place: Layout, values: HeadValues) -> None:
-    """Every head in numbers; a row opens it."""
+    """Draw every head in numbers; a click on a row opens the head."""
     n_layers, n_heads = values["entropy"].shape
     st.subheader("Heads in numbers", anchor="heads-in-numbers")
     st.caption("Sort by a column to find a head; select its row to open it above.")
@@ -254,7 +254,7 @@ def _table(shown: ShownTrace, view: AttentionView, large: Panel, place: Layout, 
 
 
 def over_corpus(name: str) -> str:
-    """How far the attention of a model agrees with leaving words out, where that came measured with it; else ""."""
+    """Say how far a model's attention agrees with leaving words out over a corpus, if that was measured."""
     if (facts := why_measured(name)) is None:
         return ""
     measures, best = facts["measures"], facts["best"]

@@ -1,4 +1,4 @@
-"""The chosen head, large: its picture, what to say of it, and its numbers as a table."""
+"""The chosen head, large: its picture, its notes, and its numbers as a table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def large_head(
     first: bool = True,
     beside: Panel | None = None,
 ) -> None:
-    """The chosen head with its notes. `first` is the one that is picked in the overview and whose tokens are held.
+    """Draw the chosen head with its notes. `first` is the one that is picked in the overview and whose tokens are held.
 
     `title` is another than which head it is. `beside` is drawn next to it, with cells of the same size.
     """
@@ -60,42 +60,42 @@ def large_head(
         share = percent(large.hidden)
         left = "" if large.off else f" {share} of the weight of the rows that are left is on hidden columns."
         st.caption(explained(f"The rows and columns of special tokens are hidden.{left}", "special token"))
-    twin = st.expander("As a table", key=f"{key}-twin", on_change="rerun")
-    if twin.open:
-        with twin:
-            _twin(large, key)
+    expander = st.expander("As a table", key=f"{key}-as-table", on_change="rerun")
+    if expander.open:
+        with expander:
+            _as_table(large, key)
 
 
 def labels_of(large: Panel) -> Labels:
-    """The labels around a picture."""
+    """Return the labels around a picture."""
     return {"rows": large.place.rows, "columns": large.place.columns, "rows_read": large.place.reads}
 
 
 def _foreseen(large: Panel, view: AttentionView) -> Shows | None:
-    """What the overview's thumbnails are a picture of too: weights as they are, on the same scale."""
+    """Return whether the overview's thumbnails show the same picture: weights as they are, on the same scale."""
     if large.show != "raw" or large.limit > 1:
         return None
     return {"kind": view.kind, "place": (large.layer, large.head)}
 
 
 def held(view: AttentionView) -> Held:
-    """The row and the column, from 0, that the view holds."""
+    """Return the row and the column, from 0, that the view holds."""
     row, column = (None if at is None else at - 1 for at in (view.row, view.column))
     return None if row is column is None else (row, column)
 
 
 def hold(held: Held) -> None:
-    """The callback of a view in which a token was held, or released."""
+    """Return the callback of a view in which a token was held, or released."""
     row, column = (None if at is None else at + 1 for at in held or (None, None))
     update(row=row, column=column)
 
 
-def _twin(large: Panel, key: str) -> None:
-    """The picture's numbers; a masked cell is empty."""
+def _as_table(large: Panel, key: str) -> None:
+    """Draw the picture's numbers; a masked cell is empty."""
     place = large.place
     table: dict[str, list[Any]] = {"query": list(place.rows)}
     for k, label in enumerate(place.columns):
         gone = place.masked[:, k].tolist()
         table[label] = [None if off else cell for cell, off in zip(large.cells[:, k].tolist(), gone, strict=True)]
     numbers = {label: st.column_config.NumberColumn(format="%.3f") for label in place.columns}
-    st.dataframe(table, hide_index=True, column_config=numbers, key=f"{key}-twin-table")
+    st.dataframe(table, hide_index=True, column_config=numbers, key=f"{key}-table")

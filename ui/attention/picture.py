@@ -1,4 +1,4 @@
-"""From a trace and a view to what is drawn: which cells, under which labels, and what was done to the numbers.
+"""The picture for a trace and a view: which cells, under which labels, and how the numbers were transformed.
 
 L layers, H heads, Q queries (rows), K keys (columns).
 """
@@ -46,7 +46,7 @@ SHOW_HELP = {
 
 @dataclass(frozen=True)
 class ShownTrace:
-    """What the Attention page draws: one sentence, and where heads are changed, without and with the changes."""
+    """The traces of one sentence: where heads are changed, without and with the changes."""
 
     name: str  # of the model
     version: tuple[int, ...]  # of its files
@@ -61,21 +61,27 @@ class ShownTrace:
 
     @cached_property
     def checks(self) -> list[Check]:
-        """Those of the trace, made where they are shown: the model reads both sentences twice more for them."""
+        """Return the checks of the trace.
+
+        They are computed where they are shown, since the model reads both sentences twice more for them.
+        """
         return models.checks(self.name, self.trace.text, self.target, _taps(self.changes), self.version)
 
     def pruned(self, kind: Kind) -> set[tuple[int, int]]:
-        """(layer, head) from 0 of the heads of a kind that the model lacks."""
+        """Return (layer, head) from 0 of the heads of a kind that the model lacks."""
         return pruned_heads(self.model.model.config, kind)
 
     def without_weights(self, kind: Kind, layer: int, head: int) -> str:
-        """Why a head has no weights, in a word; "" where it has."""
+        """Return why a head has no weights, in a word; "" where it has."""
         if (layer, head) in self.pruned(kind):
             return "pruned"
         return "" if self.trace.pattern(kind)[layer, head].any() else "off"
 
     def measured(self, kind: Kind, words: bool, hide: bool) -> tuple[Layout, HeadValues]:
-        """Where the tokens of a kind stand, and the numbers of its heads: made once for all the heads to choose."""
+        """Return the layout of a kind's tokens, and the measures of its heads.
+
+        They are computed once for all the heads to choose.
+        """
         how = kind, words, hide
         if how not in self.places:
             place = layout(self.trace, kind, words, hide)
@@ -84,7 +90,7 @@ class ShownTrace:
 
 
 def shown(name: str, text: str, view: AttentionView) -> ShownTrace:
-    """The traces of a sentence in the model of that name, with and without the heads that are changed."""
+    """Return the traces of a sentence in the model of that name, with and without the heads that are changed."""
     model, version = models.translator(name), models.version(name)
     changes = tuple(change for change in view.changes if change.exists_in(model.model.config))
     taps = _taps(changes)
@@ -104,7 +110,7 @@ def _taps(changes: tuple[HeadChange, ...]) -> tuple[Intervention, ...]:
 
 
 def combined(trace: Trace, kind: str, show: str) -> np.ndarray:
-    """The layers of a kind as one picture each, [L, tokens, tokens], by "mean", "max" or "rollout"."""
+    """Return the layers of a kind as one picture each, [L, tokens, tokens], by "mean", "max" or "rollout"."""
     patterns = trace.pattern(kind)
     if show == "mean":
         return mean_heads(patterns)
@@ -118,7 +124,7 @@ def combined(trace: Trace, kind: str, show: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Panel:
-    """The chosen head as it is drawn."""
+    """The picture of the chosen head."""
 
     place: Layout
     layer: int  # from 0
@@ -137,7 +143,7 @@ class Panel:
 
     @property
     def note(self) -> str:
-        """What to say beside the title: what is shown of the head, where it is not its weights; "" where it is."""
+        """Return the note next to the title: what is shown of the head, where it is not its weights; "" where it is."""
         return ", ".join([SHOWS[self.show].lower()] * (self.show != "raw") + [self.off] * bool(self.off))
 
     @property
@@ -146,7 +152,7 @@ class Panel:
 
 
 def chosen_head(shown: ShownTrace, view: AttentionView) -> tuple[int, int]:
-    """(layer, head) from 0: the view's where this model has it, else the sharpest."""
+    """Return (layer, head) from 0: the view's where this model has it, else the head with the narrowest attention."""
     n_layers, n_heads = shown.trace.pattern(view.kind).shape[:2]
     layer = view.layer if view.layer and view.layer <= n_layers else None
     head = view.head if view.head and view.head <= n_heads else None
@@ -158,7 +164,7 @@ def chosen_head(shown: ShownTrace, view: AttentionView) -> tuple[int, int]:
 
 
 def panel(shown: ShownTrace, view: AttentionView, place: Layout) -> Panel:
-    """The chosen head, or the heads of its layer together, as the view wants it."""
+    """Return the picture of the chosen head, or of the heads of its layer together, as the view says."""
     layer, head = chosen_head(shown, view)
     weights, name, limit = shown.trace.pattern(view.kind)[layer, head], "weight", 1.0
     show = view.show

@@ -1,4 +1,4 @@
-"""What removing one head costs the translation, of every head, from the state that is shown."""
+"""The cost of removing each head, one at a time, from the state that is shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headlight.charts.colours import LESS, MORE
 from headlight.formatting import signed
 from transformer.taps import Intervention
 from ui.attention.picture import ShownTrace
-from ui.attention.view import told
+from ui.attention.view import describe_changes
 from ui.state import models
 from ui.state.cache import cached
 from ui.state.view import widget_key
@@ -23,7 +23,7 @@ FULL = 1.0  # nats of a full bar where no head costs more: a bar says how much i
 
 
 def ranking(shown: ShownTrace) -> None:
-    """The cost of each head, on request; from then on it follows the heads that are changed."""
+    """Draw the cost of each head, on request; from then on it follows the heads that are changed."""
     asked = shown.name, models.version(shown.name), tuple(shown.plain.source.ids), tuple(shown.plain.target.ids)
     if st.button("How important is each head?", icon=":material/sort:", key=widget_key("rank"),
                  help="Switches off every head of the model, one at a time, and ranks them by how much less likely "
@@ -53,8 +53,8 @@ def ranking(shown: ShownTrace) -> None:
 
 
 def baseline(shown: ShownTrace) -> str:
-    """What each head is switched off in addition to."""
-    return f"with {told(shown.changes)}" if shown.changes else "with all other heads on"
+    """Describe which heads are off in addition to each head that is tried."""
+    return f"with {describe_changes(shown.changes)}" if shown.changes else "with all other heads on"
 
 
 @cached(40, "Switching off one head at a time")
@@ -75,14 +75,14 @@ def name(effect: HeadEffect) -> str:
 
 
 def places(values: list[float]) -> int:
-    """The decimals at which values that differ read differently, as far as they are more than rounding."""
+    """Return the decimals at which values that differ read differently, as far as they are more than rounding."""
     ordered = sorted(values)
     apart = [b - a for a, b in zip(ordered, ordered[1:], strict=False) if b - a > 1e-5]
     return min(5, max(2, -math.floor(math.log10(min(apart))))) if apart else 2
 
 
 def full_bar(effects: list[HeadEffect]) -> float:
-    """The nats that a full bar stands for."""
+    """Return the nats that a full bar stands for."""
     return max(FULL, *(abs(effect.delta) for effect in effects))
 
 

@@ -1,4 +1,4 @@
-"""What is known of the heads from a corpus: the roles of the chosen head, and the way to the head of each role."""
+"""Roles of heads over a corpus: those of the chosen head, and the way to the head of each role."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def corpus_roles(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
-    """The roles of the chosen head, as the Heads page gives them, and a button for the clearest head of each role."""
+    """Draw the roles of the chosen head, as on the Heads page, and a button for the clearest head of each role."""
     # Imported late: behind it are the measures over a corpus, for which the first page would wait.
     from ui.state.atlases import EXAMPLES, known_roles
 

@@ -1,4 +1,4 @@
-"""A second sentence, read by the same head: its box, and the two pictures beside each other."""
+"""A second sentence, read by the same head: its box, and the two pictures side by side."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ LARGEST = 6  # differences that are listed
 def second_sentence(
     name: str, model: Translator, text: str, view: AttentionView, below: DeltaGenerator, place: DeltaGenerator
 ) -> ShownTrace | None:
-    """In `place` the box of the second sentence and what the model makes of it, or `below` the first the button that
-    opens it."""
+    """Draw the box of a second sentence and its translation in `place`.
+
+    Before it is opened there is a button in `below` instead.
+    """
     if view.second is None:
         below.button(
             "Compare with a second sentence",
@@ -67,14 +69,14 @@ def _close() -> None:
 
 
 def closest(text: str, others: Iterable[str]) -> str:
-    """The one of the others that shares most words with the text; the text itself where there is none."""
+    """Return the sentence of the others that shares most words with the text; the text itself where there is none."""
     words = text.split()
     different = [other for other in others if other != text]
     return max(different, key=lambda other: SequenceMatcher(None, words, other.split()).ratio(), default=text)
 
 
 def compare(shown: ShownTrace, second: ShownTrace, view: AttentionView, large: Panel) -> None:
-    """The chosen head in both sentences, side by side or as a difference, and where it differs most."""
+    """Draw the chosen head in both sentences, side by side or as a difference, and where it differs most."""
     both = side_by_side(second, view, large)
     sides = [LabelledPattern(one.cells, one.place.rows, one.place.columns, one.place.masked) for one in both]
     found = compared(*sides)
@@ -100,7 +102,7 @@ def compare(shown: ShownTrace, second: ShownTrace, view: AttentionView, large: P
 
 
 def side_by_side(second: ShownTrace, view: AttentionView, large: Panel) -> tuple[Panel, Panel]:
-    """The head of the first sentence and the same one of the second, on one scale."""
+    """Draw the head of the first sentence and of the second on one scale."""
     same = replace(view, layer=large.layer + 1, head=large.head + 1)
     other = panel(second, same, second.measured(view.kind, view.words, view.hide)[0])
     limit = max(large.limit, other.limit)
@@ -131,7 +133,7 @@ def _difference(found: PatternPair, large: Panel) -> None:
 
 
 def _largest(found: PatternPair, name: str) -> None:
-    """Where the two sentences differ most, in a sentence and as a table."""
+    """Say where the two sentences differ most, in a sentence and as a table."""
     changes = found.largest(LARGEST)
     if not changes or not changes[0].difference:
         return
@@ -149,7 +151,7 @@ def _largest(found: PatternPair, name: str) -> None:
 
 
 def checks(shown: ShownTrace) -> None:
-    """Which checks of a trace hold, and what each says."""
+    """Draw which checks of a trace hold, and what each says."""
     with plain_errors():  # they are made here, within a fragment, whose errors Streamlit would show as they are
         hold = sum(check.holds for check in shown.checks)
         icon = ":material/check_circle:" if hold == len(shown.checks) else ":material/error:"

@@ -1,4 +1,4 @@
-"""Switching heads off, and what that does to the translation."""
+"""Head switches, and their effect on the translation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FALL = "In nats, the unit of a natural logarithm."
 
 
 def switches(shown: ShownTrace) -> None:
-    """The section: which heads are changed, what became of the translation, and which heads matter most."""
+    """Draw the section: which heads are changed, the new translation, and which heads matter most."""
     view: AttentionView = st.session_state["view"]
     st.subheader("Switch heads off", anchor="switch-heads-off")
     st.caption("The model translates again with the heads you choose changed.")
@@ -36,7 +36,7 @@ def switches(shown: ShownTrace) -> None:
 
 
 def changed(shown: ShownTrace) -> str:
-    """How many heads are changed, as a note after the translation."""
+    """Return how many heads are changed, as a note after the translation."""
     count = len(shown.changes)
     return f", with {plural(count, 'head')} changed" if count else ""
 
@@ -74,7 +74,7 @@ def _action(view: AttentionView) -> tuple[str, float]:
 
 
 def _redo(key: str, slider: str | None) -> None:
-    """The heads that are changed already take the new action."""
+    """Apply the new action to the heads that are changed already."""
     view: AttentionView = st.session_state["view"]
     action = st.session_state[key]
     factor = st.session_state[slider] if slider else 0.5
@@ -82,7 +82,7 @@ def _redo(key: str, slider: str | None) -> None:
 
 
 def _grid(shown: ShownTrace, view: AttentionView, action: str, factor: float) -> None:
-    """A row of head numbers for each layer of a kind; those that are changed are lit."""
+    """Draw a row of head numbers for each layer of a kind; those that are changed are lit."""
     names = [kind.capitalize() for kind in KINDS]
     tabs = st.tabs(names, default=view.kind.capitalize(), on_change="rerun", key=widget_key("off-kinds"))
     for kind, tab in zip(KINDS, tabs, strict=True):
@@ -153,7 +153,7 @@ def _set(kind: str, heads: dict[int, list[int]], action: str, factor: float) -> 
 
 
 def _put(kind: str, heads: dict[int, list[int]], action: str, factor: float) -> None:
-    """These heads of these layers are changed, and no others of these layers."""
+    """Change these heads of these layers, and no others of these layers."""
     view: AttentionView = st.session_state["view"]
     kept = [c for c in view.changes if not (c.kind == kind and c.layer in heads)]
     new = [HeadChange(kind, layer, head, action, factor) for layer, of in heads.items() for head in sorted(of)]
@@ -167,7 +167,7 @@ def _clear() -> None:
 
 
 def _effect(shown: ShownTrace, view: AttentionView) -> None:
-    """What the changes did: to the text, and to the log-probability of what was written without them."""
+    """Describe what the changes did: to the text, and to the log-probability of what was written without them."""
     assert shown.forced is not None
     side = shown.model.card.get("target", "Translation")
     if view.target is None:

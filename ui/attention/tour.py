@@ -37,7 +37,7 @@ _TOUR = st.components.v2.component(
 
 
 def stops(view: AttentionView) -> list[dict[str, object]]:
-    """Where the tour stops: CSS selectors, of which the first that is on the screen is pointed at, and what is said."""
+    """Return the stops of the tour: CSS selectors, of which the first on the screen is pointed at, and the text."""
     colours = " The stronger a cell's colour, the more it looks there." if view.show == "raw" else ""
     return [
         _stop(
@@ -73,7 +73,7 @@ def _stop(text: str, *anchors: str) -> dict[str, object]:
 
 
 def tour(view: AttentionView) -> None:
-    """Draws the button, and shows around whoever opens the app for the first time.
+    """Draw the button, and start the tour for whoever opens the app for the first time.
 
     A link to something particular, a page within another and a teacher whose class is watching are not interrupted.
     """

@@ -1,4 +1,4 @@
-"""What the Attention page shows, as an address spells it."""
+"""The Attention page's view, as an address spells it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross
 
 @dataclass(frozen=True)
 class HeadChange:
-    """A head that is changed, as an address spells it: cross.2.3 is off, ...u uniform, ...x0.5 scaled."""
+    """A change of a head, as an address spells it: cross.2.3 is off, ...u uniform, ...x0.5 scaled."""
 
     kind: str
     layer: int  # from 1
@@ -42,14 +42,14 @@ class HeadChange:
         return Scale(site, self.head - 1, self.factor)
 
     def exists_in(self, config: ModelConfig) -> bool:
-        """Whether a model has this head; an address may have been written for another."""
+        """Return whether a model has this head; an address may have been written for another."""
         stack, kind = _SITES[self.kind]
         layers = (config.encoder if stack == "encoder" else config.decoder).n_layers
         return 1 <= self.layer <= layers and self.head - 1 in config.kept_heads(stack, self.layer - 1, kind)
 
     @property
     def off(self) -> bool:
-        """Whether nothing is left of the head."""
+        """Whether the head's output is zero."""
         return is_ablation(self.tap())
 
     def __str__(self) -> str:
@@ -67,8 +67,8 @@ class HeadChange:
         return cls(kind, int(layer), int(head), action, times) if times <= LARGEST_FACTOR else None
 
 
-def told(changes: Sequence[HeadChange]) -> str:
-    """The changes as people say them: "cross 3.3 and cross 2.4 off, encoder 1.1 uniform"; many heads are counted."""
+def describe_changes(changes: Sequence[HeadChange]) -> str:
+    """Describe the changes as text: "cross 3.3 and cross 2.4 off, encoder 1.1 uniform"; many heads are counted."""
     ways: dict[str, list[str]] = {}
     for change in changes:
         factor = f"× {change.factor:g}"
@@ -85,7 +85,7 @@ def _joined(heads: list[str]) -> str:
 
 @dataclass(frozen=True)
 class AttentionView(PageView):
-    """Everything that defines the Attention page."""
+    """The state of the Attention page."""
 
     PAGE: ClassVar[str | None] = "attention"
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"lines", "changes", "second", "broken"}

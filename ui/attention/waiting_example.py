@@ -1,4 +1,4 @@
-"""Shows one of the model's examples while a visitor's sentence waits in the queue."""
+"""Example in place of a visitor's sentence that waits in the queue."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.widgets.text import literal
 
 
 def prepare_example(name: str) -> None:
-    """Has the model read its first example, unless it has since it was opened."""
+    """Trace the model's first example, unless that was done since it was opened."""
     if examples(translator(name).card):
         with suppress(ValueError):  # a card may name what the model cannot read; that is told to who asks for it
             _example(name, version(name))
@@ -37,7 +37,7 @@ def _example(name: str, version: tuple[int, ...]) -> ShownTrace:
 def example_while_waiting(
     name: str, view: AttentionView, place: DeltaGenerator, middle: DeltaGenerator
 ) -> Iterator[None]:
-    """Draws the example in place of the translation and of the heads where the code within waits in the queue.
+    """Draw the example in place of the translation and of the heads where the code within waits in the queue.
 
     Afterwards the page runs again: what was focused or chosen meanwhile stays, since it has the same keys.
     """

@@ -1,1 +1,1 @@
-"""The Checkpoints page: what is here, what is in it, a model from elsewhere, a comparison of two models."""
+"""The Checkpoints page: the list of models, the contents of one, imports, and a comparison of two models."""

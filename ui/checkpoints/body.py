@@ -1,4 +1,4 @@
-"""Which of its three parts the page shows: the list with one model, two models, or the import."""
+"""The page's body, one of three: the list with one model, two models, or the import."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.widgets.text import literal
 
 
 def back_button(view: CheckpointsView) -> None:
-    """The way back to the shelf."""
+    """Draw the way back to the shelf."""
     if view.bring or view.beside:
         st.button("Back to the models", icon=":material/arrow_back:", key="back", on_click=back)
 
@@ -39,7 +39,7 @@ def body(view: CheckpointsView) -> None:
 
 
 def _chosen(entries: list[ListedModel], view: CheckpointsView) -> ListedModel | None:
-    """The model of the view, else the first."""
+    """Return the model of the view, else the first."""
     named = {entry.name: entry for entry in entries}
     return named.get(
         view.model or "", next((entry for entry in entries if not entry.broken), next(iter(entries), None))

@@ -1,4 +1,4 @@
-"""Two models, one sentence: one chosen head of each, what each writes, and how their configurations differ."""
+"""Comparison of two models on one sentence: a head of each, their translations, and how their configurations differ."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def section(entries: list[ListedModel], view: CheckpointsView) -> None:
 def _sentence(
     chosen: tuple[str, str], both: tuple[Translator, Translator], view: CheckpointsView, beside: DeltaGenerator
 ) -> None:
-    """What both make of a sentence: their heads here, their translations `beside` the configurations."""
+    """Draw the results of both for a sentence: their heads here, their translations `beside` the configurations."""
     left, right = st.columns(2, gap="large", vertical_alignment="bottom")
     with left:
         text = source_input(both[0], view)
@@ -73,7 +73,7 @@ def _sentence(
 
 
 def _trace(name: str, text: str, target: str | None = None) -> Trace:
-    """Raises ValueError, naming the model, where it cannot read the text or the translation."""
+    """Trace the sentence. Raises ValueError, naming the model, where it cannot read the text or the translation."""
     try:
         return models.trace(name, text, target)
     except ValueError as error:
@@ -81,7 +81,7 @@ def _trace(name: str, text: str, target: str | None = None) -> Trace:
 
 
 def _models(names: list[str], view: CheckpointsView) -> tuple[str, str] | None:
-    """The two models, chosen at the top; None where there are no two."""
+    """Draw the choice of the two models; return None where there are no two."""
     if len(names) < 2:
         st.info("A comparison needs two models: import or train another.", icon=":material/info:")
         return None
@@ -103,7 +103,7 @@ def _swap(first: str, second: str, view: CheckpointsView) -> None:
 
 
 def _target(model: Translator, name: str, text: str, view: CheckpointsView) -> None:
-    """Whose translation the rows are: each model's own, or one for both."""
+    """Return whose translation the rows are: each model's own, or one for both."""
     key = widget_key("same-target")
     st.session_state.setdefault(key, view.target is not None)
     st.toggle(
@@ -136,7 +136,7 @@ Head = tuple[int, int]  # layer and head, from 0
 
 
 def _heads(traces: tuple[Trace, Trace], view: CheckpointsView) -> tuple[Head, Head]:
-    """The chosen head of each, with the controls that choose it; where none is chosen, its sharpest."""
+    """Draw the chosen head of each, with the controls that choose it; where none is chosen, its sharpest."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         choose(view, "kind", "Attention", KINDS)
         heads = [_head(n, traces[n], view) for n in range(2)]
@@ -146,7 +146,7 @@ def _heads(traces: tuple[Trace, Trace], view: CheckpointsView) -> tuple[Head, He
 
 
 def _head(n: int, trace: Trace, view: CheckpointsView) -> Head:
-    """The chosen head of the first model or the second, and its two boxes."""
+    """Draw the chosen head of the first model or the second, and its two boxes."""
     fields = (("layer", "head"), ("beside_layer", "beside_head"))[n]
     counts = trace.pattern(view.kind).shape[:2]
     own = sharpest(trace, view.kind)
@@ -192,10 +192,10 @@ def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head
         figure = charts.difference(pair.difference, pair.rows, pair.columns, limit=limit, **_look(pair.masked))
         plot(_compact(figure), key="map-difference")
     st.caption(_caption(pair))
-    twin = st.expander("The difference as a table", key="difference-twin", on_change="rerun")
-    if twin.open:
-        with twin:
-            _twin(pair)
+    expander = st.expander("The difference as a table", key="difference-as-table", on_change="rerun")
+    if expander.open:
+        with expander:
+            _as_table(pair)
 
 
 def _look(masked: Any) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def _look(masked: Any) -> dict[str, Any]:
 
 
 def _compact(figure: go.Figure) -> go.Figure:
-    """With the colour bar below the grid, so that three of them stand side by side."""
+    """Move the colour bar below the grid, so that three of them fit side by side."""
     margin = figure.layout.margin
     high = figure.layout.height - margin.t - margin.b
     bar = {"orientation": "h", "x": 0, "xanchor": "left", "y": -10 / high, "yanchor": "top", "len": 120}
@@ -224,7 +224,7 @@ def _title(name: str, head: Head, trace: Trace, kind: str) -> None:
 def _apart(
     names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head, Head], view: CheckpointsView, why: str
 ) -> None:
-    """Both heads on their own words, without a difference."""
+    """Draw both heads on their own words, without a difference."""
     remedy = (
         " Switch on “The same translation in both” to line them up." if "rows" in why and view.target is None else ""
     )
@@ -255,8 +255,8 @@ def _caption(pair: AlignedHeads) -> str:
     return f"{difference} {how}"
 
 
-def _twin(pair: AlignedHeads) -> None:
-    """The picture's numbers; a masked cell is empty."""
+def _as_table(pair: AlignedHeads) -> None:
+    """Draw the picture's numbers; a masked cell is empty."""
     table: dict[str, list[Any]] = {"query": list(pair.rows)}
     for k, label in enumerate(pair.columns):
         gone = pair.masked[:, k].tolist()

@@ -1,4 +1,4 @@
-"""A configuration in words."""
+"""Configurations in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TIED = {"none": "not tied", "output": "target and output tied", "all": "source,
 
 
 def configuration(config: ModelConfig) -> list[tuple[str, str]]:
-    """What defines a network, as pairs of name and words; the same names for every model."""
+    """Return what defines a network, as pairs of name and words; the same names for every model."""
     encoder, decoder = config.encoder, config.decoder
     widths = both(config.d_head(encoder), config.d_head(decoder))
     vocabularies = both(config.source_vocab_size, config.target_vocab_size)
@@ -93,7 +93,7 @@ def _embeddings(config: ModelConfig) -> str:
 
 
 def _around(config: ModelConfig) -> str:
-    """The special ids before and after the tokens of a source and of a target."""
+    """Return the special ids before and after the tokens of a source and of a target."""
     ends = (config.eos_id,) if config.source_end is None else config.source_end
     source = [*map(str, config.source_start), "…", *map(str, ends)]
     target = [str(config.sos_id), *map(str, config.target_start), "…", str(config.eos_id)]

@@ -1,4 +1,4 @@
-"""What a file to import contains, and the questions that it leaves open."""
+"""The contents of a file to import, and the questions that it leaves open."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def heading(examination: Examination, name: str) -> None:
 
 
 def read(examination: Examination) -> None:
-    """What the file says, and what is converted to another form."""
+    """Draw what the file says, and what is converted to another form."""
     places = st.columns(2, gap="large") if examination.facts and examination.folded else [st.container()] * 2
     if examination.facts:
         with places[0]:
@@ -92,7 +92,7 @@ def _ask(question: ImportQuestion, source: ImportSource) -> int | str | Path | N
 
 
 def _ids(import_questions: Sequence[ImportQuestion], answers: dict[str, Any], source: ImportSource) -> None:
-    """The special ids side by side."""
+    """Draw the special ids side by side."""
     st.markdown("**:material/help: Which ids are special?**")
     st.caption("The weights do not say which ids mark padding, the start and the end of a sequence.")
     with st.grid(len(import_questions), min_column_width=130, vertical_alignment="bottom"):
@@ -115,7 +115,7 @@ def _id(question: ImportQuestion, key: str) -> int | None:
 
 
 def _vocabulary(question: ImportQuestion, key: str, source: ImportSource) -> Path | None:
-    """Draws a box for a small file, and returns where the latest one is stored."""
+    """Draw a box for a small file, and return where the latest one is stored."""
     upload = st.file_uploader(question.text, max_upload_size=MAX_VOCABULARY_MEGABYTES, key=key, help=question.why)
     sources: dict[str, ImportSource] = st.session_state.setdefault("answer-files", {})
     if upload is None:
@@ -133,7 +133,7 @@ def _vocabulary(question: ImportQuestion, key: str, source: ImportSource) -> Pat
 
 
 def diagnosis(report: Diagnosis) -> None:
-    """A state dict of no known format: what it contains, and how it differs from the closest format."""
+    """Draw a state dict of no known format: what it contains, and how it differs from the closest format."""
     if report.guesses:
         st.markdown("**What the names and shapes suggest**")
         st.html(facts_html("", report.guesses))
@@ -170,7 +170,7 @@ def _names(title: str, names: Sequence[str]) -> None:
 
 @contextmanager
 def framed(key: str) -> Iterator[None]:
-    """A box with a border, its first icon in the colour of a refusal."""
+    """Draw a box with a border, its first icon in the colour of a refusal."""
     colour = _BAD[st.context.theme.type or "light"]
     with st.container(border=True, key=key):
         st.html(f"<style>.st-key-{key} h4 span[role=img]{{color:{colour}}}</style>")
@@ -179,7 +179,7 @@ def framed(key: str) -> Iterator[None]:
 
 @contextmanager
 def tinted(key: str) -> Iterator[None]:
-    """A box on a tint of the accent, for a question."""
+    """Draw a box on a tint of the accent, for a question."""
     accent = theme_named(st.context.theme.type or "light").accent
     with st.container(key=key):
         st.html(f"<style>.st-key-{key}{{background:{accent}1a;border-radius:10px;padding:16px 18px 18px}}</style>")

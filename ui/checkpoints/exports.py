@@ -21,7 +21,7 @@ from ui.widgets.text import literal
 
 
 def export(entry: ListedModel) -> None:
-    """The menu with every form in which the model can be taken away."""
+    """Draw the menu with every format in which the model can be downloaded."""
     menu = st.popover("Export", icon=":material/download:", key="export-model", on_change="rerun")
     if not menu.open:
         return
@@ -68,7 +68,7 @@ def _button(label: str, make: Callable[[], bytes], name: str, help_text: str, di
 
 
 def written(make: Callable[[Path], object], name: str) -> bytes:
-    """What `make` writes to a file of that name."""
+    """Return the bytes that `make` writes to a file of that name."""
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / name
         make(out)
@@ -76,7 +76,7 @@ def written(make: Callable[[Path], object], name: str) -> bytes:
 
 
 def marian_zip(checkpoint: Checkpoint, out: Path) -> None:
-    """The Marian folder of a checkpoint as a zip. Raises Refused for a model of another architecture."""
+    """Return the Marian folder of a checkpoint as a zip. Raises Refused for a model of another architecture."""
     folder = out.with_suffix("")
     export_marian(checkpoint, folder)
     shutil.make_archive(str(out.with_suffix("")), "zip", folder.parent, folder.name)

@@ -62,7 +62,7 @@ def section() -> None:
 
 
 def _source() -> None:
-    """The places from which a model may come."""
+    """Draw the sources from which a model may come."""
     drop, name = st.columns([2, 1], gap="large", vertical_alignment="bottom")
     number = st.session_state.setdefault("import-number", 0)
     with drop:
@@ -93,7 +93,7 @@ def _source() -> None:
 
 
 def _begin(source: ImportSource | None) -> None:
-    """Another source, or none; whatever was there before is forgotten."""
+    """Start with another source, or none; the previous one is forgotten."""
     uploads.forget(st.session_state.get("import-source"))
     for name in ("import-source", "import-refused", "import-name", "import-job"):
         st.session_state.pop(name, None)
@@ -105,7 +105,7 @@ def _begin(source: ImportSource | None) -> None:
 
 
 def _take_name(key: str) -> None:
-    """A path where there is one, else a Hub model ID."""
+    """Take a path where there is one, else a Hub model ID."""
     private_only()
     text = str(st.session_state[key]).strip()
     if not text:
@@ -137,7 +137,7 @@ def _fetch(name: str, progress: Any) -> ImportSource:
 
 @st.fragment(run_every=UPDATE_SECONDS)
 def _at_work() -> None:
-    """How far a download or an import is; when it is done, the page is redrawn."""
+    """Draw how far a download or an import is; when it is done, the page is redrawn."""
     working: Job[Any] | None = st.session_state.get("import-job")
     if working is None:
         return
@@ -203,7 +203,7 @@ def _examined(source: ImportSource) -> None:
 
 
 def _import(source: ImportSource, answers: Answers, now: Examination | None) -> None:
-    """The button that imports, and why it waits."""
+    """Draw the button that imports, and why it waits."""
     waits = [question for question in now.questions if question.required] if now is not None else []
     name = st.text_input("Name for the model", keeping.suggested_name(source.name), key=f"answer-name-{source.path}")
     why = ""
@@ -234,7 +234,7 @@ def _make(source: ImportSource, out: Path, answers: Answers, progress: Any) -> s
 
 
 def examination(path: Path, answers: Answers) -> Examination:
-    """What a source is, read once for each set of answers. Raises Refused."""
+    """Examine a source, once for each set of answers. Raises Refused."""
     try:
         files = [path, *islice(path.iterdir(), MOST_FILES)] if path.is_dir() else [path]
         changed = tuple(file.stat().st_mtime_ns for file in files)

@@ -1,4 +1,4 @@
-"""Renaming and deleting an imported model."""
+"""Renaming and deleting of imported models."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ _NAME = re.compile(r"\w[\w.-]{0,63}")
 
 
 def imported_path(name: str) -> Path:
-    """The folder of an imported model of that name. Raises ValueError for an invalid name."""
+    """Return the folder of an imported model of that name. Raises ValueError for an invalid name."""
     if not _NAME.fullmatch(name):
         raise ValueError(f"{quoted(name)} is not a valid model name; use letters, digits, dots and dashes.")
     return models.MODELS / name
 
 
 def free_path(name: str) -> Path:
-    """The same for a new model. Raises ValueError where the name is taken."""
+    """Return the folder of a new model.
+
+    Raises ValueError where the name is taken. Raises ValueError where the name is taken.
+    """
     path = imported_path(name)
     if path.exists():
         raise ValueError(f"A model named {name} already exists; choose another name, or delete that one first.")
@@ -44,7 +47,7 @@ def suggested_name(text: str) -> str:
 
 
 def menu(entry: ListedModel) -> None:
-    """Only what was imported here can be renamed and deleted here."""
+    """Draw the menu to rename and delete, for imported models only."""
     if public():
         return
     if entry.imported:
@@ -64,7 +67,7 @@ def menu(entry: ListedModel) -> None:
 
 
 def _ask(question: str) -> None:
-    """Closes the menu and opens a dialog."""
+    """Close the menu and open a dialog."""
     st.session_state["model-more"] = False
     st.session_state["model-asked"] = question
 
@@ -104,7 +107,10 @@ def _rename(entry: ListedModel) -> None:
 
 
 def delete(folder: Path) -> None:
-    """Removes the folder of an imported model. Raises ValueError for any other place."""
+    """Remove the folder of an imported model.
+
+    Raises ValueError for any other folder. Raises ValueError for any other place.
+    """
     private_only()
     if folder.parent != models.MODELS or folder.is_symlink():
         raise ValueError(f"{folder.name} was not imported in this app, so it cannot be deleted here.")

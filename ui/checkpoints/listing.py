@@ -1,4 +1,4 @@
-"""Every model that there is, from headers and JSON alone: no weight is read for the list."""
+"""The list of all models, from headers and JSON alone: no weight is read for it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Files = tuple[tuple[str, int, int], ...]  # name, time of the last change, bytes
 
 @dataclass(frozen=True)
 class ListedModel:
-    """A line of the shelf; `broken` is why it cannot be opened, in one sentence."""
+    """A model of the list; `broken` is why it cannot be opened, in one sentence."""
 
     name: str  # as `models.model_names` has it
     folder: Path
@@ -47,7 +47,7 @@ class ListedModel:
         return self.name.startswith(models.IMPORTED)
 
     def row(self) -> dict[str, Any]:
-        """What the shelf draws."""
+        """Return the row of the list."""
         return {
             "id": self.name,
             "name": self.name,
@@ -63,13 +63,13 @@ class ListedModel:
 
 
 def day(seconds: float) -> str:
-    """ "18 Nov", with the year where it is another."""
+    """Format a date: "18 Nov", with the year where it is another."""
     then = datetime.fromtimestamp(seconds)
     return f"{then.day} {then:%b}" + ("" if then.year == datetime.now().year else f" {then.year}")
 
 
 def entries() -> list[ListedModel]:
-    """The models in the order in which every page offers them, and after those the folders that are none."""
+    """Return the models in the order in which every page offers them, then the folders that hold none."""
     listed = [_entry(name, str(folder), _files(folder)) for name, folder in _folders()]
     order = {name: at for at, name in enumerate(models.model_names())}
     return sorted(listed, key=lambda entry: (order.get(entry.name, len(order)), entry.name))
@@ -87,7 +87,7 @@ def _is_listed(folder: Path) -> bool:
 
 
 def _files(folder: Path) -> Files:
-    """What the list depends on: when nothing of it changes, the folder is not read again."""
+    """Return the state of the files that the list depends on: while it is the same, the folder is not read again."""
     try:
         stats = [(path.name, path.stat()) for path in sorted(folder.iterdir()) if path.is_file()]
     except OSError:
@@ -115,7 +115,7 @@ def _entry(name: str, folder: str, files: Files) -> ListedModel:
 
 
 def _parameters(folder: Path) -> int:
-    """The numbers that training changes. Raises ValueError where the folder is no model."""
+    """Count the numbers that training changes. Raises ValueError where the folder is no model."""
     config = from_json(read_json(folder / CONFIG))
     counted = sizes(shapes(folder / WEIGHTS))
     if not any((folder / file).is_file() for file in (SHARED, SOURCE)):
@@ -127,18 +127,18 @@ def _parameters(folder: Path) -> int:
 
 
 def without_folder(message: str, folder: Path) -> str:
-    """A message without the folder, which only the machine needs to know."""
+    """Return a message without the folder, which only the machine needs to know."""
     return without_places(message.replace(f"{folder}/", "").replace(str(folder), "the folder"))
 
 
 def languages(card: Mapping[str, Any]) -> str:
-    """What it reads and writes."""
+    """Return what the model reads and writes."""
     source, target = card.get("source"), card.get("target")
     return f"{source} → {target}" if isinstance(source, str) and isinstance(target, str) else "–"
 
 
 def score_texts(card: Mapping[str, Any]) -> tuple[str, str]:
-    """The score as the shelf has room for it, and what it is and was measured on."""
+    """Return the score in short, and what it is and was measured on."""
     scores = card.get("scores")
     if not isinstance(scores, Mapping):
         return "", ""
@@ -153,7 +153,7 @@ def score_texts(card: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _last_score(run: Path) -> tuple[str, str]:
-    """The scores of the last evaluation, for a run without a score in its card."""
+    """Return the scores of the last evaluation, for a run without a score in its card."""
     metrics = RunFolder(run).metrics
     latest = latest_scores(str(run), metrics.stat().st_size) if metrics.is_file() else {}
     scores = {"BLEU": latest.get("bleu"), "exact": latest.get("exact"), "on": "its evaluation pairs"}
@@ -167,7 +167,7 @@ def _number(values: Mapping[str, Any], name: str) -> float | None:
 
 
 def origin(name: str, card: Mapping[str, Any]) -> str:
-    """Where a model comes from, as its card says; else from the folder that holds it."""
+    """Return where a model comes from, as its card says; else from the folder that holds it."""
     stated = card.get("origin")
     if isinstance(stated, str) and stated:
         return stated
@@ -176,7 +176,10 @@ def origin(name: str, card: Mapping[str, Any]) -> str:
 
 
 def opened(name: str) -> Translator:
-    """A model by its name. Raises ValueError in a sentence without the folder, which only the machine needs to know."""
+    """Open a model by its name.
+
+    Raises ValueError in a sentence without the folder, which only the machine needs to know.
+    """
     try:
         return models.translator(name)
     except ValueError as error:
@@ -184,7 +187,7 @@ def opened(name: str) -> Translator:
 
 
 def warnings(name: str) -> tuple[str, ...]:
-    """What is wrong with a model that opens; nothing where it is sound. Raises ValueError as `opened` does."""
+    """Return what is wrong with a model that opens; nothing where it is sound. Raises ValueError as `opened` does."""
     opened(name)
     return _warnings(name, models.version(name))
 

@@ -1,4 +1,4 @@
-"""One model: its origin, parameters, configuration, tokenizer and scores."""
+"""The contents of a model: its origin, parameters, configuration, tokenizer and scores."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def model(entry: ListedModel) -> None:
 
 
 def summary(entry: ListedModel, card: Mapping[str, Any]) -> str:
-    """What it does and where it is from, in a sentence."""
+    """Say what the model does and where it is from, in a sentence."""
     title, origin = str(card.get("title", "")), entry.origin
     clauses = [title] if title and title not in origin else []
     clauses.append(origin[:1].lower() + origin[1:] if clauses and origin in PLAIN_ORIGINS else origin)
@@ -108,7 +108,7 @@ def _scores(card: Mapping[str, Any]) -> None:
 
 
 def _scored(scores: Mapping[str, Any]) -> None:
-    """The scores on one part of a corpus: shares of a grammar, else BLEU and chrF first."""
+    """Return the scores on one part of a corpus: shares of a grammar, else BLEU and chrF first."""
     shares = {"exact": "exactly right", "pronouns": "pronouns understood"}
     counts = {"sentences", "pronouns_counted"}
     numbers = {n: v for n, v in scores.items() if isinstance(v, int | float) and n not in (*shares, *counts)}
@@ -172,12 +172,12 @@ def everyday_sentences(card: Mapping[str, Any]) -> None:
 
 
 def everyday_failures(failed: object) -> list[tuple[str, str]]:
-    """The sources and what was written for them, each on one line, of a card that anybody may have written."""
+    """Return the sources and what was written for them, each on one line, of a card that anybody may have written."""
     rows = [row for row in failed if isinstance(row, Mapping)] if isinstance(failed, list) else []
     texts = [(row.get("source"), row.get("written")) for row in rows]
     return [(_line(a), _line(b)) for a, b in texts if isinstance(a, str) and isinstance(b, str)]
 
 
 def _line(text: str) -> str:
-    """A line's end would begin a paragraph of markup."""
+    """Return a text as one line: a line break would begin a paragraph of markup."""
     return " ".join(text[:MAX_EVERYDAY_CHARACTERS].split())

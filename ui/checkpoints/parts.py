@@ -1,4 +1,4 @@
-"""Where the parameters of a model are, and the numbers of any of its weights."""
+"""The parameters of a model by part, and the numbers of any of its weights."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BLOCKS = component("blocks", "mountBlocks", "shared", "icons", "blocks", styles
 
 @st.fragment
 def section(entry: ListedModel) -> None:
-    """A fragment, so that choosing a part redraws the picture and its numbers and nothing else."""
+    """Draw the parts and the chosen tensor."""
     view: CheckpointsView = st.session_state["view"]
     st.markdown("**Where the parameters are**")
     with plain_errors():
@@ -63,7 +63,7 @@ def section(entry: ListedModel) -> None:
 def chosen_names(
     weight: str | None, all_blocks: Sequence[Block], known: Mapping[str, Shape]
 ) -> tuple[Block, str | None]:
-    """The chosen block and, where one is chosen, the tensor in it; else the last block that is an attention."""
+    """Return the chosen block and, where one is chosen, the tensor in it; else the last block that is an attention."""
     if weight in known:
         return next(block for block in reversed(all_blocks) if weight in block.names), weight
     named = {block.path: block for block in all_blocks}
@@ -75,7 +75,7 @@ def chosen_names(
 
 
 def header(all_blocks: Sequence[Block], chosen: Block) -> dict[str, Any]:
-    """What the picture draws."""
+    """Return the message to the picture."""
     total = sum(block.parameters for block in all_blocks if block.level == 0)
     listed = [
         {
@@ -101,7 +101,7 @@ def shape_text(shape: Shape) -> str:
 
 
 def family_shape(group: BlockGroup, known: Mapping[str, Shape]) -> str:
-    """The shapes of a group in short: "3 × (4 × 256 × 256)" for four matrices in each of three layers."""
+    """Format the shapes of a group: "3 × (4 × 256 × 256)" for four matrices in each of three layers."""
     layers = _layers(group)
     matrices = [known[name] for name in group.names if len(known[name]) > 1]
     if all(map(is_norm, group.names)) or not matrices:
@@ -122,7 +122,7 @@ def _counted(shapes: Mapping[Shape, int]) -> str:
 
 
 def _layers(group: BlockGroup) -> int:
-    """In how many layers the group has tensors."""
+    """Count the layers in which the group has tensors."""
     return len({name.split(".")[2] for name in group.names if ".layers." in name})
 
 
@@ -154,7 +154,7 @@ def _table(entry: ListedModel, known: Mapping[str, Shape]) -> None:
 
 
 def _every(known: Mapping[str, Shape], counted: Mapping[str, int], measured: Mapping[str, Numbers]) -> None:
-    """All tensors in numbers; a row opens one."""
+    """Draw all tensors in numbers; a click on a row opens one."""
     names = [name for group in groups(known) for name in group.names]
     key = widget_key("tensors")
 

@@ -16,7 +16,7 @@ _MODELS = component("models", "mountModels", "shared", "icons", "models", styles
 
 
 def shelf(entries: list[ListedModel], chosen: ListedModel | None, view: CheckpointsView) -> None:
-    """Draws the list; a line opens its model."""
+    """Draw the list; a click on a line opens its model."""
     names = {entry.name for entry in entries if not entry.broken}
     header = {
         "models": [entry.row() for entry in entries],
@@ -51,7 +51,7 @@ def _picked() -> None:
 
 
 def open_model(name: str) -> None:
-    """Another model reads another language, so only the way of looking stays."""
+    """Open a model; it may read another language, so of the view only how things are drawn is kept."""
     update(model=name, text=None, target=None, beside=None, bring=False)
     reseed()
 

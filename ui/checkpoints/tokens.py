@@ -35,7 +35,7 @@ class TokenPiece:
 
 
 def cut(tokenizer: Tokenizer, text: str) -> list[TokenPiece]:
-    """The text as the tokenizer splits it."""
+    """Return the text as the tokenizer splits it."""
     ids = tokenizer.encode(text)
     pieces = [tokenizer.piece(id) for id in ids]
     labelled = []
@@ -85,7 +85,7 @@ def _chosen(model: Translator) -> Tokenizer:
 
 
 def example(model: Translator, tokenizer: Tokenizer) -> str:
-    """A text that the tokenizer can split: one of the card's, a sentence, or else a few of its tokens."""
+    """Return a text that the tokenizer can split: one of the card's, a sentence, or else a few of its tokens."""
     known = examples(model.card)
     first = known[0].text if known else SENTENCE
     if tokenizer is model.checkpoint.source_tokenizer:
@@ -98,7 +98,7 @@ def example(model: Translator, tokenizer: Tokenizer) -> str:
 
 
 def chips(pieces: list[TokenPiece]) -> str:
-    """A chip a piece, with its id below it; a bar marks where a word begins."""
+    """Return a chip per piece, with its id below it; a bar marks where a word begins."""
     theme = theme_named(st.context.theme.type or "light")
     tint = "44" if st.context.theme.type == "dark" else "33"
     parts, labels = [], [piece.label for piece in pieces]

@@ -23,7 +23,7 @@ _PIECE = 2**22  # bytes
 
 @dataclass(frozen=True)
 class ImportSource:
-    """What is to be imported: its path, and the name that the user gave."""
+    """The source of an import: its path, and the name that the user gave."""
 
     path: Path
     name: str
@@ -31,8 +31,10 @@ class ImportSource:
 
 
 def keep(file: BinaryIO, name: str) -> ImportSource:
-    """Copies an upload to the disk piece by piece, under a safe name in a folder of its own. Raises ValueError in a
-    public demonstration."""
+    """Copy an upload to the disk piece by piece, under a safe name in a folder of its own.
+
+    Raises ValueError in a public demonstration.
+    """
     private_only()
     _sweep()
     folder = Path(tempfile.mkdtemp(dir=_folder()))
@@ -45,13 +47,13 @@ def keep(file: BinaryIO, name: str) -> ImportSource:
 
 
 def forget(source: ImportSource | None) -> None:
-    """Removes an upload; what was named by its path is not touched."""
+    """Remove an upload; a file that was named by its path is not touched."""
     if source is not None and source.uploaded is not None:
         shutil.rmtree(source.uploaded, ignore_errors=True)
 
 
 def safe_name(name: str) -> str:
-    """A file name without folders and without anything that is special to a shell or a screen."""
+    """Return a file name without folders and without anything that is special to a shell or a screen."""
     plain = re.sub(r"[^\w.-]", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".")
     stem, dot, ending = plain.rpartition(".")
     return f"{stem[:80]}{dot}{ending[:20]}" or "upload"
@@ -64,7 +66,7 @@ def _folder() -> Path:
 
 
 def _sweep() -> None:
-    """Removes what a server that was killed left behind: uploads, and imports and deletions that were half done."""
+    """Remove what a server that was killed left behind: uploads, and imports and deletions that were half done."""
     for folder in (*_folder().iterdir(), *models.MODELS.glob(".*.part"), *models.MODELS.glob(".*.deleted")):
         try:
             if time.time() - folder.stat().st_mtime > _LEFT_OVER:

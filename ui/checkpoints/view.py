@@ -1,4 +1,4 @@
-"""What the Checkpoints page shows, as an address spells it."""
+"""The Checkpoints page's view, as an address spells it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_NAME_CHARACTERS = 300  # of a tensor's name
 
 @dataclass(frozen=True)
 class CheckpointsView(PageView):
-    """Everything that defines the Checkpoints page. `beside` names a second model to compare with."""
+    """The state of the Checkpoints page. `beside` names a second model to compare with."""
 
     PAGE: ClassVar[str | None] = "checkpoints"
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"weight"}

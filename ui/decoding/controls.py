@@ -1,4 +1,4 @@
-"""The choice of a strategy, and what it can be set to."""
+"""The choice of a strategy, and its settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_SLIDER = 100  # a parameter that goes beyond is typed, not dragged
 
 
 def controls(view: DecodingView) -> None:
-    """Draw the choice of a strategy and its own settings, beside each other where there is room."""
+    """Draw the choice of a strategy and its own settings, side by side where there is room."""
     with st.container(horizontal=True, vertical_alignment="top", gap="small"):
         key = widget_key("strategy")
         st.segmented_control(

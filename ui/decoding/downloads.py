@@ -1,4 +1,4 @@
-"""What can be taken away: the tree as PNG, SVG and PDF, the steps as JSON."""
+"""Downloads: the tree as PNG, SVG and PDF, the steps as JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def export(
     branches: Sequence[tuple[Branch | None, TracedHypothesis]],
     view: DecodingView,
 ) -> None:
-    """The menu with every download; a file is made when it is asked for."""
+    """Draw the menu with every download; a file is made when its button is pressed."""
     menu = st.popover("Export", icon=":material/download:", key="export", on_change="rerun")
     if not menu.open:
         return
@@ -45,7 +45,7 @@ def export(
 
 
 def tree_facts(name: str, text: str, model: Translator, found: Search) -> dict[str, str]:
-    """What was decoded, and how: name to text."""
+    """Return the input and the settings of the decode: name to text."""
     translation = model.checkpoint.target_tokenizer.decode(found.tree.ids(found.tree.winner))
     return {
         **sentence_facts(name, model, text, translation),
@@ -61,7 +61,7 @@ def drawing(model: Translator, found: Search, view: DecodingView, title: str, fa
 def steps_json(
     text: str, model: Translator, search: Search, branches: Sequence[tuple[Branch | None, TracedHypothesis]]
 ) -> str:
-    """The tree with the candidates of each step, the finished hypotheses, and the branches; ids and names."""
+    """Return the tree with the candidates of each step, the finished hypotheses, and the branches; ids and names."""
     tree, tokenizer = search.tree, model.checkpoint.target_tokenizer
     names = node_labels(model, tree)
     answers = search.answers
@@ -113,5 +113,5 @@ def _scores(end: Any) -> dict[str, float]:
 
 
 def _finite(log_prob: float) -> float | None:
-    """JSON has no infinity: a token that sampling excludes has no log-probability."""
+    """Return None for infinity, which JSON lacks: a token that sampling excludes has no log-probability."""
     return log_prob if log_prob > float("-inf") else None

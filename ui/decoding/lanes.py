@@ -1,4 +1,4 @@
-"""Where the nodes of a tree are drawn: a hypothesis stays in its lane, and a branch takes the nearest free one."""
+"""The lane of each node of a tree: a hypothesis stays in its lane, and a branch takes the nearest free one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from transformer.decoding.tree import OUTCOMES, Tree
 
 
 def lanes(tree: Tree, pruned: bool = True) -> list[int | None]:
-    """The lane of each node, from 0 at the top; no two nodes of a step share one.
+    """Return the lane of each node, from 0 at the top; no two nodes of a step share one.
 
     A branch goes on in the lane of its best continuation. Without `pruned`, pruned nodes have no lane.
     """
@@ -29,7 +29,7 @@ def lanes(tree: Tree, pruned: bool = True) -> list[int | None]:
 
 
 def _branches(tree: Tree, pruned: bool) -> list[list[int]]:
-    """The nodes in runs, each from where it leaves another to its end: the best sentence first, leaves last."""
+    """Return the nodes in runs, each from where it leaves another to its end: the best sentence first, leaves last."""
     runs: list[list[int]] = []
     starts = [0]
     while starts:
@@ -48,5 +48,5 @@ def _shown(tree: Tree, index: int, pruned: bool) -> list[int]:
 
 
 def _outwards(home: int) -> Iterator[int]:
-    """home, home + 1, home - 1, home + 2, ..."""
+    """Yield home, home + 1, home - 1, home + 2, ..."""
     return (home + (distance + 1) // 2 * (1 if distance % 2 else -1) for distance in count())

@@ -26,7 +26,7 @@ from ui.decoding.view import Branch
 
 @dataclass(frozen=True)
 class Start:
-    """What the player opens with; it opens again when `id` changes. Layer and head count from 0.
+    """The state that the player opens with; it opens again when `id` changes. Layer and head count from 0.
 
     `asked` is False where nobody asked for a head, and the page chose one.
     """
@@ -43,7 +43,7 @@ class Start:
 
 
 class Names:
-    """Strings that occur often, each once, and its place."""
+    """Strings that occur often, each stored once, with its index."""
 
     def __init__(self) -> None:
         self.places: dict[str, int] = {}
@@ -67,13 +67,13 @@ def settings(decoding: Decoding) -> dict[str, Any]:
 
 
 def node_labels(model: Translator, tree: Tree) -> list[str]:
-    """The name of each node's token; the first is what the decoder begins with."""
+    """Return the name of each node's token; the first is the token that the decoder begins with."""
     sos = model.model.config.sos_id
     return model.checkpoint.target_tokenizer.labels([sos, *(node.token for node in tree.nodes[1:])])
 
 
 def player_payload(model: Translator, search: Search, start: Start, only: tuple[int, int] | None) -> bytes:
-    """What player.js draws: every head, or `only` one (layer and head from 0)."""
+    """Return the message to player.js: every head, or `only` one (layer and head from 0)."""
     tree, tokenizer, strings = search.tree, model.checkpoint.target_tokenizer, Names()
     names = node_labels(model, tree)
     answers = search.answers
@@ -136,7 +136,9 @@ def branches_payload(
     shown: tuple[int, int],
     reveal: str | None,
 ) -> bytes:
-    """What branches.js draws: cards side by side, the first as it was. `shown` is the head to open with, from 0.
+    """Return the message to branches.js: cards side by side, the first as it was.
+
+    `shown` is the head to open with, from 0.
 
     `reveal` is the branch that was asked for just now, to be scrolled to.
     """
@@ -181,7 +183,7 @@ def branches_payload(
 
 
 def _heads_in_words(branch: Branch) -> str:
-    """Which heads a branch changes: "all heads", "layer 2", "layer 3, head 1"."""
+    """Describe which heads a branch changes: "all heads", "layer 2", "layer 3, head 1"."""
     if not branch.heads:
         return "all heads"
     return "; ".join(
@@ -190,7 +192,7 @@ def _heads_in_words(branch: Branch) -> str:
 
 
 def never_written(config: ModelConfig) -> list[int]:
-    """Tokens that no decode ever writes, however probable."""
+    """Return the tokens that no decode ever writes, however probable."""
     return sorted({config.pad_id, config.sos_id} - {config.eos_id})
 
 
@@ -203,12 +205,12 @@ def _heads(model: Translator) -> dict[str, Any]:
 
 
 def all_fit(*patterns: np.ndarray | RowPatterns) -> bool:
-    """Whether these are few enough for the browser to have all of them."""
+    """Return whether these heads are few enough for the browser to have all of them."""
     return sum(array.size for array in patterns) <= MOST_EXACT
 
 
 def _rows(patterns: RowPatterns, only: tuple[int, int] | None) -> np.ndarray:
-    """Every row, of all heads exactly, or of one at half precision."""
+    """Return every row, of all heads exactly, or of one at half precision."""
     if only is None:
         return np.asarray(patterns)
     _, layers, heads, _ = patterns.shape
@@ -217,7 +219,7 @@ def _rows(patterns: RowPatterns, only: tuple[int, int] | None) -> np.ndarray:
 
 
 def _chosen(array: np.ndarray, only: tuple[int, int] | None) -> np.ndarray:
-    """All heads exactly, or one of them at half precision; a stack that lacks it shows its last.
+    """Return all heads exactly, or one of them at half precision; a stack that lacks it shows its last.
 
     Layers are the first axis, and heads the second.
     """

@@ -1,4 +1,4 @@
-"""The player and the cards of its branches as Streamlit components, and what they send back."""
+"""The player and the cards of its branches as Streamlit components, and the events that they send back."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _BRANCHES = component("branches", "mountBranches", "icons", "drawing", "branches
 
 
 def player(name: str, text: str, model: Translator, search: Search) -> None:
-    """The sentence as a scrubber, each step's candidates and attention, and the tree of what was considered."""
+    """Draw the sentence as a scrubber, each step's candidates and attention, and the tree of hypotheses."""
     view: DecodingView = st.session_state["view"]
     start = _start(name, text, model, search, view)
     layer, head = shown_head(search, model, view)
@@ -71,7 +71,10 @@ def _payload(
 
 
 def _start(name: str, text: str, model: Translator, search: Search, view: DecodingView) -> Start:
-    """What the player opens with: the same as long as only the reader has moved it, so that nothing is sent again."""
+    """Return what the player opens with.
+
+    It is the same as long as only the reader has moved it, so that nothing is sent again.
+    """
     occasion = (st.session_state.get("seeds", 0), name, models.version(name), text, search.decoding)
     held = st.session_state.get("player-start")
     if held is None or held[0] != occasion:
@@ -86,7 +89,7 @@ def _start(name: str, text: str, model: Translator, search: Search, view: Decodi
 
 
 def place(search: Search, view: DecodingView) -> tuple[int, int]:
-    """The node whose choice is shown, and the end of the hypothesis that it is shown on."""
+    """Return the node whose choice is shown, and the end of the hypothesis that it is shown on."""
     tree = search.tree
     begun = tree.find(view.path)
     end = tree.winner if begun is None or not view.path else tree.end_of(begun)
@@ -95,14 +98,14 @@ def place(search: Search, view: DecodingView) -> tuple[int, int]:
 
 
 def horizon(search: Search, view: DecodingView) -> int | None:
-    """The last step that may be seen; None is every one, as it is once the winner is whole."""
+    """Return the last step that may be seen; None is every one, as it is once the best translation is complete."""
     node, end = place(search, view)
     over = node == end == search.tree.winner
     return None if view.future or over else search.tree.nodes[node].step
 
 
 def shown_head(search: Search, model: Translator, view: DecodingView) -> tuple[int, int]:
-    """Layer and head from 0: the view's where the decoder has them, else those of the sharpest cross-attention."""
+    """Return layer and head from 0: the view's where the decoder has them, else the sharpest of cross-attention."""
     layers, heads = search.cross.shape[1:3]
     layer = view.layer if view.layer and view.layer <= layers else None
     head = view.head if view.head and view.head <= heads else None
@@ -116,14 +119,14 @@ def shown_head(search: Search, model: Translator, view: DecodingView) -> tuple[i
 
 
 def _take_shown(search: Search, model: Translator) -> None:
-    """Where the reader is now becomes the view, so that the address says it."""
+    """Take the reader's position into the view, so that the address has it."""
     shown = st.session_state["player"].get("shown")
     if (fields := shown_fields(shown, search, model)) is not None:
         update(**fields)
 
 
 def shown_fields(shown: object, search: Search, model: Translator) -> dict[str, Any] | None:
-    """What the browser sent as fields of the view, or None where it is not valid."""
+    """Return what the browser sent as fields of the view, or None where it is not valid."""
     tree, stack = search.tree, model.model.config.decoder
     match shown:
         case {
@@ -147,7 +150,7 @@ def shown_fields(shown: object, search: Search, model: Translator) -> dict[str, 
 
 
 def _take_pick(search: Search) -> None:
-    """A candidate that was clicked, or a word that a step is pointed at, becomes a branch."""
+    """Start a branch from a candidate that was clicked, or a word that a step is pointed at."""
     view: DecodingView = st.session_state["view"]
     branch = picked(st.session_state["player"].get("pick"), search)
     if branch is not None:
@@ -157,7 +160,7 @@ def _take_pick(search: Search) -> None:
 
 
 def picked(pick: object, search: Search) -> Branch | None:
-    """What the browser sent as a branch, or None where it is not valid. It counts heads from 0."""
+    """Return what the browser sent as a branch, or None where it is not valid. It counts heads from 0."""
     match pick:
         case {"answer": int(answer), "id": int(token)} if 0 <= answer < len(search.asked) and token >= 0:
             return Branch((*search.tree.ids(search.asked[answer]), token))
@@ -181,7 +184,7 @@ def _head(head: object) -> tuple[int, int | None] | None:
 
 
 def branch_cards(model: Translator, search: Search, lines: Sequence[tuple[Branch | None, TracedHypothesis]]) -> None:
-    """The branches side by side, after the original decode; each can be closed."""
+    """Draw the branches side by side, after the original decode; each can be closed."""
     view: DecodingView = st.session_state["view"]
     reveal = st.session_state.pop("revealed", None)
     payload = branches_payload(model, search, lines, shown_head(search, model, view), reveal)

@@ -22,7 +22,7 @@ from ui.widgets.sentence_box import sentence_box
 
 
 def reference(name: str, text: str, model: Translator, search: Search, view: DecodingView) -> None:
-    """The section: a box for the reference, and where there is one, its probabilities and scores."""
+    """Draw a box for the reference, and where there is one, its probabilities and scores."""
     st.subheader("Compare with a reference", anchor="reference")
     sentence_box(
         "Reference: a translation by a person, if you have one",
@@ -43,11 +43,11 @@ def reference(name: str, text: str, model: Translator, search: Search, view: Dec
         read, near = _read(name, models.version(name), text, view.reference, output(model, search))
         _strip(model, read)
         _numbers(model, search, read, near)
-        _twin(model, read)
+        _as_table(model, read)
 
 
 def output(model: Translator, search: Search) -> str:
-    """What the search ended with, as text."""
+    """Return what the search ended with, as text."""
     return model.checkpoint.target_tokenizer.decode(search.tree.ids(search.tree.winner))
 
 
@@ -65,7 +65,7 @@ def _names(model: Translator, read: list[TokenRead]) -> list[str]:
 
 
 def _strip(model: Translator, read: list[TokenRead]) -> None:
-    """Each token over a bar as long as its probability, and below it the number."""
+    """Return each token over a bar as long as its probability, and below it the number."""
     name = model.checkpoint.target_tokenizer.label
     labels, parts = _names(model, read), []
     leftwards = right_to_left(labels)
@@ -108,9 +108,9 @@ def _numbers(model: Translator, search: Search, read: list[TokenRead], near: Sim
         st.caption("The model gives the reference a higher probability than its own output: the search missed it.")
 
 
-def _twin(model: Translator, read: list[TokenRead]) -> None:
-    twin = st.expander("The reference as a table", key="reference-twin", on_change="rerun")
-    if not twin.open:
+def _as_table(model: Translator, read: list[TokenRead]) -> None:
+    expander = st.expander("The reference as a table", key="reference-as-table", on_change="rerun")
+    if not expander.open:
         return
     name = model.checkpoint.target_tokenizer.label
     table = {
@@ -123,5 +123,5 @@ def _twin(model: Translator, read: list[TokenRead]) -> None:
     }
     numbers = ("Probability", "Log-probability", "Its probability")
     columns = {label: st.column_config.NumberColumn(format="%.3f") for label in numbers}
-    with twin:
+    with expander:
         st.dataframe(table, hide_index=True, column_config=columns, key="reference-table")

@@ -33,7 +33,7 @@ TOP = 6  # candidates that are shown of each distribution, in addition to those 
 
 
 class Candidate(NamedTuple):
-    """A token that could come next."""
+    """A token that could be written next."""
 
     id: int
     log_prob: float  # its log-probability under the model
@@ -43,14 +43,17 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RowPatterns:
-    """What each of R rows looked at, kept by step: as one array with the width of the last step, a long beam's rows
-    would take twice the memory, and as much again while they are copied into it."""
+    """The patterns of each of R rows, stored by step.
+
+    As one array with the width of the last step, a long beam's rows would take twice the memory, and as much again
+    while they are copied into it.
+    """
 
     steps: tuple[np.ndarray, ...]  # [N, L, H, K] each, N rows of that step
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Of all rows as one array: R, L, H, and the most keys that any has."""
+        """The shape of all rows as one array: R, L, H, and the most keys that any has."""
         if not self.steps:
             return 0, 0, 0, 0
         _, layers, heads, keys = self.steps[-1].shape
@@ -67,7 +70,7 @@ class RowPatterns:
     def rows(
         self, chosen: Sequence[int], layers: slice = slice(None), heads: slice = slice(None), dtype: type = np.float32
     ) -> np.ndarray:
-        """The `chosen` of the R rows as one array; 0 stands where a row has no key."""
+        """Return the `chosen` of the R rows as one array; 0 stands where a row has no key."""
         _, n_layers, n_heads, keys = self.shape
         shape = len(range(n_layers)[layers]), len(range(n_heads)[heads]), keys
         first = np.cumsum([0, *map(len, self.steps)])
@@ -84,7 +87,7 @@ class RowPatterns:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """One sentence's decode, with every candidate and every pattern. Arrays can't be written to."""
+    """The decode of a sentence, with every candidate and every pattern. Arrays can't be written to."""
 
     source: Tokens
     decoding: Decoding
@@ -98,18 +101,21 @@ class Search:
 
     @property
     def answers(self) -> dict[int, int]:
-        """The answer that each node has, by node."""
+        """The row of the forward pass that each node has, by node."""
         return {node: r for r, node in enumerate(self.asked)}
 
     @property
     def without_weights(self) -> Search:
-        """The same with no attention weights, a twentieth of the bytes: for what stays with an open page, such as its
-        callbacks and downloads. A long sentence's weights take a hundred megabytes, which only the cache keeps."""
+        """Return the search without attention weights, a twentieth of the bytes.
+
+        For what stays with an open page, such as its callbacks and downloads: a long sentence's weights take a hundred
+        megabytes, which only the cache keeps.
+        """
         return replace(self, encoder=_NONE, decoder=RowPatterns(()), cross=RowPatterns(()))
 
     @property
     def normalises(self) -> bool:
-        """Whether the scores are anything else than the log-probabilities."""
+        """Whether the scores differ from the log-probabilities."""
         return any(node.score != node.total for node in self.tree.nodes)
 
     @property
@@ -121,7 +127,7 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class TracedHypothesis:
-    """One hypothesis, and its attention weights: `decoder` [L, H, T, T], `cross` [L, H, T, S]."""
+    """A hypothesis and its attention weights: `decoder` [L, H, T, T], `cross` [L, H, T, S]."""
 
     ids: tuple[int, ...]
     log_probs: tuple[float, ...]
@@ -133,27 +139,27 @@ class TracedHypothesis:
 
     @property
     def without_weights(self) -> TracedHypothesis:
-        """The same with no attention weights, as of a `Search`."""
+        """Return the hypothesis without attention weights, as `Search.without_weights` does."""
         return replace(self, decoder=_NONE, cross=_NONE)
 
 
 def search(name: str, text: str, decoding: Decoding) -> Search:
-    """The decode of a sentence, shared by the sessions that ask for the same. Raises ValueError for no sentence."""
+    """Decode a sentence; sessions that ask for the same share the result. Raises ValueError for no sentence."""
     return _search(name, models.version(name), text, decoding)
 
 
 def line(name: str, text: str, decoding: Decoding, branch: Branch) -> TracedHypothesis:
-    """The best hypothesis of a decode that is changed as `branch` says."""
+    """Return the best hypothesis of a decode that is changed as `branch` says."""
     return _line(name, models.version(name), text, decoding, branch)
 
 
 def bound_of(model: Translator, source: Sequence[int]) -> int:
-    """The most tokens that a sentence may get."""
+    """Return the maximum number of tokens of a sentence's translation."""
     return int(max_lengths(model.source_batch([list(source)]), None, model.model.config))
 
 
 def fitting(model: Translator, source: Sequence[int], branches: Sequence[Branch]) -> list[Branch]:
-    """The branches that are possible for this model and sentence."""
+    """Return the branches that are possible for this model and sentence."""
     bound = bound_of(model, source)
     return [branch for branch in branches if branch.fits(model.model.config, len(source), bound)]
 
@@ -187,8 +193,11 @@ def _line(name: str, version: tuple[int, ...], text: str, decoding: Decoding, br
 
 
 def searched(model: Translator, source: list[int], decoding: Decoding, steps: Iterable[DecodeStep]) -> Search:
-    """The steps of one sentence, taken together. Of each only what is shown is kept: its log-probabilities, a number
-    for each token of the vocabulary, would be half of the memory."""
+    """Collect the steps of one sentence.
+
+    Of each only what is shown is kept: its log-probabilities, a number for each token of the vocabulary, would be half
+    of the memory.
+    """
     bound = bound_of(model, source)
     candidates: list[list[Candidate]] = []
     counts: list[int] = []
@@ -227,7 +236,7 @@ def searched(model: Translator, source: list[int], decoding: Decoding, steps: It
 
 
 def _candidates(model: Translator, decoding: Decoding, step: DecodeStep) -> list[list[Candidate]]:
-    """For each row the likeliest tokens, and those that the step considered, most probable first."""
+    """Return for each row the most probable tokens, and those that the step considered, most probable first."""
     seen = step.log_probs
     cuts = {name: value for name, value in decoding.values.items() if name in ("temperature", "top_k", "top_p")}
     if decoding.strategy.draws or decoding.temperature != 1:
@@ -246,20 +255,20 @@ def _candidates(model: Translator, decoding: Decoding, step: DecodeStep) -> list
 
 
 def _placed(candidates: list[Candidate], tree: Tree, node: int) -> tuple[Candidate, ...]:
-    """The candidates after a node, with their places in the tree."""
+    """Return the candidates after a node, with their nodes in the tree."""
     places = {tree.nodes[child].token: child for child in tree.children[node]}
     return tuple(candidate._replace(node=places.get(candidate.id)) for candidate in candidates)
 
 
 def _encoder_patterns(step: DecodeStep) -> np.ndarray:
-    """[L, H, S, S] of a decode's first step."""
+    """Return the patterns [L, H, S, S] of a decode's first step."""
     assert step.patterns is not None, "the page records its decodes"
     sites = sorted(site for site in step.patterns if site.stack == "encoder")
     return _read_only(np.stack([step.patterns[site][0].float().cpu().numpy() for site in sites]))
 
 
 def _decoder_patterns(step: DecodeStep) -> tuple[np.ndarray, np.ndarray]:
-    """What the newest token of each row looked along: self-attention [N, L, H, T] and cross-attention [N, L, H, S]."""
+    """Return the newest token's rows: self-attention [N, L, H, T] and cross-attention [N, L, H, S]."""
     patterns = step.patterns
     assert patterns is not None, "the page records its decodes"
     layers = range(1 + max(site.layer for site in patterns if site.stack == "decoder"))
@@ -276,7 +285,7 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def line_in(search: Search, end: int, eos_id: int) -> TracedHypothesis:
-    """The hypothesis that ends in a node of the tree."""
+    """Return the hypothesis that ends in a node of the tree."""
     path = search.tree.path(end)
     nodes = [search.tree.nodes[index] for index in path[1:]]
     answers = search.answers

@@ -1,4 +1,5 @@
-"""What follows the step on the Decoding page: the player, the same as a table, the branches and the reference."""
+"""The part of the Decoding page that follows the step: the player, the same as a table, the branches and the reference.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from ui.widgets.terms import explained
 
 @st.fragment
 def stage(name: str, text: str, model: Translator, decoding: Decoding, actions: DeltaGenerator) -> None:
-    """A fragment, so that a step or a branch redraws this part and nothing else; downloads go to `actions`.
+    """Draw what follows the step; downloads go to `actions`.
 
     What a fragment is given stays with the page for as long as that is open, and beyond. So it is told which decode it
     shows, and asks the cache for it, which bounds what all pages together keep.
@@ -33,7 +34,7 @@ def stage(name: str, text: str, model: Translator, decoding: Decoding, actions: 
     with plain_errors():
         found = search(name, text, decoding)
         player(name, text, model, found)
-        _twin(model, found, view)
+        _as_table(model, found, view)
         branches = _branches(name, text, model, found, view)
         with actions:
             export(name, text, model, found, branches, view)
@@ -41,20 +42,20 @@ def stage(name: str, text: str, model: Translator, decoding: Decoding, actions: 
     write_address()
 
 
-def _twin(model: Translator, found: Search, view: DecodingView) -> None:
-    """The step and every hypothesis in numbers."""
-    twin = st.expander("This step and every hypothesis as tables", key="decoding-twin", on_change="rerun")
-    if not twin.open:
+def _as_table(model: Translator, found: Search, view: DecodingView) -> None:
+    """Draw the step and every hypothesis in numbers."""
+    expander = st.expander("This step and every hypothesis as tables", key="decoding-as-table", on_change="rerun")
+    if not expander.open:
         return
     names = node_labels(model, found.tree)
-    with twin:
+    with expander:
         _step_table(model, found, names, view)
         st.caption(explained("Every hypothesis", "hypothesis"))
         _tree_table(found, names, horizon(found, view))
 
 
 def _step_table(model: Translator, found: Search, names: list[str], view: DecodingView) -> None:
-    """The attention weights of the step that is shown."""
+    """Draw the attention weights of the step that is shown."""
     node, _ = place(found, view)
     layer, head = shown_head(found, model, view)
     path = found.tree.path(node)
@@ -77,7 +78,7 @@ def _step_table(model: Translator, found: Search, names: list[str], view: Decodi
 
 
 def _tree_table(found: Search, names: list[str], last: int | None) -> None:
-    """The nodes up to the step `last`, at which nobody knows what becomes of them; None is the end."""
+    """Draw the nodes up to the step `last`, at which their fate is not known yet; None is the end."""
     tree = found.tree
     places = [i for i in range(1, len(tree.nodes)) if last is None or tree.nodes[i].step <= last]
     nodes = [tree.nodes[i] for i in places]
@@ -99,7 +100,7 @@ def _tree_table(found: Search, names: list[str], last: int | None) -> None:
 def _branches(
     name: str, text: str, model: Translator, found: Search, view: DecodingView
 ) -> list[tuple[Branch | None, TracedHypothesis]]:
-    """Draws each branch beside the original decode; returns them for the export."""
+    """Draw each branch next to the original decode; return them for the export."""
     fit = fitting(model, found.source.ids, view.branches)
     lines: list[tuple[Branch | None, TracedHypothesis]] = [
         (None, line_in(found, found.tree.winner, model.model.config.eos_id))

@@ -25,9 +25,10 @@ def tree_svg(
     under: str = "total",
     theme: str = "light",
 ) -> str:
-    """An SVG document: a column a step, a lane a sentence, `under` ("total", "log_prob", "score") below each word.
+    """Return an SVG document: a column per step, a lane per sentence.
 
-    `title` and `facts` stand above the tree, and below it what its lines and numbers mean.
+    `under` ("total", "log_prob", "score") stands below each word. `title` and `facts` stand above the tree, and below
+    it the meaning of its lines and numbers.
     """
     look, lane = theme_named(theme), lanes(tree, pruned)
     shown = [i for i in range(len(tree.nodes)) if lane[i] is not None]
@@ -67,7 +68,7 @@ def tree_svg(
 
 
 def _legend(outcomes: Sequence[Outcome], y: float, look: Theme) -> list[str]:
-    """What each kind of line means."""
+    """Return the meaning of each kind of line."""
     parts = []
     for place, outcome in enumerate(outcomes):
         x = place * _LEGEND

@@ -1,4 +1,4 @@
-"""What the Decoding page shows, as an address spells it."""
+"""The Decoding page's view, as an address spells it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,10 @@ Head = tuple[int, int | None]  # layer and head from 1; None is every head of th
 
 @dataclass(frozen=True)
 class Branch:
-    """Another way to go on: the target begins with `ids`. Where a source word is given, the token after them is
-    written while looking at nothing but that word, in the given heads of cross-attention (none is all of them).
+    """A different continuation: the target begins with `ids`.
+
+    Where a source word is given, the token after them is written while looking at nothing but that word, in the given
+    heads of cross-attention (none is all of them).
 
     An address spells it 9.31.7, or 9.31~4 and 9.31~4~2_3.1: source word 4, in all of layer 2 and head 1 of layer 3.
     """
@@ -66,7 +68,7 @@ class Branch:
         return cls(tuple(map(int, ids.split("."))) if ids else (), int(word) if word else None, chosen)
 
     def fits(self, config: ModelConfig, source_length: int, bound: int) -> bool:
-        """Whether a model can go on so; an address may have been written for another."""
+        """Return whether a model can continue in this way; an address may have been written for another."""
         decoder = config.decoder
         never = {config.pad_id, config.sos_id} - {config.eos_id}
         written = all(token < config.target_vocab_size and token not in never for token in self.ids)
@@ -80,11 +82,11 @@ class Branch:
 
     @property
     def step(self) -> int:
-        """The step, from 1, at which it parts: the last forced token's, or that of the changed attention."""
+        """The step, from 1, of the last forced token or of the changed attention."""
         return len(self.ids) + (self.word is not None)
 
     def tap_at(self, config: ModelConfig, source_length: int) -> TapAt | None:
-        """The change of cross-attention at its step."""
+        """Return the change of cross-attention at its step."""
         if self.word is None:
             return None
         row = tuple(float(k == self.word - 1) for k in range(source_length))
@@ -97,7 +99,7 @@ class Branch:
         return at
 
     def _heads(self, config: ModelConfig) -> list[tuple[int, int]]:
-        """Layers and heads from 0."""
+        """Return layers and heads from 0."""
         layers, heads = range(config.decoder.n_layers), range(config.decoder.n_heads)
         if not self.heads:
             return [(layer, head) for layer in layers for head in heads]
@@ -118,7 +120,7 @@ _Settings = make_dataclass(
 
 @dataclass(frozen=True)
 class DecodingView(_Settings):  # type: ignore[misc, valid-type]
-    """Everything that defines the Decoding page."""
+    """The state of the Decoding page."""
 
     PAGE: ClassVar[str | None] = "decoding"
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"step", "path", "branches", "reference"})
@@ -153,12 +155,12 @@ class DecodingView(_Settings):  # type: ignore[misc, valid-type]
         }
 
     def value(self, parameter: Parameter) -> float | None:
-        """Return the value of a parameter of the strategy: the chosen one, or that which the page opens with."""
+        """Return the value of a parameter of the strategy: the chosen one, or the page's default."""
         chosen: float | None = getattr(self, parameter.field)
         return parameter.initial if chosen is None else chosen
 
     @property
     def decoding(self) -> Decoding:
-        """The strategy with its own settings."""
+        """Return the strategy with its settings."""
         own = STRATEGIES[self.strategy].parameters
         return Decoding.of(self.strategy, **{parameter.name: self.value(parameter) for parameter in own})

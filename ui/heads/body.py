@@ -1,4 +1,4 @@
-"""The page's body: what is measured, how far that is, and what was found."""
+"""The page's body: the request, its progress, and the measurements."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
 
 
 def _json(measured: MeasuredAtlas, past: Job[Any] | None, asked: MeasurementRequest) -> str:
-    """As the command line writes it; made when it is asked for."""
+    """Return the measurements as the command line writes them; made when the button is pressed."""
     what = asked.chosen.spec, None, asked.pairs
     provenance = facts(asked.name, digest_of(asked.name), what, measured.when, measured.by)
     return json.dumps(provenance | numbers(measured.atlas, _history(past)), ensure_ascii=False) + "\n"
@@ -99,7 +99,7 @@ def _history(past: Job[Any] | None) -> History:
 
 @st.fragment
 def _shown(measured: MeasuredAtlas, past: Job[Any] | None, asked: MeasurementRequest) -> None:
-    """The picture with the chosen head, and the table. A fragment, so that choosing a head draws nothing else."""
+    """Draw the picture with the chosen head, and the table. A fragment, so that choosing a head draws nothing else."""
     view: HeadsView = st.session_state["view"]
     atlas, history = measured.atlas, _history(past)
     place = chosen_head(atlas, view)
@@ -138,7 +138,7 @@ def _about(measured: MeasuredAtlas, history: History, asked: MeasurementRequest)
 
 
 def _summary(measured: MeasuredAtlas, history: History, chosen: ChosenCorpus) -> str:
-    """What was measured, on which data and when; and what is missing, and why."""
+    """Say what was measured, on which data and when; and what is missing, and why."""
     atlas = measured.atlas
     day = date.fromisoformat(measured.when)
     loss = atlas.loss.mean[0, 0]
@@ -171,14 +171,14 @@ def _summary(measured: MeasuredAtlas, history: History, chosen: ChosenCorpus) ->
 
 @st.fragment(run_every=SEEN_EVERY)
 def _seen(asked: MeasurementRequest) -> None:
-    """Keeps the measurements for as long as the page is open, also where nothing is clicked on it for long."""
+    """Mark the measurements as in use for as long as the page is open, also where nothing is clicked on it for long."""
     for what in ("heads", "history"):
         JOBS.seen(what, asked)
     JOBS.seen("sets", of_sets(asked))
 
 
 def atlas_picture(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:
-    """`on_pick` gets {"head": [layer, head], "measure": name} or {"step": step or None}."""
+    """Draw the picture; `on_pick` gets {"head": [layer, head], "measure": name} or {"step": step or None}."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):

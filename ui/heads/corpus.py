@@ -1,4 +1,4 @@
-"""Which corpus the heads are measured over."""
+"""The choice of a corpus that the heads are measured over."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ UPLOAD, FILE = "upload", "file"
 
 @dataclass(frozen=True)
 class ChosenCorpus:
-    """`spec` is as `open_corpus` reads it, or EXAMPLES; None while there is none. `written` is its files' time."""
+    """A corpus: `spec` is as `open_corpus` reads it, or EXAMPLES; None while there is none.
+
+    `written` is its files' time.
+    """
 
     spec: str | None
     written: tuple[int, ...] = ()
@@ -39,7 +42,7 @@ class ChosenCorpus:
 
 
 def choices(model: Translator) -> dict[str, str]:
-    """The corpora that can be chosen: title by name."""
+    """Return the corpora that can be chosen: title by name."""
     named = {spec: str(about(spec)["title"]) for spec in (*GRAMMARS, *TASKS)}
     combinations = {f"{spec}:combinations": f"{named[spec]}, combinations held out" for spec in GRAMMARS}
     here = {f"multi30k:{pair}": f"Multi30k, {pair}" for pair in _captions(model)}
@@ -49,7 +52,7 @@ def choices(model: Translator) -> dict[str, str]:
 
 
 def _captions(model: Translator) -> list[str]:
-    """The pairs of languages that Multi30k has here: that of the model, or the usual one."""
+    """Return the pairs of languages of Multi30k that are on this machine: that of the model, or the usual one."""
     folder = usual_folder()
     codes = {name: code for code, name in LANGUAGES.items()}
     pair = codes.get(str(model.card.get("source"))), codes.get(str(model.card.get("target")))
@@ -59,7 +62,7 @@ def _captions(model: Translator) -> list[str]:
 
 
 def suited(model: Translator, among: Iterable[str]) -> str | None:
-    """The corpus that the model was trained on if it is here, else one of its languages, else its own examples."""
+    """Return the corpus that the model was trained on if it is here, else one of its languages, else its examples."""
     among = list(among)
     trained = re.search(r"--data (\S+)", str(model.card.get("command", "")))
     if trained and trained[1] in among:
@@ -72,7 +75,7 @@ def suited(model: Translator, among: Iterable[str]) -> str | None:
 
 
 def choose_corpus(name: str, model: Translator, view: HeadsView) -> tuple[ChosenCorpus, int]:
-    """Draws the choice of the corpus and of how many of its sentences, and what it needs to know."""
+    """Draw the choice of the corpus and of the number of its sentences, and what it needs to know."""
     corpora = choices(model)
     there = (shipped(name) or {}).get("corpus")  # measured already: no page begins empty
     chosen = view.corpus if view.corpus in corpora else there if there in corpora else suited(model, corpora)
@@ -111,7 +114,7 @@ def choose_corpus(name: str, model: Translator, view: HeadsView) -> tuple[Chosen
 
 
 def counts(chosen: str | None) -> tuple[int, ...]:
-    """How many sentences can be asked for: the test part of what comes with the app has a thousand."""
+    """Return the numbers of sentences to choose among: the test part of what comes with the app has a thousand."""
     return COUNTS if chosen in (UPLOAD, FILE) else tuple(count for count in COUNTS if count <= 1000)
 
 
@@ -124,7 +127,7 @@ def _brought(spec: str | None) -> ChosenCorpus:
 
 
 def opened(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterable[KnownPair]], str]:
-    """The pairs with what is known of them, and who says so. Raises ValueError where there is no such corpus."""
+    """Return the pairs with what is known of them, and who says so. Raises ValueError where there is no such corpus."""
     if spec != EXAMPLES:
         corpus = open_split(spec)
         return truths(corpus if has_truth(corpus) else First(corpus, PREVIEW_ROWS), most)

@@ -26,7 +26,7 @@ STYLE = "font-size:0.87rem;line-height:1.3;overflow-wrap:anywhere"
 
 
 def chosen_head(atlas: Atlas, view: HeadsView) -> tuple[int, int]:
-    """(layer, head) from 0: the view's where this model has it, else one that finds antecedents, or the clearest."""
+    """Return (layer, head) from 0: the view's where it exists, else one that finds antecedents, or the clearest."""
     n_layers, n_heads = atlas.heads[view.kind]["entropy"].mean.shape
     if view.layer and view.head and view.layer <= n_layers and view.head <= n_heads:
         return view.layer - 1, view.head - 1
@@ -40,7 +40,7 @@ def chosen_head(atlas: Atlas, view: HeadsView) -> tuple[int, int]:
 
 
 def chosen_measure(atlas: Atlas, kind: Kind, place: tuple[int, int], view: HeadsView) -> str:
-    """The measure whose sentences are shown: the view's, else that of the head's role, else the entropy."""
+    """Return the measure whose sentences are shown: the view's, else that of the head's role, else the entropy."""
     if view.measure in atlas.heads[kind]:
         return str(view.measure)
     measures = [role.what.measure for role in roles(atlas, kind, *place)]
@@ -66,7 +66,7 @@ def head(atlas: Atlas, history: History, view: HeadsView, place: tuple[int, int]
 
 
 def since_step(role: Role, history: History, kind: Kind, place: tuple[int, int]) -> int | None:
-    """The snapshot from which on the head has this role; None where it is not there at the last one."""
+    """Return the first snapshot from which on the head has this role; None where the last one lacks it."""
     names = [{one.name for one in roles(then, kind, *place)} for _, then in history]
     return since([step for step, _ in history], names, role.name)
 
@@ -79,7 +79,7 @@ def _sentence(role: Role, history: History, kind: Kind, place: tuple[int, int]) 
 
 
 def _examples(atlas: Atlas, kind: Kind, place: tuple[int, int], measure: str) -> None:
-    """The sentence with the best value of the measure, and the one with the worst where the values differ."""
+    """Draw the sentence with the best value of the measure, and the one with the worst where the values differ."""
     (what,) = (one for one in present(atlas, kind) if one.name == measure)
     shown = ends(what, shows(atlas, kind, *place, measure))
     sentences = ", the same in every sentence" if len(shown) == 1 else ", sentence by sentence"
@@ -109,7 +109,7 @@ def _examples(atlas: Atlas, kind: Kind, place: tuple[int, int], measure: str) ->
 
 
 def ends(measure: Measure, both: tuple[RankedSentence, RankedSentence]) -> list[tuple[str, int, str]]:
-    """A label, a place in the corpus and a value for the best and the worst sentence; one where they read the same."""
+    """Return label, index in the corpus and value of the best and the worst sentence; one where they read the same."""
     best, worst = ("Best sentence", "Worst sentence") if measure.unit == "share" else ("Highest", "Lowest")
     texts = [value_text(measure, one.value) for one in both]
     if texts[0] == texts[1]:
@@ -125,7 +125,7 @@ def _take_sentence(kind: Kind, place: tuple[int, int], text: str, target: str) -
 
 
 def _numbers(atlas: Atlas, kind: Kind, place: tuple[int, int]) -> None:
-    """Every measure with its spread over sentences, what it is compared with, and how many."""
+    """Draw every measure with its spread over sentences, its baseline, and the number of sentences."""
     table: dict[str, list[Any]] = {"Measure": [], "Mean": [], "Spread": [], "Baseline": [], "Count": []}
     for measure in present(atlas, kind):
         spread = atlas.heads[kind][measure.name]

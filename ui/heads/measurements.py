@@ -31,7 +31,7 @@ MOST_SNAPSHOTS = 12
 
 @dataclass(frozen=True)
 class MeasurementRequest:
-    """What is measured: a model as its files are now, and a part of a corpus."""
+    """A request for measurements: a model as its files are now, and a part of a corpus."""
 
     name: str
     version: tuple[int, ...]
@@ -41,7 +41,10 @@ class MeasurementRequest:
 
 @dataclass(frozen=True)
 class MeasuredAtlas:
-    """`by` says whose the alignment is: "gold", an aligner, or "" for nobody's; `when` is a date, "2026-11-21"."""
+    """Measurements of every head of a model.
+
+    `by` says whose the alignment is: "gold", an aligner, or "" for nobody's; `when` is a date, "2026-11-21".
+    """
 
     atlas: Atlas
     by: str
@@ -49,7 +52,7 @@ class MeasuredAtlas:
 
 
 def measure(asked: MeasurementRequest, progress: Progress) -> MeasuredAtlas:
-    """Every head over the corpus."""
+    """Measure every head over the corpus."""
     progress(0.0, "Opening the corpus")
     model = models.translator(asked.name)
     pairs, by = opened(model, _spec(asked), asked.pairs)
@@ -62,7 +65,7 @@ def measure(asked: MeasurementRequest, progress: Progress) -> MeasuredAtlas:
 
 
 def measure_history(asked: MeasurementRequest, progress: Progress) -> History:
-    """The same at each snapshot, without what takes many passes."""
+    """Measure every head at each snapshot, without what takes many passes."""
     base = models.translator(asked.name)
     files, history = history_files(asked.name), []
     pairs, _ = opened(base, _spec(asked), AT_SNAPSHOTS)
@@ -82,12 +85,12 @@ def measure_history(asked: MeasurementRequest, progress: Progress) -> History:
 
 
 def of_sets(asked: MeasurementRequest) -> MeasurementRequest:
-    """What is measured of heads in sets where every head is measured over this."""
+    """Return the request for sets of heads that belongs to a request for single heads."""
     return replace(asked, pairs=min(asked.pairs, SETS))
 
 
 def measure_sets(asked: MeasurementRequest, progress: Progress) -> Pruning:
-    """The heads in order of importance, and the model without more and more of them."""
+    """Return the heads in order of importance, and the model without more and more of them."""
     progress(0.0, "Opening the corpus")
     model = models.translator(asked.name)
     pairs, _ = opened(model, _spec(asked), asked.pairs)
@@ -107,7 +110,7 @@ def find_sets(asked: MeasurementRequest) -> Pruning | None:
 
 
 def find(asked: MeasurementRequest) -> MeasuredAtlas | None:
-    """What `measure` found before."""
+    """Return what `measure` computed before."""
     facts = _find("heads", asked)
     try:
         return MeasuredAtlas(Atlas.from_dict(facts), facts["alignment"] or "", facts["measured"]) if facts else None
@@ -142,7 +145,7 @@ def _spec(asked: MeasurementRequest) -> str:
 
 
 def _count(asked: MeasurementRequest, pairs: Callable[[], Iterable[KnownPair]], most: int) -> int:
-    """How many sentences there are to be measured. What comes with the app has as many as can be asked for."""
+    """Return the number of sentences to be measured. What comes with the app has as many as can be asked for."""
     if asked.chosen.brought or asked.chosen.spec == EXAMPLES:
         return max(1, sum(1 for _ in islice(pairs(), most)))
     return most
@@ -159,7 +162,7 @@ def _atlas(
 
 
 def history_files(name: str) -> list[Path]:
-    """The snapshots of a model's training, of very many some at even distances."""
+    """Return the snapshots of a model's training; of very many, some at even distances."""
     folder = models.model_folder(name)
     files = snapshots(models.RUNS / name.removeprefix(models.RUN) if name.startswith(models.RUN) else folder)
     places = np.unique(np.linspace(0, len(files) - 1, min(MOST_SNAPSHOTS, len(files))).astype(int))

@@ -1,4 +1,4 @@
-"""The measures as the page names and explains them."""
+"""Names and explanations of the measures on the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from transformer.trace import Kind
 
 
 def present(atlas: Atlas, *kinds: Kind) -> list[Measure]:
-    """The measures of these kinds of attention, worded for the units by which this corpus is aligned.
+    """Return the measures of these kinds of attention, worded for the units by which this corpus is aligned.
 
     Measures that use gold data or extra forward passes say more than those of the weights alone, and come first.
     """
@@ -28,5 +28,5 @@ def value_text(measure: Measure, value: float) -> str:
 
 
 def head_name(kind: str, layer: int, head: int) -> str:
-    """Layer and head from 0, as people count them."""
+    """Return layer and head, which are from 0, as people count them."""
     return f"{kind.capitalize()}, layer {layer + 1}, head {head + 1}"

@@ -1,4 +1,4 @@
-"""What the picture draws: each measure of every head of one kind, as the model is and at each snapshot."""
+"""Messages to the picture: each measure of every head of one kind, for the model as it is and at each snapshot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOTE = "Rows are layers, columns heads; a dot marks a head that is named after t
 
 
 def header(atlas: Atlas, history: History, kind: Kind, selected: tuple[int, int], **chosen: Any) -> dict[str, Any]:
-    """`chosen` are the `measure` and the `step` that the view has."""
+    """Return the message; `chosen` are the `measure` and the `step` that the view has."""
     moments: list[tuple[int | None, Atlas]] = [*history, (None, atlas)]
     n_layers, n_heads = atlas.heads[kind]["entropy"].mean.shape
     named = [_named(moment, kind, n_layers, n_heads) for _, moment in moments]
@@ -46,7 +46,7 @@ def header(atlas: Atlas, history: History, kind: Kind, selected: tuple[int, int]
 
 
 def _named(atlas: Atlas, kind: Kind, n_layers: int, n_heads: int) -> dict[str, list[list[int]]]:
-    """The heads that are named after each measure."""
+    """Return the heads that are named after each measure."""
     named: dict[str, list[list[int]]] = {}
     for layer in range(n_layers):
         for head in range(n_heads):
@@ -56,7 +56,7 @@ def _named(atlas: Atlas, kind: Kind, n_layers: int, n_heads: int) -> dict[str, l
 
 
 def _scale(measure: Measure, moments: list[tuple[int | None, Atlas]], kind: Kind) -> dict[str, Any]:
-    """Shares from 0 to 1, correlations from -1 to 1, the rest from 0 to the largest that is shown.
+    """Return the scale: shares from 0 to 1, correlations from -1 to 1, the rest from 0 to the largest that is shown.
 
     Nats can be below 0, where a head does harm: they run as far below it as above.
     """
@@ -79,7 +79,7 @@ def _numbers(spread: MeasureSpread | None) -> list[list[float | None]] | None:
 
 
 def _texts(measure: Measure, spread: MeasureSpread | None) -> list[list[str]] | None:
-    """Each head's number with its spread."""
+    """Return each head's number with its spread."""
     if spread is None:
         return None
     unit = "" if measure.unit in ("share", "correlation") else f" {measure.unit}"

@@ -1,4 +1,4 @@
-"""Which heads can go: the curve of what is left without more and more of them, and the smaller model to take away."""
+"""Pruning: the curve of what is left without more and more heads, and the smaller model to download."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ COUNTED = 0.5  # the share of exact translations from which on these are shown, 
 
 @st.fragment
 def sets(name: str, model: Translator, asked: MeasurementRequest) -> None:
-    """Begins when it is asked for, since it takes minutes; a link asks as well."""
+    """Draw the section; it is measured on request, since that takes minutes; a link asks as well."""
     view: HeadsView = st.session_state["view"]
     asked = of_sets(asked)
     st.subheader("Heads in sets", anchor="heads-in-sets", help=HELP)
@@ -99,14 +99,17 @@ def _curves(name: str, model: Translator, asked: MeasurementRequest, found: Prun
             help="A checkpoint without the parameters of these heads: it computes what this model does with them "
             "switched off. Checkpoints → Import opens it.",
         )
-    twin = st.expander("These numbers as a table", key="sets-twin", on_change="rerun")
-    if twin.open:
-        with twin:
+    expander = st.expander("These numbers as a table", key="sets-as-table", on_change="rerun")
+    if expander.open:
+        with expander:
             _tables(found, gone)
 
 
 def _point(found: Pruning, view: HeadsView) -> int:
-    """The view's, else the last at which less than a tenth of the probability of a token is lost."""
+    """Return the number of removed heads that is shown.
+
+    This is the view's, else the last at which less than a tenth of the probability of a token is lost.
+    """
     if view.gone in found.gone:
         return found.gone.index(view.gone)
     little = [score.log_prob > found.in_order[0].log_prob - 0.1 for score in found.in_order]
@@ -124,7 +127,7 @@ def _measures(exact: bool) -> tuple[tuple[str, Any], tuple[str, Any]]:
 
 
 def _sentence(found: Pruning, point: int) -> str:
-    """What is left, and what is saved."""
+    """Say what is left, and what is saved."""
     gone, own, whole = found.gone[point], found.in_order[point], found.in_order[0]
     count = len(found.order)
     if not gone:
@@ -170,13 +173,13 @@ def _tables(found: Pruning, gone: int) -> None:
             "Importance": [one.importance for one in found.order],
             "Removed": [number < gone for number in range(len(found.order))],
         }
-        digits = st.column_config.NumberColumn(format="%.4f", help="When it went; nats per token.")
+        digits = st.column_config.NumberColumn(format="%.4f", help="Measured at its removal; nats per token.")
         st.dataframe(order, hide_index=True, key="sets-order", column_config={"Importance": digits})
-        st.caption("Kind, layer and head, the first to go first.")
+        st.caption("Kind, layer and head, in order of removal.")
 
 
 def _zip(model: Translator, found: Pruning, gone: int, facts: dict[str, Any]) -> bytes:
-    """The folder of the model without so many heads, as a zip."""
+    """Return the folder of the model without so many heads, as a zip."""
     smaller = pruned_checkpoint(model.checkpoint, found.first(gone), facts)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "pruned"

@@ -1,4 +1,4 @@
-"""Every head of the model in a table: sorted by a click on a column, filtered by what the heads are named."""
+"""Every head of the model in a table: sorted by a click on a column, filtered by role."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def table(atlas: Atlas, history: History, view: HeadsView, chosen: tuple[int, in
 
 
 def _filtered(named: dict[Place, list[Role]], view: HeadsView) -> list[Place]:
-    """Draws the filter; the heads that pass it."""
+    """Draw the filter; return the heads that pass it."""
     there = {role.what.measure for given in named.values() for role in given}
     options = [ANY, NAMED, *(role.measure for role in ROLES if role.measure in there)] if there else [ANY]
     only = view.only if view.only in options else ANY
@@ -84,7 +84,7 @@ def _filtered(named: dict[Place, list[Role]], view: HeadsView) -> list[Place]:
 
 
 def _chosen_columns(atlas: Atlas, view: HeadsView) -> list[Measure]:
-    """Draws the choice of the columns; those that fit, where none was made."""
+    """Draw the choice of the columns; return those that fit, where none was made."""
     every = present(atlas, *KINDS)
     names = [measure.name for measure in every]
     usual = [name for name in names if name in FIRST]
@@ -151,7 +151,7 @@ def _since(given: list[Role], history: History, place: Place) -> int | None:
 
 
 def _value(atlas: Atlas, place: Place, name: str, what: str = "mean") -> float | None:
-    """The mean of a measure, or its "deviation"; None where the head has neither."""
+    """Return the mean of a measure, or its "deviation"; None where the head has neither."""
     kind, layer, head = place
     spread = atlas.heads[kind].get(name)
     if spread is None or np.isnan(spread.mean[layer, head]):

@@ -1,4 +1,4 @@
-"""What the Heads page shows, as an address spells it."""
+"""The Heads page's view, as an address spells it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ANY, NAMED = "all", "named"
 
 @dataclass(frozen=True)
 class HeadsView(PageView):
-    """Everything that defines the Heads page. Paths of files are not in it: a link opens no files."""
+    """The state of the Heads page. Paths of files are not in it: a link opens no files."""
 
     PAGE: ClassVar[str | None] = "heads"
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"corpus", "step", "sets", "gone"}

@@ -1,4 +1,4 @@
-"""Measurements under way: how far they are, and why there is none."""
+"""Measurements in progress: how far they are, and why there are none."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def wait(job: Job[Any]) -> None:
 
 @st.fragment(run_every=TICK)
 def at_work(job: Job[Any], what: str, asked: MeasurementRequest) -> None:
-    """How far it is; when it is done, the page is redrawn."""
+    """Draw how far a measurement is; when it is done, the page is redrawn."""
     if job.done:
         st.rerun()
     JOBS.seen(what, asked)
@@ -46,7 +46,7 @@ def failed(what: str, asked: MeasurementRequest, error: Exception) -> None:
 
 
 def why(error: Exception) -> str:
-    """An error that the user can act on; any other was logged."""
+    """Draw an error that the user can act on; any other was logged."""
     if isinstance(error, ValueError | OSError):
         return literal(without_places(str(error)))
     return "Something went wrong here. The log has the details."

@@ -80,7 +80,7 @@ def _leave() -> None:
 
 
 def handouts(lesson: Lesson) -> None:
-    """Draws the buttons; a file is written when its button is pressed."""
+    """Draw the buttons; a file is written when its button is pressed."""
     with st.popover("Handout", icon=":material/print:", width="stretch"):
         st.caption("One file to print, with the pictures and room for guesses. It needs no network.")
         for label, answers in (("For the class", False), ("With the answers", True)):

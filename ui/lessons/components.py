@@ -26,7 +26,7 @@ _SPLIT = component("class_split", "mountSplit", "prose", "class_split", styles=(
 
 
 def lessons(header: Mapping[str, Any], *, key: str, on_open: Callable[[str, str], None]) -> None:
-    """The list; `on_open` gets the names of a lesson and of a step."""
+    """Draw the list; `on_open` gets the names of a lesson and of a step."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
@@ -37,7 +37,7 @@ def lessons(header: Mapping[str, Any], *, key: str, on_open: Callable[[str, str]
 
 
 def class_room(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:
-    """A class's screen; `on_pick` gets {"step": name}, or {"act": open, lock, unlock, reveal, again or release}."""
+    """Draw a class's screen; `on_pick` gets {"step": name}, or {"act": "open", "lock", "reveal", ...}."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
@@ -48,7 +48,7 @@ def class_room(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mappin
 
 
 def class_split(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:
-    """What the class said so far, for the teacher alone; `on_pick` gets {"act": lock, unlock, reveal or again}."""
+    """Draw the answers so far, for the teacher alone; `on_pick` gets {"act": lock, unlock, reveal or again}."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
@@ -59,8 +59,11 @@ def class_split(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mappi
 
 
 def step(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:
-    """One step; `on_pick` gets {"guess": what was guessed}, {"skip": True}, {"again": True}, {"step": name},
-    {"following": True} or {"list": True}. It comes from a browser: a guess may be anything that JSON can say."""
+    """Draw one step.
+
+    `on_pick` gets {"guess": what was guessed}, {"skip": True}, {"again": True}, {"step": name}, {"following": True} or
+    {"list": True}. It comes from a browser: a guess may be anything that JSON can say.
+    """
 
     def picked() -> None:
         match st.session_state[key].get("pick"):

@@ -1,4 +1,4 @@
-"""The teacher's browser keeps the secret of a class, so that a reload or a restart of the server asks for nothing.
+"""Storage of a class's secret in the teacher's browser, so that a reload or a restart of the server asks for nothing.
 
 A teacher's link has the secret behind its #, which browsers send to no server: it is in no log of a proxy.
 """
@@ -31,7 +31,7 @@ export default function ({ data, setTriggerValue }) {
 
 
 def keep(code: str, is_teacher: Callable[[str], bool], *, wrong: str = "") -> None:
-    """Gives the browser what this session holds, or asks for what the browser has; what is `wrong` it forgets.
+    """Give the browser what this session holds, or ask for what the browser has; what is `wrong` it forgets.
 
     What the browser has is held if `is_teacher` says so of it. A wrong link displaces no secret.
     """

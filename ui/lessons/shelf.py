@@ -1,4 +1,4 @@
-"""The lessons that there are, and what the library says of their steps, computed once for everybody."""
+"""The lessons, and what the library says of their steps, computed once for everybody."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from ui.state.cache import cached
 
 @dataclass(frozen=True)
 class PosedStep:
-    """A step as its model has it. `truth` goes to no browser before a guess has come from there."""
+    """A step with the question as its model answers it.
+
+    `truth` goes to no browser before a guess has come from there.
+    """
 
     text: str
     posed: dict[str, Any]
@@ -21,7 +24,7 @@ class PosedStep:
 
 
 def shelf() -> tuple[list[Lesson], list[str]]:
-    """The lessons in their order, and what is wrong with the files that can't be read."""
+    """Return the lessons in their order, and what is wrong with the files that can't be read."""
     lessons, wrong = [], []
     for path in sorted(models.LESSONS.glob("[!.]*.md")):
         try:
@@ -32,14 +35,14 @@ def shelf() -> tuple[list[Lesson], list[str]]:
 
 
 def posed_step(lesson: Lesson, step: Step) -> PosedStep:
-    """The question with its answer. Raises ValueError where the model is not there, or can't answer."""
+    """Return the question with its answer. Raises ValueError where the model is not there, or can't answer."""
     models.translator(step.model)  # it says where there is none
     path = models.LESSONS / f"{lesson.name}.md"
     return _posed_step(path, path.stat().st_mtime_ns, step.name, models.version(step.model))
 
 
 def measuring(step: Step) -> LessonComputer:
-    """What computes a step's answers, on the models that everybody shares."""
+    """Return what computes a step's answers, on the models that everybody shares."""
     return LessonComputer(models.translator, models.model_folder, base(step))
 
 

@@ -1,4 +1,7 @@
-"""One step of a lesson: the question, then the answer next to the guess. The answer is sent after a guess."""
+"""A step of a lesson: the question, then the answer next to the guess.
+
+The answer is sent only after a guess.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ REFUSED = "lesson-refused"  # why the last guess was not taken
 
 
 def section(lesson: Lesson, step: Step, lessons: list[Lesson], view: LessonsView) -> None:
-    """Draws the step; raises ValueError where its model can't answer."""
+    """Draw the step; raise ValueError where its model can't answer."""
     if refused := st.session_state.pop(REFUSED, None):
         st.warning(refused, icon=":material/error:")
     posed_step = shelf.posed_step(lesson, step)
@@ -44,12 +47,12 @@ def section(lesson: Lesson, step: Step, lessons: list[Lesson], view: LessonsView
 
 
 def own_address(step: Step) -> str:
-    """The same view on its own page, with the box for a sentence."""
+    """Return the address of the same view on its own page, with the box for a sentence."""
     return f"{step.page}?{urlencode({'model': step.model, **step.query})}"
 
 
 def _answer(lesson: Lesson, step: Step, posed_step: shelf.PosedStep) -> dict[str, Any] | None:
-    """What may be known after the answer, or None before it."""
+    """Return what may be known after the answer, or None before it."""
     guesses = st.session_state.get(TOLD, {})
     if (lesson.name, step.name) not in guesses:
         return None

@@ -1,4 +1,4 @@
-"""The teacher's side of a class: it starts one, asks the steps of a lesson, and shows what came back.
+"""The teacher's side of a class: starting one, asking the steps of a lesson, and showing the answers.
 
 The class's secret is in the session and in the teacher's browser, and in no address that a server is sent. What may be
 done is decided in server/classroom/classes.py; what was refused there is said here.
@@ -46,7 +46,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def start_class(lesson: Lesson, step: Step) -> None:
-    """A button's callback: a new class, in which this step is open."""
+    """Start a new class in which this step is open; a button's callback."""
     with _said():
         question = _question(lesson, step)  # a class whose question can't be posed is not made
         require_small(question)
@@ -61,7 +61,7 @@ def start_class(lesson: Lesson, step: Step) -> None:
 
 
 def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
-    """The class at one step of the lesson. Raises ValueError where the step's model can't answer."""
+    """Draw the class at one step of the lesson. Raises ValueError where the step's model can't answer."""
     refusal()
     code = view.code or ""
     is_teacher = partial(_is_teacher, code)
@@ -90,7 +90,7 @@ def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
 
 
 def _is_teacher(code: str, secret: str) -> bool:
-    """Whether this is the secret of a class that goes on."""
+    """Return whether this is the secret of a class that goes on."""
     try:
         Classes(store()).counts(code, secret)
     except (Gone, ClassRefusal, *AWAY):
@@ -99,13 +99,13 @@ def _is_teacher(code: str, secret: str) -> bool:
 
 
 def refusal() -> None:
-    """Says why the last request of the teacher was refused."""
+    """Say why the last request of the teacher was refused."""
     if refused := st.session_state.pop(REFUSED, None):
         st.warning(refused, icon=":material/error:")
 
 
 def leave() -> None:
-    """A button's callback: the lesson goes on without the class, which goes on by itself until it ends."""
+    """Continue the lesson without the class, which goes on by itself until it ends; a button's callback."""
     update(code=None, private=False)
 
 
@@ -150,7 +150,7 @@ def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
 
 
 def _split(lesson: Lesson, code: str, secret: str) -> None:
-    """The private view: it follows the step that is open in the class, and is drawn for whoever holds the secret."""
+    """Draw the private view: it follows the step that is open in the class, for whoever holds the secret."""
     if st.session_state.pop(ACTED, False):
         st.rerun()
     refusal()
@@ -188,7 +188,7 @@ def _split(lesson: Lesson, code: str, secret: str) -> None:
 
 @cached(100, turn=False)
 def _qr(link: str) -> str:
-    """The link as an image, in an address of its own; every screen is drawn again each second."""
+    """Return the link as an image, in an address of its own; every screen is drawn again each second."""
     return str(segno.make(link, error="m").svg_data_uri(scale=4, border=2))
 
 
@@ -229,8 +229,10 @@ def _question(lesson: Lesson, step: Step) -> ClassQuestion:
 
 
 def _together(question: ClassQuestion, truth: Mapping[str, Any], rounds: list[dict[str, Any]]) -> dict[str, Any]:
-    """How the class did: the share and the count of right answers in each round, and what the mean of its rows has in
-    common with the head's."""
+    """Say how the class did.
+
+    That is the share and the count of right answers in each round, and what its mean row has in common with the head's.
+    """
     posed = dict(question.posed)
     said: dict[str, Any] = {
         "right": [share_right(posed, truth, one["guesses"]) for one in rounds],
@@ -242,7 +244,7 @@ def _together(question: ClassQuestion, truth: Mapping[str, Any], rounds: list[di
 
 
 def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
-    """What the teacher needs now and then, below the class's screen."""
+    """Draw what the teacher needs now and then, below the class's screen."""
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width="content"):
             download("Results as CSV", "class-results.csv", "text/csv", partial(_csv, code, secret), key="class-csv")
@@ -273,7 +275,7 @@ def _csv(code: str, secret: str) -> str:
 
 
 def _results(code: str, secret: str) -> None:
-    """The table of results, which is read from the store each second while it is open."""
+    """Draw the table of results, which is read from the store each second while it is open."""
     with st.popover("Results", icon=":material/table_rows:", key="class-results", on_change="rerun") as results:
         if not results.open:
             return
@@ -306,7 +308,7 @@ def _end(code: str, secret: str) -> None:
 
 
 def join_address() -> str | None:
-    """Where pupils of this server join, or None where this browser's address leads phones to themselves.
+    """Return where pupils of this server join, or None where this browser's address leads phones to themselves.
 
     It is what this browser calls the server, unless that is a loopback name: then HEADLIGHT_JOIN_ADDRESS, which
     `headlight class` sets to the machine's address in the local network.
@@ -319,7 +321,7 @@ def join_address() -> str | None:
 
 
 def how_to_be_reached() -> str:
-    """What to do where phones can't reach the address of this page."""
+    """Say what to do where phones can't reach the address of this page."""
     if (st.get_option("server.address") or "0.0.0.0") not in _LOOPBACK:
         return "Phones can’t reach this address. Open this page by the address of this machine in your network."
     class_, serve = ("make class", "make serve") if folders.CLONE else _COMMANDS
@@ -331,7 +333,7 @@ def how_to_be_reached() -> str:
 
 
 class _said:
-    """Shows a refusal that was raised inside when the page is drawn next."""
+    """Catch a refusal that is raised inside, and show it when the page is drawn next."""
 
     def __enter__(self) -> None:
         st.session_state.pop(REFUSED, None)

@@ -1,4 +1,4 @@
-"""What the Lessons page shows, as an address spells it."""
+"""The Lessons page's view, as an address spells it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ _NAME = re.compile(r"[\w.-]{1,80}")
 
 @dataclass(frozen=True)
 class LessonsView(PageView):
-    """The list of lessons, or one step of one of them. A step brings its model and its sentence, so what other pages
-    show is in no address of this page."""
+    """The state of the Lessons page: the list of lessons, or one step of one of them.
+
+    A step brings its model and its sentence, so what other pages show is in no address of this page.
+    """
 
     PAGE: ClassVar[str | None] = "lessons"
 

@@ -1,4 +1,4 @@
-"""What positions add to the sentence: its embeddings, their encodings, and the sum that the first layer receives."""
+"""The sum that the first layer receives: embeddings and positional encodings of the sentence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ui.widgets.sentence import source_input, token_notes
 
 
 def section(name: str, model: Translator) -> None:
-    """Closed until it is asked for; then a sentence and three matrices."""
+    """Draw an expander; once open, a sentence and three matrices."""
     view: PositionsView = st.session_state["view"]
     own = bound("added")
     st.session_state.setdefault(own["key"], view.added)
@@ -54,9 +54,9 @@ def _draw(name: str, model: Translator, text: str) -> None:
         f":material/check_circle: Left plus middle equals what the model computed: they differ by "
         f"{two_digits(apart)} at most."
     )
-    twin = st.expander("The lengths as a table", key="added-twin", on_change="rerun")
-    if twin.open:
-        with twin:
+    expander = st.expander("The lengths as a table", key="added-as-table", on_change="rerun")
+    if expander.open:
+        with expander:
             table: dict[str, Any] = {"token": labels}
             table |= {name: values.astype(float) for name, values in lengths.items()}
             config = {name: st.column_config.NumberColumn(format="%.3f") for name in lengths}
@@ -64,7 +64,7 @@ def _draw(name: str, model: Translator, text: str) -> None:
 
 
 def _matrices(parts: Embedded, config: ModelConfig) -> dict[str, np.ndarray]:
-    """What is drawn, by its title: a model with a layer norm of the sum has one more matrix."""
+    """Return what is drawn, by its title: a model with a layer norm of the sum has one more matrix."""
     scaled = ", scaled" if config.scale_embeddings else ""
     drawn = {f"Token embeddings{scaled}": parts.tokens, "+ encodings": parts.positions}
     if config.embedding_norm:

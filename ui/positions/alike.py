@@ -1,4 +1,4 @@
-"""The similarity of two positions against their distance: the sinusoidal encoding beside another one."""
+"""The similarity of two positions against their distance, for the sinusoidal encoding and another one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _OTHERS = {
 
 
 def section(code: Code, positions: int, width: int) -> None:
-    """The sinusoid on the left; on the right the scheme that is shown, or a learned table."""
+    """Draw the sinusoid on the left; on the right the scheme that is shown, or a learned table."""
     sinusoid = encoding("sinusoidal", min(positions, _MOST), width, code.base)
     if code.of_table or code.scheme in ("sinusoidal", "relative"):
         scheme, table = "stored" if code.learned.stored else "learned", code.learned.table[:positions]

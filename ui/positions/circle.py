@@ -38,7 +38,7 @@ _DERIVED = (
 
 @st.fragment
 def section(omega: np.ndarray, positions: int, base: float) -> None:
-    """The hand of one pair of dimensions with its frequency from `omega` [pairs], and the proof in numbers."""
+    """Draw the hand of one pair of dimensions with its frequency from `omega` [pairs], and the proof in numbers."""
     view: PositionsView = st.session_state["view"]
     st.subheader("A shift by k positions is one rotation, from every position", anchor=False)
     st.caption(
@@ -87,7 +87,7 @@ def section(omega: np.ndarray, positions: int, base: float) -> None:
 
 
 def default_pair(pairs: int) -> int:
-    """A pair whose hand turns neither too fast nor too slowly to see."""
+    """Return a pair whose hand turns neither too fast nor too slowly to see."""
     return pairs * 3 // 32
 
 
@@ -98,7 +98,7 @@ def _take_shown() -> None:
 
 
 def read_shown(value: object) -> dict[str, int] | None:
-    """What the browser sent, or None where it is not valid."""
+    """Return what the browser sent, or None where it is not valid."""
     match value:
         case {"at": int(at), "shift": int(shift), "pair": int(pair)} if min(at, shift, pair) >= 0:
             return {"at": at, "shift": min(shift, MOST_SHIFT), "pair": pair}

@@ -1,4 +1,4 @@
-"""The positional encoding that the page shows: a formula, a table of a model, or T5's bias instead of one.
+"""The positional encoding of the page: a formula, a table of a model, or T5's bias instead of one.
 
 Letters: N positions, D dimensions.
 """
@@ -28,7 +28,7 @@ _SPREAD = 0.02  # how an untrained table is drawn: as `LearnedPositions` draws i
 
 @dataclass(frozen=True, eq=False)  # one object a table, which keys a cache
 class Learned:
-    """A learned table, or what one is before training; of a model from elsewhere, the table that came with it."""
+    """A learned table, or an untrained one; of an imported model, the table that came with it."""
 
     table: np.ndarray  # [N, D]
     model: str | None  # whose it is; None where no model here has one, and the table is random numbers
@@ -54,17 +54,17 @@ class Code:
 
     @property
     def of_table(self) -> bool:
-        """Whether the table is a model's, or an untrained one, and no formula's."""
+        """Whether the table is a model's, or an untrained one, and not a formula's."""
         return self.scheme in ("learned", "stored")
 
 
 def own_scheme(config: ModelConfig) -> str:
-    """What a model has."""
+    """Return the scheme of a model."""
     return "relative" if isinstance(config, T5Config) else config.positions
 
 
 def schemes_of(config: ModelConfig) -> tuple[str, ...]:
-    """Those that the page offers beside this model: its own in the place of the nearest, or before all."""
+    """Return the schemes that the page offers for this model: its own in place of the nearest, or before all."""
     own = own_scheme(config)
     if own == "stored":
         return tuple(own if scheme == "learned" else scheme for scheme in SCHEMES)
@@ -72,12 +72,12 @@ def schemes_of(config: ModelConfig) -> tuple[str, ...]:
 
 
 def scheme_of(view: PositionsView, config: ModelConfig) -> str:
-    """The one that is shown; an address may ask for one that only another model has."""
+    """Return the scheme that is shown; an address may ask for one that only another model has."""
     return view.scheme if view.scheme in schemes_of(config) else own_scheme(config)
 
 
 def chosen(view: PositionsView, name: str, model: Translator) -> Code:
-    """The encoding that the controls select, by default the model's.
+    """Return the encoding that the controls select, by default the model's.
 
     Raises ValueError where there is no such encoding.
     """
@@ -92,7 +92,7 @@ def chosen(view: PositionsView, name: str, model: Translator) -> Code:
 
 
 def learned(name: str, model: Translator, width: int) -> Learned:
-    """The table of this model, else the learned one of the first other that has any, else an untrained one."""
+    """Return the table of this model, else the learned one of the first other that has any, else an untrained one."""
     others = [other for other in models.model_names() if other != name and _has_learned(other)]
     own = model.model.config.positions in ("learned", "stored")
     owner = name if own else others[0] if others else None
@@ -120,14 +120,14 @@ def _learned(owner: str | None, version: tuple[int, ...], width: int) -> Learned
 
 
 def learned_table(model: Transformer, stack: str = "encoder") -> np.ndarray:
-    """What a stack of a model with learned or stored positions adds: [N, D]."""
+    """Return what a stack of a model with learned or stored positions adds: [N, D]."""
     positions = (model.encoder if stack == "encoder" else model.decoder).embedding.positions
     assert isinstance(positions, LearnedPositions | StoredPositions)
     return positions.table.detach().double().cpu().numpy()
 
 
 def table_difference(model: Transformer, width: int, base: float) -> float | None:
-    """How far the model's own table is from the formula; None where it is not the table of this formula."""
+    """Return how far the model's own table is from the formula; None where it is not the table of this formula."""
     positions = model.encoder.embedding.positions
     if not isinstance(positions, SinusoidalPositions) or width != model.config.d_model:
         return None
@@ -136,12 +136,12 @@ def table_difference(model: Transformer, width: int, base: float) -> float | Non
 
 
 def shown_frequencies(view: PositionsView, model: Translator) -> np.ndarray:
-    """ω of the sinusoid that the controls describe, whatever scheme is shown: [D / 2]."""
+    """Return ω of the sinusoid that the controls describe, whatever scheme is shown: [D / 2]."""
     return frequencies(view.d_model or model.model.config.d_model, view.base)
 
 
 def measured(scheme: str, width: int, base: float, known: Learned) -> Properties:
-    """The properties of a scheme; of the learned table, over as many positions as it has."""
+    """Return the properties of a scheme; of the learned table, over as many positions as it has."""
     if scheme == "learned":
         return _measured_learned(known)
     return _measured(scheme, min(width, MEASURED_WIDTH), base)

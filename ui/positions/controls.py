@@ -19,7 +19,7 @@ _REFUSED = "positions-refused"
 
 
 def controls(view: PositionsView, config: ModelConfig) -> None:
-    """Draws the controls; an invalid value is refused in a sentence below them."""
+    """Draw the controls; an invalid value is refused in a sentence below them."""
     with st.container(horizontal=True, vertical_alignment="top", gap="small"):
         means = f"How a position becomes a vector. The model in use: {own_scheme(config)}."
         choose(view, "scheme", "Scheme", schemes_of(config), scheme_of(view, config), help=means)
@@ -66,7 +66,7 @@ def _typed(
     wanted: str,
     explained: str,
 ) -> None:
-    """A box with some values to choose from, which takes any other that `parse` understands."""
+    """Draw a box with some values to choose from, which takes any other that `parse` understands."""
     key = widget_key(field)
 
     def changed() -> None:

@@ -1,4 +1,4 @@
-"""The formula itself, filled in for one word and one dimension, beside the picture of the whole sentence."""
+"""The formula, filled in for one word and one dimension, next to the picture of the whole sentence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROWS = 40  # words in the picture
 
 @st.fragment
 def section(model: Translator, width: int, base: float) -> None:
-    """Choosing a word or a dimension redraws this part and nothing else."""
+    """Draw the formula; choosing a word or a dimension redraws this part and nothing else."""
     view: PositionsView = st.session_state["view"]
     st.subheader("The formula, for one word of your sentence", anchor=False)
     st.caption(
@@ -82,7 +82,7 @@ def _filled_in(model: Translator, view: PositionsView, width: int, base: float) 
 
 
 def sentence(model: Translator, view: PositionsView) -> str:
-    """What was typed on any page, else the model's first example."""
+    """Return what was typed on any page, else the model's first example."""
     if view.text is not None:
         return view.text
     offered = examples(model.card)
@@ -90,19 +90,19 @@ def sentence(model: Translator, view: PositionsView) -> str:
 
 
 def first_ids(model: Translator, text: str) -> list[int]:
-    """What the encoder reads of a text, as far as the picture goes: a formula has no longest sentence."""
+    """Return what the encoder reads of a text, as far as the picture goes: a formula has no longest sentence."""
     config = model.model.config
     end = (config.eos_id,) if config.source_end is None else config.source_end
     return [*config.source_start, *model.checkpoint.source_tokenizer.encode(text), *end][:_ROWS]
 
 
 def default_dimension(width: int) -> int:
-    """A sine whose angle at the first words is neither tiny nor turns."""
+    """Return a sine whose angle at the first words is neither tiny nor makes full turns."""
     return 2 * (width * 3 // 32)
 
 
 def filled_in(one: EncodingEntry, width: int, base: float) -> list[str]:
-    """The formula with its numbers, a step a line, in LaTeX."""
+    """Return the formula with its numbers, a step per line, in LaTeX."""
     function, exponent = rf"\{one.function}", f"{2 * one.pair}/{width}"
     return [
         rf"i=\lfloor {one.dimension}/2\rfloor={one.pair}",
@@ -113,7 +113,7 @@ def filled_in(one: EncodingEntry, width: int, base: float) -> list[str]:
 
 
 def _checked(one: EncodingEntry, model: Translator, width: int, base: float) -> str:
-    """The same number in the model's own table, or why there is none."""
+    """Return the same number in the model's own table, or why there is none."""
     own = own_number(one, model, width, base)
     if own is None:
         return "The model in use has no such number in a table, to compare with."
@@ -123,7 +123,7 @@ def _checked(one: EncodingEntry, model: Translator, width: int, base: float) -> 
 
 
 def own_number(one: EncodingEntry, model: Translator, width: int, base: float) -> float | None:
-    """What the model adds at that position and dimension; None where it doesn't add this formula."""
+    """Return what the model adds at that position and dimension; None where it doesn't add this formula."""
     positions = model.model.encoder.embedding.positions
     if not isinstance(positions, SinusoidalPositions) or width != model.model.config.d_model or base != 10_000:
         return None

@@ -36,7 +36,7 @@ _SENTENCES = {
 
 @dataclass(frozen=True)
 class Orders:
-    """Two orders of the same tokens, S of them, and what the encoder makes of each; vectors are [S, d_model]."""
+    """Two orders of the same tokens, S of them, and their encodings; vectors are [S, d_model]."""
 
     tokens: tuple[Tokens, Tokens]
     order: list[int]  # where in the first each token of the second stands
@@ -48,12 +48,12 @@ class Orders:
         return self.tokens[0].labels, self.tokens[1].labels
 
     def differences(self, states: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """For each token of the second sentence, the largest difference to the same one of the first: [S]."""
+        """Return for each token of the second sentence the largest difference to the same one of the first: [S]."""
         return np.abs(states[0][self.order] - states[1]).max(1)
 
 
 def compare(model: Translator, one: str, other: str) -> Orders:
-    """Raises ValueError where a sentence can't be read, or where they are not the same tokens."""
+    """Encode both orders. Raises ValueError where a sentence can't be read, or where they are not the same tokens."""
     ids = model.encode(one), model.encode(other)
     tokenizer = model.checkpoint.source_tokenizer
     tokens = describe_tokens(tokenizer, ids[0]), describe_tokens(tokenizer, ids[1])
@@ -68,7 +68,7 @@ def compare(model: Translator, one: str, other: str) -> Orders:
 
 
 def _unlike(first: list[str], second: list[str]) -> str:
-    """Which tokens only one of the sentences has."""
+    """Return the tokens that only one of the sentences has."""
     only = [_rest(first, second), _rest(second, first)]
     differences = [
         f"{' '.join(rest[:8])} only in the {name}" for rest, name in zip(only, ("first", "second"), strict=True) if rest
@@ -89,7 +89,7 @@ def _rest(tokens: list[str], others: list[str]) -> list[str]:
 
 
 def default_sentences(model: Translator) -> tuple[str, str]:
-    """Two orders of the same words in the language that the model reads."""
+    """Return two orders of the same words in the language that the model reads."""
     card = model.card
     if card.get("source") in _SENTENCES:
         return _SENTENCES[card["source"]]
@@ -104,7 +104,7 @@ def default_sentences(model: Translator) -> tuple[str, str]:
 
 @st.fragment
 def section(name: str, model: Translator) -> None:
-    """Typing here redraws this part and nothing else."""
+    """Draw the comparison; typing here redraws this part and nothing else."""
     view: PositionsView = st.session_state["view"]
     st.subheader("The same words in another order", anchor=False)
     st.caption(
@@ -158,9 +158,9 @@ def _draw(orders: Orders, model: Translator) -> None:
         "all, [EOS] included. A word that occurs twice is joined in order. "
         f"Colours saturate at ±{limit:.2g}."
     )
-    twin = st.expander("The differences as a table", key="order-twin", on_change="rerun")
-    if twin.open:
-        with twin:
+    expander = st.expander("The differences as a table", key="order-as-table", on_change="rerun")
+    if expander.open:
+        with expander:
             table = {
                 "token": orders.labels[1],
                 "position in the first": np.asarray(orders.order),

@@ -24,7 +24,7 @@ _SAID = {
 
 
 def section(model: Transformer) -> None:
-    """The bias of each head against the distance, for both stacks."""
+    """Draw the bias of each head against the distance, for both stacks."""
     assert isinstance(model, T5)
     st.subheader("Every distance has its own bias", anchor=False)
     st.caption(
@@ -37,9 +37,9 @@ def section(model: Transformer) -> None:
             st.markdown(_SAID[stack])
             distances, values = curves(model, stack)
             plot(biases(distances, values, theme=st.context.theme.type or "light"), key=f"bias-{stack}")
-    twin = st.expander("The biases as a table", key="bias-twin", on_change="rerun")
-    if twin.open:
-        with twin:
+    expander = st.expander("The biases as a table", key="bias-as-table", on_change="rerun")
+    if expander.open:
+        with expander:
             for stack in _STACKS:
                 st.markdown(f"**{stack.capitalize()}**")
                 _table(*curves(model, stack), key=f"bias-table-{stack}")
@@ -57,7 +57,7 @@ def _shared(model: T5) -> str:
 
 
 def table_of(model: T5, stack: str) -> RelativeBias:
-    """The bias that all layers of a stack share."""
+    """Return the bias that all layers of a stack share."""
     bias = attention_at(model, Site(stack, 0, "self")).position_bias
     assert isinstance(bias, RelativeBias)
     return bias
@@ -65,7 +65,7 @@ def table_of(model: T5, stack: str) -> RelativeBias:
 
 @torch.no_grad()
 def curves(model: T5, stack: str) -> tuple[np.ndarray, np.ndarray]:
-    """The distances that occur, [N], and the bias of each head there, [H, N]."""
+    """Return the distances that occur, [N], and the bias of each head there, [H, N]."""
     bias = table_of(model, stack)
     furthest = min(bias.max_distance, model.config.max_length - 1)
     distances = np.arange(-furthest, (furthest if stack == "encoder" else 0) + 1)

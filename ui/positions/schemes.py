@@ -1,4 +1,4 @@
-"""Why not something simpler? Each scheme as a picture, and what was measured on it."""
+"""Why not something simpler? Each scheme as a picture, with its measured properties."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _MARKS = {"yes": "has it", "partly": "in part", "no": "lacks it"}
 
 @dataclass(frozen=True)
 class SchemeVerdict:
-    """One property of one scheme: a number in its words, and how far it has the property."""
+    """A property of a scheme: a number in its words, and how far the scheme has the property."""
 
     mark: str  # a key of _MARKS
     text: str
 
 
 def unique(properties: Properties) -> SchemeVerdict:
-    """The closest two positions; a tenth apart is enough to tell."""
+    """Judge the closest two positions; a tenth apart is enough to tell."""
     if math.isnan(properties.closest):
         return SchemeVerdict("partly", "one position only")
     mark = "no" if properties.closest == 0 else "yes" if properties.closest >= 0.1 else "partly"
@@ -42,21 +42,21 @@ def unique(properties: Properties) -> SchemeVerdict:
 
 
 def bounded(properties: Properties) -> SchemeVerdict:
-    """The largest number, and whether a longer text has larger ones."""
+    """Judge the largest number, and whether a longer text has larger ones."""
     if properties.reach is not None and properties.reach > properties.largest * 1.001:
         return SchemeVerdict("no", f"{two_digits(properties.largest)}, and growing")
     return SchemeVerdict("yes" if properties.largest <= 1 else "partly", f"at most {two_digits(properties.largest)}")
 
 
 def near(properties: Properties) -> SchemeVerdict:
-    """The largest step between neighbours, beside the mean distance."""
+    """Judge the largest step between neighbours, compared with the mean distance."""
     if math.isnan(properties.step):
         return SchemeVerdict("no", "no distances")
     return SchemeVerdict("yes" if properties.step < 1 else "no", f"{two_digits(100 * properties.step)}% of the mean")
 
 
 def linear(properties: Properties) -> SchemeVerdict:
-    """The error of the best linear map."""
+    """Judge the error of the best linear map."""
     if math.isnan(properties.misfit):
         return SchemeVerdict("partly", "too few positions to tell")
     if properties.largest == 0:
@@ -65,7 +65,7 @@ def linear(properties: Properties) -> SchemeVerdict:
 
 
 def beyond(properties: Properties) -> SchemeVerdict:
-    """The encoding in a text twice as long as any before."""
+    """Judge the encoding in a text twice as long as any before."""
     if properties.reach is None:
         return SchemeVerdict("no", f"no row after {properties.positions:,}")
     if properties.largest == 0:
@@ -83,7 +83,7 @@ def beyond(properties: Properties) -> SchemeVerdict:
 
 
 def deterministic(properties: Properties) -> SchemeVerdict:
-    """How much the encoding of a position differs when it is made a second time."""
+    """Judge how much the encoding of a position differs when it is made a second time."""
     if properties.again is None:
         return SchemeVerdict("partly", "learned once: not known")
     if properties.again:
@@ -94,7 +94,7 @@ def deterministic(properties: Properties) -> SchemeVerdict:
 
 
 def any_dimension(properties: Properties) -> SchemeVerdict:
-    """How many numbers an encoding can have."""
+    """Judge how many numbers an encoding can have."""
     if properties.widths == "fixed":
         return SchemeVerdict("no", "the scheme decides")
     return SchemeVerdict("yes", "any even number" if properties.widths == "even" else "any number")
@@ -112,7 +112,7 @@ _ROWS = (
 
 
 def section(code: Code, width: int) -> None:
-    """The table of schemes and properties."""
+    """Draw the table of schemes and properties."""
     st.subheader("Why not something simpler?", anchor=False)
     st.caption(
         f"In the pictures, rows are {_PICTURED} positions and columns are dimensions. Each number is measured over "
@@ -132,7 +132,7 @@ _WAVE = 20  # positions of a wave of the example
 
 
 def _why_both(properties: dict[str, Properties]) -> None:
-    """Why a sine alone won't do, nor a cosine alone: two positions with one number that go on differently."""
+    """Draw why neither a sine nor a cosine is enough alone: two positions with one number that go on differently."""
     st.markdown("**Why a cosine too, and not the sine alone?**")
     for scheme, other in (("sine", "cosine"), ("cosine", "sine")):
         st.markdown(said_alone(scheme, other, properties[scheme]))
@@ -144,7 +144,7 @@ def _why_both(properties: dict[str, Properties]) -> None:
 
 
 def said_alone(scheme: str, other: str, properties: Properties) -> str:
-    """What one function alone can't tell, in numbers: two positions alike, and the missing M_k."""
+    """Say what one function alone can't tell, in numbers: two positions alike, and the missing M_k."""
     found = twins(scheme, 1, 2 * np.pi / _WAVE, _WAVE)
     assert found is not None
     p, q = found.positions
@@ -161,7 +161,10 @@ def said_alone(scheme: str, other: str, properties: Properties) -> str:
 
 
 def schemes_html(code: Code, properties: dict[str, Properties], theme: Theme) -> str:
-    """A scheme a column, a property a row. Marks differ in shape, and have text for screen readers."""
+    """Return a table with a scheme per column and a property per row.
+
+    Marks differ in shape, and have text for screen readers.
+    """
     names = {scheme: _NAMES.get(scheme, scheme.capitalize()) for scheme in _ORDER}
     if code.learned.model is None:
         names["learned"] = "Untrained"
@@ -184,7 +187,7 @@ def schemes_html(code: Code, properties: dict[str, Properties], theme: Theme) ->
 
 
 def _picture(code: Code, scheme: str, theme: Theme) -> str:
-    """The first positions of a scheme, on the diverging colour scale."""
+    """Return the first positions of a scheme, on the diverging colour scale."""
     if scheme == "learned":
         table = code.learned.table[:_PICTURED, :_PICTURED]
     else:

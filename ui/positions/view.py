@@ -1,4 +1,4 @@
-"""What the Positions page shows, as an address spells it."""
+"""The Positions page's view, as an address spells it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_POSITIONS, MOST_WIDTH, MOST_BASE, MOST_CURVES, MOST_SHIFT = 10_000, 1_024, 
 
 @dataclass(frozen=True)
 class PositionsView(PageView):
-    """Everything that defines the Positions page."""
+    """The state of the Positions page."""
 
     PAGE: ClassVar[str | None] = "positions"
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"one", "other"}

@@ -43,7 +43,7 @@ _SAID = {
 
 
 def default_dims(code: Code) -> tuple[int, ...]:
-    """Four dimensions that show the most: of fast, middling and slow waves, else spread over the code."""
+    """Return four dimensions that show the most: of fast, middling and slow waves, else spread over the code."""
     width = code.table.shape[1]
     if code.scheme == "none":
         return (0,)
@@ -54,7 +54,7 @@ def default_dims(code: Code) -> tuple[int, ...]:
 
 @st.fragment
 def section(code: Code, name: str, model: Translator) -> None:
-    """Which dimensions are drawn is chosen here, so only this part is redrawn."""
+    """Draw the encoding; the choice of dimensions is made here, so only this part is redrawn."""
     view: PositionsView = st.session_state["view"]
     n, width = code.table.shape
     untrained = code.scheme == "learned" and code.learned.model is None
@@ -72,7 +72,7 @@ def section(code: Code, name: str, model: Translator) -> None:
     with st.container(key="waves"):
         plot(_figure(code, dims), key="waves-plot")
     _below(code, model)
-    _twin(code, dims)
+    _as_table(code, dims)
     write_address()
 
 
@@ -104,7 +104,7 @@ def _figure(code: Code, dims: list[int]) -> Any:
 
 
 def _notes(code: Code, view: PositionsView, name: str) -> None:
-    """What is shown instead of what was asked for."""
+    """Say what is shown instead of what was asked for."""
     n, owner = len(code.table), code.learned.model
     if not code.of_table:
         return
@@ -146,11 +146,11 @@ def _below(code: Code, model: Translator) -> None:
         st.caption(" ".join(notes))
 
 
-def _twin(code: Code, dims: list[int]) -> None:
-    """The curves' numbers."""
-    twin = st.expander("The curves as a table", key="waves-twin", on_change="rerun")
-    if twin.open:
-        with twin:
+def _as_table(code: Code, dims: list[int]) -> None:
+    """Draw the numbers of the curves."""
+    expander = st.expander("The curves as a table", key="waves-as-table", on_change="rerun")
+    if expander.open:
+        with expander:
             table: dict[str, Any] = {"position": np.arange(len(code.table))}
             table |= {f"dimension {dim}": code.table[:, dim] for dim in dims}
             config = {name: st.column_config.NumberColumn(format="%.6f") for name in table if name != "position"}

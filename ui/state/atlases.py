@@ -35,7 +35,7 @@ Facts = dict[str, Any]
 
 
 def shipped(name: str) -> Facts | None:
-    """The measurements that come with a model, if they match its files."""
+    """Return the measurements that come with a model, if they match its files."""
     file = models.model_folder(name) / FILE
     if name.startswith((models.RUN, models.IMPORTED)) or not file.is_file():
         return None
@@ -63,7 +63,7 @@ class Roles:
 
     @property
     def clearest(self) -> dict[str, tuple[Place, Role]]:
-        """For each role, by its measure, the head in which it is clearest; in the order of `ROLES`."""
+        """Return for each role, by its measure, the head in which it is clearest; in the order of `ROLES`."""
         best: dict[str, tuple[Place, Role]] = {}
         for place, given in self.of.items():
             for role in given:
@@ -99,7 +99,7 @@ def _roles(file: Path, written: int) -> Roles | None:
 
 
 def find(what: str, name: str, corpus: str, pairs: int) -> Facts | None:
-    """The facts of a measurement ("heads" or "history") that was made before, or None."""
+    """Return the facts of a measurement ("heads" or "history") that was made before, or None."""
     facts = _read(_place(what, name, corpus, pairs))
     if facts is not None:
         return facts
@@ -109,7 +109,10 @@ def find(what: str, name: str, corpus: str, pairs: int) -> Facts | None:
 
 
 def keep(what: str, name: str, corpus: str, pairs: int, facts: Facts) -> None:
-    """Writes them, and removes the oldest. A disk that is full or read-only is only logged."""
+    """Write the measurements, and remove the oldest.
+
+    A disk that is full or read-only is only logged.
+    """
     place = _place(what, name, corpus, pairs)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -133,12 +136,12 @@ def _place(what: str, name: str, corpus: str, pairs: int) -> Path:
 
 
 def _begins(what: str, name: str) -> str:
-    """The name of a file, up to what was measured of the model."""
+    """Return the part of a file's name that is about the model."""
     return f"{what}-{EDITION}-{digest_of(name)[:DIGEST_CHARACTERS]}"
 
 
 def digest_of(name: str) -> str:
-    """The digest of the model's current files."""
+    """Return the digest of the model's current files."""
     return _digest(models.model_folder(name), models.version(name))
 
 

@@ -33,7 +33,10 @@ class RequestBatcher(Generic[G, T]):
 
     @contextmanager
     def waiting(self, group: G, text: str, alone: bool) -> Iterator[None]:
-        """Within it, a session that has a turn may compute this value with its own; an `alone` value it may not."""
+        """Let another session that has a turn compute this value with its own while the block waits.
+
+        An `alone` value is computed here.
+        """
         key = group, text
         with self._changed:
             request = self._requests.setdefault(key, _BatchRequest(alone))

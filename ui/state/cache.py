@@ -29,8 +29,10 @@ MAX_BYTES = 500_000_000  # of all caches together; models are limited by their n
 
 
 def weight(value: object) -> int:
-    """Return the bytes of a value: its arrays, and the objects that hold them. A model counts as 0, since many values
-    share it."""
+    """Return the bytes of a value: its arrays, and the objects that hold them.
+
+    A model counts as 0, since many values share it.
+    """
     counted, total, left = set[int](), 0, [value]
     while left:
         one = left.pop()
@@ -95,7 +97,7 @@ class Cache(Generic[T]):
         return value
 
     def _wait_for(self, key: Hashable) -> None:
-        """Waits for the thread that computes the value, and releases the turn for which that thread may be waiting."""
+        """Wait for the thread that computes the value, and release the turn for which that thread may be waiting."""
         with TURNS.released(), waiting_note() as note:
             while key in self._computing:
                 with self._changed:
@@ -118,12 +120,12 @@ class Cache(Generic[T]):
 
     @property
     def oldest(self) -> float:
-        """When the least recently used value was used; infinite where no value has a weight."""
+        """Return when the least recently used value was used; infinite where no value has a weight."""
         with self._changed:
             return next((entry.last_used for entry in self._entries.values() if entry.weight), math.inf)
 
     def drop(self, last_used: float) -> None:
-        """Drops the values that were last used at that time or before."""
+        """Drop the values that were last used at that time or before."""
         with self._changed:
             while self._entries and next(iter(self._entries.values())).last_used <= last_used:
                 self._entries.popitem(last=False)
@@ -136,7 +138,7 @@ _ALL: list[Cache[Any]] = []
 
 
 def enforce_limit() -> None:
-    """Drops the least recently used values of all caches until they are within the limit."""
+    """Drop the least recently used values of all caches until they are within the limit."""
     while sum(cache.weight for cache in _ALL) > MAX_BYTES:
         oldest = min(cache.oldest for cache in _ALL)
         for cache in _ALL:
@@ -144,7 +146,7 @@ def enforce_limit() -> None:
 
 
 def sweep() -> None:
-    """Drops, in every cache, the values that were not used in time."""
+    """Drop, in every cache, the values that were not used in time."""
     for cache in _ALL:
         cache.drop(time.monotonic() - cache.seconds)
 
@@ -164,7 +166,7 @@ class CachedFunction(Generic[P, T]):
         return self.cache.get(_key(args, kwargs), compute)
 
     def has(self, *args: P.args, **kwargs: P.kwargs) -> bool:
-        """Return whether that value is cached, so that nobody waits for it."""
+        """Return whether that value is cached."""
         return _key(args, kwargs) in self.cache
 
     def clear(self) -> None:
@@ -178,7 +180,7 @@ def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
 def cached(
     max_entries: int, activity: str | None = None, *, seconds: float = 600, turn: bool = True
 ) -> Callable[[Callable[P, T]], CachedFunction[P, T]]:
-    """Caches what a function returns by its arguments, which must be hashable, for all sessions.
+    """Cache what a function returns by its arguments, which must be hashable, for all sessions.
 
     The cache holds the latest `max_entries` values, each for `seconds` after its last use. The function waits for its
     turn in the queue unless `turn` is false; `activity` is what the page says while it computes.

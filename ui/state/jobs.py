@@ -1,8 +1,8 @@
 """Long work in threads, whose progress a page shows while it stays usable.
 
 `JOBS` are the measurements, running and done, of all sessions: each is made once, one at a time, and the latest are
-kept. What is found on the disk again gives way to others. Measurements of an uploaded corpus are nowhere else: however
-many others there are, they are dropped, or cancelled, only ten minutes after the last page that shows them.
+kept. Results that are also on disk are dropped first. Measurements of an uploaded corpus are nowhere else: however many
+others there are, they are dropped, or cancelled, only ten minutes after the last page that shows them closed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Cancelled(Exception):
 
 
 class Job(Generic[T]):
-    """Starts at once. `result` or `error` is there when it is `done`."""
+    """A function that runs in a thread from the start. `result` or `error` is there when it is `done`."""
 
     def __init__(self, do: Callable[[Progress], T]):
         self.share, self.doing = 0.0, ""
@@ -44,7 +44,7 @@ class Job(Generic[T]):
         Thread(target=self._run, args=(do,), daemon=True).start()
 
     def cancel(self) -> None:
-        """Ends the work when it next yields."""
+        """End the work when it next yields."""
         self._wanted = False
 
     def _run(self, do: Callable[[Progress], T]) -> None:
@@ -87,7 +87,7 @@ class Jobs:
         find: Callable[[], object] = lambda: None,
         brought: bool = False,
     ) -> Job[object]:
-        """Starts the job if it was not requested before; `find` may return a cached result, without a turn."""
+        """Start the job if it was not requested before; `find` may return a cached result, without a turn."""
         with self._lock:
             if (what, request) not in self._jobs:
                 job = Job(partial(self._find_or_compute, what, find, do))
@@ -97,7 +97,7 @@ class Jobs:
             return self._jobs[what, request].job
 
     def seen(self, what: str, request: Hashable) -> None:
-        """Marks a job as one that an open page still shows."""
+        """Mark a job as one that an open page still shows."""
         with self._lock:
             if (what, request) in self._jobs:
                 self._mark(what, request)
@@ -107,8 +107,11 @@ class Jobs:
         self._jobs[what, request].seen = time.monotonic()
 
     def _give_way(self) -> None:
-        """Drops the least recently seen above the limit. Not one that a page waits for: it would ask again, and so take
-        the place of the next, and with one page more than places none would ever be done."""
+        """Drop the least recently seen jobs above the limit.
+
+        Not one that a page waits for: it would ask again, and so take the place of the next, and with one page more
+        than places none would ever be done.
+        """
         until = time.monotonic() - POLLED_SECONDS
         others = [key for key, entry in self._jobs.items() if not entry.brought]
         for key in others[: max(0, len(others) - MAX_STORED_JOBS)]:
@@ -116,12 +119,12 @@ class Jobs:
                 self._jobs.pop(key).job.cancel()
 
     def forget(self, what: str, request: Hashable) -> None:
-        """Drops a job, so that the next request starts it again."""
+        """Drop a job, so that the next request starts it again."""
         with self._lock:
             self._jobs.pop((what, request), None)
 
     def sweep(self) -> None:
-        """Drops the jobs of uploaded corpora that no page shows any more."""
+        """Drop the jobs of uploaded corpora that no page shows any more."""
         until = time.monotonic() - UNSEEN_SECONDS
         with self._lock:
             for key in [key for key, entry in self._jobs.items() if entry.brought and entry.seen < until]:

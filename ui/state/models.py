@@ -1,4 +1,4 @@
-"""What all sessions share: the loaded models with their cards, and the traces of the latest sentences."""
+"""Shared by all sessions: the loaded models with their cards, and the traces of the latest sentences."""
 
 from __future__ import annotations
 
@@ -39,15 +39,21 @@ FILES = (WEIGHTS, CONFIG, CARD, SHARED, SOURCE, TARGET)  # of a model
 
 
 def model_names() -> list[str]:
-    """The checkpoint folders, the one to open with first; then imported models as "models/NAME", and the finished
-    runs as "runs/NAME"."""
+    """Return the names of all models.
+
+    First the checkpoint folders, the one to open with at the beginning; then imported models as "models/NAME", and the
+    finished runs as "runs/NAME".
+    """
     names = sorted(path.parent.name for path in CHECKPOINTS.glob(f"[!.]*/{CONFIG}"))
     imported = sorted(f"{IMPORTED}{path.parent.name}" for path in MODELS.glob(f"[!.]*/{CONFIG}"))
     return [*sorted(names, key=lambda name: name != DEFAULT_MODEL), *imported, *finished_runs()]
 
 
 def finished_runs() -> list[str]:
-    """Only these: a run that still trains replaces its best checkpoint while it might be read."""
+    """Return the names of the finished runs.
+
+    A run that still trains replaces its best checkpoint while it might be read.
+    """
     runs = (path.parent for path in sorted(RUNS.glob("[!.]*/checkpoints")))
     return [f"{RUN}{run.name}" for run in runs if _ended(run) and RunFolder(run).best() is not None]
 
@@ -60,18 +66,18 @@ def _ended(run: Path) -> bool:
 
 
 def broken_name(name: str, mistake: str) -> str:
-    """The name of a model run with one of `MISTAKES`: known wherever models are, and listed nowhere."""
+    """Return the name of a model run with one of `MISTAKES`: known wherever models are, and listed nowhere."""
     return f"{name}{MISTAKE_SEPARATOR}{mistake}"
 
 
 def _parted(name: str) -> tuple[str, str | None]:
-    """The name of the model as it is, and the mistake that it is run with."""
+    """Split a name into the name of the model as it is, and the mistake that it is run with."""
     whole, separator, mistake = name.rpartition(MISTAKE_SEPARATOR)
     return (whole, mistake) if separator and mistake in RUNNABLE else (name, None)
 
 
 def own_taps(model: Translator) -> tuple[Tap, ...]:
-    """The taps that every pass of this model needs: one where it is broken by one."""
+    """Return the taps that every pass of this model needs: one where it is broken by one."""
     return (model.tap,) if isinstance(model, BrokenTranslator) and model.tap is not None else ()
 
 
@@ -85,22 +91,26 @@ def model_folder(name: str) -> Path:
 
 
 def confine_public() -> None:
-    """In a public demonstration, restricts this process: it can read only these folders, and cannot open connections,
-    start programs or remove files."""
+    """Restrict this process in a public demonstration.
+
+    It can then read only these folders, and cannot open connections, start programs or remove files.
+    """
     if public():
         confine((CHECKPOINTS, RUNS, MODELS, LESSONS, usual_folder(), tatoeba_folder(), everyday_folder()))
 
 
 def translator(name: str) -> Translator:
-    """A model by its folder's name, loaded again when its files change. Raises ValueError where it can't be, and where
-    it can't be broken in that way."""
+    """Open a model by its folder's name, again when its files change.
+
+    Raises ValueError where it can't be, and where it can't be broken in that way.
+    """
     if _parted(name)[0] not in model_names():
         raise ValueError(f"There is no model {quoted(name)} in checkpoints/; choose one in the sidebar.")
     return _translator(name, version(name))
 
 
 def version(name: str) -> tuple[int, ...]:
-    """When a model's files last changed: a part of the key of whatever is computed from it."""
+    """Return when a model's files last changed: a part of the key of whatever is computed from it."""
     return tuple(_changed(model_folder(name) / file) for file in FILES)
 
 
@@ -129,7 +139,7 @@ def trace(name: str, text: str, target: str | None, interventions: tuple[Interve
 
 
 def has_trace(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> bool:
-    """Return whether that trace is cached, so that nobody waits for it."""
+    """Return whether that trace is cached."""
     return _trace.has(name, version(name), text, target, interventions)
 
 
@@ -140,7 +150,7 @@ def checks(
     interventions: tuple[Intervention, ...] = (),
     as_of: tuple[int, ...] | None = None,
 ) -> list[Check]:
-    """The checks of that very trace, which is computed in the same turn where it is not there yet.
+    """Return the checks of that very trace, which is computed in the same turn where it is not cached.
 
     `as_of` is the version of the model that gave it, where its files may have changed since.
     """
@@ -165,7 +175,7 @@ _TRANSLATIONS = RequestBatcher(_translated)
 def _in_line(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> AbstractContextManager[None]:
-    """While the block waits, another session may translate the sentence in its batch."""
+    """Let another session translate the sentence in its batch while the block waits."""
     if target is not None or interventions or _trace.has(name, version, text, target, interventions):
         return nullcontext()
     # What cannot be read is refused here, and keeps nobody up.

@@ -1,4 +1,4 @@
-"""The process that serves the app: what it does once before the first page, and a thread that sweeps.
+"""The process that serves the app: its preparation before the first page, and a thread that sweeps.
 
 The sweep drops what is not needed any more, also while nobody visits: cached values, sessions, garbage, and freed
 memory. Streamlit collects garbage after every run, over the objects of all sessions: with thirty of them that takes
@@ -35,8 +35,10 @@ SWITCH_SECONDS = 0.001
 
 
 def prepare() -> None:
-    """Prepares the process once, also for simultaneous first visitors. Streamlit's caches would not do: any visitor can
-    clear them."""
+    """Prepare the process once, also for simultaneous first visitors.
+
+    Streamlit's caches would not do: any visitor can clear them.
+    """
     with _PREPARING:
         _prepared()
 
@@ -46,12 +48,11 @@ _PREPARING = threading.Lock()
 
 @once
 def _prepared() -> None:
-    """Sets one core a request, imports what is imported late, and makes collections of garbage short.
+    """Set one core per request, import what is otherwise imported late, and make garbage collections short.
 
     What is imported late is imported here: where many sessions come at once, Plotly would find a pandas that another
-    thread has only half imported.
-    A full collection over the objects of torch and plotly takes a tenth of a second, holding everybody up. Frozen, they
-    are not looked at again.
+    thread has only half imported. A full collection over the objects of torch and plotly takes a tenth of a second,
+    holding everybody up. Frozen, they are not looked at again.
     """
     keep_few_products()
     return_large_blocks()
@@ -66,7 +67,7 @@ def _prepared() -> None:
 
 
 def sweep_forever() -> None:
-    """Starts the thread that sweeps."""
+    """Start the thread that sweeps."""
 
     def sweep() -> None:
         while True:

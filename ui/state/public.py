@@ -28,19 +28,18 @@ def public() -> bool:
 
 
 def private_only() -> None:
-    """Raises ValueError in a public demonstration."""
+    """Raise ValueError in a public demonstration."""
     if public():
         raise ValueError(REFUSAL)
 
 
 def without_places(text: str) -> str:
-    """A text that may name files, as strangers may read it: in a public demonstration, the files without their
-    folders."""
+    """Return a text as strangers may read it: in a public demonstration, files without their folders."""
     return _PLACE.sub(lambda match: match["page"] or "", text) if public() else text
 
 
 def card_without_places(card: dict[str, Any]) -> dict[str, Any]:
-    """The same for a model's card, which names commands and data."""
+    """Return a model's card, which names commands and data, as strangers may read it."""
     return _each_text(card, _MAX_DEPTH) if public() else card
 
 

@@ -38,19 +38,22 @@ NOTE_KEY = "waits"  # where the session state has the container of the note
 
 
 def concurrent_requests(cores: int) -> int:
-    """Return how many sessions use the model at once: half of the cores, since pages and training need them too; and
-    few, since small models wait for Python's lock more than they compute."""
+    """Return how many sessions use the model at once.
+
+    Half of the cores, since pages and training need them too; and few, since small models wait for Python's lock more
+    than they compute.
+    """
     return max(1, min(4, cores // 2))
 
 
 class Request:
-    """A request that waits: the seconds that it has computed, since when it waits, and whether it is a long one."""
+    """A request in the queue: the seconds that it has computed, when it began to wait, and whether it is a long one."""
 
     def __init__(self, used: float, long: bool):
         self.used, self.since, self.long = used, time.monotonic(), long
 
     def charged_seconds(self) -> float:
-        """Return its seconds of computing less its credit for waiting; of a long request at least a slice is left."""
+        """Return the seconds of computing less the credit for waiting; of a long request at least a slice."""
         return max(SLICE_SECONDS if self.long else 0.0, self.used - WAITING_CREDIT * (time.monotonic() - self.since))
 
     def used_slices(self) -> int:
@@ -58,15 +61,15 @@ class Request:
 
 
 class ServerBusyError(ValueError):
-    """So many requests wait already that this one is refused."""
+    """Raised where so many requests wait already that this one is refused."""
 
 
 class BudgetSpentError(ValueError):
-    """A request has computed for as long as a public server lets it."""
+    """Raised where a request has computed for as long as a public server lets it."""
 
 
 class Turns:
-    """A queue for `places`. A thread with a turn may take it again."""
+    """A queue for `places`, the number of turns at a time. A thread with a turn may take it again."""
 
     def __init__(self, places: int):
         self._changed = threading.Condition()
@@ -98,7 +101,7 @@ class Turns:
 
     @contextmanager
     def released(self) -> Iterator[None]:
-        """Releases the turn of this thread, if it has one, and waits for another afterwards."""
+        """Release the turn of this thread, if it has one, and wait for another afterwards."""
         if not self.held:
             yield
             return
@@ -108,7 +111,7 @@ class Turns:
         self._take(used)
 
     def yield_turn(self) -> None:
-        """Ends long work whose session moved on, and lets requests go first that have had fewer slices."""
+        """End long work whose session moved on, and let requests go first that have had fewer slices."""
         if not self.held:
             return
         end_superseded_run()
@@ -122,7 +125,7 @@ class Turns:
                 pass
 
     def _computed(self) -> float:
-        """Seconds of computing of this run of a page, in all of its turns."""
+        """Return the seconds of computing of this run of a page, in all of its turns."""
         running = time.thread_time() - self._mine.began if self.held else 0.0
         return float(self._mine.computed + running)
 
@@ -144,7 +147,7 @@ class Turns:
         return getattr(self._mine, "since", None) is not None
 
     def _used(self) -> float:
-        """Seconds that the request of this thread has computed."""
+        """Return the seconds that the request of this thread has computed."""
         return self._mine.used + time.monotonic() - self._mine.since
 
     def _take(self, used: float = 0.0) -> None:
@@ -171,7 +174,7 @@ class Turns:
         self._mine.since, self._mine.began = time.monotonic(), time.thread_time()
 
     def _before(self, own: Request) -> int:
-        """How many are ahead after a short wait; with 0 it has a place and is out of the queue."""
+        """Return how many are ahead after a short wait; with 0 the request has its turn and is out of the queue."""
         with self._changed:
             if not self._next(own):
                 self._changed.wait(POLL_SECONDS)
@@ -199,8 +202,10 @@ TURNS = Turns(concurrent_requests(cores()))
 
 
 def in_turn(make: Callable[[], T], doing: str) -> Callable[[], T]:
-    """Return `make` as a download button calls it, outside of any script: computed in a turn, and no further once the
-    session that it is for is closed."""
+    """Return `make` wrapped for a download button, which calls it outside of any script.
+
+    It computes in a turn, and no further once the session that it is for is closed.
+    """
     session = session_id()
 
     def content() -> T:
@@ -222,7 +227,7 @@ _PLACEHOLDER = WaitPlaceholder()
 
 @contextmanager
 def wait_placeholder(draw: Callable[[], None] | None) -> Iterator[WaitPlaceholder]:
-    """Calls `draw` once where the code within waits for long enough to be noticed. `draw` must wait for nothing."""
+    """Call `draw` once where the code within waits for long enough to be noticed. `draw` must wait for nothing."""
     _PLACEHOLDER.draw, _PLACEHOLDER.drawn = draw, False
     try:
         yield _PLACEHOLDER
@@ -232,7 +237,7 @@ def wait_placeholder(draw: Callable[[], None] | None) -> Iterator[WaitPlaceholde
 
 @contextmanager
 def waiting_note() -> Iterator[Callable[[str], None]]:
-    """Gives a function that shows on the page what it waits for, once that takes long enough to be noticed."""
+    """Return a function that shows on the page what it waits for, once that takes long enough to be noticed."""
     began, shown_text = time.monotonic(), ""
     container = None
 

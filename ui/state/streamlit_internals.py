@@ -1,4 +1,7 @@
-"""The parts of Streamlit that it has no public name for, each used in one function. A test names its version."""
+"""The parts of Streamlit that have no public name, each used in one function.
+
+A test names the version of Streamlit.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
 def in_session() -> bool:
-    """Whether a session's script runs in this thread."""
+    """Return whether a session's script runs in this thread."""
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
@@ -24,7 +27,7 @@ def session_id() -> str | None:
 
 
 class SessionClosed(Exception):
-    """What was computed for a session that is gone."""
+    """Raised where a value was computed for a session that is gone."""
 
 
 def end_if_closed(session: str | None) -> None:
@@ -34,14 +37,14 @@ def end_if_closed(session: str | None) -> None:
 
 
 def end_superseded_run() -> None:
-    """Ends this run of the script where its session moved on or is gone; does nothing where no session is."""
+    """End this run of the script where its session moved on or is gone; do nothing outside of a session."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None:
         context.yield_check()
 
 
 def forget_sessions(runtime: Runtime) -> None:
-    """Lets go of the sessions that did not come back in time, with all that was typed in them.
+    """Release the sessions that did not come back in time, with all that was typed in them.
 
     Streamlit does so when another session leaves, and on a quiet server never.
     """

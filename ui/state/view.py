@@ -1,4 +1,4 @@
-"""What a page shows, as one value that lives in the address bar: a link opens the same view again."""
+"""The state of a page, as one value that lives in the address bar: a link opens the same view again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_TEXT_CHARACTERS = 10_000  # that a link may carry
 
 @dataclass(frozen=True)
 class PageView:
-    """What all pages share; a page's own view adds its fields. `None` is the page's own choice."""
+    """The fields that all pages share; a page's own view adds its fields. `None` is the page's own choice."""
 
     OF_MODEL: ClassVar[frozenset[str]] = frozenset({"layer", "head"})  # fields that mean nothing in another model,
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset()  # and those that mean nothing for another sentence either
@@ -51,7 +51,7 @@ class PageView:
         return True
 
     def to_query(self) -> dict[str, str]:
-        """The parameters that differ from the defaults, as the address has them."""
+        """Return the parameters that differ from the defaults, as the address has them."""
         values: dict[str, str] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -66,12 +66,12 @@ class PageView:
         return values
 
     def to_keep(self) -> dict[str, str]:
-        """What other pages take over: the same, and what differs from their defaults."""
+        """Return the parameters that other pages take over."""
         return self.to_query()
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> Self:
-        """The view that an address describes; invalid values are left at the default."""
+        """Return the view that an address describes; invalid values are left at the default."""
         return cls(
             model=query.get("model", "")[:200] or None,
             text=query["text"][:MAX_TEXT_CHARACTERS] if "text" in query else None,
@@ -84,18 +84,18 @@ class PageView:
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
-        """The fields that a page adds, as the address has them."""
+        """Return the fields that a page adds, as the address has them."""
         return {}
 
 
 def whole(text: str | None, least: float, most: float) -> int | None:
-    """The whole number that an address says, or None where it is none or out of range."""
+    """Return the whole number that an address says, or None where it is none or out of range."""
     value = int(text) if text and re.fullmatch(r"-?[0-9]{1,9}", text) else None
     return value if value is not None and least <= value <= most else None
 
 
 def number(text: str | None, least: float, most: float) -> float | None:
-    """The number that an address says, or None where it is none or out of range."""
+    """Return the number that an address says, or None where it is none or out of range."""
     value = float(text) if text and re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text) else None
     return value if value is not None and least <= value <= most else None
 
@@ -105,12 +105,13 @@ def one_of(value: str | None, choices: tuple[str, ...], default: str) -> str:
 
 
 def current(page: type[V]) -> V:
-    """The view of this session on a page: the address where it says something new (a link, Back), else what was
-    last chosen, here or, of what all pages share, on another page.
+    """Return the view of this session on a page.
 
-    Two places hold it: the session, as the parameters of all pages, since Streamlit drops them from the address
-    when a page is chosen in the menu; and the address, with those of this page. Whichever changed last is right:
-    after a widget's callback that is the session, for the browser may have sent the address of the moment before.
+    It is the address where that says something new (a link, Back), else what was last chosen, here or, of what all
+    pages share, on another page. Two places hold it: the session, as the parameters of all pages, since Streamlit drops
+    them from the address when a page is chosen in the menu; and the address, with those of this page. Whichever changed
+    last is right: after a widget's callback that is the session, for the browser may have sent the address of the
+    moment before.
     """
     st.session_state.setdefault("opened", set()).add(page)
     query, parameters = st.query_params.to_dict(), st.session_state.setdefault("kept", {})
@@ -131,10 +132,10 @@ def current(page: type[V]) -> V:
 
 
 def settle(**chosen: int) -> None:
-    """What the page chose where the view leaves it open, such as a head by what it does in the sentence.
+    """Remember what the page chose where the view leaves it open, such as a head by what it does in the sentence.
 
-    It becomes the view's when another sentence is read: a comparison of two would not be one if each were shown with
-    a head of its own. Until then it is not in the address, which would get an entry that nobody asked for.
+    It becomes the view's when another sentence is read: a comparison of two would not be one if each were shown with a
+    head of its own. Until then it is not in the address, which would get an entry that nobody asked for.
     """
     view: PageView = st.session_state["view"]
     left = {name: value for name, value in chosen.items() if getattr(view, name) is None}
@@ -142,7 +143,7 @@ def settle(**chosen: int) -> None:
 
 
 def update(**changes: object) -> None:
-    """Changes the view of this session; the address follows when the page is drawn.
+    """Change the view of this session; the address follows when the page is drawn.
 
     With another model or sentence, every page drops what referred to the one before; what the page settled stays.
     """
@@ -160,7 +161,10 @@ def update(**changes: object) -> None:
 
 
 def confine(view: V, layers: int, heads: int) -> V:
-    """The view without a layer or head that the model doesn't have, which the address then doesn't name either."""
+    """Return the view without a layer or head that the model doesn't have.
+
+    The address then doesn't name it either.
+    """
     lost = [name for name, most in (("layer", layers), ("head", heads)) if (getattr(view, name) or 0) > most]
     if lost:
         view = replace(view, **dict.fromkeys(lost))  # type: ignore[arg-type]
@@ -171,7 +175,10 @@ def confine(view: V, layers: int, heads: int) -> V:
 
 
 def _lost(changes: Mapping[str, object]) -> set[str]:
-    """The fields that mean nothing after the changes, of every page that this session opened: no other kept any."""
+    """Return the fields that mean nothing after the changes, of every page that this session opened.
+
+    No other page has any.
+    """
     opened = st.session_state["opened"]
     of_model = {name for page in opened for name in page.OF_MODEL} if "model" in changes else set()
     other_sentence = changes.keys() & {"model", "text"}
@@ -180,12 +187,12 @@ def _lost(changes: Mapping[str, object]) -> set[str]:
 
 
 def reseed() -> None:
-    """Makes every widget take its value from the view again, after something other than the widget changed it."""
+    """Make every widget take its value from the view again, after something other than the widget changed it."""
     st.session_state["seeds"] = st.session_state.get("seeds", 0) + 1
 
 
 def write_address() -> None:
-    """Makes the address bar say what is shown."""
+    """Make the address bar say what is shown."""
     query = st.session_state["view"].to_query()
     if query != st.query_params.to_dict():
         st.query_params.from_dict(query)

@@ -1,4 +1,7 @@
-"""What the first visitor would wait for is done as the server starts: imports above all, two seconds of a processor."""
+"""Early work as the server starts, for which the first visitor would wait.
+
+Above all imports, two seconds of a processor.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ _imported: threading.Event | None = None
 
 
 def begin(imports: Callable[[], object], example: Callable[[], object]) -> None:
-    """Does both in a thread of its own. Where one fails the log says so, and the pages say what is wrong."""
+    """Start the work in a thread of its own. Where one fails the log says so, and the pages say what is wrong."""
     global _imported
     _imported = imported = threading.Event()
 
@@ -29,6 +32,6 @@ def begin(imports: Callable[[], object], example: Callable[[], object]) -> None:
 
 
 def wait() -> None:
-    """Until the imports are done, if begun: two threads would find modules that the other has half imported."""
+    """Wait until the imports are done, if begun: two threads would find modules that the other has half imported."""
     if _imported is not None:
         _imported.wait()

@@ -1,4 +1,4 @@
-"""What was measured over a corpus of the causes of words, and comes with a model, in its folder.
+"""Measurements of the causes of words over a corpus, which come with a model, in its folder.
 
 `python -m tools.why_agreement` writes `why.json`, and `python -m tools.antecedents` `antecedents.json`.
 """
@@ -20,12 +20,12 @@ ATTENTION = "raw attention"
 
 
 def why_measured(name: str) -> dict[str, Any] | None:
-    """The measurements that come with a model; None where there are none that match its files."""
+    """Return the measurements that come with a model; None where there are none that match its files."""
     return _of_model(name, FILE)
 
 
 def antecedents_measured(name: str) -> dict[str, Any] | None:
-    """Which heads cause "il" and "elle", layers and heads from 0; None as above."""
+    """Return which heads cause "il" and "elle", layers and heads from 0; None as in `why_measured`."""
     return _of_model(name, ANTECEDENTS)
 
 

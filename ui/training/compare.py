@@ -1,4 +1,4 @@
-"""The configurations of runs side by side, with what differs marked."""
+"""The configurations of runs side by side, with the differences marked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.widgets.table import Setting, settings_html
 
 
 def rows(recipes: Sequence[Recipe]) -> list[Setting]:
-    """Every setting, in the order of the configuration."""
+    """Return every setting, in the order of the configuration."""
     runs = [flat(recipe.to_dict()) for recipe in recipes]
     names = list(dict.fromkeys(name for values in runs for name in values))
     return [Setting(name, tuple(_text(values.get(name)) for values in runs)) for name in names]
@@ -38,7 +38,7 @@ def _text(value: Any) -> str:
 
 
 def side_by_side(names: Sequence[str], recipes: Sequence[Recipe]) -> None:
-    """Draws the table."""
+    """Draw the table."""
     st.subheader("Configurations", anchor=False)
     settings = rows(recipes)
     different = [row for row in settings if row.differs]

@@ -1,4 +1,4 @@
-"""The data of a run that is about to be started: chosen, uploaded or named, and what they look like."""
+"""The data of a run that is about to be started: chosen, uploaded or named, and a preview of it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ HUB_ROWS = 20_000  # of a dataset that a preview reads over the network, or lets
 
 @dataclass(frozen=True)
 class TrainingCorpus:
-    """`spec` is as `open_corpus` reads it, or None while there is none; `kind` is a key of CHOICES."""
+    """A corpus: `spec` is as `open_corpus` reads it, or None while there is none; `kind` is a key of CHOICES."""
 
     kind: str
     spec: str | None
@@ -97,7 +97,7 @@ def choose_data(view: TrainingView) -> TrainingCorpus:
 
 
 def _tatoeba(view: TrainingView) -> str | None:
-    """The two languages, of those in its folder."""
+    """Return the two languages, of those in its folder."""
     pairs = language_pairs(tatoeba_folder())
     if not pairs:
         st.info(
@@ -110,7 +110,7 @@ def _tatoeba(view: TrainingView) -> str | None:
 
 
 def _mixture() -> str | None:
-    """A table with a corpus per row, and its weight."""
+    """Draw a table with a corpus per row, and its weight."""
     columns = {
         "Corpus": st.column_config.TextColumn(required=True, width=155, help=f"One of: {FORMS}"),
         "Weight": st.column_config.NumberColumn(required=True, min_value=0.01, max_value=MAX_WEIGHT, width=60),
@@ -196,13 +196,16 @@ class PreviewRequest:
 
 
 def previewed(request: PreviewRequest) -> Preview:
-    """Raises ValueError where the corpus cannot be opened, or has no pair."""
+    """Preview a corpus."""
     return _preview(request, written(request.spec))
 
 
 @cached(12, "Reading the corpus", turn=False)
 def _preview(request: PreviewRequest, written: tuple[int, ...]) -> Preview:
-    """It is cancelled when the session that asked for it ends; others that wait for it start again."""
+    """Preview a corpus in a job.
+
+    The job is cancelled when the session that asked for it ends; others that wait for it start it again.
+    """
     corpus = open_parts(request.spec, request.folder, request.max_characters)[0]
     grown = isinstance(corpus, GoldCorpus) and corpus.size > HUB_ROWS  # a grammar takes its time for each sentence
     part = First(corpus, HUB_ROWS) if grown or from_hub(request.spec) else corpus
@@ -211,7 +214,7 @@ def _preview(request: PreviewRequest, written: tuple[int, ...]) -> Preview:
 
 
 def show(preview: Preview, max_length: int, spec: str) -> None:
-    """Some pairs, how many there are, their lengths, how much the vocabulary covers, and what is left out."""
+    """Draw some pairs, how many there are, their lengths, how much the vocabulary covers, and what is left out."""
     theme = st.context.theme.type or "light"
     rows = "".join(
         f'<div style="margin-bottom:6px"><div dir="auto">{html.escape(shortened(pair.source, 200))}</div>'

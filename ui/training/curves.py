@@ -1,4 +1,4 @@
-"""A run's curves and the numbers above them, as the browser gets them: thinned, and in units that people read."""
+"""A run's curves and the numbers above them as a message to the browser: thinned, and in units that people read."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ class Chart:
 
 
 def charts(runs: Sequence[Watched], smooth: int = 0) -> list[Chart]:
-    """The six charts, and a seventh where scheduled sampling is on; of several runs, only the lines that can be told
-    apart.
+    """Return the six charts, and a seventh where scheduled sampling is on.
 
-    What is known at each step, and so is noisy, is smoothed by `smooth` percent, and called a mean.
+    Of several runs, only the lines that can be told apart. What is known at each step, and so is noisy, is smoothed by
+    `smooth` percent, and called a mean.
     """
     note = ", mean" if smooth else ""
 
@@ -98,7 +98,7 @@ def charts(runs: Sequence[Watched], smooth: int = 0) -> list[Chart]:
 
 
 def _exp(loss: Floats) -> Floats:
-    """Finite in the float32 that travels."""
+    """Return the exponential, finite in the float32 of the message."""
     return np.exp(np.minimum(loss, 80.0))
 
 
@@ -113,7 +113,7 @@ def _scores(columns: Columns, number: int, alone: bool) -> list[CurveLine]:
 
 
 def _ahead(config: TrainConfig, columns: Columns) -> tuple[Floats, Floats]:
-    """The rest of the schedule, from the latest step on."""
+    """Return the rest of the schedule, from the latest step on."""
     done = int(columns.step[-1]) if len(columns) else 0
     if done >= config.steps:
         return np.zeros(0), np.zeros(0)
@@ -124,7 +124,7 @@ def _ahead(config: TrainConfig, columns: Columns) -> tuple[Floats, Floats]:
 
 
 def limit(chart: Chart, reached: float) -> float:
-    """Where the vertical axis ends: a steep start is cut off, so that the rest is seen."""
+    """Return where the vertical axis ends: a steep start is cut off, so that the rest is seen."""
     values = [line.y[np.isfinite(line.y)] for line in chart.lines if line.style != "level"]
     later = [line.y[(line.x >= 0.1 * reached) & np.isfinite(line.y)] for line in chart.lines if line.style != "level"]
     top, usual = (max((float(v.max()) for v in some if len(v)), default=0.0) for some in (values, later))
@@ -134,7 +134,7 @@ def limit(chart: Chart, reached: float) -> float:
 
 
 def payload(runs: Sequence[Watched], step: int | None, smooth: int = 0) -> bytes:
-    """What curves.js draws: the first run's numbers, and the curves of all."""
+    """Return the message to curves.js: the first run's numbers, and the curves of all."""
     drawn, arrays, listed = charts(runs, smooth), {}, []
     last = max([float(run.status.steps) for run in runs] + [float(c.step[-1]) for c in _some(runs)], default=1.0)
     for number, chart in enumerate(drawn):
@@ -170,7 +170,7 @@ def _progress(run: Status) -> float:
 
 
 def facts(run: Watched) -> list[dict[str, str]]:
-    """The most important numbers: label, value, and a small addition."""
+    """Return the most important numbers: label, value, and a small addition."""
     status, columns = run.status, run.columns
     step = max(status.step, int(columns.step[-1]) if len(columns) else 0)
     numbers = [_fact("Step", f"{step:,}", f"of {status.steps:,}"), _time(status, columns)]
@@ -188,8 +188,10 @@ def facts(run: Watched) -> list[dict[str, str]]:
 
 
 def cautions(columns: Columns, doubled: int, by_heart: bool = False) -> list[str]:
-    """What to know of the scores: that they are on the pairs that are trained on (`by_heart`), or on few sentences, or
-    that `doubled` pairs were left out."""
+    """Return cautions about the scores.
+
+    They may be on the pairs that are trained on (`by_heart`), or on few sentences, or `doubled` pairs were left out.
+    """
     if by_heart:
         return [f"{NONE_HELD_OUT} {THEREFORE}"]
     count = columns.evaluations[-1].get(COUNT) if columns.evaluations else None
@@ -208,7 +210,7 @@ def cautions(columns: Columns, doubled: int, by_heart: bool = False) -> list[str
 
 
 def parts(columns: Columns) -> list[str]:
-    """What the last evaluation gave for each corpus of a mixture: BLEU, or how much was exactly right."""
+    """Return the last evaluation's score for each corpus of a mixture: BLEU, or how much was exactly right."""
     by_corpus = columns.evaluations[-1].get("parts", {}) if columns.evaluations else {}
     texts = []
     for name, of in by_corpus.items():
@@ -254,7 +256,7 @@ def draw(runs: Sequence[Watched], step: int | None, smooth: int = 0) -> None:
 
 
 def take_step(key: str) -> None:
-    """The selected step becomes the view's, so that the address has it."""
+    """Take the selected step into the view, so that the address has it."""
     match st.session_state[key].get("pick"):
         case {"step": int(step)} if 0 <= step <= 100_000_000:
             update(step=step)

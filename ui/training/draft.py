@@ -1,4 +1,4 @@
-"""The run that is about to be started: its settings as they are typed, and what is wrong with them.
+"""The run that is about to be started: its settings as they are typed, and errors in them.
 
 A setting is named as in a run's configuration: "training.steps", "model.encoder.n_heads", "tokenizer".
 """
@@ -74,7 +74,7 @@ _SENTENCES: Values = {"model.tied": "all", "model.dropout": 0.25, "training.step
 
 @dataclass(frozen=True)
 class Advice:
-    """The defaults for some data."""
+    """Default settings for some data."""
 
     size: str
     changes: Values
@@ -91,9 +91,10 @@ def advice(data: str) -> Advice:
 
 
 def defaults(data: str, size: str) -> Values:
-    """Every setting, as the form starts with it: what suits the data, or how a tutorial trains its network.
+    """Return every setting, as the form starts with it: what suits the data, or how a tutorial trains its network.
 
-    Letters are no words, whatever the tutorial."""
+    Letters are no words, whatever the tutorial.
+    """
     values: Values = {f.name: f.default for f in fields(Recipe) if f.name in CORPUS}
     values |= flat(ModelConfig(8, 8, **PRESETS[size]).to_dict(), "model.")
     values |= flat(TrainConfig(snapshots=10).to_dict(), "training.")
@@ -107,7 +108,7 @@ def defaults(data: str, size: str) -> Values:
 
 
 def from_recipe(recipe: Recipe) -> Values:
-    """The settings of an earlier run."""
+    """Return the settings of an earlier run."""
     values = flat(recipe.to_dict())
     return {name: values[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
 
@@ -125,7 +126,10 @@ _HARMLESS: Values = {
 
 
 def kind_of(name: str) -> type | tuple[Any, ...]:
-    """int, float, bool or str, or the choices there are; int and str too where the setting may be left empty."""
+    """Return the type of a setting: int, float, bool or str, or its choices.
+
+    It is int and str where the setting may be left empty.
+    """
     if name == "tokenizer":
         return get_args(TokenizerKind)
     owner: type = Recipe
@@ -145,7 +149,10 @@ def help_of(name: str) -> str:
 
 
 def label_of(name: str) -> str:
-    """ "training.learning_rate" as "Learning rate", "model.encoder.n_heads" as "Encoder n_heads"."""
+    """Return the label of a setting.
+
+    "training.learning_rate" is "Learning rate", "model.encoder.n_heads" is "Encoder n_heads".
+    """
     words = name.removeprefix("model.").removeprefix("training.").replace(".", " ")
     if words == "d_model":
         return words
@@ -155,7 +162,7 @@ def label_of(name: str) -> str:
 
 
 def parsed(name: str, typed: object) -> Any:
-    """What was typed as the setting's own type. Raises ValueError in plain words."""
+    """Parse what was typed as the setting's own type. Raises ValueError in plain words."""
     kind = kind_of(name)
     if not isinstance(typed, str) or kind not in (int, float, str):
         return typed
@@ -172,7 +179,7 @@ def parsed(name: str, typed: object) -> Any:
 
 
 def spelled(value: Any) -> str:
-    """A value as the form writes it into a box; `parsed` reads it back."""
+    """Return a value as the form writes it into a box; `parsed` reads it back."""
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -181,14 +188,14 @@ def spelled(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Draft:
-    """The recipe, or None and what is wrong: a sentence for each setting, "" for what belongs to none."""
+    """A recipe, or None and its errors: a sentence for each setting, "" for what belongs to none."""
 
     recipe: Recipe | None
     wrong: dict[str, str]
 
 
 def drafted(data: str, typed: Values, watch: tuple[str, ...], start: str | None = None) -> Draft:
-    """`typed` has every setting of `defaults`; `data` is as `open_corpus` reads it."""
+    """Return the draft; `typed` has every setting of `defaults`; `data` is as `open_corpus` reads it."""
     values, wrong = dict(typed), {}
     for name, value in typed.items():
         try:
@@ -208,7 +215,7 @@ def drafted(data: str, typed: Values, watch: tuple[str, ...], start: str | None 
 
 
 def _check_alone(name: str, value: Any) -> None:
-    """Raises ConfigError where the setting is wrong, whatever the values of the other settings."""
+    """Raise ConfigError where the setting is wrong, whatever the values of the other settings."""
     owner, field = name.rpartition(".")[::2]
     if owner == "training":
         TrainConfig(**{field: value})
@@ -237,23 +244,23 @@ def _recipe(data: str, values: Values, watch: tuple[str, ...], start: str | None
 
 
 def _setting(field: str) -> str:
-    """The setting of a configuration's field, "watch", or "" where the form has none."""
+    """Return the setting of a configuration's field, "watch", or "" where the form has none."""
     every = (*NETWORK, *TRAINING, *CORPUS, "watch")
     return next((name for name in (f"model.{field}", f"training.{field}", field) if name in every), "")
 
 
 def _message(name: str, error: ConfigError) -> str:
-    """What is wrong, with the setting's label for its name."""
+    """Return what is wrong, with the setting's label for its name."""
     return str(error) if error.subject or not name else f"{label_of(name)} {error.reason}"
 
 
 def lower_rate(values: Values) -> Values:
-    """The settings of a run that diverged, as its advice has them: a third of the rate, twice the warm-up."""
+    """Return the settings that a run which diverged is advised to use: a third of the rate, twice the warm-up."""
     rate, warmup = values["training.learning_rate"], values["training.warmup"]
     return values | {"training.learning_rate": float(f"{rate / 3:.2g}"), "training.warmup": max(2 * warmup, 100)}
 
 
 def fitted(recipe: Recipe, source: int, target: int) -> Recipe:
-    """The recipe for a measurement, with the sizes that the vocabularies will have."""
+    """Return the recipe for a measurement, with the sizes that the vocabularies will have."""
     model = replace(recipe.model, source_vocab_size=max(source, 8), target_vocab_size=max(target, 8))
     return replace(recipe, model=model)

@@ -22,7 +22,7 @@ LINES = 6
 
 
 def failure(run: Status) -> None:
-    """Draws the card, where there is anything to tell."""
+    """Draw the card, where there is anything to report."""
     if notes := [*run.repairs, *run.damaged, *([run.advice] if run.damaged and run.state not in FAILED else [])]:
         st.warning("\n\n".join(literal(without_folders(text)) for text in notes), icon=":material/healing:")
     if run.state not in FAILED:

@@ -1,4 +1,4 @@
-"""One sentence at every snapshot of a training: each head's attention and the model's translation at that step.
+"""A sentence at every snapshot of a training: each head's attention and the model's translation at that step.
 
 Shapes: N snapshots, L layers, H heads, Q queries, K keys.
 """
@@ -40,7 +40,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class FilmFrame:
-    """The sentence at one snapshot: its patterns on the common target, and its own translation."""
+    """A sentence at one snapshot: its patterns on the common target, and its own translation."""
 
     step: int
     trace: Trace
@@ -60,12 +60,15 @@ class History:
     damaged: int = 0  # snapshots that are not whole
 
     def frames(self, text: str) -> list[FilmFrame]:
-        """Raises ValueError for a sentence that the model cannot read, or files that are damaged."""
+        """Return a sentence at every snapshot."""
         return _frames(str(self.base), self.version, self.snapshots, text)
 
 
 def history(of: str, base: Path, folder: Path, decided: Path) -> History:
-    """The snapshots in `folder`, of very many some at even distances; the file `decided` is as old as the network."""
+    """Return the snapshots in `folder`; of very many, some at even distances.
+
+    The file `decided` is as old as the network.
+    """
     whole, damaged = snapshots(folder)
     all_snapshots = [Snapshot(int(path.stem[5:]), str(path), _written_at(path)) for path in whole]
     selected = [
@@ -93,7 +96,7 @@ def _at(base: Checkpoint, snapshot: Snapshot) -> Translator:
 
 @cached(4)
 def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str) -> list[FilmFrame]:
-    """Every snapshot force-decodes the last one's translation, so that the rows of all pictures are the same tokens."""
+    """Return the sentence at every snapshot."""
     _, _, target = _written(base, version, snapshots[-1], text)
     _require_memory(_opened(base, version), len(snapshots), text, len(target))
     frames = []
@@ -104,7 +107,7 @@ def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str)
 
 
 def _require_memory(base: Checkpoint, snapshots: int, text: str, n_target: int) -> None:
-    """Raises ValueError where every head of all snapshots would take more than half of what one request may."""
+    """Raise ValueError where every head of all snapshots would take more than half of what one request may."""
     config = base.model.config
     n_source = len(Translator(base).encode(text))
     weights = config.encoder.n_layers * config.encoder.n_heads * n_source**2
@@ -119,7 +122,7 @@ def _require_memory(base: Checkpoint, snapshots: int, text: str, n_target: int) 
 
 @cached(200)
 def _written(base: str, version: int, snapshot: Snapshot, text: str) -> tuple[str, float, tuple[int, ...]]:
-    """A snapshot's own translation, its log-probability, and its ids from [SOS] on."""
+    """Return a snapshot's own translation, its log-probability, and its ids from [SOS] on."""
     translator = _at(_opened(base, version), snapshot)
     best = translator.translate(text, beam_size=1)
     return best.text, best.log_prob, (translator.model.config.sos_id, *best.ids)
@@ -135,7 +138,7 @@ def _trace(base: str, version: int, snapshot: Snapshot, text: str, target: tuple
 
 
 def heads(trace: Trace) -> list[tuple[Kind, int, int]]:
-    """Every head: kind, and layer and head from 1; cross-attention first."""
+    """Return every head: kind, and layer and head from 1; cross-attention first."""
     every_head: list[tuple[Kind, int, int]] = []
     for kind in sorted(KINDS, key=lambda kind: kind != "cross"):
         n_layers, n_heads = trace.pattern(kind).shape[:2]
@@ -144,8 +147,10 @@ def heads(trace: Trace) -> list[tuple[Kind, int, int]]:
 
 
 def watched_head(of: str, trace: Trace, view: TrainingView) -> tuple[Kind, int, int]:
-    """The view's head where this network has it, else the sharpest of its kind in the snapshot that came last when the
-    run `of` was opened: chosen once, so that the film of a training that goes on stays one head's."""
+    """Return the view's head where this network has it, else the sharpest of its kind in the last snapshot.
+
+    That is chosen once, when the run `of` is opened, so that the film of a training that goes on stays one head's.
+    """
     there = heads(trace)
     chosen = (view.kind, view.layer or 0, view.head or 0)
     if chosen in there:
@@ -163,26 +168,26 @@ def head_name(head: tuple[Kind, int, int]) -> str:
 
 
 def strip(frames: Sequence[FilmFrame], head: tuple[Kind, int, int]) -> np.ndarray:
-    """The patterns of one head at every snapshot: [N, Q, K]."""
+    """Return the patterns of one head at every snapshot: [N, Q, K]."""
     kind, layer, number = head
     return np.stack([frame.trace.pattern(kind)[layer - 1, number - 1] for frame in frames])
 
 
 def sureness(patterns: np.ndarray) -> np.ndarray:
-    """For each snapshot the mean of its rows' largest weights, [N]."""
+    """Return for each snapshot the mean of its rows' largest weights, [N]."""
     means: np.ndarray = patterns.max(axis=2).mean(axis=1)
     return means
 
 
 def settled(patterns: np.ndarray) -> np.ndarray:
-    """For each snapshot how many rows have their largest weight where the last snapshot has it, [N]."""
+    """Return for each snapshot how many rows have their largest weight where the last snapshot has it, [N]."""
     strongest = patterns.argmax(axis=2)
     counts: np.ndarray = (strongest == strongest[-1]).sum(axis=1)
     return counts
 
 
 def payload(history: History, frames: Sequence[FilmFrame], head: tuple[Kind, int, int], step: int | None) -> bytes:
-    """What film.js draws."""
+    """Return the message to film.js."""
     patterns, place = strip(frames, head), layout(frames[-1].trace, head[0], words=False, hide=False)
     weights = checked(patterns, 3)
     note = "Every snapshot force-decodes the last snapshot's translation. "
@@ -212,7 +217,7 @@ def draw(history: History, frames: Sequence[FilmFrame], head: tuple[Kind, int, i
 
 
 def table(frames: Sequence[FilmFrame], head: tuple[Kind, int, int]) -> dict[str, list[float]]:
-    """The strip in numbers, a snapshot a row."""
+    """Return the strip in numbers, a snapshot per row."""
     patterns = strip(frames, head)
     return {
         "Step": [frame.step for frame in frames],

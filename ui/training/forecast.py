@@ -1,4 +1,4 @@
-"""What a run will take: parameters, memory, disk and time, before it is started."""
+"""Forecast of a run: parameters, memory, disk and time, before it is started."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROWS = ("Parameters", "Memory", "Disk", "Epochs", "One epoch", "The whole run")
 
 
 def forecast(recipe: Recipe | None, preview: Preview | None) -> None:
-    """What the run will take; the time is measured in the background, unless a training is going on."""
+    """Draw the forecast; the time is measured in the background, unless a training is going on."""
     if recipe is None:
         st.html(facts_html("estimates", [(row, "–") for row in ROWS]))
         return
@@ -82,6 +82,6 @@ def _vocabulary(preview: Preview) -> tuple[int, int]:
 
 
 def _lengths(preview: Preview) -> tuple[int, int]:
-    """The mean length of a sentence on each side, in tokens."""
+    """Return the mean length of a sentence on each side, in tokens."""
     source, target = (round(sum(side.lengths) / len(side.lengths)) for side in (preview.source, preview.target))
     return max(source, 2), max(target, 2)

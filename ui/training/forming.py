@@ -1,4 +1,4 @@
-"""One head at the snapshots of a training, and the model's translation at each."""
+"""A head at the snapshots of a training, and the model's translation at each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ui.training.view import TrainingView
 
 
 def _history(chosen: Status | Shipped) -> tuple[History, list[str]]:
-    """The snapshots, and the sentences that are watched."""
+    """Return the snapshots, and the sentences that are watched."""
     if isinstance(chosen, Shipped):
         history = film.history(chosen.id, chosen.folder, chosen.folder / "history", chosen.folder / "config.json")
         return history, [example.text for example in examples(models.model_card(chosen.folder))]

@@ -1,4 +1,4 @@
-"""Keeping or downloading a run's best checkpoint, and deleting a run."""
+"""Saving or downloading a run's best checkpoint, and deleting a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ui.widgets.text import literal
 
 
 def zipped(run: Status) -> bytes:
-    """The best checkpoint in the form of checkpoints/, in one file."""
+    """Return the best checkpoint in the form of checkpoints/, in one file."""
     with tempfile.TemporaryDirectory() as folder:
         export(run.folder, Path(folder) / run.name, score=False)
         packed = shutil.make_archive(str(Path(folder) / "packed"), "zip", folder, run.name)
@@ -54,7 +54,7 @@ def confirm_deletion(run: Status) -> None:
 
 @st.dialog("Keep as a model", icon=":material/inventory_2:")
 def keep_as_model(run: Status) -> None:
-    """Copies the best checkpoint to where every page looks for models."""
+    """Copy the best checkpoint to where every page looks for models."""
     st.markdown("Its best checkpoint is copied into `models/`, with its snapshots, so that every page can open it.")
     name = (st.text_input("Name", run.name, key=f"model-name-{run.name}") or "").strip()
     scored = st.checkbox(
@@ -72,7 +72,7 @@ def keep_as_model(run: Status) -> None:
 
 
 def model_path(name: str) -> Path:
-    """Among the user's own models. Raises ValueError for what cannot be the name of one."""
+    """Return a path among the user's own models. Raises ValueError for what cannot be the name of one."""
     if not re.fullmatch(r"\w[\w.-]{0,63}", name):
         raise ValueError(f"{quoted(name)} is not a valid model name; use letters, digits, dots and dashes.")
     return models.MODELS / name
@@ -84,7 +84,7 @@ def saved_note() -> None:
 
 
 def dialogs(run: Status) -> None:
-    """Opens the dialog whose button was just pressed, if any."""
+    """Open the dialog whose button was just pressed, if any."""
     question = None if public() else st.session_state.pop("asking", None)
     if question == "delete":
         confirm_deletion(run)
@@ -93,7 +93,7 @@ def dialogs(run: Status) -> None:
 
 
 def attempt(do: Callable[..., object], *args: Any) -> None:
-    """Does what a button says; where that cannot be done, the page says why."""
+    """Run a button's action; where that fails, the page says why."""
     try:
         private_only()
         do(*args)
@@ -102,6 +102,6 @@ def attempt(do: Callable[..., object], *args: Any) -> None:
 
 
 def refused() -> None:
-    """Says why the last button could not do what it says."""
+    """Say why the last button's action failed."""
     if message := st.session_state.pop("training-refused", None):
         cannot(message)

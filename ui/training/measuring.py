@@ -1,4 +1,4 @@
-"""How fast this machine trains a network: measured in the background, in a separate process."""
+"""Speed at which this machine trains a network, measured in the background in a separate process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ Wish = tuple["Future[Speed]", Recipe, int, int]
 
 
 class Measurements:
-    """One at a time for all sessions: two would slow each other. Of those that wait, only the latest is wanted."""
+    """Measurements of speed, one at a time for all sessions: two would slow each other.
+
+    Of those that wait, only the latest is wanted.
+    """
 
     def __init__(self) -> None:
         self._futures: dict[Hashable, Future[Speed]] = {}
@@ -24,7 +27,7 @@ class Measurements:
         self._lock = Lock()
 
     def get(self, recipe: Recipe, source_length: int, target_length: int, begin: bool) -> Future[Speed] | None:
-        """The measurement, under way or done; None where there is none and it is not to `begin`."""
+        """Return the measurement, in progress or done; None where there is none and it is not to `begin`."""
         key = _key(recipe, source_length, target_length)
         with self._lock:
             if key in self._futures or not begin:
@@ -56,7 +59,7 @@ class Measurements:
 
 
 def _key(recipe: Recipe, source_length: int, target_length: int) -> Hashable:
-    """What the speed depends on."""
+    """Return what the speed depends on."""
     training = recipe.training
     cost = (training.batch_tokens, training.accumulate, training.precision)
     return recipe.model, *cost, threads(recipe.threads), source_length, target_length

@@ -12,7 +12,7 @@ from ui.widgets.text import literal
 
 
 def noting(run: Status, other_runs: list[Status]) -> None:
-    """Draws both; the tags of all runs are offered."""
+    """Draw a run's note and tags; the tags of all runs are offered."""
     own_notes = notes(RunFolder(run.folder))
     if public():
         if own_notes != Notes():

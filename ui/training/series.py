@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Columns:
-    """One number per step, [N]; NaN where it is not known. `evaluations` are the lines that have scores."""
+    """Columns with a number per step, [N]; NaN where it is not known. `evaluations` are the lines that have scores."""
 
     step: Floats
     loss: Floats
@@ -42,7 +42,7 @@ class Columns:
 
     @property
     def recent_speed(self) -> float | None:
-        """Target tokens per second over the latest steps."""
+        """Return the target tokens per second over the latest steps."""
         if not len(self):
             return None
         tokens, seconds = self.tokens[-30:], self.seconds[-30:]
@@ -50,7 +50,7 @@ class Columns:
 
 
 class Series:
-    """Reads what is new in a run's metrics; shared by all sessions that watch it."""
+    """Reads the new lines of a run's metrics; shared by all sessions that watch it."""
 
     def __init__(self, folder: str) -> None:
         self._metrics, self._lock = Metrics(folder), Lock()
@@ -62,7 +62,7 @@ class Series:
         self._evaluations: list[dict[str, Any]] = []
 
     def read(self) -> Columns:
-        """Everything so far."""
+        """Return all metrics so far."""
         with self._lock:
             lines = self._metrics.read()
             # A resumed run removes the lines after its checkpoint.
@@ -84,14 +84,14 @@ def series(folder: str) -> Series:
 
 
 def scores(evaluations: list[dict[str, Any]], name: str) -> tuple[Floats, Floats]:
-    """The steps and values of a score, where it was measured."""
+    """Return the steps and values of a score, where it was measured."""
     points = [(line["step"], line[name]) for line in evaluations if isinstance(line.get(name), int | float)]
     steps, values = zip(*points, strict=True) if points else ((), ())
     return np.array(steps, np.float64), np.array(values, np.float64)
 
 
 def thinned(x: Floats, y: Floats, most: int = POINTS) -> tuple[Floats, Floats]:
-    """At most `most` of the points [P]: the lowest and the highest of each stretch, so that no peak is lost."""
+    """Return at most `most` of the points [P]: the lowest and the highest of each stretch, so that no peak is lost."""
     known = np.isfinite(y)
     x, y = x[known], y[known]
     if len(x) <= most:
@@ -103,7 +103,7 @@ def thinned(x: Floats, y: Floats, most: int = POINTS) -> tuple[Floats, Floats]:
 
 
 def smoothed(y: Floats, share: float) -> Floats:
-    """The exponential moving average of the values [P], in which what was before has that `share`; from 0 to below 1.
+    """Return the exponential moving average of the values [P], with the weight `share`, from 0 to below 1, on the past.
 
     It starts at the first value, not at 0: each mean is divided by the weight that it has so far (as Adam's are).
     Unknown values stay unknown and count for nothing.
@@ -117,7 +117,7 @@ def smoothed(y: Floats, share: float) -> Floats:
 
 
 def speeds(columns: Columns) -> tuple[Floats, Floats]:
-    """Target tokens per second, a mean for each stretch of steps, since a batch of short sentences has fewer."""
+    """Return target tokens per second, a mean for each stretch of steps, since a batch of short sentences has fewer."""
     known = np.isfinite(columns.tokens) & np.isfinite(columns.seconds)
     step, tokens, seconds = columns.step[known], columns.tokens[known], columns.seconds[known]
     if not len(step):

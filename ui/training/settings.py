@@ -14,14 +14,14 @@ EMPTY = {"threads": "all", "validation": "its own, or held out", "folder": "data
 
 
 def key_of(name: str) -> str:
-    """The key of a setting's box; another draft has other boxes."""
+    """Return the key of a setting's box; another draft has other boxes."""
     return f"draft-{st.session_state['draft'].number}-{name}"
 
 
 def every_setting(
     values: Values, wrong: Mapping[str, str], fixed: Collection[str], elsewhere: Collection[str] = ()
 ) -> None:
-    """Draws all settings in tabs, less those that are `elsewhere`; those that are `fixed` cannot be changed."""
+    """Draw all settings in tabs, less those that are `elsewhere`; those that are `fixed` cannot be changed."""
     shown = {*SWITCHES, *elsewhere}
     tabs = {
         "Training techniques": list(SWITCHES),
@@ -43,7 +43,7 @@ def _grid(names: Sequence[str], values: Values, wrong: Mapping[str, str], fixed:
 def setting(
     name: str, values: Values, wrong: Mapping[str, str], fixed: Collection[str] = (), note: bool = True
 ) -> None:
-    """One box; what is typed is read at the next run, so that the message below it is about what it holds."""
+    """Draw one box; what is typed is read at the next run, so that the message below it is about the current value."""
     kind, key, locked = kind_of(name), key_of(name), name in fixed
     label, value = SWITCHES.get(name, label_of(name)), values[name]
     with st.container(gap="xxsmall"):

@@ -1,4 +1,4 @@
-"""The list of the page: the runs, and the models that have snapshots, those that ship and those that were saved."""
+"""The list of the page: the runs, and the models that have snapshots, shipped ones and saved ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAILED = ("crashed", "stalled", "diverged", "out of disk")
 
 @dataclass(frozen=True)
 class Shipped:
-    """A model with snapshots of its training: one that ships, or "models/NAME", which was kept."""
+    """A model with snapshots of its training: one that ships, or "models/NAME", which the user saved."""
 
     name: str
     folder: Path
@@ -34,7 +34,7 @@ class Shipped:
 
 @dataclass(frozen=True)
 class Item:
-    """A line of the list: `word` is the state, `rest` what there is to say of it, `share` how far it is or None."""
+    """A line of the list: `word` is the state, `rest` the remaining text, `share` the progress or None."""
 
     id: str
     name: str
@@ -47,7 +47,7 @@ class Item:
 
 
 def runs() -> list[Status]:
-    """Every run, the latest first."""
+    """Return every run, the latest first."""
     return statuses(models.RUNS)
 
 
@@ -97,7 +97,7 @@ def _run_item(run: Status) -> Item:
 
 
 def doing(run: Status) -> str:
-    """What a running worker is at, as a word or two."""
+    """Return what a running worker is doing, as a word or two."""
     if _trains(run):
         return "Running"
     return run.doing.capitalize() if run.doing else "Running"
@@ -113,7 +113,7 @@ def _result(run: Status) -> str:
 
 
 def score_text(score: Mapping[str, Any]) -> str:
-    """BLEU, or the share exactly right where that says more: words of letters have no four in a row to count."""
+    """Return BLEU, or the share exactly right where that says more: words of letters have no four in a row to count."""
     bleu, exact = score.get("bleu"), score.get("exact")
     if isinstance(exact, float) and (not bleu or exact > 0.9):
         text = f"{exact:.1%} exact"

@@ -1,4 +1,4 @@
-"""The form that starts a run: data, size, what it will take, and every setting for those who want them."""
+"""The form that starts a run: data, size, forecast, and every setting for those who want them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SUGGESTED = 3  # sentences to watch, if none were typed
 
 @dataclass
 class Held:
-    """The form of this session: what it is about, its number, and its settings as they were last typed."""
+    """The form of this session: its data, its number, and its settings as they were last typed."""
 
     occasion: tuple[Any, ...]
     number: int
@@ -48,7 +48,7 @@ class Held:
 
 
 def form(view: TrainingView) -> None:
-    """Draws the form. Raises ValueError in a public demonstration."""
+    """Draw the form. Raises ValueError in a public demonstration."""
     private_only()
     st.subheader("Start a run", anchor="start-a-run")
     left, middle, right = st.columns([33, 33, 34], gap="large")
@@ -101,7 +101,7 @@ def form(view: TrainingView) -> None:
 
 
 def _before(view: TrainingView) -> RunFolder | None:
-    """The run whose settings this one starts with."""
+    """Return the run whose settings this one starts with."""
     if view.start is None:
         return None
     folder = RunFolder(models.RUNS / view.start)
@@ -122,7 +122,7 @@ def _forget_start() -> None:
 
 
 def _weights(view: TrainingView, before: RunFolder) -> bool:
-    """Whether the run starts from the weights of the earlier one."""
+    """Return whether the run starts from the weights of the earlier one."""
     if before.trained() is None:
         return False
     choice = st.session_state.get(key_of("weights"), "best")
@@ -130,7 +130,7 @@ def _weights(view: TrainingView, before: RunFolder) -> bool:
 
 
 def _values(view: TrainingView, kind: str, before: RunFolder | None) -> Values:
-    """The settings: what was typed last, else what suits the data and the size."""
+    """Return the settings: what was typed last, else what suits the data and the size."""
     size = _size(view, kind)
     occasion = (kind, size, before.name if before else None)
     held: Held | None = st.session_state.get("draft")
@@ -153,7 +153,7 @@ def _size(view: TrainingView, kind: str) -> str:
 
 
 def _fixed() -> set[str]:
-    """What the weights of a checkpoint decide."""
+    """Return the settings that the weights of a checkpoint decide."""
     return {*draft.NETWORK, "tokenizer", "vocabulary", "separate"} - {*draft.FREE}
 
 
@@ -200,14 +200,14 @@ def _weights_choice(before: RunFolder) -> None:
 
 
 def _examples(chosen: TrainingCorpus, before: RunFolder | None) -> list[str]:
-    """Sentences to suggest, as far as they are known without reading the corpus."""
+    """Return sentences to suggest, as far as they are known without reading the corpus."""
     if before is not None:
         return list(before.recipe().watch)
     return [str(text) for text in about(chosen.spec)["examples"][:SUGGESTED]] if chosen.spec else []
 
 
 def _watched(chosen: TrainingCorpus, examples: list[str]) -> tuple[str, ...]:
-    """The sentences in the box, where those of other data have not been put."""
+    """Put the sentences in the box, where those of other data were not put."""
     key, held = key_of("watch"), st.session_state["draft"]
     if held.suggested != chosen.spec and examples:
         held.suggested, held.watch = chosen.spec, "\n".join(examples)
@@ -232,7 +232,7 @@ def _sentences(plan: Draft) -> None:
 
 
 def _preview(chosen: TrainingCorpus, values: Values) -> Preview | None:
-    """Draws the preview; None where there is none yet."""
+    """Draw the preview; return None where there is none yet."""
     if chosen.spec is None or (from_hub(chosen.spec) and not _is_requested(chosen.spec)):
         return None
     names = ("folder", "max_characters", "tokenizer", "vocabulary", "separate", "min_frequency")
@@ -260,7 +260,7 @@ def _is_requested(spec: str) -> bool:
 
 
 def _named(view: TrainingView, chosen: TrainingCorpus, before: RunFolder | None) -> str:
-    """Draws the box for the name; its key."""
+    """Draw the box for the name; return its key."""
     stem = before.name if before else f"{chosen.kind}-{_size(view, chosen.kind)}"
     taken = {path.name for path in models.RUNS.glob("*")}
     free = next(name for n in itertools.count(1) if (name := stem if n == 1 else f"{stem}-{n}") not in taken)
@@ -274,7 +274,7 @@ def _name(key: str) -> str:
 
 
 def _begin(chosen: TrainingCorpus, plan: Draft, typed: Callable[[], Draft], preview: Preview | None, key: str) -> None:
-    """The button, and why it cannot be pressed where it can't."""
+    """Draw the button, and why it cannot be pressed where it can't."""
     name = _name(key)
     problems = [message for field, message in plan.wrong.items() if field not in ("training.steps", "watch")]
     try:
@@ -307,7 +307,7 @@ def _runs_root() -> str:
 
 
 def _start(number: int, typed: Callable[[], Draft], key: str) -> None:
-    """Starts the run of this form, once: the second half of a double click finds it begun.
+    """Start the run of this form, once: the second half of a double click finds it begun.
 
     The form is read again: what was typed last may have come with the click, before the page was drawn with it.
     """

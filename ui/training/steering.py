@@ -1,4 +1,4 @@
-"""What can be done with a run: the buttons next to its name, and the menu with the rest."""
+"""The controls of a run: the buttons next to its name, and the menu with the rest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.widgets.text import literal
 
 
 class Act(NamedTuple):
-    """A button: what it says, and what it does."""
+    """A button: its label, and its action."""
 
     label: str
     icon: str
@@ -27,7 +27,7 @@ class Act(NamedTuple):
 
 
 def toggle_form(view: TrainingView) -> None:
-    """The button that opens the form for a new run, or leads back from it."""
+    """Draw the button that opens the form for a new run, or leads back from it."""
     label, icon, kind = ("Back to the runs", "arrow_back", "secondary") if view.new else ("New run", "add", "primary")
     st.button(label, icon=f":material/{icon}:", type=kind, key="new-run", on_click=_open_form, args=(not view.new,))  # type: ignore[arg-type]
 
@@ -38,7 +38,7 @@ def _open_form(on: bool) -> None:
 
 
 def header(run: Status, others: list[str], view: TrainingView) -> None:
-    """The run's name, what it is compared with, and its buttons."""
+    """Draw the run's name, what it is compared with, and its buttons."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(literal(run.name), anchor=False, width="stretch")
         st.multiselect(
@@ -68,7 +68,7 @@ def header(run: Status, others: list[str], view: TrainingView) -> None:
 
 
 def acts(run: Status) -> list[Act]:
-    """What suits the state, the likeliest first."""
+    """Return the actions that suit the state, the likeliest first."""
     if public():
         return []
     path = run.folder
@@ -99,7 +99,7 @@ def acts(run: Status) -> list[Act]:
 
 
 def start_again(name: str) -> None:
-    """Opens the form with the settings of a run."""
+    """Open the form with the settings of a run."""
     update(new=True, start=name)
     reseed()
 
@@ -179,13 +179,13 @@ def _more(run: Status) -> None:
 
 
 def _ask(question: str) -> None:
-    """Closes the menu and opens a dialog."""
+    """Close the menu and open a dialog."""
     st.session_state["more"] = False
     st.session_state["asking"] = question
 
 
 def _longer(run: Status) -> None:
-    """More steps for a run that has ended."""
+    """Draw the dialog for more steps of a run that has ended."""
     done = run.saved_step or 0
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = f"longer-{run.name}-{done}"

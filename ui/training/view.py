@@ -1,4 +1,4 @@
-"""What the Training page shows, as an address spells it."""
+"""The Training page's view, as an address spells it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SIZE = re.compile(r"[a-z0-9-]{1,40}")
 
 @dataclass(frozen=True)
 class TrainingView(PageView):
-    """Everything that defines the Training page."""
+    """The state of the Training page."""
 
     PAGE: ClassVar[str | None] = "training"
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset()

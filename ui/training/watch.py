@@ -35,7 +35,7 @@ UPDATE_SECONDS = 2.0  # between two updates of a running run
 
 @dataclass(frozen=True)
 class Shelf:
-    """What there is, and which of it is looked at."""
+    """The runs and models with snapshots, and the one that is open."""
 
     runs: list[Status]
     shipped: list[Shipped]
@@ -43,12 +43,12 @@ class Shelf:
 
     @property
     def signature(self) -> list[tuple[str, str, str]]:
-        """What the buttons depend on: when it changes, the whole page is redrawn."""
+        """Return what the buttons depend on: when it changes, the whole page is redrawn."""
         return [(run.name, run.state, run.doing if run.doing in ("pausing", "stopping") else "") for run in self.runs]
 
 
 def opened(view: TrainingView) -> Shelf:
-    """The run of the view, else the latest, else a shipped model."""
+    """Return the run of the view, else the latest, else a shipped model."""
     runs, shipped = shelf.runs(), shelf.shipped()
     named: dict[str, Status | Shipped] = {run.name: run for run in runs}
     named |= {model.id: model for model in shipped}
@@ -77,7 +77,7 @@ def watch(view: TrainingView) -> None:
 
 
 def _empty(trainings: Shelf, view: TrainingView) -> None:
-    """Before the first run: what a training looks like, and the form to begin one."""
+    """Draw what a training looks like, and the form to begin one; before the first run."""
     if isinstance(trainings.chosen, Shipped):
         name = literal(trainings.chosen.name)
         below = "" if public() else " Below you can train one yourself; with these settings it takes minutes."
@@ -107,7 +107,7 @@ def _drawn(
     body: DeltaGenerator,
     below: DeltaGenerator,
 ) -> None:
-    """What changes while a run trains. Where more changes than that, the whole page is redrawn."""
+    """Draw what changes while a run trains. Where more changes than that, the whole page is redrawn."""
     view: TrainingView = st.session_state["view"]
     with plain_errors():
         trainings = opened(view)
@@ -158,7 +158,7 @@ def _take_run(ids: set[str]) -> None:
 
 
 def _numbers(trainings: Shelf, view: TrainingView) -> Columns | None:
-    """The curves of the chosen run, and of those that it is compared with."""
+    """Draw the curves of the chosen run, and of those that it is compared with."""
     if isinstance(trainings.chosen, Shipped):
         _about(trainings.chosen)
         return None
@@ -198,7 +198,7 @@ def _about(model: Shipped) -> None:
 
 
 def _compared(trainings: Shelf, view: TrainingView) -> None:
-    """The settings of the runs that are compared."""
+    """Draw the settings of the runs that are compared."""
     assert isinstance(trainings.chosen, Status)
     others = [run for name in view.compare for run in trainings.runs if run.name == name]
     if others:

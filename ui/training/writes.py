@@ -1,4 +1,4 @@
-"""What a model wrote as it learned, a line for each evaluation or snapshot."""
+"""The translations of a model as it learned, a line for each evaluation or snapshot."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class WrittenLine(NamedTuple):
 
 
 def of_evaluations(evaluations: Iterable[Mapping[str, Any]], text: str) -> list[WrittenLine]:
-    """The translations of a watched sentence, as a run's metrics have them."""
+    """Return the translations of a watched sentence, as a run's metrics have them."""
     lines = []
     for line in evaluations:
         for one in line.get("watched") or []:
@@ -42,7 +42,7 @@ def _number(value: object) -> float | None:
 
 
 def news(before: str, after: str) -> list[tuple[str, bool]]:
-    """`after` in pieces, each with whether it is new: words, or letters where there are no words."""
+    """Split `after` into pieces, each with whether it is new: words, or letters where there are no words."""
     pieces = []
     if " " in before or " " in after:
         for op, text in text_diff(before, after):
@@ -56,7 +56,7 @@ def news(before: str, after: str) -> list[tuple[str, bool]]:
 
 
 def shown(lines: Sequence[WrittenLine]) -> list[WrittenLine]:
-    """At most MAX_LINES of the lines, always the first and the last."""
+    """Return at most MAX_LINES of the lines, always the first and the last."""
     if len(lines) > MAX_LINES:
         pairs = zip(lines, lines[1:], strict=False)
         lines = [lines[0], *(line for before, line in pairs if line.text != before.text or line is lines[-1])]
@@ -66,7 +66,7 @@ def shown(lines: Sequence[WrittenLine]) -> list[WrittenLine]:
 
 
 def payload(of: str, lines: Sequence[WrittenLine], step: int | None) -> bytes:
-    """What writes.js draws."""
+    """Return the message to writes.js."""
     listed, before = [], None
     for line in shown(lines):
         parts = [(line.text, False)] if before is None else news(before, line.text)

@@ -45,7 +45,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class LinesState:
-    """What the line view shows: the chosen heads and the share of each row that is drawn (0.5 to 1)."""
+    """The state of the line view: the chosen heads and the share of each row that is drawn (0.5 to 1)."""
 
     heads: tuple[int, ...]
     mass: float
@@ -66,10 +66,10 @@ def overview(
     switch: str | None = None,
     on_pick: Callable[[int, int], None] | None = None,
 ) -> tuple[int, int] | None:
-    """Every head of a kind as a thumbnail; returns the (layer, head) picked just now, else None.
+    """Draw every head of a kind as a thumbnail; return the (layer, head) picked just now, else None.
 
-    `switch` is the CSS selector of the buttons that choose among the kinds: what they are pressed for is drawn at
-    once. `on_pick` is called before the script runs again, so it may set what widgets are drawn from.
+    `switch` is the CSS selector of the buttons that choose among the kinds: what they are pressed for is drawn at once.
+    `on_pick` is called before the script runs again, so it may set what widgets are drawn from.
     """
     shape = kinds.shapes[kind]
 
@@ -100,11 +100,11 @@ def lines(
     on_change: Callable[[LinesState], None] | None = None,
     on_held: Callable[[Held], None] | None = None,
 ) -> LinesState:
-    """The heads of one layer, [H, Q, K], as lines from `rows` to `columns`; returns what is shown.
+    """Draw the heads of one layer, [H, Q, K], as lines from `rows` to `columns`; return what is shown.
 
-    `heads` and `mass` are what it starts with, and starts again with when they change. `rows_read` are
-    the tokens read at each row where `rows` are those written. Rows stand level with those of `big_head`
-    where that stands beside. `held` stays marked; `on_held` is told of another, before the script runs again.
+    `heads` and `mass` are what it starts with, and starts again with when they change. `rows_read` are the tokens read
+    at each row where `rows` are those written. Rows stand level with those of `big_head` where that stands beside.
+    `held` stays marked; `on_held` is told of another, before the script runs again.
     """
     start = LinesState(tuple(int(h) for h in heads), float(mass))
     memory = st.session_state.setdefault(f"{key}-shown", {})
@@ -146,13 +146,13 @@ def big_head(
     on_held: Callable[[Held], None] | None = None,
     **options: Unpack[HeadOptions],
 ) -> None:
-    """One head, [Q, K], on a canvas with zoom and pan; `on_held` is as in `lines`."""
+    """Draw one head, [Q, K], on a canvas with zoom and pan; `on_held` is as in `lines`."""
     data = head_payload(pattern, rows, columns, masked, **options)
     _HEAD(data=data, key=key, on_held_change=_holder(key, pattern.shape, on_held))
 
 
 def _holder(key: str, shape: Sequence[int], on_held: Callable[[Held], None] | None) -> Callable[[], None]:
-    """The callback of a component that holds rows and columns of [Q, K]: tells `on_held` what is held now."""
+    """Return the callback of a component that holds rows and columns of [Q, K]: it tells `on_held` what is held now."""
 
     def changed() -> None:
         if on_held is not None:
@@ -162,7 +162,7 @@ def _holder(key: str, shape: Sequence[int], on_held: Callable[[Held], None] | No
 
 
 def _held(value: object, shape: Sequence[int]) -> Held:
-    """What the browser sent, or None where nothing, or what is not there, is held."""
+    """Return what the browser sent, or None where nothing, or what is not there, is held."""
     match value:
         case [int() | None as row, int() | None as column] if row is not None or column is not None:
             if all(at is None or 0 <= at < count for at, count in zip((row, column), shape, strict=True)):
@@ -171,7 +171,7 @@ def _held(value: object, shape: Sequence[int]) -> Held:
 
 
 def _pick(value: object, shape: Sequence[int]) -> tuple[int, int] | None:
-    """What the browser sent as (layer, head), or None where it is not a head of these patterns."""
+    """Return what the browser sent as (layer, head), or None where it is not a head of these patterns."""
     match value:
         case [int(layer), int(head)] if 0 <= layer < shape[0] and 0 <= head < shape[1]:
             return int(layer), int(head)

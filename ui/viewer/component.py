@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 def component(name: str, mount: str, *scripts: str, styles: tuple[str, ...] = ()) -> ComponentRenderer:
-    """A component that `mount`, a function in the last of its own `scripts`, draws; `styles` come after the viewer's.
+    """Return a component that `mount`, a function in the last of its own `scripts`, draws.
 
-    Streamlit knows it as headlight_`name`. The scripts share a scope with core.js before and streamlit.js after them.
+    `styles` come after the viewer's. Streamlit knows it as headlight_`name`. The scripts share a scope with core.js
+    before and streamlit.js after them.
     """
     return st.components.v2.component(
         f"headlight_{name}",

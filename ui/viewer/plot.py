@@ -23,14 +23,14 @@ _PLOT = st.components.v2.component(
 
 
 def plot(figure: go.Figure | Spec, *, key: str) -> None:
-    """The figure as wide as its place; `layout.meta` says in words what it shows."""
+    """Draw the figure as wide as its container; `layout.meta` says in words what it shows."""
     meta = figure.layout.meta if isinstance(figure, go.Figure) else figure["layout"]["meta"]
     head = json.dumps({"script": SCRIPT, "alt": meta})
     _PLOT(data=f'{head[:-1]}, "figure": {figure_json(figure)}}}'.encode(), key=key)
 
 
 def figure_json(figure: go.Figure | Spec) -> str:
-    """The figure as the browser reads it: numbers as bytes, which are exact and shorter than digits."""
+    """Return the figure as the browser reads it: numbers as bytes, which are exact and shorter than digits."""
     return figure.to_json() if isinstance(figure, go.Figure) else json.dumps(figure, default=_array)
 
 

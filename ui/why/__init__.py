@@ -1,1 +1,1 @@
-"""What only the Why page has."""
+"""The Why page."""

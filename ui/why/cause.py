@@ -1,4 +1,4 @@
-"""The other sentence of "Swap the cause": the one that was typed, or one that is proposed."""
+"""The other sentence of "Swap the cause", typed or proposed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ MOST = 8  # proposals
 
 
 class Cause(NamedTuple):
-    """The other sentence, and where it first makes the model write something else, and what (None: nowhere)."""
+    """A sentence with another cause, and the first step at which it makes the model write something else, and what.
+
+    Both are None where it makes no difference.
+    """
 
     text: str
     ids: tuple[int, ...]
@@ -23,7 +26,7 @@ class Cause(NamedTuple):
 
 
 def cause_of(name: str, model: Translator, view: WhyView, trace: Trace) -> Cause | None:
-    """The sentence to swap with: the one that was typed, else the first that is proposed; None where there is none.
+    """Return the sentence to swap with: the one that was typed, else the first that is proposed, if any.
 
     Raises ValueError where the model cannot read it.
     """
@@ -41,8 +44,7 @@ def cause_of(name: str, model: Translator, view: WhyView, trace: Trace) -> Cause
 
 
 def proposals(model: Translator, trace: Trace) -> list[str]:
-    """Sentences that differ in one word and are equally long, as the model reads them: what the grammar of English
-    proposes for this one, and the model's examples that are like it."""
+    """Propose sentences that differ in one word and are equally long, as the model reads them."""
     # Imported late: behind it is the grammar, for which the first page would wait.
     from headlight.corpora.grammars.english_french.reasons import swaps
 

@@ -1,4 +1,7 @@
-"""The Why page's views as Streamlit components. What the browser sends is validated."""
+"""The Why page's views as Streamlit components.
+
+Events from the browser are validated.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def scrubber(
     key: str,
     on_step: Callable[[int], None],
 ) -> None:
-    """The written tokens with the share of the source under each; `names` are those of both shares."""
+    """Draw the written tokens with the share of the source under each; `names` are those of both shares."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
@@ -42,7 +45,7 @@ NARROW = 312  # pixels: what a phone has
 def drawn(
     draw: Callable[[int], Drawing], across: int, *, key: str, on_pick: Callable[[str], None] | None = None
 ) -> None:
-    """A picture, which `draw` makes for a width; `on_pick` gets what was chosen in it."""
+    """Draw a picture, which `draw` makes for a width; `on_pick` gets what was chosen in it."""
     drawings = [draw(across), draw(NARROW)]
     there = {pick for element in drawings[0].elements for pick in _picks(element)}
 

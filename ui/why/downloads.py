@@ -1,4 +1,4 @@
-"""What can be taken away: a picture as PNG, PDF and SVG, its numbers as CSV, and all numbers of the page as JSON."""
+"""Downloads: a picture as PNG, PDF and SVG, its numbers as CSV, and all numbers of the page as JSON."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def export(
     about: Mapping[str, str],
     pictures: Sequence[Picture],
 ) -> None:
-    """The menu with every download; a file is made when it is asked for. `about` says what was chosen."""
+    """Draw the menu with every download; a file is made when its button is pressed. `about` says what was chosen."""
     menu = actions.popover("Export", icon=":material/download:", key="export", on_change="rerun")
     if not menu.open:
         return
@@ -59,7 +59,7 @@ def export(
 
 
 def picture_csv(picture: Picture, facts: Mapping[str, str]) -> str:
-    """What it is about, a row each, then an empty row and the table."""
+    """Return the facts, one per row, then an empty row and the table."""
     columns = list(picture.rows[0])
     rows = ([_known(row[column]) for column in columns] for row in picture.rows)
     return csv_text([*map(list, ({"Figure": picture.title} | dict(facts)).items()), [], columns, *rows])

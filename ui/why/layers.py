@@ -1,4 +1,4 @@
-"""What the decoder writes when it reads only the first encoder layers."""
+"""DecoderLens: what the decoder writes when it reads only the first encoder layers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ui.widgets.text import literal
 
 
 def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int, theme: str) -> list[Picture]:
-    """A row for each number of layers; what differs from the whole encoder is struck through and underlined."""
+    """Draw a row for each number of layers; differences from the whole encoder are struck through and underlined."""
     st.subheader("If the decoder read an earlier layer", anchor="earlier-layers")
     st.caption(
         explained(
@@ -58,7 +58,7 @@ def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int
         chances = [(str(row["Reads"]), float(row[f"Probability of {token}"] or 0)) for row in rows]
         return bars([(reads, chance, f"{chance:.3f}") for reads, chance in chances], theme, across=across)
 
-    st.markdown(f"**Probability of “{literal(token)}”** after what was written above, when so much is read")
+    st.markdown(f"**Probability of “{literal(token)}”** after what was written above, per number of encoder layers")
     drawn(partial(draw, theme), WIDTH, key="why-lens")
     apart = float(abs(lens.log_probs[-1] - trace.log_probs).max())
     check(

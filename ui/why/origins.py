@@ -1,4 +1,4 @@
-"""Where the chosen token came from: its shares, beside attention and what leaving each source token out costs."""
+"""Origin of the chosen token: its contributions, with attention and the cost of leaving out each source token."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEAST = 0.08  # share of the largest bar, below which tokens are one row togethe
 
 
 def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int, theme: str) -> list[Picture]:
-    """The sentence, the picture, the check, the measures compared, and how it is measured."""
+    """Draw the sentence, the picture, the check, the measures compared, and how it is measured."""
     found, beside = measured_of(name, trace), BESIDE[view.beside]
     token = trace.writes.labels[step]
     st.subheader(f"Where “{literal(token)}” came from", anchor="where-it-came-from")
@@ -100,7 +100,7 @@ def groups_of(found: MeasuredOrigins, model: Translator, trace: Trace, step: int
 
 
 def rows_of(found: MeasuredOrigins, trace: Trace, step: int) -> list[Row]:
-    """Every measure of every token behind the step."""
+    """Return every measure of every token behind the step."""
     rows: list[Row] = []
     for side, labels in (("source", trace.source.labels), ("prefix", trace.reads.labels[: step + 1])):
         for at, label in enumerate(labels):
@@ -113,7 +113,7 @@ def rows_of(found: MeasuredOrigins, trace: Trace, step: int) -> list[Row]:
 
 
 def _compared(name: str, found: MeasuredOrigins, steps: int, theme: str) -> Picture:
-    """Each measure's rank correlation with leaving out, here and over the corpus that came measured."""
+    """Draw each measure's rank correlation with leaving out, here and over the corpus that came measured."""
     corpus = why_measured(name)
     rows = agreement_rows(agreements(found), agreements(found, signed=True), corpus)
 
@@ -137,7 +137,7 @@ def _compared(name: str, found: MeasuredOrigins, steps: int, theme: str) -> Pict
 
 
 def _over(corpus: dict[str, Any] | None) -> str:
-    """What was measured over a corpus, with no more of a ranking than it allows."""
+    """Say what was measured over a corpus, with no more of a ranking than it allows."""
     if corpus is None:
         return "No measurement over a corpus came with this model."
     close = corpus["not_told_apart_from_best"]
@@ -148,7 +148,7 @@ def _over(corpus: dict[str, Any] | None) -> str:
 def agreement_rows(
     here: dict[str, Agreement], signed_here: dict[str, Agreement], corpus: dict[str, Any] | None
 ) -> list[Row]:
-    """A row for each measure, in the corpus's order where one came measured: one sentence is too few to rank by."""
+    """Return a row per measure, in the corpus's order where one was measured: one sentence is too few to rank by."""
     rows: list[Row] = []
     for measure in here if corpus is None else corpus["measures"]:
         row: Row = {"Measure": measure}
@@ -163,7 +163,7 @@ def agreement_rows(
 
 
 def _told(row: Row) -> str:
-    """The numbers over the corpus, or without one those of the sentence."""
+    """Return the numbers over the corpus, or without one those of the sentence."""
     if f"{SIZE}, corpus mean" not in row:
         return f"{_number(row[SIZE])}  |  {_number(row[SIGNED])}"
     mean, low, high = (_number(row[f"{SIZE}, corpus {part}"]) for part in ("mean", "low", "high"))
@@ -179,7 +179,7 @@ def _known(value: float) -> float | None:
 
 
 def chosen_step(view: WhyView, trace: Trace, first: int) -> int:
-    """The step that is shown, from 0; `first` where the view leaves it open."""
+    """Return the step that is shown, from 0; `first` where the view leaves it open."""
     return min(first if view.step is None else view.step - 1, len(trace.writes) - 1)
 
 
@@ -197,6 +197,6 @@ def step_scrubber(name: str, model: Translator, trace: Trace, step: int) -> None
 
 
 def languages(model: Translator) -> tuple[str, str]:
-    """What the two sides are called: their languages, where the card says them and they differ."""
+    """Return the names of the two sides: their languages, where the card says them and they differ."""
     source, target = str(model.card.get("source", "")), str(model.card.get("target", ""))
     return (source, target) if source and target and source != target else ("source", "target")

@@ -23,7 +23,7 @@ TOP = 3  # heads that are given back together
 
 
 class Swapped(NamedTuple):
-    """What giving back parts of the true run restores, and the heads that restore most with what they do together."""
+    """The share that patching each head restores, and the heads that restore most, with their joint effect."""
 
     patching: why.Patching
     top: list[Head]
@@ -32,17 +32,17 @@ class Swapped(NamedTuple):
 
 
 def measured_of(name: str, trace: Trace) -> why.MeasuredOrigins:
-    """Where the tokens of a translation came from, by each measure."""
+    """Return where the tokens of a translation came from, by each measure."""
     return _measured(name, version(name), *_ids(trace))
 
 
 def candidates_of(name: str, trace: Trace, step: int) -> list[tuple[int, float]]:
-    """The five most probable other tokens at a step, with their probabilities."""
+    """Return the five most probable other tokens at a step, with their probabilities."""
     return _candidates(name, version(name), *_ids(trace), step)
 
 
 def contrast_of(name: str, trace: Trace, step: int, instead: int) -> tuple[why.Contrast, np.ndarray]:
-    """The two logits in parts, and the contrastive gradient times input of the source tokens [S]."""
+    """Return the two logits in parts, and the contrastive gradient times input of the source tokens [S]."""
     return _contrast(name, version(name), *_ids(trace), step, instead)
 
 
@@ -51,18 +51,21 @@ def lens_of(name: str, trace: Trace) -> why.DecoderLens:
 
 
 def first_difference_of(name: str, trace: Trace, corrupted: Ids) -> tuple[int, int]:
-    """The step at which the other sentence leads to something else, and what. Raises ValueError where there is none."""
+    """Return the step at which the other sentence leads to something else, and the token that it leads to.
+
+    Raises ValueError where there is none.
+    """
     source, target = _ids(trace)
     return _first_difference(name, version(name), corrupted, target)
 
 
 def swapped_of(name: str, trace: Trace, corrupted: Ids, step: int, instead: int) -> Swapped:
-    """Raises ValueError where the two sentences lead to the same logits."""
+    """Patch one head at a time. Raises ValueError where the two sentences lead to the same logits."""
     return _swapped(name, version(name), *_ids(trace), corrupted, step, instead)
 
 
 def states_of(name: str, trace: Trace, corrupted: Ids, step: int, instead: int) -> dict[str, np.ndarray]:
-    """What one state of one token restores: by stack [L + 1, N]. Raises ValueError as `swapped_of`."""
+    """Return the share that one state of one token restores: by stack [L + 1, N]. Raises ValueError as `swapped_of`."""
     return _states(name, version(name), *_ids(trace), corrupted, step, instead)
 
 
@@ -111,7 +114,7 @@ def _first_difference(name: str, version: Version, corrupted: Ids, target: Ids) 
     return why.first_difference(translator(name).model, corrupted, target)
 
 
-@cached(20, "Giving back one part after the other")
+@cached(20, "Patching one head at a time")
 def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: Ids, step: int, instead: int) -> Swapped:
     model = translator(name).model
     pairs = why.partners(source, corrupted)
@@ -127,7 +130,7 @@ def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: I
     return Swapped(found, top, together, (alone[0], alone[1]))
 
 
-@cached(20, "Giving back one state after the other")
+@cached(20, "Patching one state at a time")
 def _states(
     name: str, version: Version, source: Ids, target: Ids, corrupted: Ids, step: int, instead: int
 ) -> dict[str, np.ndarray]:

@@ -35,8 +35,11 @@ KINDS = {"self": "decoder", "cross": "cross"}  # a block of the decoder as the k
 
 
 def other(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int) -> int:
-    """The id of the token that could have been written: the chosen one, else what the other sentence makes the model
-    write here, else the likeliest. ValueError for none."""
+    """Return the id of the token that could have been written.
+
+    The chosen one, else what the other sentence makes the model write here, else the most probable. Raises ValueError
+    where there is none.
+    """
     if view.instead:
         return model.token(view.instead, trace.target.ids[step + 1])
     if cause is not None and cause.first == step and cause.instead is not None:
@@ -45,7 +48,7 @@ def other(name: str, model: Translator, view: WhyView, trace: Trace, cause: Caus
 
 
 def choose(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int) -> int:
-    """The heading and the box to choose the other token in, and its id.
+    """Draw the heading and the box to choose the other token in; return its id.
 
     Raises ValueError for a token that cannot be; the box stands, to choose another in.
     """
@@ -80,7 +83,7 @@ def _heading(name: str, model: Translator, view: WhyView, trace: Trace, step: in
 def section(
     name: str, model: Translator, view: WhyView, trace: Trace, step: int, instead: int, theme: str
 ) -> list[Picture]:
-    """The parts in order, the check, every head's part, and the gradient's view of the same difference."""
+    """Draw the parts in order, the check, every head's part, and the gradient's view of the same difference."""
     token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
     parts, gradient = contrast_of(name, trace, step, instead)
     largest = largest_head(parts)
@@ -140,7 +143,7 @@ def sentence(parts: Contrast, token: str, rival: str, largest: tuple[str, int, i
 
 
 def largest_head(parts: Contrast) -> tuple[str, int, int]:
-    """The head with the largest part, of either sign: block, layer and head from 0."""
+    """Return the head with the largest part, of either sign: block, layer and head from 0."""
     kind = max(KINDS, key=lambda one: float(np.abs(parts.parts[one]).max()))
     layer, head = divmod(int(np.abs(parts.parts[kind]).argmax()), parts.parts[kind].shape[1])
     return kind, layer, head

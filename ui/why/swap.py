@@ -1,4 +1,4 @@
-"""Swap the cause: another sentence changes the word; which part of the true run brings it back?"""
+"""Swap the cause: another sentence changes the word; which part of the true run restores it?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LEAST = 1.0  # logits that the other sentence must change, for shares of them to
 def section(
     name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int, instead: int, theme: str
 ) -> list[Picture]:
-    """Both sentences, the maps, the top heads together, the identities, and one state at a time."""
+    """Draw both sentences, the maps, the top heads together, the identities, and one state at a time."""
     st.subheader("Swap the cause", anchor="swap-the-cause")
     token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
     st.caption(
@@ -124,7 +124,7 @@ def section(
 
 
 def _choice(model: Translator, view: WhyView, trace: Trace, cause: Cause | None) -> None:
-    """The box of the other sentence, and what the grammar proposes."""
+    """Draw the box of the other sentence, and what the grammar proposes."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         text = cause.text if cause is not None else ""
         sentence_box("The other sentence", text, "corrupted")
@@ -176,20 +176,20 @@ def _percent(share: float) -> str:
 
 def _compared(alone: float, together: float) -> str:
     how = "they help each other" if together > alone + 0.02 else (
-        "they do in part the same" if together < alone - 0.02 else "each does its own part"
+        "their effects overlap" if together < alone - 0.02 else "their effects add up"
     )  # fmt: skip
     return f"One by one they add up to {_percent(alone)}: {how}. "
 
 
 def _antecedents(name: str) -> set[Place]:
-    """The heads that the Heads page names after antecedents."""
+    """Return the heads that the Heads page names after antecedents."""
     known = known_roles(name)
     of = {} if known is None else known.of
     return {place for place, roles in of.items() if any("antecedent" in role.name for role in roles)}
 
 
 def _named(name: str, found: Swapped) -> str:
-    """Whether the heads that are named after antecedents are among the best."""
+    """Say whether the heads that are named after antecedents are among the best."""
     if not (named := _antecedents(name)):
         return ""
     both = [at for at in found.top if (kind_of(at[0]), at[0].layer, at[1]) in named]
@@ -198,7 +198,7 @@ def _named(name: str, found: Swapped) -> str:
 
 
 def _named_over(name: str, heads: Mapping[str, int], pairs: int) -> str:
-    """The same over that many pairs; `heads` are counts by "kind layer head"."""
+    """Say the same over that many pairs; `heads` are counts by "kind layer head"."""
     counts = {place: heads.get(f"{place[0]} {place[1] + 1} {place[2] + 1}", 0) for place in sorted(_antecedents(name))}
     if not counts:
         return ""
@@ -228,7 +228,7 @@ def _identities(trace: Trace, cause: Cause, found: Swapped) -> None:
 
 
 def _states(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, instead: int, theme: str) -> list[Picture]:
-    """One layer's state of one token at a time; computed when it is looked at, since it is a run for each."""
+    """Draw one layer's state of one token at a time; computed on request, since it takes a run for each."""
     opened = st.expander("One layer's state of one token", key="why-states-opened", on_change="rerun")
     if not opened.open:
         return []
@@ -264,7 +264,7 @@ def _states(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, ins
 
 
 def _over_corpus(name: str) -> str | None:
-    """What was measured over pairs of the grammar, and comes with the model."""
+    """Draw what was measured over pairs of the grammar, and comes with the model."""
     facts = (why_measured(name) or {}).get("causes")
     if not isinstance(facts, dict):
         return None
@@ -281,7 +281,7 @@ def _over_corpus(name: str) -> str | None:
 
 
 def _same_three(name: str) -> str:
-    """What is left when the heads may not be chosen anew for each pair."""
+    """Say what is left when the heads may not be chosen anew for each pair."""
     facts = antecedents_measured(name)
     if facts is None:
         return ""

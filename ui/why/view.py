@@ -1,4 +1,4 @@
-"""What the Why page shows, as an address spells it."""
+"""The Why page's view, as an address spells it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STATES = ("encoder", "decoder")
 
 @dataclass(frozen=True)
 class WhyView(PageView):
-    """Everything that defines the Why page; steps count from 1 over the written tokens, [EOS] included."""
+    """The state of the Why page; steps count from 1 over the written tokens, [EOS] included."""
 
     PAGE: ClassVar[str | None] = "why"
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"step", "instead", "corrupted"})

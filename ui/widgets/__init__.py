@@ -1,1 +1,1 @@
-"""What pages share on screen: the frame, the sidebar, the sentence, text, uploads, ways to other pages."""
+"""Parts that pages share on screen: the frame, the sidebar, the sentence, text, uploads, links to other pages."""

@@ -1,4 +1,4 @@
-"""A mistake of a tutorial, made in the model at hand: chosen in the sidebar and named at the top of the page."""
+"""A tutorial's mistake, made in the open model: chosen in the sidebar and named at the top of the page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WHOLE = ""
 
 
 def break_it(broken: str, among: tuple[str, ...]) -> None:
-    """Draws the choice `among` the mistakes, and where one is made, both equations and what to look at."""
+    """Draw the choice `among` the mistakes, and where one is made, both equations and what to look at."""
     key = widget_key("broken")
     with st.sidebar:
         st.selectbox(
@@ -41,24 +41,24 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
                 st.latex(mistake.right)
                 st.caption("As it runs now")
                 st.latex(mistake.wrong)
-            st.button("Mend it", icon=":material/build:", on_click=_mend, key="mend")
+            st.button("Repair it", icon=":material/build:", on_click=_repair, key="repair")
 
 
 def _take(key: str) -> None:
-    """Opens the attention in which the mistake can be seen."""
+    """Open the attention in which the mistake can be seen."""
     broken = st.session_state[key]
     kind = MISTAKES[broken].kind if broken else None
     update(broken=broken, **({} if kind is None else {"kind": kind}))
     reseed()
 
 
-def _mend() -> None:
+def _repair() -> None:
     update(broken=WHOLE)
     reseed()
 
 
 def mistakes(model: Translator, broken_here: bool = False) -> None:
-    """Draws the note, or nothing where nothing is known to be wrong.
+    """Draw a note on what is wrong with the model, or nothing where nothing is known to be.
 
     Of a model that is `broken_here` the page says already what is wrong with it.
     """
@@ -67,7 +67,7 @@ def mistakes(model: Translator, broken_here: bool = False) -> None:
 
 
 def describe_mistakes(model: Translator) -> str:
-    """What attention sees that the paper hides from it, and which mistake the model was trained with on purpose."""
+    """Describe what attention sees that the paper hides from it, and the mistake that the model was trained with."""
     config, broken = model.model.config, MISTAKES.get(str(model.card.get("broken")))
     notes = [] if broken is None else [f"This model is broken on purpose ({broken.name}): {_small(broken.title)}."]
     if (unmasked := describe_missing_masks(config)) is not None:

@@ -1,4 +1,7 @@
-"""A button that puts the address of the view on the clipboard; only the browser can."""
+"""A button that puts the address of the view on the clipboard.
+
+Only the browser can do that.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,10 @@ export default function ({ parentElement, data }) {
 def copy_link(
     label: str = "Copy link to this view", key: str = "copy-link", server: str = "", secret: str = "", **more: str
 ) -> None:
-    """`more` are parameters of the link that the address bar doesn't show; `secret`, a teacher's, stands behind its #,
+    """Draw the button.
+
+    `more` are parameters of the link that the address bar doesn't show; `secret`, a teacher's, stands behind its #,
     which browsers send to no server; `server` begins it in place of the address bar's scheme, host and port
-    ("http://192.168.1.5:8501")."""
+    ("http://192.168.1.5:8501").
+    """
     _BUTTON(data={"label": label, "more": more, "server": server, "secret": secret}, key=key)

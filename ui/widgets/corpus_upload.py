@@ -45,7 +45,7 @@ def upload() -> str | None:
 
 
 def _stored(files: list[Any]) -> list[Path]:
-    """Copies each upload once, removes those that the user took back, and returns the paths."""
+    """Copy each upload once, remove those that the user took back, and return the paths."""
     held: dict[str, Path] = st.session_state.setdefault("uploads", {})
     for gone in held.keys() - {file.file_id for file in files}:
         remove(held.pop(gone))
@@ -56,7 +56,7 @@ def _stored(files: list[Any]) -> list[Path]:
 
 
 def settle() -> None:
-    """A run was started with the uploads: from now on they are its own."""
+    """Hand the uploads over to the run that was started with them."""
     st.session_state.pop("uploads", None)
 
 
@@ -65,7 +65,7 @@ def uploads() -> Path:
 
 
 def _spec(paths: list[Path]) -> str:
-    """The corpus in the uploaded files. Raises ValueError where they are none."""
+    """Return the corpus in the uploaded files. Raises ValueError where they are none."""
     tables = [path.name for path in paths if path.name.endswith(TABLES)]
     if len(paths) > 2 or (len(paths) == 2 and tables):
         problem = f"{tables[0]} is a table" if tables else f"These are {len(paths)} files"
@@ -87,7 +87,7 @@ def _spec(paths: list[Path]) -> str:
 
 
 def _table(path: Path) -> str:
-    """The table with the two columns that are chosen. Raises ValueError where its first line has not as many."""
+    """Return the table with the two columns that are chosen. Raises ValueError where its first line has not as many."""
     start = next(lines(path), "")
     if "\0" in start or start != _printable(start):
         return str(path)  # the check says what it is instead
@@ -120,7 +120,7 @@ def _printable(text: str) -> str:
 
 @cached(20, "Checking the whole file", turn=False)
 def _verdict(spec: str, written: tuple[int, ...]) -> str | None:
-    """What is wrong with the corpus, if anything: its line and the reason."""
+    """Say what is wrong with the corpus, if anything: its line and the reason."""
     try:
         check(spec)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Controls that stand behind one button where the page is narrow, and in a row where it is wide."""
+"""Controls behind one button where the page is narrow, and in a row where it is wide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A button that saves a text file which is written at the click; and CSV with exact numbers and no formulas.
+"""A button that saves a text file written at the click; and CSV with exact numbers and no formulas.
 
 A click on Streamlit's own button with deferred data names a file that every run of the page replaces: while the page
 runs, a click finds none. Here the click is an event, which waits for the run.
@@ -58,14 +58,14 @@ export default function ({ parentElement, data, setTriggerValue }) {
 
 
 def download(label: str, name: str, kind: str, content: Callable[[], str], *, key: str) -> None:
-    """Draws the button. `content` returns the text of the file `name`, of the media type `kind`, after each click."""
+    """Draw the button. `content` returns the text of the file `name`, of the media type `kind`, after each click."""
     wanted = (st.session_state.get(key) or {}).get("wanted")
     file = {"wanted": wanted, "text": content()} if isinstance(wanted, int) else None
     _BUTTON(data={"label": label, "name": name, "kind": kind, "file": file}, key=key, on_wanted_change=lambda: None)
 
 
 def csv_text(rows: Iterable[Iterable[Cell]]) -> str:
-    """Rows as CSV, each ended by CR LF. A number stays one, with every digit; None is an empty cell."""
+    """Return rows as CSV, each ended by CR LF. A number stays one, with every digit; None is an empty cell."""
     out = io.StringIO()
     # Lines end as the format says: with another ending, the writer leaves a CR inside a text, where a row would end.
     csv.writer(out, quoting=csv.QUOTE_NONNUMERIC).writerows(map(_cell, row) for row in rows)

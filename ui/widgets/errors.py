@@ -19,7 +19,7 @@ log = logging.getLogger("headlight")
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Shows a ValueError as a sentence; an unexpected error goes to the log, not to the page."""
+    """Show a ValueError as a sentence; an unexpected error goes to the log, not to the page."""
     try:
         yield
     except ValueError as error:
@@ -33,13 +33,13 @@ def plain_errors() -> Iterator[None]:
 
 
 def without_folders(message: str) -> str:
-    """A message without the folders that only the machine needs to know."""
+    """Return a message without the folders that only the machine needs to know."""
     text = re.sub(rf"{re.escape(str(models.RUNS / models.UPLOADS))}/([0-9]+/)?", "", message)
     text = text.replace(f"{models.RUNS}/", "")
     return without_places(text)
 
 
 def cannot(error: Exception | str, title: str | None = None) -> None:
-    """Draws why something cannot be done."""
+    """Draw why something cannot be done."""
     text = without_folders(error if isinstance(error, str) else error_message(error))
     st.warning(literal(text), icon=":material/error:", title=title)

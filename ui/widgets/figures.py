@@ -1,4 +1,4 @@
-"""The downloads of a picture, and what is inside of them: said in the picture, and in the name of its file."""
+"""The downloads of a picture, and the facts that it states: in the picture, and in the name of its file."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _MAX_COLUMNS = 48  # columns of a sentence in the name of a file
 
 
 def figure_buttons(draw: Callable[[str], str], title: str, facts: Mapping[str, str], stem: str) -> None:
-    """A picture as PNG, SVG and PDF; `draw` makes its SVG in a theme, and `stem` begins the names of the files.
+    """Draw buttons for a picture as PNG, SVG and PDF.
 
-    Slides have the theme of the page; what is printed stands on white.
+    `draw` makes its SVG in a theme, and `stem` begins the names of the files. Slides have the theme of the page; what
+    is printed stands on white.
     """
     theme = st.context.theme.type or "light"
     about = "; ".join(f"{name}: {text}" for name, text in facts.items())
@@ -48,7 +49,7 @@ def download(label: str, make: Make, name: str, mime: str, help: str | None = No
 
 
 def sentence_facts(name: str, model: Translator, text: str, translation: str) -> dict[str, str]:
-    """The model, the sentence and its translation: name to text."""
+    """Return the model, the sentence and its translation: name to text."""
     about = {"Model": model_name(name, model)}
     for side, words in (("source", text), ("target", translation)):  # both may be of one language
         language = model.card.get(side)
@@ -57,13 +58,13 @@ def sentence_facts(name: str, model: Translator, text: str, translation: str) ->
 
 
 def model_name(name: str, model: Translator) -> str:
-    """A model by its title and, since two may have the same, by the name of its folder."""
+    """Return a model's title and, since two may have the same, the name of its folder."""
     title = str(model.card.get("title", ""))
     return f"{title} ({name})" if title else name
 
 
 def file_stem(*parts: str) -> str:
-    """The beginning of a file's name: what it holds, such as the model, the picture and the sentence.
+    """Return the beginning of a file's name: its content, such as the model, the picture and the sentence.
 
     Letters and digits of any script stay; a long sentence ends after a word.
     """

@@ -1,4 +1,4 @@
-"""What every page has: the sidebar, a title with its question, and errors as one sentence."""
+"""The frame of every page: the sidebar, a title with its question, and errors as one sentence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ui.widgets.text import literal
 
 @dataclass(frozen=True)
 class Opened(Generic[V]):
-    """An open page: its view, the model that it is about, and the place beside the title for what it exports."""
+    """An open page: its view, its model, and the container next to the title for what it exports."""
 
     view: V
     name: str  # of the model
@@ -75,7 +75,7 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
 
 
 def _with_mistake(name: str, model: Translator, view: PageView) -> tuple[str, Translator]:
-    """The model that is shown: with that mistake, or as it is where there is none or it can't be made in this model."""
+    """Return the model with that mistake, or as it is where there is none or it can't be made in this model."""
     named, broken = (name, model), view.to_query().get("broken", "")
     if broken:
         try:

@@ -1,4 +1,4 @@
-"""What the teacher of a class has open goes to the pupils' screens, as a picture, until it is released.
+"""Look here: a picture of what the teacher of a class has open, on the pupils' screens until it is released.
 
 Pupils have no access to the app, so nothing of it can be sent but how it looks. The browser itself takes the picture of
 the tab that the teacher agrees to share: whatever the page is, it is what the teacher sees and nothing more.
@@ -68,7 +68,7 @@ export default function ({ parentElement, setTriggerValue }) {
 
 
 def look_here() -> None:
-    """Draws it where this session teaches a class."""
+    """Draw the button where this session teaches a class."""
     code = codes.read(st.session_state.get("kept", {}).get("code"))
     if code is None or not (secret := held_secret(code)):
         return
@@ -106,7 +106,7 @@ def hold_secret(code: str, secret: str) -> None:
 
 
 def held_secret(code: str) -> str:
-    """The secret of whoever teaches that class, or "" where this session has none."""
+    """Return the secret of whoever teaches that class, or "" where this session has none."""
     return str(st.session_state.get(_SECRETS, {}).get(code, ""))
 
 

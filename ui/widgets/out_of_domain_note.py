@@ -24,7 +24,7 @@ def out_of_domain_note(
     log_prob_per_token: float | None = None,
     who: str = "the model",
 ) -> None:
-    """Draws the note, or nothing, also where the model's card has no threshold.
+    """Draw the note, or nothing, also where the model's card has no threshold.
 
     It is about the source alone: neither a translation that somebody typed nor heads that are off change it.
     `log_prob_per_token` is of the model's own translation; without it, that of the trace that pages share is taken.

@@ -14,7 +14,7 @@ SCRIPTS = Path(__file__).parents[2] / "pages"
 
 
 class PageEntry(NamedTuple):
-    """`of_model` where it shows one model, which other pages can open there."""
+    """A page of the app; `of_model` where it shows one model, which other pages can open there."""
 
     title: str
     script: Path
@@ -36,7 +36,7 @@ PAGES = (
 
 
 def open_in(model: str) -> None:
-    """A button for each page that is about a model; it opens there."""
+    """Draw a button for each page that is about a model; it opens there."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="open-model"):
         st.caption("Open this model in", width="content")
         for page in PAGES:

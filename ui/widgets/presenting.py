@@ -1,4 +1,4 @@
-"""Large type for a projector, on all pages: an entry under the menu, and a key.
+"""Large type for a projector, on all pages: an entry in the sidebar below the menu, and a key.
 
 The page is zoomed so that nothing on it is written in less than 18 of the window's pixels, and pictures grow with it.
 It is the browser's matter alone: the tab remembers it, and no address has it.
@@ -71,7 +71,7 @@ export default function ({ parentElement }) {
 
 
 def presenting() -> None:
-    """Draws the entry, and where the server asks for a password a way to sign out."""
+    """Draw the entry, and where the server asks for a password a way to sign out."""
     with st.sidebar:
         _ENTRY(key="presenting")
         if os.environ.get("HEADLIGHT_PASSWORD"):

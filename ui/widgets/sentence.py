@@ -26,7 +26,7 @@ MARK = f":material/space_bar: {SPACE} marks a space: a token without it continue
 
 
 def source_input(model: Translator, view: PageView) -> str:
-    """The box in which a sentence is typed, and the examples beside it; what is to be translated.
+    """Draw the box in which a sentence is typed, and the examples next to it; return what is to be translated.
 
     Where nothing was typed it is the first of all examples, on every page the same.
     """
@@ -52,7 +52,7 @@ def _take_example(key: str) -> None:
 
 
 def target_input(model: Translator, view: PageView, own: str) -> None:
-    """The switch between the model's translation and a typed one, and the box for the latter."""
+    """Draw the switch between the model's translation and a typed one, and the box for the latter."""
     toggle = bound("target", "typed", convert=lambda typed: own if typed else None, reseeds=True)
     st.session_state.setdefault(toggle["key"], view.target is not None)
     st.toggle(
@@ -64,7 +64,7 @@ def target_input(model: Translator, view: PageView, own: str) -> None:
 
 
 def two_sides(model: Translator, view: PageView) -> tuple[str, DeltaGenerator, DeltaGenerator]:
-    """The sentence's box, and beside it the place for `translation`.
+    """Draw the sentence's box, and next to it the place for `translation`.
 
     Returns what is to be translated, the place below its box, and the one for `translation`.
     """
@@ -84,7 +84,7 @@ def two_sides(model: Translator, view: PageView) -> tuple[str, DeltaGenerator, D
 def translation(
     place: DeltaGenerator, model: Translator, view: PageView, trace: Trace, own: str, note: str = ""
 ) -> None:
-    """What was written; `own` is the model's own translation, and `note` follows the log-probability."""
+    """Draw what was written; `own` is the model's own translation, and `note` follows the log-probability."""
     with place:
         if view.target is None:
             _written_by(model, view, own)
@@ -102,7 +102,7 @@ def _written_by(model: Translator, view: PageView, own: str) -> None:
 
 
 def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
-    """What was written, each token over a bar as long as its probability."""
+    """Return what was written, each token over a bar as long as its probability."""
     parts, leftwards = [], right_to_left(trace.writes.labels)
     for label, special, log_prob in zip(
         trace.writes.labels, trace.writes.special, trace.log_probs.tolist(), strict=True
@@ -128,12 +128,12 @@ def token_bar(label: str, probability: float, direction: str, more: str = "", be
 
 
 def _marked(label: str) -> str:
-    """A label as HTML, its word-start mark faint: it is no bar of a probability."""
+    """Return a label as HTML, its word-start mark faint: it has no probability of its own."""
     return html.escape(label).replace(SPACE, f"<i>{SPACE}</i>")
 
 
 def token_notes(source: Tokens, *written: str) -> None:
-    """What the tokens of a page look like that is not plain: the word-start mark, and what the model doesn't know.
+    """Explain unusual tokens on a page: the word-start mark, and what the model doesn't know.
 
     `written` are the labels of the other tokens that the page draws.
     """
@@ -152,7 +152,7 @@ def token_notes(source: Tokens, *written: str) -> None:
 
 
 def difference(before: str, after: str) -> None:
-    """Two translations as one text: words that went are struck through, words that came are underlined."""
+    """Return two translations as one text: words that went are struck through, words that came are underlined."""
     styles = {
         "equal": ("span", ""),
         "delete": ("del", f"text-decoration:line-through;text-decoration-color:{LESS};opacity:0.7"),

@@ -1,4 +1,4 @@
-"""A box for one sentence, as high as the sentence is long, in which Enter says that it is finished."""
+"""A box for one sentence, as high as the sentence is long; Enter finishes it."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def sidebar(view: PageView, names: Sequence[str]) -> None:
 
 
 def facts(model: Translator) -> list[str]:
-    """A model in three lines, or four where it was scored."""
+    """Describe a model in three lines, or four where it was scored."""
     config, card = model.model.config, model.card
     encoder, decoder = config.encoder, config.decoder
     heads = f"{encoder.n_heads}" if encoder.n_heads == decoder.n_heads else f"{encoder.n_heads} + {decoder.n_heads}"

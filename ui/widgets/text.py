@@ -8,5 +8,5 @@ MARKUP = frozenset(r"\`*_{}[]()#+-.!|<>~$:^&")
 
 
 def literal(text: str) -> str:
-    """What people typed, for Markdown: nothing in it is markup, and it may run another way than what is around it."""
+    """Return typed text for Markdown: nothing in it is markup, and it may run another way than its surroundings."""
     return isolated("".join(f"\\{c}" if c in MARKUP else c for c in text))

@@ -17,7 +17,7 @@ from headlight.formatting import minus, signed
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
 from transformer import Translator
 from transformer.taps import Site
-from ui.anatomy.matrix_table import MOST, ink_on, matrix_html, window
+from ui.anatomy.matrix_table import MAX_CELLS, ink_on, matrix_html, window
 from ui.state import models
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
@@ -163,7 +163,7 @@ def test_the_window_has_the_chosen_row() -> None:
     assert window(5, None) == slice(0, 5) and window(5, 4) == slice(0, 5)
     for chosen in (0, 17, 99):
         part = window(100, chosen)
-        assert part.start <= chosen < part.stop and part.stop - part.start == MOST
+        assert part.start <= chosen < part.stop and part.stop - part.start == MAX_CELLS
 
 
 def test_ink_can_be_read() -> None:

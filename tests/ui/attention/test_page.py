@@ -23,7 +23,7 @@ from transformer import Translator
 from transformer.taps import Ablate, Site
 from ui.attention.ranking import FULL, full_bar, name, places
 from ui.attention.second import closest
-from ui.attention.view import HeadChange, told
+from ui.attention.view import HeadChange, describe_changes
 from ui.state.atlases import FILE, keep, known_roles
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "attention.py"
@@ -122,12 +122,12 @@ def test_changes_are_named_as_people_say_them() -> None:
         HeadChange("encoder", 1, 1),
         HeadChange("decoder", 1, 2, "uniform"),
     ]
-    assert told(changes) == "cross 3.3, cross 2.4 and encoder 1.1 off, decoder 1.2 uniform"
-    assert told(changes[:2]) == "cross 3.3 and cross 2.4 off"
-    assert told([HeadChange("cross", 1, 1, "scale", 0.0), HeadChange("cross", 1, 2, "scale", 0.5)]) == (
+    assert describe_changes(changes) == "cross 3.3, cross 2.4 and encoder 1.1 off, decoder 1.2 uniform"
+    assert describe_changes(changes[:2]) == "cross 3.3 and cross 2.4 off"
+    assert describe_changes([HeadChange("cross", 1, 1, "scale", 0.0), HeadChange("cross", 1, 2, "scale", 0.5)]) == (
         "cross 1.1 off, cross 1.2 × 0.5"
     )
-    assert told([HeadChange("cross", 1, head) for head in range(1, 9)]) == "8 heads off"
+    assert describe_changes([HeadChange("cross", 1, head) for head in range(1, 9)]) == "8 heads off"
 
 
 # ---- a head that is off ---------------------------------------------------------------------------------------------

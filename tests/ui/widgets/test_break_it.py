@@ -60,7 +60,7 @@ def test_it_is_said_with_both_equations_and_can_be_mended(page: str) -> None:
     formulas = [one.value for one in app.latex]
     assert any(made.right in one for one in formulas) and any(made.wrong in one for one in formulas)
     assert app.query_params["broken"] == made.name
-    app.button(key="mend").click().run()
+    app.button(key="repair").click().run()
     assert not told(app) and "broken" not in app.query_params
 
 
