@@ -36,6 +36,7 @@ LESSONS = (
     *("prose", "storage", "progress", "question_head", "question_row", "question_order", "question"),
     *("lessons", "lesson", "judging", "terms", "web_lessons"),
 )
+EXPORT = ("pen", "figure", "web_export")
 CARD_FIELDS = ("title", "source", "target", "typical")  # what the page reads of a card
 LARGEST_FILE = 16_000_000  # bytes; more is refused by what sends and keeps such files
 _IMPORT = re.compile(r"^import \{[^}]*\} from [^;]+;\n", re.MULTILINE)
@@ -120,7 +121,7 @@ def _without_exports(module: str) -> str:
 def page_script() -> str:
     """The script of every such page, in a scope of its own: the viewer's, the page's, and the worker's as a text."""
     constants = f'const MODEL_BLOCK = "model",\n  ENGINE = {json.dumps(engine_script())};\n'
-    viewer = viewer_script(*VIEWS, *PLAYER, *LESSONS, "description", "engine", "web")
+    viewer = viewer_script(*VIEWS, *PLAYER, *LESSONS, *EXPORT, "description", "engine", "web")
     begin = "new App(document.body, new Engine(MODEL_BLOCK));"
     return f"(() => {{\n{constants}{_without_exports('measures')}{viewer}\n{begin}\n}})();\n"
 

@@ -40,6 +40,9 @@ function fillsScreen(root) {
 
 const isFull = root => root.matches(":fullscreen");
 
+// The height that a view has to itself, of the screen or of a figure (figure.js); null where it is a part of a page.
+const ownHeight = root => (isFull(root) ? innerHeight : (root.paper ?? null));
+
 function toggleFull(root) {
   if (isFull(root)) document.exitFullscreen();
   else root.requestFullscreen();
@@ -260,6 +263,7 @@ function sized(canvas, w, h) {
 
 // Slanted lines on the field colour: a cell that may not be looked at, which is not a weight of zero.
 function hatched(context, theme) {
+  if (context.hatched) return context.hatched(theme); // of pen.js
   const ratio = context.getTransform().a,
     tile = document.createElement("canvas");
   tile.width = tile.height = Math.round(6 * ratio);

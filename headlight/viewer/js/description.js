@@ -45,10 +45,14 @@ class Described {
     return best;
   }
 
+  specialShare() {
+    return meanOf(this.rows.map(row => row && row.reduce((sum, p, k) => sum + (this.special[k] ? p : 0), 0)));
+  }
+
   shares(kind) {
     const found = {
       same: this.measure("same"),
-      special: meanOf(this.rows.map(row => row && row.reduce((sum, p, k) => sum + (this.special[k] ? p : 0), 0))),
+      special: this.specialShare(),
     };
     if (kind !== "cross") Object.assign(found, { previous: this.measure("previous"), next: this.measure("next") });
     found.key = this.share(this.strongest());
@@ -57,10 +61,20 @@ class Described {
   }
 }
 
+// The pattern of a head that looks everywhere alike.
+const uniformOver = masked => Float32Array.from(masked, hidden => (hidden ? 0 : 1));
+
+// Which of the heads has the narrowest pattern that lies least on special tokens; the first where none has one.
+function narrowestHead(patterns, masked, special) {
+  const described = pattern => new Described(pattern, masked, special, special),
+    widest = described(uniformOver(masked)).measure("entropy"),
+    scores = patterns.map(described).map(head => head.measure("entropy") / widest + head.specialShare());
+  return Math.max(0, scores.indexOf(Math.min(...scores.filter(score => !Number.isNaN(score)))));
+}
+
 // A text for each of the heads, to stand after its name.
 function describeHeads(patterns, masked, special, keys, kind) {
-  const uniform = Float32Array.from(masked, hidden => (hidden ? 0 : 1)),
-    chance = new Described(uniform, masked, special, keys).shares(kind);
+  const chance = new Described(uniformOver(masked), masked, special, keys).shares(kind);
   const least = Object.fromEntries(
     Object.entries(chance).map(([what, share]) => [what, Math.max(HALF, TIMES * share)]),
   );

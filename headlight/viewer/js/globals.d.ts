@@ -31,6 +31,8 @@ type Emit = (name: string, value: unknown) => void;
 interface Element {
   /** The view that stands on it (core.js). */
   view?: any;
+  /** The height of the figure that the view is drawn for (figure.js), or none where it is on the screen. */
+  paper?: number;
   fills?: () => void;
   /** What draws a notebook's cell here, and whether a widget has joined it (cell.js). */
   headlight?: any;

@@ -189,7 +189,7 @@ class Head {
       columns: widest(columns, beside?.columns),
     };
     const most = { rows: beside?.rows.length ?? 0, columns: beside?.columns.length ?? 0 };
-    this.box = mapBox(rows.length, columns.length, labels, width, isFull(this.root) ? innerHeight : null, most);
+    this.box = mapBox(rows.length, columns.length, labels, width, ownHeight(this.root), most);
     const { box } = this,
       { start } = box;
     // Another width shows the same part again, unless the reader had not moved from where the map begins.
@@ -203,6 +203,7 @@ class Head {
     this.tools.hidden = Math.min(start.across, start.down) >= LABELLED_FROM && whole;
     this.look(this.view);
     if (this.held) this.reveal(this.held);
+    if (this.root.paper) return;
     // The rows of the lines beside stand level with these, if all are seen.
     const level = box.h + 1 > start.down * rows.length;
     share("map", level ? { element: this.canvas, top: box.y, row: start.down } : null);
@@ -446,8 +447,13 @@ class Head {
   }
 
   draw() {
+    const { box, view } = this;
+    this.paint(sized(this.canvas, box.width, box.high));
+    this.where.textContent = this.seen(box.w / view.across, box.h / view.down);
+  }
+
+  paint(context) {
     const { box, view, theme } = this;
-    const context = sized(this.canvas, box.width, box.high);
     if (this.anyMasked) {
       context.fillStyle = this.hatch(context);
       context.fillRect(box.x, box.y, box.w, box.h);
@@ -467,7 +473,6 @@ class Head {
     drawOutlines(context, this);
     drawScrollBars(context, this);
     drawColourBar(context, this);
-    this.where.textContent = this.seen(wide, high);
   }
 
   // Which part of the map is seen, and how to see another.

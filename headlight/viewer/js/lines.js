@@ -111,7 +111,7 @@ class Lines {
     if (this.chips.childElementCount !== heads) {
       this.chips.replaceChildren(...[...Array(heads).keys()].map(h => this.chip(h)));
     }
-    [...this.chips.children].forEach((chip, h) => this.paint(chip.firstChild, h));
+    [...this.chips.children].forEach((chip, h) => this.paintDot(chip.firstChild, h));
   }
 
   chip(head) {
@@ -132,7 +132,7 @@ class Lines {
   }
 
   // The dot of a dashed head is striped like its lines.
-  paint(dot, head) {
+  paintDot(dot, head) {
     const colour = this.theme.heads[head % 8],
       [on, off] = headDash(head).map(length => length / 2);
     const stripes = `${colour} 0 ${on}px, transparent ${on}px ${on + off}px`;
@@ -225,8 +225,8 @@ class Lines {
     const { header } = this,
       count = Math.max(header.rows.length, header.columns.length);
     const level = (this.level = this.levelWith(shared.values.map, count));
-    const full = isFull(this.root),
-      [room, most, tallest] = full ? [innerHeight - 180, 60, innerHeight - 180] : [480, 30, WINDOW];
+    const own = ownHeight(this.root),
+      [room, most, tallest] = own ? [own - 180, 60, own - 180] : [480, 30, WINDOW];
     this.row = level?.row ?? clamp(Math.floor(room / count), LOWEST_ROW, most);
     this.top = Math.max(this.bar.offsetHeight + 32, level?.top ?? 0);
     this.total = count * this.row;
@@ -243,7 +243,7 @@ class Lines {
 
   // The map of one head, { row, top } in our pixels, where it stands beside us and our bar leaves room for it.
   levelWith(map, count) {
-    if (!map?.element.isConnected || isFull(this.root) || map.row < LOWEST_ROW - 4 || count * map.row > WINDOW)
+    if (!map?.element.isConnected || ownHeight(this.root) || map.row < LOWEST_ROW - 4 || count * map.row > WINDOW)
       return null;
     const box = boxOf(this.root),
       other = boxOf(map.element);
@@ -311,10 +311,15 @@ class Lines {
 
   // All lines, once; hovering only draws above them.
   web() {
-    const context = sized(this.base, this.stageWidth(), this.high),
-      [first, last] = this.visible(),
-      batch = new Map();
+    const context = sized(this.base, this.stageWidth(), this.high);
     Object.assign(this.base.style, { width: `${this.stageWidth()}px`, height: `${this.high}px` });
+    this.base.hidden = !this.paint(context);
+  }
+
+  // Returns whether there is any line.
+  paint(context) {
+    const [first, last] = this.visible(),
+      batch = batchFor(context);
     const K = this.header.columns.length,
       inside = (j, y = this.y(j)) => (y < 0 ? -1 : y > this.high ? 1 : 0);
     for (const [head, cells] of this.drawn) {
@@ -329,8 +334,8 @@ class Lines {
         for (const side of [-1, 1]) if (leaving[side]) this.stub(batch, head, leaving[side], this.y(i), side);
       }
     }
-    this.base.hidden = !batch.size;
     this.stroke(context, batch, this.theme.name === "dark" ? 0.42 : 0.3);
+    return batch.size > 0;
   }
 
   line(batch, head, weight, from, to) {
@@ -354,7 +359,7 @@ class Lines {
     const exact = (weight / this.header.peak) * WIDEST_LINE,
       width = clamp(Math.round(exact * 2) / 2, 0.6, WIDEST_LINE);
     const key = `${head} ${width}`;
-    if (!batch.has(key)) batch.set(key, { head, width, lines: new Path2D() });
+    if (!batch.has(key)) batch.set(key, { head, width, lines: batch.context.newPath?.() ?? new Path2D() });
     return batch.get(key).lines;
   }
 
@@ -469,7 +474,7 @@ class Lines {
     this.light(mark, new Set(strong.map(cell => (mark.row !== null ? cell.j : cell.i))));
     if (!mark) return;
     const context = sized(this.over, this.stageWidth(), this.high),
-      batch = new Map();
+      batch = batchFor(context);
     Object.assign(this.over.style, { width: `${this.stageWidth()}px`, height: `${this.high}px` });
     for (const { head, i, j, weight } of linked) this.line(batch, head, weight, this.y(i), this.y(j));
     this.stroke(context, batch, 1);
@@ -542,6 +547,9 @@ class Lines {
     context.fillText(`${head + 1}`, x + 10, y + 1);
   }
 }
+
+// Lines to be drawn on a context, by head and width.
+const batchFor = context => Object.assign(new Map(), { context });
 
 // A token of the left side is a row, one of the right side a column.
 const cellOn = (side, at) => (side ? { row: null, column: at } : { row: at, column: null });

@@ -123,18 +123,21 @@ class Overview {
     this.frame.style.maxHeight = `${TALLEST_GRID + 12}px`;
     const sizes = { labels: `${labels}px`, heads, cell: `${cell}px`, high: `${high}px` };
     for (const [name, value] of Object.entries(sizes)) this.grid.style.setProperty(`--${name}`, value);
-    const context = sized(this.sheet, this.grid.offsetWidth, this.grid.offsetHeight),
-      hatch = hatched(context, this.theme);
+    this.paint(sized(this.sheet, this.grid.offsetWidth, this.grid.offsetHeight));
+    this.measures();
+  }
+
+  paint(context) {
+    const hatch = hatched(context, this.theme);
     context.imageSmoothingEnabled = false;
     this.cells.forEach((row, l) =>
       row.forEach((node, h) => {
         context.save();
         context.translate(node.offsetLeft, node.offsetTop);
-        this.thumb(context, hatch, l, h, cell, high);
+        this.thumb(context, hatch, l, h, node.offsetWidth, node.offsetHeight);
         context.restore();
       }),
     );
-    this.measures();
   }
 
   thumb(context, hatch, l, h, width, height) {

@@ -75,33 +75,44 @@ class Views {
 
   draw() {
     const { kind, layer, head } = this,
-      { header, arrays } = this.source.of(kind),
       [overview, map, lines] = this.roots,
       weights = this.source.layer(kind, layer);
     for (const [name, button] of this.buttons) button.setAttribute("aria-pressed", name === kind);
     this.name.textContent = `Layer ${layer + 1}, head ${head + 1}`;
-    const every = { header: { ...header, selected: [layer, head], profile: null }, arrays };
     this.mounts.set(
       overview,
-      mountOverview(overview, every, (_, [l, h]) => this.pick(kind, l, h)),
+      mountOverview(overview, this.payload("overview"), (_, [l, h]) => this.pick(kind, l, h)),
     );
     for (const part of [map, lines]) part.hidden = !weights;
     this.missing.hidden = !!weights;
     if (!weights) return;
     this.drawHead();
-    const shown = { heads: [head], mass: 0.9 };
-    const lined = { header: { ...header, shown, title: "Lines" }, arrays: { weights } };
-    this.mounts.set(lines, mountLines(lines, lined, CLOSED));
+    this.mounts.set(lines, mountLines(lines, this.payload("lines"), CLOSED));
   }
 
   // Of the large map alone: its exact weights may come later.
   drawHead() {
+    const root = this.roots[1];
+    this.mounts.set(root, mountHead(root, this.payload("head"), CLOSED));
+  }
+
+  // What is shown, as one of the three views takes it.
+  payload(view) {
     const { kind, layer, head } = this,
       { header, arrays } = this.source.of(kind),
-      root = this.roots[1];
-    const large = { ...header, signed: false, bar: "weight", title: null, shows: null };
-    const weights = this.source.head(kind, layer, head);
-    this.mounts.set(root, mountHead(root, { header: large, arrays: { weights, masked: arrays.masked } }, CLOSED));
+      { masked } = arrays;
+    if (view === "overview") return { header: { ...header, selected: [layer, head], profile: null }, arrays };
+    if (view === "head") {
+      const large = { ...header, signed: false, bar: "weight", title: null, shows: null };
+      return { header: large, arrays: { weights: this.source.head(kind, layer, head), masked } };
+    }
+    const shown = { heads: [head], mass: 0.9 };
+    return { header: { ...header, shown, title: "Lines" }, arrays: { weights: this.source.layer(kind, layer) } };
+  }
+
+  // What the lines show, which the reader may have changed: { heads, mass }.
+  lined() {
+    return this.roots[2].view.shown;
   }
 
   dispose() {

@@ -70,6 +70,7 @@ class Trace {
   translation;
   text;
   made = {};
+  firsts = {};
 
   constructor(answer) {
     Object.assign(this, answer);
@@ -138,26 +139,17 @@ class Trace {
     return this.layer(kind, layer).subarray(head * size, (head + 1) * size);
   }
 
-  // The head of a kind whose attention is the narrowest, and lies least on special tokens.
+  // The layer and head of a kind to open first: as headlight/analysis/layout.py chooses it.
+  first(kind) {
+    return (this.firsts[kind] ??= this.narrowest(kind));
+  }
+
   narrowest(kind) {
-    const { shape } = this.patterns[kind],
-      [layers, heads, queries, keys] = shape,
-      { columns } = this.axes(kind);
-    let best = [0, 0],
-      least = Infinity;
-    for (let l = 0; l < layers; l++) {
-      for (let h = 0; h < heads; h++) {
-        let entropy = 0,
-          special = 0;
-        this.head(kind, l, h).forEach((p, i) => {
-          if (p > 0) entropy -= p * Math.log2(p);
-          if (columns.special[i % keys]) special += p;
-        });
-        const score = (entropy / Math.log2(Math.max(keys, 2)) + special) / queries;
-        if (score > 0 && score < least) [least, best] = [score, [l, h]];
-      }
-    }
-    return best;
+    const { header, arrays } = this.of(kind),
+      { layers, heads } = header,
+      patterns = Array.from({ length: layers * heads }, (_, n) => this.head(kind, Math.floor(n / heads), n % heads)),
+      best = narrowestHead(patterns, arrays.masked, this.axes(kind).columns.special);
+    return [Math.floor(best / heads), best % heads];
   }
 }
 
@@ -237,6 +229,7 @@ class App {
     this.sizes = new Chips("How the next token is chosen", at => this.search({ size: SIZES[at], forced: [] }));
     this.branch = el("p", { class: "branch", role: "status" });
     this.steps = el("div", { class: "hl" });
+    this.exports = new ExportMenu(() => this.exported());
     this.theme = el("button", { class: "plain", type: "button" });
     this.theme.onclick = () => this.light(document.documentElement.dataset.theme === "dark");
     const turned = el("nav", { class: "hl pages", "aria-label": "Pages" }, this.pages.node);
@@ -310,7 +303,7 @@ class App {
         go = ({ lesson, step }) => this.turn("lessons", { lesson, step });
       this.lessons = new WebLessons(lessons, name, compute, go);
     }
-    this.facts = { config, card, words: new Set(words) };
+    this.facts = { config, name, card, words: new Set(words) };
     this.view.off = this.view.off.filter(change => this.exists(change));
     const { source, target, examples } = card;
     if (source) this.label.textContent = `Type a sentence in ${source}`;
@@ -451,7 +444,7 @@ class App {
 
   play() {
     const { header, arrays } = this.found,
-      [layer, head] = this.trace.narrowest("cross"),
+      [layer, head] = this.trace.first("cross"),
       end = header.hypotheses[0].node,
       begun = this.view.forced.length;
     let node = end;
@@ -476,6 +469,11 @@ class App {
       back = this.button("Let it choose again", () => this.search({ forced: [] })),
       said = `You chose the token of step ${forced.length}; the model goes on from there. `;
     this.branch.replaceChildren(...(forced.length ? [said, back] : []), ...this.headsOff());
+  }
+
+  exported() {
+    const { views, trace, facts, view } = this;
+    return { views, trace, model: { name: facts.name, ...facts.card }, off: view.off };
   }
 
   button(text, act) {
@@ -522,20 +520,20 @@ class App {
   }
 
   draw() {
-    const { kind } = this.view;
-    const [layer, head] =
-      this.view.layer !== null && this.view.head !== null
-        ? [this.view.layer, this.view.head]
-        : this.trace.narrowest(kind);
+    const { kind } = this.view,
+      { header } = this.trace.of(kind),
+      first = this.trace.first(kind),
+      within = (asked, count, other) => (asked !== null && asked < count ? asked : other),
+      layer = within(this.view.layer, header.layers, first[0]),
+      head = within(this.view.head, header.heads, first[1]);
     if (!this.views) {
       this.views = new Views(this.trace, KIND_NAMES, [kind, layer, head], CAUTION_TEXT);
       this.views.chose = () => this.chosen();
-      this.views.bar.append(this.heads);
+      this.views.bar.append(this.heads, this.exports.node);
     }
     this.place.replaceChildren(this.views.bar, this.views.main, ...(this.lessons ? [this.lessons.strip()] : []));
     this.views.source = this.trace;
-    const { header } = this.trace.of(kind);
-    this.views.choose(kind, clamp(layer, 0, header.layers - 1), clamp(head, 0, header.heads - 1));
+    this.views.choose(kind, layer, head);
     this.switches();
   }
 
