@@ -1,4 +1,4 @@
-"""Patterns as a figure for a paper: one head, every head of a kind, or several kinds, as SVG.
+"""Patterns as a figure on paper: one head, every head of a kind, or several kinds, as SVG.
 
 L layers, H heads, Q queries (the rows), K keys (the columns). Layers lie below each other, heads side by side.
 """
@@ -37,6 +37,7 @@ class HeadBlock:
     columns: Sequence[str]
     masked: np.ndarray  # [Q, K], True where a query may not look
     reads: Sequence[str] | None = None
+    asked: int | None = None  # the row that a question is about: it is outlined, and says "?" where it is NaN
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Colours:
     def shades(self, weights: np.ndarray) -> np.ndarray:
         """[..., Q, K] as places in a table of 256 colours."""
         low, high = self.ends
+        weights = np.nan_to_num(weights)
         shown = weights if self.signed else scaled(weights, self.scale)
         return shades(shown, low, high)
 
@@ -96,6 +98,12 @@ def patterns_svg(
         words = text_element((20, 12), "masked: this key comes later", look.muted, 12)
         parts.append(f'<g transform="translate({_BAR + 40} 8)">{sample}{words}</g>')
     return document(Drawing([*parts, "</g>"], (max(width, _BAR + 240), y + 44)), title, facts, theme)
+
+
+def block_drawing(block: HeadBlock, theme: str = "light", room: int = _WIDTH) -> Drawing:
+    """Return one block by itself, without a colour bar, about `room` pixels wide at most."""
+    grid = _Grid(block, max(_SMALLEST, min(_LARGEST, room // _across(block))), Colours(), theme_named(theme))
+    return Drawing(grid.elements(), (grid.width, grid.height))
 
 
 def _across(block: HeadBlock) -> int:
@@ -157,11 +165,15 @@ class _Grid:
     def longest(self, tokens: Sequence[str]) -> float:
         return max(text_width(label, self.size) for _, label in self.labels(tokens))
 
+    def beside(self, tokens: Sequence[str], title: str) -> float:
+        """The room of the labels of rows under their title, also where the system's font is a wide one."""
+        spare = 1.15 if self.block.asked is None else 1.3  # that label is bold
+        return max(spare * self.longest(tokens), text_width(title, self.size))
+
     @cached_property
     def left(self) -> float:
-        rows, reads = self.longest(self.block.rows), self.block.reads
-        writes = max(rows, text_width("writes", self.size)) + 8
-        words = writes + (max(self.longest(reads), text_width("reads", self.size)) + 14 if reads else 0)
+        reads = self.block.reads
+        words = self.beside(self.block.rows, "writes") + 8 + (self.beside(reads, "reads") + 14 if reads else 0)
         return max(_LINE * (2 if self.layers > 1 else 1) + words, self.longest(self.block.columns) * _SLANT)
 
     @property
@@ -192,7 +204,8 @@ class _Grid:
         return self.below + self.longest(self.block.columns) * _SLANT + 16 + _LINE
 
     def elements(self) -> list[str]:
-        return [*self._cells(), *self._hatching(), *self._panels(), *self._rows(), *self._columns(), *self._titles()]
+        cells = [*self._cells(), *self._hatching(), *self._panels(), *self._question()]
+        return [*cells, *self._rows(), *self._columns(), *self._titles()]
 
     def _cells(self) -> list[str]:
         """A path for each colour; cells of one colour that lie side by side are one rectangle."""
@@ -223,6 +236,29 @@ class _Grid:
         lines = f'<path class="masked" fill="none" stroke="{self.look.hatch}" d="{"".join(path)}"/>'
         return [lines] if path else []
 
+    @property
+    def asked(self) -> int | None:
+        """The row of cells of the question, if there is one."""
+        return None if self.block.asked is None else self.block.asked // self.joined
+
+    def _question(self) -> list[str]:
+        """The outline of the row of the question in each panel, with "?" in its cells where it is not known."""
+        parts, look, side, row = list[str](), self.look, self.cell, self.asked
+        if row is None:
+            return []
+        for layer, head in np.ndindex(self.layers, self.heads):
+            (x, y), across = self.corner(layer, head), self.panel[0]
+            if np.isnan(self.block.weights[layer, head, self.block.asked]).any():
+                middle = y + (row + 0.5) * side + self.size * 0.34
+                for column in np.flatnonzero(self.shades[layer, head, row] >= 0):
+                    at = x + (column + 0.5) * side, middle
+                    parts.append(text_element(at, "?", look.accent, self.size, anchor="middle"))
+            parts.append(
+                f'<path class="asked" fill="none" stroke="{look.accent}" stroke-width="2" stroke-dasharray="6 3" '
+                f'd="M{x:g} {y + row * side:g}h{across}m0 {side}h-{across}"/>'
+            )
+        return parts
+
     def _panels(self) -> list[str]:
         """The frame of each head, and what names its layer and its place in that."""
         (across, down), look, parts = self.panel, self.look, []
@@ -242,7 +278,7 @@ class _Grid:
     def _rows(self) -> list[str]:
         reads, parts, sentence = self.block.reads, [], right_to_left(self.block.rows)
         writes_end = self.left - 8
-        reads_end = writes_end - max(self.longest(self.block.rows), text_width("writes", self.size)) - 14
+        reads_end = writes_end - self.beside(self.block.rows, "writes") - 14
         columns = [(writes_end, self.block.rows, self.look.text)]
         if reads:
             columns.append((reads_end, reads, self.look.muted))
@@ -253,7 +289,11 @@ class _Grid:
             for x, tokens, colour in columns:
                 for place, label in self.labels(tokens):
                     at = y + (place + 0.5) * self.cell + self.size * 0.34
-                    parts.append(text_element((x, at), label, colour, self.size, anchor="end", sentence=sentence))
+                    ink, weight = (self.look.accent, 700) if place == self.asked else (colour, 400)
+                    word = text_element(
+                        (x, at), label, ink, self.size, anchor="end", weight=weight, sentence=sentence
+                    )
+                    parts.append(word)
         return parts
 
     def _columns(self) -> list[str]:

@@ -10,8 +10,8 @@ import pytest
 
 from headlight.charts import frame
 from headlight.charts.colours import THEMES, lookup
-from headlight.charts.document import Drawing, document, fonts_of
-from headlight.charts.svg import Colours, HeadBlock, patterns_svg, strongest
+from headlight.charts.document import Drawing, document, fonts_of, inline
+from headlight.charts.svg import Colours, HeadBlock, block_drawing, patterns_svg, strongest
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -142,3 +142,17 @@ def test_the_mark_of_a_space_is_drawn_by_a_font_inside() -> None:
 
 def test_pictures_that_a_page_draws_ask_for_the_same_fonts() -> None:
     assert all(f'"{family}"' in frame.FONT for family in fonts_of("\u2581\u0939"))
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_the_row_of_a_question_is_outlined_and_its_unknown_cells_say_so(known: bool) -> None:
+    given = replace(block(), asked=1)
+    if not known:
+        given.weights[0, 0, 1] = np.nan
+    root = ElementTree.fromstring(inline(block_drawing(given)))
+    (outline,) = (path for path in root.iter(f"{SVG}path") if path.get("class") == "asked")
+    top = sorted({y for _, y in cells(root)})[1]
+    assert re.match(rf"M[\d.]+ {top:g}h\d+m0 28h", outline.get("d", ""))
+    assert texts(root).count("?") == (0 if known else 3)  # of four cells the last is masked
+    (label,) = (element for element in root.iter(f"{SVG}text") if element.get("font-weight") == "700")
+    assert label.text == "row1"

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 from markdown_it import MarkdownIt
 
-from headlight.charts.colours import lookup, theme_named
+from headlight.charts.colours import theme_named
 from headlight.charts.direction import right_to_left
-from headlight.charts.document import faces
+from headlight.charts.document import faces, inline
 from headlight.charts.png import png
+from headlight.charts.svg import HeadBlock, block_drawing
 from headlight.teaching.lessons.judging import Json
 from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import introduction, pose, truth
@@ -26,6 +27,7 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
 )
 _LOOK = theme_named("light")
+_MATRIX = 480  # pixels: how wide a matrix is at most, without its labels
 _MARKDOWN = MarkdownIt("commonmark", {"html": False})  # what HTML a text may hold is shown, and not obeyed
 
 
@@ -78,31 +80,20 @@ def _word(posed: Json, right: Json | None) -> str:
 
 
 def _matrix(picture: Json, right: Json | None) -> str:
-    shades = lookup(_LOOK.sequential)
-    given = iter(right["row"]) if right else None
-    head = "".join(map(_name, picture["columns"]))
-    rows = []
-    for i, label in enumerate(picture["rows"]):
-        asked = i == picture["asked"]
-        cells = ""
-        for weight, masked in zip(picture["weights"][i], picture["masked"][i], strict=True):
-            if masked:
-                cells += '<td class="masked"></td>'
-                continue
-            if asked:
-                weight = next(given) / 100 if given else None
-            if weight is None:
-                cells += "<td>?</td>"
-            else:
-                red, green, blue = shades[round(255 * min(1.0, weight))]
-                cells += f'<td style="background:rgb({red},{green},{blue})"></td>'
-        rows.append(f"<tr{' class=asked' if asked else ''}>{_name(label)}{cells}</tr>")
-    name = f"{picture['kind'].capitalize()} layer {picture['layer']}, head {picture['head']}: rows look at columns."
-    return (
-        f'<table class="matrix"{_way(picture["columns"])}><caption class="source">{name}</caption>'
-        f"<thead><tr><td></td>{head}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table>"
+    """The head of a question, without its row or with it."""
+    weights, masked = np.array(picture["weights"], np.float64), np.array(picture["masked"])
+    if right:
+        weights[picture["asked"], ~masked[picture["asked"]]] = np.array(right["row"]) / 100
+    block = HeadBlock(
+        f"{picture['kind'].capitalize()} layer {picture['layer']}, head {picture['head']}",
+        weights[None, None],
+        picture["rows"],
+        picture["columns"],
+        masked,
+        asked=picture["asked"],
     )
+    drawing = inline(block_drawing(block, room=_MATRIX))
+    return f'<figure class="matrix"><figcaption class="source">{block.name}</figcaption>{drawing}</figure>'
 
 
 def _name(label: str) -> str:
