@@ -65,7 +65,7 @@ class Busy:
 def shares(before: ProcessorReading, after: ProcessorReading) -> dict[str, float]:
     """Return the clock's seconds between two readings, the load at each, and shares of the time of all processors.
 
-    They are those of the contestants, of other programs, and what the host gave to other machines.
+    The shares are those of the contestants, of other programs, and of other machines of the host.
     """
     whole = max(after.processors - before.processors, TICK)
     ours, stolen = after.ours - before.ours, after.stolen - before.stolen

@@ -1,9 +1,9 @@
 """A class of thirty beside a training: sessions that choose heads and type sentences, and a check of every answer.
 
 The sessions speak Streamlit's protocol (see tools/streamlit_client.py); one page in a real browser chooses heads beside
-them. When the class has lasted its time, sockets are opened and abandoned while it goes on. What each session was shown
-is kept and compared, when all is over, with the trace that the library makes of the same sentence. Everything is on the
-loopback, and ends by itself.
+them. When the class has lasted its time, sockets are opened and abandoned while it goes on. At the end, each picture
+that a session was shown is compared with the library's own trace of the same sentence. Everything is on the loopback,
+and ends by itself.
 """
 
 from __future__ import annotations
@@ -156,10 +156,7 @@ async def _class(url: str, load: Load, until: float, register: Register) -> dict
 
 
 async def _phases(url: str, model: Translator, until: float, register: Register) -> None:
-    """Send huge requests in every other phase; the session that asks leaves at the end of the phase.
-
-    Who asks for it is gone at the end of the phase.
-    """
+    """Send huge requests in every other phase; the session that asks leaves at the end of the phase."""
     while (left := until - time.monotonic()) > PHASE:
         await asyncio.sleep(PHASE)
         register.beside = HUGE

@@ -2,9 +2,9 @@
 
 Every contestant has the same network with the same weights, drawn at random: 6 + 6 layers, d_model 256, 8 heads, d_ff
 2048, vocabulary 8,000, in Marian's form, which all of them read. Its end is never likely, so everyone writes as many
-tokens as are allowed. The tutorials' loop is our network without a cache, each hypothesis read whole at each step. What
-the decoder's linear maps take by themselves, step by step, is a bound for whoever calls them from Python. Of one
-sentence at a time there is also a network of the size of an opus-mt model: d_model 512, 58,101 words.
+tokens as are allowed. The tutorials' loop is our network without a cache, each hypothesis read whole at each step. The
+decoder's linear maps alone, step by step, are a bound for any decoder that calls them from Python. Single sentences are
+also decoded with a network of an opus-mt model's size: d_model 512, 58,101 words.
 """
 
 from __future__ import annotations

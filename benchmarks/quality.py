@@ -1,8 +1,8 @@
 """Translation quality after a time of training: ours, Marian of `transformers` and JoeyNMT, from scratch.
 
 Every contestant has the network, the tokenizer and the batches of the training benchmark, and the same budget: seconds
-of training on this machine with two threads. They train in turns, a slice of time each, so that what else the machine
-does hits all. Translating the test set is not counted.
+of training on this machine with two threads. They train in turns, a slice of time each, so that other load on the
+machine affects all equally. Translating the test set is not counted.
 """
 
 from __future__ import annotations

@@ -250,7 +250,7 @@ def page_file(folder: Path, name: str, tokens: int) -> Path:
 def sizes(model: Translator, trace: Trace, folder: Path, rounds: int) -> dict[str, Any]:
     """Return the bytes of each page, and the seconds that making it takes; the pages stay in the folder.
 
-    What takes long is made in fewer rounds, and what cannot be made is listed under "failed".
+    Slow pages are made in fewer rounds, and pages that cannot be made are listed under "failed".
     """
     tokens = len(trace.rows("encoder"))
     numbers: dict[str, Any] = {"bytes": {"headlight": overview_bytes(model, trace), **cell_bytes(trace)}, "failed": {}}
@@ -277,7 +277,7 @@ def repeated(
 ) -> dict[str, list[float]]:
     """Run `alternate` in as many rounds as TOTAL_SECONDS allows where a first one took `first`, in units of seconds.
 
-    What is too slow for two is not repeated.
+    Measurements that are too slow for two rounds are not repeated.
     """
     fitting = min(rounds, int(TOTAL_SECONDS / (unit * sum(first.values()))))
     return alternate(fitting, tasks) if fitting > 1 else {name: [value] for name, value in first.items()}

@@ -1,8 +1,8 @@
 """Memory of a training's worker over thousands of steps, on sentences of very different lengths.
 
-One worker, the one that the app starts, trains the small network; now and then the operating system is asked how much
-of it is in memory. Where lengths vary, every batch has a shape of its own: what is freed lies in pieces, and what is
-compiled for a shape is kept. `--run` looks on at a run that goes on anyway, and leaves it running.
+One worker, the one that the app starts, trains the small network; at intervals the operating system is asked how much
+of it is in memory. With varying lengths every batch has a different shape, so freed memory is fragmented, and the
+kernels compiled for each shape are cached. `--run` looks on at a run that goes on anyway, and leaves it running.
 """
 
 from __future__ import annotations

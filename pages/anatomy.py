@@ -1,6 +1,6 @@
 """The Anatomy page: what happens to one word inside one head?
 
-The network as a map, and any part of it in numbers. The network as a map, and any part of it in numbers.
+The network as a map, and any part of it in numbers.
 """
 
 import streamlit as st

@@ -1,7 +1,6 @@
 """The Attention page: what does each head look at?
 
-A sentence, its translation, and every attention pattern in between. A sentence, its translation, and every attention
-pattern in between.
+A sentence, its translation, and every attention pattern in between.
 """
 
 import streamlit as st

@@ -1,7 +1,6 @@
 """The Heads page: which head does what?
 
-Every head of a model, measured over a corpus, now and during its training. Every head of a model, measured over a
-corpus, as it is and as it came to be.
+Every head of a model, measured over a corpus, now and during its training.
 """
 
 from ui.heads.body import body

@@ -1,6 +1,6 @@
 """The Training page: is it learning, and what does it learn first?
 
-Runs are started, watched, steered and compared. Runs that are started, watched, steered and compared.
+Runs are started, watched, steered and compared.
 """
 
 import streamlit as st

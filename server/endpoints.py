@@ -49,7 +49,7 @@ def _has_spare_files() -> bool:
 def plotly_route(base: str) -> Route:
     """Serves Plotly's script below the path `base`, which is empty or begins with a slash.
 
-    It is that of the package that draws the charts: nothing is copied, and nothing asked of another host.
+    The script comes from the package that draws the charts: nothing is copied, and nothing is loaded from another host.
     """
     return Route(f"{base}/plotly/{plotly.__version__}.js", _plotly_script)
 

@@ -23,8 +23,8 @@ Address = tuple[str, int]
 class Owner:
     """Refuses, with 403, whatever comes from the socket of another user than the server's own and root.
 
-    HTTP requests and websockets alike, and each request anew: a port may be another's by then. Where the system does
-    not tell whose a socket is (elsewhere than on Linux) nothing is refused; docs/security.md says so.
+    HTTP requests and websockets alike, and each request anew: a port may be another's by then. On systems other than
+    Linux, which don't report the owner of a socket, nothing is refused; docs/security.md says so.
     """
 
     def __init__(self, app: ASGIApp):

@@ -27,10 +27,7 @@ MAX_MESSAGE_BYTES = 2**28
 
 
 class PageSession:
-    """A page of the app; elements are found by component, by key, or by kind, as in a browser.
-
-    Elements are found as the browser knows them: by component, by key, by what they are.
-    """
+    """A page of the app; elements are found by component, by key, or by kind, as in a browser."""
 
     def __init__(self, socket: ClientConnection, query: str, page: str):
         self.socket, self.query, self.page = socket, query, page

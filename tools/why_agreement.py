@@ -2,7 +2,7 @@
 
 For each shipped model, on test pairs of the corpus that its heads were measured on: Spearman's rank correlation of each
 measure's values for the source tokens with how much leaving each of them out changes (and, signed, costs), a mean over
-the steps of a sentence, then mean, standard deviation and bootstrap interval over the sentences. What is explained is
+the steps of a sentence, then mean, standard deviation and bootstrap interval over the sentences. The explained text is
 the model's own translation.
 
 For those that write French by the grammar also activation patching: pairs of sentences that differ in the adjective

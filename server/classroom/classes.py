@@ -251,9 +251,9 @@ COLUMNS = ["step", "sentence", "question", "round", "no", "word", "answer", "uni
 def rows(results: list[OpenedStep]) -> list[Line]:
     """Return the results as a table, its header first: a line per answer, or per word of a drawn row.
 
-    What was answered as a number is one, in `unit`. `right` is 1 or 0 and `score` lies from 0 to 1; they and the right
-    answer are None for a question that was not revealed. `no` counts the answers of one round in an order that says
-    nothing about who gave them.
+    A numeric answer is a number, in `unit`. `right` is 1 or 0 and `score` lies from 0 to 1; they and the right answer
+    are None for a question that was not revealed. `no` counts the answers of one round in an order that says nothing
+    about who gave them.
     """
     table: list[Line] = [[*COLUMNS]]
     for opened in results:

@@ -144,8 +144,8 @@ def repairing(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[
 class Store(ABC):
     """All classes of a server. Whatever returns has been written; each method happens whole or not at all.
 
-    Every method that names a class raises Gone where there is none. What was put in under a class leaves with it. What
-    is damaged is set aside under a name, and a new one is started: of the whole store, or of a class in it.
+    Every method that names a class raises Gone where there is none. Everything of a class is removed with it. A damaged
+    store, or the damaged record of a class, is renamed and set aside, and a new one is started.
     """
 
     def __init__(self) -> None:

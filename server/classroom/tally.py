@@ -1,4 +1,4 @@
-"""The answers of a class, counted and in words; nobody's name is in either. Nobody's name is in either."""
+"""The answers of a class, counted and in words; nobody's name is in either."""
 
 from __future__ import annotations
 

@@ -28,10 +28,7 @@ def imported_path(name: str) -> Path:
 
 
 def free_path(name: str) -> Path:
-    """Return the folder of a new model.
-
-    Raises ValueError where the name is taken. Raises ValueError where the name is taken.
-    """
+    """Return the folder of a new model. Raises ValueError where the name is taken."""
     path = imported_path(name)
     if path.exists():
         raise ValueError(f"A model named {name} already exists; choose another name, or delete that one first.")
@@ -107,10 +104,7 @@ def _rename(entry: ListedModel) -> None:
 
 
 def delete(folder: Path) -> None:
-    """Remove the folder of an imported model.
-
-    Raises ValueError for any other folder. Raises ValueError for any other place.
-    """
+    """Remove the folder of an imported model. Raises ValueError for any other folder."""
     private_only()
     if folder.parent != models.MODELS or folder.is_symlink():
         raise ValueError(f"{folder.name} was not imported in this app, so it cannot be deleted here.")

@@ -195,8 +195,8 @@ def _line(name: str, version: tuple[int, ...], text: str, decoding: Decoding, br
 def searched(model: Translator, source: list[int], decoding: Decoding, steps: Iterable[DecodeStep]) -> Search:
     """Collect the steps of one sentence.
 
-    Of each only what is shown is kept: its log-probabilities, a number for each token of the vocabulary, would be half
-    of the memory.
+    Only what is shown of each step is stored: its log-probabilities, a number per token of the vocabulary, would be
+    half of the memory.
     """
     bound = bound_of(model, source)
     candidates: list[list[Candidate]] = []

@@ -145,7 +145,10 @@ def _spec(asked: MeasurementRequest) -> str:
 
 
 def _count(asked: MeasurementRequest, pairs: Callable[[], Iterable[KnownPair]], most: int) -> int:
-    """Return the number of sentences to be measured. What comes with the app has as many as can be asked for."""
+    """Return the number of sentences to be measured.
+
+    The corpora that come with the app have as many as can be asked for.
+    """
     if asked.chosen.brought or asked.chosen.spec == EXAMPLES:
         return max(1, sum(1 for _ in islice(pairs(), most)))
     return most

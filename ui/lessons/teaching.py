@@ -1,7 +1,7 @@
 """The teacher's side of a class: starting one, asking the steps of a lesson, and showing the answers.
 
-The class's secret is in the session and in the teacher's browser, and in no address that a server is sent. What may be
-done is decided in server/classroom/classes.py; what was refused there is said here.
+The class's secret is in the session and in the teacher's browser, and in no address that a server is sent.
+server/classroom/classes.py decides what is allowed; this file shows its refusals.
 """
 
 from __future__ import annotations

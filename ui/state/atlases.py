@@ -1,8 +1,8 @@
 """Measurements on disk: those that ship with a model, and those that this server computed before.
 
-A model's folder may hold `heads.json`, as `python -m headlight heads --history --json` writes it. What is measured
-here goes to `runs/.heads`, by what it was measured of: the model's files, the corpus, how much of it, and the edition
-and the names of the measures. Measurements of an uploaded corpus are not written.
+A model's folder may hold `heads.json`, as `python -m headlight heads --history --json` writes it. Measurements that are
+made here go to `runs/.heads`, under a key of the model's files, the corpus, the number of its sentences, and the
+edition and the names of the measures. Measurements of an uploaded corpus are not written.
 """
 
 from __future__ import annotations

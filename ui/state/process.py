@@ -50,9 +50,9 @@ _PREPARING = threading.Lock()
 def _prepared() -> None:
     """Set one core per request, import what is otherwise imported late, and make garbage collections short.
 
-    What is imported late is imported here: where many sessions come at once, Plotly would find a pandas that another
-    thread has only half imported. A full collection over the objects of torch and plotly takes a tenth of a second,
-    holding everybody up. Frozen, they are not looked at again.
+    Without the early imports, Plotly could find a pandas that another thread has only half imported when many sessions
+    come at once. A full collection over the objects of torch and plotly takes a tenth of a second, holding everybody
+    up. Frozen, they are not looked at again.
     """
     keep_few_products()
     return_large_blocks()

@@ -61,8 +61,8 @@ class Chart:
 def charts(runs: Sequence[Watched], smooth: int = 0) -> list[Chart]:
     """Return the six charts, and a seventh where scheduled sampling is on.
 
-    Of several runs, only the lines that can be told apart. What is known at each step, and so is noisy, is smoothed by
-    `smooth` percent, and called a mean.
+    Of several runs, only the lines that can be told apart are drawn. Values of every step, which are noisy, are
+    smoothed by `smooth` percent, and called a mean.
     """
     note = ", mean" if smooth else ""
 

@@ -107,7 +107,7 @@ def _drawn(
     body: DeltaGenerator,
     below: DeltaGenerator,
 ) -> None:
-    """Draw what changes while a run trains. Where more changes than that, the whole page is redrawn."""
+    """Draw what changes while a run trains. When anything else changes, the whole page is redrawn."""
     view: TrainingView = st.session_state["view"]
     with plain_errors():
         trainings = opened(view)

@@ -60,7 +60,7 @@ def _repair() -> None:
 def mistakes(model: Translator, broken_here: bool = False) -> None:
     """Draw a note on what is wrong with the model, or nothing where nothing is known to be.
 
-    Of a model that is `broken_here` the page says already what is wrong with it.
+    If the model is `broken_here`, the page already says what is wrong with it.
     """
     if note := _one_pass(model) if broken_here else describe_mistakes(model):
         st.caption(f":material/visibility: {note}")

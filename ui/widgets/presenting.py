@@ -1,7 +1,7 @@
 """Large type for a projector, on all pages: an entry in the sidebar below the menu, and a key.
 
 The page is zoomed so that nothing on it is written in less than 18 of the window's pixels, and pictures grow with it.
-It is the browser's matter alone: the tab remembers it, and no address has it.
+The browser alone handles it: the tab remembers it, and it is not part of any address.
 """
 
 from __future__ import annotations

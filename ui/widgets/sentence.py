@@ -28,7 +28,7 @@ MARK = f":material/space_bar: {SPACE} marks a space: a token without it continue
 def source_input(model: Translator, view: PageView) -> str:
     """Draw the box in which a sentence is typed, and the examples next to it; return what is to be translated.
 
-    Where nothing was typed it is the first of all examples, on every page the same.
+    If nothing was typed, this is the first of all examples, the same on every page.
     """
     card, every = model.card, examples(model.card)
     offered = {example.text: example.why for example in examples(card, view.PAGE)}
