@@ -18,6 +18,7 @@ DEV_READY := $(VENV)/dev.stamp
 TOOLS_READY := $(TOOLS)/tools.stamp
 SCRIPTS := headlight/viewer/js
 ENGINE := headlight/web/js
+SITE := docs/_static/live.js
 TYPES_READY := $(SCRIPTS)/node_modules/types.stamp
 TYPES := $(BIN)/node $(SCRIPTS)/node_modules/typescript/bin/tsc --project
 # Each file by its hash, nothing that the lock does not name, and nothing built here: that would fetch build tools of
@@ -80,13 +81,13 @@ check: lint redis ## Run every linter and the tests that need no browser and are
 lint: $(DEV_READY) $(TYPES_READY) ## Lint and check the types of the Python and the JavaScript, and the latter's format
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(BIN)/oxlint --quiet --config $(SCRIPTS)/.oxlintrc.json $(SCRIPTS) $(ENGINE)
-	@$(BIN)/oxfmt --config $(SCRIPTS)/.oxfmtrc.json --check $(SCRIPTS) $(ENGINE)
+	@$(BIN)/oxlint --quiet --config $(SCRIPTS)/.oxlintrc.json $(SCRIPTS) $(ENGINE) $(SITE)
+	@$(BIN)/oxfmt --config $(SCRIPTS)/.oxfmtrc.json --check $(SCRIPTS) $(ENGINE) $(SITE)
 	@$(TYPES) $(SCRIPTS)/jsconfig.json
 	@$(TYPES) $(ENGINE)/jsconfig.json
 
 format: $(DEV_READY) ## Format the JavaScript
-	@$(BIN)/oxfmt --config $(SCRIPTS)/.oxfmtrc.json $(SCRIPTS) $(ENGINE)
+	@$(BIN)/oxfmt --config $(SCRIPTS)/.oxfmtrc.json $(SCRIPTS) $(ENGINE) $(SITE)
 
 # Each fuzzer runs for that many seconds with new seeds; a seed that fails is kept in tests/fuzz_seeds, and `make test`
 # tries it again. Ten minutes in all.

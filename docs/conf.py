@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from html import escape
 from pathlib import Path
 from textwrap import dedent, indent
 from typing import Any
@@ -26,6 +27,7 @@ templates_path: list[str] = []
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = [("live.js", {"defer": "defer"})]
 html_favicon = "../ui/assets/icon.svg"
 html_copy_source = html_show_copyright = html_show_sphinx = html_show_sourcelink = False
 highlight_language = "text"  # of a block that names no other
@@ -59,6 +61,9 @@ maximum_signature_line_length = 90
 # Documents outside of this folder that have a page here.
 ELSEWHERE = {"../benchmarks/README.md": "benchmarks.md"}
 
+LIVE_FOLDER = "live"  # of the site: the page that `headlight publish` writes, which its live figures open
+_LIVE = re.compile(r"<!-- live: (.+) -->")
+
 
 def lead_inside(app: Sphinx, name: str, text: list[str]) -> None:
     """Links to such a document lead to its page."""
@@ -85,6 +90,38 @@ class Themes(SphinxTransform):
                 image.parent.insert(image.parent.index(image) + 1, dark)
 
 
+class LiveFigures(SphinxTransform):
+    """A comment such as `<!-- live: page=decoding -->` becomes a figure in which the published page opens that view.
+
+    The picture that stands right above the comment is in the figure until the view is drawn, and stays if it never is:
+    _static/live.js adds the frame.
+    """
+
+    default_priority = 410  # after the pictures have their dark companions
+
+    def apply(self, **kwargs: Any) -> None:
+        for comment in list(self.document.findall(nodes.raw)):
+            view = _LIVE.fullmatch(comment.astext().strip())
+            if view is None:
+                continue
+            page = "../" * self.env.docname.count("/") + f"{LIVE_FOLDER}/index.html#embed=sentence&{view[1]}"
+            opening = nodes.raw("", f'<figure class="live" data-page="{escape(page)}">', format="html")
+            place = comment.parent.index(comment)
+            above = comment.parent[place - 1]
+            has_still = isinstance(above, nodes.paragraph) and all(isinstance(child, nodes.image) for child in above)
+            comment.parent.insert(place - has_still, opening)
+            comment.replace_self(nodes.raw("", "<figcaption></figcaption></figure>", format="html"))
+            self.env.metadata[self.env.docname]["hide-toc"] = ""  # the figure takes its place
+
+
+def publish_live(app: Sphinx, exception: Exception | None) -> None:
+    """Write the page that the live figures open, with its models: once, whatever the number of figures."""
+    if exception is None and app.builder.format == "html":
+        from headlight.web.publish import write_folder
+
+        write_folder("en-fr", Path(app.outdir) / LIVE_FOLDER)
+
+
 def as_written(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
     """A docstring's paragraph with indented lines is code or a table, and stays as it stands; | is no markup there."""
     paragraphs = []
@@ -100,4 +137,6 @@ def as_written(app: Sphinx, what: str, name: str, thing: object, options: object
 def setup(app: Sphinx) -> None:
     app.connect("source-read", lead_inside)
     app.connect("autodoc-process-docstring", as_written)
+    app.connect("build-finished", publish_live)
     app.add_transform(Themes)
+    app.add_transform(LiveFigures)
