@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from headlight.checkpoints import load_translator as load
     from headlight.notebook import View, show
     from headlight.watching import watch
+    from headlight.web.traces import publish
     from transformer import Trace, Transformer, Translator, taps
 
 __version__ = "0.3.0"
@@ -30,14 +31,15 @@ _FROM = {
     "MEASURES": "headlight.analysis.measures:MEASURES",
     "load": "headlight.checkpoints:load_translator",
     "measure": "headlight.analysis.layout:measure_trace",
+    "publish": "headlight.web.traces:publish",
     "show": "headlight.notebook:show",
     "taps": "transformer.taps",
     "watch": "headlight.watching:watch",
 }
 
 __all__ = [
-    "MEASURES", "Trace", "Transformer", "Translator", "View", "analysis", "charts", "load", "measure", "show", "taps",
-    "watch",
+    "MEASURES", "Trace", "Transformer", "Translator", "View", "analysis", "charts", "load", "measure", "publish",
+    "show", "taps", "watch",
 ]  # fmt: skip
 
 

@@ -164,7 +164,7 @@ class Trace:
                 patterns = {kind: data.get(kind) for kind in KINDS}
                 if all(of_kind is None for of_kind in patterns.values()):
                     raise ValueError(f"it has none of {', '.join(KINDS)}")
-                return cls(
+                trace = cls(
                     text=str(data["text"]),
                     translation=str(data["translation"]),
                     source=_tokens(data, "source"),
@@ -177,6 +177,8 @@ class Trace:
                     look_ahead="look_ahead" in data and bool(data["look_ahead"]),
                     given=int(data["given"]) if "given" in data else 1,
                 )
+                _require_consistent(trace)
+                return trace
         except FileNotFoundError:
             raise ValueError(f"There is no trace at {short(path)}.") from None
         except Exception as error:
@@ -185,9 +187,27 @@ class Trace:
             ) from None
 
 
+def _require_consistent(trace: Trace) -> None:
+    """Raise ValueError where the arrays of a file do not belong together."""
+    for side, tokens in (("source", trace.source), ("target", trace.target)):
+        counted = {len(tokens), len(tokens.pieces), len(tokens.labels), len(tokens.special)}
+        if len(counted) > 1 or sorted(i for word in tokens.words for i in word) != list(range(len(tokens))):
+            raise ValueError(f"its {side} tokens do not belong together")
+        if not all(isinstance(text, str) for text in (*tokens.pieces, *tokens.labels)):
+            raise ValueError(f"its {side} tokens are no texts")
+    for kind in trace.kinds:
+        pattern, wanted = trace.pattern(kind), (len(trace.row_tokens(kind)), len(trace.column_tokens(kind)))
+        if pattern.dtype.kind != "f" or pattern.ndim != 4 or 0 in pattern.shape or pattern.shape[2:] != wanted:
+            raise ValueError(f"its {kind} attention has shape {pattern.shape} of {pattern.dtype}, for {wanted} tokens")
+        if not np.isfinite(pattern).all() or pattern.min() < 0:
+            raise ValueError(f"its {kind} attention holds negative or infinite weights")
+    if trace.log_probs.shape != (len(trace.writes),):
+        raise ValueError(f"it has {trace.log_probs.size} log-probabilities for {len(trace.writes)} tokens")
+
+
 def _tokens(data: np.lib.npyio.NpzFile, side: str) -> Tokens:
     of_word = data[f"{side}_words"]
-    words = [np.flatnonzero(of_word == w).tolist() for w in range(int(of_word.max(initial=-1)) + 1)]
+    words = [np.flatnonzero(of_word == w).tolist() for w in np.unique(of_word)]
     return Tokens(
         data[f"{side}_ids"].tolist(),
         data[f"{side}_pieces"].tolist(),

@@ -22,6 +22,7 @@ HALF = 0.5
 TIMES = 2.0
 FEW = 3  # keys that are named together; where more get the same, they are counted
 APART = 0.05  # what special tokens together must have beyond one of them, to be named as such
+ROW_SUM_TOLERANCE = 0.01  # how far from 1 half precision leaves the sum of a row
 OFF = "is off: its measures are not defined"
 PRUNED = "was pruned: the model has no such head any more"
 _NAMED = {
@@ -139,3 +140,16 @@ def _most(pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str]) -> Text:
     for key, after in zip(tied, [*between, ending], strict=True):
         text += [key, after]
     return text
+
+
+def row_note(patterns: np.ndarray) -> str:
+    """Say in how many heads of `patterns` [L, H, Q, K] rows do not sum to 1; an empty text where in none."""
+    sums = patterns.sum(-1)[patterns.any((2, 3))]  # [heads that are on, Q]
+    wrong = np.abs(sums - 1) > ROW_SUM_TOLERANCE
+    if not wrong.any():
+        return ""
+    heads = int(wrong.any(-1).sum())
+    return (
+        f"In {heads} of {patterns.shape[0] * patterns.shape[1]} heads there are rows that do not sum to 1: "
+        f"their sums go from {sums.min():.2g} to {sums.max():.2g}."
+    )

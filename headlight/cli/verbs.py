@@ -16,18 +16,17 @@ from headlight.checkpoints import load_translator, read_words
 from headlight.cli import checkpoints as opening
 from headlight.cli import heads as atlas
 from headlight.cli import prune as pruning
+from headlight.cli import publishing, teaching, why
 from headlight.cli import runs as commands
-from headlight.cli import teaching, why
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import FORMS, PARTS, open_split
 from headlight.formatting import plural
 from headlight.machine import keep_freed
 from headlight.runs import MIN_SENTENCES, Evaluation, Evaluator
-from headlight.web.publish import single_page, write_folder
 from transformer.checkpoint.native import to_json
 from transformer.checkpoint.weights import Refused
 from transformer.decoding.strategies import LENGTH_PENALTY, STRATEGIES, Decoding, Strategy, parameters
-from transformer.files import write_json, write_text
+from transformer.files import write_json
 from transformer.model import count_parameters
 from transformer.quoting import MAX_QUOTED_CHARACTERS, error_message, short
 from transformer.training.processes import is_distributed, leave
@@ -108,6 +107,7 @@ def command_line(
     why.add_verbs(verb)
     pruning.add_verbs(verb)
     teaching.add_verbs(verb)
+    publishing.add_verbs(verb)
 
     sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right, pronouns.")
     _takes_corpus(sub)
@@ -118,12 +118,6 @@ def command_line(
     sub = verb(describe, "Describe a checkpoint.")
     sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
     sub.add_argument("--json", action="store_true", help="as JSON")
-
-    sub = verb(publish, "Write a page that translates with a model and draws every head in the browser.")
-    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
-    written = sub.add_mutually_exclusive_group(required=True)
-    written.add_argument("folder", nargs="?", help="a new folder for a web server")
-    written.add_argument("--single", metavar="FILE", help="one HTML file that needs no server")
     return parser
 
 
@@ -307,14 +301,3 @@ def run(parser: argparse.ArgumentParser | None = None) -> NoReturn:
 
 if __name__ == "__main__":
     run()
-
-
-def publish(options: argparse.Namespace) -> None:
-    if options.folder:
-        size = write_folder(options.checkpoint, options.folder)
-        use = f"Put it on a web server, or try it: python -m http.server --bind 127.0.0.1 --directory {options.folder}"
-    else:
-        page = single_page(options.checkpoint)
-        write_text(options.single, page)
-        size, use = len(page.encode()), "Open it in a browser, or send it."
-    print(f"{options.folder or options.single}: {size / 1e6:.1f} MB. {use}")

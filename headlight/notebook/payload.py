@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headlight.analysis.description import row_note
 from headlight.analysis.layout import Layout, descriptions, layout, measures
 from headlight.charts.document import fonts_of
 from headlight.viewer.export import CAUTION
@@ -19,7 +20,6 @@ from transformer.trace import Kind, Trace
 
 STEPS = 10_000  # in which the weights are counted, from 0 to the largest that there can be
 MOST_WEIGHTS = 4_000_000  # about five megabytes of a saved notebook; beyond it the other layers stay with the kernel
-_SUM = 0.01  # as far from 1 as half precision leaves the sum of a row
 
 
 def cell_payload(trace: Trace, selected: tuple[Kind, int, int], words: bool, theme: str | None) -> bytes:
@@ -84,7 +84,7 @@ def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], di
         "heads": patterns.shape[1],
         "here": here,
         "unit": peak / STEPS,
-        "note": _row_note(patterns),
+        "note": row_note(patterns),
         "words": None,
     }
     arrays: dict[str, NDArray[Any]] = dict(in_steps(patterns[here], peak))
@@ -108,16 +108,3 @@ def _face(place: Layout, overview: dict[str, Any], merged: bool) -> dict[str, An
         **labels_header(place.masked.shape, place.rows, place.columns, place.reads, place.given),
         "groups": [place.row_groups, place.column_groups] if merged else None,
     }
-
-
-def _row_note(patterns: NDArray[np.floating]) -> str:
-    """Says so where rows of heads that are on do not sum to 1; else ""."""
-    sums = patterns.sum(-1)[patterns.any((2, 3))]  # [heads that are on, Q]
-    wrong = np.abs(sums - 1) > _SUM
-    if not wrong.any():
-        return ""
-    heads = int(wrong.any(-1).sum())
-    return (
-        f"In {heads} of {patterns.shape[0] * patterns.shape[1]} heads there are rows that do not sum to 1: "
-        f"their sums go from {sums.min():.2g} to {sums.max():.2g}."
-    )

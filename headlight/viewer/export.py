@@ -18,6 +18,10 @@ from headlight.viewer.scripts import VIEWS, style, viewer_script
 from transformer.quoting import quoted
 
 CAUTION = "Attention shows where a head looked, not why a word was chosen."
+WITHOUT_MODEL = (
+    "This file holds the attention of one sentence and not the model that computed it: no other sentence can be typed, "
+    "no head switched off, and no search stepped through."
+)
 _ROUNDING = "To keep this file small, its weights are rounded to half precision: three significant digits."
 
 
@@ -26,7 +30,8 @@ class KindView:
     """One kind of attention: `patterns` [L, H, Q, K], `masked` [Q, K] or None, and the labels of both axes.
 
     `rows_read` are the tokens read at each row where `rows` are those written; `captions` [L][H] say what each head
-    does, after its name, in parts of which those at odd places are tokens.
+    does, after its name, in parts of which those at odd places are tokens. The first of the rows and columns, as many
+    as `given` says, are a prompt.
     """
 
     patterns: NDArray[np.floating]
@@ -35,16 +40,18 @@ class KindView:
     columns: Sequence[str]
     rows_read: Sequence[str] | None
     captions: Captions
+    given: tuple[int, int] | None = None
 
 
 def standalone_html(
     title: str,
     kinds: Mapping[str, KindView],
     selected: tuple[str, int, int],
-    theme: Literal["light", "dark"],
+    theme: Literal["light", "dark"] | None,
     meta: Mapping[str, str],
 ) -> str:
-    """The page: overview, head and lines of each of `kinds`; it opens on `selected` (kind, layer, head).
+    """The page: overview, head and lines of each of `kinds`; it opens on `selected` (kind, layer, head), and where
+    `theme` is None in that of the browser.
 
     `meta` holds what to print, label to text: the first two (the sentence and its translation) above the
     views, the others at the foot. Beyond a million weights they are stored as float16 and the page says so.
@@ -65,6 +72,7 @@ def standalone_html(
         "theme": theme,
         "meta": [[str(name), str(text)] for name, text in meta.items()],
         "caution": CAUTION,
+        "without": WITHOUT_MODEL,
         "rounding": None if exact else _ROUNDING,
     }
     # Who opens the file need not have the letters of its fonts, and its policy lets no address be loaded, even of data.
@@ -74,7 +82,7 @@ def standalone_html(
     blocks |= {f"font-{n}": file.read_bytes() for n, file in enumerate(fonts.values())}
     blocks |= {f"kind-{n}": _kind(view, exact) for n, view in enumerate(kinds.values())}
     look = style("page") + style("views") + style("viewer")
-    return html_page(title, look, page_script(), blocks, theme=theme)
+    return html_page(title, look, page_script(), blocks, theme=theme or "light")
 
 
 def html_page(
@@ -121,7 +129,7 @@ def html_page(
 
 def page_script() -> str:
     """The script of every such page: the viewer's, in a scope of its own."""
-    code = viewer_script(*VIEWS, "page")
+    code = viewer_script(*VIEWS, "sheet", "page")
     return f"(() => {{\n{code}\n}})();\n"
 
 
@@ -140,8 +148,9 @@ def _written(title: str, kinds: Mapping[str, KindView], meta: Mapping[str, str])
 
 def _kind(view: KindView, exact: bool) -> bytes:
     weights = checked(view.patterns, 4)
-    header, arrays = overview_parts(weights, view.masked, view.captions, columns=view.columns)
-    header |= labels_header(weights.shape[2:], view.rows, view.columns, view.rows_read)
+    peak = max(1.0, float(weights.max()))  # more than 1 where a head was scaled up
+    header, arrays = overview_parts(weights, view.masked, view.captions, peak=peak, columns=view.columns)
+    header |= labels_header(weights.shape[2:], view.rows, view.columns, view.rows_read, view.given)
     masked = np.zeros(weights.shape[2:], bool) if view.masked is None else view.masked
     arrays |= {"weights": weights if exact else weights.astype(np.float16), "masked": masked.astype(np.uint8)}
     return pack(header, arrays)

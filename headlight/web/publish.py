@@ -16,6 +16,7 @@ from headlight.viewer.export import html_page
 from headlight.viewer.scripts import VIEWS, style, viewer_script
 from headlight.web.lessons import lessons_of
 from headlight.web.model_file import model_bytes
+from headlight.web.traces import LARGEST_FILE
 from transformer.files import write_bytes, write_text
 from transformer.model import count_parameters
 from transformer.quoting import short
@@ -38,7 +39,6 @@ LESSONS = (
 )
 EXPORT = ("pen", "figure", "web_export")
 CARD_FIELDS = ("title", "source", "target", "typical")  # what the page reads of a card
-LARGEST_FILE = 16_000_000  # bytes; more is refused by what sends and keeps such files
 _IMPORT = re.compile(r"^import \{[^}]*\} from [^;]+;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 _WRITTEN = re.compile(r"index\.html|model[\w.-]*\.bin")  # files of a folder
@@ -121,7 +121,7 @@ def _without_exports(module: str) -> str:
 def page_script() -> str:
     """The script of every such page, in a scope of its own: the viewer's, the page's, and the worker's as a text."""
     constants = f'const MODEL_BLOCK = "model",\n  ENGINE = {json.dumps(engine_script())};\n'
-    viewer = viewer_script(*VIEWS, *PLAYER, *LESSONS, *EXPORT, "description", "engine", "web")
+    viewer = viewer_script(*VIEWS, *PLAYER, *LESSONS, *EXPORT, "description", "sheet", "engine", "web")
     begin = "new App(document.body, new Engine(MODEL_BLOCK));"
     return f"(() => {{\n{constants}{_without_exports('measures')}{viewer}\n{begin}\n}})();\n"
 
@@ -131,4 +131,4 @@ def page_style() -> str:
     """The style sheets of the page and its views: what the app has in shadow trees of their own stands apart."""
     apart = {".search": ("decoding",), ".lessons-page": ("question", "lessons", "terms")}
     nested = (f"{place} {{\n{''.join(map(style, names))}}}\n" for place, names in apart.items())
-    return style("views") + style("viewer") + "".join(nested) + style("web")
+    return style("page") + style("views") + style("viewer") + "".join(nested) + style("web")

@@ -11,10 +11,10 @@ from typing import Literal
 
 import streamlit as st
 
-from headlight.analysis.layout import descriptions
 from headlight.charts.svg import Colours, HeadBlock, patterns_svg
 from headlight.formatting import percent
 from headlight.viewer.export import KindView, standalone_html
+from headlight.web.traces import kind_view
 from transformer.tokenizers import SPACE
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import SHOWS, Panel, ShownTrace
@@ -157,9 +157,7 @@ def page_html(shown: ShownTrace, view: AttentionView, large: Panel, theme: Liter
     kinds: dict[str, KindView] = {}
     for kind in KINDS:
         place, found = shown.measured(kind, view.words, view.hide)
-        patterns = place.apply(trace.pattern(kind))
-        says = descriptions(trace, place, found)
-        kinds[kind] = KindView(patterns, place.masked, place.rows, place.columns, place.reads, says)
+        kinds[kind] = kind_view(trace, place, found)
     about = facts(shown, view, None)
     names = list(about)
     # The page prints the first two above its views.

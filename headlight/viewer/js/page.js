@@ -30,27 +30,44 @@ class FileSource {
 class Page {
   constructor(body) {
     const { header } = blockOf("page"),
-      [kind, layer, head] = header.selected;
+      { kinds, selected } = header;
     this.header = header;
     header.fonts.forEach((family, n) => {
       const bytes = fromBase64(document.getElementById(`font-${n}`).textContent.trim());
       document.fonts.add(new FontFace(family, bytes));
     });
-    this.views = new Views(
-      new FileSource(header.kinds),
-      header.kinds,
-      [header.kinds[kind], layer, head],
-      header.caution,
-    );
-    this.theme = el("button", { class: "plain", type: "button" });
-    body.append(this.top(), ...this.facts(), this.views.bar, el("main", {}, this.views.main), this.foot());
-    this.theme.onclick = () => this.light(document.documentElement.dataset.theme === "dark");
-    this.light(header.theme !== "dark");
+    this.views = new Views(new FileSource(kinds), kinds, [kinds[selected[0]], ...selected.slice(1)], header.caution);
+    this.views.chose = (...chosen) => this.sheet.address(this.link(...chosen));
+    this.sheet = new Sheet(body, () => this.views.draw());
+    const main = el("main", {}, this.views.bar, this.views.main);
+    body.append(this.top(), ...this.facts(), main, this.sheet.whole, this.foot());
+    this.select();
+    this.sheet.open(header.theme);
+    addEventListener("hashchange", () => {
+      this.select();
+      this.sheet.open();
+      this.views.draw();
+    });
     onWidth(body, () => this.views.draw());
   }
 
+  // Takes the kind and the head that the address names, where they are in the file.
+  select() {
+    const query = readAddress(),
+      named = query.get("kind"),
+      { layer, head } = headIn(query);
+    if (this.header.kinds.includes(named)) this.views.kind = named;
+    const { layers, heads } = this.views.source.of(this.views.kind).header;
+    this.views.layer = Math.min(layer ?? this.views.layer, layers - 1);
+    this.views.head = Math.min(head ?? this.views.head, heads - 1);
+  }
+
+  link(kind, layer, head) {
+    return new URLSearchParams({ kind, layer: String(layer + 1), head: String(head + 1) });
+  }
+
   top() {
-    return el("header", {}, el("h1", {}, this.header.title), this.theme);
+    return el("header", {}, el("h1", {}, this.header.title), this.sheet.theme);
   }
 
   // The first two facts are what the page is about; the others stand at its foot.
@@ -65,18 +82,8 @@ class Page {
     const facts = this.header.meta
       .slice(2)
       .flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, isolated(text))]);
-    return el(
-      "footer",
-      {},
-      el("dl", {}, ...facts),
-      ...(this.header.rounding ? [el("p", {}, this.header.rounding)] : []),
-    );
-  }
-
-  light(light) {
-    document.documentElement.dataset.theme = light ? "light" : "dark";
-    this.theme.textContent = light ? "Dark theme" : "Light theme";
-    this.views.draw();
+    const notes = [this.header.without, this.header.rounding].filter(Boolean);
+    return el("footer", {}, el("dl", {}, ...facts), ...notes.map(note => el("p", {}, note)));
   }
 }
 

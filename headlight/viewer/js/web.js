@@ -168,26 +168,20 @@ function idsThrough({ nodes, candidates }, answer, id) {
 
 // ---- what the address says ---------------------------------------------------------------------------
 
-const EMBEDDED = ["picture", "sentence"]; // what a page within another page shows of itself
 const CHANGE = /^(encoder|decoder|cross)\.(\d{1,3})\.(\d{1,3})$/;
 
 // As the app spells it (ui/attention/view.py, ui/decoding/view.py), behind "#"; `page` stands in the app's path.
-function readAddress() {
-  const query = new URLSearchParams(location.hash.slice(1)),
-    whole = name => (/^[1-9]\d{0,2}$/.test(query.get(name) ?? "") ? +query.get(name) - 1 : null);
+function viewIn(query) {
   const kind = KIND_NAMES.includes(query.get("kind")) ? query.get("kind") : "cross";
   return {
     text: query.get("text")?.slice(0, LONGEST_TEXT) ?? null,
     kind,
-    layer: whole("layer"),
-    head: whole("head"),
+    ...headIn(query),
     off: (query.get("changes") ?? "").split(",").filter(change => CHANGE.test(change)),
     page: PAGE_NAMES.includes(query.get("page")) ? query.get("page") : "attention",
     lesson: query.get("lesson"),
     step: query.get("step"),
     done: query.get("done"),
-    embed: EMBEDDED.includes(query.get("embed")) ? query.get("embed") : null,
-    theme: ["light", "dark"].includes(query.get("theme")) ? query.get("theme") : null,
     size:
       query.get("strategy") === "greedy"
         ? 1
@@ -210,7 +204,7 @@ class App {
 
   constructor(body, engine) {
     this.engine = engine;
-    this.view = readAddress();
+    this.view = viewIn(readAddress());
     this.input = el("input", {
       id: "sentence",
       type: "text",
@@ -230,14 +224,12 @@ class App {
     this.branch = el("p", { class: "branch", role: "status" });
     this.steps = el("div", { class: "hl" });
     this.exports = new ExportMenu(() => this.exported());
-    this.theme = el("button", { class: "plain", type: "button" });
-    this.theme.onclick = () => this.light(document.documentElement.dataset.theme === "dark");
+    this.sheet = new Sheet(body, () => this.redraw());
     const turned = el("nav", { class: "hl pages", "aria-label": "Pages" }, this.pages.node);
     this.typed = this.sentence();
-    this.whole = el("a", { class: "whole", target: "_blank", rel: "noopener" }, "Open as a page of its own");
-    body.append(this.top(), this.typed, turned, this.place, this.whole, this.foot());
+    body.append(this.top(), this.typed, turned, this.place, this.sheet.whole, this.foot());
     this.turned();
-    this.frame();
+    this.sheet.open();
     this.input.oninput = () => {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.ask(), 350);
@@ -255,7 +247,7 @@ class App {
   }
 
   top() {
-    const tools = el("div", { class: "tools" }, this.theme);
+    const tools = el("div", { class: "tools" }, this.sheet.theme);
     if (location.protocol.startsWith("http") && !document.getElementById(MODEL_BLOCK).dataset.file) {
       const save = el("a", { class: "plain", href: location.pathname, download: "headlight.html" }, "Save this page");
       tools.prepend(save);
@@ -273,20 +265,7 @@ class App {
     return (this.about = el("footer", {}));
   }
 
-  // As the address has it: the whole page or a part of it, in the theme of what stands around it or of the browser.
-  frame() {
-    const { embed, theme } = this.view,
-      light = !matchMedia("(prefers-color-scheme: dark)").matches;
-    if (embed) document.body.dataset.embed = embed;
-    else delete document.body.dataset.embed;
-    this.whole.hidden = !embed;
-    this.whole.href = `#${this.link()}`;
-    if (theme || !this.facts) this.light(theme ? theme === "light" : light);
-  }
-
-  light(light) {
-    document.documentElement.dataset.theme = light ? "light" : "dark";
-    this.theme.textContent = light ? "Dark theme" : "Light theme";
+  redraw() {
     this.views?.draw();
     if (this.found && this.view.page === "decoding") this.play();
     if (this.view.page === "lessons") this.lessons?.draw();
@@ -557,12 +536,12 @@ class App {
     this.heads.replaceChildren(one, ...this.headsOff());
   }
 
-  // A link to what is shown, as the app spells it.
-  link() {
+  address() {
     const { text, kind, layer, head, off, page, size, lesson, step } = this.view;
     if (page === "lessons") {
       const named = Object.entries({ page, lesson, step }).filter(([, value]) => value);
-      return new URLSearchParams(named);
+      this.sheet.address(new URLSearchParams(named));
+      return;
     }
     const query = new URLSearchParams({ text: text ?? this.input.value });
     if (kind !== "cross") query.set("kind", kind);
@@ -572,27 +551,18 @@ class App {
     if (page === "decoding") query.set("page", page);
     if (page === "decoding" && size === 1) query.set("strategy", "greedy");
     else if (page === "decoding") query.set("size", String(size));
-    return query;
-  }
-
-  address() {
-    const query = this.link(),
-      { embed, theme } = this.view;
-    this.whole.href = `#${query}`;
-    if (embed) query.set("embed", embed);
-    if (embed && theme) query.set("theme", theme);
-    history.replaceState(null, "", `#${query}`);
+    this.sheet.address(query);
   }
 
   // A link to another view of this page was followed.
   follow() {
     if (!this.facts) return;
     const { lesson, step } = this.view;
-    this.view = readAddress();
+    this.view = viewIn(readAddress());
     if (this.view.page !== "lessons") Object.assign(this.view, { lesson, step }); // to go on with
     this.view.off = this.view.off.filter(change => this.exists(change));
     this.input.value = this.view.text ?? this.input.value;
-    this.frame();
+    this.sheet.open();
     if (this.view.page === "lessons") this.show();
     else this.ask();
   }

@@ -154,3 +154,20 @@ def test_hostile_text_is_text_in_the_file(page: Page, offline: Callable[[str], l
     page.locator(MAP).hover(position=cell(page, 1, 0))
     assert f"{HOSTILE[1]} looks at {HOSTILE[0]}" in tooltip(page)
     unharmed(page)
+
+
+def test_an_address_names_the_head_and_another_page_may_show_the_picture_alone(
+    page: Page, offline: Callable[[str], list[str]]
+) -> None:
+    kinds = {"encoder": kind("encoder"), "cross": kind("cross")}
+    offline(standalone_html("A little girl", kinds, ("cross", 1, 2), None, META))
+    page.evaluate("location.hash = 'kind=encoder&layer=2&head=4&embed=picture&theme=dark'")
+    expect(page.get_by_role("heading", name="Layer 2, head 4", exact=True)).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    for text in ("A little girl", "Une petite fille"):
+        expect(page.get_by_text(text, exact=True).first).to_be_hidden()
+    page.locator(".thumb").first.click()
+    assert page.url.endswith("#kind=encoder&layer=1&head=1&embed=picture&theme=dark")
+    page.evaluate("location.hash = 'kind=other&layer=99&head=x'")  # what is not there is left as it is, or the nearest
+    expect(page.get_by_role("heading", name="Layer 2, head 1", exact=True)).to_be_visible()
+    expect(page.get_by_text("This file holds the attention of one sentence and not the model")).to_be_visible()

@@ -1,0 +1,54 @@
+// What pages of their own have around their views: the themes, the address, and what of them another page shows that has
+// them in a frame (headlight/viewer/page.css).
+
+const EMBEDDED = ["picture", "sentence"];
+
+const readAddress = () => new URLSearchParams(location.hash.slice(1));
+
+const wholeFrom1 = text => (/^[1-9]\d{0,2}$/.test(text ?? "") ? Number(text) - 1 : null);
+
+// The head that an address names, from 0; null where it names none.
+const headIn = query => ({ layer: wholeFrom1(query.get("layer")), head: wholeFrom1(query.get("head")) });
+
+class Sheet {
+  // `redraw` is called when the theme changes.
+  constructor(body, redraw) {
+    this.body = body;
+    this.redraw = redraw;
+    this.theme = el("button", { class: "plain", type: "button" });
+    this.theme.onclick = () => this.light(document.documentElement.dataset.theme === "dark");
+    this.whole = el("a", { class: "whole", target: "_blank", rel: "noopener" }, "Open as a page of its own");
+  }
+
+  // Takes what the address says of the frame: a part to show, and a theme; else `theme`, or that of the browser.
+  open(theme = null) {
+    const query = readAddress(),
+      said = { embed: query.get("embed"), theme: query.get("theme") };
+    this.embed = EMBEDDED.includes(said.embed) ? said.embed : null;
+    this.around = this.embed && ["light", "dark"].includes(said.theme) ? said.theme : null;
+    if (this.embed) this.body.dataset.embed = this.embed;
+    else delete this.body.dataset.embed;
+    query.delete("embed");
+    query.delete("theme");
+    this.whole.href = `#${query}`;
+    this.whole.hidden = !this.embed;
+    if (this.around || theme || !this.theme.textContent) {
+      const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+      this.light((this.around ?? theme ?? system) === "light");
+    }
+  }
+
+  light(light) {
+    document.documentElement.dataset.theme = light ? "light" : "dark";
+    this.theme.textContent = light ? "Dark theme" : "Light theme";
+    this.redraw();
+  }
+
+  // Makes the address say what is shown.
+  address(query) {
+    this.whole.href = `#${query}`;
+    if (this.embed) query.set("embed", this.embed);
+    if (this.around) query.set("theme", this.around);
+    history.replaceState(null, "", `#${query}`);
+  }
+}

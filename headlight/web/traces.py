@@ -1,0 +1,103 @@
+"""The attention of one sentence as one HTML file, whatever computed it: for a model that is too large for a browser."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headlight.analysis.description import row_note
+from headlight.analysis.layout import Layout, descriptions, layout, measures, sharpest
+from headlight.analysis.measures import HeadValues
+from headlight.viewer.export import KindView, standalone_html
+from transformer.files import write_text
+from transformer.quoting import quoted, short
+from transformer.trace import Trace
+
+if TYPE_CHECKING:
+    from headlight.notebook import View
+
+LARGEST_FILE = 16_000_000  # bytes of a file that people send; more is refused by what sends and keeps such files
+_BYTES_PER_WEIGHT = 8 / 3  # half precision in base64
+_LARGEST_UNPACKED = 100_000_000  # bytes of the arrays of a saved trace; a file has room for 24 million
+
+
+def publish(
+    what: Trace | View, path: str | Path, *, title: str | None = None, selected: tuple[str, int, int] | None = None
+) -> Path:
+    """Write a trace as one HTML file that draws all its heads in any browser, without a server and a network.
+
+    `what` is a trace, as `model.trace(text)` makes it, or what `headlight.show` and `headlight.watch` return. The model
+    is not in the file. `selected` (kind, layer, head), from 0, is the head that is large; where it is None, that of the
+    view, or the head with the narrowest attention. Returns the path. Raises ValueError for anything else, and for a
+    trace that makes the file larger than LARGEST_FILE.
+    """
+    trace = getattr(what, "trace", what)
+    if not isinstance(trace, Trace):
+        raise ValueError(
+            f"publish was given {quoted(what)}; give a trace, as model.trace makes it, or a view of headlight.show."
+        )
+    if selected is None:
+        selected = getattr(what, "selected", None)
+    write_text(path, trace_page(trace, title=title, selected=selected))
+    return Path(path)
+
+
+def trace_page(trace: Trace, *, title: str | None = None, selected: tuple[str, int, int] | None = None) -> str:
+    """Return the page with every head of a trace, as `publish` writes it."""
+    shapes = {kind: trace.pattern(kind).shape for kind in trace.kinds}
+    size = sum(trace.pattern(kind).size for kind in trace.kinds) * _BYTES_PER_WEIGHT
+    if size > LARGEST_FILE:
+        listed = ", ".join(f"{kind} {' x '.join(map(str, shape))}" for kind, shape in shapes.items())
+        raise ValueError(
+            f"The page would have {size / 1e6:.0f} MB, and may have {LARGEST_FILE / 1e6:.0f} ({listed}); "
+            "trace a shorter sentence, or give fewer layers."
+        )
+    if selected is None:
+        kind = trace.kinds[-1]
+        selected = (kind, *sharpest(trace, kind))
+    kinds: dict[str, KindView] = {}
+    for kind in trace.kinds:
+        place = layout(trace, kind, words=False, hide=False)
+        kinds[kind] = kind_view(trace, place, measures(trace, place))
+    return standalone_html(title or trace.model or "Headlight", kinds, selected, None, _facts(trace))
+
+
+def kind_view(trace: Trace, place: Layout, found: HeadValues) -> KindView:
+    """Return what the page draws of a kind of attention; `found` are its heads' measures in this layout."""
+    patterns = place.apply(trace.pattern(place.kind))
+    captions = descriptions(trace, place, found)
+    return KindView(patterns, place.masked, place.rows, place.columns, place.reads, captions, place.given)
+
+
+def load_trace(path: str | Path) -> Trace:
+    """Return a trace that `Trace.save` wrote. Raises ValueError for a file that is something else, or too large."""
+    path = Path(path)
+    if path.is_file() and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > _LARGEST_UNPACKED:
+            raise ValueError(
+                f"{short(path)} unpacks to {size / 1e6:.0f} MB, and a page has room for a quarter of "
+                f"{_LARGEST_UNPACKED / 1e6:.0f}; trace a shorter sentence."
+            )
+    return Trace.load(path)
+
+
+def _facts(trace: Trace) -> dict[str, str]:
+    """What the page prints: the sentence and what was written first, then what is to know of them."""
+    first, second = ("Source", "Target") if trace.source.ids else ("Prompt", "Continuation")
+    facts = {first: trace.text}
+    if trace.translation:
+        facts[second] = trace.translation
+    else:
+        facts["Tokens"] = str(len(trace.source) or len(trace.target))
+    facts["Model"] = trace.model or "not named"
+    if trace.interventions:
+        facts["Heads changed"] = "; ".join(trace.interventions)
+    if not trace.finished:
+        facts["Unfinished"] = "the model reached its longest output"
+    for kind in trace.kinds:
+        if note := row_note(trace.pattern(kind)):
+            facts[f"{kind.capitalize()} rows"] = note
+    return facts
