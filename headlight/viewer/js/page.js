@@ -30,13 +30,14 @@ class FileSource {
 class Page {
   constructor(body) {
     const { header } = blockOf("page"),
-      { kinds, selected } = header;
+      { kinds } = header,
+      [kind, layer, head] = header.selected;
     this.header = header;
     header.fonts.forEach((family, n) => {
       const bytes = fromBase64(document.getElementById(`font-${n}`).textContent.trim());
       document.fonts.add(new FontFace(family, bytes));
     });
-    this.views = new Views(new FileSource(kinds), kinds, [kinds[selected[0]], ...selected.slice(1)], header.caution);
+    this.views = new Views(new FileSource(kinds), kinds, [kinds[kind], layer, head], header.caution);
     this.views.chose = (...chosen) => this.sheet.address(this.link(...chosen));
     this.sheet = new Sheet(body, () => this.views.draw());
     const main = el("main", {}, this.views.bar, this.views.main);
