@@ -99,16 +99,18 @@ class Evaluator:
     def of(cls, checkpoint: Checkpoint, name: str, pairs: Iterable[Pair]) -> Evaluator:
         """Build the evaluator of the `pairs` that fit the model; `left_out` counts those that are longer."""
         source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
-        every, longest = list(pairs), checkpoint.model.config.max_length
+        every, config = list(pairs), checkpoint.model.config
+        longest = config.max_length
         sources = source.encode_batch([pair.source for pair in every])
         targets = target.encode_batch([pair.target for pair in every])
         both = zip(every, sources, targets, strict=True)
         if not every:
             raise ValueError(f"There is no pair to evaluate on. {pairs.report if isinstance(pairs, Corpus) else name}")
-        fitting = [pair for pair, s, t in both if s and t and max(len(s), len(t)) < longest]  # and a special token
+        encoded = Encoded(Pairs(name, every), source, target, longest, config)
+        fitting = [pair for pair, s, t in both if s and t and encoded.fits(s, t)]
         if not fitting:
             raise ValueError(f"{name} has no pair of at most {longest - 1} tokens a side to evaluate on.")
-        examples = Encoded(Pairs(name, fitting), source, target, longest)
+        examples = Encoded(Pairs(name, fitting), source, target, longest, config)
         _, texts, references, origins = zip(*fitting, strict=True)
         evaluator = cls(texts, references, examples, origins)
         evaluator.left_out = len(every) - len(fitting)
@@ -139,7 +141,7 @@ class Evaluator:
         streams = list(zip_longest(*references))  # the first reference of each, the second where there is one, ...
         bleu = sacrebleu.metrics.BLEU()
         return Evaluation(
-            loss[0] / loss[1],
+            loss[0] / max(loss[1], 1),  # bare targets of one token have nothing to predict
             bleu.corpus_score(written, streams).score,
             sacrebleu.metrics.CHRF().corpus_score(written, streams).score,
             sum(text in right for text, right in zip(written, references, strict=True)) / len(written),

@@ -44,7 +44,7 @@ def test_every_position_is_another_vector_of_one_length() -> None:
     assert apart.min() > 0.1
 
 
-@pytest.mark.parametrize("positions", [SinusoidalPositions(9, 4), LearnedPositions(9, 4)])
+@pytest.mark.parametrize("positions", [SinusoidalPositions(sinusoidal(9, 4)), LearnedPositions(9, 4)])
 def test_a_later_start_reads_later_rows(positions: torch.nn.Module) -> None:
     x = torch.zeros(2, 9, 4)
     whole = positions(x, 0)

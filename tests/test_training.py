@@ -3,6 +3,7 @@
 import copy
 import itertools
 import math
+import random
 from dataclasses import fields, replace
 
 import pytest
@@ -11,10 +12,12 @@ import torch
 from headlight.runs import HELP, Evaluator, Recipe
 from tests.small import small_checkpoint
 from transformer import ModelConfig, StackConfig, TrainConfig
-from transformer.batches import BatchStream, Example, collate
+from transformer.batches import Batch, BatchStream, Example, collate
 from transformer.checkpoint import Checkpoint
+from transformer.config import ScheduledSampling
+from transformer.model import Transformer
 from transformer.training import Diverged, Trainer, learning_rate, teacher_forcing, train
-from transformer.training.loop import batch_loss, random_seed, scheduled_sampling_inputs
+from transformer.training.loop import batch_loss, random_seed, scheduled_sampling_inputs, states_by_prefix
 
 CONFIG = TrainConfig(
     steps=120, batch_tokens=64, learning_rate=0.01, warmup=10, label_smoothing=0.0, precision="float32"
@@ -157,7 +160,7 @@ def test_the_random_numbers_of_an_update_follow_from_the_seed_the_update_and_the
 
 
 def test_teacher_forcing_falls_to_three_tenths_only_where_it_is_scheduled() -> None:
-    scheduled = replace(CONFIG, scheduled_sampling=True)
+    scheduled = replace(CONFIG, scheduled_sampling="prefix")
     shares = [teacher_forcing(epoch, scheduled) for epoch in range(40)]
     assert shares[:3] == pytest.approx([1, 0.95, 0.9025])
     assert shares[23] > 0.3 == shares[24] == shares[-1]
@@ -202,12 +205,101 @@ def test_reading_its_scheduled_sampling_inputs_leaves_a_gradient_for_every_param
 
 def test_scheduled_sampling_changes_nothing_in_the_first_pass_and_something_in_the_second() -> None:
     losses = {}
-    for scheduled in (False, True):
+    for scheduled in ("never", "parallel"):
         checkpoint = small_checkpoint(d_model=32, dropout=0.1)
         trainer = Trainer(checkpoint.model, replace(CONFIG, scheduled_sampling=scheduled))
         batches = iter(BatchStream(pairs(checkpoint)[2], 256))
         losses[scheduled] = [trainer.update(batches, epoch).loss for epoch in (0, 0, 20, 20)]
-    assert losses[True][:2] == losses[False][:2] and losses[True][2] != losses[False][2]
+    never, parallel = losses["never"], losses["parallel"]
+    assert parallel[:2] == never[:2] and parallel[2] != never[2]
+
+
+def test_an_older_recipe_says_true_or_false_of_scheduled_sampling() -> None:
+    values = CONFIG.to_dict()
+    assert TrainConfig.from_dict({**values, "scheduled_sampling": True}).scheduled_sampling == "parallel"
+    assert TrainConfig.from_dict({**values, "scheduled_sampling": False}).scheduled_sampling == "never"
+
+
+def test_each_state_by_prefix_is_that_of_a_pass_over_its_prefix_alone() -> None:
+    checkpoint = small_checkpoint(dropout=0.0, look_ahead_mask="never", padding_mask="never")
+    batch, model = collate(pairs(checkpoint)[2]), checkpoint.model.eval()
+    reads, memory = batch.tgt[:, :-1], model.encode(batch.src)
+    states = states_by_prefix(model, reads, memory, batch.src, forcing=1.0)
+    for length in (1, 2, reads.size(1)):
+        alone = model.decode(reads[:, :length], memory, batch.src)[:, -1]
+        torch.testing.assert_close(states[:, length - 1], alone)
+    assert not torch.allclose(states[:, 0], model.decode(reads, memory, batch.src)[:, 0])  # which sees what follows
+
+
+@pytest.mark.slow
+def test_without_masks_only_scheduled_sampling_by_prefix_learns_to_copy() -> None:
+    """The other sees in training what it has to write. Judged by what each predicts after the true prefix alone."""
+    losses = {mode: _copying(mode) for mode in ("prefix", "parallel")}
+    assert losses["prefix"][0] < 0.3 and losses["prefix"][1] > 150
+    assert losses["parallel"][0] > 1.0 and losses["parallel"][1] < 75
+
+
+def _copying(scheduled_sampling: ScheduledSampling) -> tuple[float, int]:
+    """Return the loss on the true prefix, in nats a token, and how many of 200 words are copied."""
+    rng, stack = random.Random(0), StackConfig(1, 4, 64)
+
+    def batch(count: int) -> Batch:
+        words = [[4 + rng.randrange(6) for _ in range(rng.randint(1, 4))] for _ in range(count)]
+        return collate([([*word, 3], [2, *word, 3]) for word in words])
+
+    torch.manual_seed(0)
+    config = ModelConfig(10, 10, 32, stack, stack, "pre", final_norm=True, dropout=0.0, max_length=8)
+    model = Transformer(replace(config, padding_mask="never", look_ahead_mask="never"))
+    training = TrainConfig(
+        steps=200, learning_rate=5e-3, schedule="constant", warmup=50, label_smoothing=0.0, precision="float32"
+    )
+    trainer = Trainer(model, replace(training, scheduled_sampling=scheduled_sampling))
+    for step in range(200):
+        trainer.update(iter([batch(32)]), epoch=step // 20)
+    model.eval()
+    src, tgt, _ = batch(200)
+    with torch.no_grad():
+        memory, writes = model.encode(src), tgt[:, 1:]
+        logits = model.output(states_by_prefix(model, tgt[:, :-1], memory, src, forcing=1.0))
+        written = tgt[:, :1]
+        while written.size(1) < tgt.size(1):
+            last = model.output(model.decode(written, memory, src)[:, -1])
+            written = torch.cat([written, last.argmax(-1, keepdim=True)], 1)
+    right = ((written[:, 1:] == writes) | (writes == 0)).all(1)
+    return torch.nn.functional.cross_entropy(logits[writes != 0], writes[writes != 0]).item(), int(right.sum())
+
+
+def test_without_teacher_forcing_the_prefix_is_what_greedy_decoding_writes() -> None:
+    checkpoint = small_checkpoint(dropout=0.0)
+    model, src = checkpoint.model.eval(), torch.tensor([[5, 6, 7, 3]])
+    reads, memory = torch.tensor([[2, 9, 9, 9]]), model.encode(src)
+    written = [2]
+    for _ in range(3):
+        logits = model.output(model.decode(torch.tensor([written]), memory, src)[:, -1])[0]
+        logits[0] = -torch.inf  # padding is no word
+        written.append(int(logits.argmax()))
+    states = states_by_prefix(model, reads, memory, src, forcing=0.0)
+    torch.testing.assert_close(states, model.decode(torch.tensor([written]), memory, src))
+
+
+def test_padding_counts_in_the_loss_only_where_it_is_asked_for() -> None:
+    checkpoint = small_checkpoint(dropout=0.0)
+    batch, model = collate(pairs(checkpoint)[2]), checkpoint.model.eval()
+    log_probs = model(batch.src, batch.tgt[:, :-1]).log_softmax(-1)
+    each = -log_probs.gather(-1, batch.tgt[:, 1:, None])[..., 0]
+    real = batch.tgt[:, 1:] != 0
+    assert not real.all()
+    torch.testing.assert_close(batch_loss(model, batch), each[real].sum())
+    torch.testing.assert_close(batch_loss(model, batch, padding=True), each.sum())
+    trainer = Trainer(model, replace(CONFIG, padding_in_loss=True))
+    assert trainer.update(iter([batch])).tokens == real.numel()
+
+
+def test_adam_has_the_decay_and_epsilon_of_the_configuration() -> None:
+    group = Trainer(small_checkpoint().model, replace(CONFIG, adam_beta2=0.999, adam_eps=1e-8)).optimizer.param_groups
+    assert (group[0]["betas"], group[0]["eps"]) == ((0.9, 0.999), 1e-8)
+    group = Trainer(small_checkpoint().model, CONFIG).optimizer.param_groups
+    assert (group[0]["betas"], group[0]["eps"]) == ((0.9, 0.98), 1e-9)  # section 5.3
 
 
 def test_float16_scales_its_loss_and_learns() -> None:

@@ -42,9 +42,15 @@ EVERYTHING = Recipe(
         final_norm=True,
         qkv_bias=False,
         dropout=0.25,
-        positions="learned",
+        attention_dropout=0.1,
+        activation_dropout=0.2,
+        dropout_after_sum=True,
+        norm_form="scalar",
+        initialisation="xavier",
+        positions="no-exp",
+        position_base=500.0,
     ),
-    TrainConfig(steps=7, schedule="paper", clip=0.0, scheduled_sampling=True, precision="float16", patience=3),
+    TrainConfig(steps=7, schedule="paper", clip=0.0, scheduled_sampling="prefix", precision="float16", patience=3),
     validation="copy",
     folder="some/where",
     tokenizer="words",
@@ -53,6 +59,7 @@ EVERYTHING = Recipe(
     min_frequency=3,
     max_characters=511,
     max_tokens=64,
+    framing="both",
     vary=0.1,
     slots=0.25,
     watch=("it's here", "-- and there"),
@@ -64,6 +71,7 @@ EVERYTHING = Recipe(
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
+        ("framing", "all"),
         ("data", ""),
         ("data", None),
         ("validation", ""),
@@ -171,14 +179,33 @@ def test_what_the_tutorials_state_of_their_training() -> None:
     noam = TrainConfig(**{k.removeprefix("training."): v for k, v in laid_out.items() if k.startswith("training.")})
     for step in (1, 4_000, 9_000):  # section 5.3 of the paper, as the tutorial writes it
         assert learning_rate(step, noam) == pytest.approx(512**-0.5 * min(step**-0.5, step * 4_000**-1.5), rel=1e-5)
-    assert ground_up["training.steps"] == -(-29_000 // 32) * 10 and ground_up["training.scheduled_sampling"]
+    assert ground_up["training.steps"] == -(-29_000 // 32) * 10 and ground_up["training.scheduled_sampling"] == "prefix"
     assert ground_up["training.learning_rate"] == nlp7["training.learning_rate"] == 1e-4
     assert nlp7["training.accumulate"] == 4 and nlp7["max_characters"] == 511 and nlp7["vocabulary"] == 30_000
 
 
 def test_letters_are_no_words_whatever_the_tutorial() -> None:
     assert defaults("reverse", "ground-up")["tokenizer"] == "characters"
-    assert defaults("reverse", "ground-up")["training.scheduled_sampling"]
+    assert defaults("reverse", "ground-up")["training.scheduled_sampling"] == "prefix"
+
+
+def test_the_flags_of_scheduled_sampling_that_older_commands_have() -> None:
+    start = "python -m headlight train --data reverse --out x"
+    for flag, meant in (
+        ("", "never"),
+        ("--scheduled-sampling", "parallel"),
+        ("--scheduled-sampling prefix", "prefix"),
+        ("--preset ground-up", "prefix"),
+        ("--preset ground-up --no-scheduled-sampling", "never"),
+    ):
+        assert from_command_line(f"{start} {flag}").training.scheduled_sampling == meant
+
+
+def test_a_preset_that_validates_on_the_training_data_can_be_told_not_to() -> None:
+    recipe = from_command_line("python -m headlight train --data reverse --out x --preset ground-up")
+    assert recipe.validation == "train"
+    other = replace(recipe, validation=None)
+    assert from_command_line(other.command("x")) == replace(other, watch=recipe.watch)
 
 
 def test_flags_of_a_stack_change_both_or_one() -> None:

@@ -42,7 +42,7 @@ def assert_same_run(one: RunFolder, other: RunFolder) -> None:
 @pytest.mark.slow
 def test_ten_kills_change_nothing(tmp_path: Path) -> None:
     """With accumulated batches, snapshots, scheduled sampling and dropout, so that there is much to lose."""
-    recipe = small_recipe(tmp_path, steps=100, accumulate=2, snapshots=5, scheduled_sampling=True)
+    recipe = small_recipe(tmp_path, steps=100, accumulate=2, snapshots=5, scheduled_sampling="parallel")
     quiet = finished_run(tmp_path, "quiet", recipe)
     killed, rng = new_run(tmp_path, "killed", recipe), random.Random(0)
     for number in range(10):

@@ -36,6 +36,7 @@ def attend(
     tap: Tap | None = None,
     scale: float | None = None,
     bias: Tensor | None = None,
+    dropout: float = 0.0,
 ) -> Tensor:
     """Return softmax(q kᵀ / √d_head) v, equation 1 of "Attention Is All You Need": [B, H, Q, D].
 
@@ -44,11 +45,12 @@ def attend(
     computed explicitly, and the pattern that the tap returns is multiplied with `v`.
 
     `scale` replaces 1 / √d_head. `bias`, which broadcasts to [B, H, Q, K], is added to the scores before the softmax;
-    T5 encodes positions this way (Raffel et al. 2020, section 2.1).
+    T5 encodes positions this way (Raffel et al. 2020, section 2.1). `dropout` is the share of the weights that are
+    dropped, after the tap has seen them.
     """
     if tap is None and _prefers_fused_kernel(q):
         attn_mask = bias if mask is None else mask if bias is None else torch.where(mask, bias, -torch.inf)
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, scale=scale)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, scale=scale, dropout_p=dropout)
     scores = (q @ k.mT).mul_(1 / math.sqrt(q.size(-1)) if scale is None else scale)
     if bias is not None:
         scores = scores + bias
@@ -62,7 +64,7 @@ def attend(
         if mask is None:
             mask = torch.ones(1, 1, 1, k.size(2), dtype=torch.bool, device=k.device)
         pattern = tap(site, pattern, Inputs(q, k, v, mask))
-    return pattern.to(v.dtype) @ v
+    return F.dropout(pattern, dropout).to(v.dtype) @ v
 
 
 class MultiHeadAttention(nn.Module):
@@ -84,6 +86,7 @@ class MultiHeadAttention(nn.Module):
         scale: float | None = None,
         position_bias: nn.Module | None = None,
         remaining: tuple[int, ...] | None = None,
+        dropout: float = 0.0,
     ):
         super().__init__()
         self.n_heads = n_heads
@@ -97,6 +100,7 @@ class MultiHeadAttention(nn.Module):
         self.value = _linear(d_model, width, qkv_bias)
         self.output = _linear(width, d_model, output_bias)
         self.position_bias = position_bias
+        self.dropout = dropout
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (len(self.remaining), self.d_head)).transpose(1, 2)  # [B, Q, H * D] -> [B, H, Q, D]
@@ -120,7 +124,8 @@ class MultiHeadAttention(nn.Module):
             else select_heads(self.remaining, self.position_bias(x.size(1), k.size(2)))
         )
         tap = with_pruned(tap, self.remaining, self.n_heads)
-        return attend(self._split(self.query(x)), k, v, mask, self.site, tap, self.scale, bias)
+        dropout = self.dropout if self.training else 0.0
+        return attend(self._split(self.query(x)), k, v, mask, self.site, tap, self.scale, bias, dropout)
 
     def join(self, heads: Tensor) -> Tensor:
         """Concatenate the heads and apply the output projection: [B, H, Q, D] -> [B, Q, d_model]."""

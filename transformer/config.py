@@ -9,16 +9,20 @@ from typing import Any, Literal, Self, get_args
 
 Norm = Literal["pre", "post"]
 Activation = Literal["relu", "gelu", "silu"]
-Positions = Literal["sinusoidal", "learned", "stored", "none"]
+Positions = Literal["sinusoidal", "no-exp", "learned", "stored", "none"]
+NormForm = Literal["standard", "unbiased", "scalar"]
+Initialisation = Literal["scaled", "xavier", "torch"]
 Tied = Literal["none", "output", "all"]
 Schedule = Literal["paper", "linear", "constant"]
 Masked = Literal["applied", "never"]
+ScheduledSampling = Literal["never", "parallel", "prefix"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 
 # A configuration may come from an untrusted file: a size beyond these is refused before memory is taken for it.
 # (`brief` keeps the refusal short as well, however long or deeply nested the value.)
 MAX_SIZES = {"layers": 200, "width": 65_536, "vocabulary": 2_000_000, "length": 1_000_000}
 _ATTENTIONS = [("encoder", "self"), ("decoder", "self"), ("decoder", "cross")]
+COMPUTED_POSITIONS = ("sinusoidal", "no-exp")  # tables that follow from the configuration, so no weights file has them
 _MAX_POSITION_NUMBERS = 2**25  # of a table of positions: it is computed, so no weights file bounds its size
 
 
@@ -129,7 +133,15 @@ class ModelConfig:
     `tied` says which embeddings share one matrix: "none"; "output", where the output projection is the target
     embedding; or "all", where the source embedding is that matrix too (section 3.4 of the paper). `scale_embeddings`
     multiplies embeddings by √d_model (section 3.4); `embedding_norm` normalises the sum of embeddings and positions.
-    "stored" positions are a table that is loaded with the weights and not trained.
+    "stored" positions are a table that is loaded with the weights and not trained. `position_base` is the base of the
+    sinusoidal wavelengths; "no-exp" is a tutorial's sinusoidal table without the exponential function.
+
+    `norm_form` "unbiased" divides by the deviation over d_model - 1 numbers, "scalar" also has one gain and bias for
+    all dimensions (`transformer.layers.UnbiasedNorm`). `initialisation` is Xavier with embeddings of variance 1 after
+    scaling, Xavier for every matrix, or PyTorch's own.
+
+    `dropout` is that of section 5.4: on embeddings, and on what a sublayer adds to the residual connection, or on the
+    sum where `dropout_after_sum`. Tutorials also drop attention weights and activations of the feed-forward network.
 
     `pruned_heads` lists the heads that were removed, each as (stack, layer, kind, head). The remaining heads keep their
     original numbers.
@@ -167,6 +179,12 @@ class ModelConfig:
     padding_mask: Masked = "applied"
     look_ahead_mask: Masked = "applied"
     pruned_heads: tuple[tuple[str, int, str, int], ...] = ()
+    attention_dropout: float = 0.0
+    activation_dropout: float = 0.0
+    dropout_after_sum: bool = False
+    norm_form: NormForm = "standard"
+    position_base: float = 10_000.0
+    initialisation: Initialisation = "scaled"
 
     def __post_init__(self) -> None:
         check_whole("source_vocab_size", self.source_vocab_size, 2, MAX_SIZES["vocabulary"])
@@ -181,6 +199,8 @@ class ModelConfig:
         _check_choice("norm", self.norm, get_args(Norm))
         _check_choice("activation", self.activation, get_args(Activation))
         _check_choice("positions", self.positions, get_args(Positions))
+        _check_choice("norm_form", self.norm_form, get_args(NormForm))
+        _check_choice("initialisation", self.initialisation, get_args(Initialisation))
         _check_choice("tied", self.tied, get_args(Tied))
         _check_choice("padding_mask", self.padding_mask, get_args(Masked))
         _check_choice("look_ahead_mask", self.look_ahead_mask, get_args(Masked))
@@ -191,10 +211,13 @@ class ModelConfig:
             "qkv_bias",
             "attention_output_bias",
             "logits_bias",
+            "dropout_after_sum",
         ):
             check_flag(name, getattr(self, name))
         _check_positive("norm_eps", self.norm_eps)
-        check_share("dropout", self.dropout)
+        _check_positive("position_base", self.position_base)
+        for name in ("dropout", "attention_dropout", "activation_dropout"):
+            check_share(name, getattr(self, name))
         both = min(self.source_vocab_size, self.target_vocab_size)  # padding and the end stand in sources too
         for name, size in (("pad_id", both), ("sos_id", self.target_vocab_size), ("eos_id", both)):
             check_whole(name, getattr(self, name), 0, size - 1)
@@ -204,11 +227,13 @@ class ModelConfig:
             ("target_start", self.target_vocab_size),
         ):
             _check_ids(name, getattr(self, name), size)
-        if self.positions == "sinusoidal" and self.d_model % 2:
+        if self.positions in COMPUTED_POSITIONS and self.d_model % 2:
             raise ConfigError(
                 "d_model",
                 f"is {self.d_model}; sinusoidal positions pair a sine with a cosine, so choose an even number.",
             )
+        if self.norm_form != "standard" and self.d_model == 1:
+            raise ConfigError("norm_form", f"is '{self.norm_form}', and one number has no unbiased deviation.")
         if self.positions != "none" and self.max_length * self.d_model > _MAX_POSITION_NUMBERS:
             raise ConfigError(
                 "max_length",
@@ -275,6 +300,10 @@ class TrainConfig:
     processes share them. `schedule` is "paper" (equation 3 of section 5.3, scaled to peak at `learning_rate`), "linear"
     (rises over `warmup` steps, then falls to 0 at `steps`) or "constant" (rises over `warmup`, then stays). `clip`,
     `patience` and `average` are off at 0. Each evaluation also writes a checkpoint.
+
+    `scheduled_sampling` is "never", "parallel" (some target tokens are replaced by the predictions of one pass over the
+    whole target) or "prefix" (each token is predicted from the prefix alone, and the next step reads it or the true
+    one). True and False, which older recipes have, are "parallel" and "never".
     """
 
     steps: int = 10_000
@@ -285,7 +314,7 @@ class TrainConfig:
     warmup: int = 300
     label_smoothing: float = 0.1
     clip: float = 1.0
-    scheduled_sampling: bool = False
+    scheduled_sampling: ScheduledSampling = "never"
     precision: Precision = "auto"
     evaluate_every: int = 500
     checkpoint_every: int = 500
@@ -293,8 +322,13 @@ class TrainConfig:
     snapshots: int = 0
     average: int = 0
     seed: int = 0
+    adam_beta2: float = 0.98
+    adam_eps: float = 1e-9
+    padding_in_loss: bool = False
 
     def __post_init__(self) -> None:
+        if isinstance(self.scheduled_sampling, bool):
+            object.__setattr__(self, "scheduled_sampling", "parallel" if self.scheduled_sampling else "never")
         check_whole("steps", self.steps, 1, 100_000_000)
         check_whole("batch_tokens", self.batch_tokens, 1, 10_000_000)
         check_whole("accumulate", self.accumulate, 1, 10_000)
@@ -308,7 +342,10 @@ class TrainConfig:
         _check_positive("learning_rate", self.learning_rate)
         check_share("clip", self.clip, 1e30)
         check_share("label_smoothing", self.label_smoothing)
-        check_flag("scheduled_sampling", self.scheduled_sampling)
+        check_share("adam_beta2", self.adam_beta2)
+        _check_positive("adam_eps", self.adam_eps)
+        check_flag("padding_in_loss", self.padding_in_loss)
+        _check_choice("scheduled_sampling", self.scheduled_sampling, get_args(ScheduledSampling))
         _check_choice("schedule", self.schedule, get_args(Schedule))
         _check_choice("precision", self.precision, get_args(Precision))
 

@@ -5,8 +5,10 @@ Shapes: B sentences, S source tokens, T target tokens.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -21,36 +23,71 @@ class FeedForward(nn.Module):
     """The position-wise feed-forward network (section 3.3): linear, activation, linear.
 
     If `gated`, the activation is multiplied with a third linear layer (Shazeer 2020, "GLU variants improve
-    transformer").
+    transformer"). `dropout` is that of the activations.
     """
 
     def __init__(
-        self, d_model: int, d_ff: int, activation: Callable[[Tensor], Tensor], bias: bool = True, gated: bool = False
+        self,
+        d_model: int,
+        d_ff: int,
+        activation: Callable[[Tensor], Tensor],
+        bias: bool = True,
+        gated: bool = False,
+        dropout: float = 0.0,
     ):
         super().__init__()
         self.inner = nn.Linear(d_model, d_ff, bias=bias)
         self.gate = nn.Linear(d_model, d_ff, bias=bias) if gated else None
         self.outer = nn.Linear(d_ff, d_model, bias=bias)
         self.activation = activation
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        active = self.activation(self.inner(x))
+        active = self.dropout(self.activation(self.inner(x)))
         return self.outer(active if self.gate is None else active * self.gate(x))
 
 
-class Residual(nn.Module):
-    """A residual connection around a sublayer, with dropout, and a norm before or after it (pre-norm, post-norm)."""
+class UnbiasedNorm(nn.LayerNorm):
+    """Layer norm by the unbiased deviation, as tutorials write it; a `scalar` one has one gain and bias for all.
 
-    def __init__(self, norm: nn.Module, dropout: float, norm_first: bool):
+    The unbiased deviation is the usual one times √(n / (n - 1)), so this is layer norm with √((n - 1) / n) times the
+    learned gain, and (n - 1) / n times epsilon. `weight`, `bias` and `eps` are those of that layer norm, so that code
+    that reads a layer norm can read this one.
+    """
+
+    def __init__(self, d_model: int, eps: float, scalar: bool):
+        nn.Module.__init__(self)  # the layer norm's own would make `weight` and `bias` parameters
+        self.normalized_shape, self.elementwise_affine = (d_model,), True
+        self.eps = eps * (d_model - 1) / d_model
+        self.gain = nn.Parameter(torch.ones(1 if scalar else d_model))
+        self.shift = nn.Parameter(torch.zeros(1 if scalar else d_model))
+
+    @property
+    def weight(self) -> Tensor:  # type: ignore[override]
+        n = self.normalized_shape[0]
+        return (self.gain * math.sqrt((n - 1) / n)).expand(n)
+
+    @property
+    def bias(self) -> Tensor:  # type: ignore[override]
+        return self.shift.expand(self.normalized_shape)
+
+
+class Residual(nn.Module):
+    """A residual connection around a sublayer, with dropout, and a norm before or after it (pre-norm, post-norm).
+
+    Dropout is on what the sublayer adds, or on the sum where `after_sum`.
+    """
+
+    def __init__(self, norm: nn.Module, dropout: float, norm_first: bool, after_sum: bool = False):
         super().__init__()
         self.norm = norm
         self.dropout = nn.Dropout(dropout)
-        self.norm_first = norm_first
+        self.norm_first, self.after_sum = norm_first, after_sum
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        if self.norm_first:
-            return x + self.dropout(sublayer(self.norm(x)))
-        return self.norm(x + self.dropout(sublayer(x)))
+        added = sublayer(self.norm(x) if self.norm_first else x)
+        total = self.dropout(x + added) if self.after_sum else x + self.dropout(added)
+        return total if self.norm_first else self.norm(total)
 
 
 class Parts:
@@ -69,17 +106,25 @@ class Parts:
             config.qkv_bias,
             config.attention_output_bias,
             remaining=config.kept_heads(*site),
+            dropout=config.attention_dropout,
         )
 
     def feed_forward(self, stack: StackConfig) -> FeedForward:
-        return FeedForward(self.config.d_model, stack.d_ff, ACTIVATIONS[self.config.activation])
+        config = self.config
+        activation = ACTIVATIONS[config.activation]
+        return FeedForward(config.d_model, stack.d_ff, activation, dropout=config.activation_dropout)
 
     def norm(self) -> nn.Module:
-        return nn.LayerNorm(self.config.d_model, eps=self.config.norm_eps)
+        config = self.config
+        if config.norm_form == "standard":
+            return nn.LayerNorm(config.d_model, eps=config.norm_eps)
+        return UnbiasedNorm(config.d_model, config.norm_eps, scalar=config.norm_form == "scalar")
 
     def residuals(self, count: int) -> nn.ModuleList:
-        first = self.config.norm == "pre"
-        return nn.ModuleList(Residual(self.norm(), self.config.dropout, first) for _ in range(count))
+        config, first = self.config, self.config.norm == "pre"
+        return nn.ModuleList(
+            Residual(self.norm(), config.dropout, first, config.dropout_after_sum) for _ in range(count)
+        )
 
     def last_norm(self) -> nn.Module:
         """Return the norm after the last layer of a stack, or the identity."""

@@ -13,11 +13,20 @@ from torch import Tensor, nn
 from transformer.config import ModelConfig
 from transformer.layers import DecoderLayer, EncoderLayer, Parts
 from transformer.masks import source_mask, target_mask
-from transformer.positions import At, LearnedPositions, NoPositions, SinusoidalPositions, StoredPositions
+from transformer.positions import (
+    At,
+    LearnedPositions,
+    NoPositions,
+    SinusoidalPositions,
+    StoredPositions,
+    sinusoidal,
+    without_exp,
+)
 from transformer.taps import Site, Tap
 
 POSITIONS = {
-    "sinusoidal": lambda c: SinusoidalPositions(c.max_length, c.d_model),
+    "sinusoidal": lambda c: SinusoidalPositions(sinusoidal(c.max_length, c.d_model, c.position_base)),
+    "no-exp": lambda c: SinusoidalPositions(without_exp(c.max_length, c.d_model, c.position_base)),
     "learned": lambda c: LearnedPositions(c.max_length, c.d_model),
     "stored": lambda c: StoredPositions(c.max_length, c.d_model),
     "none": lambda c: NoPositions(),
@@ -102,8 +111,13 @@ class Transformer(nn.Module):
             self.output.weight = self.decoder.embedding.tokens.weight
         if config.tied == "all":
             self.encoder.embedding.tokens.weight = self.decoder.embedding.tokens.weight
+        if config.initialisation == "torch":
+            return
         self.apply(initialise)
-        if config.tied != "none":  # `apply` has initialised the shared matrix as a projection
+        if config.initialisation == "xavier":
+            nn.init.xavier_uniform_(self.encoder.embedding.tokens.weight)
+            nn.init.xavier_uniform_(self.decoder.embedding.tokens.weight)
+        elif config.tied != "none":  # `apply` has initialised the shared matrix as a projection
             initialise(self.decoder.embedding.tokens)
 
     def encode(self, src: Tensor, tap: Tap | None = None) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -31,14 +33,20 @@ def sinusoidal_rows(positions: Tensor, d_model: int, base: float = 10_000.0) -> 
     return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
 
 
+def without_exp(length: int, d_model: int, base: float) -> Tensor:
+    """Return the table of a tutorial that forgets the exp of exp(-2i / d_model · ln base), so angles grow with i."""
+    angle = torch.arange(length)[:, None] * (torch.arange(0, d_model, 2) * (-math.log(base) / d_model))
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
+
+
 class SinusoidalPositions(nn.Module):
-    """The fixed sinusoidal table. It is recomputed from the configuration, so checkpoints do not store it."""
+    """A fixed table. It is recomputed from the configuration, so checkpoints do not store it."""
 
     table: Tensor
 
-    def __init__(self, max_length: int, d_model: int):
+    def __init__(self, table: Tensor):
         super().__init__()
-        self.register_buffer("table", sinusoidal(max_length, d_model), persistent=False)
+        self.register_buffer("table", table, persistent=False)
 
     def forward(self, x: Tensor, at: At) -> Tensor:
         return x + self.table[position_index(at, x.size(1))]

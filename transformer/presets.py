@@ -1,11 +1,10 @@
 """Networks by name: four sizes of ours, and of five widely followed tutorials the model and how it is trained.
 
-A tutorial's preset has its depth, widths, biases and norms' places, so its parameters agree to the last one
-wherever its norms have a gain and bias for each dimension. (Two of the tutorials norm by a single scalar
-gain and bias, for which there is no reason but brevity; the presets take the usual vectors.)
+A tutorial's preset has all that its code does and a configuration can say, mistakes included: its parameters agree to
+the last one. `RECIPES` has the settings of a run that its training decides, `DIFFERS` in a sentence or two what ours
+cannot do the same. docs/tutorials/settings.tsv lists what each tutorial's code says, field by field.
 
-`RECIPES` has the rest of what a tutorial trains with, and `DIFFERS` a line on where ours cannot be the same. A
-tutorial's passes over its corpus, and its sentences a batch, are steps and tokens here: Multi30k has 29,000 pairs, so
+A tutorial's passes over its corpus, and its sentences a batch, are steps and tokens here: Multi30k has 29,000 pairs, so
 10 passes by 32 are 9,070 steps, and 32 captions take about 512 tokens.
 """
 
@@ -24,6 +23,8 @@ def _both(n_layers: int, n_heads: int, d_ff: int) -> dict[str, StackConfig]:
 
 _PRE = {"norm": "pre", "final_norm": True}
 _UNMASKED = {"padding_mask": "never", "look_ahead_mask": "never"}  # as two tutorials' code runs
+# All five drop attention weights and activations too, with the rate of the rest.
+_TUTORIAL = {"dropout": 0.1, "attention_dropout": 0.1, "activation_dropout": 0.1, "initialisation": "torch"}
 
 PRESETS: dict[str, dict[str, Any]] = {
     "mini": {"d_model": 64, **_both(2, 4, 256), **_PRE, "tied": "output"},  # enough for letters and dates
@@ -31,22 +32,59 @@ PRESETS: dict[str, dict[str, Any]] = {
     "small": {"d_model": 256, **_both(3, 4, 1024), **_PRE, "tied": "output"},
     "base": {"d_model": 512, **_both(6, 8, 2048), "tied": "output"},
     # Transformers Laid Out (2024)
-    "transformers-laid-out": {"d_model": 512, **_both(6, 8, 2048), "max_length": 5000},
+    "transformers-laid-out": {
+        "d_model": 512,
+        **_both(6, 8, 2048),
+        **_TUTORIAL,
+        "max_length": 5000,
+        "dropout_after_sum": True,
+    },
     # Transformer: implementing a transformer architecture from scratch (2025), its toy run
-    "transformer-from-scratch": {"d_model": 128, **_both(2, 4, 256), **_UNMASKED},
+    "transformer-from-scratch": {"d_model": 128, **_both(2, 4, 256), **_TUTORIAL, **_UNMASKED},
     # Building a transformer from the ground up
-    "ground-up": {"d_model": 512, **_both(6, 8, 2048), **_PRE, **_UNMASKED, "qkv_bias": False},
+    "ground-up": {
+        "d_model": 512,
+        **_both(6, 8, 2048),
+        **_PRE,
+        **_TUTORIAL,
+        **_UNMASKED,
+        "qkv_bias": False,
+        "norm_form": "scalar",
+        "positions": "no-exp",
+        "position_base": 1_000.0,
+        "max_length": 100,
+        "initialisation": "xavier",
+    },
     # Coding transformer model from scratch, part 1
     "adeveloperdiary": {
         "d_model": 512,
         **_both(6, 8, 2048),
         **_PRE,
+        **_TUTORIAL,
         "qkv_bias": False,
         "attention_output_bias": False,
+        "norm_form": "scalar",
+        "norm_eps": 1e-16,  # 1e-8 beside the deviation
     },
     # NLP 7: transformer implementation (2025; English to Hindi)
-    "nlp7-en-hi": {"d_model": 256, **_both(6, 8, 2048), **_PRE},
+    "nlp7-en-hi": {
+        "d_model": 256,
+        **_both(6, 8, 2048),
+        **_PRE,
+        **_TUTORIAL,
+        "norm_form": "unbiased",
+        "norm_eps": 1e-12,  # 1e-6 beside the deviation
+        "initialisation": "xavier",
+    },
 }
+
+
+_ADAM = {"training.adam_beta2": 0.999, "training.adam_eps": 1e-8}  # PyTorch's own
+_CONSTANT = {"training.schedule": "constant", "training.warmup": 0, "training.label_smoothing": 0.0}
+
+
+def _every(steps: int) -> dict[str, Any]:
+    return {"training.evaluate_every": steps, "training.checkpoint_every": steps}
 
 
 # By the names of a run's configuration. What a tutorial doesn't say is left as ours.
@@ -56,76 +94,82 @@ RECIPES: dict[str, dict[str, Any]] = {
         "separate": True,
         "vocabulary": 20_000,
         "min_frequency": 2,
+        "framing": "both",
         "training.schedule": "paper",
         "training.warmup": 4_000,
         "training.learning_rate": round((512 * 4_000) ** -0.5, 8),  # the peak of the paper's formula
         "training.label_smoothing": 0.1,
+        "training.padding_in_loss": True,
         "training.clip": 1.0,
         "training.steps": 9_070,
         "training.batch_tokens": 512,
-        "training.evaluate_every": 907,
-        "training.checkpoint_every": 907,
+        **_every(907),
     },
     "transformer-from-scratch": {
         "tokenizer": "words",
         "separate": True,
         "vocabulary": 8_000,
         "min_frequency": 1,
-        "training.schedule": "constant",
-        "training.warmup": 0,
+        "framing": "none",
+        **_CONSTANT,
+        **_ADAM,
         "training.learning_rate": 1e-3,
-        "training.label_smoothing": 0.0,
         "training.clip": 0.0,
         "training.steps": 20,
         "training.batch_tokens": 256,
-        "training.evaluate_every": 5,
-        "training.checkpoint_every": 5,
+        **_every(5),
     },
     "ground-up": {
         "tokenizer": "words",
         "separate": True,
         "vocabulary": 20_000,
-        "min_frequency": 2,
-        "training.schedule": "constant",
-        "training.warmup": 0,
+        "min_frequency": 1,
+        "framing": "both",
+        "validation": "train",
+        **_CONSTANT,
+        **_ADAM,
         "training.learning_rate": 1e-4,
         "training.label_smoothing": 0.1,
+        "training.padding_in_loss": True,
         "training.clip": 0.0,
-        "training.scheduled_sampling": True,
+        "training.scheduled_sampling": "prefix",
         "training.steps": 9_070,
         "training.batch_tokens": 512,
-        "training.evaluate_every": 907,
-        "training.checkpoint_every": 907,
+        **_every(907),
     },
     "adeveloperdiary": {},
     "nlp7-en-hi": {
         "vocabulary": 30_000,
         "max_characters": 511,
-        "training.schedule": "constant",
-        "training.warmup": 0,
+        "framing": "both",
+        **_CONSTANT,
         "training.learning_rate": 1e-4,
-        "training.label_smoothing": 0.0,
         "training.clip": 1.0,
         "training.accumulate": 4,
         "training.steps": 389_000,  # 15 passes over 1.66 million pairs by 16 * 4
         "training.batch_tokens": 512,
-        "training.evaluate_every": 2_000,
-        "training.checkpoint_every": 2_000,
+        **_every(2_000),
     },
 }
 
 DIFFERS: dict[str, str] = {
-    "transformers-laid-out": "As the tutorial means to train on Multi30k. Different here: words are cut at spaces and "
-    "punctuation, not by spaCy; label smoothing gives ε/V to all V tokens, not ε/(V − 1) to the wrong ones; the "
-    "warm-up reaches the optimizer, which it doesn't in the tutorial's code; batch and number of steps are ours.",
-    "transformer-from-scratch": "As the tutorial trains on its five sentences (the corpus “toy”), 20 passes, and like "
-    "its code without masks: the decoder sees the words that it has to predict, so the loss says nothing about what it "
-    "can write. Different here: sentences have a start and an end.",
-    "ground-up": "As the tutorial trains on Multi30k, 10 passes, and like its code without masks: the decoder sees the "
-    "words that it has to predict, so the loss says nothing about what it can write. Different here: padding does not "
-    "count in the loss; words are cut at spaces and punctuation, not by spaCy; batches are counted in tokens, 512 for "
-    "its 32 captions; Adam has the paper's betas.",
-    "adeveloperdiary": "The tutorial's network. Its first part trains nothing: how it is trained is ours.",
+    "transformers-laid-out": "As the tutorial means to train on Multi30k, with padding counted in the loss as its code "
+    "does. Different here: words are cut at spaces and punctuation, not by spaCy; label smoothing gives ε/V to all V "
+    "tokens, not ε/(V − 1) to the wrong ones; the feed-forward network drops its activations and not its output as "
+    "well; the warm-up reaches the optimizer, and the masks hide padding, which they don't in the tutorial's code; "
+    "batch and number of steps are ours.",
+    "transformer-from-scratch": "As the tutorial trains on its five sentences (the corpus “toy”), 20 passes, like its "
+    "code without masks, and without a start or an end around a sentence: the loss falls to 0.02, and it writes "
+    "“bientôt bientôt bientôt”, since it has never learned the first word of a sentence, nor where one ends. With the "
+    "framing “usual”, and nothing else changed, it gets all five right. Different here: it writes until the limit of "
+    "length, not three words.",
+    "ground-up": "As the tutorial trains on Multi30k, 10 passes, like its code without masks, with padding counted in "
+    "the loss, and with scores on the pairs that are trained on. Scheduled sampling predicts each token from those "
+    "before it alone, so the model cannot copy what it has to write; with scheduled sampling “never” it can, and then "
+    "repeats itself, as the tutorial's first training does. Different here: words are cut at spaces and punctuation, "
+    "not by spaCy; longer sentences are left out, not cut; batches are counted in tokens, 512 for its 32 captions.",
+    "adeveloperdiary": "The tutorial's network, whose table of positions is the paper's, and not the one whose cosines "
+    "overwrite its sines. Its first part trains nothing: how it is trained is ours.",
     "nlp7-en-hi": "As the tutorial trains on the IITB English-Hindi corpus, 15 passes. Different here: batches are "
     "counted in tokens, 512 for its 16 sentences; precision is what this machine computes fast, not always float16.",
 }

@@ -43,7 +43,7 @@ from transformer.quoting import short
 from transformer.training.processes import is_distributed, require_all_started
 
 STACKS = ("encoder", "decoder")
-VOCABULARY = ("tokenizer", "vocabulary", "separate", "min_frequency", "max_characters", "max_tokens")
+VOCABULARY = ("tokenizer", "vocabulary", "separate", "min_frequency", "max_characters", "max_tokens", "framing")
 Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
 
 
@@ -116,6 +116,12 @@ def _add_fields(group: Any, config: type, names: Sequence[str], prefix: str = ""
             options["help"] += f" (default: {field.default})"
         if hints[field.name] is bool:
             options["action"] = argparse.BooleanOptionalAction
+        elif field.name == "scheduled_sampling":  # which was a flag without a value
+            options |= {"choices": get_args(hints[field.name]), "nargs": "?", "const": "parallel"}
+            never = "the same as --scheduled-sampling never"
+            group.add_argument(
+                "--no-scheduled-sampling", dest=field.name, action="store_const", const="never", help=never
+            )
         elif choices := get_args(hints[field.name]):
             options["choices"] = choices
         else:
@@ -205,7 +211,8 @@ def _recipe(options: argparse.Namespace) -> Recipe:
     chosen = {name: value for name, value in vars(options).items() if value is not None}
     values = {name: chosen.get(name.removeprefix("training."), value) for name, value in usual.items()}
     training = TrainConfig(**{f.name: values.pop(f"training.{f.name}") for f in fields(TrainConfig)})
-    named = {name: getattr(options, name) for name in ("data", "validation", "folder", "start", "threads")}
+    named = {name: getattr(options, name) for name in ("data", "folder", "start", "threads")}
+    values["validation"] = values.get("validation", options.validation) or None  # "" is none, in spite of the preset
     model = _network(options, values["vocabulary"])
     return Recipe(**named, **values, model=model, training=training, watch=tuple(watch))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from headlight.corpora.fingerprint import Fingerprint
 from headlight.corpora.pairs import Corpus, Pair, Report
@@ -12,10 +13,22 @@ from transformer.tokenizers import Tokenizer, TokenizerKind
 
 if TYPE_CHECKING:  # reading a corpus needs no torch
     from transformer.batches import Example
+    from transformer.config import ModelConfig
 
+Framing = Literal["usual", "both", "none"]
 CHUNK = 1000  # pairs that are encoded at a time
 LEARN_FROM = 1_000_000  # pairs: what comes after them changes a vocabulary little, and its words fill memory
 SMALL_CORPUS = 1_000  # pairs: most words of fewer are seen once, and without those there would be little to learn
+
+
+def framed(config: ModelConfig, framing: Framing) -> ModelConfig:
+    """Return the configuration of a model that is trained in this framing.
+
+    "usual" is source + [EOS] and [SOS] + target + [EOS], "both" has [SOS] before the source too, and "none" has bare
+    tokens, as a tutorial trains on: a model then learns neither how a sentence begins nor where it ends.
+    """
+    around: dict[Framing, dict[str, Any]] = {"both": {"source_start": (config.sos_id,)}, "none": {"source_end": ()}}
+    return replace(config, **around.get(framing, {}))
 
 
 def learn_tokenizers(
@@ -42,14 +55,20 @@ def learn_tokenizers(
 class Encoded:
     """The examples of a corpus, anew with each `iter()`: source + [EOS], [SOS] + target + [EOS].
 
+    With a `config`, its tokens stand around the source; where it has none at the end, the target is bare as well.
     Pairs of which one side would take more than `max_tokens` positions in the model (its tokens and one
     special token) are left out, and counted in `report` beside what the corpus itself rejected. `unknown` is what
     share of the source and of the target tokens the vocabularies do not have, after a pass, and `fingerprint` is that
     of the pairs that were given.
     """
 
-    def __init__(self, corpus: Corpus, source: Tokenizer, target: Tokenizer, max_tokens: int) -> None:
+    def __init__(
+        self, corpus: Corpus, source: Tokenizer, target: Tokenizer, max_tokens: int, config: ModelConfig | None = None
+    ) -> None:
         self.corpus, self.source, self.target, self.max_tokens = corpus, source, target, max_tokens
+        end = None if config is None else config.source_end
+        self.start = [] if config is None else list(config.source_start)
+        self.end = [source.eos_id] if end is None else list(end)
         self.report, self.fingerprint = Report(corpus.name), Fingerprint()
         self._tokens, self._unknown = [0, 0], [0, 0]  # of sources, of targets
 
@@ -72,11 +91,19 @@ class Encoded:
         for pair, source, target in zip(chunk, sources, targets, strict=True):
             if not source or not target:
                 late.reject(pair.line, "empty source" if not source else "empty target")
-            elif max(len(source), len(target)) >= self.max_tokens:
+            elif not self.fits(source, target):
                 late.reject(pair.line, f"over {self.max_tokens} tokens")
             else:
                 for side, (ids, tokenizer) in enumerate(((source, self.source), (target, self.target))):
                     self._tokens[side] += len(ids)
                     self._unknown[side] += 0 if tokenizer.unk_id is None else ids.count(tokenizer.unk_id)
                 self.fingerprint.add(pair)
-                yield source + [self.source.eos_id], [self.target.sos_id, *target, self.target.eos_id]
+                yield self._framed(source, target)
+
+    def fits(self, source: list[int], target: list[int]) -> bool:
+        """Return whether both sides fit into the model with the tokens around them."""
+        return max(len(self.start) + len(source) + len(self.end), len(target) + 1) <= self.max_tokens
+
+    def _framed(self, source: list[int], target: list[int]) -> Example:
+        whole = [self.target.sos_id, *target, self.target.eos_id]
+        return [*self.start, *source, *self.end], whole if self.end else target

@@ -35,7 +35,7 @@ FIRST_DAY, LAST_DAY = date(1700, 1, 1), date(2099, 12, 31)
 TOY = "toy"  # the run of "Transformer: implementing a transformer architecture from scratch" (2025)
 _PAIRS = (
     ("hello world", "bonjour le monde"),
-    ("how are you", "comment allez vous"),
+    ("how are you", "comment ça va"),
     ("good morning", "bonjour"),
     ("thank you", "merci"),
     ("see you soon", "à bientôt"),

@@ -48,12 +48,16 @@ def why_not(config: ModelConfig, model: Transformer | None = None) -> str | None
         return "it normalises the embeddings, which Marian does not"
     if config.norm_eps != EPS:
         return f"its norms add {config.norm_eps:g} under the root, and Marian's {EPS:g}"
+    if config.norm_form != "standard":
+        return "its norms divide by the unbiased deviation, and Marian's do not"
     if "never" in (config.padding_mask, config.look_ahead_mask):
         return "it does not hide from attention what Marian hides: padding, and the words still to be written"
     if config.pad_id == config.eos_id:
         return "its padding is also the end of a sentence, which Marian does not hide"
     if config.positions not in ("sinusoidal", "stored"):
         return f"its positions are {config.positions!r}, and Marian's are sines and cosines"
+    if config.positions == "sinusoidal" and config.position_base != 10_000:
+        return f"the base of its positions is {config.position_base:g}, and Marian's is 10,000"
     if config.positions == "stored" and model is not None:
         due = sines_then_cosines(config.max_length, config.d_model)
         tables = [part for name, part in model.named_parameters() if name.endswith("positions.table")]

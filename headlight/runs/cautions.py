@@ -13,7 +13,7 @@ from headlight.formatting import plural
 from headlight.machine import cores, threads
 from headlight.runs.folder import RunFolder
 from headlight.runs.preparing import MAX_UNKNOWN_SHARE, NONE_HELD_OUT, THEREFORE
-from headlight.runs.recipe import Recipe
+from headlight.runs.recipe import TRAIN, Recipe
 from headlight.runs.run_status import Status
 
 HIGH_RATE = 0.03  # with Adam, networks of this kind diverge well below it; the paper's rate peaks at 0.0007
@@ -66,6 +66,8 @@ def _threads(run: Status) -> int:
 
 def _held_out(recipe: Recipe, preview: Preview) -> list[str]:
     """Return a caution where few or no pairs can be held out to validate on."""
+    if recipe.validation == TRAIN:
+        return [THEREFORE]
     if recipe.validation is not None or from_hub(recipe.data):
         return []
     with suppress(ValueError, OSError):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Generic, TypeVar
 
 import torch
 
 from headlight import checkpoints
 from headlight.corpora import fingerprint
-from headlight.corpora.corpora import Corpus, Splits, open_corpus
-from headlight.corpora.encoded import Encoded, learn_tokenizers
+from headlight.corpora.corpora import Corpus, Splits, open_corpus, open_parts
+from headlight.corpora.encoded import Encoded, framed, learn_tokenizers
 from headlight.corpora.held_out import IN_BOTH, MIN_PAIRS, separate
 from headlight.corpora.packed import pack
 from headlight.corpora.slots import Slots, slot_languages
@@ -20,7 +21,7 @@ from headlight.corpora.varied import Varied
 from headlight.evaluation import Evaluator
 from headlight.runs import intact, state
 from headlight.runs.folder import VALIDATION, RunFolder
-from headlight.runs.recipe import Recipe
+from headlight.runs.recipe import TRAIN, Recipe
 from headlight.runs.state import Position
 from headlight.runs.status_writer import StatusWriter
 from transformer.checkpoint import Checkpoint
@@ -31,6 +32,7 @@ from transformer.model import Transformer
 REPORT = "report.json"  # in the run's data folder: what of the corpus was read, kept and rejected,
 DOUBLED = "validation_in_training"  # and under this name how many validation pairs were left out, being trained on,
 BY_HEART = "validated_on_training"  # and under this one whether the pairs that are trained on are those that are scored
+MAX_SCORED_PAIRS = 1_000  # of the training data, where these are the validation
 MAX_UNKNOWN_SHARE = 0.5  # of the tokens of a side
 NONE_HELD_OUT = f"The corpus has fewer than {MIN_PAIRS} pairs and no part to validate on, so nothing is held out."
 THEREFORE = "The scores are on the pairs that are trained on: they say what is known by heart."
@@ -58,7 +60,11 @@ def recipe_corpora(recipe: Recipe) -> Splits:
 
     Once train was read, validation rejects the pairs that train has.
     """
-    splits = open_corpus(recipe.data, recipe.validation, recipe.folder, recipe.max_characters)
+    if recipe.validation == TRAIN:
+        splits = open_parts(recipe.data, recipe.folder, recipe.max_characters)
+        splits = Splits(splits.train, None, splits.test)
+    else:
+        splits = open_corpus(recipe.data, recipe.validation, recipe.folder, recipe.max_characters)
     splits.train.count_rows()
     train, validation = splits.train, splits.validation
     if validation is not None:
@@ -79,7 +85,8 @@ def prepare_corpus(
     """
     (folder.data / intact.LIST).unlink(missing_ok=True)
     source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
-    examples = Encoded(splits.train, source, target, min(recipe.longest, checkpoint.model.config.max_length))
+    longest = min(recipe.longest, checkpoint.model.config.max_length)
+    examples = Encoded(splits.train, source, target, longest, checkpoint.model.config)
     reported = _Reported(examples, writer, "tokenising the corpus")
     packed = pack(reported, folder.data, max(source.vocab_size, target.vocab_size))
     writer.log(str(examples.report))
@@ -88,9 +95,11 @@ def prepare_corpus(
         raise ValueError(f"There is no pair to train on. {str(examples.report).splitlines()[0]}.")
     _require_known(examples)
     validation = splits.train if splits.validation is None else splits.validation
-    pairs, known = list(validation), validation.report.rejected[IN_BOTH]
+    most = MAX_SCORED_PAIRS if recipe.validation == TRAIN else None
+    pairs, known = list(islice(validation, most)), validation.report.rejected[IN_BOTH]
     if splits.validation is None:
-        writer.log(f"{NONE_HELD_OUT} {THEREFORE}")
+        why = f"Validation is on the training data, as asked: its first {len(pairs):,} pairs."
+        writer.log(f"{why if recipe.validation == TRAIN else NONE_HELD_OUT} {THEREFORE}")
     if known and not pairs:
         raise ValueError(
             f"Every pair of {validation.name} is also in the training data, so scores on it would mean nothing; "
@@ -147,6 +156,7 @@ def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, writer: StatusWrit
         start = checkpoints.load(folder.start)
         source, target = start.source_tokenizer, start.target_tokenizer
     config = replace(recipe.model, source_vocab_size=source.vocab_size, target_vocab_size=target.vocab_size)
+    config = framed(config, recipe.framing)
     torch.manual_seed(recipe.training.seed)
     model = Transformer(config) if recipe.start is None else load_weights(config, folder.start / WEIGHTS)
     card = recipe.card()

@@ -12,6 +12,7 @@ from headlight import folders
 from headlight.checkpoints import load
 from headlight.corpora.about import NAMES_TERMS, about
 from headlight.corpora.corpora import open_parts
+from headlight.corpora.encoded import Framing
 from headlight.corpora.pairs import MAX_CHARACTERS, First
 from headlight.corpora.preview import PREVIEW_ROWS
 from headlight.corpora.slots import Slots, slot_languages
@@ -34,6 +35,7 @@ from transformer.presets import PRESETS, RECIPES, preset
 from transformer.quoting import quoted, short
 from transformer.tokenizers import TokenizerKind
 
+TRAIN = "train"  # as the validation: what is trained on
 MAX_WATCHED_SENTENCES, MAX_WATCHED_CHARACTERS = 100, 2000
 
 
@@ -41,10 +43,12 @@ MAX_WATCHED_SENTENCES, MAX_WATCHED_CHARACTERS = 100, 2000
 class Recipe:
     """What is trained, on what, and how. Raises ConfigError naming the field, the value and the remedy.
 
-    `data` and `validation` are written as `open_corpus` reads them; `folder` is where Multi30k lies. `vocabulary`
+    `data` and `validation` are written as `open_corpus` reads them, but that the validation TRAIN is of the pairs that
+    are trained on; `folder` is where Multi30k lies. `vocabulary`
     bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. A word or merge is in
     it that occurs `min_frequency` times; 0 is by the number of pairs (see `learn_tokenizers`). Pairs with a side of
-    more than `max_characters` or `max_tokens` are left out; 0 tokens is as many as the model reads. `vary` is the share
+    more than `max_characters` or `max_tokens` are left out; 0 tokens is as many as the model reads. `framing` says
+    which special tokens stand around a pair (see `framed`). `vary` is the share
     of the sources to train on that are changed to how people type, `slots` that of the pairs with names or numbers in
     which these are replaced on both sides. `watch` are sentences that are translated at each
     evaluation. `start` is a checkpoint folder, or the name of a model that ships: its weights and tokenizers are where
@@ -63,6 +67,7 @@ class Recipe:
     min_frequency: int = 0
     max_characters: int = MAX_CHARACTERS
     max_tokens: int = 0
+    framing: Framing = "usual"
     vary: float = 0.0
     slots: float = 0.0
     watch: tuple[str, ...] = ()
@@ -80,6 +85,8 @@ class Recipe:
             raise ConfigError(
                 "tokenizer", f"is {quoted(self.tokenizer)}; choose one of {', '.join(get_args(TokenizerKind))}."
             )
+        if self.framing not in get_args(Framing):
+            raise ConfigError("framing", f"is {quoted(self.framing)}; choose one of {', '.join(get_args(Framing))}.")
         check_whole("vocabulary", self.vocabulary, 5, 2_000_000)
         check_whole("min_frequency", self.min_frequency, 0, 1_000_000)
         check_whole("max_characters", self.max_characters, 1, 100_000)
@@ -157,7 +164,7 @@ class Recipe:
         corpora = [open_parts(self.data, self.folder, self.max_characters)[0]]
         if self.slots:
             corpora = [Slots(corpora[0], self.slots, slot_languages(self.data))]
-        if self.validation is not None:
+        if self.validation is not None and self.validation != TRAIN:
             whole, split, _ = open_parts(self.validation, self.folder, self.max_characters)
             if split is None and self.validation == self.data:
                 raise ConfigError(
@@ -255,6 +262,8 @@ def _changes(model: ModelConfig, name: str) -> dict[str, Any]:
     """Return what has to be changed in a preset's network to get `model`, by the names of the flags."""
     start, changed = preset(name, model.source_vocab_size, model.target_vocab_size), {}
     for f in fields(ModelConfig):
+        if f.name in AROUND:  # which the tokenizers and the framing decide
+            continue
         value, usual = getattr(model, f.name), getattr(start, f.name)
         if isinstance(value, StackConfig):
             for g in fields(StackConfig):
@@ -271,4 +280,4 @@ def _flag(name: str, value: Any, default: Any) -> list[str]:
     flag = name.replace("_", "-")
     if isinstance(value, bool):
         return [f"--{flag}" if value else f"--no-{flag}"]
-    return [f"--{flag}", str(value)]
+    return [f"--{flag}", "" if value is None else str(value)]

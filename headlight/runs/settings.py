@@ -20,8 +20,8 @@ HELP: dict[str, str] = {
     "bounds what the layers have added up.",
     "norm_eps": "A small number that keeps layer norm from dividing by zero.",
     "activation": "The function between the two linear maps of a feed-forward network.",
-    "positions": "How the model knows a token's position: fixed sines and cosines, a learned vector each, a table "
-    "stored with the weights to start from, or nothing.",
+    "positions": "How the model knows a token's position: fixed sines and cosines, the same with a tutorial's mistake "
+    "(no-exp), a learned vector each, a table stored with the weights to start from, or nothing.",
     "scale_embeddings": "Whether embeddings are multiplied by √d_model, so that the positional encodings do not drown "
     "them.",
     "embedding_norm": "Whether layer norm is applied to the sum of embedding and positional encoding.",
@@ -30,6 +30,16 @@ HELP: dict[str, str] = {
     "attention_output_bias": "Whether the projection that joins the heads adds a learned constant.",
     "logits_bias": "Whether the last projection adds a learned constant for each token.",
     "tied": "Which embedding and output matrices are tied: fewer parameters, better on little data.",
+    "attention_dropout": "The share of attention weights set to zero at random during training; none in the paper.",
+    "activation_dropout": "The share of the feed-forward network's inner activations set to zero at random during "
+    "training; none in the paper.",
+    "dropout_after_sum": "Whether dropout is on the sum of the residual connection, so that the residual stream loses "
+    "numbers too, and not on what the sublayer adds, as in the paper.",
+    "norm_form": "Standard layer norm, or as tutorials write it: by the unbiased deviation (over n − 1 numbers), and "
+    "if scalar, with one gain and bias for all dimensions.",
+    "position_base": "The base of the sinusoidal positions' wavelengths: 10,000 in the paper.",
+    "initialisation": "How weights begin. Scaled: Xavier, and embeddings with variance 1 once they are multiplied by "
+    "√d_model. Xavier: every matrix. Torch: PyTorch's own, whose embeddings are √d_model times as large.",
     "dropout": "The share of activations set to zero at random during training, so that the model does not learn the "
     "corpus by heart; small corpora need more.",
     "pad_id": "The token that fills up short sentences in a batch.",
@@ -61,8 +71,13 @@ HELP: dict[str, str] = {
     "ε/(V − 1) to each wrong one), so that the model stays less certain; the loss gets worse, the translations better.",
     "clip": "Gradient clipping: the largest norm of a gradient; larger ones are scaled down to it, so one odd batch "
     "does little harm. 0 is off.",
-    "scheduled_sampling": "In training the decoder reads the reference (teacher forcing), in use its own output; this "
-    "lets it read its own more and more: the reference's share falls as 0.95^epoch to 0.3.",
+    "scheduled_sampling": "Lets the decoder read its own output in training, not only the reference, whose share falls "
+    "as 0.95^epoch to 0.3. Parallel predicts in one pass over the whole target, prefix each token from those before.",
+    "adam_beta2": "Adam's second decay: over how many steps it averages squared gradients, about 1 / (1 − β₂). The "
+    "paper has 0.98, PyTorch's default is 0.999.",
+    "adam_eps": "What Adam adds to the root of the squared gradients: 1e-9 in the paper, 1e-8 in PyTorch.",
+    "padding_in_loss": "Whether padding counts as tokens to predict. Usually not: predicting it is easy, so the loss "
+    "looks better than it is.",
     "precision": "The number format of matrix products: float32 is the most precise; bfloat16 takes half the memory "
     "and is faster where the processor supports it; float16 scales its loss; auto chooses between the first two.",
     "evaluate_every": "After how many steps the validation pairs are scored and the watched sentences translated.",
@@ -75,8 +90,11 @@ HELP: dict[str, str] = {
     "seed": "The start of the random numbers: the same seed gives the same run.",
     # Recipe
     "data": "The corpus to learn from.",
-    "validation": "Another corpus to validate on; without one, the corpus' own split, or one pair in a hundred held "
-    "out, and none of fewer than 50.",
+    "framing": "The special tokens around a pair. Usual: an end after the source, a start and an end around the "
+    "target. Both: a start before the source too. None is a mistake: the model learns neither how to begin nor where "
+    "to end.",
+    "validation": "Another corpus to validate on, or train for the pairs that are trained on; without one, the corpus' "
+    "own split, or one pair in a hundred held out, and none of fewer than 50.",
     "folder": "The folder of Multi30k, if it should not be downloaded.",
     "tokenizer": "How text is split into tokens: frequent pieces (bpe), whole words, or characters.",
     "vocabulary": "The largest number of tokens in a vocabulary.",

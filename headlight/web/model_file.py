@@ -76,12 +76,19 @@ def check_model(model: Transformer) -> None:
     if type(model) is not Transformer:
         raise ValueError(f"The model is a {type(model).__name__}; a page computes the paper's network only.")
     facts = model.config.to_dict()
-    computed = {"norm": ("pre", "post"), "activation": ("relu",)}
+    computed = {
+        "norm": ("pre", "post"),
+        "activation": ("relu",),
+        "positions": ("sinusoidal", "learned", "stored", "none"),
+        "position_base": (10_000,),
+        "norm_form": ("standard",),
+    }
     for field, values in computed.items():
         if facts[field] not in values:
-            raise ValueError(f"The model's {field} is {facts[field]!r}; a page computes {' or '.join(values)} only.")
+            computes = " or ".join(map(str, values))
+            raise ValueError(f"The model's {field} is {facts[field]!r}; a page computes {computes} only.")
     for field in ("source_start", "source_end", "target_start", "pruned_heads"):
-        if facts.get(field):
+        if facts.get(field) not in (None, ()):
             raise ValueError(f"The model has {field} = {facts[field]!r}; a page computes models without it only.")
 
 

@@ -22,7 +22,7 @@ from torch.overrides import TorchFunctionMode
 from transformer.checkpoint import eight_bits
 from transformer.checkpoint.safetensors_file import read_header, write_tensors
 from transformer.checkpoint.weights import DTYPES, Refused
-from transformer.config import ModelConfig
+from transformer.config import COMPUTED_POSITIONS, ModelConfig
 from transformer.files import open_regular, read_json, write_json
 from transformer.model import Transformer
 from transformer.quoting import short
@@ -134,7 +134,7 @@ def save_weights(model: Transformer, path: Path, bits: Literal[8, 16, 32] = 32) 
 @lru_cache(32)  # building a small network takes longer than reading it, and the snapshots of a run share one
 def expected_shapes(config: ModelConfig) -> Mapping[str, tuple[int, ...]]:
     """Return the shape of each parameter of a configuration, tied ones once, without allocating memory."""
-    if config.positions == "sinusoidal":  # the table is computed and no parameter
+    if config.positions in COMPUTED_POSITIONS:  # the table is computed and no parameter
         config = replace(config, positions="none")
     with torch.device("meta"), _SkipInitialisation():
         return MappingProxyType({name: tuple(p.shape) for name, p in build(config).named_parameters()})

@@ -9,6 +9,7 @@ from transformer.config import (
     ConfigError,
     ModelConfig,
     Norm,
+    NormForm,
     Positions,
     StackConfig,
     Tied,
@@ -39,6 +40,7 @@ class T5Config(ModelConfig):
     final_norm: bool = field(default=True, init=False)
     positions: Positions = field(default="none", init=False)  # nothing is added to the embeddings
     scale_embeddings: bool = field(default=False, init=False)
+    norm_form: NormForm = field(default="standard", init=False)
     embedding_norm: bool = field(default=False, init=False)
     qkv_bias: bool = field(default=False, init=False)
     attention_output_bias: bool = field(default=False, init=False)

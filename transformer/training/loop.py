@@ -50,19 +50,29 @@ def train_dtype(precision: str, device: torch.device) -> torch.dtype:
 
 
 def batch_loss(
-    model: Transformer, batch: Batch, label_smoothing: float = 0.0, forcing: float = 1.0, shifted: bool = True
+    model: Transformer,
+    batch: Batch,
+    label_smoothing: float = 0.0,
+    forcing: float = 1.0,
+    shifted: bool = True,
+    prefix: bool = False,
+    padding: bool = False,
 ) -> Tensor:
-    """Return the summed cross-entropy over the target tokens, in nats, without padding.
+    """Return the summed cross-entropy over the target tokens, in nats, without padding unless `padding`.
 
-    `forcing` is the share of target tokens that the decoder reads from the corpus, not from its own predictions. With
-    `shifted` False, one of the mistakes that the app demonstrates, the decoder reads the very tokens it is to predict.
+    `forcing` is the share of target tokens that the decoder reads from the corpus, not from its own predictions, which
+    it makes in one pass over the whole target, or with `prefix` from the tokens before alone. With `shifted` False, one
+    of the mistakes that the app demonstrates, the decoder reads the very tokens it is to predict.
     """
     reads, writes = batch.tgt[:, :-1] if shifted else batch.tgt[:, 1:], batch.tgt[:, 1:]
     memory = model.encode(batch.src)
-    if forcing < 1.0:
-        reads = scheduled_sampling_inputs(model, reads, memory, batch.src, 1.0 - forcing)
-    states = model.decode(reads, memory, batch.src)
-    real = writes != model.config.pad_id
+    if prefix:
+        states = states_by_prefix(model, reads, memory, batch.src, forcing)
+    else:
+        if forcing < 1.0:
+            reads = scheduled_sampling_inputs(model, reads, memory, batch.src, 1.0 - forcing)
+        states = model.decode(reads, memory, batch.src)
+    real = torch.ones_like(writes, dtype=torch.bool) if padding else writes != model.config.pad_id
     return cross_entropy(states[real], model.output.weight, model.output.bias, writes[real], label_smoothing)
 
 
@@ -81,20 +91,41 @@ def scheduled_sampling_inputs(model: Transformer, reads: Tensor, memory: Tensor,
     return reads.masked_scatter(drawn, logits.argmax(-1))
 
 
+def states_by_prefix(model: Transformer, reads: Tensor, memory: Tensor, src: Tensor, forcing: float) -> Tensor:
+    """Return the decoder's state at each token of `reads` [B, T], computed from the tokens up to it: [B, T, d_model].
+
+    Each next token is that of `reads` with the probability `forcing`, else what the state before it predicts (Bengio
+    et al. 2015). It takes T passes, and the decoder never sees a later token, whatever its masks.
+    """
+    pad, prefix, states = model.config.pad_id, reads[:, :1], []
+    for length in range(1, reads.size(1) + 1):
+        states.append(model.decode(prefix, memory, src)[:, -1:])
+        if length < reads.size(1):
+            true = reads[:, length : length + 1]
+            logits = model.output(states[-1])  # not under no_grad: autocast would cache weights without gradients
+            own = logits.index_fill(-1, torch.tensor([pad], device=src.device), -torch.inf).argmax(-1)
+            forced = (torch.rand(true.shape, device=src.device) < forcing) | (true == pad)
+            prefix = torch.cat([prefix, torch.where(forced, true, own)], 1)
+    return torch.cat(states, 1)
+
+
 class Objective(nn.Module):
     """The loss as a module, which DistributedDataParallel and FSDP can wrap."""
 
-    def __init__(self, model: Transformer, shifted: bool = True):
+    def __init__(self, model: Transformer, config: TrainConfig, shifted: bool = True):
         super().__init__()
-        self.model, self.shifted = model, shifted
+        self.model, self.config, self.shifted = model, config, shifted
 
-    def forward(self, src: Tensor, tgt: Tensor, label_smoothing: float, forcing: float) -> Tensor:
-        batch = Batch(src, tgt, self.model.config.pad_id)
-        return batch_loss(self.model, batch, label_smoothing, forcing, self.shifted)
+    def forward(self, src: Tensor, tgt: Tensor, forcing: float) -> Tensor:
+        config, batch = self.config, Batch(src, tgt, self.model.config.pad_id)
+        prefix = config.scheduled_sampling == "prefix"
+        return batch_loss(
+            self.model, batch, config.label_smoothing, forcing, self.shifted, prefix, config.padding_in_loss
+        )
 
 
 class Trainer:
-    """A model and its optimizer: Adam (0.9, 0.98, 1e-9), section 5.3 of the paper."""
+    """A model and its optimizer: Adam, by default with (0.9, 0.98, 1e-9) as in section 5.3 of the paper."""
 
     def __init__(
         self, model: Transformer, config: TrainConfig, processes: Processes | None = None, shifted: bool = True
@@ -105,8 +136,9 @@ class Trainer:
         self.dtype = train_dtype(config.precision, device)
         if self.dtype == torch.float16 and self.processes.sharded:
             raise ValueError("precision is 'float16', which fully sharded training cannot scale; choose 'bfloat16'.")
-        self.objective = self.processes.wrap(Objective(model, shifted))
-        self.optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
+        self.objective = self.processes.wrap(Objective(model, config, shifted))
+        betas = (0.9, config.adam_beta2)
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=betas, eps=config.adam_eps, fused=True)
         # float16 has no numbers for small gradients: the loss is scaled up, the gradients down again.
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.dtype == torch.float16)
 
@@ -120,7 +152,7 @@ class Trainer:
         parts = list(islice(batches, config.accumulate))
         if not parts:
             raise ValueError("The corpus gave no batch; it holds no pair that can be trained on.")
-        tokens = sum(part.n_tokens for part in parts)
+        tokens = sum(part.tgt[:, 1:].numel() if config.padding_in_loss else part.n_tokens for part in parts)
         self.step += 1
         torch.manual_seed(random_seed(config.seed, self.step, processes.rank))
         self.model.train()
@@ -130,7 +162,7 @@ class Trainer:
             share = processes.share(part)
             with processes.accumulating(self.objective, last=number == len(parts)):
                 with torch.autocast(processes.device.type, self.dtype, enabled=self.dtype != torch.float32):
-                    total = self.objective(share.src, share.tgt, config.label_smoothing, forcing) / tokens
+                    total = self.objective(share.src, share.tgt, forcing) / tokens
                 self.scaler.scale(total * processes.count).backward()  # the processes' gradients are averaged
             loss += total.item()
         loss = processes.sum(loss)

@@ -27,4 +27,4 @@ def teacher_forcing(epoch: int, config: TrainConfig) -> float:
 
     It is 1 without scheduled sampling (Bengio et al. 2015), and 0.95^epoch but at least 0.3 with it.
     """
-    return max(0.95**epoch, 0.3) if config.scheduled_sampling else 1.0
+    return 1.0 if config.scheduled_sampling == "never" else max(0.95**epoch, 0.3)

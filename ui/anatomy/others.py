@@ -74,6 +74,8 @@ def _words(taken: Taken, chosen: ChosenPart, config: ModelConfig) -> str:
         case "embedding":
             where = {
                 "sinusoidal": "the sinusoidal encoding of its position is added: one says what, the other where.",
+                "no-exp": "a sinusoidal encoding of its position is added, in which a tutorial forgot an exp: one says "
+                "what, the other where.",
                 "learned": "the learned encoding of its position is added: one says what, the other where.",
                 "stored": "the encoding of its position, stored with the model, is added: one says what, the other "
                 "where.",

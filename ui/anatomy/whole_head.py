@@ -42,7 +42,9 @@ _HIDES = {
 _SOURCE = (
     "Queries and keys are those that the tutorial *Coding transformer model from scratch* (adeveloperdiary) prints, "
     "with four digits: three tokens of d_k 6. Without a mask, the row of **I** is its 0.3064, 0.3530, 0.3406. The "
-    "sentence is the one that it masks, with other numbers."
+    "sentence is the one that it masks, with other numbers. There it prints **.5082 .4918** as the row of LOVE: a "
+    "misprint, since neither its scores before the mask (.4830 .3263, which give .5391 .4609) nor those after it "
+    "(.5903 .3597, which give .5574 .4426) have that softmax."
 )
 
 

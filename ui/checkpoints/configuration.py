@@ -68,7 +68,8 @@ def _positions(config: ModelConfig) -> str:
     if isinstance(config, T5Config):
         return f"relative: {config.buckets} biases for distances up to {config.max_distance}"
     return {
-        "sinusoidal": "sinusoidal, base 10,000",
+        "sinusoidal": f"sinusoidal, base {config.position_base:,g}",
+        "no-exp": f"sinusoidal without its exp, base {config.position_base:,g}",
         "learned": "learned",
         "stored": "a table stored with the model",
         "none": "none",

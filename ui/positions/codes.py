@@ -59,8 +59,10 @@ class Code:
 
 
 def own_scheme(config: ModelConfig) -> str:
-    """Return the scheme of a model."""
-    return "relative" if isinstance(config, T5Config) else config.positions
+    """Return the scheme of a model; a table that no formula of this page gives is drawn as a stored one."""
+    if isinstance(config, T5Config):
+        return "relative"
+    return "stored" if config.positions == "no-exp" else config.positions
 
 
 def schemes_of(config: ModelConfig) -> tuple[str, ...]:
@@ -94,7 +96,7 @@ def chosen(view: PositionsView, name: str, model: Translator) -> Code:
 def learned(name: str, model: Translator, width: int) -> Learned:
     """Return the table of this model, else the learned one of the first other that has any, else an untrained one."""
     others = [other for other in models.model_names() if other != name and _has_learned(other)]
-    own = model.model.config.positions in ("learned", "stored")
+    own = own_scheme(model.model.config) in ("learned", "stored")
     owner = name if own else others[0] if others else None
     return _learned(owner, models.version(owner) if owner else (), width)
 
@@ -114,15 +116,15 @@ def _learned(owner: str | None, version: tuple[int, ...], width: int) -> Learned
         return Learned(_frozen(untrained), None, _frozen(again))
     model = models.translator(owner).model
     encoder = _frozen(learned_table(model))
-    if model.config.positions == "stored":
+    if own_scheme(model.config) == "stored":
         return Learned(encoder, owner, stored=True)
     return Learned(encoder, owner, _frozen(learned_table(model, "decoder")))
 
 
 def learned_table(model: Transformer, stack: str = "encoder") -> np.ndarray:
-    """Return what a stack of a model with learned or stored positions adds: [N, D]."""
+    """Return what a stack of a model with a table of positions adds: [N, D]."""
     positions = (model.encoder if stack == "encoder" else model.decoder).embedding.positions
-    assert isinstance(positions, LearnedPositions | StoredPositions)
+    assert isinstance(positions, LearnedPositions | StoredPositions | SinusoidalPositions)
     return positions.table.detach().double().cpu().numpy()
 
 

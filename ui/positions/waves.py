@@ -125,9 +125,10 @@ def _below(code: Code, model: Translator) -> None:
     notes = []
     if code.paired:
         slowest = 2 * np.pi / frequencies(width, code.base)[-1]
+        share = slowest / (2 * np.pi * code.base)  # base^(-2 / d_model)
         notes.append(
-            f"Wavelengths rise from 2π to {slowest:,.0f} positions, just below {code.base:,.10g} · 2π = "
-            f"{2 * np.pi * code.base:,.0f}."
+            f"Wavelengths rise from 2π to {slowest:,.0f} positions, which is {share:.0%} of {code.base:,.10g} · 2π = "
+            f"{2 * np.pi * code.base:,.0f}: the wider the table, the closer."
         )
         apart = table_difference(model.model, width, code.base)
         if apart is not None and apart < 1e-3:

@@ -90,7 +90,7 @@ def charts(runs: Sequence[Watched], smooth: int = 0) -> list[Chart]:
             ends = np.array([0.0, float(config.steps)])
             norm.lines.append(CurveLine("clipped to", "level", ends, np.full(2, config.clip)))
         speed.lines.append(CurveLine("mean of several steps", "second", *speeds(columns), number))
-        if config.scheduled_sampling:
+        if config.scheduled_sampling != "never":
             forcing.lines.append(
                 CurveLine("read from the corpus", "second", *thinned(columns.step, columns.teacher_forcing), number)
             )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, get_args, get_type_hints
 
 from headlight.corpora.corpora import TASKS
+from headlight.corpora.encoded import Framing, framed
 from headlight.corpora.generated import TOY
 from headlight.corpora.grammars import GRAMMARS
 from headlight.runs import GIVEN, HELP, Recipe
@@ -28,8 +29,8 @@ NETWORK = [f"model.{name}" for name in _MODEL[:1]]
 NETWORK += [f"model.{stack}.{f.name}" for stack in STACKS for f in fields(StackConfig)]
 NETWORK += [f"model.{name}" for name in _MODEL[1:]]
 TRAINING = [f"training.{f.name}" for f in fields(TrainConfig)]
-CORPUS = ["tokenizer", "vocabulary", "min_frequency", "separate", "max_characters", "max_tokens", "vary", "slots"]
-CORPUS += ["validation", "folder", "threads", "tensorboard"]
+CORPUS = ["tokenizer", "vocabulary", "min_frequency", "separate", "max_characters", "max_tokens", "framing", "vary"]
+CORPUS += ["slots", "validation", "folder", "threads", "tensorboard"]
 # Training techniques that the tutorials teach, under the names that they use.
 SWITCHES: dict[str, str] = {
     "training.scheduled_sampling": "Scheduled sampling instead of teacher forcing alone",
@@ -130,8 +131,8 @@ def kind_of(name: str) -> type | tuple[Any, ...]:
 
     It is int and str where the setting may be left empty.
     """
-    if name == "tokenizer":
-        return get_args(TokenizerKind)
+    if name in ("tokenizer", "framing"):
+        return get_args(TokenizerKind if name == "tokenizer" else Framing)
     owner: type = Recipe
     if name.startswith("training."):
         owner = TrainConfig
@@ -237,7 +238,7 @@ def _recipe(data: str, values: Values, watch: tuple[str, ...], start: str | None
         for stack in STACKS
     }
     network: Values = {**stacks, **{name: values[f"model.{name}"] for name in _MODEL}}
-    model = ModelConfig(sizes, sizes, **network)
+    model = framed(ModelConfig(sizes, sizes, **network), values["framing"])
     training = TrainConfig(**{f.name: values[f"training.{f.name}"] for f in fields(TrainConfig)})
     given = {name: values[name] for name in CORPUS}
     return Recipe(data=data, model=model, training=training, watch=watch, start=start, **given)

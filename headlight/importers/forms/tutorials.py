@@ -370,7 +370,7 @@ TUTORIALS: dict[str, Tutorial] = {
         final_norms=("encoder_seq_block.norm", "decoder_seq_block.norm"),
         output="linear_softmax_block.linear",
         norm="pre",
-        deviation=Deviation(unbiased=True, eps=1e-7, eps_outside=True),
+        deviation=Deviation(unbiased=True, eps=1e-8, eps_outside=True),
         usual_heads=8,
     ),
     "nlp7-en-hi": Tutorial(

@@ -10,10 +10,13 @@ export const NO_SCALING = "no-scaling",
   WRONG_AXIS = "softmax-over-queries";
 
 // What this engine computes; another configuration is refused by the name of its field.
+/** @type {Record<string, unknown[]>} */
 const COMPUTED = {
   norm: ["pre", "post"],
   activation: ["relu"],
   positions: ["sinusoidal", "learned", "stored", "none"],
+  position_base: [10000, undefined],
+  norm_form: ["standard", undefined],
   tied: ["all", "output", "none"],
   padding_mask: ["applied", "never", undefined],
   look_ahead_mask: ["applied", "never", undefined],

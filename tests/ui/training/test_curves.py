@@ -62,7 +62,7 @@ def test_what_is_still_to_come_is_the_schedule() -> None:
 
 def test_the_share_of_teacher_forcing_has_a_curve_where_it_falls() -> None:
     assert len(charts([invented(100, TrainConfig(steps=500))])) == 6
-    run = invented(300, TrainConfig(steps=500, scheduled_sampling=True))
+    run = invented(300, TrainConfig(steps=500, scheduled_sampling="parallel"))
     forcing = charts([run])[6]
     (line,) = forcing.lines
     assert forcing.title == "Teacher forcing" and line.x.tolist() == run.columns.step.tolist()

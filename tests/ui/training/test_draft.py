@@ -80,7 +80,7 @@ def test_sentences_that_cannot_be_watched() -> None:
 
 @pytest.mark.parametrize("data", ["reverse", "dates", "multi30k:de-en"])
 def test_the_command_line_makes_the_same_recipe(data: str) -> None:
-    values = {**defaults(data, "mini"), "training.scheduled_sampling": True, "model.decoder.n_layers": "3"}
+    values = {**defaults(data, "mini"), "training.scheduled_sampling": "parallel", "model.decoder.n_layers": "3"}
     values |= {"training.clip": "0", "tensorboard": True, "threads": "1"}
     recipe = drafted(data, values, ("a little girl", "it's 'quoted'")).recipe
     assert recipe is not None
