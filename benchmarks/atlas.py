@@ -108,7 +108,7 @@ def _plain(checkpoint: Checkpoint, drawn: list[KnownPair]) -> None:
 
 
 def _atlas(checkpoint: Checkpoint, drawn: list[KnownPair], sample: int) -> None:
-    atlas(checkpoint.model, checkpoint.source_tokenizer, checkpoint.target_tokenizer, lambda: drawn, sample=sample)
+    atlas(checkpoint, lambda: drawn, sample=sample)
 
 
 def _peak(name: str, pairs: int) -> float:
@@ -119,8 +119,7 @@ def _peak(name: str, pairs: int) -> float:
 
 def _measure(name: str, pairs: int) -> None:
     checkpoint, corpus = _checkpoint(name), open_split(CORPORA[name], "train")
-    tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
-    atlas(checkpoint.model, *tokenizers, lambda: known_pairs(corpus), pairs, 10)
+    atlas(checkpoint, lambda: known_pairs(corpus), pairs, 10)
 
 
 if __name__ == "__main__":

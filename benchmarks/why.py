@@ -131,7 +131,7 @@ def processor(work: Callable[[], tuple[float, float]], clock: list[float]) -> Ca
 def ours(model: Transformer, length: int) -> dict[str, Callable[[], object]]:
     """Return each method over `length` tokens a side, [EOS] and what is written included."""
     # Not above: Inseq's process reads this file, and needs none of it.
-    from headlight.analysis.why import contrast, contributions, decoder_lens, leave_one_out, patching
+    from headlight.analysis.why import Corruption, contrast, contributions, decoder_lens, leave_one_out, patching
     from transformer.taps import Recorder
 
     draw, config = random.Random(length), model.config
@@ -149,7 +149,7 @@ def ours(model: Transformer, length: int) -> dict[str, Callable[[], object]]:
     return {
         CONTRIBUTIONS: lambda: contributions(model, source, target),
         CONTRAST: lambda: contrast(model, source, target, step, instead),
-        PATCHING: lambda: patching(model, source, corrupted, target, step, instead),
+        PATCHING: lambda: patching(model, Corruption(source, corrupted, target, step, instead)),
         LENS: lambda: decoder_lens(model, source, target, longest=length),
         ATTENTION: recorded,
         LEFT_OUT: lambda: leave_one_out(model, source, target),

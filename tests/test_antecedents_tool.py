@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headlight.analysis.why import patching
+from headlight.analysis.why import Corruption, patching
 from headlight.checkpoints import load_translator
 from headlight.corpora.corpora import open_split
 from headlight.corpora.gold import GoldCorpus, words
@@ -47,7 +47,7 @@ def test_the_two_sentences_differ_in_one_word_and_their_translations_in_the_pron
 def test_a_share_is_what_patching_finds(model: Translator, asked: list[AntecedentQuestion]) -> None:
     found = shares(model, asked[:2], [[head] for head in HEADS])
     for row, one in zip(found, asked, strict=False):
-        every = patching(model.model, one.source, one.other, one.target)
+        every = patching(model.model, Corruption(one.source, one.other, one.target))
         assert (every.step, every.written, every.instead) == (one.step, one.written, one.instead)
         assert np.allclose(row, [every.restored[site][head] for site, head in HEADS], atol=1e-4)
 

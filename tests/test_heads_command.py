@@ -105,8 +105,7 @@ def test_the_measurements_that_ship_are_reproduced() -> None:
     facts = json.loads((REVERSE / "heads.json").read_text())
     stored, checkpoint = Atlas.from_dict(facts), checkpoints.load(REVERSE)
     pairs, by = truths(open_split(facts["corpus"], facts["split"]), facts["asked"])
-    tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
-    again = atlas(checkpoint.model, *tokenizers, pairs, facts["asked"], sample=0)
+    again = atlas(checkpoint, pairs, facts["asked"], sample=0)
     assert by == facts["alignment"] and again.pairs == stored.pairs
     for kind, of in stored.heads.items():
         names = [name for name in of if MEASURES[name].function is not None]  # the others take many passes

@@ -13,7 +13,7 @@ from headlight.analysis import all_heads, check, head_importance, value_weighted
 from headlight.analysis.anatomy import agreement, walk
 from headlight.analysis.several_heads import several_heads
 from headlight.analysis.stream import stream
-from headlight.analysis.why import contrast, contributions, patching
+from headlight.analysis.why import Corruption, contrast, contributions, patching
 from headlight.checkpoints import load
 from headlight.importers.marian_export import export_marian
 from tests.small import small_checkpoint, small_t5_checkpoint
@@ -160,7 +160,7 @@ def test_every_method_takes_it(make: Make) -> None:
     assert math.isclose(apart.total, apart.difference, abs_tol=1e-4)
     assert not apart.parts["cross"][1].any()
     other = [*source[:-2], source[0], source[-1]]
-    found = patching(model, source, other, target, 1, 5)
+    found = patching(model, Corruption(source, other, target, 1, 5))
     assert np.isnan(found.restored[Site("decoder", 0, "self")][0])
     assert not np.isnan(found.restored[Site("decoder", 0, "self")][1])
 

@@ -27,7 +27,7 @@ from headlight.analysis.atlas.guesses import OF_PRONOUNS
 from headlight.analysis.atlas.report import places
 from headlight.analysis.atlas.roles import roles
 from headlight.analysis.sites import all_heads, kind_of
-from headlight.analysis.why import restored_by
+from headlight.analysis.why import Corruption, restored_by
 from headlight.checkpoints import load_translator
 from headlight.corpora.corpora import open_split
 from headlight.corpora.gold import GoldCorpus, GoldPair, words
@@ -108,7 +108,10 @@ def _asked(model: Translator, text: str, corrupted: str, translation: str) -> An
 def shares(model: Translator, asked: Sequence[AntecedentQuestion], sets: Sequence[Sequence[Head]]) -> np.ndarray:
     """Return the share that each set of heads restores in each pair: [pairs, sets]."""
     return np.array(
-        [restored_by(model.model, one.source, one.other, one.target, one.step, one.instead, sets) for one in asked]
+        [
+            restored_by(model.model, Corruption(one.source, one.other, one.target, one.step, one.instead), sets)
+            for one in asked
+        ]
     )
 
 

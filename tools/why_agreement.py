@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from headlight.analysis.why import close_to_best, correlations, measured, patching, restored_by, summed_up
+from headlight.analysis.why import Corruption, close_to_best, correlations, measured, patching, restored_by, summed_up
 from headlight.checkpoints import load_translator
 from headlight.corpora.corpora import open_corpus
 from headlight.corpora.grammars.english_french import reasons
@@ -90,13 +90,13 @@ def causes(translator: Translator, pairs: int) -> dict[str, Any]:
         target = [translator.model.config.sos_id, *translator.translate(text).ids]
         rival = [translator.model.config.sos_id, *translator.translate(other).ids]
         step = next(i for i, (a, b) in enumerate(zip(target[1:], rival[1:], strict=False)) if a != b)
-        found = patching(translator.model, source, corrupted, target, step, rival[step + 1])
+        corruption = Corruption(source, corrupted, target, step, rival[step + 1])
+        found = patching(translator.model, corruption)
         ranked = sorted(
             ((site, head) for site, shares in found.restored.items() for head in range(len(shares))),
             key=lambda at: -found.restored[at[0]][at[1]],
         )
-        asked = translator.model, source, corrupted, target, step, rival[step + 1], [ranked[:TOP]]
-        together += restored_by(*asked)
+        together += restored_by(translator.model, corruption, [ranked[:TOP]])
         for site, head in ranked[:TOP]:
             kind = "cross" if site.kind == "cross" else site.stack
             chosen[f"{kind} {site.layer + 1} {head + 1}"] += 1

@@ -24,6 +24,7 @@ from headlight.analysis.values import value_weighted, value_weighted_patterns
 from headlight.analysis.why import (
     Contrast,
     Contributions,
+    Corruption,
     DecoderLens,
     InputGradients,
     Patching,
@@ -44,6 +45,7 @@ __all__ = [
     "Check",
     "Contrast",
     "Contributions",
+    "Corruption",
     "DecoderLens",
     "HeadEffect",
     "Hidden",

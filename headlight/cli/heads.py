@@ -79,23 +79,14 @@ def _measure(
     processes: Processes,
     sample: int,
 ) -> Atlas:
-    model = checkpoint.model.to(processes.device)
+    checkpoint.model.to(processes.device)
     with tqdm(unit="pair", disable=None if processes.first else True) as bar:
 
         def progress(read: int) -> None:
             bar.update(read - bar.n)
 
         share = Share(processes.rank, processes.count, lambda array: gathered(array, processes))
-        return atlas(
-            model,
-            checkpoint.source_tokenizer,
-            checkpoint.target_tokenizer,
-            pairs,
-            options.pairs,
-            sample,
-            share,
-            progress,
-        )
+        return atlas(checkpoint, pairs, options.pairs, sample, share, progress)
 
 
 def gathered(array: np.ndarray, processes: Processes) -> list[np.ndarray]:

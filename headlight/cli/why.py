@@ -11,7 +11,7 @@ import numpy as np
 
 from headlight import folders
 from headlight.analysis.sites import by_kind
-from headlight.analysis.why.activation_patching import patching
+from headlight.analysis.why.activation_patching import Corruption, patching
 from headlight.analysis.why.alti import contributions
 from headlight.analysis.why.encoder_layers import decoder_lens
 from headlight.analysis.why.gradients import gradient_times_input
@@ -62,7 +62,7 @@ def why(options: argparse.Namespace) -> None:
         if isinstance(instead, str):
             instead = translator.token(instead, written[options.step + 1])
         corrupted = translator.encode(options.corrupted)
-        patched = patching(translator.model, source, corrupted, written, options.step, instead)
+        patched = patching(translator.model, Corruption(source, corrupted, written, options.step, instead))
         facts["patching"] = vars(patched) | {"restored": by_kind(patched.restored)}
     print(json.dumps(facts, ensure_ascii=False, default=_plain))
 

@@ -35,4 +35,4 @@ def plain() -> Iterator[KnownPair]:
 
 
 def measured(checkpoint: Checkpoint, of: object = pairs, **options: object) -> Atlas:
-    return atlas(checkpoint.model, checkpoint.source_tokenizer, checkpoint.target_tokenizer, of, **options)  # type: ignore[arg-type]
+    return atlas(checkpoint, of, **options)  # type: ignore[arg-type]

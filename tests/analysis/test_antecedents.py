@@ -74,8 +74,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, pattern_of: Callable[[Kind, PairRe
         return pattern
 
     monkeypatch.setattr("headlight.analysis.atlas.over_corpus.prepare", prepared)
-    tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
-    return atlas(checkpoint.model, *tokenizers, pairs, sample=0, tap=tap)
+    return atlas(checkpoint, pairs, sample=0, tap=tap)
 
 
 @pytest.mark.parametrize(("late", "share"), [(0, 1.0), (1, 0.0), (-1, 0.0)])

@@ -24,7 +24,7 @@ MEASURED = {  # calls, and how many times they yield before they are ended
     "measured": ("why.measured(model, source, target)", 120),
     "contrast": ("why.contrast(model, source, target, 511, 20)", 1000),
     "first_difference": ("why.first_difference(model, other, target)", 1000),
-    "patching": ("why.patching(model, source, other, target, 511, 20)", 40),
+    "patching": ("why.patching(model, why.Corruption(source, other, target, 511, 20))", 40),
     "decoder_lens": ("why.decoder_lens(model, source, target)", 30),
     "head_importance": ("head_importance(model, source, target)", 20),
     "several_heads": ("several_heads(model, source, target, model.sites()[0])", 1000),

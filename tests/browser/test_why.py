@@ -63,7 +63,9 @@ def test_what_is_drawn_is_computed_and_what_is_chosen_is_in_the_address(page: Pa
     page.wait_for_url("**step=3**")
     wait_until_idle(page)
     instead = _rival(translator, source, target, 2)
-    expected = by_kind(why.patching(translator.model, source, translator.encode(OTHER), target, 2, instead).restored)
+    expected = by_kind(
+        why.patching(translator.model, why.Corruption(source, translator.encode(OTHER), target, 2, instead)).restored
+    )
     for kind, values in expected.items():
         drawn = page.locator(f'.st-key-why-patched [data-pick^="{kind} "] text').all_text_contents()
         assert drawn == [f"{round(100 * value):d}".replace("-", "−") for value in values.ravel()]

@@ -160,8 +160,7 @@ def _atlas(
     def read(count: int) -> None:
         progress(count / most, f"{count:,} sentences" if count else "switching each off in turn")
 
-    tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
-    return atlas(checkpoint.model, *tokenizers, pairs, most, sample, progress=read)
+    return atlas(checkpoint, pairs, most, sample, progress=read)
 
 
 def history_files(name: str) -> list[Path]:

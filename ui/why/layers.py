@@ -11,18 +11,20 @@ import streamlit as st
 from headlight.charts.document import Drawing
 from headlight.charts.why import bars
 from headlight.formatting import signed
-from transformer import Trace, Translator
+from transformer import Trace
 from ui.why.components import CLOSE, Row, check, drawn, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import lens_of
 from ui.why.view import WhyView
+from ui.widgets.frame import Opened
 from ui.widgets.sentence import difference
 from ui.widgets.terms import explained, term
 from ui.widgets.text import literal
 
 
-def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int, theme: str) -> list[Picture]:
+def section(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
     """Draw a row for each number of layers; differences from the whole encoder are struck through and underlined."""
+    name, model, view = opened.name, opened.model, opened.view
     st.subheader("If the decoder read an earlier layer", anchor="earlier-layers")
     st.caption(
         explained(

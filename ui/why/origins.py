@@ -21,6 +21,7 @@ from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import measured_of
 from ui.why.view import BESIDE, WhyView
 from ui.widgets.choose import choose
+from ui.widgets.frame import Opened
 from ui.widgets.terms import explained, term
 from ui.widgets.text import literal
 
@@ -28,8 +29,9 @@ SIZE, SIGNED = "By size", "Signed"  # what a measure is compared with: how much 
 LEAST = 0.08  # share of the largest bar, below which tokens are one row together
 
 
-def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int, theme: str) -> list[Picture]:
+def section(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
     """Draw the sentence, the picture, the check, the measures compared, and how it is measured."""
+    name, model, view = opened.name, opened.model, opened.view
     found, beside = measured_of(name, trace), BESIDE[view.beside]
     token = trace.writes.labels[step]
     st.subheader(f"Where “{literal(token)}” came from", anchor="where-it-came-from")

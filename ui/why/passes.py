@@ -118,11 +118,12 @@ def _first_difference(name: str, version: Version, corrupted: Ids, target: Ids) 
 def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: Ids, step: int, instead: int) -> Swapped:
     model = translator(name).model
     pairs = why.partners(source, corrupted)
-    found = why.patching(model, source, corrupted, target, step, instead, pairs, states=False)
+    corruption = why.Corruption(source, corrupted, target, step, instead, pairs)
+    found = why.patching(model, corruption, states=False)
     # A pruned head has no share: NaN, which has no place in an order.
     heads = [(site, head) for site, shares in found.restored.items() for head in np.flatnonzero(np.isfinite(shares))]
     top = sorted(((site, int(head)) for site, head in heads), key=lambda at: -found.restored[at[0]][at[1]])[:TOP]
-    (together,) = why.restored_by(model, source, corrupted, target, step, instead, [top], pairs)
+    (together,) = why.restored_by(model, corruption, [top])
     alone = tuple(
         [place for place in range(len(ids)) if place not in {pair[side] for pair in pairs}]
         for side, ids in enumerate((source, corrupted))
@@ -135,4 +136,5 @@ def _states(
     name: str, version: Version, source: Ids, target: Ids, corrupted: Ids, step: int, instead: int
 ) -> dict[str, np.ndarray]:
     pairs = why.partners(source, corrupted)
-    return why.patching(translator(name).model, source, corrupted, target, step, instead, pairs).states
+    corruption = why.Corruption(source, corrupted, target, step, instead, pairs)
+    return why.patching(translator(name).model, corruption).states

@@ -21,6 +21,7 @@ from ui.why.components import CLOSE, Row, check, drawn, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import candidates_of, contrast_of
 from ui.why.view import WhyView
+from ui.widgets.frame import Opened
 from ui.widgets.terms import term
 from ui.widgets.text import literal
 
@@ -80,10 +81,9 @@ def _heading(name: str, model: Translator, view: WhyView, trace: Trace, step: in
     )
 
 
-def section(
-    name: str, model: Translator, view: WhyView, trace: Trace, step: int, instead: int, theme: str
-) -> list[Picture]:
+def section(opened: Opened[WhyView], trace: Trace, step: int, instead: int, theme: str) -> list[Picture]:
     """Draw the parts in order, the check, every head's part, and the gradient's view of the same difference."""
+    name, model, view = opened.name, opened.model, opened.view
     token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
     parts, gradient = contrast_of(name, trace, step, instead)
     largest = largest_head(parts)

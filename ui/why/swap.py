@@ -24,6 +24,7 @@ from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import Swapped, states_of, swapped_of
 from ui.why.view import STATES, WhyView
 from ui.widgets.choose import choose
+from ui.widgets.frame import Opened
 from ui.widgets.sentence import difference
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.terms import term
@@ -35,9 +36,10 @@ LEAST = 1.0  # logits that the other sentence must change, for shares of them to
 
 
 def section(
-    name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int, instead: int, theme: str
+    opened: Opened[WhyView], trace: Trace, cause: Cause | None, step: int, instead: int, theme: str
 ) -> list[Picture]:
     """Draw both sentences, the maps, the top heads together, the identities, and one state at a time."""
+    name, model, view = opened.name, opened.model, opened.view
     st.subheader("Swap the cause", anchor="swap-the-cause")
     token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
     st.caption(

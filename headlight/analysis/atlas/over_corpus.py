@@ -25,7 +25,7 @@ from headlight.analysis.atlas.spread import MeasureSpread, Sums
 from headlight.analysis.measures import is_punctuation
 from headlight.analysis.sites import all_heads, attention_at, kind_of
 from headlight.corpora.truth import KnownPair
-from transformer.model import Transformer
+from transformer.checkpoint import Checkpoint
 from transformer.taps import Site, Tap, chain
 from transformer.tokenizers import Tokenizer
 from transformer.trace import KINDS, Kind
@@ -95,9 +95,7 @@ Progress = Callable[[int], None]  # hears how many pairs were read, between all 
 
 
 def atlas(
-    model: Transformer,
-    source: Tokenizer,
-    target: Tokenizer,
+    checkpoint: Checkpoint,
     pairs: Callable[[], Iterable[KnownPair]],
     most: int | None = None,
     sample: int = 100,
@@ -110,8 +108,8 @@ def atlas(
     `sample` is how many of them are taken for the measures that need a pass for each head or word. `tap` changes heads
     before they are measured. Raises ValueError where no pair can be read by the model.
     """
-    assert not model.training, "dropout would change what the heads look at"
-    work = _Work(model, source, target, sample, share or Share(), tap, progress)
+    assert not checkpoint.model.training, "dropout would change what the heads look at"
+    work = _Work(checkpoint, sample, share or Share(), tap, progress)
     with torch.inference_mode():
         work.run(islice(pairs(), most))
     measured = work.result()
@@ -130,20 +128,12 @@ def _sentences(measured: Atlas) -> Iterator[int]:
 class _Work:
     """A measurement under way: the sums of every measure of every kind of attention."""
 
-    def __init__(
-        self,
-        model: Transformer,
-        source: Tokenizer,
-        target: Tokenizer,
-        sample: int,
-        share: Share,
-        tap: Tap | None,
-        progress: Progress,
-    ) -> None:
-        self.model, self.source, self.sample, self.share, self.tap = model, source, sample, share, tap
-        self.reader = Reader(model.config, source, target)
-        self.marks = _marks(source), _marks(target)
-        config = model.config
+    def __init__(self, checkpoint: Checkpoint, sample: int, share: Share, tap: Tap | None, progress: Progress) -> None:
+        self.model, self.sample, self.share, self.tap = checkpoint.model, sample, share, tap
+        self.source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
+        self.reader = Reader(self.model.config, self.source, target)
+        self.marks = _marks(self.source), _marks(target)
+        config = self.model.config
         stacks: dict[Kind, Any] = {"encoder": config.encoder, "decoder": config.decoder, "cross": config.decoder}
         self.sums = {
             kind: {one.name: Sums((stack.n_layers, stack.n_heads), 10**one.digits) for one in over_corpora()}

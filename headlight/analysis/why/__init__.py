@@ -4,7 +4,14 @@ Each is a function on a model and ids: `source` up to [EOS], `target` from [SOS]
 tokens after [SOS].
 """
 
-from headlight.analysis.why.activation_patching import Patching, first_difference, partners, patching, restored_by
+from headlight.analysis.why.activation_patching import (
+    Corruption,
+    Patching,
+    first_difference,
+    partners,
+    patching,
+    restored_by,
+)
 from headlight.analysis.why.agreement import (
     ALTI,
     Agreement,
@@ -27,6 +34,7 @@ __all__ = [
     "Agreement",
     "Contributions",
     "Contrast",
+    "Corruption",
     "DecoderLens",
     "InputGradients",
     "MeasuredOrigins",

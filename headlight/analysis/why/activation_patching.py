@@ -33,6 +33,24 @@ Pairs = Sequence[tuple[int, int]]  # places in the true and in the corrupted sou
 
 
 @dataclass(frozen=True)
+class Corruption:
+    """A source with a corrupted one, both read with the same `target`, from [SOS] to [EOS], up to `step`.
+
+    The difference of logits is between the token that `target` has at `step` and `instead`. Without a `step` it is the
+    first one at which the corrupted run would rather write something else; without `instead`, what it would rather
+    write there. `pairs` are the places of `source` and `corrupted` that belong together; not needed where both are
+    equally long.
+    """
+
+    source: Sequence[int]
+    corrupted: Sequence[int]
+    target: Sequence[int]
+    step: int | None = None
+    instead: int | None = None
+    pairs: Pairs | None = None
+
+
+@dataclass(frozen=True)
 class Patching:
     """What comes back, as shares: 0 is the corrupted run's difference of logits, 1 that of the true one.
 
@@ -121,29 +139,14 @@ class _Runs:
         return torch.tensor([list(ids)], device=self.model.output.weight.device).expand(count, -1)
 
 
-def patching(
-    model: Transformer,
-    source: Sequence[int],
-    corrupted: Sequence[int],
-    target: Sequence[int],
-    step: int | None = None,
-    instead: int | None = None,
-    pairs: Pairs | None = None,
-    states: bool = True,
-) -> Patching:
-    """Puts each head's output and each state of the run on `source` into the run on `corrupted`, one at a time.
+def patching(model: Transformer, corruption: Corruption, states: bool = True) -> Patching:
+    """Patch each head's output and each state of the true run into the corrupted run, one at a time.
 
-    `target`, from [SOS] to [EOS], is read in both runs up to `step`, and the difference of logits is between the token
-    that it has there and `instead`. Without a `step`, the first one at which the corrupted run would rather write
-    something else; without `instead`, what it would rather write there. `pairs` are the places of `source` and
-    `corrupted` that belong together; not needed where both are equally long. Without `states`, which cost a row for
-    each token and layer, only heads are given back. Raises ValueError where the two runs do not differ, and for a step,
-    token or pair that there is not.
+    Without `states`, which cost a row for each token and layer, only heads are patched. Raises ValueError where the two
+    runs do not differ, and for a step, token or pair that there is not.
     """
-    pairs = aligned(source, corrupted) if pairs is None else pairs
-    step, instead = _question(model, corrupted, target, step, instead)
-    runs = _runs(model, source, corrupted, target, step, pairs)
-    written = target[step + 1]
+    runs, step, instead = _runs(model, corruption)
+    written = corruption.target[step + 1]
     share = _Share(runs, written, instead)
     heads = all_heads(model)
     by_head = dict(zip(heads, share(runs.with_heads, [[head] for head in heads]), strict=True))
@@ -167,21 +170,10 @@ def patching(
     )
 
 
-def restored_by(
-    model: Transformer,
-    source: Sequence[int],
-    corrupted: Sequence[int],
-    target: Sequence[int],
-    step: int,
-    instead: int,
-    sets: Iterable[Sequence[Head]],
-    pairs: Pairs | None = None,
-) -> list[float]:
-    """The share that each set of heads restores together; what else is asked for is as in `patching`."""
-    pairs = aligned(source, corrupted) if pairs is None else pairs
-    step, instead = _question(model, corrupted, target, step, instead)
-    runs = _runs(model, source, corrupted, target, step, pairs)
-    return _Share(runs, target[step + 1], instead)(runs.with_heads, [list(one) for one in sets])
+def restored_by(model: Transformer, corruption: Corruption, sets: Iterable[Sequence[Head]]) -> list[float]:
+    """Return the share that each set of heads restores together."""
+    runs, step, instead = _runs(model, corruption)
+    return _Share(runs, corruption.target[step + 1], instead)(runs.with_heads, [list(one) for one in sets])
 
 
 def first_difference(model: Transformer, corrupted: Sequence[int], target: Sequence[int]) -> tuple[int, int]:
@@ -256,18 +248,15 @@ def _question(
     )
 
 
-def _runs(
-    model: Transformer,
-    source: Sequence[int],
-    corrupted: Sequence[int],
-    target: Sequence[int],
-    step: int,
-    pairs: Pairs,
-) -> _Runs:
+def _runs(model: Transformer, corruption: Corruption) -> tuple[_Runs, int, int]:
+    """Return both runs, and the step and the other word, where they were not given."""
+    source, corrupted, target = corruption.source, corruption.corrupted, corruption.target
+    pairs = aligned(source, corrupted) if corruption.pairs is None else corruption.pairs
+    step, instead = _question(model, corrupted, target, corruption.step, corruption.instead)
     for sentence, places in ((source, [a for a, _ in pairs]), (corrupted, [b for _, b in pairs])):
         if len(set(places)) < len(places) or not set(places) <= set(range(len(sentence))):
             raise ValueError(f"The pairs name tokens {places} of a sentence with {len(sentence)}; name each once.")
-    return _Runs(model, list(source), list(corrupted), list(target[: step + 1]), list(pairs))
+    return _Runs(model, list(source), list(corrupted), list(target[: step + 1]), list(pairs)), step, instead
 
 
 def _lengths(runs: _Runs) -> list[tuple[str, int]]:

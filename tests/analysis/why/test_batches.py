@@ -6,7 +6,7 @@ import torch
 
 from headlight.analysis import passes
 from headlight.analysis.passes import log_probs_of, written_log_probs
-from headlight.analysis.why import decoder_lens, measured, patching
+from headlight.analysis.why import Corruption, decoder_lens, measured, patching
 from tests.analysis.why.models import NAMES, SRC, TGT, build
 
 OTHER = [7, 11, 4, 9, 3]
@@ -22,7 +22,7 @@ def test_batches_change_no_number(name: str, monkeypatch: pytest.MonkeyPatch) ->
     model = build(name)
     calls = (
         lambda: measured(model, SRC, TGT),
-        lambda: patching(model, SRC, OTHER, TGT, 3, 9),
+        lambda: patching(model, Corruption(SRC, OTHER, TGT, 3, 9)),
         lambda: decoder_lens(model, SRC, TGT),
     )
     sizes(monkeypatch, 10**9, 10**12)

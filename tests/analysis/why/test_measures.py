@@ -104,7 +104,7 @@ def test_a_text_is_explained_by_its_ids(pronouns: Translator) -> None:
     assert why.contributions(pronouns.model, source, target).source.shape == (len(written.ids), len(source))
     explained = why.contrast(pronouns.model, source, target, step, elle)
     assert explained.total == pytest.approx(explained.difference, abs=1e-4) and explained.difference > 0
-    result = why.patching(pronouns.model, source, pronouns.encode(wide), target, step, elle)
+    result = why.patching(pronouns.model, why.Corruption(source, pronouns.encode(wide), target, step, elle))
     assert result.true > 0 > result.corrupted and result.everything == pytest.approx(1, abs=1e-4)
     assert len(why.decoder_lens(pronouns.model, source, target).written) == pronouns.model.config.encoder.n_layers + 1
     with pytest.raises(ValueError, match="No single token is written 'no such word'"):

@@ -321,9 +321,8 @@ def test_the_aligner_does_not_keep_others_from_the_model(folder: Path, monkeypat
 @pytest.fixture(scope="module")
 def measured() -> Atlas:
     checkpoint = small_checkpoint()
-    tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
     pairs = [KnownPair("two dogs are running", "une petite fille"), KnownPair("a girl is in the snow .", "une fille")]
-    return atlas(checkpoint.model, *tokenizers, lambda: pairs)
+    return atlas(checkpoint, lambda: pairs)
 
 
 def test_the_spread_stands_beside_each_mean_in_the_table(measured: Atlas) -> None:

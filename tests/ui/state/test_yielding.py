@@ -69,14 +69,11 @@ def pairs() -> Iterator[KnownPair]:
     return (KnownPair(text, text) for text in TEXTS for _ in range(3))
 
 
-def tokenizers() -> tuple:
-    return TRANSLATOR.checkpoint.source_tokenizer, TRANSLATOR.checkpoint.target_tokenizer
-
-
 def batch() -> object:
     return TRANSLATOR.source_batch([SOURCE])
 
 
+CORRUPTION = why.Corruption(SOURCE, OTHER, TARGET, STEP, 5)
 CASES: dict[str, Callable[[Translator], object]] = {
     "translate": lambda t: t.translate(TEXTS[0]),
     "translate_batch": lambda t: t.translate_batch(TEXTS),
@@ -85,7 +82,7 @@ CASES: dict[str, Callable[[Translator], object]] = {
     "headlight.analysis.check": lambda t: check(t.trace_ids(SOURCE, TARGET), t.model),
     "headlight.analysis.head_importance": lambda t: head_importance(t.model, SOURCE, TARGET),
     "headlight.analysis.value_weighted_patterns": lambda t: value_weighted_patterns(t.model, SOURCE, TARGET),
-    "headlight.analysis.atlas.atlas": lambda t: atlas(t.model, *tokenizers(), pairs, 9, 2),
+    "headlight.analysis.atlas.atlas": lambda t: atlas(t.checkpoint, pairs, 9, 2),
     "headlight.analysis.atlas.faithfulness": lambda t: faithfulness(t.model, SOURCE, TARGET, words()),
     "headlight.analysis.stream.lens": lambda t: lens(stream(t.model, SOURCE, TARGET)),
     "headlight.analysis.masks.whole_head": lambda t: whole_head(t.model, [SOURCE], [TARGET], t.model.sites()[0], 0),
@@ -102,9 +99,9 @@ CASES: dict[str, Callable[[Translator], object]] = {
     "headlight.analysis.why.first_difference": lambda t: why.first_difference(t.model, OTHER, TARGET),
     "headlight.analysis.why.gradient_times_input": lambda t: why.gradient_times_input(t.model, SOURCE, TARGET, STEP),
     "headlight.analysis.why.measured": lambda t: why.measured(t.model, SOURCE, TARGET),
-    "headlight.analysis.why.patching": lambda t: why.patching(t.model, SOURCE, OTHER, TARGET, STEP, 5),
+    "headlight.analysis.why.patching": lambda t: why.patching(t.model, CORRUPTION),
     "headlight.analysis.why.restored_by": lambda t: why.restored_by(
-        t.model, SOURCE, OTHER, TARGET, STEP, 5, [[(t.model.sites()[0], 0)]] * 5
+        t.model, CORRUPTION, [[(t.model.sites()[0], 0)]] * 5
     ),
     "transformer.decoding.beam": lambda t: list(beam(t.prepared, batch(), 3)),
     "transformer.decoding.greedy": lambda t: list(greedy(t.prepared, batch())),

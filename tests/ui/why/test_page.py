@@ -88,7 +88,7 @@ def test_what_is_given_back_is_the_librarys(model: Translator, exchanged: str) -
     source, corrupted = trace.source.ids, model.encode(other)
     pairs = why.partners(source, corrupted)
     instead = rival(model, trace, step, corrupted)
-    found = why.patching(model.model, source, corrupted, trace.target.ids, step, instead, pairs)
+    found = why.patching(model.model, why.Corruption(source, corrupted, trace.target.ids, step, instead, pairs))
     shown = table(app, "Attention", "Share")["Share"].tolist()
     expected = [share for shares in by_kind(found.restored).values() for share in shares.ravel()]
     assert shown == pytest.approx(expected, abs=1e-6)
@@ -133,15 +133,14 @@ def test_one_state_at_a_time_is_the_librarys(model: Translator) -> None:
         app.query_params[name] = value
     app.run()
     assert not app.exception and not app.error
-    asked = (
-        model.model,
+    corruption = why.Corruption(
         trace.source.ids,
         model.encode(other),
         trace.target.ids,
         2,
         rival(model, trace, 2, model.encode(other)),
     )
-    found = why.patching(*asked).states
+    found = why.patching(model.model, corruption).states
     shown = table(app, "Stack", "After")["Share"].tolist()
     expected = [*found["encoder"].ravel(), *found["decoder"].ravel()]
     assert shown == pytest.approx(expected, abs=1e-6, nan_ok=True)
