@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Locator, Page
@@ -95,21 +96,31 @@ def typing(browser: Browser, url: str, model: Translator, count: int) -> list[fl
     return times[WARM_UPS:]
 
 
-def stepping(
-    browser: Browser, url: str, focus: str, place: str, attribute: str | None, written: str, steps: int, rounds: int
-) -> list[float]:
-    """Time from an arrow key, right to the last of `steps` and left again, to the step that `place` reads."""
-    page = opened(browser, url, place)
+class Stepper(NamedTuple):
+    """A page that arrow keys step through: what takes the keys, and what tells the step, in `attribute` or as text."""
+
+    url: str
+    focus: str
+    place: str
+    attribute: str | None
+    written: str  # how the step is told, "Stage {} of"
+    steps: int
+
+
+def stepping(browser: Browser, stepper: Stepper, rounds: int) -> list[float]:
+    """Time from an arrow key, right to the last step and left again, to the step that the page tells."""
+    page = opened(browser, stepper.url, stepper.place)
     times = []
     for _ in range(rounds + 1):
-        page.locator(focus).first.focus()
+        page.locator(stepper.focus).first.focus()
         page.keyboard.press("Home")
         wait_until_idle(page)
-        there, back = range(2, steps + 1), range(steps - 1, 0, -1)
+        there, back = range(2, stepper.steps + 1), range(stepper.steps - 1, 0, -1)
         for step, key in [*((s, "ArrowRight") for s in there), *((s, "ArrowLeft") for s in back)]:
-            wanted = {"place": place, "attribute": attribute, "value": written.format(step)}
+            value = stepper.written.format(step)
+            wanted = {"place": stepper.place, "attribute": stepper.attribute, "value": value}
             times.append(took(page, "keydown", "step", wanted, partial(page.keyboard.press, key)))
-    return times[2 * (steps - 1) :]
+    return times[2 * (stepper.steps - 1) :]
 
 
 def opening(browser: Browser, file: Path, selector: str, scripts: Path | None, limit: float) -> float | None:

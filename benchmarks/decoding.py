@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -65,27 +65,36 @@ MARIAN, TUTORIAL = "generate of transformers", "the tutorials' loop"
 CT2, CT2_INT8 = "CTranslate2, float32", "CTranslate2, int8"
 NAMES = [F32, BF16, RECORDING, LINEAR, MARIAN, CT2, CT2_INT8, TUTORIAL]
 ALONE = (LINEAR, TUTORIAL)  # only a sentence at a time
-# How: shape, beam, sentences at a time.
+
+
+class Way(NamedTuple):
+    """How it is decoded."""
+
+    shape: str
+    beam: int
+    batch: int  # sentences at a time
+
+
 WAYS = [
-    ("small", 1, 1),
-    ("small", BEAM, 1),
-    ("small", 1, BATCH),
-    ("small", BEAM, BATCH),
-    ("opus-mt", 1, 1),
-    ("opus-mt", BEAM, 1),
+    Way("small", 1, 1),
+    Way("small", BEAM, 1),
+    Way("small", 1, BATCH),
+    Way("small", BEAM, BATCH),
+    Way("opus-mt", 1, 1),
+    Way("opus-mt", BEAM, 1),
 ]
 
 
-def targets(shape: str, size: int, batch: int) -> list[tuple[str, str, float | None]]:
+def targets(way: Way) -> list[tuple[str, str, float | None]]:
     """Return our contestant, theirs, and the ratio that was aimed at, where there is one."""
-    if batch > 1:
+    if way.batch > 1:
         wanted = [(F32, CT2, 1.0), (BF16, CT2, 1.3), (BF16, CT2_INT8, 0.8)]
     else:
-        exact_to_rounded = None if shape != "small" else 0.6 if size == 1 else 0.5
-        wanted = [(F32, CT2, 1.5 if size == 1 else 1.2), (F32, CT2_INT8, exact_to_rounded)]
+        exact_to_rounded = None if way.shape != "small" else 0.6 if way.beam == 1 else 0.5
+        wanted = [(F32, CT2, 1.5 if way.beam == 1 else 1.2), (F32, CT2_INT8, exact_to_rounded)]
     wanted += [(F32, MARIAN, 1.4), (RECORDING, F32, 1 / 1.15)]
-    if batch == 1 and shape == "small":
-        wanted += [(LINEAR, CT2, None), (F32, TUTORIAL, 10 if size > 1 else None)]
+    if way.batch == 1 and way.shape == "small":
+        wanted += [(LINEAR, CT2, None), (F32, TUTORIAL, 10 if way.beam > 1 else None)]
     return wanted
 
 
@@ -103,18 +112,19 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
     result: dict[str, Any] = {"machine": machine("torch", "transformers", "ctranslate2"), "rounds": rounds}
     result |= {"sentences": sentences, "tokens": tokens, "modes": {}}
     with tempfile.TemporaryDirectory() as folder:
-        for shape, size, batch in WAYS:
+        for way in WAYS:
+            shape, size, batch = way
             if not (at := Path(folder) / shape).exists():
                 export(shape, at)
             how = f"{'greedy' if size == 1 else f'beam {size}'}, {'one sentence' if batch == 1 else f'{batch} at once'}"
             mode = how if shape == "small" else f"{how}, {shape}'s size"
-            names = [name for name in NAMES if takes_part(name, shape, batch)]
+            names = [name for name in NAMES if takes_part(name, way)]
             contestants: dict[str, Contestant] = {}
             try:
                 for name in names:
-                    options = name, shape, at, multi30k or "", sentences, tokens, size, batch
+                    options = name, at, multi30k or "", sentences, tokens, *way
                     contestants[name] = Contestant(__name__, *options, trains=False)
-                result["modes"][mode] = measured(contestants, rounds) | {"shape": shape, "beam": size, "batch": batch}
+                result["modes"][mode] = measured(contestants, rounds) | way._asdict()
             finally:
                 for one in contestants.values():
                     one.end()
@@ -142,10 +152,9 @@ def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
     return numbers
 
 
-def takes_part(name: str, shape: str, batch: int) -> bool:
+def takes_part(name: str, way: Way) -> bool:
     """Return whether a contestant takes part: slow ones and bounds only with single sentences and the small network."""
-    alone = batch == 1 or name not in ALONE
-    return alone and (shape == "small" or name not in ALONE)
+    return name not in ALONE or (way.batch == 1 and way.shape == "small")
 
 
 def round_of(contestant: Contestant, threads: int) -> Callable[[], float]:
@@ -220,8 +229,9 @@ Write = Callable[[list[list[int]]], list[list[int]]]  # source ids, padded by wh
 
 
 def contestant(
-    name: str, shape: str, folder: Path, multi30k: Path | None, count: int, tokens: int, size: int, batch: int
+    name: str, folder: Path, multi30k: Path | None, count: int, tokens: int, way: Way
 ) -> tuple[None, dict[str, Callable]]:
+    shape, size, batch = way
     keep_freed()  # as the command line does; for all, since it is no merit of the network
     every = sources(shape, multi30k, count)
     if batch == 1:  # over the rounds all lengths come equally often
@@ -358,7 +368,7 @@ def report(mode: str, numbers: dict[str, Any]) -> str:
     ]
     rows = [[*row, numbers["agree"].get(row[0], "")] for row in rows]
     times = []
-    for ours, theirs, target in targets(numbers["shape"], numbers["beam"], numbers["batch"]):
+    for ours, theirs, target in targets(Way(numbers["shape"], numbers["beam"], numbers["batch"])):
         one = numbers["times"][f"{ours} / {theirs}"]
         times.append([ours, theirs, ratio_text(one), aim_text(one, target)])
     return "\n\n".join(
@@ -384,5 +394,6 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
 
 
 if __name__ == "__main__":
-    asked, form, at, corpus, *numbers = sys.argv[1:]
-    compete(asked, lambda: contestant(asked, form, Path(at), Path(corpus) if corpus else None, *map(int, numbers)))
+    who, at, corpus, sentences, length, form, beam_size, together = sys.argv[1:]
+    given = Path(at), Path(corpus) if corpus else None, int(sentences), int(length)
+    compete(who, lambda: contestant(who, *given, Way(form, int(beam_size), int(together))))

@@ -44,11 +44,12 @@ def run(rounds: int) -> None:
         chromium = launch(playwright)
         with serve(ROOT / "app.py", Path(folder) / "log.txt") as url:
             text = urlencode({"text": TEXT})
-            player = f"{url}/decoding?{text}&strategy=beam&size=5", ".track", ".player", "data-step", "{}", written
-            walk = f"{url}/anatomy?{text}&kind=decoder", ".board", ".where", None, "Stage {} of", STAGES
+            decoding, anatomy = f"{url}/decoding?{text}&strategy=beam&size=5", f"{url}/anatomy?{text}&kind=decoder"
+            player = browser.Stepper(decoding, ".track", ".player", "data-step", "{}", written)
+            walk = browser.Stepper(anatomy, ".board", ".where", None, "Stage {} of", STAGES)
             times = {
-                "decoding, beam 5": browser.stepping(chromium, *player, rounds),
-                "anatomy of a head": browser.stepping(chromium, *walk, rounds),
+                "decoding, beam 5": browser.stepping(chromium, player, rounds),
+                "anatomy of a head": browser.stepping(chromium, walk, rounds),
             }
     result["milliseconds"] = {name: spread(values) for name, values in times.items()}
     result["busy"] = busy.over()

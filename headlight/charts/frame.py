@@ -43,14 +43,14 @@ class MatrixFrame:
 
     rows: Sequence[str]
     columns: Sequence[str]
-    reads: Sequence[str]  # Q tokens, or none
     masked: np.ndarray
-    masked_note: str
-    row_title: str
-    column_title: str
     theme: Theme
-    width: int
-    height: int | None
+    reads: Sequence[str] = ()  # Q tokens, or none
+    masked_note: str = "masked: this key comes later"
+    row_title: str = "token that looks (query)"
+    column_title: str = "looks at (key)"
+    width: int = 480
+    height: int | None = None
 
     @cached_property
     def leftwards(self) -> bool:
@@ -231,7 +231,7 @@ def _titles(frame: MatrixFrame, size: FrameSizes) -> list[dict[str, Any]]:
 def _counted(title: str, cell: float) -> str:
     """The title of an axis, which says so where labels are left out."""
     step = _step(cell)
-    return title if step == 1 else f"{title}, every {ordinal(step)} labelled"
+    return escaped(title) if step == 1 else f"{escaped(title)}, every {ordinal(step)} labelled"
 
 
 def _masked_ground(frame: MatrixFrame) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def _masked_ground(frame: MatrixFrame) -> dict[str, Any]:
         "zmax": 1,
         "colorscale": [[0, "rgba(0,0,0,0)"], [1, frame.theme.field]],
         "showscale": False,
-        "hovertemplate": f"<b>%{{y}}</b> may not look at <b>%{{x}}</b><br>{frame.masked_note}<extra></extra>",
+        "hovertemplate": f"<b>%{{y}}</b> may not look at <b>%{{x}}</b><br>{escaped(frame.masked_note)}<extra></extra>",
     }
 
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from headlight.charts.colours import theme_named
 from headlight.charts.frame import MatrixFrame, Spec, colour_bar, figure, spec_in
-from headlight.charts.labels import escaped, ordinal
+from headlight.charts.labels import ordinal
 from transformer.quoting import quoted
 
 KINDS = ("encoder", "decoder", "cross")
@@ -23,17 +23,22 @@ SCALES = {
 }
 
 
-class FrameOptions(TypedDict, total=False):
-    """What stands around a matrix [Q, K]; `frame_of` has the defaults."""
+class FrameTexts(TypedDict, total=False):
+    """The words and the size of a frame; `MatrixFrame` has the defaults."""
 
-    masked: np.ndarray | None  # [Q, K], True where a query may not look
     masked_note: str  # what the hover says there
     reads: Sequence[str]  # the Q tokens that the decoder reads where it writes the rows
-    theme: str  # "light" or "dark"
     row_title: str
     column_title: str
     width: int  # pixels, at which cells are square
     height: int | None  # pixels, instead of square cells
+
+
+class FrameOptions(FrameTexts, total=False):
+    """What stands around a matrix [Q, K]; `frame_of` has the defaults."""
+
+    masked: np.ndarray | None  # [Q, K], True where a query may not look
+    theme: str  # "light" or "dark"
 
 
 class PatternOptions(FrameOptions, total=False):
@@ -179,13 +184,8 @@ def frame_of(
     columns: Sequence[str],
     *,
     masked: np.ndarray | None = None,
-    masked_note: str = "masked: this key comes later",
-    reads: Sequence[str] = (),
     theme: str = "light",
-    row_title: str = "token that looks (query)",
-    column_title: str = "looks at (key)",
-    width: int = 480,
-    height: int | None = None,
+    **texts: Unpack[FrameTexts],
 ) -> MatrixFrame:
     """The frame of a matrix [Q, K]; ValueError where the labels, the mask or the theme don't fit it."""
     if matrix.shape != (len(rows), len(columns)) or not matrix.size:
@@ -193,14 +193,14 @@ def frame_of(
             f"A picture of {len(rows)} rows and {len(columns)} columns needs a matrix of that shape with at "
             f"least one cell, but this one is {' x '.join(map(str, matrix.shape))}."
         )
+    reads = texts.get("reads", ())
     mask = np.zeros(matrix.shape, bool) if masked is None else np.asarray(masked, bool)
     if mask.shape != matrix.shape or len(reads) not in (0, len(rows)):
         raise ValueError(
             f"The mask and the tokens read must fit the {len(rows)} rows and {len(columns)} columns of the "
             f"matrix, but the mask is {' x '.join(map(str, mask.shape))} and there are {len(reads)} tokens."
         )
-    titles = escaped(row_title), escaped(column_title)
-    return MatrixFrame(rows, columns, reads, mask, escaped(masked_note), *titles, theme_named(theme), width, height)
+    return MatrixFrame(rows, columns, mask, theme_named(theme), **texts)
 
 
 def scaled(weights: np.ndarray, scale: str) -> np.ndarray:

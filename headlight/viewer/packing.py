@@ -38,6 +38,15 @@ class HeadOptions(TypedDict, total=False):
     before: NDArray[np.floating] | None  # of a difference [Q, K], what was subtracted
 
 
+class LinesOptions(TypedDict, total=False):
+    """How the lines of a layer are drawn; all of it may be left out."""
+
+    rows_read: Sequence[str] | None  # the tokens read at each row, where `rows` are those written
+    peak: float  # where the scale ends
+    title: str | None
+    held: Held
+
+
 # Four megabytes of float32: beyond that half the bytes are worth half the digits.
 MOST_EXACT = 1_000_000
 
@@ -201,23 +210,19 @@ def lines_payload(
     patterns: NDArray[np.floating],
     rows: Sequence[str],
     columns: Sequence[str],
-    *,
-    rows_read: Sequence[str] | None,
     heads: Sequence[int],
     mass: float,
-    peak: float = 1.0,
-    title: str | None = "Lines",
-    held: Held = None,
+    **options: Unpack[LinesOptions],
 ) -> bytes:
     """What lines.js draws; `patterns` [H, Q, K] of one layer. It tells two decimals: float16 holds more."""
     weights = checked(patterns, 3)
     header = {
-        **labels_header(weights.shape[1:], rows, columns, rows_read),
+        **labels_header(weights.shape[1:], rows, columns, options.get("rows_read")),
         "heads": weights.shape[0],
         "shown": {"heads": [int(h) for h in heads], "mass": mass},
-        "peak": peak,
-        "title": title,
-        "held": held,
+        "peak": options.get("peak", 1.0),
+        "title": options.get("title", "Lines"),
+        "held": options.get("held"),
     }
     return pack(header, {"weights": weights if weights.size <= MOST_EXACT else weights.astype(np.float16)})
 

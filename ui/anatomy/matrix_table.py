@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from headlight.charts.colours import Theme, lookup
+from headlight.charts.colours import Theme, lookup, shades
 from headlight.charts.direction import isolated, sentence_dir
 from headlight.formatting import minus
 from ui.widgets.table import Cell, Html, table_html
@@ -18,37 +19,42 @@ MAX_CELLS = 32  # rows or columns of a matrix
 MINUS_INFINITY = "−∞"
 
 
+@dataclass(frozen=True)
+class MatrixAxes:
+    """What the matrices of a head have in common: the labels, the cells [Q, K] that may be hidden, a chosen row."""
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    hidden: np.ndarray
+    chosen: int | None = None
+
+
 def matrix_html(
     title: str,
     values: np.ndarray,
-    rows: Sequence[str],
-    columns: Sequence[str],
+    axes: MatrixAxes,
     theme: Theme,
+    scale: tuple[float, float],
     *,
-    limit: float,
-    signed: bool,
-    hidden: np.ndarray | None = None,
-    hidden_text: str = MINUS_INFINITY,
-    chosen: int | None = None,
+    hidden: str = "",
     digits: int = 2,
 ) -> str:
-    """Return `values` [Q, K] in colours from 0 to `limit`, or from -`limit` where they are signed.
+    """Return `values` [Q, K] in colours from the low to the high end of `scale`, which is signed or begins at 0.
 
-    `hidden` [Q, K] cells are hatched and say `hidden_text`; the row `chosen` is outlined. Labels are escaped.
+    Hidden cells are hatched and say `hidden`, unless it is empty; the chosen row is outlined. Labels are escaped.
     """
+    (low, high), rows, columns = scale, axes.rows, axes.columns
     numbered = len(columns) <= NUMBERED
-    colours = lookup(theme.signed if signed else theme.sequential)
-    low = -limit if signed else 0.0
-    places = np.clip((values - low) / max(limit - low, 1e-9) * 255, 0, 255).round().astype(int)
+    colours = lookup(theme.signed if low < 0 else theme.sequential)[shades(values, low, max(high, low + 1e-9))]
     body = []
     for i, name in enumerate(rows):
-        edge = "chosen" if i == chosen else ""
+        edge = "chosen" if i == axes.chosen else ""
         cells = [Cell(Html(f"<bdi>{html.escape(name)}</bdi>"), edge, title=name)]
         for j, column in enumerate(columns):
-            off = hidden is not None and bool(hidden[i, j])
-            text = hidden_text if off else minus(f"{values[i, j]:.{digits}f}")
-            colour = colours[places[i, j]]
-            exact = hidden_text if off else minus(f"{values[i, j]:.4f}")
+            off = bool(hidden) and bool(axes.hidden[i, j])
+            text = hidden if off else minus(f"{values[i, j]:.{digits}f}")
+            colour = colours[i, j]
+            exact = hidden if off else minus(f"{values[i, j]:.4f}")
             about = f"{isolated(name)} looks at {isolated(column)}: {'hidden, ' * off}{exact}"
             ground = "" if off else f"background:rgb({','.join(map(str, colour))});color:{ink_on(colour)}"
             cells.append(Cell(text if numbered else "", f"{edge} {'masked' * off}".strip(), about, ground))

@@ -20,7 +20,15 @@ from transformer import Trace, Translator
 from transformer.config import ModelConfig
 from transformer.tokenizers import number_duplicates
 from ui.anatomy.chosen import ChosenPart
-from ui.anatomy.matrix_table import MAX_CELLS, ROOMY, matrix_html, side_by_side, window
+from ui.anatomy.matrix_table import (
+    MAX_CELLS,
+    MINUS_INFINITY,
+    ROOMY,
+    MatrixAxes,
+    matrix_html,
+    side_by_side,
+    window,
+)
 from ui.anatomy.passes import whole_head
 from ui.anatomy.view import AnatomyView
 from ui.state import models
@@ -187,36 +195,19 @@ def _pictures(shown: DrawnMatrices) -> None:
     scores, weights = matrices.scores[down, across], matrices.weights[down, across]
     hidden = ~matrices.visible[down, across]
     limit = float(np.abs(scores).max())
-    rows, columns = shown.rows[down], shown.columns[across]
     chosen = None if shown.chosen is None else shown.chosen - down.start
-
-    def matrix(title: str, values: np.ndarray, hides: bool, largest: float, text: str = "−∞") -> str:
-        return matrix_html(
-            title,
-            values,
-            rows,
-            columns,
-            theme,
-            limit=largest,
-            signed=title != "Weights",
-            hidden=hidden if hides else None,
-            hidden_text=text,
-            chosen=chosen,
-            digits=shown.digits if title == "Weights" or len(columns) <= ROOMY else 1,
-        )
-
-    st.html(
-        side_by_side(
-            [
-                matrix("Scores", scores, False, limit),
-                matrix("Masked scores", scores, True, limit),
-                matrix("Weights", weights, True, 1.0, "0"),
-            ]
-        )
-    )
+    axes = MatrixAxes(shown.rows[down], shown.columns[across], hidden, chosen)
+    digits = shown.digits if len(axes.columns) <= ROOMY else 1
+    tables = [
+        matrix_html("Scores", scores, axes, theme, (-limit, limit), digits=digits),
+        matrix_html("Masked scores", scores, axes, theme, (-limit, limit), hidden=MINUS_INFINITY, digits=digits),
+        matrix_html("Weights", weights, axes, theme, (0.0, 1.0), hidden="0", digits=shown.digits),
+    ]
+    st.html(side_by_side(tables))
     too_many = max(queries, keys) > MAX_CELLS
     cut = f" Of {queries} rows and {keys} columns, at most {MAX_CELLS} of each are drawn." if too_many else ""
-    row = "" if chosen is None else f" The outlined row, {literal(rows[chosen])}, is the token that the page follows."
+    followed = "" if chosen is None else literal(axes.rows[chosen])
+    row = f" The outlined row, {followed}, is the token that the page follows." if followed else ""
     st.caption(f"Hatched: hidden by the mask, which is not a low score. Blue below zero, orange above.{row}{cut}")
 
 

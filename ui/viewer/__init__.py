@@ -19,6 +19,7 @@ from headlight.viewer.packing import (
     Held,
     Kinds,
     Labels,
+    LinesOptions,
     Profile,
     Shows,
     chosen_payload,
@@ -89,40 +90,24 @@ def lines(
     patterns: NDArray[np.floating],
     rows: Sequence[str],
     columns: Sequence[str],
+    start: LinesState,
     *,
     key: str,
-    rows_read: Sequence[str] | None = None,
-    heads: Sequence[int] = (0,),
-    mass: float = 0.9,
-    peak: float = 1.0,
-    title: str | None = "Lines",
-    held: Held = None,
     on_change: Callable[[LinesState], None] | None = None,
     on_held: Callable[[Held], None] | None = None,
+    **options: Unpack[LinesOptions],
 ) -> LinesState:
     """Draw the heads of one layer, [H, Q, K], as lines from `rows` to `columns`; return what is shown.
 
-    `heads` and `mass` are what it starts with, and starts again with when they change. `rows_read` are the tokens read
-    at each row where `rows` are those written. Rows stand level with those of `big_head` where that stands beside.
-    `held` stays marked; `on_held` is told of another, before the script runs again.
+    `start` is shown first, and again when it changes. Rows stand level with those of `big_head` where that stands
+    beside. `held` stays marked; `on_held` is told of another, before the script runs again.
     """
-    start = LinesState(tuple(int(h) for h in heads), float(mass))
     memory = st.session_state.setdefault(f"{key}-shown", {})
     if memory.get("start") != start:
         memory.clear()
         memory["start"] = start
     now: LinesState = memory.get("now", start)
-    payload = lines_payload(
-        patterns,
-        rows,
-        columns,
-        rows_read=rows_read,
-        heads=now.heads,
-        mass=now.mass,
-        peak=peak,
-        title=title,
-        held=held,
-    )
+    payload = lines_payload(patterns, rows, columns, now.heads, now.mass, **options)
     count = patterns.shape[0]
 
     def changed() -> None:

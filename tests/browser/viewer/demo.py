@@ -48,10 +48,9 @@ with right:
         view.patterns[layer],
         view.rows,
         view.columns,
+        LinesState(tuple(h for h in state.lines.heads if h < heads) or (0,), state.lines.mass),
         key="lines_view",
         rows_read=view.rows_read,
-        heads=[h for h in state.lines.heads if h < heads] or [0],
-        mass=state.lines.mass,
         on_change=change,
     )
 st.text(f"picked {picked}")

@@ -62,7 +62,7 @@ def payloads(tokens: list[str]) -> dict[str, bytes]:
     return {
         "Overview": pack(header, arrays),
         "Head": head_payload(weights[0], tokens, tokens, masked=None, rows_read=tokens),
-        "Lines": lines_payload(weights, tokens, tokens, rows_read=None, heads=[0], mass=0.9),
+        "Lines": lines_payload(weights, tokens, tokens, [0], 0.9),
         "Scrubber": pack({"labels": tokens, "shares": shares, "selected": 1, "names": names}, {}),
     }
 

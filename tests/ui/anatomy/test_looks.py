@@ -17,7 +17,7 @@ from headlight.formatting import minus, signed
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
 from transformer import Translator
 from transformer.taps import Site
-from ui.anatomy.matrix_table import MAX_CELLS, ink_on, matrix_html, window
+from ui.anatomy.matrix_table import MAX_CELLS, MatrixAxes, ink_on, matrix_html, window
 from ui.state import models
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
@@ -151,11 +151,12 @@ def test_a_t5_is_looked_at_too(small: Translator, look: str, kind: str) -> None:
 def test_a_matrix_as_a_table() -> None:
     names = ["<b>", "two"]
     values, hidden = np.array([[-1.5, 0.25], [2.0, 0.0]]), np.array([[False, True], [False, False]])
-    html = matrix_html("T", values, names, names, THEMES["dark"], limit=2, signed=True, hidden=hidden, chosen=1)
+    html = matrix_html("T", values, MatrixAxes(names, names, hidden, 1), THEMES["dark"], (-2.0, 2.0), hidden="−∞")
     assert "<b>" not in html and "&lt;b&gt;" in html
     assert numbers(html, "T") == [["−1.50", "−∞"], ["2.00", "0.00"]]
     assert html.count('<td class="masked"') == 1 and html.count('<td class="chosen"') == 2
-    many = matrix_html("T", np.zeros((1, 11)), ["a"], ["b"] * 11, THEMES["light"], limit=1, signed=False)
+    zeros = np.zeros((1, 11))
+    many = matrix_html("T", zeros, MatrixAxes(["a"], ["b"] * 11, zeros > 0), THEMES["light"], (0.0, 1.0))
     assert numbers(many, "T") == [[""] * 11] and minus(f"{0:.4f}") in many  # on hover
 
 

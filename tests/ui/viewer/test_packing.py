@@ -124,7 +124,7 @@ def test_patterns_have_an_id_of_what_they_hold() -> None:
 def test_lines_and_the_large_head_carry_the_exact_weights() -> None:
     weights = rows_of((4, 6, 5))
     rows, columns = list("abcdef"), list("vwxyz")
-    header, arrays = unpacked(lines_payload(weights, rows, columns, rows_read=rows, heads=(1,), mass=0.8))
+    header, arrays = unpacked(lines_payload(weights, rows, columns, (1,), 0.8, rows_read=rows))
     np.testing.assert_array_equal(arrays["weights"], weights)
     assert header["shown"] == {"heads": [1], "mass": 0.8} and header["rows_read"] == rows
     masked = np.triu(np.ones((6, 5), bool), 1)

@@ -24,7 +24,7 @@ def script() -> None:
     def changed(shown: LinesState) -> None:
         st.session_state.changes.append(shown)
 
-    shown = lines(weights[1], rows, columns, key="lines", heads=heads, on_change=changed)
+    shown = lines(weights[1], rows, columns, LinesState(heads, 0.9), key="lines", on_change=changed)
     big_head(weights[1, 2], rows, columns, key="head", rows_read=rows)
     st.text(repr((picked, shown.heads, shown.mass)))
 
