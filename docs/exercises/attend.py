@@ -1,6 +1,12 @@
 """Exercise 1: scaled dot-product attention, equation 1 of "Attention Is All You Need".
 
 Check it with `python -m headlight check attend.py`.
+
+What helps:
+  https://docs.pytorch.org/docs/stable/generated/torch.matmul.html
+  https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html
+  https://docs.pytorch.org/docs/stable/generated/torch.softmax.html
+  The page Anatomy, an attention: each step with real numbers.
 """
 
 from torch import Tensor

@@ -1,6 +1,10 @@
-"""Exercise 12: beam search with a length penalty (Wu et al. 2016, equation 14).
+"""Exercise 19: beam search with a length penalty (Wu et al. 2016, equation 14).
 
 Check it with `python -m headlight check beam.py`.
+
+What helps:
+  https://docs.pytorch.org/docs/stable/generated/torch.topk.html
+  The page Decoding, the tree: each step of a beam.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,11 @@
-"""Exercise 6: an encoder layer, the left half of figure 1 of "Attention Is All You Need", without dropout.
+"""Exercise 8: an encoder layer, the left half of figure 1 of "Attention Is All You Need", without dropout.
 
 Check it with `python -m headlight check encoder_layer.py`. The parts are given: only the way of the vectors through
 them is yours.
+
+What helps:
+  https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html
+  The page Anatomy, the map: what flows where.
 """
 
 from torch import Tensor, nn

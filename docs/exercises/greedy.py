@@ -1,6 +1,9 @@
-"""Exercise 11: greedy decoding.
+"""Exercise 18: greedy decoding.
 
 Check it with `python -m headlight check greedy.py`.
+
+What helps:
+  https://docs.pytorch.org/docs/stable/generated/torch.argmax.html
 """
 
 from collections.abc import Callable

@@ -1,6 +1,10 @@
-"""Exercise 9: cross-entropy with label smoothing (Szegedy et al. 2016), section 5.4 of "Attention Is All You Need".
+"""Exercise 14: cross-entropy with label smoothing (Szegedy et al. 2016), section 5.4 of "Attention Is All You Need".
 
 Check it with `python -m headlight check label_smoothing.py`.
+
+What helps:
+  https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html
+  https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html
 """
 
 from torch import Tensor

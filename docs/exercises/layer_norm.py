@@ -1,6 +1,10 @@
 """Exercise 5: layer norm (Ba et al. 2016).
 
 Check it with `python -m headlight check layer_norm.py`.
+
+What helps:
+  https://docs.pytorch.org/docs/stable/generated/torch.mean.html
+  https://docs.pytorch.org/docs/stable/generated/torch.var.html
 """
 
 import torch

@@ -1,6 +1,10 @@
 """Exercise 4: what attention may look at. True is "may".
 
 Check it with `python -m headlight check masks.py`.
+
+What helps:
+  https://docs.pytorch.org/docs/stable/generated/torch.tril.html
+  https://docs.pytorch.org/docs/stable/generated/torch.Tensor.unsqueeze.html
 """
 
 from torch import Tensor

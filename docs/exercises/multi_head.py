@@ -2,6 +2,11 @@
 
 Check it with `python -m headlight check multi_head.py`. Your `attend` of exercise 1 fits in:
 write `from attend import attend` where both files lie in one folder, or copy it into this one.
+
+What helps:
+  https://docs.pytorch.org/docs/stable/generated/torch.Tensor.view.html
+  https://docs.pytorch.org/docs/stable/generated/torch.Tensor.transpose.html
+  https://docs.pytorch.org/docs/stable/generated/torch.Tensor.contiguous.html
 """
 
 from torch import Tensor, nn

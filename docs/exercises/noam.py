@@ -1,6 +1,9 @@
-"""Exercise 10: the learning rate of section 5.3 of "Attention Is All You Need", named after Noam Shazeer.
+"""Exercise 15: the learning rate of section 5.3 of "Attention Is All You Need", named after Noam Shazeer.
 
 Check it with `python -m headlight check noam.py`.
+
+What helps:
+  Powers: https://docs.python.org/3/library/functions.html#pow
 """
 
 

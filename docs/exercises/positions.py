@@ -1,6 +1,10 @@
 """Exercise 3: the sinusoidal positional encoding, section 3.5 of "Attention Is All You Need".
 
 Check it with `python -m headlight check positions.py`.
+
+What helps:
+  https://docs.pytorch.org/docs/stable/generated/torch.arange.html
+  https://docs.pytorch.org/docs/stable/generated/torch.exp.html
 """
 
 from torch import Tensor

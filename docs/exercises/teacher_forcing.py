@@ -1,6 +1,9 @@
-"""Exercise 8: what the decoder reads while it learns, and what it should write.
+"""Exercise 13: what the decoder reads while it learns, and what it should write.
 
 Check it with `python -m headlight check teacher_forcing.py`.
+
+What helps:
+  Slices: https://docs.python.org/3/tutorial/introduction.html#lists
 """
 
 from torch import Tensor

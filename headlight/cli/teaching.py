@@ -9,7 +9,7 @@ from pathlib import Path
 
 from headlight import folders
 from headlight.checkpoints import load_translator
-from headlight.teaching.exercises import following
+from headlight.teaching.exercises import EXERCISES, following, progress
 from headlight.teaching.exercises.exercise import ExerciseState
 from headlight.teaching.exercises.running import check as judged
 from headlight.teaching.lessons.handout import handout
@@ -24,7 +24,7 @@ Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.Argu
 def add_verbs(verb: Verb) -> None:
     """Add `lesson` and `check` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(check, "Run your solution of an exercise of docs/exercises, and compare it with ours.")
-    sub.add_argument("file", type=Path, help="your script; it may hold several exercises")
+    sub.add_argument("file", type=Path, help="your script or notebook; it may hold several exercises")
     sub = verb(lesson, "Check a lesson: read it, compute every step, and say which of its claims do not hold.")
     sub.add_argument("file", type=Path, help='the lesson: a file, or one that ships, such as "it"')
     sub.add_argument("--checkpoints", type=Path, default=folders.checkpoints(), help="the folder of the models")
@@ -68,11 +68,21 @@ def check(options: argparse.Namespace) -> int:
         ExerciseState.WRONG: "not yet right",
         ExerciseState.NOT_WRITTEN: "not written yet",
     }
+    folder = options.file.resolve().parent
+    so_far = progress.read(folder, EXERCISES)
+    so_far.add(verdicts)
+    progress.write(folder, so_far)
     for verdict in verdicts:
         print(f"{verdict.name}: {titles[verdict.state]}")
         print(*(f"  {line}" for line in verdict.says), sep="\n")
+        if verdict.state is ExerciseState.WRONG and so_far.tries[verdict.name] >= progress.TRIES:
+            print(f"  Try {so_far.tries[verdict.name]}. To compare: ours is {EXERCISES[verdict.name].ours}.")
     if any(verdict.state is not ExerciseState.RIGHT for verdict in verdicts):
         return 1
-    after = following({verdict.name for verdict in verdicts})
-    print(f"Next: {after.name}, in docs/exercises/{after.file}" if after else "That was the last exercise. Well done.")
+    after = following(so_far.right)
+    print(
+        f"Next: {after.name}, in docs/exercises/{after.file}"
+        if after
+        else "That was the last exercise. Well done. Now train your own Transformer: docs/exercises/reverse.py"
+    )
     return 0

@@ -70,6 +70,27 @@ class LayerNorm(nn.Module):
         return self.gain * (x - mean) / torch.sqrt(var + self.eps) + self.bias
 
 
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.inner = nn.Linear(d_model, d_ff)
+        self.outer = nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        return self.outer(torch.relu(self.inner(x)))
+
+
+class Embedding(nn.Module):
+    def __init__(self, vocabulary, d_model, table):
+        super().__init__()
+        self.d_model = d_model
+        self.tokens = nn.Embedding(vocabulary, d_model)
+        self.register_buffer("table", table)
+
+    def forward(self, ids):
+        return self.tokens(ids) * math.sqrt(self.d_model) + self.table[:, : ids.shape[1], :]
+
+
 class EncoderLayer(nn.Module):
     def __init__(self, attention, feed_forward, norm_1, norm_2):
         super().__init__()
@@ -96,6 +117,42 @@ class DecoderLayer(nn.Module):
         return self.norm_3(x + self.feed_forward(x))
 
 
+class Encoder(nn.Module):
+    def __init__(self, embedding, layers):
+        super().__init__()
+        self.embedding, self.layers = embedding, nn.ModuleList(layers)
+
+    def forward(self, ids, mask):
+        x = self.embedding(ids)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
+class Decoder(nn.Module):
+    def __init__(self, embedding, layers):
+        super().__init__()
+        self.embedding, self.layers = embedding, nn.ModuleList(layers)
+
+    def forward(self, ids, memory, target_mask, source_mask):
+        x = self.embedding(ids)
+        for layer in self.layers:
+            x = layer(x, memory, target_mask, source_mask)
+        return x
+
+
+class Transformer(nn.Module):
+    def __init__(self, encoder, decoder, output, pad_id):
+        super().__init__()
+        self.encoder, self.decoder, self.output, self.pad_id = encoder, decoder, output, pad_id
+
+    def forward(self, source, target):
+        source_mask = padding_mask(source, self.pad_id)
+        memory = self.encoder(source, source_mask)
+        out = self.decoder(target, memory, target_mask(target, self.pad_id), source_mask)
+        return self.output(out)
+
+
 def teacher_forcing(target):
     return target[:, :-1], target[:, 1:]
 
@@ -111,6 +168,36 @@ def label_smoothing(logits, targets, pad_id, smoothing):
 
 def noam(step, d_model, warmup):
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+def batches(pairs, size, sos_id, eos_id, pad_id):
+    made = []
+    pairs = sorted(pairs, key=lambda pair: len(pair[0]))
+    for start in range(0, len(pairs), size):
+        group = pairs[start : start + size]
+        sources = [torch.tensor(source + [eos_id]) for source, _ in group]
+        targets = [torch.tensor([sos_id] + target + [eos_id]) for _, target in group]
+        padded = (
+            nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad_id) for rows in (sources, targets)
+        )
+        made.append(tuple(padded))
+    return made
+
+
+def train(model, batches, optimizer, rate, pad_id, clip):
+    criterion = nn.CrossEntropyLoss(ignore_index=pad_id)
+    losses = []
+    for step, (src, tgt) in enumerate(batches, start=1):
+        for group in optimizer.param_groups:
+            group["lr"] = rate(step)
+        optimizer.zero_grad()
+        output = model(src, tgt[:, :-1])
+        loss = criterion(output.reshape(-1, output.size(-1)), tgt[:, 1:].reshape(-1))
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
 
 
 def greedy(next_log_probs, sos_id, eos_id, max_length):

@@ -4,11 +4,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from headlight.cli.verbs import main
-from headlight.teaching.exercises import EXERCISES, FOLDER, check, child
+from headlight.teaching.exercises import EXERCISES, FOLDER, Verdict, check, child, progress
 from headlight.teaching.exercises.exercise import SAID, ExerciseState
 from tests.exercises import solutions
 
@@ -20,10 +21,13 @@ def written(folder: Path, text: str, name: str = "mine.py") -> Path:
 
 
 @pytest.mark.slow
-def test_a_file_with_every_solution_is_right_and_the_exit_status_says_so(capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", str(solutions.__file__)]) == 0
+def test_a_file_with_every_solution_is_right_and_the_exit_status_says_so(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, Path(solutions.__file__).read_text(encoding="utf-8"))
+    assert main(["check", str(path)]) == 0
     out = capfd.readouterr()
-    assert out.out.count(": right\n") == len(EXERCISES) and out.out.endswith("That was the last exercise. Well done.\n")
+    assert out.out.count(": right\n") == len(EXERCISES) and "\nThat was the last exercise. Well done." in out.out
     assert out.err == ""
 
 
@@ -77,12 +81,90 @@ def test_what_ends_the_process_ends_one_exercise(tmp_path: Path) -> None:
 def test_a_file_that_does_not_get_so_far_is_refused(
     tmp_path: Path, text: str, words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In this process, which is quicker."""
+    (said,) = judged_here(written(tmp_path, text), monkeypatch)
+    assert [word for word in words if word not in said["refused"]] == []
+
+
+def judged_here(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What the process of a file would say; in this one, which is quicker."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    child.main(written(tmp_path, text), tmp_path, 60, [])
-    (line,) = (tmp_path / SAID).read_text(encoding="utf-8").splitlines()
-    assert [word for word in words if word not in json.loads(line)["refused"]] == []
+    child.main(path, path.parent, 60, [])
+    return [json.loads(line) for line in (path.parent / SAID).read_text(encoding="utf-8").splitlines()]
+
+
+def notebook(folder: Path, *cells: str, kind: str = "code") -> Path:
+    content = {"cells": [{"cell_type": kind, "source": cell.splitlines(keepends=True)} for cell in cells]}
+    return written(folder, json.dumps(content), "mine.ipynb")
+
+
+NOAM = "def noam(step, d_model, warmup):\n    return d_model ** -0.5 * min(step ** -0.5, step * warmup ** -1.5)\n"
+
+
+def test_a_notebooks_cells_are_judged_without_their_magics(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A cell that fails keeps none of the others from being judged, and its error names cell and line."""
+    cells = ["%matplotlib inline\n!pip install torch\nimport math\n", "%%bash\nls | wc\n", f"%%time\n{NOAM}"]
+    cells += [
+        "x = (7\n     % 4)\nnoam?\n",
+        "plot = 1\nplot.show()\n",
+        "assert x == 3\ndef positions(length, d_model):\n",
+    ]
+    said = judged_here(notebook(tmp_path, *cells[:5], f"{cells[5]}    return nothing\n"), monkeypatch)
+    verdicts = {each["verdict"]["name"]: each["verdict"] for each in said if "verdict" in each}
+    assert verdicts["noam"]["state"] == "right"
+    assert verdicts["positions"]["says"][0] == "mine.ipynb, cell 6, line 3, in positions: return nothing"
+    out = capsys.readouterr().out
+    assert "mine.ipynb, cell 5, line 2, in <module>: plot.show()" in out and "AttributeError" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{}", "has no list of cells"),
+        ("{", "is not a notebook that can be read"),
+        ('{"cells": [1, {"cell_type": "code", "source": 3}, {"cell_type": "code"}]}', "has none of the exercises"),
+        (json.dumps({"cells": [{"cell_type": "markdown", "source": [NOAM]}]}), "has none of the exercises"),
+        (json.dumps({"cells": [{"cell_type": "code", "source": "def noam(:"}]}), "mine.ipynb, cell 1, line 1: "),
+    ],
+)
+def test_a_notebook_without_exercises_is_refused(
+    tmp_path: Path, text: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (said,) = judged_here(written(tmp_path, text, "mine.ipynb"), monkeypatch)
+    assert words in said["refused"]
+
+
+def test_names_of_tutorials_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "def scaled_dot_product_attention(q, k, v, mask=None):\n    raise NotImplementedError\n"
+    _, said, _ = judged_here(written(tmp_path, text), monkeypatch)
+    assert (
+        said["verdict"]["name"] == "attend" and "other exercises import it as `attend`" in said["verdict"]["says"][-1]
+    )
+
+
+def test_next_is_what_is_undone_and_the_third_try_names_ours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, "")
+    states = {"attend": ExerciseState.WRONG, "MultiHeadAttention": ExerciseState.RIGHT}
+
+    def checked(*names: str) -> str:
+        verdicts = [Verdict(name, states.get(name, ExerciseState.RIGHT), ("Words.",)) for name in names]
+        monkeypatch.setattr("headlight.cli.teaching.judged", lambda _: verdicts)
+        main(["check", str(path)])
+        return capsys.readouterr().out
+
+    assert checked("MultiHeadAttention").endswith("Next: attend, in docs/exercises/attend.py\n")
+    assert "To compare" not in checked("attend") + checked("attend")
+    assert "Try 3. To compare: ours is attend in transformer/attention.py." in checked("attend")
+    states["attend"] = ExerciseState.RIGHT
+    assert checked("attend").endswith("Next: positions, in docs/exercises/positions.py\n")
+    assert checked(*list(EXERCISES)[3:]).endswith("Next: positions, in docs/exercises/positions.py\n")
+    assert "That was the last exercise" in checked("positions")
+    (tmp_path / progress.FILE).write_text('{"right": [3, "positions"], "tries": {"attend": "many"}}', encoding="utf-8")
+    assert progress.read(tmp_path, EXERCISES) == progress.Progress({"positions"}, {})
 
 
 @pytest.mark.slow
@@ -108,7 +190,5 @@ def test_a_server_that_strangers_reach_runs_nothing(tmp_path: Path, monkeypatch:
 
 
 def test_what_is_no_script_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ValueError, match="is a notebook; copy the cell"):
-        check(written(tmp_path, "{}", "mine.ipynb"))
     assert main(["check", str(tmp_path / "none.py")]) == 1
     assert "none.py is not a file" in capsys.readouterr().err

@@ -28,7 +28,7 @@ SITE = Site("encoder", 0, "self")
 
 
 def inputs(name: str) -> list[dict[str, Any]]:
-    return [case.inputs for case in EXERCISES[name].cases()]
+    return [case.inputs for case in EXERCISES[name].drawn()]
 
 
 def ours(name: str, given: dict[str, Any]) -> Any:
@@ -70,8 +70,9 @@ def test_layers_are_pytorchs() -> None:
     """PyTorch's own layers with the same weights; ours are held to them in tests/test_model.py."""
     for name, built in (("EncoderLayer", nn.TransformerEncoderLayer), ("DecoderLayer", nn.TransformerDecoderLayer)):
         for given in inputs(name):
-            parts = given["parts"]
-            theirs = built(8, 2, 16, dropout=0.0, batch_first=True).eval()
+            parts, d_model = given["parts"], given["x"].size(-1)
+            heads = parts.get("attention", parts.get("self_attention")).n_heads
+            theirs = built(d_model, heads, 16, dropout=0.0, batch_first=True).eval()
             names = {"self_attn": parts.get("attention", parts.get("self_attention"))}
             names |= {"multihead_attn": parts["cross_attention"]} if "cross_attention" in parts else {}
             state = theirs.state_dict()
@@ -82,7 +83,7 @@ def test_layers_are_pytorchs() -> None:
                 state[f"{attention}.out_proj.weight"] = w["output.weight"]
                 state[f"{attention}.out_proj.bias"] = w["output.bias"]
             state["linear1.weight"], state["linear1.bias"] = parts["feed_forward"].inner.T, torch.zeros(16)
-            state["linear2.weight"], state["linear2.bias"] = parts["feed_forward"].outer.T, torch.zeros(8)
+            state["linear2.weight"], state["linear2.bias"] = parts["feed_forward"].outer.T, torch.zeros(d_model)
             for i in range(1, len(names) + 2):
                 norm = parts[f"norm_{i}"]
                 state[f"norm{i}.weight"], state[f"norm{i}.bias"] = norm.weight, norm.bias
@@ -123,8 +124,8 @@ def test_beams_that_count_finished_hypotheses_differently_agree() -> None:
 
 def test_decoding_ends_both_ways() -> None:
     given = inputs("greedy")
-    assert [ours("greedy", each)[-1] == each["eos_id"] for each in given] == [True, False]
-    assert len(ours("greedy", given[1])) == given[1]["max_length"]
+    assert [ours("greedy", each)[-1] == each["eos_id"] for each in given] == [True, True, False, False]
+    assert all(len(ours("greedy", each)) == each["max_length"] for each in given[2:])
 
 
 def called_as_ours(exercise: Exercise) -> Exercise:
@@ -149,7 +150,7 @@ def test_a_known_mistake_is_told_by_its_own_sentence(exercise: Exercise, mistake
 
 def test_two_mistakes_at_once_are_both_told() -> None:
     exercise = EXERCISES["attend"]
-    axis, scale = exercise.mistakes[0], exercise.mistakes[1]
+    axis, scale = (next(m for m in exercise.mistakes if name in m.change) for name in ("axis", "scale"))
     written = partial(exercise.solution, **axis.change, **scale.change)
     assert judge(called_as_ours(exercise), written, HERE).says[:2] == (axis.says, scale.says)
 
@@ -164,7 +165,7 @@ def test_a_stub_says_kindly_that_it_is_not_written(name: str) -> None:
 
 def test_every_stub_is_an_exercise_and_stands_in_the_readme_in_order() -> None:
     files = list(dict.fromkeys(exercise.file for exercise in EXERCISES.values()))
-    assert sorted(files) == sorted(path.name for path in FOLDER.glob("*.py"))
+    assert sorted([*files, "reverse.py"]) == sorted(path.name for path in FOLDER.glob("*.py"))
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     rows = [f"| {number} | [{file}]({file})" for number, file in enumerate(files, 1)]
     assert [row for row in rows if row not in readme] == []

@@ -16,13 +16,13 @@ def files(part: NetworkPart, config: ModelConfig) -> list[str]:
     """Return the stubs of docs/exercises that are about a part, as this model has it."""
     layer = f"{stack_of(part.kind)}_layer.py"
     of = {
-        "embedding": ["positions.py"] if config.positions == "sinusoidal" else [],
+        "embedding": ["positions.py", "embedding.py"] if config.positions == "sinusoidal" else [],
         "attention": ["attend.py", "multi_head.py", "masks.py"],
-        "ff": [layer],
+        "ff": ["feed_forward.py", layer],
         "attention-norm": ["layer_norm.py", layer],
         "ff-norm": ["layer_norm.py", layer],
         "norm": ["layer_norm.py"],
-        "output": ["greedy.py", "beam.py"],
+        "output": ["model.py", "greedy.py", "beam.py"],
     }[part.name]
     return [file for file in of if file != "layer_norm.py" or not is_t5(config)]
 

@@ -9,8 +9,10 @@ from headlight.folders import EXERCISES as FOLDER
 from headlight.teaching.exercises.attention import ATTEND, MULTI_HEAD
 from headlight.teaching.exercises.decoding import BEAM, GREEDY
 from headlight.teaching.exercises.exercise import Exercise, Verdict
-from headlight.teaching.exercises.layers import DECODER, ENCODER
+from headlight.teaching.exercises.layers import DECODER, ENCODER, FEED_FORWARD
+from headlight.teaching.exercises.loop import BATCHES, TRAIN
 from headlight.teaching.exercises.masks import LOOK_AHEAD, PADDING, TARGET
+from headlight.teaching.exercises.network import DECODER_STACK, EMBEDDING, ENCODER_STACK, TRANSFORMER
 from headlight.teaching.exercises.norm import NORM
 from headlight.teaching.exercises.positions import POSITIONS
 from headlight.teaching.exercises.running import check
@@ -20,17 +22,16 @@ __all__ = ["EXERCISES", "FOLDER", "Verdict", "check", "stub"]
 
 # In the order in which they build on each other.
 _ORDER = (
-    *(ATTEND, MULTI_HEAD, POSITIONS, PADDING, LOOK_AHEAD, TARGET, NORM),
-    *(ENCODER, DECODER, SHIFT, SMOOTHING, NOAM, GREEDY, BEAM),
+    *(ATTEND, MULTI_HEAD, POSITIONS, PADDING, LOOK_AHEAD, TARGET, NORM, FEED_FORWARD, EMBEDDING),
+    *(ENCODER, DECODER, ENCODER_STACK, DECODER_STACK, TRANSFORMER),
+    *(SHIFT, SMOOTHING, NOAM, BATCHES, TRAIN, GREEDY, BEAM),
 )
 EXERCISES: dict[str, Exercise] = {exercise.name: exercise for exercise in _ORDER}
 
 
-def following(names: set[str]) -> Exercise | None:
-    """The exercise after the last of these; None after the last of all."""
-    order = list(EXERCISES.values())
-    last = max(index for index, exercise in enumerate(order) if exercise.name in names)
-    return order[last + 1] if last + 1 < len(order) else None
+def following(right: set[str]) -> Exercise | None:
+    """Return the first exercise that is not among those that are right; None where all are."""
+    return next((exercise for exercise in EXERCISES.values() if exercise.name not in right), None)
 
 
 def stub(file: str) -> str:

@@ -1,6 +1,6 @@
 """Exercises: scaled dot-product attention, and its heads.
 
-Shapes: B sentences, H heads, Q queries, K keys, D = d_head.
+Shapes: B sentences, H heads, Q queries, K keys, D = d_head, E numbers of a value.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import Case, Exercise, KnownMistake, built, random
+from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake, Slip, built
 
 
 def attend(
@@ -20,29 +20,39 @@ def attend(
     v: Tensor,
     mask: Tensor | None,
     scale: str = "head",
+    divided: str = "scores",
     axis: int = -1,
     masking: str = "before",
     weighs: str = "values",
     lowest: float = -math.inf,
 ) -> Tensor:
-    """softmax(q kᵀ / √D) v: [B, H, Q, D]."""
-    divisor = {"head": q.size(-1) ** 0.5, "none": 1.0, "model": (q.size(1) * q.size(-1)) ** 0.5, "whole": q.size(-1)}
-    scores = q @ k.mT / divisor[scale]
+    """softmax(q kᵀ / √D) v: [B, H, Q, E]."""
+    divisor = {
+        "head": q.size(-1) ** 0.5,
+        "none": 1.0,
+        "model": (q.size(1) * q.size(-1)) ** 0.5,
+        "whole": q.size(-1),
+        "keys": k.size(-2) ** 0.5,
+        "queries": q.size(-2) ** 0.5,
+        "64": 8.0,
+    }[scale]
+    scores = q @ k.mT / (divisor if divided == "scores" else 1.0)
     if mask is not None and masking not in ("dropped", "after"):
         hidden = mask if masking == "inverted" else ~mask
-        scores = scores.masked_fill(hidden, 0.0 if masking == "zero" else lowest)
-    weights = scores if weighs == "scores" else scores.softmax(axis)
+        added = scores + mask if masking == "added" else scores
+        filled = {"zero": 0.0, "added": None}.get(masking, lowest)
+        scores = added if filled is None else scores.masked_fill(hidden, filled)
+    weights = {"scores": lambda: scores, "logarithms": lambda: scores.log_softmax(axis)}.get(
+        weighs, lambda: scores.softmax(axis)
+    )()
+    if divided == "weights":
+        weights = weights / divisor
     if mask is not None and masking == "after":
         weights = weights * mask
     return weights @ v
 
 
 _MASKING = (
-    KnownMistake(
-        {"masking": "dropped"},
-        "The mask hides nothing. If you call `masked_fill`, its result is dropped: it returns a new tensor, so write "
-        "`scores = scores.masked_fill(...)`, or `masked_fill_` with its underscore.",
-    ),
     KnownMistake(
         {"masking": "inverted"},
         "The mask is inverted: you hide what it marks. It is True where a query may look, so `~mask` is what to hide.",
@@ -56,11 +66,31 @@ _MASKING = (
         {"masking": "after"},
         "You mask after the softmax, so a query's weights no longer sum to 1. Fill the scores with -inf before it.",
     ),
+    KnownMistake(
+        {"masking": "added"},
+        "The mask is added to the scores as it stands, where True counts as 1: nothing is hidden. Fill with -inf where "
+        "it is False.",
+    ),
 )
 _STYLES: tuple[dict[str, Any], ...] = ({}, {"lowest": -1e9})  # over nothing but these the softmax is no NaN
-_AXIS = KnownMistake(
-    {"axis": -2},
-    "Your weights sum to 1 over the queries; they should over the keys: softmax over the last dimension, `dim=-1`.",
+_SOFTMAX = (
+    KnownMistake(
+        {"axis": -2},
+        "Your weights sum to 1 over the queries; they should over the keys: softmax over the last dimension, `dim=-1`.",
+    ),
+    KnownMistake(
+        {"axis": 1},
+        "Your weights sum to 1 over the heads; they should over the keys: softmax over the last dimension, `dim=-1`.",
+    ),
+    KnownMistake(
+        {"axis": 0},
+        "Your weights sum to 1 over the sentences of the batch; they should over the keys: softmax over the last "
+        "dimension, `dim=-1`.",
+    ),
+    KnownMistake(
+        {"weighs": "logarithms"},
+        "These are the logarithms of the weights: attention takes `softmax`, not `log_softmax`.",
+    ),
 )
 
 
@@ -73,28 +103,48 @@ def _scales(head: str) -> tuple[KnownMistake, ...]:
             {"scale": "model"}, f"The scores are divided by √d_model; it is √{head}, the length of one head's queries."
         ),
         KnownMistake({"scale": "whole"}, f"The scores are divided by {head}; it is its square root."),
+        KnownMistake(
+            {"scale": "keys"},
+            f"The scores are divided by the root of the number of keys; it is √{head}: `q.size(-1)`, not the length of "
+            "the sentence.",
+        ),
+        KnownMistake(
+            {"scale": "queries"},
+            f"The scores are divided by the root of the number of queries; it is √{head}: `q.size(-1)`, not the length "
+            "of the sentence.",
+        ),
+        KnownMistake(
+            {"scale": "64"},
+            f"The scores are divided by 8, which is √64, whatever the size; it is √{head}: take `q.size(-1)`.",
+        ),
+        KnownMistake(
+            {"divided": "weights"},
+            f"You divide by √{head} after the softmax, so the weights sum to less than 1; divide the scores before it.",
+        ),
     )
 
 
-def some_hidden(*shape: int) -> Tensor:
-    """A mask by chance that leaves every query its first key, and hides its last."""
-    mask = random(*shape, seed=9) > 0
-    mask[..., 0], mask[..., -1] = True, False
-    return mask
+def _cases(draw: Draw) -> list[Case]:
+    def inputs(mask: str, square: bool = False, identity: bool = False) -> dict[str, Any]:
+        B, H, Q, K, D, E = draw.sizes(6)
+        K = Q if square else K
+        v = torch.eye(K).repeat(B, H, 1, 1) if identity else draw.normal(B, H, K, E)
+        hidden = {"none": None, "own": draw.mask(B, 1, Q, K), "padding": draw.mask(B, 1, 1, K)}[mask]
+        return {"q": draw.normal(B, H, Q, D), "k": draw.normal(B, H, K, D), "v": v, "mask": hidden}
 
-
-def _cases() -> list[Case]:
-    q, k, v = random(2, 3, 4, 8, seed=1), random(2, 3, 5, 8, seed=2), random(2, 3, 5, 8, seed=3)
-    square = {"q": q, "k": random(2, 3, 4, 8, seed=4), "v": random(2, 3, 4, 8, seed=5)}
     return [
-        Case("without a mask", {**square, "mask": None}),
-        Case("with more keys than queries", {"q": q, "k": k, "v": v, "mask": None}),
-        Case("with a mask of each query's own", {"q": q, "k": k, "v": v, "mask": some_hidden(2, 1, 4, 5)}),
-        Case("with padding hidden", {"q": q, "k": k, "v": v, "mask": some_hidden(2, 1, 1, 5)}),
-        # The weights themselves come out.
-        Case("with the identity as v", {"q": q, "k": k, "v": torch.eye(5).repeat(2, 3, 1, 1), "mask": None}),
+        Case("without a mask", inputs("none", square=True)),
+        Case("with another number of keys than queries", inputs("none")),
+        Case("with a mask of each query's own", inputs("own")),
+        Case("with padding hidden", inputs("padding")),
+        Case("with the identity as v", inputs("none", identity=True)),  # the weights themselves come out
     ]
 
+
+_ONE_OUTPUT: Slip = (
+    "too many values to unpack|not enough values to unpack",
+    "One tensor is given here, the output, not (output, weights): take it without unpacking.",
+)
 
 ATTEND = Exercise(
     "attend",
@@ -102,11 +152,17 @@ ATTEND = Exercise(
     attend,
     _cases,
     (
-        _AXIS,
+        *_SOFTMAX,
         *_scales("D"),
+        KnownMistake(
+            {"masking": "dropped"},
+            "The mask hides nothing. If you call `masked_fill`, its result is dropped: it returns a new tensor, so "
+            "write `scores = scores.masked_fill(...)`, or `masked_fill_` with its underscore.",
+        ),
         *_MASKING,
         KnownMistake({"weighs": "scores"}, "There is no softmax: the values are weighed with the scores themselves."),
     ),
+    ours="attend in transformer/attention.py",
     styles=_STYLES,
     slips=(
         (
@@ -119,7 +175,10 @@ ATTEND = Exercise(
             "Of four dimensions only the last two change places: `k.transpose(-2, -1)`.",
         ),
     ),
+    aliases=("attention", "scaled_dot_product_attention", "self_attention"),
 )
+
+_MAPS = ("query", "key", "value", "output")
 
 
 def multi_head(
@@ -134,7 +193,7 @@ def multi_head(
     joined: str = "transposed",
     output: bool = True,
     read: str = "given",
-    projected: str = "own",
+    projected: tuple[str, str, str] = ("query", "key", "value"),
     **options: Any,
 ) -> Tensor:
     """Attention in `n_heads` subspaces at once, joined again by the output projection: [B, Q, d_model]."""
@@ -153,8 +212,7 @@ def multi_head(
         keys = values = queries
     elif read == "keys":
         values = keys
-    names = ("query",) * 3 if projected == "query" else ("query", "key", "value")
-    q, k, v = (heads(linear(x, name)) for x, name in zip((queries, keys, values), names, strict=True))
+    q, k, v = (heads(linear(x, name)) for x, name in zip((queries, keys, values), projected, strict=True))
     if read == "queries" and mask is not None and mask.size(-1) != k.size(2):
         mask = None
     z = attend(q, k, v, mask, **options)
@@ -164,27 +222,31 @@ def multi_head(
     return linear(z, "output") if output else z
 
 
-def _multi_head_cases() -> list[Case]:
-    names = ("query", "key", "value", "output")
-    weights = {f"{name}.weight": random(12, 12, seed=20 + i) * 0.4 for i, name in enumerate(names)}
-    weights |= {f"{name}.bias": random(12, seed=30 + i) for i, name in enumerate(names)}
-    same = {"d_model": 12, "n_heads": 3, "weights": weights}
-    x, memory, other = (random(2, length, 12, seed=40 + length) for length in (4, 5, 6))
+def maps(draw: Draw, d_model: int) -> dict[str, Tensor]:
+    """Return random weights for the four linear maps of an attention."""
+    weights = {f"{name}.weight": draw.normal(d_model, d_model) / d_model**0.5 * 1.4 for name in _MAPS}
+    return weights | {f"{name}.bias": draw.normal(d_model) for name in _MAPS}
+
+
+def _multi_head_cases(draw: Draw) -> list[Case]:
+    def inputs(mask: str, reads: str = "itself") -> dict[str, Any]:
+        H, D, B, Q, K = draw.sizes(5, high=7)
+        K = Q if reads == "itself" else K
+        queries, keys, values = draw.normal(B, Q, H * D), draw.normal(B, K, H * D), draw.normal(B, K, H * D)
+        if reads == "itself":
+            keys = values = queries
+        elif reads == "another":
+            values = keys
+        hidden = {"none": None, "own": draw.mask(B, 1, Q, K), "padding": draw.mask(B, 1, 1, K)}[mask]
+        sizes = {"d_model": H * D, "n_heads": H, "weights": maps(draw, H * D)}
+        return {**sizes, "queries": queries, "keys": keys, "values": values, "mask": hidden}
+
     return [
-        Case("where a sentence reads itself", {**same, "queries": x, "keys": x, "values": x, "mask": None}),
-        Case("with padding hidden", {**same, "queries": x, "keys": x, "values": x, "mask": some_hidden(2, 1, 1, 4)}),
-        Case(
-            "with a mask of each query's own",
-            {**same, "queries": x, "keys": x, "values": x, "mask": some_hidden(2, 1, 4, 4)},
-        ),
-        Case(
-            "where keys and values differ",
-            {**same, "queries": x, "keys": memory, "values": other[:, :5], "mask": None},
-        ),
-        Case(
-            "where another, longer sentence is read",
-            {**same, "queries": x, "keys": memory, "values": memory, "mask": some_hidden(2, 1, 1, 5)},
-        ),
+        Case("where a sentence reads itself", inputs("none")),
+        Case("with padding hidden", inputs("padding")),
+        Case("with a mask of each query's own", inputs("own")),
+        Case("where keys and values differ", inputs("none", "keys and values")),
+        Case("where another sentence is read", inputs("padding", "another")),
     ]
 
 
@@ -226,19 +288,36 @@ MULTI_HEAD = Exercise(
         ),
         KnownMistake({"read": "keys"}, "The values are made of `keys`; they are projections of `values`."),
         KnownMistake(
-            {"projected": "query"}, "All three go through `self.query`; keys and values have layers of their own."
+            {"projected": ("query", "query", "query")},
+            "All three go through `self.query`; keys and values have layers of their own.",
         ),
-        _AXIS,
+        KnownMistake(
+            {"projected": ("query", "query", "value")}, "The keys go through `self.query`; their layer is `self.key`."
+        ),
+        KnownMistake(
+            {"projected": ("query", "key", "key")}, "The values go through `self.key`; their layer is `self.value`."
+        ),
+        KnownMistake({"projected": ("key", "query", "value")}, "`self.query` and `self.key` have changed places."),
+        *_SOFTMAX,
         *_scales("d_head"),
+        KnownMistake(
+            {"masking": "dropped"},
+            "The mask hides nothing: pass it on, `attend(q, k, v, mask)`. If you do, the attention drops it: "
+            "`masked_fill` returns a new tensor.",
+        ),
         *_MASKING,
     ),
+    ours="MultiHeadAttention in transformer/attention.py",
     styles=_STYLES,
     slips=(
         (
             r"shape '.*' is invalid for input of size|Expected size for first two|size of tensor a",
-            "Keys and values are reshaped by the length of the queries, or a size is left out: a sentence may read "
-            "another of a different length, so take each tensor's own length, or -1.",
+            "Keys and values are reshaped by the length of the queries, a size is left out, or one is a constant: a "
+            "sentence may read another of a different length, and d_model and the number of heads are any, so take "
+            "each tensor's own sizes, `self.n_heads`, or -1.",
         ),
+        _ONE_OUTPUT,
     ),
+    aliases=("MultiheadAttention", "MultiHead", "MultiHeadAttentionBlock", "MultiHeadSelfAttention"),
     call=_call,
 )

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import linecache
 import sys
-from dataclasses import asdict
+from collections.abc import Iterable
+from dataclasses import asdict, replace
 from difflib import get_close_matches
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from headlight.teaching.exercises import EXERCISES
 from headlight.teaching.exercises.exercise import SAID, STUCK, Unfit
 from headlight.teaching.exercises.judge import error_lines, judge
+from headlight.teaching.exercises.notebook import ENDING, code_cells
 from transformer.quoting import quoted
 
 MODULE = "exercise_file"  # not "__main__": what stands below that question is not for us
@@ -44,7 +47,11 @@ def main(path: Path, folder: Path, seconds: float, done: list[str]) -> None:
             for name in [name for name in EXERCISES if name in found and name not in done]:  # in their order
                 say(begun=name)
                 limit()
-                say(verdict=asdict(judge(EXERCISES[name], found[name], path.parent)))
+                verdict = judge(EXERCISES[name], found[name].value, path.parent)
+                if found[name].name != name:
+                    renamed = f"Your file calls it `{found[name].name}`; other exercises import it as `{name}`."
+                    verdict = replace(verdict, says=(*verdict.says, renamed))
+                say(verdict=asdict(verdict))
             say(ended=True)
         except Unfit as refused:
             say(refused=str(refused))
@@ -52,17 +59,48 @@ def main(path: Path, folder: Path, seconds: float, done: list[str]) -> None:
             faulthandler.cancel_dump_traceback_later()
 
 
-def _found(path: Path) -> dict[str, Any]:
+class Found(NamedTuple):
+    name: str  # under which the file defines it
+    value: Any
+
+
+def _found(path: Path) -> dict[str, Found]:
     """What the file defines of the exercises. Raises Unfit."""
+    failed: list[str] = []
     try:
-        module = _load(path)
+        module = _load_notebook(path, failed) if path.suffix == ENDING else _load(path)
+    except Unfit:
+        raise
     except (Exception, SystemExit) as error:
-        lines = "\n  ".join(error_lines(error, path.parent))
-        raise Unfit(f"{quoted(path.name)} does not run:\n  {lines}") from error
-    found = {name: value for name, value in vars(module).items() if name in EXERCISES and _own(value)}
+        raise Unfit(_does_not_run(path, error_lines(error, path.parent))) from error
+    own = {name: value for name, value in vars(module).items() if _own(value)}
+    found: dict[str, Found] = {}
+    for exercise in EXERCISES.values():
+        for name in (exercise.name, *exercise.aliases):
+            if name in own and exercise.name not in found:
+                found[exercise.name] = Found(name, own[name])
     if not found:
-        raise Unfit(_none(path, module))
+        raise Unfit(_does_not_run(path, failed) if failed else _none(path, module))
+    if failed:
+        print(f"Of {quoted(path.name)} this did not run:\n  " + "\n  ".join(failed), flush=True)
     return found
+
+
+def _does_not_run(path: Path, lines: Iterable[str]) -> str:
+    return f"{quoted(path.name)} does not run:\n  " + "\n  ".join(lines)
+
+
+def _load_notebook(path: Path, failed: list[str]) -> ModuleType:
+    """Run a notebook's cells in order. A cell that fails, such as one that draws, does not keep the next ones from it;
+    `failed` gets the lines of its error."""
+    module = sys.modules[MODULE] = ModuleType(MODULE)
+    for file, text in code_cells(path):
+        linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file  # for its lines in errors
+        try:
+            exec(compile(text, file, "exec"), vars(module))
+        except (Exception, SystemExit) as error:
+            failed += error_lines(error, path.parent)
+    return module
 
 
 def _load(path: Path) -> ModuleType:
@@ -81,7 +119,9 @@ def _own(value: Any) -> bool:
 
 def _none(path: Path, module: ModuleType) -> str:
     names = [name for name, value in vars(module).items() if _own(value)]
-    lower = {name.lower(): name for name in EXERCISES}
+    lower = {
+        name.lower(): exercise.name for exercise in EXERCISES.values() for name in (exercise.name, *exercise.aliases)
+    }
     near = [(name, match) for name in names for match in get_close_matches(name.lower(), lower, 1)]
     hint = f" Is `{near[0][0]}` meant to be `{lower[near[0][1]]}`?" if near else ""
     listed = ", ".join(f"`{name}`" for name in EXERCISES)

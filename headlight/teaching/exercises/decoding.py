@@ -10,17 +10,17 @@ from zlib import crc32
 import torch
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import Case, Exercise, KnownMistake, Unfit
+from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake, Unfit
 
-SOS, EOS, VOCABULARY = 1, 2, 9
 Model = Callable[[list[int]], Tensor]
 
 
 class Dice:
     """A "model" that says of every beginning something by chance, and always the same; [EOS] is likelier the later."""
 
-    def __init__(self, seed: int, most: int, ends: float):
-        self.seed, self.most, self.ends = seed, most, ends
+    def __init__(self, seed: int, vocabulary: int, sos_id: int, eos_id: int, most: int, ends: float):
+        self.seed, self.vocabulary, self.sos_id, self.eos_id = seed, vocabulary, sos_id, eos_id
+        self.most, self.ends = most, ends
         self.known: dict[tuple[int, ...], Tensor] = {}
 
     def __call__(self, ids: Any) -> Tensor:
@@ -29,11 +29,18 @@ class Dice:
             raise Unfit(f"The model was asked to go on from {len(key)} ids; stop at max_length = {self.most}.")
         if key not in self.known:
             seed = crc32(repr((self.seed, key)).encode())
-            scores = torch.randn(VOCABULARY, generator=torch.Generator().manual_seed(seed)) * 1.5
-            scores[SOS] = -math.inf
-            scores[EOS] += self.ends * len(key) - 2
+            scores = torch.randn(self.vocabulary, generator=torch.Generator().manual_seed(seed)) * 1.5
+            scores[self.sos_id] = -math.inf
+            scores[self.eos_id] += self.ends * len(key) - 2
             self.known[key] = scores.log_softmax(-1)
         return self.known[key].clone()
+
+
+def _drawn(draw: Draw, low: int, high: int, ends: float) -> dict[str, Any]:
+    vocabulary, most = draw.randint(6, 10), draw.randint(low, high)
+    sos_id, eos_id = draw.sample(range(vocabulary), 2)
+    dice = Dice(draw.getrandbits(32), vocabulary, sos_id, eos_id, most, ends)
+    return {"next_log_probs": dice, "sos_id": sos_id, "eos_id": eos_id, "max_length": most}
 
 
 def greedy(
@@ -68,12 +75,17 @@ _KEPT = (
 )
 
 
-def _greedy_cases() -> list[Case]:
-    same = {"sos_id": SOS, "eos_id": EOS}
-    return [
-        Case("where the model ends its sentence", {"next_log_probs": Dice(4, 12, 0.5), **same, "max_length": 12}),
-        Case("where it is cut at max_length", {"next_log_probs": Dice(1, 6, -1.0), **same, "max_length": 6}),
-    ]
+def _greedy_cases(draw: Draw) -> list[Case]:
+    """Some that end well before max_length, and some that are cut there."""
+    cases: list[Case] = []
+    while len(cases) < 4:
+        ended = len(cases) < 2
+        inputs = _drawn(draw, 6, 12, 0.5 if ended else -1.0)
+        ids = greedy(**inputs)
+        if (ids[-1] == inputs["eos_id"]) == ended and (not ended or 2 < len(ids) < inputs["max_length"] - 1):
+            about = "where the model ends its sentence" if ended else "where it is cut at max_length"
+            cases.append(Case(about, inputs))
+    return cases
 
 
 _NOT_A_TOKEN = (
@@ -101,7 +113,9 @@ GREEDY = Exercise(
         KnownMistake({"most": -1}, "There is one token too few: sos_id does not count for max_length."),
         *_KEPT,
     ),
+    ours="Greedy in transformer/decoding/choosers.py",
     slips=(_NOT_A_TOKEN,),
+    aliases=("greedy_decode", "greedy_search", "greedy_decoding"),
 )
 
 
@@ -124,77 +138,91 @@ def beam(
     keeps: str = "end",
     width: str = "size",
     at_the_end: str = "finished",
+    sums: str = "logarithms",
+    temperature: float = 1.0,
+    counted: int = 0,
+    cut: bool = True,
 ) -> list[int]:
-    """Of all hypotheses that `size` live ones at a time lead to, the best by log-probability over length penalty."""
-    size = 1 if width == "one" else size
-    live = [Hypothesis([sos_id], 0.0, 0.0)]
+    """Of all hypotheses that `size` live ones at a time lead to, the best by log-probability over length penalty.
+
+    `counted` is what a penalty at every step counts too much.
+    """
+    size = {"one": 1, "size": size}.get(width, 5)
+    live = [Hypothesis([sos_id], 1.0 if sums == "product" else 0.0, 0.0)]
     finished: list[Hypothesis] = []
 
     def penalty(length: int) -> float:
-        return ((5 + length) / 6) ** alpha
+        return ((5 + length) / 6) ** (1.0 if score == "to the power 1" else alpha)
 
     def final(hypothesis: Hypothesis) -> float:
         n, total = len(hypothesis.ids) - 1, hypothesis.total
         return {
-            "penalty": total / penalty(n),
             "sum": total,
             "length": total / n**alpha,
             "mean": total / n,
             "multiplied": total * penalty(n),
             "compounded": hypothesis.compounded,
             "with the start": total / penalty(n + 1),
-        }[score]
+            "without the end": total / penalty(n - (hypothesis.ids[-1] == eos_id)),
+        }.get(score, total / penalty(n))
 
     def rank(hypothesis: Hypothesis) -> float:
-        return hypothesis.compounded if score == "compounded" else hypothesis.total
+        if score == "compounded":
+            return hypothesis.compounded
+        return final(hypothesis) if places == "ranked" and len(hypothesis.ids) > 1 else hypothesis.total
 
-    for step in range(1, max_length + 1):
+    def weighed(ids: list[int]) -> list[float]:
+        log_probs = next_log_probs(ids)
+        if temperature != 1.0:
+            log_probs = (log_probs / temperature).log_softmax(-1)
+        values: list[float] = (log_probs if sums == "logarithms" else log_probs.exp()).tolist()
+        return values
+
+    stays = places in ("taken", "ranked")
+    for step in range(1, max_length + 1 + 4 * (not cut)):
         candidates = [
-            Hypothesis([*ids, token], total + p, (compounded + p) / penalty(step))
+            Hypothesis(
+                [*ids, token], total * p if sums == "product" else total + p, (compounded + p) / penalty(step + counted)
+            )
             for ids, total, compounded in live
-            for token, p in enumerate(next_log_probs(ids).tolist())
+            for token, p in enumerate(weighed(ids))
         ]
-        candidates += finished if places == "taken" else []
+        candidates += finished if stays else []
         candidates.sort(key=rank, reverse=True)
         ended = [each for each in candidates[:size] if each.ids[-1] == eos_id]
-        finished = ended if places == "taken" else finished + ended
+        finished = ended if stays else finished + ended
         going_on = [each for each in candidates if each.ids[-1] != eos_id]
         live = going_on[:size] if places == "refilled" else [each for each in going_on if each in candidates[:size]]
-        if not live or (stops == "first" and finished):
+        if not live or (stops == "first" and finished) or (stops == "enough" and len(finished) >= size):
             break
-    among = finished if at_the_end == "finished" and stops == "first" and finished else finished + live
-    ids = max(among, key=final).ids
+    dropped = at_the_end == "only finished" or (at_the_end == "finished" and stops in ("first", "enough"))
+    ids = max(finished if dropped and finished else finished + live, key=final).ids
     if keeps in ("text", "start") and ids[-1] == eos_id:
         ids = ids[:-1]
     return ids if keeps in ("start", "both") else ids[1:]
 
 
-def _beam_cases() -> list[Case]:
-    """Inputs on which all ways that we count as right agree: whether a finished hypothesis keeps its place in the beam,
-    leaves it empty, or another takes it."""
-    return [
-        Case(
-            "",
-            {
-                "next_log_probs": Dice(seed, 10, 0.5),
-                "sos_id": SOS,
-                "eos_id": EOS,
-                "size": 3,
-                "max_length": 10,
-                "alpha": alpha,
-            },
-        )
-        for seed, alpha in BEAM_SEEDS
-    ]
+def beam_inputs(draw: Draw) -> dict[str, Any]:
+    """Inputs in which hypotheses end at various lengths, and some live until max_length."""
+    inputs = _drawn(draw, 5, 10, draw.choice((0.0, 0.3, 0.5)))
+    inputs |= {"size": draw.randint(2, 6), "alpha": draw.choice((0.4, 0.7, 1.5, 2.5))}
+    return {name: inputs[name] for name in ("next_log_probs", "sos_id", "eos_id", "size", "max_length", "alpha")}
 
 
-BEAM_SEEDS = ((141, 1.0), (130, 0.6), (42, 0.6), (54, 0.6))  # told apart by them: each mistake from each other
+# Of what these draw each mistake is told from each other, and all ways that we count as right agree: whether a finished
+# hypothesis keeps its place in the beam, leaves it empty, or another takes it.
+BEAM_SEEDS = (288, 487, 657, 206, 1003, 1179, 1230, 1240)
+
+_EARLY: tuple[dict[str, Any], ...] = ({}, {"at_the_end": "all"})
+_EACH_STEP: tuple[dict[str, Any], ...] = tuple(
+    {"places": places, "counted": counted} for places in ("freed", "taken") for counted in (0, 1, -1)
+)
 
 BEAM = Exercise(
     "beam",
     "beam.py",
     beam,
-    _beam_cases,
+    lambda draw: [Case("", beam_inputs(Draw(seed))) for seed in BEAM_SEEDS],
     (
         KnownMistake(
             {"score": "sum"},
@@ -206,11 +234,13 @@ BEAM = Exercise(
             "You stop at the first finished hypothesis, so that it is compared with none of another length; a live "
             "one may still become better. Go on until none is live, then compare by sum / ((5 + length) / 6) ** "
             "alpha.",
+            _EARLY,
         ),
         KnownMistake(
             {"score": "compounded"},
             "The length penalty is applied at every step, so it multiplies up: add log-probabilities, and divide "
             "once, when hypotheses of different lengths are compared.",
+            _EACH_STEP,
         ),
         KnownMistake(
             {"score": "multiplied"},
@@ -219,12 +249,55 @@ BEAM = Exercise(
         ),
         KnownMistake({"score": "length"}, "You divide by length ** alpha; the penalty is ((5 + length) / 6) ** alpha."),
         KnownMistake({"score": "mean"}, "You divide by the length; the penalty is ((5 + length) / 6) ** alpha."),
+        KnownMistake(
+            {"score": "to the power 1"},
+            "The length penalty lacks its exponent: ((5 + length) / 6) ** alpha, where alpha is not always 1.",
+        ),
+        KnownMistake(
+            {"score": "without the end"}, "eos_id is not counted in the length; it was written, so it counts."
+        ),
         KnownMistake({"score": "with the start"}, "sos_id is counted in the length; it was not written, eos_id was."),
         KnownMistake(
             {"width": "one"}, "This is greedy decoding: keep the `size` best hypotheses at each step, not one."
         ),
+        KnownMistake({"width": "five"}, "The beam is 5 wide whatever is asked for; keep the `size` best."),
+        KnownMistake(
+            {"sums": "product"},
+            "You multiply probabilities, which are below 1, so that a division by the length penalty makes long "
+            "sentences worse: add log-probabilities, as the model gives them.",
+        ),
+        KnownMistake(
+            {"sums": "probabilities"},
+            "You add probabilities; the probability of a sentence is their product, so its logarithm is the sum of the "
+            "log-probabilities that the model gives.",
+        ),
+        KnownMistake(
+            {"at_the_end": "only finished"},
+            "Those cut at max_length are left out where others are finished; step 4 compares all of them.",
+        ),
+        KnownMistake(
+            {"cut": False}, "Hypotheses are not cut at max_length: those that live then are compared as they are."
+        ),
+        KnownMistake(
+            {"stops": "enough"},
+            "You stop as soon as `size` hypotheses are finished; a live one may still become better: go on until none "
+            "is live.",
+            _EARLY,
+        ),
+        KnownMistake(
+            {"temperature": 1.2},
+            "The log-probabilities are divided by a temperature of 1.2; here they are taken as the model gives them.",
+        ),
+        KnownMistake(
+            {"score": "compounded", "temperature": 1.2},
+            'This is the beam of "Building a transformer from the ground up": a temperature of 1.2, and a length '
+            "penalty that is applied at every step, so that it multiplies up. Add the log-probabilities as they are, "
+            "and divide once, at the end.",
+            _EACH_STEP,
+        ),
         *_KEPT,
     ),
-    styles=({}, {"at_the_end": "all"}),  # of who stops early
+    ours="Beam in transformer/decoding/choosers.py",
     slips=(_NOT_A_TOKEN,),
+    aliases=("beam_search", "beam_decode", "beam_search_decode"),
 )

@@ -1,11 +1,13 @@
 """What an exercise is: a name to be written, inputs to try it on, our own solution, and the mistakes that it can make.
 
-A mistake is a change of our solution's options, so it is what the wrong code would compute, number for number.
+A mistake is a change of our solution's options, so it is what the wrong code would compute, number for number. All
+sizes are drawn at random, so that a number written into the code in the place of a size is wrong for some input.
 """
 
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -29,6 +31,11 @@ SLIPS: tuple[Slip, ...] = (
         "only supports boolean masks|mask to be .*[Bb]ool|bitwise_.* not implemented for '(Float|Double)'",
         "The mask is bool, True where a query may look; `&`, `~` and `masked_fill` work on bool, not on floats. "
         "Compare (`ids != pad_id`) rather than multiply.",
+    ),
+    (
+        r"unary ~: 'NoneType'|masked_fill\(\).*got \((bool|NoneType)|where\(\).*(NoneType|bool)"
+        r"|'NoneType' object has no attribute|operand type\(s\) for .*'NoneType'",
+        "The mask may be None, which hides nothing: write `if mask is not None:` before you use it.",
     ),
     (
         "missing the required .forward. function",
@@ -65,11 +72,31 @@ class Case(NamedTuple):
         return ", ".join(_shown(name, value) for name, value in self.inputs.items() if not callable(value))
 
 
+class Draw(random.Random):
+    """Draws the sizes and numbers of an exercise's inputs; the same seed draws the same."""
+
+    def sizes(self, count: int, low: int = 2, high: int = 8) -> list[int]:
+        """Return `count` sizes from `low` to `high`, no two of them equal: what is exchanged does not fit."""
+        return self.sample(range(low, high + 1), count)
+
+    def normal(self, *shape: int) -> Tensor:
+        """Return standard normal numbers."""
+        return torch.randn(*shape, generator=torch.Generator().manual_seed(self.getrandbits(48)))
+
+    def mask(self, *shape: int) -> Tensor:
+        """Return a mask that leaves every query its first key, and hides its last."""
+        mask = self.normal(*shape) > 0
+        mask[..., 0], mask[..., -1] = True, False
+        return mask
+
+
 def _shown(name: str, value: Any) -> str:
     if isinstance(value, Tensor):
         return f"{name} {list(value.shape)}"
     if isinstance(value, dict):  # the weights of a module
         return f"random {name}"
+    if isinstance(value, list):
+        return f"{len(value)} {name}"
     return f"{name} = {value}"
 
 
@@ -78,6 +105,7 @@ class KnownMistake(NamedTuple):
 
     change: dict[str, Any]
     says: str
+    styles: tuple[dict[str, Any], ...] = ()  # in the place of the exercise's own
 
 
 @dataclass(frozen=True)
@@ -87,21 +115,32 @@ class Exercise:
     name: str  # of the function or class to write
     file: str  # the stub, in docs/exercises
     solution: Callable[..., Any]
-    cases: Callable[[], list[Case]]
+    cases: Callable[[Draw], list[Case]]
     mistakes: tuple[KnownMistake, ...]
+    ours: str  # where Headlight's own stands: "attend in transformer/attention.py"
     styles: tuple[dict[str, Any], ...] = ({},)  # options that change nothing in a right solution, but in a wrong one
     slips: tuple[Slip, ...] = ()
+    aliases: tuple[str, ...] = ()  # other names under which tutorials write it
     call: Callable[[Any, dict[str, Any]], Any] = field(default=lambda written, inputs: written(*inputs.values()))
+
+    def drawn(self, seed: int = 0) -> list[Case]:
+        """Return the inputs of a seed."""
+        return self.cases(Draw(f"{self.name} {seed}"))
 
 
 class Unfit(Exception):
     """What was written cannot be tried, and why: a sentence for the student."""
 
 
-def built(written: Any, arguments: tuple[Any, ...], weights: dict[str, Tensor]) -> nn.Module:
-    """A student's class with these weights. Raises Unfit where it has others."""
+def require_module(written: Any) -> None:
+    """Raise Unfit where a class of a network is expected and something else was written."""
     if not (isinstance(written, type) and issubclass(written, nn.Module)):
         raise Unfit("It should be a class that derives from `nn.Module`.")
+
+
+def built(written: Any, arguments: tuple[Any, ...], weights: dict[str, Tensor]) -> nn.Module:
+    """A student's class with these weights. Raises Unfit where it has others."""
+    require_module(written)
     module = written(*arguments)
     own = dict(module.state_dict())
     missing = [name for name in weights if name not in own]
@@ -120,11 +159,6 @@ def built(written: Any, arguments: tuple[Any, ...], weights: dict[str, Tensor]) 
 
 def _listed(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def random(*shape: int, seed: int) -> Tensor:
-    """Standard normal numbers, the same for a seed each time."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
 class ExerciseState(StrEnum):

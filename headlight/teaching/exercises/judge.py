@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from headlight.teaching.exercises.exercise import SLIPS, Case, Exercise, ExerciseState, Unfit, Verdict
-from headlight.teaching.exercises.values import alike, difference, not_bool, unfit
+from headlight.teaching.exercises.values import alike, difference, in_torch, not_bool, tensors, unfit
 from transformer.quoting import short
 
 FRAMES = 3  # lines of a traceback that are shown
@@ -29,8 +29,11 @@ class Result(NamedTuple):
         return alike(self.got, self.expected)
 
 
-def judge(exercise: Exercise, written: Any, folder: Path) -> Verdict:
-    """`folder` holds the student's own files: of a traceback, only their lines are shown."""
+def judge(exercise: Exercise, written: Any, folder: Path, seed: int = 0) -> Verdict:
+    """Return what is to be said of `written`, on the inputs that `seed` draws.
+
+    `folder` holds the student's own files: of a traceback, only their lines are shown.
+    """
 
     def verdict(state: ExerciseState, *says: str) -> Verdict:
         return Verdict(exercise.name, state, tuple(filter(None, says)))
@@ -38,12 +41,12 @@ def judge(exercise: Exercise, written: Any, folder: Path) -> Verdict:
     results: list[Result] = []
     failure: tuple[Case, BaseException] | None = None
     notes: dict[str, None] = {}  # in order, each once
-    for case in exercise.cases():
+    for case in exercise.drawn(seed):
         inputs = case.fresh()
         torch.manual_seed(0)
         try:
             with torch.no_grad():
-                got = exercise.call(written, inputs)
+                got = in_torch(exercise.call(written, inputs))
         except Unfit as reason:
             return verdict(ExerciseState.WRONG, str(reason))
         except (Exception, SystemExit) as error:
@@ -80,14 +83,14 @@ def _to_write(exercise: Exercise, error: BaseException) -> str:
 
 def _mistake(exercise: Exercise, results: list[Result]) -> tuple[str, ...]:
     """What one of the known mistakes, or two at once, would say that compute the very same."""
-    alone = [(mistake.change, (mistake.says,)) for mistake in exercise.mistakes]
+    alone = [(mistake.change, (mistake.says,), mistake.styles or exercise.styles) for mistake in exercise.mistakes]
     paired = (
-        ({**one.change, **two.change}, (one.says, two.says))
+        ({**one.change, **two.change}, (one.says, two.says), one.styles or two.styles or exercise.styles)
         for one, two in combinations(exercise.mistakes, 2)
         if not one.change.keys() & two.change.keys()
     )
-    for change, says in chain[tuple[dict[str, Any], tuple[str, ...]]](alone, paired):
-        for style in exercise.styles:
+    for change, says, styles in chain(alone, paired):
+        for style in styles:
             if all(_computes(exercise, {**style, **change}, result) for result in results):
                 return says
     return ()
@@ -112,7 +115,7 @@ def _unknown(results: list[Result]) -> tuple[str, ...]:
 
 
 def _not_numbers(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.is_floating_point() and bool(value.isnan().any())
+    return any(tensor.is_floating_point() and bool(tensor.isnan().any()) for tensor in tensors(value))
 
 
 def _changed(before: dict[str, Any], after: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
-"""Exercises: an encoder layer and a decoder layer, with the norm after each sublayer as in the paper.
+"""Exercises: the feed-forward network, an encoder layer and a decoder layer; the norm comes after each sublayer, as in
+the paper.
 
-Their parts are given, so that only the way of the vectors through them is written.
+The parts of the layers are given, so that only the way of the vectors through them is written.
 
 Shapes: B sentences, S source tokens, T target tokens.
 """
@@ -11,46 +12,124 @@ from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from headlight.teaching.exercises.attention import multi_head, some_hidden
-from headlight.teaching.exercises.exercise import Case, Exercise, KnownMistake, Unfit, random
+from headlight.teaching.exercises.attention import maps, multi_head
+from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake, Slip, built, require_module
 from headlight.teaching.exercises.masks import look_ahead_mask
 
-D_MODEL = 8
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "none": lambda x: x,
+    "gelu": F.gelu,
+    "tanh": F.tanh,
+    "sigmoid": F.sigmoid,
+    "softmax": lambda x: x.softmax(-1),
+}
+
+
+def feed_forward(
+    d_model: int,
+    d_ff: int,
+    weights: dict[str, Tensor],
+    x: Tensor,
+    activation: str = "relu",
+    after: str = "inner",
+    residual: bool = False,
+) -> Tensor:
+    """max(0, x W₁ + b₁) W₂ + b₂, for each token by itself: [B, T, d_model]."""
+    act = ACTIVATIONS[activation]
+    h = x @ weights["inner.weight"].mT + weights["inner.bias"]
+    h = act(h) if after in ("inner", "both") else h
+    h = h @ weights["outer.weight"].mT + weights["outer.bias"]
+    h = act(h) if after in ("outer", "both") else h
+    return x + h if residual else h
+
+
+def _feed_forward_cases(draw: Draw) -> list[Case]:
+    cases = []
+    for _ in range(2):
+        B, T, d_model, d_ff = draw.sizes(4)
+        weights = {"inner.weight": draw.normal(d_ff, d_model), "inner.bias": draw.normal(d_ff)}
+        weights |= {"outer.weight": draw.normal(d_model, d_ff), "outer.bias": draw.normal(d_model)}
+        x = draw.normal(B, T, d_model)
+        cases.append(Case("", {"d_model": d_model, "d_ff": d_ff, "weights": weights, "x": x}))
+    return cases
+
+
+FEED_FORWARD = Exercise(
+    "FeedForward",
+    "feed_forward.py",
+    feed_forward,
+    _feed_forward_cases,
+    (
+        KnownMistake(
+            {"activation": "none"},
+            "There is no ReLU, so that the two linear maps are together no more than one: `torch.relu` between them.",
+        ),
+        KnownMistake({"after": "outer"}, "The ReLU comes after the second map; it belongs between the two."),
+        KnownMistake(
+            {"after": "both"},
+            "There is a ReLU after the second map, too, so that nothing is ever subtracted: one between the two.",
+        ),
+        KnownMistake({"activation": "gelu"}, "This is GELU, which BERT and GPT take; the paper's is ReLU."),
+        KnownMistake({"activation": "tanh"}, "This is tanh; the paper's is ReLU: max(0, x)."),
+        KnownMistake({"activation": "sigmoid"}, "This is the sigmoid; the paper's is ReLU: max(0, x)."),
+        KnownMistake({"activation": "softmax"}, "There is a softmax between the maps; it is ReLU: max(0, x)."),
+        KnownMistake(
+            {"residual": True}, "x is added to the result; the residual connection is the layer's, around this network."
+        ),
+    ),
+    ours="FeedForward in transformer/layers.py",
+    aliases=("PositionwiseFeedForward", "PositionWiseFeedForward", "FeedForwardBlock", "FeedForwardNetwork", "FFN"),
+    slips=(
+        (
+            "mat1 and mat2|size of tensor a",
+            "Some sizes do not fit: `self.inner` goes from d_model to d_ff numbers, `self.outer` back.",
+        ),
+    ),
+    call=lambda written, inputs: built(written, (inputs["d_model"], inputs["d_ff"]), inputs["weights"])(inputs["x"]),
+)
 
 
 class Attention(nn.Module):
-    """Two heads with random weights."""
+    """Heads with random weights."""
 
-    def __init__(self, seed: int):
+    def __init__(self, draw: Draw, d_model: int, n_heads: int):
         super().__init__()
-        names = ("query", "key", "value", "output")
-        self.weights = {f"{name}.weight": random(D_MODEL, D_MODEL, seed=seed + i) / 2 for i, name in enumerate(names)}
-        self.weights |= {f"{name}.bias": random(D_MODEL, seed=seed + 4 + i) for i, name in enumerate(names)}
+        self.weights, self.n_heads = maps(draw, d_model), n_heads
 
     def forward(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> Tensor:
-        return multi_head(D_MODEL, 2, self.weights, queries, keys, values, mask)
+        return multi_head(queries.size(-1), self.n_heads, self.weights, queries, keys, values, mask)
 
 
-def _norm(seed: int) -> nn.LayerNorm:
-    norm = nn.LayerNorm(D_MODEL).requires_grad_(False)
-    norm.weight.add_(random(D_MODEL, seed=seed) / 2)
-    norm.bias.add_(random(D_MODEL, seed=seed + 1) / 2)
+def _norm(draw: Draw, d_model: int) -> nn.LayerNorm:
+    norm = nn.LayerNorm(d_model).requires_grad_(False)
+    norm.weight.add_(draw.normal(d_model) / 2)
+    norm.bias.add_(draw.normal(d_model) / 2)
     return norm
 
 
-def _feed_forward(seed: int) -> nn.Module:
-    inner, outer = random(D_MODEL, 16, seed=seed), random(16, D_MODEL, seed=seed + 1) / 4
-    return _FeedForward(inner, outer)
-
-
 class _FeedForward(nn.Module):
-    def __init__(self, inner: Tensor, outer: Tensor):
+    def __init__(self, draw: Draw, d_model: int, d_ff: int = 16):
         super().__init__()
-        self.inner, self.outer = inner, outer
+        self.inner, self.outer = draw.normal(d_model, d_ff), draw.normal(d_ff, d_model) / 4
 
     def forward(self, x: Tensor) -> Tensor:
         return (x @ self.inner).relu() @ self.outer
+
+
+def encoder_parts(draw: Draw, d_model: int, n_heads: int) -> dict[str, Any]:
+    """Return an encoder layer's parts, with random weights."""
+    parts = {"attention": Attention(draw, d_model, n_heads), "feed_forward": _FeedForward(draw, d_model)}
+    return parts | {f"norm_{i}": _norm(draw, d_model) for i in (1, 2)}
+
+
+def decoder_parts(draw: Draw, d_model: int, n_heads: int) -> dict[str, Any]:
+    """Return a decoder layer's parts, with random weights."""
+    parts: dict[str, Any] = {name: Attention(draw, d_model, n_heads) for name in ("self_attention", "cross_attention")}
+    parts |= {"feed_forward": _FeedForward(draw, d_model)}
+    return parts | {f"norm_{i}": _norm(draw, d_model) for i in (1, 2, 3)}
 
 
 def _around(x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor], way: str) -> Tensor:
@@ -72,7 +151,7 @@ def _around(x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Ten
 def encoder_layer(
     parts: dict[str, Any],
     x: Tensor,
-    mask: Tensor,
+    mask: Tensor | None,
     ways: str = "",
     attention: str = "",
     feed_forward: str = "",
@@ -90,8 +169,8 @@ def decoder_layer(
     parts: dict[str, Any],
     x: Tensor,
     memory: Tensor,
-    target_mask: Tensor,
-    source_mask: Tensor,
+    target_mask: Tensor | None,
+    source_mask: Tensor | None,
     ways: str = "",
     own: str = "",
     cross: str = "",
@@ -101,6 +180,7 @@ def decoder_layer(
     masks: str = "",
     attentions: str = "",
     norms: str = "own",
+    memory_normed: bool = False,
 ) -> Tensor:
     """Self-attention, cross-attention, then the feed-forward network: [B, T, d_model]."""
     if masks == "exchanged":
@@ -116,6 +196,8 @@ def decoder_layer(
         ask = look
     names = ("norm_1",) * 3 if norms == "first" else ("norm_1", "norm_2", "norm_3")
     norm_1, norm_2, norm_3 = (parts[name] for name in names)
+    if memory_normed:
+        memory = norm_2(memory)
 
     def ask_memory(h: Tensor) -> Tensor:
         match reads:
@@ -138,15 +220,24 @@ def decoder_layer(
 
 def _call(written: Any, inputs: dict[str, Any]) -> Any:
     parts, *read = inputs.values()
-    if not (isinstance(written, type) and issubclass(written, nn.Module)):
-        raise Unfit("It should be a class that derives from `nn.Module`.")
+    require_module(written)
     return written(**parts).eval()(*read)
 
 
-_FIT = (
-    "size of tensor a|sizes? of tensors? must match|Sizes of tensors|invalid for input of size",
-    "Some sizes do not fit: the sentence and the memory have different lengths. Each attention takes (queries, keys, "
-    "values, mask), where keys and values are of one sentence, and the mask hides tokens of that sentence.",
+_SLIPS: tuple[Slip, ...] = (
+    (
+        r"Attention.forward\(\)",
+        "An attention takes four: queries, keys, values and the mask, as in `self.attention(x, x, x, mask)`.",
+    ),
+    (
+        "too many values to unpack|not enough values to unpack",
+        "An attention gives one tensor here, not (output, weights): take it without unpacking.",
+    ),
+    (
+        "size of tensor a|sizes? of tensors? must match|Sizes of tensors|invalid for input of size",
+        "Some sizes do not fit: the sentence and the memory have different lengths. Each attention takes (queries, "
+        "keys, values, mask), where keys and values are of one sentence, and the mask hides tokens of that sentence.",
+    ),
 )
 
 
@@ -156,6 +247,9 @@ def _ways(name: str, what: str, norm: str) -> tuple[KnownMistake, ...]:
             {name: "no path"}, f"The residual connection around the {what} is missing: add x to what it gives."
         ),
         KnownMistake({name: "no norm"}, f"The norm after the {what} is missing: `self.{norm}`."),
+        KnownMistake(
+            {name: "pre"}, f"The norm stands before the {what}; it comes after the sum: norm(x + sublayer(x))."
+        ),
         KnownMistake({name: "left out"}, f"The {what} is left out, or its result is dropped."),
     )
 
@@ -176,12 +270,14 @@ _NO_NORMS = KnownMistake({"ways": "no norm"}, "The norms are missing: norm(x + s
 _ONE_NORM = KnownMistake({"norms": "first"}, "Every sublayer uses `self.norm_1`; each has a norm of its own.")
 
 
-def _encoder_cases() -> list[Case]:
-    parts = {"attention": Attention(60), "feed_forward": _feed_forward(70), "norm_1": _norm(72), "norm_2": _norm(74)}
-    return [
-        Case(about, {"parts": parts, "x": random(2, 5, D_MODEL, seed=76), "mask": mask})
-        for about, mask in (("without a mask", None), ("with padding hidden", some_hidden(2, 1, 1, 5)))
-    ]
+def _encoder_cases(draw: Draw) -> list[Case]:
+    cases = []
+    for about, hides in (("without a mask", False), ("with padding hidden", True)):
+        n_heads, d_head, B, S = draw.sizes(4, high=6)
+        d_model = n_heads * d_head
+        x, mask = draw.normal(B, S, d_model), draw.mask(B, 1, 1, S) if hides else None
+        cases.append(Case(about, {"parts": encoder_parts(draw, d_model, n_heads), "x": x, "mask": mask}))
+    return cases
 
 
 ENCODER = Exercise(
@@ -199,24 +295,27 @@ ENCODER = Exercise(
         _ONE_NORM,
         KnownMistake({"masked": False}, "The mask does not reach the attention: pass it on."),
     ),
-    slips=(_FIT,),
+    ours="EncoderLayer in transformer/layers.py",
+    slips=_SLIPS,
+    aliases=("EncoderBlock", "TransformerEncoderLayer"),
     call=_call,
 )
 
 
-def _decoder_cases() -> list[Case]:
-    parts = {"self_attention": Attention(80), "cross_attention": Attention(90), "feed_forward": _feed_forward(100)}
-    parts |= {f"norm_{i}": _norm(102 + 2 * i) for i in (1, 2, 3)}
-    x, same, memory = random(2, 4, D_MODEL, seed=110), random(2, 4, D_MODEL, seed=111), random(2, 6, D_MODEL, seed=112)
-    before = look_ahead_mask(4)[None, None]
-    # Of equal lengths first: there exchanged sentences and masks give numbers, and can be told by them.
-    return [
-        Case(about, {"parts": parts, "x": x, "memory": read, "target_mask": before, "source_mask": mask})
-        for about, read, mask in (
-            ("where source and target are of one length", same, some_hidden(2, 1, 1, 4)),
-            ("with a longer source", memory, some_hidden(2, 1, 1, 6)),
-        )
-    ]
+def _decoder_cases(draw: Draw) -> list[Case]:
+    """Of equal lengths first: there exchanged sentences and masks give numbers, and can be told by them."""
+    cases = []
+    for about, equal in (
+        ("where source and target are of one length", True),
+        ("with a source of its own length", False),
+    ):
+        n_heads, d_head, B, T, S = draw.sizes(5, high=7)
+        S, d_model = T if equal else S, n_heads * d_head
+        inputs: dict[str, Any] = {"parts": decoder_parts(draw, d_model, n_heads)}
+        inputs |= {"x": draw.normal(B, T, d_model), "memory": draw.normal(B, S, d_model)}
+        inputs |= {"target_mask": look_ahead_mask(T)[None, None], "source_mask": draw.mask(B, 1, 1, S)}
+        cases.append(Case(about, inputs))
+    return cases
 
 
 DECODER = Exercise(
@@ -257,9 +356,20 @@ DECODER = Exercise(
             {"order": "cross first"}, "Cross-attention comes before self-attention; it is the other way round."
         ),
         KnownMistake(
+            {"memory_normed": True},
+            "The memory is normed before cross-attention reads it; it is read as the encoder gave it.",
+        ),
+        KnownMistake(
+            {"ways": "pre", "memory_normed": True},
+            "The norm stands before each sublayer, and norms the memory, too. The exercise is post-norm, norm(x + "
+            "sublayer(x)), and the memory is read as the encoder gave it.",
+        ),
+        KnownMistake(
             {"attentions": "same"}, "Cross-attention goes through `self.self_attention`; it has weights of its own."
         ),
     ),
-    slips=(_FIT,),
+    ours="DecoderLayer in transformer/layers.py",
+    slips=_SLIPS,
+    aliases=("DecoderBlock", "TransformerDecoderLayer"),
     call=_call,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import Case, Exercise, KnownMistake, built, random
+from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake, built
 
 
 def layer_norm(
@@ -31,11 +31,15 @@ def layer_norm(
     return normal * (weights["gain"] if gain else 1.0) + (weights["bias"] if bias else 0.0)
 
 
-def _cases() -> list[Case]:
-    weights = {"gain": 1 + random(6, seed=50) / 2, "bias": random(6, seed=51)}
-    same = {"d_model": 6, "weights": weights}
-    x = random(2, 3, 6, seed=52) * 2 + 1
-    return [Case("", {**same, "x": x}), Case("with small numbers, where ε shows", {**same, "x": x * 1e-3})]
+def _cases(draw: Draw) -> list[Case]:
+    cases = []
+    for about, scale in (("", 2.0), ("with small numbers, where ε shows", 2e-3)):
+        B, T, d_model = draw.sizes(3, low=3)
+        weights = {"gain": 1 + draw.normal(d_model) / 2, "bias": draw.normal(d_model)}
+        cases.append(
+            Case(about, {"d_model": d_model, "weights": weights, "x": (draw.normal(B, T, d_model) + 0.5) * scale})
+        )
+    return cases
 
 
 NORM = Exercise(
@@ -64,6 +68,11 @@ NORM = Exercise(
         ),
         KnownMistake({"over": (0,)}, "Mean and variance are over the batch, as in batch norm; they are over `dim=-1`."),
         KnownMistake(
+            {"over": (0, 1)},
+            "Mean and variance are over the batch and its tokens, as in batch norm, so that a token depends on the "
+            "sentences beside it; each token is normed by itself, over `dim=-1`.",
+        ),
+        KnownMistake(
             {"over": (-2, -1)},
             "Mean and variance are over tokens and features together; they are over features: `dim=-1`.",
         ),
@@ -73,6 +82,8 @@ NORM = Exercise(
         KnownMistake({"bias": False}, "The bias is not applied: add `self.bias`."),
         KnownMistake({"gain": False, "bias": False}, "Gain and bias are not applied."),
     ),
+    ours="layer_norm of PyTorch, which transformer/layers.py takes as nn.LayerNorm",
+    aliases=("LayerNormalization", "NormLayer", "Norm"),
     slips=(
         (
             "size of tensor a",

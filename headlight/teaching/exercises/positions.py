@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import Case, Exercise, KnownMistake
+from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake
 
 
 def positions(
@@ -18,26 +18,44 @@ def positions(
     layout: str = "interleaved",
     exponent: float = 1.0,
     start: int = 0,
+    shape: str = "",
+    sign: int = -1,
+    computed: str = "exactly",
 ) -> Tensor:
     """PE(p, 2i) = sin(p / base^(2i / d_model)), PE(p, 2i + 1) = cos(of the same): [length, d_model]."""
-    power = -exponent * torch.arange(0, d_model, 2, dtype=torch.float64) / d_model * math.log(base)
-    angle = torch.arange(start, start + length, dtype=torch.float64)[:, None] * (power.exp() if exp else power)
+    dtype = torch.float64 if computed == "exactly" else torch.float32
+    columns = torch.arange(0, d_model, 2, dtype=dtype)
+    power = columns * (sign * exponent * math.log(base) / d_model)
+    place = torch.arange(start, start + length, dtype=dtype)[:, None]
+    frequencies = power.exp() if exp else power
+    if computed == "as a power":
+        frequencies = base ** (sign * exponent * columns / d_model)
+    angle = place * frequencies
     sines, cosines = angle.sin(), angle.cos()
-    if layout == "halves":
-        return torch.cat([sines, cosines], -1).float()
+    if layout == "own frequencies":
+        cosines = (place * (sign * exponent * math.log(base) * (columns + 1) / d_model).exp()).cos()
     even, odd = {
         "overwritten": (cosines, torch.zeros_like(sines)),
         "sines": (sines, sines),
         "cosines first": (cosines, sines),
     }.get(layout, (sines, cosines))
-    return torch.stack([even, odd], -1).flatten(-2).float()
+    table = torch.cat([even, odd], -1) if layout == "halves" else torch.stack([even, odd], -1).flatten(-2)
+    return {"first": table[None], "middle": table[:, None]}.get(shape, table).float()
+
+
+def _cases(draw: Draw) -> list[Case]:
+    """Few positions first: there even a wrong frequency gives an angle that single precision knows."""
+    sizes = [(draw.randint(2, 4), 2 * draw.randint(3, 5)), (draw.randint(8, 50), 2 * draw.randint(6, 9))]
+    return [
+        Case("", {"length": length, "d_model": d_model}) for length, d_model in (*sizes, (1, 2 * draw.randint(2, 8)))
+    ]
 
 
 POSITIONS = Exercise(
     "positions",
     "positions.py",
     positions,
-    lambda: [Case("", {"length": length, "d_model": d_model}) for length, d_model in ((10, 8), (50, 16), (3, 32))],
+    _cases,
     (
         KnownMistake(
             {"layout": "overwritten"},
@@ -72,6 +90,28 @@ POSITIONS = Exercise(
             {"exponent": 2.0},
             "The exponent has the factor 2 twice: `arange(0, d_model, 2)` counts 0, 2, 4, ..., which is 2i already.",
         ),
+        KnownMistake(
+            {"sign": 1},
+            "The sign of the exponent is wrong, so that the angles are multiplied with 10000^(2i / d_model): it is "
+            "`exp(arange(0, d_model, 2) * -(log(10000) / d_model))`.",
+        ),
+        KnownMistake(
+            {"layout": "own frequencies"},
+            "Each column has a frequency of its own; a sine and the cosine beside it share one, 2i / d_model for both.",
+        ),
         KnownMistake({"start": 1}, "Positions count from 1; the first token is at position 0, its sines are 0."),
+        KnownMistake(
+            {"shape": "first"},
+            "The shape is [1, length, d_model]; return [length, d_model], without `unsqueeze(0)`: the batch's "
+            "dimension comes where the table is added.",
+        ),
+        KnownMistake(
+            {"shape": "middle"},
+            "The shape is [length, 1, d_model], for batches whose first dimension is the position; here it is [length, "
+            "d_model].",
+        ),
     ),
+    ours="sinusoidal in transformer/positions.py",
+    styles=({}, {"computed": "in single precision"}, {"computed": "as a power"}),  # of angles beyond a thousand
+    aliases=("positional_encoding", "get_positional_encoding", "sinusoidal", "sinusoidal_encoding"),
 )

@@ -29,8 +29,6 @@ def check(path: str | Path, seconds: float = SECONDS) -> list[Verdict]:
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"{short(path)} is not a file; give the script with your solution, such as attend.py.")
-    if path.suffix == ".ipynb":
-        raise ValueError(f"{short(path)} is a notebook; copy the cell with your solution into a file that ends in .py.")
     path = path.resolve()
     verdicts: list[Verdict] = []
     while True:  # what ends the process ends one exercise; the others have their turn
@@ -74,7 +72,14 @@ def _run(path: Path, seconds: float, verdicts: list[Verdict]) -> Verdict | None:
 def _why(stuck: str, seconds: float, code: int, path: Path) -> str:
     if stuck:
         lines = re.findall(r'File "(.*)", line (\d+) in (.*)', stuck)
-        where = next((f"line {line}, in {name}" for file, line, name in lines if Path(file).name == path.name), "")
+        where = next(
+            (
+                f"{Path(file).name.removeprefix(path.name).lstrip(', ')} line {line}, in {name}".strip()
+                for file, line, name in lines
+                if Path(file).name.startswith(path.name)
+            ),
+            "",
+        )
         at = f" When it was stopped it was at {where}." if where else ""
         return f"It took longer than {seconds:g} seconds: does a loop never end?{at}"
     if code < 0:

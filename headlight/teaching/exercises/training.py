@@ -8,9 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import Case, Exercise, KnownMistake, random
-
-PAD = 1
+from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake
 
 
 def teacher_forcing(target: Tensor, reads: str = "shifted", writes: str = "shifted") -> tuple[Tensor, Tensor]:
@@ -22,11 +20,20 @@ def teacher_forcing(target: Tensor, reads: str = "shifted", writes: str = "shift
     )
 
 
+def _shift_cases(draw: Draw) -> list[Case]:
+    """No two neighbours are equal, so that a shift shows everywhere."""
+    cases = []
+    for _ in range(2):
+        B, T = draw.sizes(2, low=4)
+        cases.append(Case("", {"target": torch.stack([torch.tensor(draw.sample(range(3, 40), T)) for _ in range(B)])}))
+    return cases
+
+
 SHIFT = Exercise(
     "teacher_forcing",
     "teacher_forcing.py",
     teacher_forcing,
-    lambda: [Case("", {"target": torch.tensor([[2, 7, 5, 9, 3], [2, 8, 3, PAD, PAD]])})],
+    _shift_cases,
     (
         KnownMistake(
             {"reads": "whole", "writes": "whole"},
@@ -49,6 +56,7 @@ SHIFT = Exercise(
             {"writes": "whole"}, "It should write one token less: the first, [SOS], is given and never written."
         ),
     ),
+    ours="batch_loss in transformer/training/loop.py",
 )
 
 
@@ -60,13 +68,17 @@ def label_smoothing(
     over: str = "others",
     padding: str = "left out",
     reduced: str = "mean",
-    softmax: bool = True,
+    softmax: str = "vocabulary",
     right: str = "less",
+    divergence: bool = False,
+    pad: str = "given",
+    fixed: bool = False,
 ) -> Tensor:
     """The mean cross-entropy, in nats, with targets of 1 - ε for the right token and ε / (V - 1) for each other."""
     V = logits.size(1)
-    log_probs = logits.log_softmax(1) if softmax else logits
-    smoothing = 0.0 if over == "nothing" else smoothing
+    log_probs = {"vocabulary": logits.log_softmax(1), "tokens": logits.log_softmax(0), "none": logits}[softmax]
+    pad_id = 0 if pad == "zero" else pad_id
+    smoothing = 0.0 if over == "nothing" else 0.1 if fixed else smoothing
     shares = {"others": V - 1, "all": V, "others by V": V, "others but padding": V - 2}
     wanted = torch.full_like(logits, smoothing / shares.get(over, V - 1))
     if over == "others but padding":
@@ -74,32 +86,34 @@ def label_smoothing(
     true = 1.0 if right == "whole" else 1.0 - smoothing + (smoothing / V if over == "all" else 0.0)
     wanted.scatter_(1, targets[:, None], true)
     losses = -(wanted * log_probs).sum(1)
+    if divergence:
+        losses = losses + torch.xlogy(wanted, wanted).sum(1)
     real = targets != pad_id
     if padding == "left out":
         losses = losses[real]
     elif padding == "divided":
         losses = losses * real
-    if reduced == "negative":
-        return -losses.mean()
-    return losses.sum() if reduced == "sum" else losses.mean()
+    mean = losses.mean()
+    return {"mean": mean, "sum": losses.sum(), "negative": -mean, "each number": mean / V}[reduced]
+
+
+def _smoothing_cases(draw: Draw) -> list[Case]:
+    cases = []
+    for about, padded in (("without padding", 0), ("with padding", 2)):
+        N, V = draw.sizes(2, low=5, high=9)
+        pad_id = draw.randint(1, V - 1)
+        tokens = [id for id in range(1, V) if id != pad_id]
+        targets = [0, *(draw.choice(tokens) for _ in range(N - 1 - padded)), *[pad_id] * padded]
+        inputs = {"logits": draw.normal(N, V) * 2, "targets": torch.tensor(targets), "pad_id": pad_id}
+        cases.append(Case(about, {**inputs, "smoothing": draw.choice((0.05, 0.15, 0.2, 0.3))}))
+    return cases
 
 
 SMOOTHING = Exercise(
     "label_smoothing",
     "label_smoothing.py",
     label_smoothing,
-    lambda: [
-        Case(
-            about,
-            {
-                "logits": random(6, 7, seed=120) * 2,
-                "targets": torch.tensor([4, 2, 6, 3, *last]),
-                "pad_id": PAD,
-                "smoothing": 0.1,
-            },
-        )
-        for about, last in (("without padding", (0, 5)), ("with padding", (PAD, PAD)))
-    ],
+    _smoothing_cases,
     (
         KnownMistake(
             {"over": "all"},
@@ -126,11 +140,33 @@ SMOOTHING = Exercise(
         KnownMistake(
             {"reduced": "negative"}, "The sign is wrong: the loss is minus the sum of target times log-probability."
         ),
-        KnownMistake({"softmax": False}, "The logits are taken for log-probabilities: `log_softmax` first."),
+        KnownMistake({"softmax": "none"}, "The logits are taken for log-probabilities: `log_softmax` first."),
+        KnownMistake(
+            {"softmax": "tokens"}, "The softmax is over the tokens of the batch; it is over the vocabulary: `dim=-1`."
+        ),
         KnownMistake(
             {"right": "whole"}, "The right token keeps 1, so the targets sum to more than 1; it is left with 1 - ε."
         ),
+        KnownMistake(
+            {"divergence": True},
+            "This is the Kullback-Leibler divergence, as `KLDivLoss` computes it: less than the cross-entropy by the "
+            "entropy of the targets, a constant. Gradients are the same, but the number is not: -(targets · "
+            "log-probabilities), summed over the vocabulary.",
+        ),
+        KnownMistake(
+            {"over": "others but padding", "divergence": True, "reduced": "sum"},
+            "This is the loss of The Annotated Transformer: a Kullback-Leibler divergence, with ε over V - 2 tokens, "
+            "summed over the batch. Here it is the cross-entropy, with ε over V - 1, averaged over the tokens.",
+        ),
+        KnownMistake(
+            {"reduced": "each number"}, "The mean is over all N · V numbers; sum over the vocabulary, then average."
+        ),
+        KnownMistake(
+            {"pad": "zero"}, "0 is taken for the padding; it is `pad_id`, and here 0 is a token: compare with `pad_id`."
+        ),
+        KnownMistake({"fixed": True}, "ε is 0.1 whatever is asked for; use `smoothing`."),
     ),
+    ours="cross_entropy in transformer/training/loss.py",
 )
 
 
@@ -141,27 +177,38 @@ def noam(
     rising: float = -1.5,
     size: float = -0.5,
     which: str = "min",
+    fixed: tuple[str, ...] = (),
 ) -> float:
     """d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)."""
+    d_model = 512 if "d_model" in fixed else d_model
+    warmup = 4000 if "warmup" in fixed else warmup
     rates = (step**-0.5, step * warmup**rising)
     rate: float = d_model**size * {"min": min(rates), "max": max(rates), "fall": rates[0], "rise": rates[1]}[which]
     return rate
+
+
+def _noam_cases(draw: Draw) -> list[Case]:
+    cases = []
+    for about, share in (("at the first step", 0.0), ("while it rises", 0.3), ("at the peak", 1.0), ("after it", 2.5)):
+        d_model, warmup = 2 * draw.randint(20, 200), draw.randint(100, 3000)
+        cases.append(Case(about, {"step": max(1, round(share * warmup)), "d_model": d_model, "warmup": warmup}))
+    return cases
+
+
+def _constants(*names: str) -> KnownMistake:
+    values = " and ".join({"d_model": "d_model is 512", "warmup": "warmup is 4000"}[name] for name in names)
+    return KnownMistake({"fixed": names}, f"{values} whatever is asked for: use the argument{'s' * (len(names) > 1)}.")
 
 
 NOAM = Exercise(
     "noam",
     "noam.py",
     noam,
-    lambda: [
-        Case(about, {"step": step, "d_model": 512, "warmup": 4000})
-        for about, step in (
-            ("at the first step", 1),
-            ("while it rises", 1000),
-            ("at the peak", 4000),
-            ("after it", 9000),
-        )
-    ],
+    _noam_cases,
     (
+        _constants("d_model", "warmup"),
+        _constants("d_model"),
+        _constants("warmup"),
         KnownMistake(
             {"rising": -0.5}, "The power of warmup is -0.5; it is -1.5, so that the two meet at step = warmup."
         ),
@@ -185,4 +232,6 @@ NOAM = Exercise(
         ),
         ("ZeroDivisionError|0.0 cannot be raised", "Steps count from 1; at 0, step^-0.5 would be infinite."),
     ),
+    ours="learning_rate in transformer/training/schedule.py",
+    aliases=("learning_rate", "lr_schedule", "get_lr", "rate", "noam_lr"),
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -11,14 +13,26 @@ from torch import Tensor
 RELATIVE, ABSOLUTE = 1e-4, 1e-5
 
 
+def in_torch(value: Any) -> Any:
+    """Return arrays and numbers of NumPy, alone or in a list, as tensors and plain numbers; all else as it is."""
+    if type(value) in (tuple, list):
+        return type(value)(in_torch(each) for each in value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        try:
+            return torch.from_numpy(np.ascontiguousarray(value))
+        except TypeError:  # of objects, or of text
+            return value
+    return value
+
+
 def unfit(got: Any, expected: Any) -> str:
     """What is wrong with the kind of a result; nothing if it can be compared."""
     if got is None:
         return "Nothing is returned: is the `return` missing?"
-    if isinstance(expected, tuple):
-        if not isinstance(got, (tuple, list)) or len(got) != len(expected):
-            return f"{_kind(got)} is returned; {len(expected)} tensors are expected: `return reads, writes`."
-        return next(filter(None, (unfit(one, other) for one, other in zip(got, expected, strict=True))), "")
+    if _holds_tensors(expected):
+        return _unfit_inside(got, expected)
     if isinstance(expected, Tensor):
         if isinstance(got, (tuple, list)) and got and isinstance(got[0], Tensor):
             return f"{_kind(got)} is returned; return the first tensor alone, the output."
@@ -32,6 +46,22 @@ def unfit(got: Any, expected: Any) -> str:
     if _ids(got) is None:
         return f"{_kind(got)} is returned; a list of ids is expected, such as {expected[:3]}."
     return ""
+
+
+def _unfit_inside(got: Any, expected: Any) -> str:
+    what = f"{len(expected)} tensors" if isinstance(expected, tuple) else "a list of pairs of tensors"
+    if not isinstance(got, (tuple, list)) or isinstance(expected, tuple) and len(got) != len(expected):
+        return (
+            f"{_kind(got)} is returned; {what} are expected."
+            if isinstance(expected, tuple)
+            else (f"{_kind(got)} is returned; {what} is expected.")
+        )
+    return next(filter(None, (unfit(one, other) for one, other in zip(got, expected, strict=False))), "")
+
+
+def _holds_tensors(expected: Any) -> bool:
+    """Whether it is a tuple of tensors, or a list of such."""
+    return isinstance(expected, tuple) or isinstance(expected, list) and any(isinstance(one, tuple) for one in expected)
 
 
 def not_bool(got: Any, expected: Any) -> str:
@@ -60,8 +90,8 @@ def _ids(value: Any) -> list[int] | None:
 
 
 def alike(got: Any, expected: Any) -> bool:
-    if isinstance(expected, tuple):
-        return all(alike(one, other) for one, other in zip(got, expected, strict=True))
+    if _holds_tensors(expected):
+        return len(got) == len(expected) and all(alike(one, other) for one, other in zip(got, expected, strict=True))
     if isinstance(expected, list):
         return _ids(got) == expected
     if isinstance(expected, float):
@@ -72,10 +102,14 @@ def alike(got: Any, expected: Any) -> bool:
 
 
 def difference(got: Any, expected: Any) -> str:
-    """Where the first number differs, or the shape does."""
-    if isinstance(expected, tuple):
-        one, other = next(pair for pair in zip(got, expected, strict=True) if not alike(*pair))
-        return difference(one, other)
+    """Where the first number differs, or the shape does; a place that is not a number comes before all."""
+    if _holds_tensors(expected):
+        if len(got) != len(expected):
+            return f"Yours has {len(got)} parts; {len(expected)} are expected."
+        at, one, other = next(
+            (at, one, other) for at, (one, other) in enumerate(zip(got, expected, strict=True)) if not alike(one, other)
+        )
+        return f"In {at}: {difference(one, other)}" if isinstance(expected, list) else difference(one, other)
     if isinstance(expected, list):
         return f"Yours is {_ids(got)}; ours is {expected}."
     if isinstance(expected, float):
@@ -84,10 +118,20 @@ def difference(got: Any, expected: Any) -> str:
         return f"Yours has the shape {list(got.shape)}; {list(expected.shape)} is expected."
     yours, ours = _double(got), _double(expected)
     wrong = ~torch.isclose(yours, ours, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
-    place = tuple(wrong.nonzero()[0].tolist())
+    undefined = wrong & yours.isnan()
+    place = tuple((undefined if undefined.any() else wrong).nonzero()[0].tolist())
     where = f"At {list(place)} yours" if place else "Yours"
     how_many = f" {int(wrong.sum())} of {wrong.numel()} numbers differ." if wrong.numel() > 1 else ""
     return f"{where} is {_number(got[place])}; ours is {_number(expected[place])}.{how_many}"
+
+
+def tensors(value: Any) -> Iterator[Tensor]:
+    """Return the tensors in a result."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for each in value:
+            yield from tensors(each)
 
 
 def _number(value: Tensor) -> str:

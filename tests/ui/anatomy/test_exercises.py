@@ -20,7 +20,8 @@ def test_every_part_has_exercises_that_are_there() -> None:
     offered = {(part.name, part.kind): files(part, model.config) for part in network(model, 5, 5)}
     assert {name for name, _ in offered} <= {*PART_NAMES}
     assert offered["attention", "cross"] == ["attend.py", "multi_head.py", "masks.py"]
-    assert offered["ff", "encoder"] == ["encoder_layer.py"] and offered["ff", "decoder"] == ["decoder_layer.py"]
+    assert offered["ff", "encoder"] == ["feed_forward.py", "encoder_layer.py"]
+    assert offered["ff", "decoder"] == ["feed_forward.py", "decoder_layer.py"]
     missing = [file for of in offered.values() for file in of if not (FOLDER / file).is_file()]
     assert all(offered.values()) and not missing
     assert title("attend.py").startswith("Exercise 1: scaled dot-product attention")

@@ -1,0 +1,58 @@
+"""What a student has done: a small file beside the solutions, with what was right, and the tries at the rest.
+
+It is for the student alone: deleting it forgets these, and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from headlight.folders import EXERCISES as FOLDER
+from headlight.teaching.exercises.exercise import ExerciseState, Verdict
+from transformer.files import read_json, write_json
+
+FILE = ".exercises.json"
+TRIES = 3  # after which a student is told where ours stands
+
+
+@dataclass
+class Progress:
+    right: set[str] = field(default_factory=set)
+    tries: dict[str, int] = field(default_factory=dict)  # wrong verdicts so far
+
+    def add(self, verdicts: Iterable[Verdict]) -> None:
+        for verdict in verdicts:
+            if verdict.state is ExerciseState.RIGHT:
+                self.right.add(verdict.name)
+                continue
+            self.right.discard(verdict.name)
+            if verdict.state is ExerciseState.WRONG:
+                self.tries[verdict.name] = self.tries.get(verdict.name, 0) + 1
+
+
+def read(folder: Path, names: Iterable[str]) -> Progress:
+    """Return what the folder's file says of these exercises; nothing where there is none, or it is damaged."""
+    known = set(names)
+    try:
+        content = read_json(folder / FILE)
+    except (OSError, ValueError):
+        return Progress()
+    content = content if isinstance(content, dict) else {}
+    right, tries = content.get("right"), content.get("tries")
+    return Progress(
+        {name for name in right if isinstance(name, str) and name in known} if isinstance(right, list) else set(),
+        {name: count for name, count in tries.items() if name in known and type(count) is int and count > 0}
+        if isinstance(tries, dict)
+        else {},
+    )
+
+
+def write(folder: Path, progress: Progress) -> None:
+    """Write the folder's file; not where the stubs themselves lie, nor where nothing can be written."""
+    if folder.resolve() == FOLDER.resolve():
+        return
+    with contextlib.suppress(OSError, ValueError):
+        write_json(folder / FILE, {"right": sorted(progress.right), "tries": progress.tries})
