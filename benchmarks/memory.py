@@ -68,7 +68,7 @@ def _go_through(path: str, folder: str) -> dict[str, Any]:
     """Process a corpus as a worker does; return the peak memory (MB) and the seconds after each stage."""
     from headlight.corpora.corpora import open_corpus
     from headlight.corpora.encoded import Encoded, learn_tokenizers
-    from headlight.corpora.packed import pack
+    from headlight.corpora.packed import pack_examples
     from transformer.batches import BatchStream
 
     begun, peak, seconds = time.perf_counter(), {}, {}
@@ -81,7 +81,7 @@ def _go_through(path: str, folder: str) -> dict[str, Any]:
     corpus = open_corpus(path).train
     source, target = learn_tokenizers(corpus, "bpe", VOCABULARY)
     note("vocabulary")
-    packed = pack(Encoded(corpus, source, target, 512), folder, VOCABULARY)
+    packed = pack_examples(Encoded(corpus, source, target, 512), folder, VOCABULARY)
     note("tokens")
     batches = sum(1 for _ in BatchStream(packed, BATCH).epoch())
     note("a pass")

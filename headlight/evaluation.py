@@ -154,7 +154,7 @@ class Evaluator:
         """Return how many pronouns were resolved, and how many there are; None where there are none, or no gold."""
         keys = ((self.origins[n], self.sources[n]) for n in rows)
         read = [(self.gold[key], text) for key, text in zip(keys, written, strict=True) if key in self.gold]
-        every = sum(len(pair.shown) for pair, _ in read)
+        every = sum(len(pair.resolvable) for pair, _ in read)
         return (sum(count_resolved(pair, text) for pair, text in read), every) if every else None
 
 

@@ -47,7 +47,7 @@ def glossary() -> dict[str, str]:
 
 
 def term(name: str, text: str | None = None, *, as_html: bool = False) -> str:
-    """A term of the glossary as a link that explains it, in Markdown or HTML; `text` is what it is called there.
+    """Return a term of the glossary as a link that explains it, in Markdown or HTML; `text` is what it is called there.
 
     Raises KeyError for what the glossary does not have.
     """

@@ -21,7 +21,7 @@ def graphemes(text: str) -> Iterator[str]:
 
 
 def is_wide(grapheme: str) -> bool:
-    """Whether it takes twice the room of a Latin letter, as Chinese, Japanese, Korean and emoji do."""
+    """Return whether it takes twice the room of a Latin letter, as Chinese, Japanese, Korean and emoji do."""
     return any(unicodedata.east_asian_width(letter) in "WF" or letter == _AS_EMOJI for letter in grapheme)
 
 

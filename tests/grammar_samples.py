@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from headlight.corpora.gold import GoldPair, words
+from headlight.corpora.gold import GoldPair, split_words
 
 
 def as_text(pairs: Iterable[GoldPair]) -> str:
@@ -15,7 +15,7 @@ def _links(pair: GoldPair) -> str:
 
 
 def _pronouns(pair: GoldPair) -> str:
-    source, target = words(pair.source), words(pair.target)
+    source, target = split_words(pair.source), split_words(pair.target)
     descriptions = [
         f"{source[each.word]} ({each.word}) is {source[each.antecedent]} ({each.antecedent}), "
         f"{'shown by' if each.shows else 'written'} {target[each.written]} ({each.written})"

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from headlight.corpora.gold import GoldPair, words
+from headlight.corpora.gold import GoldPair, split_words
 from headlight.corpora.grammars.english_hindi import EnglishHindi
 
-read = cache(words)
+read = cache(split_words)
 GRAMMAR = EnglishHindi()
 SAMPLE = Path(__file__).parent / "fixtures" / "grammars" / "english-hindi.txt"
 

@@ -17,7 +17,7 @@ from headlight import checkpoints
 from headlight import tokenizer_json as foreign
 from headlight.analysis.atlas import aligner
 from headlight.corpora import multi30k, uploads
-from headlight.corpora.corpora import open_corpus, open_file, written
+from headlight.corpora.corpora import modified_at, open_corpus, open_file
 from headlight.corpora.files import lines
 from headlight.corpora.hub import HubDataset, split_names
 from headlight.corpora.uploads import save_upload
@@ -44,10 +44,10 @@ ASKED: dict[str, Callable[[Path], object]] = {
     "captions to fetch": lambda at: multi30k.fetch(at / "new", "val.en.gz", multi30k.DEFAULT_URL),
     "captions elsewhere": lambda at: open_corpus("multi30k:en-fr", folder=at),
     "lines": lambda at: list(lines(at / "a")),
-    "times": lambda at: written(str(at / "a")),
+    "times": lambda at: modified_at(str(at / "a")),
     "JSON": lambda at: read_json(at / "a"),
     "an upload": lambda at: save_upload(open(os.devnull, "rb"), "a", at),  # noqa: SIM115
-    "a check": lambda at: uploads.check(f"{at}/a.tsv"),
+    "a check": lambda at: uploads.check_corpus(f"{at}/a.tsv"),
     "a checkpoint": lambda at: checkpoints.load(at / "model"),
     "an examination": lambda at: examine(at / "model"),
     "an import": lambda at: import_model(at / "model", at / "out"),
@@ -160,7 +160,7 @@ def test_nothing_else_starts_while_a_tokenizer_is_tried(
             subprocess.run(words, check=False)
 
     with ThreadPoolExecutor(1) as pool:
-        trying = pool.submit(trial._run, b"{}")
+        trying = pool.submit(trial._run_child, b"{}")
         while not began.exists() and not trying.done():
             time.sleep(0.01)
         refused(command)

@@ -9,7 +9,7 @@ import pytest
 from headlight.analysis.why import Corruption, patching
 from headlight.checkpoints import load_translator
 from headlight.corpora.corpora import open_split
-from headlight.corpora.gold import GoldCorpus, words
+from headlight.corpora.gold import GoldCorpus, split_words
 from tools.antecedents import FILE, AntecedentQuestion, adjectives, measured, named, questions, shares
 from transformer import Translator
 from transformer.checkpoint.native import digest
@@ -36,11 +36,13 @@ def test_the_two_sentences_differ_in_one_word_and_their_translations_in_the_pron
     model: Translator, asked: list[AntecedentQuestion]
 ) -> None:
     for one in asked:
-        here, there = words(one.text), words(one.corrupted)
+        here, there = split_words(one.text), split_words(one.corrupted)
         assert [a != b for a, b in zip(here, there, strict=True)].index(True) == len(here) - 2
         assert here[-1] == there[-1]
         own, other = (model.translate(text, beam_size=1).text.lower() for text in (one.text, one.corrupted))
-        pronouns = [{word for word in words(text) if word in ("il", "elle", "ils", "elles")} for text in (own, other)]
+        pronouns = [
+            {word for word in split_words(text) if word in ("il", "elle", "ils", "elles")} for text in (own, other)
+        ]
         assert pronouns[0] and pronouns[1] and pronouns[0] != pronouns[1]
 
 

@@ -27,7 +27,7 @@ FRENCH = GRAMMARS["english-french"]
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Checkpoint:
     """Splits of twenty sentences, and an untrained model that translates as `answers` say."""
-    monkeypatch.setattr(gold, "SIZES", dict.fromkeys(gold.SIZES, 20))
+    monkeypatch.setattr(gold, "SPLIT_PAIRS", dict.fromkeys(gold.SPLIT_PAIRS, 20))
     texts = [text for split in ("test", "combinations") for pair in GoldCorpus(FRENCH, split) for text in pair[1:3]]
     tokenizer = Tokenizer.train(texts, "words", 1000, min_frequency=1)
     size, stack = tokenizer.vocab_size, StackConfig(n_layers=1, n_heads=2, d_ff=16)
@@ -54,7 +54,9 @@ def test_each_part_of_a_grammar_is_scored_by_itself(small: Checkpoint, monkeypat
     _score(small, "english-french", None, 1, 1.0, "checkpoints/x")
     test, apart = small.card["scores"], small.card["more_scores"][0]
     assert test["exact"] == test["pronouns"] == apart["exact"] == apart["pronouns"] == 1
-    counts = [sum(len(pair.shown) for pair in GoldCorpus(FRENCH, split).gold()) for split in ("test", "combinations")]
+    counts = [
+        sum(len(pair.resolvable) for pair in GoldCorpus(FRENCH, split).gold()) for split in ("test", "combinations")
+    ]
     assert [test["pronouns_counted"], apart["pronouns_counted"]] == counts and min(counts) > 3
     assert apart["on"] == "english-french (combinations)" and test["sentences"] == apart["sentences"] == 20
     assert "--data english-french --beam 1" in test["command"]
@@ -71,7 +73,7 @@ def test_a_wrong_gender_is_a_pronoun_that_was_not_understood(
     wrong = sum("qu'il " in pair.target and "qu'il y" not in pair.target for pair in pairs)
     assert wrong > 1 and scores.pronouns is not None
     right, every = scores.pronouns
-    assert every - right == sum(len(pair.shown) for pair in pairs if "parce qu'il " in pair.target)
+    assert every - right == sum(len(pair.resolvable) for pair in pairs if "parce qu'il " in pair.target)
     assert scores.exact == pytest.approx(1 - wrong / 20)
 
 

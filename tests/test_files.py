@@ -16,7 +16,7 @@ from headlight.corpora.corpora import open_file
 from headlight.corpora.files import columns, lines
 from headlight.corpora.pairs import Corpus, Pair, Rejected
 from headlight.corpora.preview import preview
-from headlight.corpora.uploads import check
+from headlight.corpora.uploads import check_corpus
 from headlight.importers import sentencepiece_file, vocabularies
 from headlight.importers.importing import examine
 from tests.small import small_checkpoint
@@ -30,7 +30,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "a table": lambda path: list(open_file(f"{path}.tsv")),
     "two texts": lambda path: list(open_file(f"{path},{path}")),
     "columns": lambda path: columns(f"{path}.jsonl"),
-    "an upload": lambda path: check(f"{path}.tsv"),
+    "an upload": lambda path: check_corpus(f"{path}.tsv"),
     "JSON": read_json,
     "a model": lambda path: examine(Path(f"{path}.safetensors")),
     "a trace": Trace.load,

@@ -19,7 +19,7 @@ from torch import Tensor
 from headlight.analysis.atlas.reading import PairReading, batches
 from headlight.analysis.checks import check
 from headlight.analysis.stream import stream
-from headlight.importers.marian_export import why_not
+from headlight.importers.marian_export import reason_against_marian
 from tests.small import small_checkpoint, small_translator
 from transformer import ModelConfig, StackConfig, Trace, Transformer, Translator
 from transformer.batches import collate
@@ -218,8 +218,8 @@ def test_the_stream_sees_what_the_model_sees(padding: Masked, look_ahead: Masked
 
 def test_it_is_said_in_a_sentence_and_refused_by_a_format_without_it() -> None:
     config = network().config
-    assert describe_missing_masks(config) is None and "Marian hides" not in str(why_not(config))
+    assert describe_missing_masks(config) is None and "Marian hides" not in str(reason_against_marian(config))
     for padding, look_ahead in CASES:
         changed = replace(config, padding_mask=padding, look_ahead_mask=look_ahead)
         assert "applies no" in str(describe_missing_masks(changed))
-        assert "what Marian hides" in str(why_not(changed))
+        assert "what Marian hides" in str(reason_against_marian(changed))

@@ -82,7 +82,7 @@ def test_what_validates_better_is_exported(
 def test_a_mixture_is_validated_part_by_part_and_exported_with_a_score_for_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generated, "SIZES", generated.SIZES | {"test": 30})
+    monkeypatch.setattr(generated, "SPLIT_PAIRS", generated.SPLIT_PAIRS | {"test": 30})
     recipe = replace(small_recipe(tmp_path, steps=4, evaluate_every=4), data="reverse:60 + copy:30*2", vary=0.5)
     run = new_run(tmp_path, recipe=recipe)
     assert work(run.path) == "finished"

@@ -50,7 +50,7 @@ def test_each_is_said(tmp_path: Path, changes: dict[str, Any], caution: str) -> 
 def test_few_held_out_pairs_are_said_before_they_are_scored_on(tmp_path: Path) -> None:
     recipe = small_recipe(tmp_path, **USUAL)
     previewed = preview(open_parts(recipe.data)[0], "words", 100)
-    assert previewed.report.kept == 100
+    assert previewed.report.accepted == 100
     assert "1 pair is held out to validate on" in " ".join(cautions(recipe, previewed))
     assert cautions(replace(recipe, validation=recipe.data), previewed) == []
 

@@ -9,7 +9,7 @@ import pytest
 
 from headlight.checkpoints import load_translator
 from headlight.corpora.corpora import open_corpus
-from headlight.corpora.encoded import SMALL_CORPUS, Encoded, learn_tokenizers
+from headlight.corpora.encoded import SMALL_CORPUS_PAIRS, Encoded, learn_tokenizers
 from headlight.corpora.pairs import Pair, Pairs
 from headlight.runs import Metrics, Recipe, work
 from headlight.runs.preparing import known_by_heart
@@ -45,7 +45,7 @@ def test_the_toy_run_ends_as_the_tutorials_does_and_with_a_start_and_an_end_it_t
     assert written["none"][-1] == "bientôt bientôt bientôt" and "bonjour" not in " ".join(written["none"])
 
 
-@pytest.mark.parametrize(("count", "often"), [(5, 1), (SMALL_CORPUS - 1, 1), (SMALL_CORPUS, 2)])
+@pytest.mark.parametrize(("count", "often"), [(5, 1), (SMALL_CORPUS_PAIRS - 1, 1), (SMALL_CORPUS_PAIRS, 2)])
 def test_words_that_are_seen_once_are_kept_of_few_pairs(count: int, often: int) -> None:
     tokenizer, _ = learn_tokenizers(numbered(count), "words", 10_000, separate=True)
     assert (tokenizer.vocab_size == 4 + 1 + count) == (often == 1)

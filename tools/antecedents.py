@@ -30,7 +30,7 @@ from headlight.analysis.sites import all_heads, kind_of
 from headlight.analysis.why import Corruption, restored_by
 from headlight.checkpoints import load_translator
 from headlight.corpora.corpora import open_split
-from headlight.corpora.gold import GoldCorpus, GoldPair, words
+from headlight.corpora.gold import GoldCorpus, GoldPair, split_words
 from transformer import Translator
 from transformer.checkpoint.native import digest
 from transformer.files import read_json, write_json
@@ -62,7 +62,7 @@ def adjectives(corpus: Iterable[GoldPair]) -> dict[str, set[str]]:
     said: dict[str, set[str]] = defaultdict(set)
     for pair in corpus:
         for pronoun in pair.pronouns:
-            of = words(pair.source)
+            of = split_words(pair.source)
             said[of[pronoun.antecedent]].add(of[-2])
     return said
 
@@ -74,13 +74,13 @@ def questions(model: Translator, pairs: Iterable[GoldPair], said: dict[str, set[
     """
     tokenizer = model.checkpoint.target_tokenizer
     for pair in pairs:
-        if len(pair.shown) != 1 or model.translate(pair.source, beam_size=1).text != pair.target:
+        if len(pair.resolvable) != 1 or model.translate(pair.source, beam_size=1).text != pair.target:
             continue
-        (pronoun,) = pair.shown
-        of = words(pair.source)
+        (pronoun,) = pair.resolvable
+        of = split_words(pair.source)
         nouns = [word for place, word in enumerate(of) if word in said and place != pronoun.antecedent]
         own = said[of[pronoun.antecedent]]
-        right = words(pair.target)[pronoun.written]
+        right = split_words(pair.target)[pronoun.written]
         for adjective in sorted(set().union(*(said[noun] for noun in nouns)) - own):
             start, _, end = pair.source.rpartition(of[-2])
             corrupted = start + adjective + end

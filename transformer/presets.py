@@ -176,7 +176,7 @@ DIFFERS: dict[str, str] = {
 
 
 def preset(name: str, source_vocab_size: int, target_vocab_size: int, **changes: Any) -> ModelConfig:
-    """The configuration called `name` with these vocabularies; `changes` replace single fields.
+    """Return the configuration called `name` with these vocabularies; `changes` replace single fields.
 
     Raises ValueError for a name that isn't one of `PRESETS`.
     """

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from headlight.corpora.varied import no_end
+from headlight.corpora.varied import without_end
 from transformer.quoting import quoted
 
 _TYPED = str.maketrans(
@@ -34,7 +34,10 @@ class Failure(NamedTuple):
 
 
 def sentences(lines: Iterable[str]) -> list[AcceptedSentence]:
-    """The list in the lines of its table. Raises ValueError naming the line that has no source or no translation."""
+    """Return the list in the lines of its table.
+
+    Raises ValueError naming the line that has no source or no translation.
+    """
     listed = []
     for number, line in enumerate(lines, 1):
         source, *translations = (cell.strip() for cell in line.split("\t"))
@@ -47,7 +50,8 @@ def sentences(lines: Iterable[str]) -> list[AcceptedSentence]:
 
 
 def accepted(translations: Sequence[str], listed: Sequence[AcceptedSentence]) -> tuple[int, list[Failure]]:
-    """How many of the translations, one for each sentence of the list and in its order, are accepted; and the others.
+    """Return how many of the translations, one for each sentence of the list and in its order, are accepted; and the
+    others.
 
     Raises ValueError where there are more or fewer of them than sentences.
     """
@@ -57,15 +61,15 @@ def accepted(translations: Sequence[str], listed: Sequence[AcceptedSentence]) ->
 
 
 def accepts(sentence: AcceptedSentence, written: str) -> bool:
-    """Whether `written` is on the sentence's list, but for what its source leaves open.
+    """Return whether `written` is on the sentence's list, but for what its source leaves open.
 
     Where the source has no capital, the first letter's is free; where it has no last mark, the last mark may be
     missing.
     """
     source, right = sentence.source, {normalised(translation) for translation in sentence.accepted}
     written = normalised(written)
-    if no_end(source) == source:
-        right |= {f"{text}." for text in right if no_end(text) == text} | {no_end(text) for text in right}
+    if without_end(source) == source:
+        right |= {f"{text}." for text in right if without_end(text) == text} | {without_end(text) for text in right}
     if source[:1].islower():
         written, right = _small(written), {_small(text) for text in right}
     return written in right

@@ -75,7 +75,7 @@ def _spelled(tokens: Tokens, groups: Groups) -> list[str]:
 
 
 def _agreed(first: list[str], second: list[str]) -> list[str]:
-    """The words of both; what one does not know may be any word of the other's."""
+    """Return the words of both; what one does not know may be any word of the other's."""
     for a, b in zip(first, second, strict=False):
         if SPECIALS[1] not in (a, b) and _folded(a) != _folded(b):
             raise Different(f"Where one has “{a}”, the other has “{b}”.")
@@ -149,7 +149,8 @@ def alone(trace: Trace, kind: str, layer: int, head: int) -> Alone:
 
 
 def column_change(pair: AlignedHeads) -> tuple[str, float]:
-    """The column whose share changes most from the first head to the second, and by how much of 1, over all rows."""
+    """Return the column whose share changes most from the first head to the second, and by how much of 1, over all
+    rows."""
     change = pair.difference.mean(axis=0)
     at = int(np.abs(change).argmax())
     return pair.columns[at], float(change[at])

@@ -37,7 +37,7 @@ class Variant:
     after: np.ndarray  # [M], the same, normed where the model norms after the block
 
     def difference(self, other: Variant) -> tuple[float, float]:
-        """How far `apart` the weights are, and what leaves the block."""
+        """Return how far `apart` the weights are, and what leaves the block."""
         return apart(self.weights, other.weights), apart(self.after, other.after)
 
 
@@ -142,7 +142,8 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
 
 
 def agreement(walk: Walk, stream: Stream, row: np.ndarray) -> WalkError:
-    """The walk's own numbers beside the model's: its pattern's row [K], recorded in a pass, and its layer's output.
+    """Return the walk's own numbers beside the model's: its pattern's row [K], recorded in a pass, and its layer's
+    output.
 
     The vector that leaves the walk goes through the rest of the layer, and what comes out is compared.
     """
@@ -153,7 +154,7 @@ def agreement(walk: Walk, stream: Stream, row: np.ndarray) -> WalkError:
 
 
 def apart(computed: np.ndarray, own: np.ndarray) -> float:
-    """The largest difference of two numbers; as a share of the largest of `own` where that is above 1.
+    """Return the largest difference of two numbers; as a share of the largest of `own` where that is above 1.
 
     Single precision holds seven digits, so what a stream of tens can hold is a share, not a distance.
     """

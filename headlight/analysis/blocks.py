@@ -58,7 +58,7 @@ class BlockGroup:
 
 
 def blocks(sizes: Mapping[str, int]) -> list[Block]:
-    """The blocks of a network whose tensors have so many numbers, from left to right and from the outside in."""
+    """Return the blocks of a network whose tensors have so many numbers, from left to right and from the outside in."""
     names = sorted(sizes, key=_key)
     starts, at = {}, 0
     for name in names:
@@ -80,7 +80,7 @@ def blocks(sizes: Mapping[str, int]) -> list[Block]:
 
 
 def groups(names: Iterable[str]) -> list[BlockGroup]:
-    """The parameters as a table has them: layers of a stack together, and all norms."""
+    """Return the parameters as a table has them: layers of a stack together, and all norms."""
     names = sorted(names, key=_key)
     shared = "decoder.embedding.tokens.weight" not in names
     members: dict[str, tuple[str | None, list[str]]] = {}
@@ -94,7 +94,7 @@ def groups(names: Iterable[str]) -> list[BlockGroup]:
 
 
 def sizes(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
-    """How many numbers each tensor has."""
+    """Return how many numbers each tensor has."""
     return {name: math.prod(shape) for name, shape in shapes.items()}
 
 
@@ -110,7 +110,7 @@ def tensor_title(name: str) -> str:
 
 
 def _paths(name: str) -> list[str]:
-    """The blocks around a tensor, from the outside in."""
+    """Return the blocks around a tensor, from the outside in."""
     parts = name.split(".")
     if parts[0] not in ("encoder", "decoder") or len(parts) < 3:
         return [parts[0]]
@@ -136,7 +136,7 @@ def _side(path: str) -> Side:
 
 
 def _named(path: str, shared: bool) -> tuple[str, str]:
-    """The title of a block, and the word for it where there is little room."""
+    """Return the title of a block, and the word for it where there is little room."""
     parts = path.split(".")
     top = parts[0].capitalize()
     if len(parts) == 1:

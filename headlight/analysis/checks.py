@@ -29,7 +29,7 @@ class Check(NamedTuple):
 
 
 def check(trace: Trace, model: Transformer, interventions: Sequence[Tap] = ()) -> list[Check]:
-    """Every check of `trace`, which `model` gave while `interventions` (in their order) changed its heads.
+    """Return every check of `trace`, which `model` gave while `interventions` (in their order) changed its heads.
 
     Runs the model twice over the sentence pair of the trace, and once more where there are interventions.
     """
@@ -43,7 +43,7 @@ def check(trace: Trace, model: Transformer, interventions: Sequence[Tap] = ()) -
 
 
 def labels_match(trace: Trace, model: Transformer) -> Check:
-    """Each pattern has the model's layers and heads, and a row and column for each label."""
+    """Check that each pattern has the model's layers and heads, and a row and a column for each label."""
     sizes = {"encoder": model.config.encoder, "decoder": model.config.decoder, "cross": model.config.decoder}
     wrong, right = [], []
     for kind in KINDS:
@@ -63,7 +63,7 @@ def labels_match(trace: Trace, model: Transformer) -> Check:
 def rows_sum_to_one(
     trace: Trace, interventions: Sequence[Tap] = (), pruned: Collection[tuple[str, int, str, int]] = ()
 ) -> Check:
-    """The largest difference from 1 of any row of a head that was not changed.
+    """Return the largest difference from 1 of any row of a head that was not changed.
 
     `pruned` are the heads that the model lacks, as its configuration has them: their rows have to sum to 0.
     """
@@ -87,7 +87,7 @@ def rows_sum_to_one(
 
 
 def nothing_leaks(trace: Trace) -> Check:
-    """The largest weight that the decoder gives to a later token; what nothing hides may have any."""
+    """Return the largest weight that the decoder gives to a later token; what nothing hides may have any."""
     decoder = trace.pattern("decoder")
     later = np.triu(np.ones(decoder.shape[-2:], dtype=bool), 1)
     leak = float(np.abs(decoder[..., later]).max(initial=0))
@@ -98,7 +98,7 @@ def nothing_leaks(trace: Trace) -> Check:
 
 
 def dropout_is_off(trace: Trace, model: Transformer, interventions: Sequence[Tap] = ()) -> Check:
-    """The model is in evaluation mode, and a second recorded pass gives the same patterns."""
+    """Check that the model is in evaluation mode, and that a second recorded pass gives the same patterns."""
     patterns, log_probs = _recorded(trace, model, interventions)
     pairs = [(trace.pattern(kind), patterns[kind]) for kind in KINDS]
     difference = max(_difference(a, b) for a, b in [*pairs, (trace.log_probs, log_probs)])
@@ -126,7 +126,7 @@ def _heads(number: int) -> str:
 
 
 def _plainly(number: float) -> str:
-    """Two digits that count, without a power of ten: 0.00000012."""
+    """Return two digits that count, without a power of ten: 0.00000012."""
     return np.format_float_positional(number, precision=2, fractional=False, trim="-")
 
 
@@ -138,7 +138,7 @@ def _difference(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def _log_probs(trace: Trace, model: Transformer, tap: Tap | None) -> np.ndarray:
-    """The log-probability of each token that the trace wrote: [T]."""
+    """Return the log-probability of each token that the trace wrote: [T]."""
     device = model.output.weight.device
     src = torch.tensor([trace.source.ids], device=device)
     tgt = torch.tensor([trace.target.ids], device=device)
@@ -149,7 +149,7 @@ def _log_probs(trace: Trace, model: Transformer, tap: Tap | None) -> np.ndarray:
 def _recorded(
     trace: Trace, model: Transformer, interventions: Sequence[Tap]
 ) -> tuple[dict[Kind, np.ndarray], np.ndarray]:
-    """A recorded pass over the trace's sentences: patterns by kind [L, H, Q, K], log-probabilities [T]."""
+    """Return a recorded pass over the trace's sentences: patterns by kind [L, H, Q, K], log-probabilities [T]."""
     recorder = Recorder()
     log_probs = _log_probs(trace, model, chain(*interventions, recorder))
     patterns = {site: pattern[0].float().cpu().numpy() for site, (pattern,) in recorder.items()}

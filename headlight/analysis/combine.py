@@ -101,7 +101,7 @@ def hide_columns(patterns: np.ndarray, hidden: np.ndarray, renormalise: bool = F
 
 
 def merge(patterns: np.ndarray, row_groups: Groups, column_groups: Groups) -> np.ndarray:
-    """Tokens merged into words, [..., Q, K] -> [..., row groups, column groups].
+    """Return tokens merged into words, [..., Q, K] -> [..., row groups, column groups].
 
     A word gets what its tokens get (columns are summed) and gives what its tokens give on average (rows are
     averaged), so rows that summed to 1 still do. Every index is in exactly one group.
@@ -120,7 +120,7 @@ class MergedMask(NamedTuple):
 
 
 def merge_masked(masked: np.ndarray, row_groups: Groups, column_groups: Groups) -> MergedMask:
-    """The mask, bool [Q, K], that belongs to a merged pattern."""
+    """Return the mask, bool [Q, K], that belongs to a merged pattern."""
     rows, columns = _membership(row_groups, masked.shape[0]), _membership(column_groups, masked.shape[1])
     hidden = rows @ masked @ columns.T
     pairs = np.outer(rows.sum(-1), columns.sum(-1))
@@ -128,7 +128,7 @@ def merge_masked(masked: np.ndarray, row_groups: Groups, column_groups: Groups) 
 
 
 def merge_labels(labels: Sequence[str], groups: Groups, joint: str = "") -> list[str]:
-    """The labels of each group, joined; bytes that together are a character become that character."""
+    """Return the labels of each group, joined; bytes that together are a character become that character."""
     return [join_labels([part for i in group for part in (joint, labels[i])][1:]) for group in groups]
 
 
@@ -143,6 +143,6 @@ def _membership(groups: Groups, size: int) -> np.ndarray:
 
 
 def normalise(patterns: np.ndarray) -> np.ndarray:
-    """Every row, along the last axis, divided by its sum; a row that sums to 0 stays 0."""
+    """Return every row, along the last axis, divided by its sum; a row that sums to 0 stays 0."""
     total = patterns.sum(-1, keepdims=True)
     return np.divide(patterns, total, out=np.zeros_like(patterns), where=total != 0)

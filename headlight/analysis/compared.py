@@ -17,7 +17,7 @@ Pairs = list[tuple[int, int]]
 
 
 def corresponding(first: Sequence[str], second: Sequence[str]) -> Pairs:
-    """The positions of corresponding tokens in two sentences, in order.
+    """Return the positions of corresponding tokens in two sentences, in order.
 
     Equal tokens correspond, in the alignment of `difflib`; so do the tokens of a passage that was replaced by another
     of the same length, one by one: "wide" and "tired".
@@ -60,7 +60,7 @@ class PatternPair:
         return self.second - self.first
 
     def largest(self, count: int) -> list[WeightChange]:
-        """The `count` cells that differ most, the largest difference first."""
+        """Return the `count` cells that differ most, the largest difference first."""
         sizes = np.where(self.masked, -1.0, np.abs(self.difference)).ravel()
         order = np.argsort(-sizes, kind="stable")[:count]
         cells = [np.unravel_index(at, self.masked.shape) for at in order if sizes[at] >= 0]
@@ -80,7 +80,7 @@ class LabelledPattern(NamedTuple):
 
 
 def compared(first: LabelledPattern, second: LabelledPattern) -> PatternPair:
-    """The weights of two sentences at the rows and columns whose tokens correspond."""
+    """Return the weights of two sentences at the rows and columns whose tokens correspond."""
     rows, columns = corresponding(first.rows, second.rows), corresponding(first.columns, second.columns)
     cells = [np.ix_([pair[side] for pair in rows], [pair[side] for pair in columns]) for side in range(2)]
     without = tuple(

@@ -44,7 +44,7 @@ def describe(
     keys: Sequence[str],
     kind: Kind,
 ) -> list[list[Text]]:
-    """A text for each head of `patterns` [L, H, Q, K], to stand after its name: [L][H].
+    """Return a text for each head of `patterns` [L, H, Q, K], to stand after its name: [L][H].
 
     `values` are the measures of these patterns, [L, H] each. `masked` is bool [Q, K], `special` bool [K], `keys`
     are the labels of the keys.
@@ -63,7 +63,7 @@ def describe(
 
 
 def _shares(patterns: np.ndarray, values: HeadValues, masked: np.ndarray, kind: Kind) -> Shares:
-    """Each share of each head. In cross-attention the keys beside a query's number are no neighbours of it."""
+    """Return each share of each head. In cross-attention the keys beside a query's number are no neighbours of it."""
     names = ("same", "special") if kind == "cross" else ("same", "special", "previous", "next")
     return {name: values[name] for name in names} | {
         "key": np.stack([strongest_column(layer, masked)[1] for layer in patterns]),
@@ -117,7 +117,7 @@ def _doing(what: str, share: float, pattern: np.ndarray, keys: Sequence[str]) ->
 
 
 def _joined(texts: list[Text]) -> Text:
-    """The texts one after the other; tokens stay at odd places."""
+    """Return the texts one after the other; tokens stay at odd places."""
     whole = list(texts[0])
     for text in texts[1:]:
         whole[-1] += f"; {text[0]}"
@@ -126,7 +126,7 @@ def _joined(texts: list[Text]) -> Text:
 
 
 def _most(pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str]) -> Text:
-    """The keys that get the most, all that read the same."""
+    """Return the keys that get the most, all that read the same."""
     shares, totals = share_by_key(pattern, masked), normalise(pattern.astype(np.float64)).mean(0)
     order = np.argsort(-totals, kind="stable").tolist()
     read = [(percent(totals[k]), percent(shares[k])) for k in order]

@@ -49,7 +49,7 @@ def head_importance(
     tgt_ids: Sequence[int],
     interventions: Sequence[Tap] = (),
 ) -> list[HeadEffect]:
-    """Switches every head off alone, and says what that does to the target, the most harmful first.
+    """Switch every head off alone, and says what that does to the target, the most harmful first.
 
     The baseline is the model with `interventions`: what a head costs depends on which others there are to do its
     work. A head that they switch off is left out, since there is nothing to take away. `tgt_ids` runs from [SOS] to
@@ -72,7 +72,8 @@ def head_importance(
 def target_log_probs(
     model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], rows: int, tap: Tap | None
 ) -> Tensor:
-    """The log-probability of the same target in each of so many rows, which `tap` tells apart: [B] float64."""
+    """Return the log-probability of the target in each of `rows` identical rows, which `tap` may change: [B] float64.
+    """
     device = model.output.weight.device
     src = torch.tensor(src_ids, device=device).expand(rows, -1)
     tgt = torch.tensor(tgt_ids, device=device).expand(rows, -1)

@@ -52,12 +52,12 @@ class Layout:
         return merge(patterns, self.row_groups, self.column_groups)
 
     def share_hidden(self, pattern: np.ndarray) -> float:
-        """How much of the weight of the rows that are shown lies on columns that are left out, 0 to 1."""
+        """Return how much of the weight of the rows that are shown lies on columns that are left out, 0 to 1."""
         return hide_columns(self._rows_shown(pattern), self.hidden).overall
 
 
 def layout(trace: Trace, kind: Kind, words: bool, hide: bool) -> Layout:
-    """The rows and columns of a kind of attention; `words` merges subwords, `hide` leaves special tokens out."""
+    """Return the rows and columns of a kind of attention; `words` merges subwords, `hide` leaves special tokens out."""
     row_tokens, column_tokens = trace.row_tokens(kind), trace.column_tokens(kind)
     row_groups = row_tokens.words if words else _singly(len(row_tokens))
     column_groups = column_tokens.words if words else _singly(len(column_tokens))
@@ -89,7 +89,8 @@ def layout(trace: Trace, kind: Kind, words: bool, hide: bool) -> Layout:
 
 
 def _given(trace: Trace, kind: Kind, *axes: tuple[Sequence[Sequence[int]], np.ndarray]) -> tuple[int, int] | None:
-    """How many of each axis' groups that are not hidden the model did not write itself, where it wrote others."""
+    """Return how many of each axis' groups that are not hidden the model did not write itself, where it wrote others.
+    """
     if kind == "encoder":
         return None
     first_written = (trace.given - 1, trace.given if kind == "decoder" else 0)  # a row is called by what it writes
@@ -111,7 +112,7 @@ def _singly(count: int) -> list[list[int]]:
 
 
 def _joined(labels: Sequence[str], groups: Sequence[Sequence[int]], words: bool) -> list[str]:
-    """A label a group; whole words need no mark of where they start."""
+    """Return a label a group; whole words need no mark of where they start."""
     joined = merge_labels(labels, groups)
     return [label.strip(SPACE) or label for label in joined] if words else joined
 
@@ -135,12 +136,12 @@ def descriptions(trace: Trace, place: Layout, found: HeadValues) -> list[list[Te
 
 
 def sharpest(trace: Trace, kind: Kind) -> tuple[int, int]:
-    """The head to open first: the one with the narrowest attention to other than special tokens."""
+    """Return the head to open first: the one with the narrowest attention to other than special tokens."""
     return narrowest(measure_trace(trace, kind), trace.masked(kind))
 
 
 def narrowest(values: HeadValues, masked: np.ndarray) -> tuple[int, int]:
-    """The (layer, head), from 0, whose pattern is the narrowest and lies least on special tokens.
+    """Return the (layer, head), from 0, whose pattern is the narrowest and lies least on special tokens.
 
     `values` are the measures of each head under the mask `masked` [Q, K].
     """

@@ -44,7 +44,7 @@ def own_mask(site: Site, config: ModelConfig) -> Mask:
 
 
 def masks_at(site: Site) -> tuple[Mask, ...]:
-    """The masks that have a meaning there: in cross-attention no key comes later than a query."""
+    """Return the masks that have a meaning there: in cross-attention no key comes later than a query."""
     return ("none", "padding") if site.kind == "cross" else MASKS
 
 
@@ -87,7 +87,7 @@ def whole_head(
 
 
 def _visible(mask: Mask, key_ids: Tensor, queries: int, pad: int) -> Tensor:
-    """The model's own masks, [B, 1, Q, K], as far as `mask` has them."""
+    """Return the model's own masks, [B, 1, Q, K], as far as `mask` has them."""
     keys = key_ids.size(1)
     visible = torch.ones(len(key_ids), 1, queries, keys, dtype=torch.bool, device=key_ids.device)
     if mask in ("padding", "both"):
@@ -100,7 +100,8 @@ def _visible(mask: Mask, key_ids: Tensor, queries: int, pad: int) -> Tensor:
 def scores_and_weights(
     q: Tensor, k: Tensor, v: Tensor, visible: Tensor, scale: float | None = None, bias: Tensor | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The scores before the mask, in double precision, and the weights that `attend` makes of them: [B, H, Q, K]."""
+    """Return the scores before the mask, in double precision, and the weights that `attend` makes of them: [B, H, Q,
+    K]."""
     recorder, site = Recorder(), Site("", 0, "")
     attend(q, k, v, visible, site, recorder, scale, bias)
     scores = (q.double() @ k.double().mT) * (1 / math.sqrt(q.size(-1)) if scale is None else scale)
@@ -126,7 +127,7 @@ _TUTORIAL_K = (
 
 
 def tutorial(mask: Mask) -> Matrices:
-    """The tutorial's three tokens of d_k 6 through `attend`; none of them is padding."""
+    """Return the tutorial's three tokens of d_k 6 through `attend`; none of them is padding."""
     q, k = (torch.tensor(rows)[None, None] for rows in (_TUTORIAL_Q, _TUTORIAL_K))
     visible = _visible(mask, torch.ones(1, len(TUTORIAL_WORDS), dtype=torch.int64), len(TUTORIAL_WORDS), pad=0)
     scores, weights = scores_and_weights(q, k, k, visible)

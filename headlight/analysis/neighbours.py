@@ -23,7 +23,7 @@ class Near:
 
 
 def neighbours(matrix: np.ndarray, id: int, without: Collection[int] = (), most: int = 6) -> list[Near]:
-    """The tokens whose rows of `matrix` [V, D] point most nearly where the row of `id` does, the nearest first.
+    """Return the tokens whose rows of `matrix` [V, D] point most nearly where the row of `id` does, the nearest first.
 
     The token itself and those in `without` are left out, and so is a row of zeros, which has no direction.
     Raises ValueError for an id that has no row.
@@ -40,7 +40,7 @@ def neighbours(matrix: np.ndarray, id: int, without: Collection[int] = (), most:
 
 
 def weights(model: Transformer) -> dict[str, Tensor]:
-    """The matrices in which a token has a row, "encoder", "decoder" and "output": [V, D] each."""
+    """Return the matrices in which a token has a row, "encoder", "decoder" and "output": [V, D] each."""
     return {
         "encoder": model.encoder.embedding.tokens.weight,
         "decoder": model.decoder.embedding.tokens.weight,
@@ -49,7 +49,7 @@ def weights(model: Transformer) -> dict[str, Tensor]:
 
 
 def tied(model: Transformer) -> list[list[str]]:
-    """The names of `weights`, those that are one and the same matrix together."""
+    """Return the names of `weights`, those that are one and the same matrix together."""
     groups: dict[int, list[str]] = {}
     for name, weight in weights(model).items():
         groups.setdefault(id(weight), []).append(name)

@@ -36,7 +36,7 @@ class NetworkPart(NamedTuple):
 
 
 def network(model: Transformer, source: int, target: int) -> list[NetworkPart]:
-    """Every part in the order in which a sentence of `source` tokens and a target of `target` meet them.
+    """Return every part in the order in which a sentence of `source` tokens and a target of `target` meet them.
 
     The parameters of all parts sum to the model's.
     """
@@ -99,7 +99,7 @@ def layer_cost(n: int, d_model: int, width: int, d_ff: int, gated: bool = False)
 
 
 def crossing(d_model: int, width: int, d_ff: int, gated: bool = False) -> int:
-    """The first length at which the products of attention cost more than all maps of the layer."""
+    """Return the first length at which the products of attention cost more than all maps of the layer."""
     one = layer_cost(1, d_model, width, d_ff, gated)
     return math.floor((one.projections + one.feed_forward) / one.attention) + 1
 

@@ -26,7 +26,7 @@ class BothNorms(NamedTuple):
 
 
 def both_norms(batch: Sequence[Stream], stack: str, layer: int | None, block: str, token: int) -> BothNorms:
-    """A token of the first sentence of a batch, as the norm of a block reads it, under both norms.
+    """Return a token of the first sentence of a batch, as the norm of a block reads it, under both norms.
 
     Without a `layer`, the norm of the whole stack. Batch norm is that of Ioffe and Szegedy 2015 in training, over the
     tokens of all sentences; layer norm is that of Ba, Kiros and Hinton 2016. Raises ValueError where there is no norm.
@@ -52,7 +52,7 @@ def _read(passed: Stream, stack: str, layer: int | None, block: str) -> np.ndarr
 
 @torch.no_grad()
 def moved_by_others(passed: Stream, stack: str, layer: int, token: int) -> float:
-    """How far a feed-forward network's output at a token moves when all other tokens change their places.
+    """Return how far a feed-forward network's output at a token moves when all other tokens change their places.
 
     The largest difference of a number; 0, up to rounding, since the same two maps are applied to each token alone.
     """

@@ -30,7 +30,7 @@ class Embedded(NamedTuple):
 
 @torch.inference_mode()
 def embedded(model: Transformer, ids: Sequence[int]) -> Embedded:
-    """The embeddings, the encodings and their sum for the source `ids`."""
+    """Return the embeddings, the encodings and their sum for the source `ids`."""
     embedding = model.encoder.embedding
     src = _batch(model, ids)
     tokens = embedding.tokens(src) * embedding.scale
@@ -40,7 +40,7 @@ def embedded(model: Transformer, ids: Sequence[int]) -> Embedded:
 
 @torch.inference_mode()
 def encoder_states(model: Transformer, ids: Sequence[int], positions: bool = True) -> np.ndarray:
-    """The encoder's output for the source `ids`, with or without what it adds for positions: [S, D].
+    """Return the encoder's output for the source `ids`, with or without what it adds for positions: [S, D].
 
     T5 adds that to the scores of its attention and not to the embeddings.
     """
@@ -57,7 +57,7 @@ def encoder_states(model: Transformer, ids: Sequence[int], positions: bool = Tru
 
 
 def _from_products_alone(site: Site, pattern: torch.Tensor, inputs: Inputs) -> torch.Tensor:
-    """A tap that gives T5's attention the pattern that it would have without a bias on its scores."""
+    """Return a tap that gives T5's attention the pattern that it would have without a bias on its scores."""
     return (inputs.q @ inputs.k.mT).masked_fill(~inputs.mask, -torch.inf).softmax(-1)
 
 

@@ -63,7 +63,10 @@ def feed_forward(stream: Stream, stack: str, layer: int, token: int) -> Taken:
 
 
 def block_norm(stream: Stream, stack: str, layer: int, block: str, token: int) -> Taken:
-    """The norm of a block ("self", "cross", "feed-forward"): "x", "standard" (before gain and bias), "after": [M]."""
+    """Return the norm of a block ("self", "cross", "feed-forward"):
+
+    "x", "standard" (before gain and bias), "after": [M].
+    """
     block_states, norm, first = _block(stream, stack, layer, block)
     if first:
         return _normed(block_states.before[token], norm, block_states.read[token])
@@ -71,7 +74,7 @@ def block_norm(stream: Stream, stack: str, layer: int, block: str, token: int) -
 
 
 def final_norm(stream: Stream, stack: str, token: int) -> Taken:
-    """The final layer norm of a stack: "x", "standard", "after". Raises ValueError where the model has none."""
+    """Return the final layer norm of a stack: "x", "standard", "after". Raises ValueError where the model has none."""
     norm = stream.module(stack).norm
     if isinstance(norm, nn.Identity):
         raise ValueError("This model has no final layer norm; choose another part.")
@@ -80,7 +83,7 @@ def final_norm(stream: Stream, stack: str, token: int) -> Taken:
 
 
 def output(stream: Stream, token: int) -> Taken:
-    """The decoder's last "state" [M], the "logits" [V], and their softmax, the "probability" [V]."""
+    """Return the decoder's last "state" [M], the "logits" [V], and their softmax, the "probability" [V]."""
     state = _row(stream.decoder.last, token)
     logits = linear(state, stream.model.output)
     with torch.no_grad():

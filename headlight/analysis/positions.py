@@ -38,7 +38,7 @@ def sinusoid(positions: np.ndarray, omega: np.ndarray) -> np.ndarray:
 
 
 def encoding(scheme: str, length: int, d_model: int, base: float = BASE) -> np.ndarray:
-    """The table of a text of `length` tokens.
+    """Return the table of a text of `length` tokens.
 
     "sinusoidal" and "none" have `d_model` numbers, as have "sine" and "cosine", whose dimension j is that function of
     p base^(-j / d_model) alone; "integer" (0, 1, 2, ...) and "normalised" (from 0 to 1, however
@@ -95,7 +95,8 @@ def entry(position: int, dimension: int, d_model: int, base: float = BASE) -> En
 
 
 def exp_log_difference(d_model: int, base: float = BASE, dtype: type = np.float32) -> float:
-    """The largest relative difference of exp(-(2i / d_model) ln base), in `dtype`, to 1 / base^(2i / d_model)."""
+    """Return the largest relative difference of exp(-(2i / d_model) ln base), in `dtype`, to 1 / base^(2i / d_model).
+    """
     exponents: np.ndarray = (np.arange(0, d_model, 2) / d_model).astype(dtype)
     by_log = np.exp(-exponents * dtype(np.log(base))).astype(np.float64)
     return float(np.abs(by_log / frequencies(d_model, base) - 1).max())
@@ -105,14 +106,14 @@ def exp_log_difference(d_model: int, base: float = BASE, dtype: type = np.float3
 
 
 def similarity(table: np.ndarray, p: int) -> np.ndarray:
-    """The cosine between the code of `p` and that of each position: [N]; NaN where one of them is all zeros."""
+    """Return the cosine between the code of `p` and that of each position: [N]; NaN where one of them is all zeros."""
     length = np.linalg.norm(table, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return table @ table[p] / (length * length[p])
 
 
 def similarity_gap(table: np.ndarray, positions: Sequence[int]) -> float:
-    """The most that the similarity at one distance differs between `positions`; NaN where none can be compared.
+    """Return the most that the similarity at one distance differs between `positions`; NaN where none can be compared.
 
     It is 0 where similarity depends on the distance alone.
     """
@@ -133,7 +134,8 @@ def rotation(k: int, omega: float) -> np.ndarray:
 
 
 def rotation_residual(k: int, omega: np.ndarray, positions: int = 10_000, dtype: type = np.float64) -> float:
-    """The largest |PE(p + k) - M_k PE(p)| over positions 0 to `positions` - 1 and all pairs, calculated in `dtype`."""
+    """Return the largest |PE(p + k) - M_k PE(p)| over positions 0 to `positions` - 1 and all pairs, calculated in
+    `dtype`."""
     p: np.ndarray = np.arange(positions).astype(dtype)
     largest = 0.0
     for w in omega.astype(dtype):
@@ -233,7 +235,7 @@ def widths_of(scheme: str) -> str:
 
 
 def _apart(table: np.ndarray, again: np.ndarray) -> float:
-    """The mean distance of the two codes of a position, as a share of the mean length of a code."""
+    """Return the mean distance of the two codes of a position, as a share of the mean length of a code."""
     length = np.linalg.norm(table, axis=1).mean()
     return float(np.linalg.norm(table - again, axis=1).mean() / length) if length else 0.0
 
@@ -253,7 +255,7 @@ def _distances(table: np.ndarray) -> dict[str, float]:
 
 
 def shift_misfit(table: np.ndarray, other: np.ndarray, k: int = 1) -> float:
-    """How far one linear map (with a bias) is from being the step of `k` positions, as a share of the mean step.
+    """Return how far one linear map (with a bias) is from being the step of `k` positions, as a share of the mean step.
 
     The map is the best in least squares for three positions in four of `table`; what counts is the furthest that it
     is off at the fourth ones, in `other`, the codes of the same positions in another text. 0 where nothing moves,

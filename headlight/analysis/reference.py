@@ -36,7 +36,7 @@ class Similarity(NamedTuple):
 
 
 def read_reference(model: Transformer | Prepared, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> list[TokenRead]:
-    """Each token of a reference as the model reads it: from the first after [SOS] to [EOS].
+    """Return each token of a reference as the model reads it: from the first after [SOS] to [EOS].
 
     `src_ids` ends with [EOS], and so does `tgt_ids`, which has no [SOS]. Raises ValueError for what the model
     cannot read.

@@ -24,13 +24,13 @@ def kind_of(site: Site) -> Kind:
 
 
 def by_kind(by_site: Mapping[Site, np.ndarray]) -> dict[Kind, np.ndarray]:
-    """The patterns of every site, [H, Q, K] each, as one array a kind, [L, H, Q, K]."""
+    """Return the patterns of every site, [H, Q, K] each, as one array a kind, [L, H, Q, K]."""
     ordered = sorted(by_site)
     return {kind: np.stack([by_site[site] for site in ordered if kind_of(site) == kind]) for kind in KINDS}
 
 
 def all_heads(model: Transformer) -> list[tuple[Site, int]]:
-    """Every head that the network has left, in the order in which a sentence meets them."""
+    """Return every head that the network has left, in the order in which a sentence meets them."""
     return [(site, head) for site in model.sites() for head in model.config.kept_heads(*site)]
 
 
@@ -42,7 +42,7 @@ def pruned_heads(config: ModelConfig, kind: Kind) -> set[tuple[int, int]]:
 
 
 def require_kept(attention: MultiHeadAttention, head: int) -> None:
-    """Raises ValueError where an attention lacks that head."""
+    """Raise ValueError where an attention lacks that head."""
     if not 0 <= head < attention.n_heads:
         raise ValueError(f"There is no head {head} here; choose one from 0 to {attention.n_heads - 1}.")
     if head not in attention.remaining:
@@ -52,7 +52,7 @@ def require_kept(attention: MultiHeadAttention, head: int) -> None:
 
 
 def attention_at(model: Transformer, site: Site) -> MultiHeadAttention:
-    """The attention that stands at `site`. Raises ValueError where the model has none."""
+    """Return the attention that stands at `site`. Raises ValueError where the model has none."""
     for module in model.modules():
         if isinstance(module, MultiHeadAttention) and module.site == site:
             return module

@@ -65,7 +65,7 @@ class Stream:
         return module
 
     def residuals(self, stack: str, layer: int) -> dict[str, tuple[Residual, Sublayer]]:
-        """The blocks of a layer in their order: the path around each, and what it goes around."""
+        """Return the blocks of a layer in their order: the path around each, and what it goes around."""
         module = self.layer(stack, layer)
         source_mask, memory = self.source_mask, self.encoder.last[None]
         blocks: dict[str, Sublayer] = {}
@@ -83,7 +83,7 @@ class Stream:
 
 @torch.no_grad()
 def stream(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> Stream:
-    """Runs the model's own layers one after the other and keeps what each leaves.
+    """Run the model's own layers one after the other and keeps what each leaves.
 
     `tgt_ids` runs from [SOS] to [EOS]; its last token is written and never read.
     """
@@ -148,7 +148,7 @@ class Lens(NamedTuple):
 
 @torch.no_grad()
 def lens(stream: Stream, top: int = 5) -> Lens:
-    """Each layer's state through the decoder's final layer norm (where it has one) and the output projection.
+    """Return each layer's state through the decoder's final layer norm (where it has one) and the output projection.
 
     The "logit lens" of nostalgebraist (2020). A layer was trained to be read by the next one, not by the output:
     what an early row says is what is already there in the output's terms, not what the layer means.

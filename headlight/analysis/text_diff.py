@@ -11,7 +11,7 @@ Op = Literal["equal", "delete", "insert"]
 
 
 def text_diff(before: str, after: str) -> list[tuple[Op, str]]:
-    """The pieces of text in the order in which they are shown, what was deleted before what replaced it.
+    """Return the pieces of text in the order in which they are shown, what was deleted before what replaced it.
 
     Joined, the pieces that aren't deleted are `after`, with each run of white space as one space.
     """
@@ -29,7 +29,7 @@ def text_diff(before: str, after: str) -> list[tuple[Op, str]]:
 
 
 def _words(text: str) -> list[str]:
-    """Words and single marks of punctuation, each with a space before it where the text has one or begins."""
+    """Return words and single marks of punctuation, each with a space before it where the text has one or begins."""
     words = []
     for chunk in text.split():
         runs = ["".join(run) for _, run in groupby(chunk, _alike)]
@@ -42,5 +42,5 @@ def _bare(words: list[str]) -> list[str]:
 
 
 def _alike(character: str) -> bool | str:
-    """The same for all characters of a word; each mark of punctuation and each symbol is of its own kind."""
+    """Return the same for all characters of a word; each mark of punctuation and each symbol is of its own kind."""
     return character if unicodedata.category(character)[0] in "PS" else True

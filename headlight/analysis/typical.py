@@ -26,7 +26,7 @@ MOST_NAMED, LONGEST_NAMED = 3, 60  # words that are named, and characters of eac
 
 
 def lowest(kinds: Mapping[str, Sequence[float]]) -> float:
-    """The threshold, in nats per token, from the mean log-probabilities of held-out sentences of each kind.
+    """Return the threshold, in nats per token, from the mean log-probabilities of held-out sentences of each kind.
 
     Where a model was trained on sentences of several kinds, it is that of the kind it is least sure of, so that in
     none more than `SHARE` lie below. Raises ValueError where there is no kind, or one has too few sentences.
@@ -40,7 +40,8 @@ def lowest(kinds: Mapping[str, Sequence[float]]) -> float:
 
 
 def unlike(card: Mapping[str, Any], log_prob_per_token: float) -> bool:
-    """Whether a sentence is unlike what the model with this card was trained on; False where it has no threshold.
+    """Return whether a sentence is unlike what the model with this card was trained on; False where it has no
+    threshold.
 
     `log_prob_per_token` is the mean over the model's own translation of it, in nats.
     """
@@ -63,24 +64,25 @@ def threshold_of(card: Mapping[str, Any]) -> float | None:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, in lower case."""
+    """Return the words of a text, in lower case."""
     return [word.casefold() for word in WORD.findall(text)]
 
 
 def has_unread(text: str, read: Collection[str]) -> bool:
-    """Whether a text has a word that is not among the `read` ones."""
+    """Return whether a text has a word that is not among the `read` ones."""
     return any(word not in read for word in words_of(text))
 
 
 def unread(text: str, translation: str, read: Collection[str]) -> list[str]:
-    """The words of a text that are not among the `read` ones, each once, less those that the translation copies."""
+    """Return the words of a text that are not among the `read` ones, each once, less those that the translation copies.
+    """
     copied = set(words_of(translation))
     new = (word for word in WORD.findall(text) if word.casefold() not in read and word.casefold() not in copied)
     return list(dict.fromkeys(new))
 
 
 def guessed(card: Mapping[str, Any], words: Sequence[str], log_prob_per_token: float) -> list[str]:
-    """The unread words that the model with this card had to guess; none where its card has no threshold.
+    """Return the unread words that the model with this card had to guess; none where its card has no threshold.
 
     `log_prob_per_token` is the mean over the model's own translation of their sentence, in nats.
     """

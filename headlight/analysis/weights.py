@@ -72,13 +72,17 @@ class Histogram(NamedTuple):
 
 
 def shapes(path: str | Path) -> dict[str, Shape]:
-    """Every tensor of a safetensors file with its shape, from the header alone. Raises ValueError where it is none."""
+    """Return every tensor of a safetensors file with its shape, from the header alone.
+
+    Raises ValueError where it is none.
+    """
     with _opened(Path(path)) as file:
         return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
 
 
 def pieces(path: str | Path, names: Iterable[str]) -> Iterator[np.ndarray]:
-    """The numbers of those tensors in float32, some at a time: [numbers]. Raises ValueError for a file that ends early.
+    """Yield the numbers of those tensors in float32, some at a time: [numbers]. Raises ValueError for a file that ends
+    early.
 
     A tensor that the file lacks is an error of the caller.
     """
@@ -88,7 +92,7 @@ def pieces(path: str | Path, names: Iterable[str]) -> Iterator[np.ndarray]:
 
 
 def measure(parts: Iterable[np.ndarray]) -> Numbers:
-    """All that is known of the numbers of those arrays, in one pass."""
+    """Return all that is known of the numbers of those arrays, in one pass."""
     return sum(map(_measured, parts), Numbers())
 
 
@@ -99,12 +103,13 @@ def measure_file(path: str | Path) -> dict[str, Numbers]:
 
 
 def together(measured: Mapping[str, Numbers], names: Iterable[str]) -> Numbers:
-    """Several tensors as if they were one."""
+    """Return several tensors as if they were one."""
     return sum((measured[name] for name in names), Numbers())
 
 
 def histogram(parts: Iterable[np.ndarray], numbers: Numbers, bins: int = BINS) -> Histogram:
-    """The histogram of arrays whose `numbers` were measured before; around zero where they lie on both sides of it."""
+    """Return the histogram of arrays whose `numbers` were measured before; around zero where they lie on both sides of
+    it."""
     if not numbers.count:
         raise ValueError("There is no finite number to draw a histogram of.")
     low = max(numbers.smallest, numbers.mean - REACH * numbers.deviation)

@@ -22,7 +22,7 @@ def bare(look: Theme) -> dict[str, Any]:
 
 
 def quiet_axis(look: Theme) -> dict[str, Any]:
-    """An axis of quiet numbers, without a line."""
+    """Return an axis of quiet numbers, without a line."""
     return {
         "tickfont": {"size": SMALL, "color": look.muted},
         "ticks": "",
@@ -41,7 +41,7 @@ def note(text: str, colour: str, size: int = NOTE, **place: Any) -> dict[str, An
 
 
 def flat_bar(look: Theme, limit: float, height: int, beyond: bool = False) -> dict[str, Any]:
-    """A slim bar under a picture of that `height`; `beyond` says that there are numbers outside of ±`limit`."""
+    """Return a slim bar under a picture of that `height`; `beyond` says that there are numbers outside of ±`limit`."""
     low, high = ("≤ ", "≥ ") if beyond else ("", "")
     return {
         "orientation": "h",

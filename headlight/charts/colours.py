@@ -73,7 +73,7 @@ THEMES = {
 
 
 def theme_named(name: str) -> Theme:
-    """The theme "light" or "dark"; ValueError for any other name."""
+    """Return the theme "light" or "dark"; ValueError for any other name."""
     if name not in THEMES:
         raise ValueError(f"There is no theme {quoted(name)}: choose one of {', '.join(THEMES)}.")
     return THEMES[name]
@@ -91,7 +91,7 @@ def hexadecimal(rgb: Iterable[int]) -> str:
 
 @cache
 def lookup(scale: tuple[str, ...], steps: int = 256) -> np.ndarray:
-    """A scale as a table of uint8 RGB rows [steps, 3], from its first colour to its last."""
+    """Return a scale as a table of uint8 RGB rows [steps, 3], from its first colour to its last."""
     stops = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in scale])
     at = np.linspace(0, len(scale) - 1, steps)
     channels = [np.interp(at, np.arange(len(scale)), channel) for channel in stops.T]

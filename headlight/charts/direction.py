@@ -21,7 +21,7 @@ def _strong(text: str) -> list[bool]:
 
 
 def right_to_left(labels: Iterable[str]) -> bool:
-    """Whether a sentence of these tokens runs from right to left: most of its letters do.
+    """Return whether a sentence of these tokens runs from right to left: most of its letters do.
 
     The first letter would not tell: a sentence may begin with a Latin name, and tokens such as [SOS] are none of its
     words.
@@ -31,23 +31,24 @@ def right_to_left(labels: Iterable[str]) -> bool:
 
 
 def runs_left(label: str, sentence: bool) -> bool:
-    """Whether one token runs to the left: as its first letter does, and where it has none, as its `sentence`."""
+    """Return whether one token runs to the left: as its first letter does, and where it has none, as its `sentence`."""
     letters = _strong(label)
     return letters[0] if letters else sentence
 
 
 def token_dir(label: str, sentence: bool = False) -> str:
-    """The attribute `dir` of an HTML element with one token."""
+    """Return the attribute `dir` of an HTML element with one token."""
     return "rtl" if runs_left(label, sentence) else "ltr"
 
 
 def sentence_dir(labels: Iterable[str]) -> str:
-    """The attribute `dir` of an HTML element with the tokens of a sentence in a row."""
+    """Return the attribute `dir` of an HTML element with the tokens of a sentence in a row."""
     return "rtl" if right_to_left(labels) else "ltr"
 
 
 def isolated(text: str) -> str:
-    """A text for the middle of a sentence that is left to right, such that neither changes the order of the other.
+    """Return a text for the middle of a sentence that is left to right, such that neither changes the order of the
+    other.
 
     It is the text itself unless it has letters that run to the left: then it stands between two invisible characters.
     """

@@ -35,7 +35,7 @@ class Drawing(NamedTuple):
 
 
 def document(drawing: Drawing, title: str, facts: Mapping[str, str], theme: str) -> str:
-    """The drawing under its title and facts, as a file of its own.
+    """Return the drawing under its title and facts, as a file of its own.
 
     `facts` are names to texts, such as the model and the sentence; long ones are broken into lines.
     """
@@ -71,7 +71,7 @@ def document(drawing: Drawing, title: str, facts: Mapping[str, str], theme: str)
 
 
 def inline(drawing: Drawing) -> str:
-    """The drawing as an element of a page, which it may fill up to its own width."""
+    """Return the drawing as an element of a page, which it may fill up to its own width."""
     across, down = drawing.size
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across:.0f} {down:.0f}" width="{across:.0f}" '
@@ -89,7 +89,7 @@ def text_element(
     weight: int = 400,
     sentence: bool = False,
 ) -> str:
-    """A text at a point (x, y) of its baseline; see `anchored` for `anchor` and `sentence`."""
+    """Return a text at a point (x, y) of its baseline; see `anchored` for `anchor` and `sentence`."""
     bold = f' font-weight="{weight}"' if weight != 400 else ""
     return (
         f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" font-size="{size:g}"{anchored(text, anchor, sentence)}{bold} '
@@ -103,12 +103,12 @@ def fonts_of(text: str) -> dict[str, Path]:
 
 
 def faces(text: str) -> str:
-    """The style that brings these fonts into a document with this text."""
+    """Return the style that brings these fonts into a document with this text."""
     return "".join(_face(family, file) for family, file in fonts_of(text).items())
 
 
 def text_of(text: str) -> str:
-    """Text as XML has it; a character that XML cannot hold becomes "\ufffd"."""
+    """Return text as XML has it; a character that XML cannot hold becomes "\ufffd"."""
     return escape(_NOT_XML.sub("\ufffd", text))
 
 

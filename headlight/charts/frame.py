@@ -106,7 +106,7 @@ def sizes(frame: MatrixFrame) -> FrameSizes:
 
 
 def spec_in(frame: MatrixFrame, matrix: dict[str, Any], sentence: str) -> Spec:
-    """The heatmap `matrix` in its frame, over hatched cells; `sentence` says in words what it shows."""
+    """Return the heatmap `matrix` in its frame, over hatched cells; `sentence` says in words what it shows."""
     traces = [matrix]
     if frame.masked.any():
         traces = [_masked_ground(frame), matrix, _hatching(frame)]
@@ -118,7 +118,7 @@ def spec_in(frame: MatrixFrame, matrix: dict[str, Any], sentence: str) -> Spec:
 
 
 def figure(spec: Spec) -> go.Figure:
-    """The same with every field checked, without Plotly's default template."""
+    """Return the same with every field checked, without Plotly's default template."""
     return go.Figure(spec["data"], spec["layout"] | {"template": "none"})
 
 
@@ -154,7 +154,7 @@ def _layout(frame: MatrixFrame) -> dict[str, Any]:
 
 
 def colour_bar(frame: MatrixFrame, title: str, ticks: dict[float, str]) -> dict[str, Any]:
-    """A slim bar as high as the grid, with what its colours mean beside it."""
+    """Return a slim bar as high as the grid, with what its colours mean beside it."""
     size, theme = sizes(frame), frame.theme
     return {
         "title": {"text": title, "side": "right", "font": {"size": _SMALL, "color": theme.muted}},
@@ -173,7 +173,7 @@ def colour_bar(frame: MatrixFrame, title: str, ticks: dict[float, str]) -> dict[
 
 
 def _step(cell: float) -> int:
-    """The label stride: of every n-th label, the n for which there is room."""
+    """Return the label stride: of every n-th label, the n for which there is room."""
     return math.ceil((FONT_SIZE if cell >= _SMALLEST else _SMALL) / cell)
 
 
@@ -194,7 +194,7 @@ def _grid_axis(names: Sequence[str], cell: float, theme: Theme) -> dict[str, Any
 
 
 def _label_axis(over: str, labels: Sequence[str], cell: float, colour: str) -> dict[str, Any]:
-    """The labels along an axis of the grid; every n-th of them where the cells are small."""
+    """Return the labels along an axis of the grid; every n-th of them where the cells are small."""
     return {
         "overlaying": over,
         "matches": over,
@@ -229,7 +229,7 @@ def _titles(frame: MatrixFrame, size: FrameSizes) -> list[dict[str, Any]]:
 
 
 def _counted(title: str, cell: float) -> str:
-    """The title of an axis, which says so where labels are left out."""
+    """Return the title of an axis, which says so where labels are left out."""
     step = _step(cell)
     return escaped(title) if step == 1 else f"{escaped(title)}, every {ordinal(step)} labelled"
 

@@ -94,7 +94,7 @@ def heatmap(trace: TraceLike, kind: str, layer: int, head: int, **options: Unpac
 def pattern(
     weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], **options: Unpack[PatternOptions]
 ) -> go.Figure:
-    """The heatmap of `weights` [Q, K]; the weight itself is on hover, however the colour is scaled.
+    """Return the heatmap of `weights` [Q, K]; the weight itself is on hover, however the colour is scaled.
 
     `scale`: "fixed" (colours from 0 to `limit`), "row" (share of the row's largest) or "sqrt" (square
     root, 0 to 1). `name` is what a value is called. A sentence about the picture is in `layout.meta`.
@@ -139,7 +139,7 @@ def pattern_spec(
 def difference(
     change: np.ndarray, rows: Sequence[str], columns: Sequence[str], **options: Unpack[DifferenceOptions]
 ) -> go.Figure:
-    """The heatmap of a difference of two patterns [Q, K]: blue less, grey the same, orange more.
+    """Return the heatmap of a difference of two patterns [Q, K]: blue less, grey the same, orange more.
 
     The colours reach from -`limit` to `limit`, by default the largest change.
     """
@@ -187,7 +187,7 @@ def frame_of(
     theme: str = "light",
     **texts: Unpack[FrameTexts],
 ) -> MatrixFrame:
-    """The frame of a matrix [Q, K]; ValueError where the labels, the mask or the theme don't fit it."""
+    """Return the frame of a matrix [Q, K]; ValueError where the labels, the mask or the theme don't fit it."""
     if matrix.shape != (len(rows), len(columns)) or not matrix.size:
         raise ValueError(
             f"A picture of {len(rows)} rows and {len(columns)} columns needs a matrix of that shape with at "
@@ -204,7 +204,7 @@ def frame_of(
 
 
 def scaled(weights: np.ndarray, scale: str) -> np.ndarray:
-    """The colour's value for each weight of [..., Q, K]."""
+    """Return the colour's value for each weight of [..., Q, K]."""
     if scale == "sqrt":
         return np.sqrt(weights)
     if scale == "row":
@@ -219,7 +219,7 @@ def _steps(colours: Sequence[str]) -> list[list[object]]:
 
 
 def _ranks(weights: np.ndarray) -> np.ndarray:
-    """The place of each weight in its row, "1st" for the largest; equal weights share the better place."""
+    """Return the place of each weight in its row, "1st" for the largest; equal weights share the better place."""
     names = np.array(["", *map(ordinal, range(1, weights.shape[1] + 1))], dtype=object)
     ranks = [np.searchsorted(np.sort(-row), -row) + 1 for row in weights]
     return names[np.where(np.isnan(weights), 0, ranks)]

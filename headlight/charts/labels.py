@@ -13,7 +13,7 @@ _NARROW, _BROAD, _WIDE = 0.52, 0.62, 1.0
 
 
 def escaped(text: str) -> str:
-    """Text that Plotly shows literally: it would read <b>, <a href>, &lt; and $...$ as markup."""
+    """Return text that Plotly shows literally: it would read <b>, <a href>, &lt; and $...$ as markup."""
     return html.escape(text, quote=False).replace("$", "&#36;")
 
 
@@ -33,12 +33,13 @@ def widest(labels: Iterable[str]) -> float:
 
 
 def cut(label: str, room: float) -> str:
-    """The label, or as much of it as `room` pixels hold, and an ellipsis."""
+    """Return the label, or as much of it as `room` pixels hold, and an ellipsis."""
     return shortened(label, room, width)
 
 
 def wrapped(text: str, room: float, size: float = FONT_SIZE) -> list[str]:
-    """The text in lines of at most `room` pixels at a font size of `size`; only a word longer than that is cut."""
+    """Return the text in lines of at most `room` pixels at a font size of `size`; only a word longer than that is cut.
+    """
     room *= FONT_SIZE / size
     lines: list[str] = []
     for word in re.findall(r"\S+\s*", text):

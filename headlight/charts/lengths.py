@@ -14,7 +14,7 @@ _TARGET = {"light": OKABE_ITO[0], "dark": OKABE_ITO[1]}  # beside the accent, wh
 
 
 def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", width: int = 300) -> go.Figure:
-    """Two histograms with common bars; the longest hundredth of the sentences share the last one."""
+    """Return two histograms with common bars; the longest hundredth of the sentences share the last one."""
     look = theme_named(theme)
     both = np.concatenate([np.asarray(source), np.asarray(target)])
     last = max(int(np.quantile(both, 0.99, method="higher")), 1)
@@ -57,7 +57,7 @@ def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", 
 
 
 def _shares(values: Sequence[int], edges: np.ndarray) -> np.ndarray:
-    """The share of the values between each two edges."""
+    """Return the share of the values between each two edges."""
     counts, _ = np.histogram(np.minimum(values, edges[-1] - 1e-9), edges)
     shares: np.ndarray = counts / max(len(values), 1)
     return shares

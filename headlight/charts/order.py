@@ -31,7 +31,7 @@ def reordered(
     theme: str = "light",
     width: int = 440,
 ) -> go.Figure:
-    """The vectors of two sentences, [S, numbers] each, as strips under each other; lines join the same word.
+    """Return the vectors of two sentences, [S, numbers] each, as strips under each other; lines join the same word.
 
     `order` says where in the first sentence each token of the second stands. Colours reach from -`limit` to `limit`.
     """
@@ -87,7 +87,7 @@ def reordered(
 def _strip(
     vectors: np.ndarray, names: Sequence[str], edges: tuple[int, int], limit: float, look: Theme
 ) -> dict[str, Any]:
-    """The vectors of a sentence beside each other, as one row of a heatmap with gaps."""
+    """Return the vectors of a sentence beside each other, as one row of a heatmap with gaps."""
     n_tokens, numbers = vectors.shape
     cells = np.full((n_tokens, numbers + _APART), np.nan, np.float32)
     cells[:, :numbers] = vectors

@@ -35,7 +35,8 @@ def waves(
     smooth: Smooth | None = None,
     theme: str = "light",
 ) -> go.Figure:
-    """The chosen `dims` of a table [N, D] as curves over its positions, and under them, on the same axis, all of it.
+    """Return the chosen `dims` of a table [N, D] as curves over its positions, and under them, on the same axis, all of
+    it.
 
     With `wavelengths` [P] the table alternates sines and cosines, and they are drawn apart: row by row the one
     would hide the other. More positions than fit are drawn as the means of neighbours, which the hover says.
@@ -136,7 +137,7 @@ def _curves(table: np.ndarray, dims: Sequence[int], smooth: Smooth | None) -> li
 
 
 def _map(table: np.ndarray, part: slice, axis: str) -> dict[str, Any]:
-    """The table's columns of one part as rows of a heatmap."""
+    """Return the table's columns of one part as rows of a heatmap."""
     n, width = table.shape
     rows = np.arange(width)[part]
     every, block = math.ceil(len(rows) / _MOST_ROWS), math.ceil(n / _MOST_COLUMNS)
@@ -156,14 +157,15 @@ def _map(table: np.ndarray, part: slice, axis: str) -> dict[str, Any]:
 
 
 def pooled(table: np.ndarray, block: int) -> np.ndarray:
-    """The mean of each `block` rows; of what is left at the end, where they don't come out even: [N, D] -> [.., D]."""
+    """Return the mean of each `block` rows; of what is left at the end, where they don't come out even: [N, D] -> [..,
+    D]."""
     starts = np.arange(0, len(table), block)
     counts = np.diff([*starts, len(table)])
     return np.add.reduceat(table, starts, axis=0) / counts[:, None]
 
 
 def pooling(n: int, width: int, paired: bool) -> tuple[int, int]:
-    """How many positions `waves` draws as one column, and of how many rows it draws one."""
+    """Return how many positions `waves` draws as one column, and of how many rows it draws one."""
     rows = math.ceil(width / 2) if paired else width
     return math.ceil(n / _MOST_COLUMNS), math.ceil(rows / _MOST_ROWS)
 
@@ -180,7 +182,7 @@ def _curve_range(table: np.ndarray, dims: Sequence[int]) -> dict[str, Any]:
 
 
 def _ends(table: np.ndarray, dims: Sequence[int], look: Theme) -> list[dict[str, Any]]:
-    """The names of the curves beside their last values, pushed apart where they would touch."""
+    """Return the names of the curves beside their last values, pushed apart where they would touch."""
     if not len(dims):
         return []
     scale = _curve_range(table, dims)["range"]
@@ -208,7 +210,7 @@ def _ends(table: np.ndarray, dims: Sequence[int], look: Theme) -> list[dict[str,
 
 
 def _marks(here: Sequence[int], dims: Sequence[int], axis: str) -> list[dict[str, Any]]:
-    """A square of the curve's colour beside its row of the heatmap."""
+    """Return a square of the curve's colour beside its row of the heatmap."""
     return [
         note("■", OKABE_ITO[list(dims).index(dim) % len(OKABE_ITO)], size=9, x=0, xshift=-2, y=dim, yref=axis)
         | {"xanchor": "right", "yanchor": "middle"}
@@ -217,7 +219,7 @@ def _marks(here: Sequence[int], dims: Sequence[int], axis: str) -> list[dict[str
 
 
 def _wavelengths(wavelengths: np.ndarray, domains: Sequence[Sequence[float]], look: Theme) -> list[dict[str, Any]]:
-    """How many positions a wave takes, at some rows of the sines."""
+    """Return how many positions a wave takes, at some rows of the sines."""
     last = len(wavelengths) - 1
     shown = sorted({round(last * share / 4) for share in range(5)})
     notes = [
@@ -259,7 +261,8 @@ def _whole_ticks(first: int, last: int) -> dict[str, Any]:
 
 
 def similarity(curves: Mapping[int, np.ndarray], reach: int, *, nested: bool, theme: str = "light") -> go.Figure:
-    """How similar a position is to those up to `reach` before and after it: `curves` has [N] values for each of some p.
+    """Return how similar a position is to those up to `reach` before and after it: `curves` has [N] values for each of
+    some p.
 
     With `nested`, earlier curves are drawn wider, so that those which lie on one another are all seen.
     """

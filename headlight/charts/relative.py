@@ -13,7 +13,7 @@ _DASHES = ("solid", "dash", "dot", "dashdot")  # one more for each round of the 
 
 
 def biases(distances: np.ndarray, values: np.ndarray, *, theme: str = "light") -> go.Figure:
-    """A curve for each head: `values` [H, N] at the whole `distances` [N], below 0 for keys that came before.
+    """Return a curve for each head: `values` [H, N] at the whole `distances` [N], below 0 for keys that came before.
 
     Distances that share a bias make a step. A sentence about the picture is in `layout.meta`.
     """

@@ -24,7 +24,7 @@ def against_width(
     logarithmic: bool = False,
     theme: str = "light",
 ) -> go.Figure:
-    """Two lines, `values` [2, N], of random scores as they are and divided, at the `widths` [N].
+    """Return two lines, `values` [2, N], of random scores as they are and divided, at the `widths` [N].
 
     `own` is a model's head: its width and the same two numbers. A sentence about the picture is in `layout.meta`.
     """

@@ -85,6 +85,6 @@ def beside_spread(
 
 
 def _clear(colour: str) -> str:
-    """A colour of which a seventh is seen."""
+    """Return a colour of which a seventh is seen."""
     red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.14)"

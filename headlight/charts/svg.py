@@ -78,7 +78,7 @@ def patterns_svg(
     colours: Colours = Colours(),  # noqa: B008, it is frozen
     theme: str = "light",
 ) -> str:
-    """The blocks below each other over one colour bar, under the title and the facts (names to texts).
+    """Return the blocks below each other over one colour bar, under the title and the facts (names to texts).
 
     Cells are as large as the width allows. Where they are smaller than a letter, some tokens have no label, and where
     they are smaller than two pixels, several are one cell of the strongest weight among them; the axis says so.
@@ -107,7 +107,7 @@ def block_drawing(block: HeadBlock, theme: str = "light", room: int = _WIDTH) ->
 
 
 def _across(block: HeadBlock) -> int:
-    """How many cells lie side by side."""
+    """Return how many cells lie side by side."""
     return block.weights.shape[1] * block.weights.shape[3]
 
 
@@ -158,7 +158,7 @@ class _Grid:
         return math.ceil(_LETTERS[0] / self.cell)
 
     def labels(self, tokens: Sequence[str]) -> list[tuple[int, str]]:
-        """The cells that have a label, and it."""
+        """Return the cells that have a label, and it."""
         shown = tokens[:: self.joined * self.every]
         return [(place * self.every, label) for place, label in enumerate(shown)]
 
@@ -208,7 +208,7 @@ class _Grid:
         return [*cells, *self._rows(), *self._columns(), *self._titles()]
 
     def _cells(self) -> list[str]:
-        """A path for each colour; cells of one colour that lie side by side are one rectangle."""
+        """Return a path for each colour; cells of one colour that lie side by side are one rectangle."""
         side, table, paths = self.cell, lookup(self.colours.steps(self.look)), dict[int, list[str]]()
         for layer, head in np.ndindex(self.layers, self.heads):
             yield_turn()
@@ -260,7 +260,7 @@ class _Grid:
         return parts
 
     def _panels(self) -> list[str]:
-        """The frame of each head, and what names its layer and its place in that."""
+        """Return the frame of each head, and what names its layer and its place in that."""
         (across, down), look, parts = self.panel, self.look, []
         for layer, head in np.ndindex(self.layers, self.heads):
             x, y = self.corner(layer, head)
@@ -350,7 +350,7 @@ def _bar(colours: Colours, look: Theme) -> list[str]:
 
 
 def _upright(x: float, y: float, text: str, colour: str) -> str:
-    """Text that runs upwards, its middle at this point."""
+    """Return text that runs upwards, its middle at this point."""
     return (
         f'<text transform="translate({x:.1f} {y:.1f}) rotate(-90)" text-anchor="middle" font-size="12" '
         f'fill="{colour}">{text_of(text)}</text>'

@@ -55,12 +55,13 @@ MAX_BYTES, BYTES_PER_CHARACTER, BYTES_PER_PIXEL = 250_000_000, 15, 11
 
 
 def pdf(svg: str, title: str, about: str = "") -> bytes:
-    """A document of `charts.document` as a PDF of one page of its size; `title` and `about` are its metadata."""
+    """Return a document of `charts.document` as a PDF of one page of its size; `title` and `about` are its metadata."""
     return _typeset(svg, title, about, "pdf")
 
 
 def png(svg: str) -> bytes:
-    """A document of `charts.document` as a PNG of twice its size in pixels, fewer where that takes too much memory."""
+    """Return a document of `charts.document` as a PNG of twice its size in pixels, fewer where that takes too much
+    memory."""
     return _typeset(svg, "", "", "png")
 
 
@@ -77,7 +78,8 @@ def undrawn(text: str) -> list[str]:
 
 @lru_cache(512)
 def _first_undrawn(text: str) -> str | None:
-    """The standard for archives allows no letter without a glyph, and Typst names the first."""
+    """Return the first letter without a glyph, which Typst names because PDF/A, the standard for archives, forbids one.
+    """
     import typst
 
     try:
@@ -90,7 +92,7 @@ def _first_undrawn(text: str) -> str | None:
 
 
 def _script(letter: str) -> str:
-    """The first word of a letter's name: "HANGUL", "CJK"."""
+    """Return the first word of a letter's name: "HANGUL", "CJK"."""
     return unicodedata.name(letter[0], "").partition(" ")[0]
 
 
@@ -115,7 +117,7 @@ def _fonts() -> typst.Fonts:
 
 
 def _taken(parent: ElementTree.Element, x: float, y: float) -> Iterator[dict[str, object]]:
-    """All texts inside of an element, whose origin lies at (x, y), and takes them out of it.
+    """Yield all texts inside an element whose origin lies at (x, y), and remove them from it.
 
     Groups are moved, and texts also turned, as `charts` writes them.
     """

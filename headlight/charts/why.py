@@ -58,11 +58,11 @@ class MapScale(NamedTuple):
     percent: bool = False  # whether the numbers are shares, which are written as per cent
 
     def table(self, look: Theme) -> np.ndarray:
-        """The colours, [256, 3]."""
+        """Return the colours, [256, 3]."""
         return lookup(look.diverging if self.diverging else look.sequential)
 
     def written(self, value: float) -> str:
-        """A number in its cell."""
+        """Return a number in its cell."""
         if np.isnan(value):
             return "–"
         return minus(f"{round(100 * value)}") if self.percent else signed(value, plus=True, decimals=2)
@@ -71,7 +71,7 @@ class MapScale(NamedTuple):
 def shares(
     groups: Sequence[BarGroup], names: tuple[str, str], theme: str, *, least: float = 0.0, across: int = 440
 ) -> Drawing:
-    """Two bars for each token and, as points joined by a line over both, what changes where it is left out.
+    """Return two bars for each token and, as points joined by a line over both, what changes where it is left out.
 
     Bars of one column share a scale, and so do the points. Tokens of which neither the second measure nor the point
     reaches the share `least` of its scale are one row together.
@@ -146,7 +146,7 @@ def waterfall(
     total_name: str = "Difference",
     across: int = 440,
 ) -> Drawing:
-    """The effects one after another, and what they come to; `opened` with what each is made of below it."""
+    """Return the effects one after another, and what they come to; `opened` with what each is made of below it."""
     look = theme_named(theme)
     total = sum(effect.value for effect in effects)
     rows: list[tuple[str, float, float, bool]] = []  # name, where it begins, value, whether it is a part of another
@@ -275,7 +275,7 @@ def _largest(grids: Sequence[Map], scale: MapScale) -> str:
 
 
 def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, largest: float = 1.0, across: int = 440) -> Drawing:
-    """A bar for each (name, value, what it says), the first in the accent colour; below zero it is empty.
+    """Return a bar for each (name, value, what it says), the first in the accent colour; below zero it is empty.
 
     Where names and numbers leave no room between them, the names are lines of their own.
     """

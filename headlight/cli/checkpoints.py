@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from headlight import folders
 from headlight.checkpoints import load
-from headlight.importers.bundle import one_file, zip_folder
+from headlight.importers.bundle import safetensors_bundle, zip_folder
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.importing import Examination, Progress, Unready, import_model, require_free
 from headlight.importers.marian_export import export_marian
@@ -78,7 +78,7 @@ def pack(folder: Path, form: str, out: Path) -> tuple[str, ...]:
         raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
     if form == "marian":
         return export_marian(load(folder), out)
-    write = {"zip": zip_folder, "safetensors": one_file}[form]
+    write = {"zip": zip_folder, "safetensors": safetensors_bundle}[form]
     write(folder, out)
     return ()
 

@@ -18,7 +18,7 @@ from headlight.analysis.atlas import Atlas, Share, atlas
 from headlight.analysis.atlas.aligner import truths
 from headlight.analysis.atlas.report import History, facts, numbers, summary, table
 from headlight.checkpoints import snapshots, step_of
-from headlight.corpora.corpora import FORMS, PARTS, open_split
+from headlight.corpora.corpora import SPEC_FORMS, SPLIT_NAMES, open_split
 from headlight.corpora.truth import KnownPair
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import digest, load_weights
@@ -32,8 +32,10 @@ def add_verbs(verb: Verb) -> None:
     """Add `heads` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(heads, "Measure every head over a corpus: what each does, how consistently, and since which step.")
     sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
-    sub.add_argument("--corpus", required=True, help=f"the corpus: {FORMS}")
-    sub.add_argument("--split", choices=PARTS, help="the split; test if absent, or all pairs where it has no splits")
+    sub.add_argument("--corpus", required=True, help=f"the corpus: {SPEC_FORMS}")
+    sub.add_argument(
+        "--split", choices=SPLIT_NAMES, help="the split; test if absent, or all pairs where it has no splits"
+    )
     sub.add_argument(
         "--pairs", type=int, metavar="N", help="number of pairs, from the start of the split; all if absent"
     )

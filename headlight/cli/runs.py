@@ -22,7 +22,7 @@ from headlight import folders
 from headlight.checkpoints import load
 from headlight.cli.checkpoints import PACKED, pack
 from headlight.corpora.about import about
-from headlight.corpora.corpora import FORMS
+from headlight.corpora.corpora import SPEC_FORMS
 from headlight.runs import steer
 from headlight.runs.cautions import cautions, shared
 from headlight.runs.export import best_of
@@ -49,7 +49,7 @@ Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentPa
 
 def add_verbs(verb: Verb) -> None:
     """Add the verbs by means of `verb(run, help)`, which makes the parser of one."""
-    sub = verb(train, f"Train a model into a run folder. DATA is one of: {FORMS}")
+    sub = verb(train, f"Train a model into a run folder. DATA is one of: {SPEC_FORMS}")
     sub.add_argument("--data", required=True, help=HELP["data"])
     sub.add_argument("--validation", help=HELP["validation"])
     sub.add_argument("--folder", help=HELP["folder"])

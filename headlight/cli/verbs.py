@@ -19,7 +19,7 @@ from headlight.cli import prune as pruning
 from headlight.cli import publishing, teaching, why
 from headlight.cli import runs as commands
 from headlight.corpora import fingerprint
-from headlight.corpora.corpora import FORMS, PARTS, open_split
+from headlight.corpora.corpora import SPEC_FORMS, SPLIT_NAMES, open_split
 from headlight.formatting import plural
 from headlight.machine import keep_freed
 from headlight.runs import MIN_SENTENCES, Evaluation, Evaluator
@@ -157,9 +157,9 @@ def _takes_precision(sub: argparse.ArgumentParser) -> None:
 
 def _takes_corpus(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
-    sub.add_argument("--data", required=True, help=f"the corpus: {FORMS}")
+    sub.add_argument("--data", required=True, help=f"the corpus: {SPEC_FORMS}")
     text = "the split; test if absent, or all pairs where it has no splits"
-    sub.add_argument("--split", choices=PARTS, help=text)
+    sub.add_argument("--split", choices=SPLIT_NAMES, help=text)
     sub.add_argument("--folder", help="the folder of Multi30k")
     sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
     sub.add_argument(
@@ -284,7 +284,7 @@ def describe(options: argparse.Namespace) -> None:
     for title, values in facts.items():
         print(title)
         for name, value in values.items():
-            if name == fingerprint.KEY and isinstance(value, dict):
+            if name == fingerprint.CARD_KEY and isinstance(value, dict):
                 value = value.get("pairs")
             shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
             print(f"  {name:<24}{shown}")

@@ -1,1 +1,1 @@
-"""Texts in, padded batches out: tokenizers, corpora and batches."""
+"""Corpora: sentence pairs from files, the hub, mixtures and grammars, and their token ids."""

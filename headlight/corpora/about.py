@@ -1,4 +1,4 @@
-"""What people should know of the corpora that Headlight has by name."""
+"""Titles, terms and example sentences of the corpora that Headlight knows by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from headlight.corpora.generated import TOY, toy_pairs
-from headlight.corpora.mixtures import is_mixture, parts_of
+from headlight.corpora.mixtures import is_mixture, weighted_parts
 
 LANGUAGES = {"en": "English", "fr": "French", "de": "German", "hi": "Hindi"}
 
@@ -138,7 +138,7 @@ _GRAMMARS: dict[str, dict[str, Any]] = {
 def about(spec: str) -> dict[str, Any]:
     """Return the part of a card that the corpus decides: title, names of the two sides, examples, data and terms."""
     if is_mixture(spec):
-        return _about_mixture([name for name, _ in parts_of(spec)])
+        return _about_mixture([name for name, _ in weighted_parts(spec)])
     kind, _, rest = spec.partition(":")
     if spec == TOY:
         return {

@@ -1,4 +1,4 @@
-"""From what a person types to a corpus: `open_corpus`. Every kind of corpus can be imported from here."""
+"""Open any kind of corpus by its spec, the text that a person types (`open_corpus`)."""
 
 import re
 from contextlib import suppress
@@ -14,7 +14,7 @@ from headlight.corpora.gold import GoldCorpus
 from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.held_out import hold_out
 from headlight.corpora.hub import HubDataset, split_names
-from headlight.corpora.mixtures import Mixture, is_mixture, parts_of
+from headlight.corpora.mixtures import Mixture, is_mixture, weighted_parts
 from headlight.corpora.multi30k import Multi30k
 from headlight.corpora.pairs import MAX_CHARACTERS, Corpus, Pair, Pairs, Rejected, Report
 from headlight.corpora.split_folder import everyday_folder, open_table, tatoeba_folder
@@ -26,14 +26,14 @@ __all__ = [
     "Rejected", "Report", "Splits", "Table", "TextPair", "hold_out", "open_corpus",
 ]  # fmt: skip
 
-FORMS = (
+SPEC_FORMS = (
     "multi30k:en-fr, tatoeba:en-fr, phrases:en-fr, everyday:NAME:en-fr, core:en-fr, slots:en-fr, toy, reverse, copy, "
     "dates, english-french, english-hindi (then :20000 for that many pairs, :combinations for word combinations "
     "not in training), hub:NAME:SOURCE:TARGET[:CONFIG], FOLDER:en-fr of tables such as "
     "en-fr.train.tsv.gz, FILE.tsv, .csv or .jsonl (:SOURCE:TARGET names its columns), SOURCE_FILE,TARGET_FILE; "
     "mixed as 'tatoeba:en-fr + multi30k:en-fr*2'"
 )
-PARTS = ("train", "validation", "test", "combinations")  # the last of grammars alone
+SPLIT_NAMES = ("train", "validation", "test", "combinations")  # the last of grammars alone
 _SIZE = re.compile(r"[1-9][0-9]{0,11}")
 _LANGUAGES = re.compile(r"([\w]+)-([\w]+)")
 _NAMED_TABLE = re.compile(r"([\w-]+):([\w]+)-([\w]+)")
@@ -54,7 +54,7 @@ def open_corpus(
     max_characters: int = MAX_CHARACTERS,
     seed: int = 0,
 ) -> Splits:
-    """Open the splits of the corpus that `spec` names in one of the ways that FORMS lists.
+    """Open the splits of the corpus that `spec` names in one of the ways that SPEC_FORMS lists.
 
     `validation` names another corpus to validate on; without one and without a validation split, pairs are
     held out (see `hold_out`). `folder` is where Multi30k lies, `seed` is for what is generated.
@@ -73,25 +73,25 @@ def open_parts(
     spec: str, folder: str | Path | None = None, max_characters: int = MAX_CHARACTERS, seed: int = 0
 ) -> Splits:
     """Open the splits as they are; a corpus without splits is all train, and nothing is read yet."""
-    splits = _open_mixture(parts_of(spec), folder, seed) if is_mixture(spec) else _open_one(spec, folder, seed)
+    splits = _open_mixture(weighted_parts(spec), folder, seed) if is_mixture(spec) else _open_single(spec, folder, seed)
     for corpus in filter(None, splits):
         corpus.max_characters = max_characters
     return splits
 
 
-def from_hub(spec: str) -> bool:
-    """Whether reading the corpus, or a part of it, takes a network."""
-    return any(name.startswith("hub:") for name, _ in parts_of(spec))
+def needs_network(spec: str) -> bool:
+    """Return whether reading the corpus, or a part of it, needs the network."""
+    return any(name.startswith("hub:") for name, _ in weighted_parts(spec))
 
 
-def written(spec: str) -> tuple[int, ...]:
-    """Return when the files of a corpus were last written, in nanoseconds; 0 where there is none, or no file.
+def modified_at(spec: str) -> tuple[int, ...]:
+    """Return when the files of a corpus were last modified, in nanoseconds; 0 for a corpus without files.
 
-    Raises ValueError where this process may not look at the files that somebody names, OSError where the user may not.
+    Raises ValueError where this process may not read the files, and OSError where the user may not.
     """
     require_private()
     times = []
-    for part in (file for name, _ in parts_of(spec) for file in name.split(",")) if spec else ():
+    for part in (file for name, _ in weighted_parts(spec) for file in name.split(",")) if spec else ():
         kind = part.partition(":")[0]
         folder = {"tatoeba": tatoeba_folder(), "everyday": everyday_folder(), "slots": everyday_folder()}.get(
             kind, Path(kind)
@@ -102,7 +102,7 @@ def written(spec: str) -> tuple[int, ...]:
     return tuple(times)
 
 
-def _open_one(spec: str, folder: str | Path | None, seed: int) -> Splits:
+def _open_single(spec: str, folder: str | Path | None, seed: int) -> Splits:
     """Open the splits of a corpus that is not a mixture."""
     kind, _, rest = spec.partition(":")
     size = int(rest) if _SIZE.fullmatch(rest) else None
@@ -146,7 +146,7 @@ def open_split(spec: str, split: str | None = None, folder: str | None = None) -
     train, validation, test = open_parts(spec, folder)
     if split == "validation" and validation is None:
         validation = hold_out(train)[1]
-    parts = dict(zip(PARTS, (train, validation, test, None), strict=True))
+    parts = dict(zip(SPLIT_NAMES, (train, validation, test, None), strict=True))
     if isinstance(train, GoldCorpus):
         parts["combinations"] = GoldCorpus(train.grammar, "combinations")
     chosen = parts[split] if split else test or validation or train
@@ -158,7 +158,7 @@ def open_split(spec: str, split: str | None = None, folder: str | None = None) -
 
 def _open_mixture(parts: list[tuple[str, float]], folder: str | Path | None, seed: int) -> Splits:
     """Open a mixture: train as weighted; validation and test of the parts that have such a split, each once."""
-    opened = [_open_one(spec, folder, seed) for spec, _ in parts]
+    opened = [_open_single(spec, folder, seed) for spec, _ in parts]
     train = Mixture([(corpora[0], times) for corpora, (_, times) in zip(opened, parts, strict=True)])
 
     def mixed(split: int) -> Corpus | None:
@@ -211,7 +211,7 @@ def open_file(spec: str) -> Corpus:
     if spec.count(",") == 1:
         source, target = spec.split(",")
         return TextPair(source, target)
-    raise ValueError(f"{quoted(spec)} is not a corpus; write {FORMS}.")
+    raise ValueError(f"{quoted(spec)} is not a corpus; write {SPEC_FORMS}.")
 
 
 def _column(text: str) -> int | str:

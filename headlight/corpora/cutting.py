@@ -1,4 +1,4 @@
-"""How a tokenizer cuts a word: of a byte-pair encoding (BPE) merge by merge, of the others in a sentence."""
+"""Show how a tokenizer splits a word: merge by merge for byte-pair encoding (BPE), in a sentence for the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from transformer.tokenizers import SPACE, Tokenizer
 
 @dataclass(frozen=True)
 class Merge:
-    """One step: of all adjacent pairs, the one that was learned first becomes one piece."""
+    """One merge step: of all adjacent pairs, the one that was learned first becomes one piece."""
 
     rank: int  # of the merge among those learned, from 0; the lowest goes first
     pair: tuple[str, str]
@@ -22,8 +22,8 @@ class Merge:
 
 
 @dataclass(frozen=True)
-class Cut:
-    """A word from its characters to its tokens; `pieces` are as the vocabulary spells them."""
+class WordSplit:
+    """How a word is split, from its characters to its tokens; `pieces` are as the vocabulary spells them."""
 
     start: tuple[str, ...]
     merges: tuple[Merge, ...]
@@ -34,11 +34,11 @@ class Cut:
 
 
 class Merges:
-    """The merges of a tokenizer that is a BPE. Raises ValueError for one that is none: see `how_it_cuts`."""
+    """The merges of a tokenizer that is a BPE. Raises ValueError for one that is none: see `describe_splitting`."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         if not has_merges(tokenizer):
-            raise ValueError(f"This tokenizer has no merges. {how_it_cuts(tokenizer)}")
+            raise ValueError(f"This tokenizer has no merges. {describe_splitting(tokenizer)}")
         self._inner = tokenizer.inner
         self._content: dict[str, Any] = json.loads(tokenizer.inner.to_str())["model"]
         pairs = [tuple(pair.split(" ")) if isinstance(pair, str) else tuple(pair) for pair in self._content["merges"]]
@@ -47,7 +47,7 @@ class Merges:
     def __len__(self) -> int:
         return len(self._ranks)
 
-    def cut(self, text: str) -> list[Cut]:
+    def cut(self, text: str) -> list[WordSplit]:
         """Return how each word of `text` is cut; the tokenizer's own normaliser and pre-tokenizer make the words."""
         text = text.encode("utf-8", "replace").decode("utf-8")
         if self._inner.normalizer is not None:
@@ -57,16 +57,16 @@ class Merges:
             words = [word for word, _ in self._inner.pre_tokenizer.pre_tokenize_str(text)]
         return [self._cut(word) for word in words if word]
 
-    def _cut(self, word: str) -> Cut:
+    def _cut(self, word: str) -> WordSplit:
         if self._content.get("ignore_merges") and word in self._content["vocab"]:
-            return Cut((word,), ())
+            return WordSplit((word,), ())
         start = pieces = tuple(self._characters(word))
         steps: list[Merge] = []
         while True:
             pairs = enumerate(zip(pieces, pieces[1:], strict=False))
             candidates = [(rank, i) for i, pair in pairs if (rank := self._ranks.get(pair)) is not None]
             if not candidates:
-                return Cut(start, tuple(steps))
+                return WordSplit(start, tuple(steps))
             rank, i = min(candidates)  # of equal ranks the leftmost
             pair = (pieces[i], pieces[i + 1])
             joined = self._joined(pair)
@@ -95,11 +95,11 @@ class Merges:
 
 
 def has_merges(tokenizer: Tokenizer) -> bool:
-    """Whether the tokenizer is a BPE."""
+    """Return whether the tokenizer is a BPE."""
     return isinstance(tokenizer.inner.model, models.BPE)
 
 
-def how_it_cuts(tokenizer: Tokenizer) -> str:
+def describe_splitting(tokenizer: Tokenizer) -> str:
     """Describe in a sentence what this tokenizer does to a text."""
     match tokenizer.inner.model:
         case models.BPE():
@@ -117,10 +117,10 @@ def how_it_cuts(tokenizer: Tokenizer) -> str:
                 "WordPiece: from the beginning of a word, the longest piece in the vocabulary is taken, then the "
                 "longest that continues it, and so on; nothing is merged step by step."
             )
-    if all(len(tokenizer.piece(id).lstrip(SPACE)) <= 1 for id in _ordinary(tokenizer)):
+    if all(len(tokenizer.piece(id).lstrip(SPACE)) <= 1 for id in _ordinary_ids(tokenizer)):
         return "Each character is a token; one that is not in the vocabulary is unknown."
     return "Each word is a token and is never cut; a word that is not in the vocabulary is unknown."
 
 
-def _ordinary(tokenizer: Tokenizer) -> list[int]:
+def _ordinary_ids(tokenizer: Tokenizer) -> list[int]:
     return [id for id in range(tokenizer.vocab_size) if id not in tokenizer.special_ids]

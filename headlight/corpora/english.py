@@ -59,7 +59,7 @@ def third_person(phrase: str) -> str:
     return _inflect(phrase, _third)
 
 
-def past(phrase: str) -> str:
+def past_tense(phrase: str) -> str:
     return _inflect(phrase, lambda verb: _IRREGULAR[verb].split()[0] if verb in _IRREGULAR else _regular(verb))
 
 
@@ -68,7 +68,7 @@ def participle(phrase: str) -> str:
 
 
 def progressive(phrase: str) -> str:
-    return _inflect(phrase, _ing)
+    return _inflect(phrase, _present_participle)
 
 
 def _inflect(phrase: str, change: Callable[[str], str]) -> str:
@@ -92,7 +92,7 @@ def _regular(verb: str) -> str:
     return f"{verb[:-1]}ied" if verb.endswith("y") and verb[-2] not in "aeiou" else f"{verb}ed"
 
 
-def _ing(verb: str) -> str:
+def _present_participle(verb: str) -> str:
     if verb in _DOUBLED:
         return f"{verb}{verb[-1]}ing"
     return f"{verb[:-1]}ing" if verb.endswith("e") and not verb.endswith("ee") else f"{verb}ing"

@@ -40,12 +40,12 @@ def lines(path: str | Path) -> Iterator[str]:
             size, packed = os.fstat(plain.fileno()).st_size, start == b"\x1f\x8b"
             file = gzip.GzipFile(fileobj=plain) if packed else plain
             most = max(MAX_COMPRESSION_RATIO * size, HARMLESS_BYTES) if packed else math.inf
-            for number, line in enumerate(_starts(file, most), 1):
+            for number, line in enumerate(_bounded_lines(file, most), 1):
                 start_mark = b"\xef\xbb\xbf" if number == 1 else b""
                 yield line.removeprefix(start_mark).rstrip(b"\r\n").decode("utf-8", "surrogateescape")
                 if not packed and plain.tell() >= size:  # what comes later may come as fast as it is read
                     return
-    except _NoText as why:
+    except _NotTextError as why:
         raise ValueError(f"{named}, line {number + 1:,} {why}.") from None
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise ValueError(f"{named} is a damaged gzip file after line {number:,}; download it again.") from None
@@ -53,27 +53,27 @@ def lines(path: str | Path) -> Iterator[str]:
         raise ValueError(f"{named} cannot be read: {error.strerror}.") from None
 
 
-class _NoText(Exception):
-    """What is odd about a line."""
+class _NotTextError(Exception):
+    """Raised for a line that no text has; the message says what is odd about it."""
 
 
-def _starts(file: gzip.GzipFile | BinaryIO, most: float) -> Iterator[bytes]:
-    """Yield each line, or its first MAX_LINE_BYTES. Raises _NoText where there is more than text has."""
+def _bounded_lines(file: gzip.GzipFile | BinaryIO, most: float) -> Iterator[bytes]:
+    """Yield each line, or its first MAX_LINE_BYTES. Raises _NotTextError for a line that no text has."""
     read = 0
     while line := file.readline(MAX_LINE_BYTES):
         rest, length = line, len(line)
         while not rest.endswith(b"\n") and (rest := file.readline(MAX_LINE_BYTES)):
             length += len(rest)
             if length > MAX_SKIPPED_BYTES:
-                raise _NoText(f"has over {MAX_SKIPPED_BYTES:,} bytes, more than any line of text")
+                raise _NotTextError(f"has over {MAX_SKIPPED_BYTES:,} bytes, more than any line of text")
         read += length
         if read > most:
-            raise _NoText(f"ends after {most:,} bytes, more than text compresses into so small a file")
+            raise _NotTextError(f"ends after {most:,} bytes, more than text compresses into so small a file")
         yield line
 
 
 class TextPair(Corpus):
-    """Two files whose lines translate each other. Lines that only one of them has are reported."""
+    """Two files whose lines are translations of each other. Surplus lines of the longer file are reported."""
 
     def __init__(self, source_path: str | Path, target_path: str | Path) -> None:
         super().__init__(f"{short(source_path)}, {short(target_path)}")
@@ -89,10 +89,10 @@ class TextPair(Corpus):
 
 
 class Table(Corpus):
-    """Two columns of a CSV file, or of a tab-separated one if its name has ".tsv".
+    """Two columns of a CSV file, or of a tab-separated one if its name contains ".tsv".
 
-    Columns are numbers from 0, or names that the first row has; with numbers the first row is a pair too.
-    Quotes mean something in CSV only: tab-separated sentences are full of quotes that never close.
+    Columns are numbers from 0, or names in the first row; with numbers the first row is a pair too. Quotes have a
+    meaning in CSV only: tab-separated sentences are full of quotes that never close.
     """
 
     def __init__(self, path: str | Path, source: int | str = 0, target: int | str = 1) -> None:
@@ -148,9 +148,9 @@ def columns(path: str | Path) -> list[str]:
 
 
 class JsonLines(Corpus):
-    """One JSON object a line with the texts under two keys, there or inside its "translation".
+    """A JSON object per line, with the texts under two keys, at the top level or inside "translation".
 
-    `origin` is the key, if any, under which stands the corpus of a mixture that the pair comes from.
+    `origin` is the key, if any, of the name of the corpus of a mixture that the pair comes from.
     """
 
     def __init__(

@@ -16,18 +16,20 @@ from headlight.corpora.pairs import Pair
 
 SAMPLE_HASHES = 2000  # of 1,000 pairs from a corpus of 300,000, about 7 can be looked up
 HASH_BYTES = 5  # 300,000 pairs share one with a probability of 0.04
-KEY = "trained_on"  # in a card
+CARD_KEY = "trained_on"  # in a card
 
 
 class Overlap(NamedTuple):
-    """Of the pairs that could be looked up, how many were trained on."""
+    """The number of pairs that could be looked up, and how many of them the model was trained on."""
 
     seen: int
     looked_up: int
 
 
 class Fingerprint:
-    """Collects the pairs that are trained on. Case, punctuation and spaces don't count."""
+    """A sample of the pairs that a model is trained on, collected during training. Case, punctuation and spaces are
+    ignored.
+    """
 
     def __init__(self) -> None:
         self.pairs = 0
@@ -45,7 +47,7 @@ class Fingerprint:
     def to_card(self, before: object = None) -> dict[str, Any]:
         """Return the fingerprint as a card has it, together with that of an earlier training, `before`."""
         pairs = self.pairs
-        if (earlier := _read(before)) is not None:
+        if (earlier := _parse_card(before)) is not None:
             pairs += earlier[0]
             self._limit = min(self._limit, earlier[2])
             self._hashes = {number for number in self._hashes | earlier[1] if number < self._limit}
@@ -61,7 +63,7 @@ class Fingerprint:
 
 def overlap(card: Mapping[str, Any], pairs: Iterable[Pair]) -> Overlap | None:
     """Return how many of `pairs` the model of `card` was trained on; None where its card has no fingerprint."""
-    known = _read(card.get(KEY))
+    known = _parse_card(card.get(CARD_KEY))
     if known is None:
         return None
     _, hashes, limit = known
@@ -74,7 +76,7 @@ def _hash(pair: Pair) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=HASH_BYTES).digest(), "big")
 
 
-def _read(value: object) -> tuple[int, set[int], int] | None:
+def _parse_card(value: object) -> tuple[int, set[int], int] | None:
     """Return pairs, hashes and limit as `to_card` wrote them; a card may come from anywhere."""
     if not isinstance(value, Mapping):
         return None

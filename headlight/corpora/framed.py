@@ -13,13 +13,13 @@ from headlight.corpora.number_words import in_words
 from headlight.corpora.pairs import Corpus, Pair
 from headlight.corpora.slot_words import (
     SlotWords,
-    elided,
-    elides_surely,
     genitive,
     has_plain_genitive,
+    is_elision_certain,
     is_invariable,
     may_elide,
     read_slot_words,
+    with_elision,
 )
 from transformer.quoting import quoted
 
@@ -30,11 +30,11 @@ _NAMES = {"x", "f", "m", "s"}
 
 
 class Framed(Corpus):
-    """`size` pairs of the frames between two languages, the same for the same seed.
+    """The `size` pairs of sentence frames between two languages, the same for the same seed.
 
     The slots of a frame: x any first name, f and m one of a gender, s a surname, c a city, day, month, d the day of a
-    month, year, t a time of day, h an hour; n a number to 99, big one to 9,999, dig one in digits.
-    Raises ValueError where there are no frames between the languages, or no names.
+    month, year, t a time of day, h an hour; n a number to 99, big one to 9,999, dig one in digits. Raises ValueError
+    where there are no frames between the languages, or no names.
     """
 
     def __init__(self, source: str, target: str, size: int | None = None, seed: int = 0) -> None:
@@ -46,7 +46,7 @@ class Framed(Corpus):
     def rows(self) -> Iterator[Pair]:
         rng = random.Random(f"frames {self.seed}")
         for line in range(1, self.size + 1):
-            source, target = fill(rng.choice(self.frames), self.words, rng)
+            source, target = fill_frame(rng.choice(self.frames), self.words, rng)
             yield Pair(line, source, target)
 
 
@@ -61,7 +61,7 @@ def read_frames(source: str, target: str) -> tuple[tuple[str, str], ...]:
     raise ValueError(f"There are no frames for {quoted(f'{source}-{target}')}; choose slots:en-fr or slots:de-en.")
 
 
-def fill(frame: tuple[str, str], words: SlotWords, rng: random.Random) -> tuple[str, str]:
+def fill_frame(frame: tuple[str, str], words: SlotWords, rng: random.Random) -> tuple[str, str]:
     """Return both sides of a frame with the same names and numbers in their slots."""
     values: dict[str, tuple[str, str]] = {}
     digits = rng.random() < 0.5
@@ -73,7 +73,7 @@ def fill(frame: tuple[str, str], words: SlotWords, rng: random.Random) -> tuple[
             values[name] = (str(amount),) * 2 if digits else (in_words(amount, source), in_words(amount, target))
         else:
             values[name] = _draw(kind, name, frame, values, words, rng)
-    return _write(frame[0], values, words.languages, 0), _write(frame[1], values, words.languages, 1)
+    return _write_side(frame[0], values, words.languages, 0), _write_side(frame[1], values, words.languages, 1)
 
 
 def _amount(kind: str, digits: bool, words: SlotWords, rng: random.Random) -> int:
@@ -109,7 +109,7 @@ def _draw(
         else:
             low, high = {"d": (2, 28), "year": (1900, 2040), "dig": (13, 9999)}[kind]
             value = (str(words.draw_number(rng, low, high)),) * 2
-        if value not in values.values() and all(map(_suits, (name, name), frame, value, words.languages)):
+        if value not in values.values() and all(map(_is_unambiguous, (name, name), frame, value, words.languages)):
             return value
 
 
@@ -117,20 +117,20 @@ def _either(words: SlotWords, rng: random.Random) -> tuple[str, ...]:
     return words.female if rng.random() < 0.5 else words.male
 
 
-def _suits(name: str, text: str, value: str, language: str) -> bool:
-    """Whether there is no doubt of a value's elision in French, nor of its genitive."""
+def _is_unambiguous(name: str, text: str, value: str, language: str) -> bool:
+    """Return whether a value's elision in French and its genitive are unambiguous."""
     if f"{{{name}:s}}" in text or f"{{{name}}}'s" in text:
         return has_plain_genitive(value)
-    return language != "fr" or not may_elide(text.partition(f"{{{name}}}")[0]) or elides_surely(value)
+    return language != "fr" or not may_elide(text.partition(f"{{{name}}}")[0]) or is_elision_certain(value)
 
 
-def _write(text: str, values: dict[str, tuple[str, str]], languages: tuple[str, str], side: int) -> str:
+def _write_side(text: str, values: dict[str, tuple[str, str]], languages: tuple[str, str], side: int) -> str:
     written, last = "", 0
     for match in _SLOT.finditer(text):
         written += text[last : match.start()]
         value = values[match[1] + match[2]][side]
         if languages[side] == "fr" and (match[1] in _NAMES or match[1] in ("c", "month")):
-            written = elided(written, value)
+            written = with_elision(written, value)
         written += genitive(value) if match[3] else value
         last = match.end()
     written += text[last:]

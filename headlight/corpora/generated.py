@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from headlight.corpora.pairs import Corpus, Pair
 from transformer.quoting import quoted
 
-SIZES = {"train": 100_000, "validation": 1_000, "test": 1_000}
+SPLIT_PAIRS = {"train": 100_000, "validation": 1_000, "test": 1_000}
 MAX_LETTERS = 20
 
 # Not from `calendar`, whose names change with the machine's language.
@@ -80,20 +80,20 @@ TASKS = {"copy": copy, "reverse": reverse, "dates": dates}
 
 
 class Generated(Corpus):
-    """`size` pairs of a task, the same for the same seed.
+    """The `size` pairs of a task, the same for the same seed.
 
-    A hash of the answer decides the split that a pair belongs to, so the splits share no source and no target
-    whatever their seeds and sizes. Validation and test have no pair twice.
+    A hash of the answer decides the split that a pair belongs to, so the splits share no source and no target whatever
+    their seeds and sizes. Validation and test have no pair twice.
     """
 
     def __init__(self, task: str, split: str = "train", size: int | None = None, seed: int = 0) -> None:
         if task not in TASKS:
             raise ValueError(f"There is no generated task {quoted(task)}; choose one of {', '.join(TASKS)}.")
-        if split not in SIZES:
-            raise ValueError(f"There is no split {quoted(split)}; choose one of {', '.join(SIZES)}.")
+        if split not in SPLIT_PAIRS:
+            raise ValueError(f"There is no split {quoted(split)}; choose one of {', '.join(SPLIT_PAIRS)}.")
         super().__init__(f"{task} ({split})")
         self.task, self.split, self.seed = task, split, seed
-        self.size = SIZES[split] if size is None else size
+        self.size = SPLIT_PAIRS[split] if size is None else size
 
     def rows(self) -> Iterator[Pair]:
         rng = random.Random(f"{self.task} {self.split} {self.seed}")

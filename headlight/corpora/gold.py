@@ -16,10 +16,10 @@ from headlight.corpora.pairs import Corpus, Pair
 from transformer.quoting import quoted
 from transformer.tokenizers import word_groups
 
-SIZES = {"train": 200_000, "validation": 1_000, "test": 1_000, "combinations": 1_000}
+SPLIT_PAIRS = {"train": 200_000, "validation": 1_000, "test": 1_000, "combinations": 1_000}
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return the words of a text as tokens are grouped: "l'animal a" as "l" "'" "animal" "a"."""
     characters = list(" ".join(text.split()))
     return ["".join(characters[index] for index in group).strip() for group in word_groups(characters)]
@@ -27,10 +27,10 @@ def words(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Pronoun:
-    word: int  # its place among the words of the source
-    antecedent: int  # of the noun that it stands for, also in the source
-    written: int  # of the word of the target whose form shows which noun was understood
-    shows: bool = True  # whether it does: the "il" for "he" is the same for every man
+    word: int  # index in the words of the source
+    antecedent: int  # index of its noun in the words of the source
+    written: int  # index of the target word whose form shows the noun
+    shows: bool = True  # False where the form is the same for any noun: "il" for "he"
 
 
 @dataclass(frozen=True)
@@ -42,26 +42,29 @@ class GoldPair:
     combinations: frozenset[str] = frozenset()  # what a split can hold out, such as "noun+adjective: street+wide"
 
     @property
-    def shown(self) -> tuple[Pronoun, ...]:
-        """The pronouns that a translation can be asked for: those whose noun the target shows."""
+    def resolvable(self) -> tuple[Pronoun, ...]:
+        """The pronouns whose noun the target shows, so that a translation can resolve them."""
         return tuple(pronoun for pronoun in self.pronouns if pronoun.shows)
 
 
 def count_resolved(pair: GoldPair, written: str) -> int:
-    """Return how many of the `shown` pronouns a translation resolved: the word that shows the noun has its gold form.
+    """Return the number of `resolvable` pronouns that a translation resolved.
 
-    Where "there" is, if other words differ, is found by matching the words of both texts in their order (difflib: the
-    longest run that both have, then the same before and after it). So a translation is judged by that word alone, and
-    another "il" of the sentence does not stand in for it; where the word is missing, nothing was shown.
+    A pronoun is resolved if the word whose form shows its noun is in the translation in its gold form. The word's
+    position is found by matching the words of both texts in order (difflib), so another "il" of the sentence does not
+    count, and a missing word resolves nothing.
     """
-    here, there = words(pair.target), words(written)
+    here, there = split_words(pair.target), split_words(written)
     same = difflib.SequenceMatcher(None, here, there, autojunk=False).get_matching_blocks()
     matched = {start + offset for start, _, size in same for offset in range(size)}
-    return sum(pronoun.written in matched for pronoun in pair.shown)
+    return sum(pronoun.written in matched for pronoun in pair.resolvable)
 
 
 class Grammar(Protocol):
-    """Writes sentence pairs. One source has one target: what the source leaves open, the grammar never asks."""
+    """A generator of sentence pairs in which each source has exactly one target.
+
+    Where the source is ambiguous, the grammar always makes the same choice.
+    """
 
     @property
     def name(self) -> str: ...
@@ -81,7 +84,7 @@ def antecedents(grammar: Grammar) -> frozenset[str]:
     nouns: set[str] = set()
     for _ in range(20_000):
         if (pair := grammar.pair(rng)).pronouns:
-            source = words(pair.source)
+            source = split_words(pair.source)
             nouns.update(source[pronoun.antecedent].casefold() for pronoun in pair.pronouns)
     return frozenset(nouns)
 
@@ -105,8 +108,8 @@ def gold_pair(
 
     `pronouns` are (pronoun, antecedent, word of the target that would show it, whether it does).
     """
-    source_text, source_places = _write(source)
-    target_text, target_places = _write(target)
+    source_text, source_places = _write_sentence(source)
+    target_text, target_places = _write_sentence(target)
     links = {
         (here, there)
         for word in target
@@ -122,36 +125,36 @@ def gold_pair(
     return GoldPair(source_text, target_text, tuple(sorted(links)), meant, frozenset(combinations))
 
 
-def _write(sentence: Sequence[GoldWord]) -> tuple[str, dict[GoldWord, range]]:
-    """Return the text, and the indices of each word's parts in `words(text)`."""
-    text, places, count = "", {}, 0
+def _write_sentence(sentence: Sequence[GoldWord]) -> tuple[str, dict[GoldWord, range]]:
+    """Return the text, and the indices of each word's parts in `split_words(text)`."""
+    text, indices, count = "", {}, 0
     for word in sentence:
         text += word.text if word.glued or not text else f" {word.text}"
         size = _count(word.text)
-        places[word] = range(count, count + size)
+        indices[word] = range(count, count + size)
         count += size
-    return text[:1].upper() + text[1:], places
+    return text[:1].upper() + text[1:], indices
 
 
 @lru_cache(maxsize=10_000)
 def _count(text: str) -> int:
-    return len(words(text))
+    return len(split_words(text))
 
 
 class GoldCorpus(Corpus):
-    """`size` pairs of a grammar, the same for the same seed.
+    """The `size` pairs of a grammar, the same for the same seed.
 
-    Validation and test hold sentences that training never sees; "combinations" holds those that combine words as
-    no other split does, such as a noun with an adjective, each of which training knows with others. Hashes decide,
-    so the splits share no source and no target whatever their seeds and sizes. Only train has a pair twice.
+    Validation and test hold sentences that training never sees. "combinations" holds those that combine words as no
+    other split does, such as a noun with an adjective that training sees only with other words. Hashes decide, so the
+    splits share no source and no target whatever their seeds and sizes. Only train has repeated pairs.
     """
 
     def __init__(self, grammar: Grammar, split: str = "train", size: int | None = None, seed: int = 0) -> None:
-        if split not in SIZES:
-            raise ValueError(f"There is no split {quoted(split)}; choose one of {', '.join(SIZES)}.")
+        if split not in SPLIT_PAIRS:
+            raise ValueError(f"There is no split {quoted(split)}; choose one of {', '.join(SPLIT_PAIRS)}.")
         super().__init__(f"{grammar.name} ({split})")
         self.grammar, self.split, self.seed = grammar, split, seed
-        self.size = SIZES[split] if size is None else size
+        self.size = SPLIT_PAIRS[split] if size is None else size
 
     def gold(self) -> Iterator[GoldPair]:
         """Yield the pairs with their alignments and antecedents, in the order of `rows`."""
@@ -176,15 +179,15 @@ class GoldCorpus(Corpus):
 
 def split_of(pair: GoldPair) -> str:
     """Return "combinations" for a pair with a held-out combination; of the others, 2 % are validation and 2 % test."""
-    if any(held_out(combination) for combination in pair.combinations):
+    if any(is_held_out(combination) for combination in pair.combinations):
         return "combinations"
     share = _hash(pair.target) % 100
     return "validation" if share < 2 else "test" if share < 4 else "train"
 
 
 @lru_cache(maxsize=100_000)
-def held_out(combination: str) -> bool:
-    """Whether a combination is held out: 3 % are."""
+def is_held_out(combination: str) -> bool:
+    """Return whether a combination is held out: 3 % are."""
     return _hash(combination) % 100 < 3
 
 

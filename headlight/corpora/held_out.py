@@ -1,4 +1,4 @@
-"""Validation pairs apart from training pairs: held out of the corpus, or left out where they are trained on."""
+"""Separate validation pairs from training pairs: by holding pairs out, or by leaving out those that are trained on."""
 
 import hashlib
 import heapq
@@ -8,7 +8,7 @@ from itertools import islice
 from headlight.corpora.pairs import ChangedCorpus, Corpus, Pair, Pairs, Rejected
 
 HELD_OUT = "held out to validate on"  # why a pair is not trained on
-IN_BOTH = "also in the training data"  # why a pair is not validated on
+IN_TRAINING = "also in the training data"  # why a pair is not validated on
 MIN_PAIRS = 50  # different ones: among fewer, a pair that is held out has words that no other pair teaches
 
 
@@ -27,14 +27,14 @@ def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus | None]:
                 yield key, pair
 
     smallest = heapq.nsmallest(2000, distinct_pairs())
-    held = dict(smallest[: held_out_of(len(distinct))])
+    held = dict(smallest[: held_out_count(len(distinct))])
     if not held:
         return corpus, None
     name = f"{corpus.name}, {len(held):,} pairs held out"
     return _Without(corpus, set(held)), Pairs(name, held.values(), corpus.max_characters)
 
 
-def held_out_of(different: int) -> int:
+def held_out_count(different: int) -> int:
     """Return how many of so many different pairs are held out."""
     return 0 if different < MIN_PAIRS else min(2000, max(1, min(different, 200_000) // 100))
 
@@ -51,10 +51,10 @@ class _Without(ChangedCorpus):
 
 
 def separate(train: Corpus, validation: Corpus) -> tuple[Corpus, Corpus]:
-    """Return both corpora; once the first was read to its end, the second rejects the pairs of both, as IN_BOTH."""
+    """Return both corpora; once the first was read to its end, the second rejects the pairs of both, as IN_TRAINING."""
     pairs = Pairs(validation.name, validation, validation.max_characters)
     compared = _Compared(train, pairs)
-    return compared, _Apart(pairs, compared)
+    return compared, _Separated(pairs, compared)
 
 
 class _Compared(ChangedCorpus):
@@ -70,15 +70,15 @@ class _Compared(ChangedCorpus):
         return pair
 
 
-class _Apart(ChangedCorpus):
-    """A corpus that rejects the pairs that another was found to have as well, as IN_BOTH."""
+class _Separated(ChangedCorpus):
+    """A corpus that rejects the pairs that another was found to have as well, as IN_TRAINING."""
 
     def __init__(self, corpus: Corpus, other: _Compared) -> None:
         super().__init__(corpus)
         self.other = other
 
     def change(self, pair: Pair) -> Pair | Rejected:
-        return Rejected(pair.line, IN_BOTH) if _hash(pair) in self.other.common else pair
+        return Rejected(pair.line, IN_TRAINING) if _hash(pair) in self.other.common else pair
 
 
 def _hash(pair: Pair) -> bytes:

@@ -10,7 +10,7 @@ from transformer.quoting import quoted, short
 
 
 class HubDataset(Corpus):
-    """Two text columns of a dataset by its name on the hub, read over the network; lines are its rows, from 1."""
+    """Two text columns of a dataset on the Hugging Face hub, read over the network; line numbers are rows, from 1."""
 
     def __init__(self, name: str, source: str, target: str, split: str = "train", config: str | None = None) -> None:
         super().__init__(f"{name} ({split})")

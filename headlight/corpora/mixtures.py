@@ -1,4 +1,4 @@
-"""Several corpora as one, each so many times, evenly mixed: "tatoeba:en-fr + multi30k:en-fr*2"."""
+"""Mixtures of several corpora, each with a weight: "tatoeba:en-fr + multi30k:en-fr*2"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_mixture(spec: str) -> bool:
     return JOINED in spec or _WEIGHTED.fullmatch(spec) is not None
 
 
-def parts_of(spec: str) -> list[tuple[str, float]]:
+def weighted_parts(spec: str) -> list[tuple[str, float]]:
     """Return the corpora that `spec` joins with " + ", each with how often a pass gives its pairs, "*2" after its name.
 
     Raises ValueError for a part without a name, a weight that is not above 0, a second weight, and too many parts.
@@ -41,11 +41,11 @@ def parts_of(spec: str) -> list[tuple[str, float]]:
 
 
 class Mixture(Corpus):
-    """`parts` are corpora with how often a pass gives each of their pairs: 2 is twice, 0.5 every second pair.
+    """A mixture of `parts`, each a corpus with its weight: 2 yields each of its pairs twice, 0.5 every second pair.
 
-    Once they are counted, each part has given the same share of its pairs at any place of a pass, so that one that is
-    shuffled piece by piece is mixed everywhere. Until then a pass goes through all parts at once, and through what is
-    left of the longer ones at its end, which is enough for a look. A pair's `origin` is the name of its part.
+    Once the parts are counted, they are interleaved evenly over a pass, so that a pass that is shuffled in pools is
+    mixed everywhere. Until then a pass takes from all parts in turn, and ends with the rest of the longer ones, which
+    is enough for a preview. A pair's `origin` is the name of its part.
     """
 
     def __init__(self, parts: Sequence[tuple[Corpus, float]]) -> None:
@@ -60,21 +60,23 @@ class Mixture(Corpus):
 
     def rows(self) -> Iterator[Pair | Rejected]:
         streams = [
-            _placed(corpus, times, number, rows)
+            _with_positions(corpus, times, number, rows)
             for number, ((corpus, times), rows) in enumerate(zip(self.parts, self._rows, strict=True))
         ]
         for _, number, row in heapq.merge(*streams):
-            yield _from(row, self.parts[number][0].name)
+            yield _with_origin(row, self.parts[number][0].name)
 
 
-def _placed(corpus: Corpus, times: float, number: int, rows: int) -> Iterator[tuple[float, int, Pair | Rejected]]:
+def _with_positions(
+    corpus: Corpus, times: float, number: int, rows: int
+) -> Iterator[tuple[float, int, Pair | Rejected]]:
     """Yield (position in the pass, number of the corpus, row) for each row, as often as its weight says."""
     for index, row in enumerate(corpus.rows()):
         count = int((index + 1) * times) - int(index * times)
         yield from repeat(((index + 0.5) / rows, number, row), count)
 
 
-def _from(row: Pair | Rejected, origin: str) -> Pair | Rejected:
+def _with_origin(row: Pair | Rejected, origin: str) -> Pair | Rejected:
     if isinstance(row, Rejected):
         return Rejected(row.line, f"{row.reason} in {origin}")
     return row._replace(origin=origin)

@@ -39,8 +39,7 @@ FILES = {"train": "train", "validation": "val", "test": "test_2016_flickr"}
 class Multi30k(TextPair):
     """One split ("train", "validation", "test") between two languages.
 
-    Without a `folder`, HEADLIGHT_MULTI30K names it, or it is data/multi30k; files that are in neither are
-    downloaded into data/multi30k.
+    `folder` defaults to HEADLIGHT_MULTI30K, or to data/multi30k; missing files are downloaded into data/multi30k.
     """
 
     def __init__(self, folder: str | Path | None, source: str, target: str, split: str = "train") -> None:
@@ -54,7 +53,7 @@ class Multi30k(TextPair):
         self.name = f"Multi30k {source}-{target} {split}"
 
 
-def usual_folder() -> Path:
+def default_folder() -> Path:
     """Return the folder of Multi30k where none is named."""
     return Path(os.environ.get("HEADLIGHT_MULTI30K") or folders.data() / "multi30k")
 
@@ -62,7 +61,7 @@ def usual_folder() -> Path:
 def _path(folder: str | Path | None, name: str) -> Path:
     """Return the file, plain or gzipped; download it where no folder is named."""
     is_chosen = folder or os.environ.get("HEADLIGHT_MULTI30K")
-    directory = Path(folder) if folder else usual_folder()
+    directory = Path(folder) if folder else default_folder()
     require_readable(directory)
     for path in (directory / name, directory / f"{name}.gz"):
         if path.is_file():

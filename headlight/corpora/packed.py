@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # reading a corpus needs no torch
     from transformer.batches import Example
 
 TOKENS, LENGTHS, FACTS = "tokens.bin", "lengths.bin", "facts.json"
-COUNTS = ("pairs", "source_tokens", "target_tokens")
+COUNT_FIELDS = ("pairs", "source_tokens", "target_tokens")
 DTYPES = ("uint16", "uint32")
 CHUNK_EXAMPLES = 1000  # that are read at a time
 
@@ -37,8 +37,8 @@ class Packed:
         self.folder = Path(folder)
         facts = read_json(self.folder / FACTS)
         known = facts if isinstance(facts, dict) else {}
-        counts = [n for name in COUNTS if type(n := known.get(name)) is int and n >= 0]
-        if len(counts) < len(COUNTS) or known.get("dtype") not in DTYPES:
+        counts = [n for name in COUNT_FIELDS if type(n := known.get(name)) is int and n >= 0]
+        if len(counts) < len(COUNT_FIELDS) or known.get("dtype") not in DTYPES:
             raise ValueError(f"{short(self.folder / FACTS)} does not say what the corpus is; pack it again.")
         self.pairs, self.source_tokens, self.target_tokens = counts
         self.dtype = np.dtype(known["dtype"])
@@ -69,7 +69,7 @@ class Packed:
                     yield ids[start:middle], ids[middle:end]
 
 
-def pack(examples: Iterable[Example], folder: str | Path, vocab_size: int) -> Packed:
+def pack_examples(examples: Iterable[Example], folder: str | Path, vocab_size: int) -> Packed:
     """Write `examples`, whose ids are below `vocab_size`, into `folder`."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Sentence pairs, the corpora that give them, and the report of what a corpus could not give."""
+"""Sentence pairs, the corpora that yield them, and reports of the rows that were rejected."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -26,11 +26,11 @@ class Rejected(NamedTuple):
 
 @dataclass
 class Report:
-    """What one pass over a corpus read, kept and rejected. Its size does not grow with the corpus."""
+    """The number of pairs that one pass over a corpus read, accepted and rejected, with the first rejected rows."""
 
     name: str
     read: int = 0
-    kept: int = 0
+    accepted: int = 0
     rejected: Counter[str] = field(default_factory=Counter)  # how many for each reason
     first: list[Rejected] = field(default_factory=list)  # the first 100
 
@@ -40,14 +40,14 @@ class Report:
             self.first.append(Rejected(line, reason))
 
     def followed_by(self, later: "Report") -> "Report":
-        """Return the report of this pass and of a check that then rejected some of what it kept."""
-        kept = self.kept - later.rejected.total()
+        """Return the report of this pass and of a check that rejected some of its accepted pairs."""
+        accepted = self.accepted - later.rejected.total()
         first = sorted(self.first + later.first)[:100]
-        return Report(self.name, self.read, kept, self.rejected + later.rejected, first)
+        return Report(self.name, self.read, accepted, self.rejected + later.rejected, first)
 
     def __str__(self) -> str:
         rejected = self.rejected.total()
-        text = f"{self.name}: {self.read:,} pairs read, {self.kept:,} kept, {rejected:,} rejected"
+        text = f"{self.name}: {self.read:,} pairs read, {self.accepted:,} kept, {rejected:,} rejected"
         for reason, count in self.rejected.most_common():
             lines = [str(line) for line, why in self.first if why == reason][:10]
             more = [f"and {count - len(lines):,} more"] if count > len(lines) else []
@@ -56,9 +56,9 @@ class Report:
 
 
 class Corpus(ABC):
-    """Sentence pairs that can be read again and again: each `iter()` starts from the first.
+    """Sentence pairs that can be iterated any number of times; each `iter()` starts from the first.
 
-    Rows that are no usable pair are counted in `report`, which describes the last pass that went to the end.
+    `report` counts the rejected rows of the last complete pass.
     """
 
     def __init__(self, name: str, max_characters: int = MAX_CHARACTERS) -> None:
@@ -67,7 +67,7 @@ class Corpus(ABC):
         self.report = Report(name)
 
     def count_rows(self) -> None:  # noqa: B027 most have nothing to count
-        """Count what must be known before a pass over the whole corpus; may read it to its end."""
+        """Count the rows, if iterating needs their number; this may read the whole corpus."""
 
     @abstractmethod
     def rows(self) -> Iterator[Pair | Rejected]:
@@ -79,7 +79,7 @@ class Corpus(ABC):
             report.read += 1
             checked = self._checked(row)
             if isinstance(checked, Pair):
-                report.kept += 1
+                report.accepted += 1
                 yield checked
             else:
                 report.reject(*checked)
@@ -102,7 +102,7 @@ class Corpus(ABC):
 
 
 class Pairs(Corpus):
-    """Pairs in memory."""
+    """A corpus in memory."""
 
     def __init__(self, name: str, pairs: Iterable[Pair], max_characters: int = MAX_CHARACTERS) -> None:
         super().__init__(name, max_characters)
@@ -130,7 +130,7 @@ class ChangedCorpus(Corpus):
             yield self.change(row) if isinstance(row, Pair) else row
 
 
-class First(Corpus):
+class FirstRows(Corpus):
     """The first rows of a corpus, however many of them are usable."""
 
     def __init__(self, corpus: Corpus, count: int) -> None:

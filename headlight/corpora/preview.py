@@ -1,4 +1,4 @@
-"""What a corpus looks like, before a model is trained on it."""
+"""A preview of a corpus before a model is trained on it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import islice
 
 from headlight.corpora.encoded import learn_tokenizers
 from headlight.corpora.held_out import MIN_PAIRS
-from headlight.corpora.pairs import Corpus, First, Pair, Report
+from headlight.corpora.pairs import Corpus, FirstRows, Pair, Report
 from transformer.tokenizers import Tokenizer, TokenizerKind
 
 PREVIEW_ROWS = 1_000_000  # that a preview reads at most
@@ -16,7 +16,7 @@ SAMPLE_PAIRS = 20_000  # that are tokenized
 
 @dataclass(frozen=True)
 class PreviewSide:
-    """One side of the sample. `lengths` are in tokens, special ones included, a number for each pair."""
+    """The statistics of one side of the sample. `lengths` are in tokens per pair, special tokens included."""
 
     vocabulary: int  # tokens that the tokenizer has, when it learned from the sample
     lengths: list[int]
@@ -25,9 +25,9 @@ class PreviewSide:
 
 @dataclass(frozen=True)
 class Preview:
-    """`report` says what was read, kept and rejected; `complete` whether that was the whole corpus.
+    """A sample of a corpus. `complete` says whether it is the whole corpus.
 
-    `in_all` is how many pairs the whole has, where only a part of it was read and that is known.
+    `in_all` is the number of pairs of the whole corpus, where only a part was read and the number is known.
     """
 
     pairs: list[Pair]  # the first of them
@@ -39,8 +39,8 @@ class Preview:
 
     @property
     def count(self) -> int:
-        """How many pairs there are to train on, as far as that is known."""
-        return self.in_all or self.report.kept
+        """The number of pairs to train on, as far as it is known."""
+        return self.in_all or self.report.accepted
 
     @property
     def lengths(self) -> tuple[list[int], list[int]]:
@@ -48,7 +48,7 @@ class Preview:
 
     @property
     def tokens(self) -> int:
-        """Target tokens of a pass, estimated from the sample."""
+        """The number of target tokens of a pass, estimated from the sample."""
         return round(self.count * sum(self.target.lengths) / max(len(self.target.lengths), 1))
 
 
@@ -66,7 +66,7 @@ def preview(
 
     Raises ValueError where there is no usable pair.
     """
-    first = First(corpus, PREVIEW_ROWS)
+    first = FirstRows(corpus, PREVIEW_ROWS)
     pairs = iter(first)
     sample = list(islice(pairs, SAMPLE_PAIRS))
     for _ in pairs:

@@ -1,4 +1,4 @@
-"""The names and numbers that may stand in a slot, and how they are written in English, French and German."""
+"""The names and numbers that slots are filled with, and their spelling in English, French and German."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NEVER_TEXT = (
     "Jordan Kenya Lincoln Lourdes Madison Mercedes Milan Mohamed Mohammed Moritz Muhammad Nikolaus Orlando Phoenix "
     "Roman Salem Santa Satan Savannah Siena Sofia Sydney Valencia Van Venus Verona Victoria Virginia"
 )
-NEVER = frozenset(_NEVER_TEXT.split())
+NEVER_NAMES = frozenset(_NEVER_TEXT.split())
 # Given to women and men alike, whatever the table says.
 _UNISEX_TEXT = (
     "Alexis Andrea Camille Chris Claude Dominique Jackie Jessie Joan Kim Lee Marion Maxime Nicola Nikita Pat Robin Sam "
@@ -53,10 +53,10 @@ MAX_NUMBER_IN_WORDS = 999
 
 @dataclass(frozen=True)
 class SlotWords:
-    """What may be drawn for a slot between two languages, without what is held out.
+    """The values that a slot may take between two languages, without those held out for tests.
 
-    `cities`, `weekdays` and `months` are tuples of a spelling in the source and one in the target language. `ambiguous`
-    are first names of both genders, which are never replaced, and `genders` has "f" or "m" for all others.
+    `cities`, `weekdays` and `months` are pairs of spellings, one per language. `ambiguous` are first names of both
+    genders, which are never replaced; `genders` has "f" or "m" for all others.
     """
 
     languages: tuple[str, str]
@@ -102,7 +102,7 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
 
     def latin(kind: str) -> set[str]:
         spellings = [{values.get(language, "") for language in SLOT_LANGUAGES} for values in table[kind]]
-        return {name for (name, *others) in map(sorted, spellings) if not others and _NAME.fullmatch(name)}
+        return {name for (name, *variants) in map(sorted, spellings) if not variants and _NAME.fullmatch(name)}
 
     def both(kind: str) -> tuple[tuple[str, str], ...]:
         pairs = [(values.get(languages[0], ""), values.get(languages[1], "")) for values in table[kind]]
@@ -117,7 +117,7 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
         for values in table[kind]
         for language in SLOT_LANGUAGES
     }
-    never = NEVER | places | set(SAME_CITIES)
+    never = NEVER_NAMES | places | set(SAME_CITIES)
     words = never | frozenset(lines(NOT_NAMES))
     female, male = (latin(kind) - words for kind in ("first name f", "first name m"))
     surnames = {name for name in latin("surname") - never if len(name) > 3}
@@ -147,7 +147,9 @@ def held_out_slots() -> tuple[frozenset[str], frozenset[int]]:
 
 
 def is_invariable(number: int) -> bool:
-    """Whether no word around a number depends on it: not "vingt et une filles", nor "page quatre-vingt"."""
+    """Return whether no word changes before or after a number: not true of "vingt et une filles" and "page
+    quatre-vingt".
+    """
     return not (number % 10 == 1 and number != 11) and number % 100 not in (0, 80)
 
 
@@ -175,8 +177,10 @@ def starts_with_vowel(name: str) -> bool:
     return first in "aeiouœæ"
 
 
-def elides_surely(name: str) -> bool:
-    """Whether it is beyond doubt if "de" is elided before a name: not before h and y, nor before glides as in "Oui"."""
+def is_elision_certain(name: str) -> bool:
+    """Return whether the elision of "de" before a name is unambiguous: not before h and y, nor before glides as in
+    "Oui".
+    """
     plain = "".join(c for c in unicodedata.normalize("NFD", name).lower() if not unicodedata.combining(c))
     return not re.match("[hyø]|[iou][aeiou]", plain)
 
@@ -186,11 +190,11 @@ _FULL = re.compile(r"(?i)(?<!\w)(de|que|lorsque|puisque|quoique) $")
 
 
 def may_elide(before: str) -> bool:
-    """Whether the French text before a name ends in "de ", "d'", "que " or such a word."""
+    """Return whether the French text before a name ends in "de ", "d'", "que " or such a word."""
     return bool(_ELIDED.search(before) or _FULL.search(before))
 
 
-def elided(before: str, name: str) -> str:
+def with_elision(before: str, name: str) -> str:
     """Return French text before a name with its last word elided or not, as the name demands: "d'" + "Anna"."""
     if starts_with_vowel(name):
         return _FULL.sub(lambda match: f"{match[1][:-1]}'", before)
@@ -198,7 +202,7 @@ def elided(before: str, name: str) -> str:
 
 
 def has_plain_genitive(name: str) -> bool:
-    """Whether the genitive of a name is written with s alone, in English as in German."""
+    """Return whether the genitive of a name is written with s alone, in English as in German."""
     return not name.endswith(("s", "ß", "x", "z", "ce"))
 
 

@@ -1,4 +1,4 @@
-"""Names and numbers replaced on both sides of a pair at once, so that a translator learns to copy them."""
+"""Replace names and numbers on both sides of a pair at once, so that a translator learns to copy them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from headlight.corpora.about import LANGUAGES, about
-from headlight.corpora.mixtures import parts_of
+from headlight.corpora.mixtures import weighted_parts
 from headlight.corpora.number_words import in_words
 from headlight.corpora.pairs import Corpus, Pair, Rejected
 from headlight.corpora.slot_words import (
     SlotWords,
-    elided,
-    elides_surely,
     genitive,
     has_plain_genitive,
+    is_elision_certain,
     is_invariable,
     may_elide,
     number_parts,
     numbers_in_words,
     read_slot_words,
+    with_elision,
 )
 from transformer.quoting import short
 
@@ -77,7 +77,7 @@ class Slot(NamedTuple):
 
 
 class Replacer:
-    """Replaces names and numbers in pairs of sentences between the languages of `words`."""
+    """A function that replaces names and numbers in sentence pairs between the languages of `words`."""
 
     def __init__(self, words: SlotWords) -> None:
         self.words = words
@@ -91,8 +91,8 @@ class Replacer:
     def slots(self, source: str, target: str) -> list[tuple[Slot, Slot]]:
         """Return what can be replaced: each slot occurs once on either side, in agreeing form."""
         sides = [self._find(text, side) for side, text in enumerate((source, target))]
-        by_key = [{(slot.kind, slot.value): slot for slot in found} for found in sides]
-        counts = [Counter((slot.kind, slot.value) for slot in found) for found in sides]
+        by_key = [{(slot.kind, slot.value): slot for slot in side_slots} for side_slots in sides]
+        counts = [Counter((slot.kind, slot.value) for slot in side_slots) for side_slots in sides]
         for kind, name in [key for key in by_key[0] if key[1] in _MARY and key not in by_key[1]]:
             for other in _MARY[name]:
                 if (kind, other) in by_key[1] and (kind, other) not in by_key[0]:
@@ -126,7 +126,7 @@ class Replacer:
         for slot, value in sorted(edits, key=lambda edit: edit[0].start, reverse=True):
             before = text[: slot.start]
             if self.words.languages[side] == "fr" and slot.kind not in ("word", "digits", "time"):
-                before = elided(before, value)
+                before = with_elision(before, value)
             text = before + value + text[slot.end :]
         return text
 
@@ -176,9 +176,9 @@ class Replacer:
         return f"{hour}{marks[0]}{minute:02}", f"{hour}{marks[1]}{minute:02}"
 
     def _fits(self, slot: Slot, name: str, text: str, side: int) -> bool:
-        """Whether a name can stand where the slot is without doubt about its elision or its genitive."""
+        """Return whether a name fits the slot unambiguously, regarding elision and genitive."""
         language = self.words.languages[side]
-        if language == "fr" and may_elide(text[: slot.start]) and not elides_surely(name):
+        if language == "fr" and may_elide(text[: slot.start]) and not is_elision_certain(name):
             return False
         has_genitive = bool(slot.ending) or text[slot.end : slot.end + 2] in ("'s", "’s")
         return has_plain_genitive(name) or not has_genitive
@@ -209,7 +209,7 @@ class Replacer:
         for match in _DIGITS.finditer(text):
             if any(start <= match.start() < end for start, end in times):
                 continue
-            before, after = _around(tokens, match.start(), match.end())
+            before, after = _neighbour_words(tokens, match.start(), match.end())
             value = int(match[0])
             blocked = (
                 value < 2
@@ -235,12 +235,12 @@ class Replacer:
                 continue
             last = index
             while True:  # the run of words that may belong to the number
-                if _joined(text, tokens, last) and lowered[last + 1] in parts:
+                if _is_adjacent(text, tokens, last) and lowered[last + 1] in parts:
                     last += 1
                 elif (
-                    _joined(text, tokens, last)
+                    _is_adjacent(text, tokens, last)
                     and lowered[last + 1] in joiners
-                    and _joined(text, tokens, last + 1)
+                    and _is_adjacent(text, tokens, last + 1)
                     and lowered[last + 2] in parts
                 ):
                     last += 2
@@ -319,7 +319,7 @@ class Replacer:
 
 
 class Slots(Corpus):
-    """`corpus` with new names and numbers in a `share` of the pairs that have any, the same ones for the same seed."""
+    """A corpus with new names and numbers in a `share` of the pairs that contain any, the same for the same seed."""
 
     def __init__(self, corpus: Corpus, share: float, languages: tuple[str, str], seed: int = 0) -> None:
         super().__init__(f"{corpus.name}, {share:.0%} with new names and numbers", corpus.max_characters)
@@ -342,7 +342,7 @@ def slot_languages(spec: str) -> tuple[str, str]:
     """
     codes = {name: code for code, name in LANGUAGES.items()}
     known = set()
-    for part, _ in parts_of(spec):
+    for part, _ in weighted_parts(spec):
         facts = about(part)
         written = re.search(r"[:/](\w\w)[-:](\w\w)(?::\d+)?$", part)
         known.add((codes.get(facts["source"]), codes.get(facts["target"])) if not written else (written[1], written[2]))
@@ -354,7 +354,7 @@ def slot_languages(spec: str) -> tuple[str, str]:
     return str(languages[0]), str(languages[1])
 
 
-def _around(tokens: list[re.Match[str]], start: int, end: int) -> tuple[str, str]:
+def _neighbour_words(tokens: list[re.Match[str]], start: int, end: int) -> tuple[str, str]:
     """Return the words just before and after a stretch, in lower case."""
     before = next((token[0].lower() for token in reversed(tokens) if token.end() == start - 1), "")
     after = next((token[0].lower() for token in tokens if token.start() == end + 1), "")
@@ -365,8 +365,8 @@ def _follows_article(before: str, language: str) -> bool:
     return language == "en" and bool(_ARTICLE.search(before))
 
 
-def _joined(text: str, tokens: list[re.Match[str]], index: int) -> bool:
-    """Whether only a space or a hyphen is between a word and the next."""
+def _is_adjacent(text: str, tokens: list[re.Match[str]], index: int) -> bool:
+    """Return whether only a space or a hyphen separates a word from the next."""
     return index + 1 < len(tokens) and text[tokens[index].end() : tokens[index + 1].start()] in (" ", "-")
 
 
@@ -378,7 +378,7 @@ def _has_hyphen(text: str, token: re.Match[str]) -> bool:
 
 
 def _has_odd_apostrophe(text: str, token: re.Match[str], language: str) -> bool:
-    """Whether an apostrophe stands at a name that is neither an English 's nor a French d' or qu'."""
+    """Return whether a name has an apostrophe other than an English 's or a French d' or qu'."""
     after = text[token.end() : token.end() + 3]
     if after[:1] in ("'", "’"):
         return not (language == "en" and re.match(r"['’]s(?!\w)", after))

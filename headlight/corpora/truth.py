@@ -1,4 +1,4 @@
-"""What is known of a corpus beside its pairs: which words belong together, and what each pronoun stands for."""
+"""What is known about a corpus besides its pairs: word alignments and antecedents of pronouns."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from headlight.corpora.generated import Generated
-from headlight.corpora.gold import GoldCorpus, Pronoun, antecedents, words
+from headlight.corpora.gold import GoldCorpus, Pronoun, antecedents, split_words
 from headlight.corpora.pairs import Corpus
 
 
 class Truth(NamedTuple):
-    """Links between units of the two sides: words, or letters where each of them is translated by itself."""
+    """Links between the units of both sides: words, or letters where letters are translated one by one."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
@@ -28,7 +28,7 @@ class KnownPair(NamedTuple):
 
 
 def has_truth(corpus: Corpus) -> bool:
-    """Whether `known_pairs` says more of this corpus than its pairs."""
+    """Return whether the alignments or antecedents of this corpus are known."""
     return isinstance(corpus, GoldCorpus) or (isinstance(corpus, Generated) and corpus.task in _LETTERS)
 
 
@@ -36,14 +36,14 @@ def known_pairs(corpus: Corpus) -> Iterator[KnownPair]:
     """Yield the pairs of a corpus with their alignments and antecedents, where these are known."""
     if isinstance(corpus, GoldCorpus):
         for gold in corpus.gold():
-            source_words = tuple(words(gold.source))
+            source_words = tuple(split_words(gold.source))
             nouns = _nouns(source_words, antecedents(corpus.grammar)) if gold.pronouns else ()
-            truth = Truth(source_words, tuple(words(gold.target)), gold.links, gold.pronouns, nouns=nouns)
+            truth = Truth(source_words, tuple(split_words(gold.target)), gold.links, gold.pronouns, nouns=nouns)
             yield KnownPair(gold.source, gold.target, truth)
         return
     task = corpus.task if isinstance(corpus, Generated) else ""
     for _, source, target, _ in corpus:
-        yield KnownPair(source, target, _letters(task, source, target) if task in _LETTERS else None)
+        yield KnownPair(source, target, _align_letters(task, source, target) if task in _LETTERS else None)
 
 
 def _nouns(source: tuple[str, ...], among: frozenset[str]) -> tuple[int, ...]:
@@ -54,6 +54,6 @@ def _nouns(source: tuple[str, ...], among: frozenset[str]) -> tuple[int, ...]:
 _LETTERS = {"copy": lambda index, count: index, "reverse": lambda index, count: count - 1 - index}
 
 
-def _letters(task: str, source: str, target: str) -> Truth:
+def _align_letters(task: str, source: str, target: str) -> Truth:
     links = sorted((_LETTERS[task](index, len(source)), index) for index in range(len(target)))
     return Truth(tuple(source), tuple(target), tuple(links), units="letters")

@@ -1,4 +1,4 @@
-"""Files that people upload: kept under a safe name, refused with line and reason where they are no corpus."""
+"""Uploaded files: saved under a safe name, or refused with the line and the reason."""
 
 import gzip
 import os
@@ -80,7 +80,7 @@ def remove(path: Path) -> None:
         path.parent.rmdir()
 
 
-def check(spec: str) -> Report:
+def check_corpus(spec: str) -> Report:
     """Read the corpus in the files that `spec` names, in one of the forms of `open_corpus`, to its end.
 
     Raises ValueError for what is no corpus: binary, empty, one-sided, misaligned, too large, or in another encoding.
@@ -103,12 +103,12 @@ def check(spec: str) -> Report:
         reason, many = report.rejected.most_common(1)[0]
         line = next((left_out.line for left_out in report.first if left_out.reason == reason), None)
         where = f"line {line:,}" if line else "a line"
-        others = f" ({many:,} of its {report.read:,} lines are like that)" if many > 1 else ""
-        raise ValueError(f"{_file_of(corpus, reason)}: {where} {_REASONS[reason]}{others}.")
+        how_many = f" ({many:,} of its {report.read:,} lines are like that)" if many > 1 else ""
+        raise ValueError(f"{_rejecting_file(corpus, reason)}: {where} {_REASONS[reason]}{how_many}.")
     return report
 
 
-def _file_of(corpus: Corpus, reason: str) -> str:
+def _rejecting_file(corpus: Corpus, reason: str) -> str:
     """Return the file that has the lines rejected for that reason, as far as one of two can be told."""
     if isinstance(corpus, TextPair) and reason.endswith((" source", " target")):
         return short(corpus.source_path if reason.endswith(" source") else corpus.target_path)

@@ -1,4 +1,4 @@
-"""What people type, as against what corpora hold: no capital, no full stop, "dont", curly quotes."""
+"""Vary sentences as people type them: no capital, no full stop, "dont", curly quotes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from headlight.corpora.pairs import Corpus, Pair, Rejected
 
-ENDS = ".!?…。।"
+SENTENCE_ENDS = ".!?…。।"
 
 
 def no_capital(text: str) -> str:
@@ -20,13 +20,13 @@ def small_letters(text: str) -> str:
     return text.lower()
 
 
-def no_end(text: str) -> str:
+def without_end(text: str) -> str:
     """Remove the punctuation at the end, and the space before it."""
-    return text.rstrip().rstrip(ENDS).rstrip() or text
+    return text.rstrip().rstrip(SENTENCE_ENDS).rstrip() or text
 
 
 def no_apostrophe(text: str) -> str:
-    """ "dont" for "don't": an apostrophe between two letters is left out."""
+    """Remove apostrophes between two letters: "dont" for "don't"."""
     return "".join(
         character
         for before, character, after in zip(f" {text}", text, f"{text[1:]} ", strict=False)
@@ -35,7 +35,7 @@ def no_apostrophe(text: str) -> str:
 
 
 def curly_quotes(text: str) -> str:
-    """’ for ', and “ ” for "."""
+    """Replace ' by ’, and " by “ or ”."""
     text, quotes = text.replace("'", "’"), text.count('"')
     for number in range(quotes):
         text = text.replace('"', "”" if number % 2 else "“", 1)
@@ -49,7 +49,7 @@ def straight_quotes(text: str) -> str:
 CHANGES: tuple[Callable[[str], str], ...] = (
     no_capital,
     small_letters,
-    no_end,
+    without_end,
     no_apostrophe,
     curly_quotes,
     straight_quotes,
@@ -66,9 +66,9 @@ def vary(text: str, rng: random.Random) -> str:
 
 
 class Varied(Corpus):
-    """`corpus` with the sources of a `share` of its pairs varied, the same ones for the same seed.
+    """A corpus with the sources of a `share` of its pairs varied, the same ones for the same seed.
 
-    The targets stay: what is typed carelessly is still answered with care.
+    The targets are unchanged: a carelessly typed sentence still gets a careful translation.
     """
 
     def __init__(self, corpus: Corpus, share: float, seed: int = 0) -> None:

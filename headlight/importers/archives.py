@@ -12,15 +12,15 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from headlight.importers.limits import DEEPEST, LARGEST_CONTENTS, LARGEST_ENTRY, LARGEST_RATIO, MOST_FILES
+from headlight.importers.limits import MAX_FOLDER_DEPTH, MAX_LISTING_BYTES, MAX_ENTRY_BYTES, MAX_COMPRESSION_RATIO, MAX_FILES
 from transformer.checkpoint.weights import HARMLESS_BYTES, MAX_WEIGHTS_BYTES, Refused
 from transformer.files import open_regular
 
-_PACKED: dict[bytes, Any] = {
+_OPENERS: dict[bytes, Any] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
 }  # not xz: it says itself how much memory it wants
-_LITTER = ("__MACOSX", ".DS_Store", "._")  # what other systems leave in archives
+_SYSTEM_FILES = ("__MACOSX", ".DS_Store", "._")  # what other systems leave in archives
 
 
 class Sips(io.RawIOBase):
@@ -47,13 +47,13 @@ class Sips(io.RawIOBase):
 
 
 def is_packed(start: bytes) -> bool:
-    """Whether a file that begins so is a tar archive, compressed or not."""
-    return start[257:262] == b"ustar" or any(start.startswith(magic) for magic in _PACKED)
+    """Return whether a file that begins so is a tar archive, compressed or not."""
+    return start[257:262] == b"ustar" or any(start.startswith(magic) for magic in _OPENERS)
 
 
 def unpack_zip(path: Path, folder: Path) -> None:
-    """Raises Refused for anything but plain files and folders of a decent size."""
-    with open_regular(path) as file, zipfile.ZipFile(sips := Sips(file, LARGEST_CONTENTS)) as archive:
+    """Raise Refused for anything but plain files and folders of a decent size."""
+    with open_regular(path) as file, zipfile.ZipFile(sips := Sips(file, MAX_LISTING_BYTES)) as archive:
         infos = archive.infolist()
         _require_few(len(infos))
         for info in infos:
@@ -68,23 +68,23 @@ def unpack_zip(path: Path, folder: Path) -> None:
                 )
         files = [info for info in infos if not info.is_dir()]
         _require_light(sum(info.file_size for info in files), path)
-        sips.budget = path.stat().st_size + LARGEST_CONTENTS * len(files)
-        _write(((info.filename, info.file_size, archive.open(info)) for info in files), folder)
+        sips.budget = path.stat().st_size + MAX_LISTING_BYTES * len(files)
+        _write_members(((info.filename, info.file_size, archive.open(info)) for info in files), folder)
 
 
 def unpack_tar(path: Path, folder: Path) -> None:
-    """Raises Refused for anything but plain files and folders of a decent size."""
+    """Raise Refused for anything but plain files and folders of a decent size."""
     with open_regular(path) as packed, _unpacked(packed) as file:
-        sips = Sips(file, LARGEST_ENTRY)
+        sips = Sips(file, MAX_ENTRY_BYTES)
         with tarfile.open(fileobj=sips, mode="r:") as archive:
-            _write(_tar_members(archive, sips, path), folder)
+            _write_members(_tar_members(archive, sips, path), folder)
 
 
 @contextmanager
 def _unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
     start = file.read(6)
     file.seek(0)
-    opener = next((opener for magic, opener in _PACKED.items() if start.startswith(magic)), None)
+    opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
     if opener is None:
         yield file
     else:
@@ -96,7 +96,7 @@ def _tar_members(archive: tarfile.TarFile, sips: Sips, path: Path) -> Iterator[t
     declared = 0
     for number, member in enumerate(archive, 1):
         _require_few(number)
-        sips.budget = LARGEST_ENTRY  # for what the next one says of itself
+        sips.budget = MAX_ENTRY_BYTES  # for what the next one says of itself
         if member.isdir():
             continue
         if not member.isfile() or member.issparse():
@@ -105,29 +105,29 @@ def _tar_members(archive: tarfile.TarFile, sips: Sips, path: Path) -> Iterator[t
         _require_light(declared, path)
         content = archive.extractfile(member)
         assert content is not None
-        sips.budget = member.size + LARGEST_ENTRY
+        sips.budget = member.size + MAX_ENTRY_BYTES
         yield member.name, member.size, content
 
 
 def _require_few(files: int) -> None:
-    if files > MOST_FILES:
-        raise Refused(f"The archive has {files:,} files or more; at most {MOST_FILES:,} are unpacked.")
+    if files > MAX_FILES:
+        raise Refused(f"The archive has {files:,} files or more; at most {MAX_FILES:,} are unpacked.")
 
 
 def _require_light(declared: int, path: Path) -> None:
     packed = path.stat().st_size
     if declared > MAX_WEIGHTS_BYTES:
         raise Refused(f"The archive unpacks to {declared:,} bytes or more; at most {MAX_WEIGHTS_BYTES:,} are opened.")
-    if declared > max(LARGEST_RATIO * packed, HARMLESS_BYTES):
+    if declared > max(MAX_COMPRESSION_RATIO * packed, HARMLESS_BYTES):
         raise Refused(f"The archive has {packed:,} bytes and unpacks to {declared:,} or more, which no model does.")
 
 
-def _write(members: Iterator[tuple[str, int, IO[bytes]]], folder: Path) -> None:
+def _write_members(members: Iterator[tuple[str, int, IO[bytes]]], folder: Path) -> None:
     """Each to its place under `folder`; one that lies about its size is refused at the first byte too many."""
     taken: set[str] = set()
     for name, size, content in members:
         parts = _parts(name)
-        if any(part.startswith(_LITTER) for part in parts):
+        if any(part.startswith(_SYSTEM_FILES) for part in parts):
             continue
         if "/".join(parts).casefold() in taken:
             raise Refused(f"The archive has two files named {'/'.join(parts)[:80]!r}.")
@@ -139,7 +139,7 @@ def _write(members: Iterator[tuple[str, int, IO[bytes]]], folder: Path) -> None:
 
 
 def _copy(content: IO[bytes], size: int, file: IO[bytes]) -> None:
-    while piece := content.read(LARGEST_ENTRY):
+    while piece := content.read(MAX_ENTRY_BYTES):
         size -= len(piece)
         if size < 0:
             break
@@ -151,6 +151,6 @@ def _copy(content: IO[bytes], size: int, file: IO[bytes]) -> None:
 def _parts(name: str) -> tuple[str, ...]:
     path = PurePosixPath(name)
     plain = not path.is_absolute() and path.parts and ".." not in path.parts
-    if not plain or "\\" in name or ":" in name or not name.isprintable() or len(path.parts) > DEEPEST:
+    if not plain or "\\" in name or ":" in name or not name.isprintable() or len(path.parts) > MAX_FOLDER_DEPTH:
         raise Refused(f"The archive has a file named {name[:80]!r}, which is not a plain path inside the archive.")
     return path.parts

@@ -17,13 +17,13 @@ from transformer.checkpoint.weights import MAX_HEADER_BYTES, Refused
 from transformer.files import MAX_JSON_BYTES, open_regular, read_bytes
 from transformer.quoting import short
 
-NOTES = (CONFIG, CARD, SHARED, SOURCE, TARGET)  # a file's name is the key of its metadata
-_PIECE = 2**20
+METADATA_FILES = (CONFIG, CARD, SHARED, SOURCE, TARGET)  # a file's name is the key of its metadata
+_CHUNK_BYTES = 2**20
 
 
 def zip_folder(folder: Path, out: Path) -> None:
     """The native folder as a zip, the same bytes each time. Raises ValueError where there is no model in it."""
-    files = [folder / name for name in sorted((WEIGHTS, *NOTES)) if (folder / name).is_file()]
+    files = [folder / name for name in sorted((WEIGHTS, *METADATA_FILES)) if (folder / name).is_file()]
     _require_model(folder)
 
     def write(file: BinaryIO) -> None:
@@ -34,19 +34,19 @@ def zip_folder(folder: Path, out: Path) -> None:
                 member.compress_type, member.external_attr = method, 0o644 << 16
                 member.file_size = path.stat().st_size
                 with open_regular(path) as content, archive.open(member, "w") as target:
-                    shutil.copyfileobj(content, target, _PIECE)
+                    shutil.copyfileobj(content, target, _CHUNK_BYTES)
 
     _write(out, write)
 
 
-def one_file(folder: Path, out: Path) -> None:
+def safetensors_bundle(folder: Path, out: Path) -> None:
     """The native folder as one safetensors file, whose weights any program that knows the format reads.
 
     Raises ValueError where there is no model in the folder, or its tokenizers are too large for a header.
     """
     _require_model(folder)
     header = safetensors_file.read_header(folder / WEIGHTS)
-    notes = {name: _packed(folder / name) for name in NOTES if (folder / name).is_file()}
+    notes = {name: _packed(folder / name) for name in METADATA_FILES if (folder / name).is_file()}
     start = safetensors_file.header_bytes(header.places, {"format": "pt", **notes})
     if len(start) > MAX_HEADER_BYTES:
         raise ValueError(f"The tokenizers of {short(folder)} are too large for one file; export it as a zip.")
@@ -55,19 +55,19 @@ def one_file(folder: Path, out: Path) -> None:
         file.write(start)
         with open_regular(folder / WEIGHTS) as weights:
             weights.seek(header.start)
-            shutil.copyfileobj(weights, file, _PIECE)
+            shutil.copyfileobj(weights, file, _CHUNK_BYTES)
 
     _write(out, write)
 
 
 def is_bundle(notes: Mapping[str, str]) -> bool:
-    """Whether the metadata of a safetensors file is a native folder's."""
+    """Return whether the metadata of a safetensors file is a native folder's."""
     return CONFIG in notes
 
 
 def unpack(path: Path, notes: Mapping[str, str], folder: Path) -> None:
-    """Makes `folder` the native folder that the file `path` was made of; the weights stay where they are."""
-    for name in NOTES:
+    """Make `folder` the native folder that the file `path` was made of; the weights stay where they are."""
+    for name in METADATA_FILES:
         if name in notes:
             (folder / name).write_bytes(_unpacked(notes[name]))
     try:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from headlight.importers.source import Source
 
-MOST_LISTED = 5_000  # names of each kind of difference
+MAX_COMPARED_NAMES = 5_000  # names of each kind of difference
 
 Shape = tuple[int, ...]
 
@@ -46,26 +46,26 @@ class KnownForm(Protocol):
 
 
 def diagnose(source: Source, forms: Iterable[KnownForm]) -> Diagnosis:
-    """Describes the names and shapes, and compares them with what each form would have at the same sizes."""
+    """Describe the names and shapes, and compares them with what each form would have at the same sizes."""
     shapes = {name: info.shape for name, info in source.weights.infos.items()}
     nearest, due = _nearest(source, shapes, forms)
     missing = [name for name in due if name not in shapes]
     unexpected = [name for name in shapes if name not in due] if nearest else []
     misshapen = [(name, shapes[name], size) for name, size in due.items() if shapes.get(name, size) != size]
     return Diagnosis(
-        families(shapes),
-        guesses(shapes),
+        group_families(shapes),
+        guess_facts(shapes),
         nearest,
-        tuple(missing[:MOST_LISTED]),
-        tuple(unexpected[:MOST_LISTED]),
-        tuple(misshapen[:MOST_LISTED]),
+        tuple(missing[:MAX_COMPARED_NAMES]),
+        tuple(unexpected[:MAX_COMPARED_NAMES]),
+        tuple(misshapen[:MAX_COMPARED_NAMES]),
     )
 
 
 def _nearest(
     source: Source, shapes: Mapping[str, Shape], forms: Iterable[KnownForm]
 ) -> tuple[str | None, Mapping[str, Shape]]:
-    """The form that shares most names with the source, as a share of all names of either.
+    """Return the form that shares most names with the source, as a share of all names of either.
 
     None where none is shared in the layers: an output of the same name makes no two models alike.
     """
@@ -82,15 +82,15 @@ def _nearest(
     return best[1], best[2]
 
 
-def families(shapes: Mapping[str, Shape]) -> tuple[Family, ...]:
+def group_families(shapes: Mapping[str, Shape]) -> tuple[Family, ...]:
     """Names with "*" for the numbers in them, in the order in which they come."""
     counted = Counter((re.sub(r"(?<![^.])\d+(?![^.])", "*", name), shape) for name, shape in shapes.items())
     return tuple(Family(name, count, shape) for (name, shape), count in counted.items())
 
 
-def guesses(shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
+def guess_facts(shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
     """What names and shapes suggest; a fact that they don't suggest is left out."""
-    width = _width(shapes)
+    width = _most_common_width(shapes)
     encoder, decoder = _depth(shapes, r"enc"), _depth(shapes, r"dec")
     alone = None if encoder and decoder else _other_kind(shapes)
     depths = f"{encoder} and {decoder}" if encoder and decoder else str(encoder or decoder or _depth(shapes, "") or "")
@@ -98,7 +98,7 @@ def guesses(shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
         ("Looks like", alone or ("an encoder-decoder" if encoder and decoder else "")),
         ("Layers", depths),
         ("d_model", f"{width:,}" if width else ""),
-        ("d_ff", _numbers(_inner(shapes, width))),
+        ("d_ff", _numbers(_feed_forward_widths(shapes, width))),
         ("Vocabularies", _numbers(_vocabularies(shapes, width))),
         ("Parameters", f"{sum(map(_numel, shapes.values())):,}"),
     )
@@ -131,8 +131,8 @@ def _depth(shapes: Mapping[str, Shape], stack: str) -> int:
     return max((int(match[1]) + 1 for name in shapes if len(name) < 200 and (match := pattern.search(name))), default=0)
 
 
-def _width(shapes: Mapping[str, Shape]) -> int:
-    """The size that the matrices have most often."""
+def _most_common_width(shapes: Mapping[str, Shape]) -> int:
+    """Return the size that the matrices have most often."""
     sides = Counter(side for shape in shapes.values() if len(shape) == 2 for side in shape if side > 1)
     return sides.most_common(1)[0][0] if sides else 0
 
@@ -141,14 +141,14 @@ def _layered(name: str) -> bool:
     return any(part.isdecimal() for part in name.split("."))
 
 
-def _inner(shapes: Mapping[str, Shape], width: int) -> list[int]:
+def _feed_forward_widths(shapes: Mapping[str, Shape], width: int) -> list[int]:
     """Widths of the feed-forward networks: in the layers, matrices from d_model to something else and back."""
     pairs = Counter(shape for name, shape in shapes.items() if _layered(name) and len(shape) == 2)
     return sorted({side for side, other in pairs if other == width != side and (other, side) in pairs})
 
 
 def _vocabularies(shapes: Mapping[str, Shape], width: int) -> list[int]:
-    """Rows of the matrices of d_model columns that are called embeddings, but not of positions."""
+    """Return rows of the matrices of d_model columns that are called embeddings, but not of positions."""
     tables = {
         name: shape[0]
         for name, shape in shapes.items()

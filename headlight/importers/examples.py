@@ -10,7 +10,7 @@ from typing import Any
 from headlight.corpora.about import everyday
 from transformer.tokenizers import Tokenizer
 
-WORDS = 4  # of a vocabulary, where there are no sentences
+SUGGESTED_WORDS = 4  # of a vocabulary, where there are no sentences
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def examples(card: Mapping[str, Any], page: str | None = None) -> list[Example]:
     return [one for one in each if one.text and (page is None or not one.pages or page in one.pages)]
 
 
-def suggested(language: object, tokenizer: Tokenizer) -> list[str]:
+def suggest_examples(language: object, tokenizer: Tokenizer) -> list[str]:
     """What a model of which only this is known can read, for its first page not to be empty.
 
     Sentences in its source language, or English ones where it does not say which, that have no unknown piece; else the
@@ -41,12 +41,12 @@ def suggested(language: object, tokenizer: Tokenizer) -> list[str]:
     if known:
         return known
     words = (text for text in _pieces(tokenizer) if len(text) > 1 and text.isalpha())
-    chosen = list(islice(words, WORDS)) or list(islice(_pieces(tokenizer), WORDS))
+    chosen = list(islice(words, SUGGESTED_WORDS)) or list(islice(_pieces(tokenizer), SUGGESTED_WORDS))
     return [" ".join(chosen)] if chosen else []
 
 
 def _pieces(tokenizer: Tokenizer) -> Iterator[str]:
-    """The texts that are one token."""
+    """Yield the texts that are one token."""
     for id in range(tokenizer.vocab_size):
         text = "" if id in tokenizer.special_ids else tokenizer.decode([id])
         if text and _ids(tokenizer, text) == [id]:

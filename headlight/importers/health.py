@@ -11,11 +11,11 @@ from transformer.checkpoint.native import Checkpoint
 from transformer.config import ModelConfig
 from transformer.tokenizers import Tokenizer
 
-_NAMED = 3  # of many things alike, so many are named
+_MAX_NAMED_ROWS = 3  # of many things alike, so many are named
 SOURCE_EMBEDDING, TARGET_EMBEDDING = (f"{stack}.embedding.tokens.weight" for stack in ("encoder", "decoder"))
 
 
-def health(checkpoint: Checkpoint) -> tuple[str, ...]:
+def check_health(checkpoint: Checkpoint) -> tuple[str, ...]:
     """What is wrong with it, a sentence each; empty where it is sound. Reads each number once."""
     tensors = {name: parameter.detach() for name, parameter in checkpoint.model.named_parameters()}
     looked = StreamingHealth(
@@ -51,7 +51,7 @@ class StreamingHealth:
         return (*self._numbers, *self._norms, *self._rows, *self._tokenizers)
 
     def at(self, name: str, numbers: Tensor) -> None:
-        """Looks at one parameter, by its native name."""
+        """Look at one parameter, by its native name."""
         self._numbers += _broken(name, numbers, self._config)
         if name.endswith("norm.weight"):
             self._norms += _norm(name.removesuffix(".weight"), numbers)
@@ -81,20 +81,20 @@ def _norm(name: str, gain: Tensor) -> Iterator[str]:
 
 
 def _embedding(table: Tensor, what: str, tokenizer: Tokenizer, pad_id: int) -> Iterator[str]:
-    """Rows that training never touched: all zero, or one the same as another."""
-    rows = table[: _used(tokenizer, len(table))].float()
+    """Yield a warning for rows that training never touched: all zero, or several that are equal."""
+    rows = table[: _used_rows(tokenizer, len(table))].float()
     prints = _fingerprints(rows)
     nothing = hash(bytes(rows.size(1) * rows.element_size()))
     zero = [id for id in (prints == nothing).nonzero()[:, 0].tolist() if id != pad_id]
     if zero:
         yield f"{_rows(zero, tokenizer)} of the {what} {_were(zero)} never trained: all zeros."
-    alike = _alike(rows, prints)
+    alike = _equal_rows(rows, prints)
     if alike:
         yield f"{_rows(alike, tokenizer)} of the {what} are identical, so they were probably never trained."
 
 
-def _alike(rows: Tensor, prints: Tensor) -> list[int]:
-    """Rows other than zero that another row is equal to."""
+def _equal_rows(rows: Tensor, prints: Tensor) -> list[int]:
+    """Return rows other than zero that another row is equal to."""
     _, group, sizes = prints.unique(return_inverse=True, return_counts=True)
     candidates = (sizes[group] > 1).nonzero()[:, 0]
     candidates = candidates[rows[candidates].isfinite().all(1) & (rows[candidates] != 0).any(1)]
@@ -106,7 +106,7 @@ def _alike(rows: Tensor, prints: Tensor) -> list[int]:
 
 
 def _fingerprints(rows: Tensor) -> Tensor:
-    """A whole number for each row, the same for equal rows. Made row by row: it takes no memory to speak of."""
+    """Return a whole number for each row, the same for equal rows. Made row by row: it takes no memory to speak of."""
     return torch.tensor([hash(row.tobytes()) for row in rows.numpy()])
 
 
@@ -119,9 +119,12 @@ def _tokenizers(config: ModelConfig, source: Tokenizer, target: Tokenizer) -> It
 
 
 def misfits(side: str, tokenizer: Tokenizer, rows: int) -> Iterator[str]:
-    """Whether a tokenizer has more or fewer tokens than the embedding has rows; `side` is "" where both share it."""
+    """Return whether a tokenizer has more or fewer tokens than the embedding has rows;
+
+    `side` is "" where both share it.
+    """
     name, tokens = f"The {side} tokenizer".replace("  ", " "), tokenizer.inner.get_vocab_size()
-    used = _used(tokenizer, rows)
+    used = _used_rows(tokenizer, rows)
     rounded_up = rows % 64 == 0 and rows - used < 128  # as tables often are, to be multiplied faster
     if tokens > rows:
         yield (
@@ -132,8 +135,9 @@ def misfits(side: str, tokenizer: Tokenizer, rows: int) -> Iterator[str]:
         yield f"{name} has {used:,} tokens and the embedding {rows:,} rows: the last {rows - used:,} have no token."
 
 
-def _used(tokenizer: Tokenizer, rows: int) -> int:
-    """Rows that have a token: the last ones may only be called by their ids, as `Tokenizer.of_size` calls them."""
+def _used_rows(tokenizer: Tokenizer, rows: int) -> int:
+    """Return rows that have a token: the last ones may only be called by their ids, as `Tokenizer.of_size` calls them.
+    """
     used = min(rows, tokenizer.vocab_size)
     while used and tokenizer.inner.id_to_token(used - 1) in (f"[{used - 1}]", None):
         used -= 1
@@ -141,8 +145,8 @@ def _used(tokenizer: Tokenizer, rows: int) -> int:
 
 
 def _rows(ids: list[int], tokenizer: Tokenizer) -> str:
-    named = ", ".join(f"{id:,} ({tokenizer.piece(id)})" for id in ids[:_NAMED])
-    more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
+    named = ", ".join(f"{id:,} ({tokenizer.piece(id)})" for id in ids[:_MAX_NAMED_ROWS])
+    more = f" and {len(ids) - _MAX_NAMED_ROWS:,} more" if len(ids) > _MAX_NAMED_ROWS else ""
     return f"{'Row' if len(ids) == 1 else 'Rows'} {named}{more}"
 
 

@@ -11,7 +11,7 @@ import huggingface_hub
 from huggingface_hub import errors
 from huggingface_hub.utils import tqdm
 
-from headlight.importers.limits import MOST_FILES
+from headlight.importers.limits import MAX_FILES
 from transformer.access import require_private
 from transformer.checkpoint.weights import MAX_WEIGHTS_BYTES, Refused
 
@@ -19,7 +19,7 @@ Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is 
 
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9])?"
 _NAME = re.compile(f"{_PART}/{_PART}|{_PART}")
-_FACTS = ("config.json", "generation_config.json")
+_CONFIG_FILES = ("config.json", "generation_config.json")
 _TOKENIZERS = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -39,16 +39,16 @@ _WEIGHTS = (
     r"pytorch_model\.bin",
     r"pytorch_model\.bin\.index\.json|pytorch_model-\d{5}-of-\d{5}\.bin",
 )
-_SECONDS = 6  # that the hub may take to answer
+_TIMEOUT_SECONDS = 6  # that the hub may take to answer
 
 
 def is_name(text: str) -> bool:
-    """Whether a model of the hub could be called so: OWNER/NAME, or one of the few without an owner."""
+    """Return whether a model of the hub could be called so: OWNER/NAME, or one of the few without an owner."""
     return _NAME.fullmatch(text) is not None and ".." not in text and "--" not in text
 
 
 def fetch(name: str, progress: Progress | None = None, endpoint: str | None = None) -> Path:
-    """The folder with the model's configuration, weights and tokenizer, as `import_model` takes it.
+    """Return the folder with the model's configuration, weights and tokenizer, as `import_model` takes it.
 
     What was fetched before is not fetched again, and serves without a network. `progress` may raise to stop. Raises
     Refused for a name that is not an ID, a model that is not there or too large, and a hub that cannot be reached;
@@ -61,9 +61,9 @@ def fetch(name: str, progress: Progress | None = None, endpoint: str | None = No
             remedy="Give a path, or a model ID such as Helsinki-NLP/opus-mt-en-fr.",
         )
     try:
-        info = huggingface_hub.HfApi(endpoint=endpoint).model_info(name, timeout=_SECONDS, files_metadata=True)
+        info = huggingface_hub.HfApi(endpoint=endpoint).model_info(name, timeout=_TIMEOUT_SECONDS, files_metadata=True)
         sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
-        return _fetched(name, _wanted(name, sizes), progress, endpoint)
+        return _fetched(name, _files_to_fetch(name, sizes), progress, endpoint)
     except errors.GatedRepoError:
         raise Refused(
             f"{name} is on the hub, but its owner asks for consent to its terms first.",
@@ -79,17 +79,17 @@ def fetch(name: str, progress: Progress | None = None, endpoint: str | None = No
         raise
 
 
-def _wanted(name: str, sizes: Mapping[str, int]) -> dict[str, int]:
-    """The files to fetch with their bytes. Raises Refused."""
-    if _FACTS[0] not in sizes:
-        raise Refused(f"{name} has no {_FACTS[0]}, so nothing says what it is.")
+def _files_to_fetch(name: str, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return the files to fetch with their bytes. Raises Refused."""
+    if _CONFIG_FILES[0] not in sizes:
+        raise Refused(f"{name} has no {_CONFIG_FILES[0]}, so nothing says what it is.")
     by_pattern = ([file for file in sizes if re.fullmatch(pattern, file)] for pattern in _WEIGHTS)
     weights = next((files for files in by_pattern if files), None)
     if weights is None:
         raise Refused(f"{name} has no PyTorch weights: neither model.safetensors nor pytorch_model.bin.")
-    wanted = {file: sizes[file] for file in (*_FACTS, *_TOKENIZERS, *weights) if file in sizes}
+    wanted = {file: sizes[file] for file in (*_CONFIG_FILES, *_TOKENIZERS, *weights) if file in sizes}
     total = sum(wanted.values())
-    if total > MAX_WEIGHTS_BYTES or len(wanted) > MOST_FILES:
+    if total > MAX_WEIGHTS_BYTES or len(wanted) > MAX_FILES:
         raise Refused(
             f"{name} has {total:,} bytes in {len(wanted)} files; at most {MAX_WEIGHTS_BYTES:,} bytes open here."
         )
@@ -105,8 +105,8 @@ def _fetched(name: str, sizes: Mapping[str, int], progress: Progress | None, end
             file,
             revision=revision,
             endpoint=endpoint,
-            etag_timeout=_SECONDS,
-            tqdm_class=_bar(progress, f"Fetching {file}", before, total),
+            etag_timeout=_TIMEOUT_SECONDS,
+            tqdm_class=_progress_bar(progress, f"Fetching {file}", before, total),
         )
         before += size
         if progress is not None:
@@ -115,8 +115,8 @@ def _fetched(name: str, sizes: Mapping[str, int], progress: Progress | None, end
     return folder
 
 
-def _bar(progress: Progress | None, what: str, before: int, total: int) -> type[tqdm]:
-    """A bar that is not drawn, and tells `progress` instead."""
+def _progress_bar(progress: Progress | None, what: str, before: int, total: int) -> type[tqdm]:
+    """Return a bar that is not drawn, and tells `progress` instead."""
 
     class Bar(tqdm):
         def __init__(self, *args: Any, **options: Any) -> None:
@@ -133,12 +133,12 @@ def _bar(progress: Progress | None, what: str, before: int, total: int) -> type[
 
 def _cached(name: str, error: Exception) -> Path:
     """What an earlier fetch left. Raises Refused where that is not a complete model."""
-    config = huggingface_hub.try_to_load_from_cache(name, _FACTS[0])
+    config = huggingface_hub.try_to_load_from_cache(name, _CONFIG_FILES[0])
     if isinstance(config, str):
         folder = Path(config).parent
         try:
             there = {path.name: 0 for path in folder.iterdir() if path.exists()}
-            wanted = _wanted(name, there)
+            wanted = _files_to_fetch(name, there)
         except Refused:
             wanted = {}
         if {"model.safetensors", "pytorch_model.bin"} & wanted.keys():

@@ -21,12 +21,12 @@ from headlight.checkpoints import load
 from headlight.formatting import plural
 from headlight.importers import doctor
 from headlight.importers.doctor import Diagnosis
-from headlight.importers.examples import examples, suggested
+from headlight.importers.examples import examples, suggest_examples
 from headlight.importers.forms import FORMS, ForeignModel
 from headlight.importers.forms.hugging_face_config import hugging_face_config
 from headlight.importers.health import TARGET_EMBEDDING, StreamingHealth
 from headlight.importers.pickles import CONVERT_FAIRSEQ
-from headlight.importers.questions import Answers, ImportQuestion, flag, possible_answers, unanswered
+from headlight.importers.questions import Answers, ImportQuestion, flag, possible_answers, open_questions
 from headlight.importers.source import Source, open_source
 from transformer.access import require_private
 from transformer.checkpoint.native import CARD, CONFIG, WEIGHTS, expected_shapes, save_tokenizers, to_json
@@ -39,8 +39,8 @@ from transformer.quoting import quoted, short
 
 _FAIRSEQ_OUTPUT = "decoder.output_projection.weight"
 FAMILIES = "Marian, BART, mBART, M2M100, NLLB and T5"
-KNOWN = ("marian", "bart", "mbart", "m2m_100", "t5", "mt5")
-TRIED_TOKENS = 12  # of the sentence that is translated before an import is reported, and of its translation
+KNOWN_MODEL_TYPES = ("marian", "bart", "mbart", "m2m_100", "t5", "mt5")
+TRIAL_TOKENS = 12  # of the sentence that is translated before an import is reported, and of its translation
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
 
@@ -69,22 +69,22 @@ class Unready(Refused):
 
 
 def examine(source: Path, answers: Answers | None = None) -> Examination:
-    """Reads names, shapes and facts, not the weights. Raises Refused for what cannot be, or must not be, opened."""
-    with _one_sentence(), open_source(Path(source)) as opened:
+    """Read names, shapes and facts, not the weights. Raises Refused for what cannot be, or must not be, opened."""
+    with _refuse_on_error(), open_source(Path(source)) as opened:
         return _examine(opened, answers or Answers())[0]
 
 
 def import_model(
     source: Path, out: Path, answers: Answers | None = None, progress: Progress | None = None
 ) -> Examination:
-    """Writes the native folder `out`, whole or not at all; the warnings tell of its weights too.
+    """Write the native folder `out`, whole or not at all; the warnings tell of its weights too.
 
     Raises Refused, also where a required question is open, and ValueError where nobody may bring any.
     """
     require_private()
     out = Path(out)
     require_free(out)
-    with _one_sentence(), open_source(Path(source)) as opened:
+    with _refuse_on_error(), open_source(Path(source)) as opened:
         examination, reading = _examine(opened, answers or Answers())
         if reading is None:
             raise Unready(examination)
@@ -111,7 +111,7 @@ def _examine(source: Source, answers: Answers) -> tuple[Examination, ForeignMode
         title = "Unrecognised checkpoint format"
         diagnosis = doctor.diagnose(source, FORMS)
         return Examination(title, None, source.size, len(infos), (), (), (), (), diagnosis), None
-    questions = unanswered(form.questions(source), answers)
+    questions = open_questions(form.questions(source), answers)
     reading = None if any(question.required for question in questions) else form.read(source, answers)
     warnings = () if reading is None else (*reading.warnings, *_limits(reading.config))
     facts, folded = (*source.origin, *form.facts(source)), form.folded(source)
@@ -132,7 +132,7 @@ def _limits(config: ModelConfig) -> tuple[str, ...]:
 
 
 def _clear(out: Path) -> None:
-    """Removes what imports to this name left behind that were killed."""
+    """Remove what imports to this name left behind that were killed."""
     for left in out.parent.glob(f".{glob.escape(out.name)}.*-*.part"):
         process = left.name.split(".")[-2].partition("-")[0]
         if process.isdecimal() and not psutil.pid_exists(int(process)):
@@ -141,7 +141,7 @@ def _clear(out: Path) -> None:
 
 
 def _rename(part: Path, out: Path) -> None:
-    """Raises Refused where somebody else was faster."""
+    """Raise Refused where somebody else was faster."""
     require_free(out)
     try:
         part.rename(out)
@@ -169,20 +169,20 @@ def _write(reading: ForeignModel, folder: Path, progress: Progress | None) -> tu
     )
     save_tokenizers(*tokenizers, folder)
     write_json(folder / CONFIG, to_json(reading.config))
-    given = {} if examples(reading.card) else {"examples": suggested(reading.card.get("source"), tokenizers[0])}
+    given = {} if examples(reading.card) else {"examples": suggest_examples(reading.card.get("source"), tokenizers[0])}
     write_json(folder / CARD, reading.card | given)
     return health.faults
 
 
 def _require_usable(folder: Path) -> None:
-    """Opens what was written and translates a sentence. Raises Refused where the app could not do either."""
+    """Open what was written and translates a sentence. Raises Refused where the app could not do either."""
     try:
         checkpoint = load(folder)
         config, texts = checkpoint.model.config, [example.text for example in examples(checkpoint.card)]
-        ids = checkpoint.source_tokenizer.encode(texts[0])[:TRIED_TOKENS] if texts else []
+        ids = checkpoint.source_tokenizer.encode(texts[0])[:TRIAL_TOKENS] if texts else []
         end = (config.eos_id,) if config.source_end is None else config.source_end
         src = torch.tensor([[*config.source_start, *ids, *end][: config.max_length]])
-        steps = greedy(checkpoint.model.eval(), src, max_length=min(TRIED_TOKENS, config.max_length - 1))
+        steps = greedy(checkpoint.model.eval(), src, max_length=min(TRIAL_TOKENS, config.max_length - 1))
         for _ in steps:
             pass
     except (ValueError, RuntimeError, IndexError) as error:
@@ -192,7 +192,7 @@ def _require_usable(folder: Path) -> None:
 
 
 def require_free(out: Path) -> None:
-    """Raises Refused where something is there already."""
+    """Raise Refused where something is there already."""
     if out.exists():
         raise Refused(f"{short(out)} exists already.", remedy="Choose another name, or delete it first.")
 
@@ -211,7 +211,7 @@ def _why_not(examination: Examination) -> tuple[str, str]:
 
 
 @contextmanager
-def _one_sentence() -> Iterator[None]:
+def _refuse_on_error() -> Iterator[None]:
     """A value that a configuration cannot have, or a disk that is full, is a refusal like any other."""
     try:
         yield
@@ -222,7 +222,7 @@ def _one_sentence() -> Iterator[None]:
 
 
 def refuse_others(source: Source) -> None:
-    """Raises Refused for fairseq's weights, and where a `config.json` says what the model is and that type is none of
+    """Raise Refused for fairseq's weights, and where a `config.json` says what the model is and that type is none of
     these."""
     config = hugging_face_config(source)
     if config is None and _FAIRSEQ_OUTPUT in source.weights.infos:
@@ -230,7 +230,7 @@ def refuse_others(source: Source) -> None:
             "These are the weights of a fairseq model, and no config.json says where its norms stand.",
             remedy=CONVERT_FAIRSEQ,
         )
-    if config is None or config.model_type in KNOWN:
+    if config is None or config.model_type in KNOWN_MODEL_TYPES:
         return
     name = config.model_type[:60]
     if name == "nllb-moe":

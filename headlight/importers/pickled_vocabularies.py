@@ -35,7 +35,8 @@ def is_pickle(raw: bytes) -> bool:
 
 
 def read_pickled(path: Path, side: str) -> Any:
-    """The words in their order, or a dictionary of words and ids; of a pair the first, or for the "target" the second.
+    """Return the words in their order, or a dictionary of words and ids; of a pair the first, or for the "target" the
+    second.
 
     None where it is neither. Raises Refused where opening it the usual way would run something.
     """
@@ -52,13 +53,13 @@ def _words(value: Any) -> Any:
     for _ in range(3):  # one in Python that holds one in C++
         if not isinstance(value, Made):
             break
-        value = _held(value.state)
+        value = _state_content(value.state)
     if isinstance(value, tuple):
         value = list(value)
     return value if isinstance(value, list | dict) else None
 
 
-def _held(state: Any) -> Any:
+def _state_content(state: Any) -> Any:
     """What is in the state of an object of torchtext: its version, numbers, words and tensors; or its attributes."""
     if isinstance(state, tuple):
         return state[2] if len(state) == 4 else None

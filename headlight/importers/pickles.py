@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from headlight.importers.limits import DEEPEST_PICKLE, MOST_INSTRUCTIONS
+from headlight.importers.limits import MAX_PICKLE_DEPTH, MAX_PICKLE_INSTRUCTIONS
 from headlight.importers.torch_calls import (
     CALLS,
     KNOWN,
@@ -28,15 +28,15 @@ from headlight.importers.torch_calls import (
 )
 from transformer.checkpoint.weights import Refused, require_tensor_count
 
-UNUSUAL = "Save them as ordinary, dense tensors of real numbers."
+SAVE_AS_DENSE = "Save them as ordinary, dense tensors of real numbers."
 GIVE_AS_VOCABULARY = "Import the weights, and give this file as their vocabulary."
 # What a person may run, where the file is theirs.
-SAVE = 'torch.save(model.state_dict(), "weights.pt")'
+SAVE_COMMAND = 'torch.save(model.state_dict(), "weights.pt")'
 CONVERT_FAIRSEQ = (
     "Convert the model with the script for its family in transformers (convert_*_original_*checkpoint_to_pytorch.py), "
     "and import the folder that it writes."
 )
-WORDS_OF_VOCAB = 'json.dump(vocab.get_itos(), open("vocab.json", "w"))'
+VOCABULARY_COMMAND = 'json.dump(vocab.get_itos(), open("vocab.json", "w"))'
 
 
 @dataclass
@@ -56,7 +56,8 @@ class Machine:
         self.foreign: tuple[Global, int, str] | None = None  # the first that is named, or better called
 
     def read(self) -> Any:
-        """The next value. Raises Refused where reading it the usual way would run something, and where it is damaged.
+        """Return the next value. Raises Refused where reading it the usual way would run something, and where it is
+        damaged.
 
         A foreign call is answered with nothing and the reading goes on, to tell whether there are weights too.
         """
@@ -93,9 +94,9 @@ class Machine:
 
     def spend(self, instructions: int) -> None:
         self.instructions += instructions
-        if self.instructions > MOST_INSTRUCTIONS:
+        if self.instructions > MAX_PICKLE_INSTRUCTIONS:
             raise Refused(
-                f"The file's list of tensors takes over {MOST_INSTRUCTIONS:,} instructions, more than any model's."
+                f"The file's list of tensors takes over {MAX_PICKLE_INSTRUCTIONS:,} instructions, more than any model's."
             )
 
     def pop_marked(self) -> list[Any]:
@@ -106,7 +107,7 @@ class Machine:
     def push_global(self, name: str, at: int) -> None:
         named = Global(name.replace("__builtin__.", "builtins."), at)
         if named.name not in KNOWN and UNSUPPORTED.fullmatch(named.name):
-            raise Refused(f"The file has tensors of an unsupported kind ({named.name}).", (), UNUSUAL)
+            raise Refused(f"The file has tensors of an unsupported kind ({named.name}).", (), SAVE_AS_DENSE)
         if self.is_foreign(named) and self.foreign is None:
             self.foreign = named, at, "GLOBAL"
         self.stack.append(named)
@@ -165,7 +166,7 @@ def _global(machine: Machine, at: int) -> None:
 
 
 def _build(machine: Machine, at: int) -> None:
-    """Gives attributes to what is on top. Descriptions have none; a foreign class would be changed by it."""
+    """Give attributes to what is on top. Descriptions have none; a foreign class would be changed by it."""
     state = machine.stack.pop()
     if isinstance(machine.stack[-1], Made):
         machine.stack[-1].state = state
@@ -184,7 +185,7 @@ def _storage(machine: Machine) -> None:
 
 
 def _mark(machine: Machine) -> None:
-    if len(machine.below) > DEEPEST_PICKLE:
+    if len(machine.below) > MAX_PICKLE_DEPTH:
         raise ValueError("too deep")
     machine.below.append(machine.stack)
     machine.stack = []
@@ -276,14 +277,14 @@ def refusal(thing: Global, at: int, instruction: str, tensors: int) -> Refused:
         return Refused(what, facts, GIVE_AS_VOCABULARY)
     if "vocab" in name.lower():
         what = f"This vocabulary is a pickled object of {name}: to open it would run code."
-        return Refused(what, facts, "Write its words as JSON, in the order of their ids.", WORDS_OF_VOCAB)
+        return Refused(what, facts, "Write its words as JSON, in the order of their ids.", VOCABULARY_COMMAND)
     if instruction in ("NEWOBJ", "NEWOBJ_EX", "OBJ"):
         what = f"This file holds a whole object of the class {name}, not its weights alone: to open it would run code."
     else:
         what = f"This file would run a program: opening it the usual way would call {name}."
     if name.startswith(("fairseq.", "omegaconf.")):
         return Refused(f"{what} fairseq saves its settings so.", facts, CONVERT_FAIRSEQ)
-    return Refused(what, facts, "If it is yours, save the weights alone, then import that file.", SAVE)
+    return Refused(what, facts, "If it is yours, save the weights alone, then import that file.", SAVE_COMMAND)
 
 
 def pickled_vocabulary(path_name: str) -> Refused:

@@ -83,7 +83,7 @@ def about_masks(nats: float) -> ImportQuestion:
     )
 
 
-def unanswered(questions: tuple[ImportQuestion, ...], answers: Answers) -> tuple[ImportQuestion, ...]:
+def open_questions(questions: tuple[ImportQuestion, ...], answers: Answers) -> tuple[ImportQuestion, ...]:
     """Those that are still open. Raises Refused for an answer that cannot be."""
     for question in questions:
         answer = getattr(answers, question.field)
@@ -108,5 +108,5 @@ def possible_answers(question: ImportQuestion) -> str:
 
 
 def flag(question: ImportQuestion) -> str:
-    """How the command line takes the answer: "--pad-id"."""
+    """Return how the command line takes the answer: "--pad-id"."""
     return f"--{question.field.replace('_', '-')}"

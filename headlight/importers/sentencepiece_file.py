@@ -22,10 +22,10 @@ from transformer.checkpoint.weights import Refused
 from transformer.files import read_bytes
 from transformer.tokenizers import SPACE, UNLIKELY_SCORE
 
-LARGEST = 2**24  # bytes; that of 256,000 pieces has 5 million
-MOST_PIECES = 1_000_000
-LONGEST_PIECE = 250  # characters, each of which may be where it is cut in two; SentencePiece makes at most 16 unasked
-NOTHING = "\ufffe"  # no character at all, so no model has a piece for it
+MAX_FILE_BYTES = 2**24  # bytes; that of 256,000 pieces has 5 million
+MAX_PIECES = 1_000_000
+MAX_PIECE_CHARACTERS = 250  # characters, each of which may be where it is cut in two; SentencePiece makes at most 16 unasked
+NONCHARACTER = "\ufffe"  # no character at all, so no model has a piece for it
 
 
 class PieceType(IntEnum):
@@ -58,9 +58,9 @@ class SentencePiece:
 
 
 def read(path: Path) -> SentencePiece:
-    """Raises Refused for a file that is none, or asks for a way of cutting that is not known here."""
+    """Raise Refused for a file that is none, or asks for a way of cutting that is not known here."""
     try:
-        content = read_bytes(path, LARGEST)
+        content = read_bytes(path, MAX_FILE_BYTES)
     except OSError as error:
         raise Refused(f"{path.name} cannot be read: {error.strerror}.") from None
     except ValueError as error:
@@ -81,12 +81,12 @@ def _model(content: bytes) -> SentencePiece:
         if number == 1:
             fields = dict(_fields(_bytes(value)))
             score: float = struct.unpack("<f", _bytes(fields.get(2, bytes(4))))[0]
-            if not math.isfinite(score) or len(pieces) >= MOST_PIECES:
+            if not math.isfinite(score) or len(pieces) >= MAX_PIECES:
                 raise ValueError("a piece without a score, or too many")
             kind = PieceType(int(fields.get(3, PieceType.NORMAL)))
             text = _bytes(fields[1]).decode("utf-8")
-            if len(text) > LONGEST_PIECE:
-                raise Refused(f"The SentencePiece model has a piece of {len(text):,} characters, over {LONGEST_PIECE}.")
+            if len(text) > MAX_PIECE_CHARACTERS:
+                raise Refused(f"The SentencePiece model has a piece of {len(text):,} characters, over {MAX_PIECE_CHARACTERS}.")
             pieces.append(VocabularyPiece(text, score, kind))
         elif number in (2, 3):
             (trained if number == 2 else normalised).update(_fields(_bytes(value)))
@@ -116,26 +116,26 @@ def _bytes(value: int | bytes) -> bytes:
 
 
 def _fields(content: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """The fields of a message, each its number and its value: a whole number, or the bytes as they stand."""
+    """Yield the fields of a message, each its number and its value: a whole number, or the bytes as they stand."""
     at = 0
     while at < len(content):
-        key, at = _whole(content, at)
+        key, at = _read_varint(content, at)
         wire = key & 7
         if wire == 0:
-            value, at = _whole(content, at)
+            value, at = _read_varint(content, at)
             yield key >> 3, value
             continue
         length = {1: 8, 5: 4}.get(wire)
         if wire == 2:
-            length, at = _whole(content, at)
+            length, at = _read_varint(content, at)
         if length is None or at + length > len(content):
             raise ValueError("the message ends too early, or has a group")
         yield key >> 3, content[at : at + length]
         at += length
 
 
-def _whole(content: bytes, at: int) -> tuple[int, int]:
-    """A number in base 128, the lowest digit first, and where it ends."""
+def _read_varint(content: bytes, at: int) -> tuple[int, int]:
+    """Return a number in base 128, the lowest digit first, and where it ends."""
     if content[at] < 128:  # most are small
         return content[at], at + 1
     value = shift = 0
@@ -150,7 +150,8 @@ def _whole(content: bytes, at: int) -> tuple[int, int]:
 
 
 def tokenizer(model: SentencePiece, ids: Mapping[str, int], unknown: str, size: int = 0) -> tokenizers.Tokenizer:
-    """A tokenizer that cuts as the model does, and gives each piece its id among `ids`, which may hold more tokens.
+    """Return a tokenizer that cuts as the model does, and gives each piece its id among `ids`, which may hold more
+    tokens.
 
     There are at least `size` tokens; those that nobody names are called by their ids, "[57]". Pieces that `ids` lacks
     come after all others. What the model doesn't know is looked up in `ids` as it stands;
@@ -170,17 +171,17 @@ def tokenizer(model: SentencePiece, ids: Mapping[str, int], unknown: str, size: 
     if len(set(tokens)) < len(tokens):
         raise Refused("Two tokens of the vocabulary have the same id or name.")
     try:
-        inner = foreign.opened(_described(model, own, tokens, ids, unknown))
+        inner = foreign.opened(_tokenizer_json(model, own, tokens, ids, unknown))
     except ValueError as error:
         raise Refused(f"The SentencePiece model makes no tokenizer with its vocabulary: {error}.") from None
     inner.add_special_tokens(list(nameless.values()))
     return inner
 
 
-def _described(
+def _tokenizer_json(
     model: SentencePiece, own: Mapping[str, VocabularyPiece], tokens: list[str], ids: Mapping[str, int], unknown: str
 ) -> dict[str, Any]:
-    """The tokenizer as JSON says it."""
+    """Return the tokenizer as JSON says it."""
     rewriting, cuts = _rewriting(model), _words(own)
     known = {character for piece in own.values() if piece.kind == PieceType.NORMAL for character in piece.text}
     foreign_tokens = [token for token in ids if token not in own and known.isdisjoint(token)]
@@ -227,7 +228,7 @@ def _score(piece: VocabularyPiece | None) -> float:
 
 
 def _merges(own: Mapping[str, VocabularyPiece]) -> list[list[str]]:
-    """Every way in which two pieces make a third, those first whose third has the best score."""
+    """Return every way in which two pieces make a third, those first whose third has the best score."""
     order = sorted((piece for piece in own.values() if piece.kind == PieceType.NORMAL), key=lambda piece: -piece.score)
     return [
         [piece.text[:cut], piece.text[cut:]]
@@ -250,14 +251,16 @@ def _rewriting(model: SentencePiece) -> list[dict[str, Any]]:
 
 
 def _one_unknown(strange: str, wholes: Sequence[str]) -> dict[str, Any]:
-    """Several characters in a row that the model doesn't know (`strange` matches one) are one unknown thing, unless
-    they are one of `wholes`."""
+    """Return the normalizer that joins consecutive unknown characters into one unknown token.
+
+    `strange` matches one such character; a run that is one of `wholes` is left as it is.
+    """
     unless = f"(?!(?:{'|'.join(map(_escaped, wholes))})(?!{strange}))" if wholes else ""
-    return _replace({"Regex": f"(?<!{strange}){unless}{strange}{{2,}}"}, NOTHING)
+    return _replace({"Regex": f"(?<!{strange}){unless}{strange}{{2,}}"}, NONCHARACTER)
 
 
 def _words(own: Mapping[str, VocabularyPiece]) -> list[dict[str, Any]]:
-    """Cuts around what is never cut itself, and before each space, unless a piece goes over one."""
+    """Cut around what is never cut itself, and before each space, unless a piece goes over one."""
     wholes = sorted((p.text for p in own.values() if p.kind == PieceType.USER_DEFINED), key=len, reverse=True)
     steps: list[dict[str, Any]] = []
     if wholes:

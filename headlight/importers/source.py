@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from headlight.importers import archives, bundle, torch_file
-from headlight.importers.limits import DEEPEST, LARGEST_INDEX, MOST_FILES
-from headlight.importers.state_dict import find, unwrapped
+from headlight.importers.limits import MAX_FOLDER_DEPTH, MAX_INDEX_BYTES, MAX_FILES
+from headlight.importers.state_dict import find, strip_wrappers
 from transformer.access import require_private
 from transformer.checkpoint import safetensors_file
 from transformer.checkpoint.weights import Refused, Stored, StoredWeights, Weights
@@ -21,7 +21,7 @@ from transformer.files import open_regular, read_json
 from transformer.quoting import quoted, short
 
 SAFE, BIN = "model.safetensors", "pytorch_model.bin"
-_ENDINGS = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"}
+_WEIGHTS_SUFFIXES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"}
 _BESIDE = {"training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt", "rng_state.pth"}
 _FOREIGN = {".h5", ".msgpack", ".onnx", ".ot", ".gguf"}
 _CTRANSLATE2 = re.compile(rb"[\x01-\x20]\0{3}..\w+Spec\0", re.DOTALL)  # version, length, name of the architecture
@@ -51,14 +51,14 @@ class Source:
     facts: Mapping[str, Any] = field(default_factory=dict)  # the plain values that a training checkpoint kept beside
 
     def file(self, name: str) -> Path | None:
-        """A file that came with the weights, such as "config.json"; None where there is none."""
+        """Return a file that came with the weights, such as "config.json"; None where there is none."""
         path = self.folder / name if self.folder else None
         return path if path and path.is_file() else None
 
 
 @contextmanager
 def open_source(path: Path) -> Iterator[Source]:
-    """Opens a .pt/.pth/.ckpt/.bin/.safetensors file, a folder (native or Hugging Face, sharded too) or an archive of
+    """Open a .pt/.pth/.ckpt/.bin/.safetensors file, a folder (native or Hugging Face, sharded too) or an archive of
     one. Raises Refused, and ValueError where nobody may bring any."""
     require_private()
     with ExitStack() as stack:
@@ -111,8 +111,8 @@ def _new_folder(stack: ExitStack) -> Path:
 
 
 def _only_one(folder: Path) -> Path:
-    """The folder, or the one file, that an archive holds, however deeply it is nested."""
-    for _ in range(DEEPEST):
+    """Return the folder, or the one file, that an archive holds, however deeply it is nested."""
+    for _ in range(MAX_FOLDER_DEPTH):
         inside = list(folder.iterdir())
         if len(inside) != 1:
             return folder
@@ -144,8 +144,8 @@ def _open_folder(folder: Path, name: str) -> Source:
     return _source(name, folder, [_read(_weights_file(folder, name))])
 
 
-def _source(name: str, folder: Path | None, parts: list[_Read]) -> Source:
-    tensors, taken_off = unwrapped({name: place for part in parts for name, place in part.places.items()})
+def _source(name: str, folder: Path | None, parts: list[_WeightsFile]) -> Source:
+    tensors, taken_off = strip_wrappers({name: place for part in parts for name, place in part.places.items()})
     about = tuple(fact for part in parts for fact in part.origin) + taken_off
     facts = {name: value for part in parts for name, value in part.facts.items()}
     size = sum(path.stat().st_size for path in {place.path for place in tensors.values()})
@@ -153,11 +153,11 @@ def _source(name: str, folder: Path | None, parts: list[_Read]) -> Source:
 
 
 def _weights_file(folder: Path, called: str) -> Path:
-    """The one file of weights in a folder, which a person knows as `called`."""
+    """Return the one file of weights in a folder, which a person knows as `called`."""
     for name in (SAFE, BIN):
         if (folder / name).is_file():
             return folder / name
-    names = sorted(path.name for path in folder.iterdir() if path.suffix in _ENDINGS and path.name not in _BESIDE)
+    names = sorted(path.name for path in folder.iterdir() if path.suffix in _WEIGHTS_SUFFIXES and path.name not in _BESIDE)
     if len(names) == 1:
         return folder / names[0]
     if names:
@@ -174,8 +174,8 @@ def _require_inside(folder: Path, called: str) -> None:
         roots.append(folder.parent.parent.resolve() / "blobs")
     for number, entry in enumerate(os.scandir(folder), 1):
         path = Path(entry.path).resolve()
-        if number > MOST_FILES:
-            raise Refused(f"{called} holds over {MOST_FILES:,} files, which is too many for the folder of one model.")
+        if number > MAX_FILES:
+            raise Refused(f"{called} holds over {MAX_FILES:,} files, which is too many for the folder of one model.")
         if not any(path.is_relative_to(root) for root in roots):
             raise Refused(f"{entry.name!r} is a link that leads out of the folder {called}.")
         if not path.is_file() and not path.is_dir():
@@ -183,7 +183,7 @@ def _require_inside(folder: Path, called: str) -> None:
 
 
 @dataclass(frozen=True)
-class _Read:
+class _WeightsFile:
     """One file of weights."""
 
     places: Mapping[str, Stored]
@@ -192,7 +192,7 @@ class _Read:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
-def _read(path: Path) -> _Read:
+def _read(path: Path) -> _WeightsFile:
     start = _start(path)
     if not start:
         raise Refused(f"{path.name} is empty.", (), "Copy it again.")
@@ -203,21 +203,21 @@ def _read(path: Path) -> _Read:
         raise Refused(f"{path.name} is a CTranslate2 model, whose layers are fused.", (), "Import its original.")
     if path.suffix == ".safetensors" or start[8:9] == b"{":
         header = safetensors_file.read_header(path)
-        return _Read(header.places, metadata=header.metadata)
+        return _WeightsFile(header.places, metadata=header.metadata)
     if start.startswith(b"PK"):
         file = torch_file.read_zip(path)
-    elif start.startswith(b"\x80") or path.suffix in _ENDINGS or path.suffix in (".pkl", ".pickle"):
+    elif start.startswith(b"\x80") or path.suffix in _WEIGHTS_SUFFIXES or path.suffix in (".pkl", ".pickle"):
         file = torch_file.read_legacy(path)
     else:
-        raise Refused(f"{path.name} is not a weights file.", (), f"Those end in {', '.join(sorted(_ENDINGS))}.")
+        raise Refused(f"{path.name} is not a weights file.", (), f"Those end in {', '.join(sorted(_WEIGHTS_SUFFIXES))}.")
     state = find(file.value, path.name)
-    return _Read({name: file.place(name, view) for name, view in state.tensors.items()}, state.origin, state.facts)
+    return _WeightsFile({name: file.place(name, view) for name, view in state.tensors.items()}, state.origin, state.facts)
 
 
-def _read_shards(folder: Path, index: Path) -> list[_Read]:
-    """The files that the index names, each with the tensors that it is message to hold."""
+def _read_shards(folder: Path, index: Path) -> list[_WeightsFile]:
+    """Return the files that the index names, each with the tensors that it should hold."""
     try:
-        values = read_json(index, LARGEST_INDEX)
+        values = read_json(index, MAX_INDEX_BYTES)
     except ValueError as error:
         raise Refused(str(error)) from None
     shard_of = values.get("weight_map") if isinstance(values, dict) else None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from headlight.importers.pickles import SAVE, pickled_vocabulary
+from headlight.importers.pickles import SAVE_COMMAND, pickled_vocabulary
 from headlight.importers.torch_calls import TensorView
 from transformer.checkpoint.weights import Refused
 
@@ -28,11 +28,11 @@ class StateDict:
 
 
 def find(value: Any, file_name: str) -> StateDict:
-    """The state dict in what a file holds. Raises Refused where there is none."""
+    """Return the state dict in what a file holds. Raises Refused where there is none."""
     if not isinstance(value, dict):
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value[:100]):
             raise pickled_vocabulary(file_name)
-        raise Refused(f"{file_name} holds a {_kind(value)}, not a state dict.", (), "Save the weights.", SAVE)
+        raise Refused(f"{file_name} holds a {_kind(value)}, not a state dict.", (), "Save the weights.", SAVE_COMMAND)
     facts = {name: fact for name, fact in value.items() if isinstance(fact, str | int | float | bool)}
     tensors = _tensors(value)
     parts = {str(name): inner for name, part in value.items() if (inner := _tensors(part))}
@@ -49,7 +49,7 @@ def find(value: Any, file_name: str) -> StateDict:
         return StateDict(joined, (("Merged from", ", ".join(parts)),), facts)
     if len(facts) > 10 and set(map(type, facts.values())) == {int}:
         raise pickled_vocabulary(file_name)
-    raise Refused(f"{file_name} holds a dictionary without tensors.", (), "Save the weights.", SAVE)
+    raise Refused(f"{file_name} holds a dictionary without tensors.", (), "Save the weights.", SAVE_COMMAND)
 
 
 def _opened_at(key: str, tensors: dict[str, TensorView], lightning: bool, facts: dict[str, Any]) -> StateDict:
@@ -60,9 +60,9 @@ def _opened_at(key: str, tensors: dict[str, TensorView], lightning: bool, facts:
     return StateDict(tensors, tuple(where), facts)
 
 
-def unwrapped(tensors: Mapping[str, T]) -> tuple[dict[str, T], tuple[tuple[str, str], ...]]:
-    """The names as the model itself has them, and what was taken off: by nn.DataParallel all begin with "module.";
-    torch.compile marks whatever was compiled, anywhere."""
+def strip_wrappers(tensors: Mapping[str, T]) -> tuple[dict[str, T], tuple[tuple[str, str], ...]]:
+    """Return the names as the model itself has them, and what was taken off: by nn.DataParallel all begin with
+    "module."; torch.compile marks whatever was compiled, anywhere."""
     names, facts = list(tensors), []
     if any("_orig_mod." in name for name in names):  # first, since it may hide the other, as in "_orig_mod.module."
         names = [name.replace("_orig_mod.", "") for name in names]

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from headlight.importers.archives import Sips
-from headlight.importers.limits import LARGEST_CONTENTS, LARGEST_PICKLE
-from headlight.importers.pickles import SAVE, Machine
+from headlight.importers.limits import MAX_LISTING_BYTES, MAX_PICKLE_BYTES
+from headlight.importers.pickles import SAVE_COMMAND, Machine
 from headlight.importers.torch_calls import TensorView
 from transformer.checkpoint.weights import DTYPES, MAX_TENSORS, Refused, Stored
 from transformer.files import open_regular
@@ -42,8 +42,8 @@ class TorchFile:
 
 
 def is_torch_zip(path: Path) -> bool:
-    """Whether a zip is one of `torch.save`'s, not an archive of files."""
-    with open_regular(path) as file, zipfile.ZipFile(Sips(file, LARGEST_CONTENTS)) as archive:
+    """Return whether a zip is one of `torch.save`'s, not an archive of files."""
+    with open_regular(path) as file, zipfile.ZipFile(Sips(file, MAX_LISTING_BYTES)) as archive:
         return _pickle_of(archive.namelist()) is not None
 
 
@@ -56,7 +56,7 @@ def read_zip(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
     """Of objects of the `classes` the state is kept. Raises Refused for what would run, for a damaged file and
     for a program of TorchScript.
     """
-    with open_regular(path) as file, zipfile.ZipFile(Sips(file, LARGEST_CONTENTS)) as archive:
+    with open_regular(path) as file, zipfile.ZipFile(Sips(file, MAX_LISTING_BYTES)) as archive:
         members = {member.filename: member for member in archive.infolist()}
         if len(members) < len(archive.infolist()):
             raise Refused(f"{path.name} has two members of the same name.", (), AGAIN)
@@ -66,22 +66,25 @@ def read_zip(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
         assert pickle is not None
         folder = pickle.removesuffix("data.pkl")
         if any(name.startswith(f"{folder}code/") for name in members):
-            raise Refused(f"{path.name} is a program (TorchScript), not weights alone.", (), "Save those.", SAVE)
-        spots = {name: _spot(file, member, path) for name, member in members.items()}
+            raise Refused(f"{path.name} is a program (TorchScript), not weights alone.", (), "Save those.", SAVE_COMMAND)
+        spots = {name: _member_span(file, member, path) for name, member in members.items()}
         if f"{folder}byteorder" in spots and _bytes(file, *spots[f"{folder}byteorder"]) != b"little":
             raise Refused(f"{path.name} was written on a big-endian machine.", (), "Save it again on another.")
         start, size = spots[pickle]
-        if size > LARGEST_PICKLE:
-            raise Refused(f"The file's list of tensors has {size:,} bytes; at most {LARGEST_PICKLE:,} are read.")
+        if size > MAX_PICKLE_BYTES:
+            raise Refused(f"The file's list of tensors has {size:,} bytes; at most {MAX_PICKLE_BYTES:,} are read.")
         value = Machine(io.BytesIO(_bytes(file, start, size)), classes).read()
     data = f"{folder}data/"
     return TorchFile(path, value, {name.removeprefix(data): at for name, at in spots.items() if name.startswith(data)})
 
 
-def _spot(file: io.BufferedReader, member: zipfile.ZipInfo, path: Path) -> tuple[int, int]:
-    """A member's first byte and its size. The member's own header repeats its name, but not always at equal length."""
+def _member_span(file: io.BufferedReader, member: zipfile.ZipInfo, path: Path) -> tuple[int, int]:
+    """Return a member's first byte and its size.
+
+    The member's own header repeats its name, but not always at equal length.
+    """
     if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size or member.flag_bits & 1:
-        raise Refused(f"{path.name} was packed by another program than PyTorch.", (), "Save it again.", SAVE)
+        raise Refused(f"{path.name} was packed by another program than PyTorch.", (), "Save it again.", SAVE_COMMAND)
     header = _bytes(file, member.header_offset, 30)
     name, extra = struct.unpack("<26x2H", header)
     start = member.header_offset + len(header) + name + extra
@@ -96,15 +99,18 @@ def _bytes(file: io.BufferedReader, start: int, size: int) -> bytes:
 
 
 def read_legacy(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
-    """A file of PyTorch before 1.6, or any other pickle. Raises Refused for what would run, and for a damaged file."""
+    """Return a file of PyTorch before 1.6, or any other pickle.
+
+    Raises Refused for what would run, and for a damaged file.
+    """
     with open_regular(path) as file:
-        machine = Machine(io.BytesIO(file.read(LARGEST_PICKLE)), classes)
+        machine = Machine(io.BytesIO(file.read(MAX_PICKLE_BYTES)), classes)
         value = machine.read()
         if value != LEGACY[0]:
             return TorchFile(path, value, {})
         version, system, value, keys = (machine.read() for _ in range(4))
         if version != LEGACY[1] or not system.get("little_endian"):
-            raise Refused(f"{path.name} is of another version of PyTorch.", (), "Save it again.", SAVE)
+            raise Refused(f"{path.name} is of another version of PyTorch.", (), "Save it again.", SAVE_COMMAND)
         every = machine.storages.values()
         sizes = {storage.key: storage.size * DTYPES[storage.dtype or "U8"].itemsize for storage in every}
         storages, start, end = {}, machine.data.tell(), path.stat().st_size

@@ -31,7 +31,8 @@ _MARKS_OF_PIECES = ("▁", "Ġ", "##")  # which begin a piece; "@@" and "</w>" e
 
 
 def open_vocabularies(answers: Answers, config: ModelConfig) -> tuple[Tokenizer, Tokenizer, tuple[str, ...]]:
-    """The source's and the target's tokenizer (the same object for one file), and what should be known of them."""
+    """Return the source's and the target's tokenizer (the same object for one file), and what should be known of them.
+    """
     paths, sizes = (answers.source_vocab, answers.target_vocab), (config.source_vocab_size, config.target_vocab_size)
     warnings = _without([side for side, path in zip(("source", "target"), paths, strict=True) if path is None])
     if paths[0] is not None and paths[0] == paths[1] and sizes[0] == sizes[1] and not _is_pair(paths[0]):
@@ -58,8 +59,8 @@ def _without(sides: list[str]) -> list[str]:
 
 
 def open_vocabulary(path: Path, config: ModelConfig, side: str = "") -> Tokenizer:
-    """The tokenizer of a `tokenizer.json`, a list or an object (token: id) in JSON, a text with one token per line, or
-    a pickle of either or of a torchtext vocabulary, of which nothing is run; of a pair, that of the `side`.
+    """Return the tokenizer of a `tokenizer.json`, a list or an object (token: id) in JSON, a text with one token per
+    line, or a pickle of either or of a torchtext vocabulary, of which nothing is run; of a pair, that of the `side`.
 
     Raises Refused for anything else, and for another pickle with the way to convert it.
     """
@@ -81,7 +82,7 @@ def open_vocabulary(path: Path, config: ModelConfig, side: str = "") -> Tokenize
 
 
 def _is_pair(path: Path) -> bool:
-    """Whether a file has one vocabulary for the source and another for the target."""
+    """Return whether a file has one vocabulary for the source and another for the target."""
     return bool(_values(path, "source") != _values(path, "target"))
 
 
@@ -115,7 +116,7 @@ def _values(path: Path, side: str) -> Any:
 
 
 def _conversion(path: Path, with_torch: bool) -> str:
-    """The shell command that writes a pickled vocabulary, or each of several, as JSON beside it."""
+    """Return the shell command that writes a pickled vocabulary, or each of several, as JSON beside it."""
     reading = "torch.load(file, weights_only=False)" if with_torch else "pickle.load(file)"
     name, beside = json.dumps(str(path)), json.dumps(str(path.with_suffix("")))
     program = (  # in double quotes alone, since the shell's are single ones
@@ -137,7 +138,7 @@ def _json(content: str) -> Any:
 
 
 def _in_order(path: Path, values: dict[str, Any]) -> list[str]:
-    """The tokens by their ids; ids that no token has are filled with "[57]"."""
+    """Return the tokens by their ids; ids that no token has are filled with "[57]"."""
     ids = list(values.values())
     if not ids or not all(type(id) is int and 0 <= id < MOST_TOKENS for id in ids):
         raise Refused(
@@ -151,7 +152,7 @@ def _in_order(path: Path, values: dict[str, Any]) -> list[str]:
 
 
 def _of_words(path: Path, words: list[str], ids: tuple[int, int, int]) -> Tokenizer:
-    """Words and punctuation marks are looked up one by one; in small letters where the vocabulary has no others."""
+    """Return a tokenizer that looks up words and punctuation marks, lowercased where the vocabulary is."""
     if len(words) > MOST_TOKENS:
         raise Refused(f"{path.name} has {len(words):,} tokens; at most {MOST_TOKENS:,} are read.")
     pieces = sum(word.startswith(_MARKS_OF_PIECES) or word.endswith(("@@", "</w>")) for word in words)

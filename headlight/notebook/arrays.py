@@ -27,7 +27,7 @@ def trace_of(
     source_tokens: Sequence[str] | None = None,
     target_tokens: Sequence[str] | None = None,
 ) -> Trace:
-    """The trace of these patterns, [L, H, Q, K] each, over these tokens, as `headlight.show` takes them.
+    """Return the trace of these patterns, [L, H, Q, K] each, over these tokens, as `headlight.show` takes them.
 
     Log-probabilities are NaN. Raises ValueError where something does not fit, naming the argument.
     """
@@ -130,7 +130,7 @@ def texts_of(name: str, tokens: Sequence[str] | None) -> list[str]:
 
 
 def tokens_of(texts: Sequence[str]) -> Tokens:
-    """Tokens of which only the spelling is known: names in brackets are special, and "▁" begins a word."""
+    """Return tokens of which only the spelling is known: names in brackets are special, and "▁" begins a word."""
     special = [bool(_SPECIAL.fullmatch(text)) or text == UNKNOWN for text in texts]
     return Tokens([-1] * len(texts), list(texts), [label(text) for text in texts], word_groups(texts, special), special)
 

@@ -20,7 +20,7 @@ _PIXELS = 320  # of the picture for where no script runs
 
 @cache
 def _viewer() -> str:
-    """A function that makes all of the viewer anew, so that cells show each other nothing."""
+    """Return a function that makes all of the viewer anew, so that cells show each other nothing."""
     look = json.dumps(style("cell") + style("views") + style("viewer"))
     code = viewer_script(*VIEWS, "cell", shared_on="{}")
     return f"const viewer = () => {{\nconst CELL_STYLE = {look};\n{code}\nreturn {{ drawSaved, drawWidget }};\n}};\n"
@@ -28,7 +28,7 @@ def _viewer() -> str:
 
 @cache
 def widget_module() -> str:
-    """The widget, as anywidget loads it."""
+    """Return the widget, as anywidget loads it."""
     return f"{_viewer()}export default {{ render: given => viewer().drawWidget(given) }};\n"
 
 

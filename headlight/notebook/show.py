@@ -26,7 +26,7 @@ def show(
     words: bool = False,
     theme: Forced | None = None,
 ) -> View:
-    """Every head of `trace`, one of them large and its lines, in the cell of a notebook.
+    """Return every head of `trace`, one of them large and its lines, in the cell of a notebook.
 
     In place of a trace, the attention of any model after its softmax: `encoder` [L, H, S, S], `decoder` [L, H, T, T]
     and `cross` [L, H, T, S], or those that there are, as arrays, tensors, or a list of layers as transformers gives

@@ -100,7 +100,7 @@ class View(AnyWidget):
 
 
 def _saves_html() -> bool:
-    """Whether a cell may have two outputs in one page.
+    """Return whether a cell may have two outputs in one page.
 
     Colab saves a widget with its state; marimo, which is no IPython, shows a widget and nothing beside it.
     """

@@ -41,7 +41,7 @@ def save(folder: RunFolder, step: int, count: int) -> None:
 
 
 def can_average(folder: RunFolder) -> bool:
-    """Whether a run has saved the weights of two checkpoints or more."""
+    """Return whether a run has saved the weights of two checkpoints or more."""
     return len(_saved(folder)) > 1
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from headlight import checkpoints
 from headlight.corpora.corpora import JsonLines, open_parts
 from headlight.corpora.grammars import GRAMMARS
-from headlight.corpora.mixtures import parts_of
+from headlight.corpora.mixtures import weighted_parts
 from headlight.evaluation import Evaluator
 from headlight.runs import intact
 from headlight.runs.averaging import average as average_weights
@@ -120,7 +120,7 @@ def _score(
     Of a grammar alone also on the combinations of words that training never had; of a mixture on each part, the first
     of which gives the "scores".
     """
-    specs = [name for name, _ in parts_of(data)]
+    specs = [name for name, _ in weighted_parts(data)]
     if data in GRAMMARS:
         specs.append(f"{data}:combinations")
     scored = []

@@ -169,7 +169,7 @@ class RunFolder:
             yield
 
     def is_free(self) -> bool:
-        """Whether no process holds the folder."""
+        """Return whether no process holds the folder."""
         if not os.path.isfile(self.lock):
             return True
         try:

@@ -189,7 +189,8 @@ def resume(path: str | Path, launcher: Launcher = spawn) -> None:
 
 
 def _incomplete(run: Status) -> bool:
-    """Whether a finished run has lost files that its training needs; runs of older versions had no such files."""
+    """Return whether a finished run has lost files that its training needs; runs of older versions had no such files.
+    """
     folder = RunFolder(run.folder)
     if run.damaged or run.saved_step is None:
         return bool(run.damaged)

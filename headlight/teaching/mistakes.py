@@ -178,7 +178,7 @@ RUNNABLE = tuple(name for name, mistake in MISTAKES.items() if mistake.runs)
 
 
 def mistake(name: str, among: Sequence[str] = tuple(MISTAKES)) -> Mistake:
-    """Raises ValueError for a name that is not `among` those that are asked for."""
+    """Raise ValueError for a name that is not `among` those that are asked for."""
     if name not in among:
         raise ValueError(f"There is no mistake {quoted(name)} here; choose one of {', '.join(among)}.")
     return MISTAKES[name]
@@ -188,7 +188,7 @@ def mistake(name: str, among: Sequence[str] = tuple(MISTAKES)) -> Mistake:
 
 
 def break_model(model: Transformer, name: str) -> tuple[Transformer, Tap | None]:
-    """The model with that mistake, its weights shared, and the tap that every pass of it needs.
+    """Return the model with that mistake, its weights shared, and the tap that every pass of it needs.
 
     Raises ValueError for a mistake of training, and for a model that does not have what would be broken.
     """
@@ -218,7 +218,7 @@ def _changed(model: Transformer, changes: Mapping[str, Any]) -> Transformer:
 
 
 def _copied(module: M) -> M:
-    """Another module with the same parts, in which a part may be replaced."""
+    """Return another module with the same parts, in which a part may be replaced."""
     copied = copy.copy(module)
     copied.__dict__["_modules"] = dict(module._modules)
     return copied
@@ -249,5 +249,5 @@ class BrokenTranslator(Translator):
 
 
 def break_translator(translator: Translator, name: str) -> BrokenTranslator:
-    """The translator with that mistake. Raises ValueError as `break_model` does."""
+    """Return the translator with that mistake. Raises ValueError as `break_model` does."""
     return BrokenTranslator(translator.checkpoint, mistake(name, RUNNABLE))

@@ -41,7 +41,7 @@ _BYTES = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "
 
 
 def is_own(content: Mapping[str, Any]) -> bool:
-    """Whether a tokenizer's JSON, as `rebuilt` gives it, is of such a form."""
+    """Return whether a tokenizer's JSON, as `rebuilt` gives it, is of such a form."""
     return (
         content["model"]["type"] in ("BPE", "WordLevel")
         and not any(token["normalized"] for token in content["added_tokens"])

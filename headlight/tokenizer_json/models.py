@@ -16,7 +16,7 @@ MAX_WORD_CHARACTERS = 1_000  # WordPiece tries each part of each
 
 
 def added_tokens(values: Any) -> list[dict[str, Any]]:
-    """Tokens that are found in a text before it is cut, or stand for no text."""
+    """Return tokens that are found in a text before it is cut, or stand for no text."""
     if values is None:
         return []
     if not isinstance(values, list) or len(values) > MAX_TOKENS:

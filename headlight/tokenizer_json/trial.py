@@ -36,7 +36,7 @@ def tried(text: str) -> None:
     with _lock:
         if digest in _known_to_work:
             return
-        answer = _run(content)
+        answer = _run_child(content)
         if answer:
             raise ValueError(answer)
         if len(_known_to_work) >= _MAX_KNOWN:
@@ -44,7 +44,7 @@ def tried(text: str) -> None:
         _known_to_work.add(digest)
 
 
-def _run(content: bytes) -> str:
+def _run_child(content: bytes) -> str:
     """Return what is wrong with the tokenizer, or ""."""
     needed = {name: os.environ[name] for name in _NEEDED if name in os.environ}
     command = [sys.executable, "-I", "-S", str(_CHILD), str(_LIBRARY)]

@@ -182,7 +182,7 @@ def overview_parts(
     pruned: Collection[tuple[int, int]] = (),
     columns: Sequence[str] = (),
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The overview without what the reader chose: its header and its arrays, not yet packed."""
+    """Return the overview without what the reader chose: its header and its arrays, not yet packed."""
     layers, heads, queries, keys = patterns.shape
     # Beyond 64 heads a thumbnail is some 20 pixels wide: finer shades would travel and never be seen.
     limit = 64 if layers * heads <= 64 else 32
@@ -258,7 +258,7 @@ def labels_header(
     rows_read: Sequence[str] | None,
     given: tuple[int, int] | None = None,
 ) -> dict[str, Any]:
-    """The labels of a [Q, K] pattern as header fields; ValueError where their number is not the pattern's.
+    """Return the labels of a [Q, K] pattern as header fields; ValueError where their number is not the pattern's.
 
     The first of `rows` and `columns`, as many as `given` says, are a prompt that somebody gave to the model.
     """
@@ -276,7 +276,7 @@ def labels_header(
 
 
 def checked(patterns: NDArray[np.floating], axes: int, signed: bool = False) -> NDArray[np.float32]:
-    """The weights as contiguous float32, or a ValueError that says what is wrong with them."""
+    """Return the weights as contiguous float32, or a ValueError that says what is wrong with them."""
     if patterns.ndim != axes or 0 in patterns.shape:
         raise ValueError(f"The pattern has shape {patterns.shape}; it must have {axes} axes, none of length 0.")
     weights = np.ascontiguousarray(patterns, np.float32)

@@ -15,12 +15,12 @@ VIEWS = ("shared", "icons", "overview", "map_box", "map_axes", "head", "lines", 
 
 
 def script(*names: str) -> str:
-    """The named files of js/, joined in that order into one scope."""
+    """Return the named files of js/, joined in that order into one scope."""
     return "\n".join((SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in names)
 
 
 def viewer_script(*names: str, shared_on: str = "document") -> str:
-    """The colours of both themes, then core.js, texts.js and the named files: what every view stands on.
+    """Return the colours of both themes, then core.js, texts.js and the named files: what every view stands on.
 
     `shared_on` is the object, in JavaScript, on which views that show each other something find it.
     """
@@ -29,5 +29,5 @@ def viewer_script(*names: str, shared_on: str = "document") -> str:
 
 
 def style(name: str) -> str:
-    """A style sheet of this folder."""
+    """Return a style sheet of this folder."""
     return (_HERE / f"{name}.css").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from headlight.importers.limits import LARGEST_RATIO, MOST_FILES
+from headlight.importers.limits import MAX_COMPRESSION_RATIO, MAX_FILES
 from tests.checkpoints.opening import flat_refusal, folder, refusal, tarred, zipped
 from transformer.checkpoint.weights import HARMLESS_BYTES, MAX_WEIGHTS_BYTES
 
@@ -103,12 +103,12 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
 def test_what_is_packed_tighter_than_a_model_but_small_is_no_bomb(tmp_path: Path) -> None:
     content = b"[" + b"0," * 500_000 + b"0]"
     path = zipped(tmp_path / "a.zip", {"vocab.json": content})
-    assert len(content) > LARGEST_RATIO * path.stat().st_size
+    assert len(content) > MAX_COMPRESSION_RATIO * path.stat().st_size
     assert "vocab.json is not a weights file" in str(refusal(path))
 
 
 def test_a_bomb_of_many_files(tmp_path: Path) -> None:
-    names = [f"{n}.json" for n in range(MOST_FILES + 1)]
+    names = [f"{n}.json" for n in range(MAX_FILES + 1)]
     assert "files or more" in str(refusal(zipped(tmp_path / "a.zip", dict.fromkeys(names, b""))))
     assert "files or more" in str(refusal(tar_of(tmp_path / "a.tar", *((name, b"", {}) for name in names))))
 

@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 
 from headlight import checkpoints
 from headlight.checkpoints import load_translator
-from headlight.importers.bundle import NOTES, one_file, zip_folder
+from headlight.importers.bundle import METADATA_FILES, safetensors_bundle, zip_folder
 from headlight.importers.source import open_source
 from tests.checkpoints.opening import refusal
 from tests.small import small_checkpoint
@@ -29,7 +29,7 @@ def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
-PACKERS = {"model.zip": zip_folder, "model.safetensors": one_file}
+PACKERS = {"model.zip": zip_folder, "model.safetensors": safetensors_bundle}
 
 
 @pytest.mark.parametrize("name", list(PACKERS))
@@ -43,7 +43,7 @@ def test_what_is_packed_is_opened_again(model: Path, tmp_path: Path, name: str) 
         assert source.name == name and source.folder
         packed = {path.name for path in source.folder.iterdir()}
         assert packed == {path.name for path in model.iterdir()} - {"notes.txt"}
-        assert all((source.folder / name).read_bytes() == (model / name).read_bytes() for name in packed & set(NOTES))
+        assert all((source.folder / name).read_bytes() == (model / name).read_bytes() for name in packed & set(METADATA_FILES))
         assert torch.equal(load_translator(source.folder).log_probs(SRC, TGT), due)
 
 
@@ -55,7 +55,7 @@ def test_the_same_folder_gives_the_same_bytes(model: Path, tmp_path: Path, name:
 
 
 def test_other_programs_read_them(model: Path, tmp_path: Path) -> None:
-    one_file(model, tmp_path / "one.safetensors")
+    safetensors_bundle(model, tmp_path / "one.safetensors")
     tensors, due = load_file(tmp_path / "one.safetensors"), load_file(model / "model.safetensors")
     assert tensors.keys() == due.keys() and all(torch.equal(tensors[name], due[name]) for name in due)
     zip_folder(model, tmp_path / "m.zip")

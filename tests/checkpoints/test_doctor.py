@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from headlight.importers.doctor import Diagnosis, Family, diagnose, families
+from headlight.importers.doctor import Diagnosis, Family, diagnose, group_families
 from headlight.importers.source import Source, open_source
 from tests.small import small_checkpoint
 from transformer.checkpoint.weights import Refused
@@ -53,14 +53,14 @@ def test_a_form_that_does_not_know_the_sizes_is_no_candidate(tmp_path: Path) -> 
 
 def test_families_differ_in_the_layers_number_only() -> None:
     shapes = {"l.0.w": (2,), "l.1.w": (2,), "l.2.w": (3,), "conv1.w": (2,), "conv2.w": (2,), "7": (1,)}
-    assert families(shapes) == (
+    assert group_families(shapes) == (
         Family("l.*.w", 2, (2,)),
         Family("l.*.w", 1, (3,)),
         Family("conv1.w", 1, (2,)),
         Family("conv2.w", 1, (2,)),
         Family("*", 1, (1,)),
     )
-    assert sum(family.count for family in families(shapes)) == len(shapes)
+    assert sum(family.count for family in group_families(shapes)) == len(shapes)
 
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.parent.name)

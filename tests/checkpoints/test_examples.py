@@ -3,7 +3,7 @@
 import pytest
 
 from headlight.corpora.about import everyday
-from headlight.importers.examples import Example, examples, suggested
+from headlight.importers.examples import Example, examples, suggest_examples
 from tests.small import TEXTS, small_checkpoint
 from transformer.tokenizers import Tokenizer
 
@@ -36,13 +36,13 @@ def test_what_is_no_example_is_left_out() -> None:
 @pytest.mark.parametrize("language", ["English", "en", "en_XX", "", None, 3])
 def test_a_model_of_a_known_language_gets_sentences_in_it(language: object) -> None:
     knows = Tokenizer.train([*everyday("English"), *everyday("German")], "words", 500, min_frequency=1)
-    assert suggested(language, knows) == everyday("English") != []
-    assert suggested("German", knows) == everyday("de") != []
+    assert suggest_examples(language, knows) == everyday("English") != []
+    assert suggest_examples("German", knows) == everyday("de") != []
 
 
 @pytest.mark.parametrize("kind", ["words", "characters", "bpe"])
 def test_any_other_gets_words_of_its_vocabulary(kind: str) -> None:
     tokenizer = small_checkpoint(kind).source_tokenizer
-    (text,) = suggested("Klingon", tokenizer)
+    (text,) = suggest_examples("Klingon", tokenizer)
     assert tokenizer.unk_id not in tokenizer.encode(text)
     assert all(piece in " ".join(TEXTS) for piece in text.split())

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from headlight import checkpoints
-from headlight.importers.bundle import one_file, zip_folder
+from headlight.importers.bundle import safetensors_bundle, zip_folder
 from headlight.importers.importing import Examination, examine
 from tests.checkpoints.opening import opened, tarred, tensors
 from tests.faults import in_one_sentence, mutated
@@ -30,7 +30,7 @@ def valid(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("valid")
     model = folder / "model"
     checkpoints.save(small_checkpoint(), model)
-    one_file(model, folder / "one.safetensors")
+    safetensors_bundle(model, folder / "one.safetensors")
     zip_folder(model, folder / "model.zip")
     tarred(folder / "model.tar", model)
     tarred(folder / "model.tar.gz", model, "w:gz")

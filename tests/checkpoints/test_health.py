@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headlight import checkpoints
-from headlight.importers.health import health
+from headlight.importers.health import check_health
 from tests.small import small_checkpoint
 from transformer import Translator
 from transformer.checkpoint import Checkpoint
@@ -17,16 +17,16 @@ SHIPPED = Path(__file__).parents[2] / "checkpoints"
 
 @pytest.mark.parametrize("name", ["en-fr", "de-en", "reverse", "reverse-learned"])
 def test_the_models_that_come_with_headlight_are_sound(name: str) -> None:
-    assert health(checkpoints.load(SHIPPED / name)) == ()
+    assert check_health(checkpoints.load(SHIPPED / name)) == ()
 
 
 @pytest.mark.parametrize("changes", [{}, {"tied": "all"}, {"positions": "learned"}, {"norm": "post"}])
 def test_an_untrained_model_is_sound(changes: dict) -> None:
-    assert health(small_checkpoint(**changes)) == ()
+    assert check_health(small_checkpoint(**changes)) == ()
 
 
 def only(checkpoint: Checkpoint) -> str:
-    (sentence,) = health(checkpoint)
+    (sentence,) = check_health(checkpoint)
     return sentence
 
 
@@ -43,14 +43,14 @@ def test_nan_and_infinity(number: float, what: str) -> None:
 def test_large_numbers_are_no_infinity() -> None:
     checkpoint = small_checkpoint()
     next(iter(checkpoint.model.encoder.layers[1].feed_forward.parameters())).fill_(3e38)
-    assert health(checkpoint) == ()
+    assert check_health(checkpoint) == ()
 
 
 @torch.no_grad()
 def test_ids_that_may_never_be_written_are_no_fault_where_they_are_padding_or_start() -> None:
     checkpoint = small_checkpoint()
     checkpoint.model.output.bias[[0, 2]] = -torch.inf
-    assert health(checkpoint) == ()
+    assert check_health(checkpoint) == ()
     checkpoint.model.output.bias[7] = -torch.inf
     assert "output.bias has infinity at 1 of" in only(checkpoint)
 
@@ -69,7 +69,7 @@ def test_rows_that_were_never_trained() -> None:
     checkpoint = small_checkpoint()
     table = checkpoint.model.encoder.embedding.tokens.weight
     table[checkpoint.model.config.pad_id].zero_()  # which is as it should be
-    assert health(checkpoint) == ()
+    assert check_health(checkpoint) == ()
     table[9].zero_()
     piece = checkpoint.source_tokenizer.piece(9)
     assert only(checkpoint) == f"Row 9 ({piece}) of the source embedding was never trained: all zeros."
@@ -85,7 +85,7 @@ def test_rows_that_are_the_same() -> None:
     assert only(checkpoint).startswith("Rows 5 (") and "of the embedding are identical" in only(checkpoint)
     table[6, 0] += 1e-6
     table[5, 0] += 2e-6
-    assert health(checkpoint) == ()
+    assert check_health(checkpoint) == ()
 
 
 def save_with(checkpoint: Checkpoint, tokenizer: Tokenizer, folder: Path) -> Path:

@@ -17,9 +17,9 @@ from safetensors.torch import load_file
 from headlight import checkpoints
 from headlight.checkpoints import load_tokenizer, load_translator
 from headlight.importers import importing
-from headlight.importers.bundle import one_file, zip_folder
+from headlight.importers.bundle import safetensors_bundle, zip_folder
 from headlight.importers.examples import examples
-from headlight.importers.health import health
+from headlight.importers.health import check_health
 from headlight.importers.importing import Unready, examine, import_model, write_tensors
 from headlight.importers.questions import Answers, flag, possible_answers
 from tests.checkpoints.tutorials import answers, file
@@ -143,7 +143,7 @@ def test_our_own_come_back_as_they_were(tmp_path: Path, as_what: str, changes: d
     checkpoints.save(checkpoint, folder)
     source = {"folder": folder, "zip": tmp_path / "x.zip", "safetensors": tmp_path / "x.safetensors"}[as_what]
     if as_what != "folder":
-        {"zip": zip_folder, "safetensors": one_file}[as_what](folder, source)
+        {"zip": zip_folder, "safetensors": safetensors_bundle}[as_what](folder, source)
     examination = import_model(source, tmp_path / "again")
     assert (examination.form, examination.questions, examination.warnings) == ("Headlight", (), ())
     again = checkpoints.load(tmp_path / "again")
@@ -213,7 +213,7 @@ def test_what_is_wrong_with_the_weights_is_reported_at_the_import(tmp_path: Path
         checkpoint.model.decoder.norm.weight.zero_()
     checkpoints.save(checkpoint, tmp_path / "ill")
     warnings = import_model(tmp_path / "ill", tmp_path / "model").warnings
-    assert warnings == health(checkpoint) == health(checkpoints.load(tmp_path / "model"))
+    assert warnings == check_health(checkpoint) == check_health(checkpoints.load(tmp_path / "model"))
     assert len(warnings) == 2 and "NaN at 1 of" in warnings[0] and "decoder.norm" in warnings[1]
 
 

@@ -9,7 +9,7 @@ import torch
 
 from headlight.checkpoints import load_translator
 from headlight.importers.importing import import_model
-from headlight.importers.marian_export import export_marian, why_not
+from headlight.importers.marian_export import export_marian, reason_against_marian
 from tests.checkpoints.hugging_face import MARIAN_IDS, random_model, save, transformers
 from tests.small import TEXTS, small_checkpoint
 from transformer import StackConfig, Translator
@@ -111,12 +111,12 @@ def test_other_architectures_are_refused_with_the_reason(tmp_path: Path, changes
     with pytest.raises(Refused, match=f"cannot be written as a Marian model: .*{message}"):
         export_marian(made, tmp_path / "marian")
     assert list(tmp_path.iterdir()) == []
-    reason = why_not(made.model.config)
+    reason = reason_against_marian(made.model.config)
     assert reason is not None if changes != {"positions": "stored"} else reason is None
 
 
 def test_a_folder_that_is_there_stays(tmp_path: Path) -> None:
     made = checkpoint()
-    assert why_not(replace(made.model.config)) is None
+    assert reason_against_marian(replace(made.model.config)) is None
     with pytest.raises(Refused, match="exists already"):
         export_marian(made, tmp_path)

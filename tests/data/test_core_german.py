@@ -219,7 +219,7 @@ def test_english():
         "an",
         "a",
     ]
-    assert english.pluralize("shelf") == "shelves" and english.past("take out the trash") == "took out the trash"
+    assert english.pluralize("shelf") == "shelves" and english.past_tense("take out the trash") == "took out the trash"
 
 
 def test_templates():

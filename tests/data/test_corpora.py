@@ -16,9 +16,9 @@ from headlight.corpora.corpora import (
     Table,
     TextPair,
     hold_out,
+    modified_at,
     open_corpus,
     open_file,
-    written,
 )
 from headlight.corpora.held_out import HELD_OUT
 from headlight.corpora.pairs import MAX_CHARACTERS
@@ -48,7 +48,7 @@ def text_pair(write: Writer, source: str | bytes, target: str | bytes, longest: 
 def test_two_texts_give_pairs_by_line_again_and_again(write: Writer) -> None:
     corpus = text_pair(write, "one\ntwo\n", "un\ndeux")
     assert list(corpus) == list(corpus) == [Pair(1, "one", "un"), Pair(2, "two", "deux")]
-    assert (corpus.report.read, corpus.report.kept, corpus.report.first) == (2, 2, [])
+    assert (corpus.report.read, corpus.report.accepted, corpus.report.first) == (2, 2, [])
 
 
 def test_byte_order_marks_and_line_ends_are_no_text(write: Writer) -> None:
@@ -76,7 +76,7 @@ def test_every_kind_of_bad_line_is_reported_by_its_number(write: Writer) -> None
         (7, "too long"),
         (9, "no counterpart"),
     ]
-    assert (corpus.report.read, corpus.report.kept, corpus.report.rejected.total()) == (9, 2, 7)
+    assert (corpus.report.read, corpus.report.accepted, corpus.report.rejected.total()) == (9, 2, 7)
 
 
 @pytest.mark.parametrize("spec", ["copy", "english-french", "copy + toy", "core:en-fr"])
@@ -106,7 +106,7 @@ def test_report_describes_the_last_whole_pass(write: Writer) -> None:
     assert corpus.report.read == 0
     for _ in range(2):
         list(corpus)
-        assert (corpus.report.read, corpus.report.kept) == (3, 2)
+        assert (corpus.report.read, corpus.report.accepted) == (3, 2)
 
 
 def test_report_stays_small_and_says_what_it_left_out() -> None:
@@ -119,13 +119,13 @@ def test_report_stays_small_and_says_what_it_left_out() -> None:
 
 
 def test_report_of_a_later_check_is_merged_by_line() -> None:
-    first, later = Report("x", read=9, kept=7), Report("x")
+    first, later = Report("x", read=9, accepted=7), Report("x")
     first.reject(2, "empty source")
     first.reject(8, "empty source")
     later.reject(5, "over 10 tokens")
     merged = first.followed_by(later)
     assert merged.first == [Rejected(2, "empty source"), (5, "over 10 tokens"), (8, "empty source")]
-    assert (merged.read, merged.kept) == (9, 6)
+    assert (merged.read, merged.accepted) == (9, 6)
 
 
 def test_tab_separated_columns_by_number(write: Writer) -> None:
@@ -217,7 +217,7 @@ def test_one_pair_in_a_hundred_is_held_out(count: int, held: int) -> None:
     train, validation = hold_out(corpus)
     assert validation is not None and len(list(validation)) == held
     assert sorted([*train, *validation]) == list(corpus)
-    assert train.report.kept == count - held
+    assert train.report.accepted == count - held
 
 
 def test_held_out_pairs_depend_on_the_text_alone() -> None:
@@ -308,10 +308,10 @@ def test_a_key_called_origin_is_no_corpus_of_a_mixture(tmp_path: Path) -> None:
 
 
 def test_what_is_nothing_yet_was_never_written_and_a_folder_when_its_tables_were(tmp_path: Path) -> None:
-    assert written("") == ()
+    assert modified_at("") == ()
     table = tmp_path / "en-fr.train.tsv"
     table.write_text("a\tb\n")
     os.utime(table, ns=(5, 5))
-    assert written(f"{tmp_path}:en-fr") == (5,)
+    assert modified_at(f"{tmp_path}:en-fr") == (5,)
     os.utime(table, ns=(7, 7))
-    assert written(f"{tmp_path}:en-fr + reverse") == (7, 0)
+    assert modified_at(f"{tmp_path}:en-fr + reverse") == (7, 0)

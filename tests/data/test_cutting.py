@@ -9,7 +9,7 @@ import tokenizers
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
 from headlight.checkpoints import load_tokenizer
-from headlight.corpora.cutting import Merges, has_merges, how_it_cuts
+from headlight.corpora.cutting import Merges, describe_splitting, has_merges
 from tests.small import TEXTS
 from transformer.tokenizers import SPECIALS, Tokenizer
 
@@ -102,11 +102,11 @@ def test_what_is_no_bpe_says_how_it_cuts() -> None:
         trainers.WordPieceTrainer(vocab_size=90, special_tokens=list(SPECIALS), show_progress=False),
     )
     said = {
-        "unigram": how_it_cuts(unigram),
-        "pieces": how_it_cuts(pieces),
-        "words": how_it_cuts(Tokenizer.train(TEXTS, "words", 200, min_frequency=1)),
-        "characters": how_it_cuts(Tokenizer.train(TEXTS, "characters", 200)),
-        "bpe": how_it_cuts(Tokenizer.train(TEXTS, "bpe", 100)),
+        "unigram": describe_splitting(unigram),
+        "pieces": describe_splitting(pieces),
+        "words": describe_splitting(Tokenizer.train(TEXTS, "words", 200, min_frequency=1)),
+        "characters": describe_splitting(Tokenizer.train(TEXTS, "characters", 200)),
+        "bpe": describe_splitting(Tokenizer.train(TEXTS, "bpe", 100)),
     }
     starts = {"unigram": "A unigram", "pieces": "WordPiece", "words": "Each word", "characters": "Each character"}
     assert all(said[kind].startswith(start) for kind, start in (starts | {"bpe": "A byte-pair"}).items())

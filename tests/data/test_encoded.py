@@ -33,7 +33,7 @@ def test_pairs_over_the_limit_are_reported_by_line_with_the_corpus_own(tokenizer
         (4, "over 5 tokens"),
         (5, "empty source"),
     ]
-    assert (corpus.report.read, corpus.report.kept) == (5, 1)
+    assert (corpus.report.read, corpus.report.accepted) == (5, 1)
 
 
 def test_chunks_lose_nothing(tokenizer: Tokenizer) -> None:
@@ -42,7 +42,7 @@ def test_chunks_lose_nothing(tokenizer: Tokenizer) -> None:
     corpus = Encoded(Pairs("x", pairs), tokenizer, tokenizer, 5)
     decoded = [(tokenizer.decode(source), tokenizer.decode(target)) for source, target in corpus]
     assert decoded == [pair[1:3] for pair in pairs]
-    assert corpus.report.kept == 2501
+    assert corpus.report.accepted == 2501
 
 
 def test_each_side_has_its_own_tokenizer(tokenizer: Tokenizer) -> None:

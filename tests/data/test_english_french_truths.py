@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headlight.corpora.gold import GoldCorpus, GoldPair, words
+from headlight.corpora.gold import GoldCorpus, GoldPair, split_words
 from headlight.corpora.grammars.english_french import EnglishFrench, reasons, sentences
 from headlight.corpora.grammars.english_french.lexicon import NOUNS
 from tests.french import (
@@ -36,7 +36,7 @@ def by_meaning() -> list[GoldPair]:
 
 def test_every_word_is_aligned(pairs: list[GoldPair]) -> None:
     for pair in pairs[:6000]:
-        source, target = words(pair.source), words(pair.target)
+        source, target = split_words(pair.source), split_words(pair.target)
         assert list(pair.links) == sorted(set(pair.links))
         assert {here for here, _ in pair.links} == set(range(len(source))), pair
         assert {there for _, there in pair.links} == set(range(len(target))), pair
@@ -50,12 +50,12 @@ def test_every_word_is_aligned(pairs: list[GoldPair]) -> None:
 def test_nouns_are_aligned_with_their_translations(pairs: list[GoldPair]) -> None:
     """The noun itself, seen from the tables of the lexicon, at either end of a link."""
     translations = {
-        form: {words(noun.french.removeprefix("*"))[-1], words(noun.french_plural.removeprefix("*"))[-1]}
+        form: {split_words(noun.french.removeprefix("*"))[-1], split_words(noun.french_plural.removeprefix("*"))[-1]}
         for noun in NOUNS
         for form in (noun.english, noun.english_plural)
     }
     for pair in pairs[:5000]:
-        source, target = (words(text.lower()) for text in (pair.source, pair.target))
+        source, target = (split_words(text.lower()) for text in (pair.source, pair.target))
         nouns = set(translations) - {"watch", "watches", "light", "play", "saw", "fish"}  # which are also verbs
         for here, word in enumerate(source):
             if word in nouns:
@@ -65,7 +65,7 @@ def test_nouns_are_aligned_with_their_translations(pairs: list[GoldPair]) -> Non
 def test_pronouns_show_the_gender_of_what_they_stand_for(pairs: list[GoldPair]) -> None:
     shown = Counter[str]()
     for pair in pairs[:10_000]:
-        source, target = words(pair.source), words(pair.target.lower())
+        source, target = split_words(pair.source), split_words(pair.target.lower())
         for each in pair.pronouns:
             assert source[each.word] in ("it", "he", "she", "they", "him", "her", "them")
             assert each.shows == (source[each.word] in ("it", "they", "them"))  # the others tell it themselves
@@ -97,9 +97,9 @@ def test_no_shortcut_finds_the_antecedent(by_meaning: list[GoldPair]) -> None:
     """Subject or object, masculine or feminine: each guess is right half the time, and so is each pair of them."""
     cases, differ = Counter[tuple[bool, str]](), 0
     reasons_of: dict[str, Counter[bool]] = {}
-    forms = {words(form)[-1]: noun.gender for noun in NOUNS for form in (noun.english, noun.english_plural)}
+    forms = {split_words(form)[-1]: noun.gender for noun in NOUNS for form in (noun.english, noun.english_plural)}
     for pair in by_meaning:
-        source = words(pair.source.lower())
+        source = split_words(pair.source.lower())
         (gold,) = pair.pronouns
         places = [place for place, word in enumerate(source[: gold.word]) if word in forms]
         subject, object = places[0], places[-1]

@@ -8,7 +8,7 @@ import pytest
 from headlight.checkpoints import load
 from headlight.cli.verbs import main
 from headlight.corpora import fingerprint
-from headlight.corpora.fingerprint import KEY, SAMPLE_HASHES, Fingerprint, Overlap, overlap
+from headlight.corpora.fingerprint import CARD_KEY, SAMPLE_HASHES, Fingerprint, Overlap, overlap
 from headlight.corpora.pairs import Pair
 from tests.small_run import finished_run, small_recipe
 
@@ -25,7 +25,7 @@ def fingerprint_of(given: list[Pair]) -> Fingerprint:
 
 
 def test_a_small_corpus_is_known_whole() -> None:
-    card = {KEY: fingerprint_of(pairs(0, 500)).to_card()}
+    card = {CARD_KEY: fingerprint_of(pairs(0, 500)).to_card()}
     assert overlap(card, pairs(0, 100)) == Overlap(100, 100)
     assert overlap(card, pairs(500, 600)) == Overlap(0, 100)
     assert overlap(card, [Pair(1, "the NUMBER 7", "le nombre 7 !")]) == Overlap(1, 1)
@@ -33,9 +33,9 @@ def test_a_small_corpus_is_known_whole() -> None:
 
 
 def test_of_a_large_corpus_a_sample_is_kept_that_tells_its_pairs_from_others() -> None:
-    card = {KEY: fingerprint_of(pairs(0, 50_000)).to_card()}
-    sample = base64.b64decode(card[KEY]["sample"])
-    assert len(sample) == SAMPLE_HASHES * fingerprint.HASH_BYTES and card[KEY]["pairs"] == 50_000
+    card = {CARD_KEY: fingerprint_of(pairs(0, 50_000)).to_card()}
+    sample = base64.b64decode(card[CARD_KEY]["sample"])
+    assert len(sample) == SAMPLE_HASHES * fingerprint.HASH_BYTES and card[CARD_KEY]["pairs"] == 50_000
     own, other, half = (overlap(card, pairs(*ends)) for ends in ((10_000, 20_000), (60_000, 70_000), (45_000, 55_000)))
     assert own is not None and other is not None and half is not None
     assert own.seen == own.looked_up > 300 and other.seen == 0 and other.looked_up > 300
@@ -44,22 +44,22 @@ def test_of_a_large_corpus_a_sample_is_kept_that_tells_its_pairs_from_others() -
 
 def test_a_training_that_goes_on_from_another_knows_the_pairs_of_both() -> None:
     first = fingerprint_of(pairs(0, 30_000)).to_card()
-    card = {KEY: fingerprint_of(pairs(30_000, 40_000)).to_card(first)}
-    assert card[KEY]["pairs"] == 40_000
+    card = {CARD_KEY: fingerprint_of(pairs(30_000, 40_000)).to_card(first)}
+    assert card[CARD_KEY]["pairs"] == 40_000
     both = overlap(card, pairs(0, 40_000))
     assert both is not None and both.seen == both.looked_up > 1000
 
 
 @pytest.mark.parametrize("value", [None, 3, {}, {"pairs": 1, "limit": 2, "sample": "not base 64!"}, {"sample": 3}])
 def test_a_card_from_anywhere_is_no_error(value: object) -> None:
-    assert overlap({KEY: value}, pairs(0, 9)) is None
+    assert overlap({CARD_KEY: value}, pairs(0, 9)) is None
 
 
 def test_evaluating_on_the_training_pairs_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recipe = small_recipe(tmp_path, steps=2)
     run = finished_run(tmp_path, "run", recipe)
     folder = str(run.checkpoints / "last")
-    assert KEY in load(folder).card
+    assert CARD_KEY in load(folder).card
     assert main(["evaluate", folder, "--data", recipe.data, "--split", "train", "--beam", "1"]) == 0
     assert "Caution: about 99% of these pairs were trained on" in capsys.readouterr().err
     assert main(["evaluate", folder, "--data", "copy", "--beam", "1"]) == 0

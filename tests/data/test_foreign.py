@@ -273,8 +273,8 @@ def test_our_own_with_a_token_for_each_byte_too() -> None:
 
 def test_others_are_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[bytes] = []
-    run = trial._run
-    monkeypatch.setattr(trial, "_run", lambda content: runs.append(content) or run(content))
+    run = trial._run_child
+    monkeypatch.setattr(trial, "_run_child", lambda content: runs.append(content) or run(content))
     content = {**SMALL, "normalizer": {"type": "Prepend", "prepend": "tried once"}}
     assert not is_own(foreign.rebuilt(content))
     foreign.opened(content)
@@ -287,13 +287,13 @@ def test_whatever_the_library_does_the_process_goes_on(monkeypatch: pytest.Monke
     plain = {"version": "1.0", "truncation": None, "padding": None, "post_processor": None, "pre_tokenizer": None}
     content = {**plain, **SMALL, "normalizer": None, "decoder": None}
     huge = json.dumps({**content, "normalizer": table([0] * 5, b"", 0xFFFFFFFF)})
-    assert "ended the process" in trial._run(huge.encode())
-    assert "EOF while parsing" in trial._run(b"{")
+    assert "ended the process" in trial._run_child(huge.encode())
+    assert "EOF while parsing" in trial._run_child(b"{")
     hanging = tmp_path / "child.py"
     hanging.write_text("import time; time.sleep(60)")
     monkeypatch.setattr(trial, "_CHILD", hanging)
     monkeypatch.setattr(trial, "_PATIENCE_FACTOR", 0.01)
-    assert "takes over" in trial._run(b"{}")
+    assert "takes over" in trial._run_child(b"{}")
 
 
 def test_the_process_that_tries_inherits_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_the_process_that_tries_inherits_nothing(monkeypatch: pytest.MonkeyPatch
     inherited = os.open(tmp_path, os.O_RDONLY)
     os.set_inheritable(inherited, True)
     try:
-        files, *names = json.loads(trial._run(b"{}").rstrip("…"))
+        files, *names = json.loads(trial._run_child(b"{}").rstrip("…"))
     finally:
         os.close(inherited)
     assert files == 4  # in, out, errors, and the folder that is listed

@@ -14,7 +14,7 @@ def test_same_seed_same_pairs_each_time(task: str) -> None:
     assert list(corpus) == list(corpus) == list(Generated(task, size=200))
     assert list(corpus) != list(Generated(task, size=200, seed=1))
     assert [pair.line for pair in corpus] == list(range(1, 201))
-    assert (corpus.report.read, corpus.report.kept) == (200, 200)
+    assert (corpus.report.read, corpus.report.accepted) == (200, 200)
 
 
 @pytest.mark.parametrize("task", ["copy", "reverse", "dates"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headlight.corpora.corpora import hold_out
-from headlight.corpora.held_out import IN_BOTH, held_out_of, separate
+from headlight.corpora.held_out import IN_TRAINING, held_out_count, separate
 from headlight.corpora.pairs import Pair, Pairs, Rejected
 
 
@@ -18,7 +18,7 @@ def test_what_is_trained_on_is_not_validated_on() -> None:
     train, validation = separate(trained, pairs("valid", ("two", "deux"), ("two", "2"), ("four", "quatre")))
     assert list(train) == list(trained)
     assert [pair.target for pair in validation] == ["2", "quatre"]
-    assert validation.report.first == [Rejected(1, IN_BOTH)] and validation.report.kept == 2
+    assert validation.report.first == [Rejected(1, IN_TRAINING)] and validation.report.accepted == 2
     assert list(train) == list(trained) and len(list(validation)) == 2  # again and again
 
 
@@ -30,4 +30,4 @@ def test_corpora_that_share_nothing_stay_whole() -> None:
 @pytest.mark.parametrize("count", [2, 49, 50, 99, 100, 350])
 def test_how_many_will_be_held_out_is_known_before(count: int) -> None:
     corpus = pairs("all", *((str(number), "x") for number in range(count)))
-    assert len(list(hold_out(corpus)[1] or ())) == held_out_of(count)
+    assert len(list(hold_out(corpus)[1] or ())) == held_out_count(count)

@@ -8,7 +8,7 @@ import pytest
 
 from headlight.corpora import gold
 from headlight.corpora.corpora import Mixture, Pair, Pairs, Rejected, open_corpus, open_parts
-from headlight.corpora.mixtures import is_mixture, parts_of
+from headlight.corpora.mixtures import is_mixture, weighted_parts
 from headlight.corpora.pairs import Corpus
 from headlight.corpora.preview import preview
 from transformer.yielding import on_yield
@@ -24,7 +24,7 @@ def test_a_weight_is_how_often_a_pass_gives_each_pair() -> None:
     assert {times[f"a {n}"] for n in range(1, 101)} == {1}
     assert {times[f"b {n}"] for n in range(1, 31)} == {2}
     assert sum(times[f"c {n}"] for n in range(1, 41)) == 10
-    assert mixture.report.kept == 170
+    assert mixture.report.accepted == 170
     assert list(mixture) == list(mixture)
 
 
@@ -48,10 +48,10 @@ def test_each_pair_keeps_its_origin_and_a_rejected_row_names_its_own() -> None:
 
 
 def test_a_spec_names_its_parts_and_their_weights() -> None:
-    assert parts_of("tatoeba:en-fr + multi30k:en-fr*2 + english-french:20000") == [
+    assert weighted_parts("tatoeba:en-fr + multi30k:en-fr*2 + english-french:20000") == [
         ("tatoeba:en-fr", 1.0), ("multi30k:en-fr", 2.0), ("english-french:20000", 1.0)
     ]  # fmt: skip
-    assert parts_of("a.en,a.fr*0.5") == [("a.en,a.fr", 0.5)]
+    assert weighted_parts("a.en,a.fr*0.5") == [("a.en,a.fr", 0.5)]
     assert not is_mixture("c++.tsv") and not is_mixture("a*b.tsv")
 
 
@@ -94,7 +94,8 @@ def test_the_name_of_a_mixture_is_short() -> None:
 
 
 def test_a_mixture_is_validated_and_tested_on_its_parts_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gold, "SIZES", dict.fromkeys(gold.SIZES, 50))  # a grammar takes its time for a thousand
+    # a grammar takes its time for a thousand
+    monkeypatch.setattr(gold, "SPLIT_PAIRS", dict.fromkeys(gold.SPLIT_PAIRS, 50))
     splits = open_corpus("english-french:300 + reverse:200*3")
     assert Counter(pair.origin for pair in splits.train) == {"english-french (train)": 300, "reverse (train)": 600}
     assert splits.test is not None

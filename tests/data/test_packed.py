@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headlight.corpora.packed import CHUNK_EXAMPLES, Packed, pack
+from headlight.corpora.packed import CHUNK_EXAMPLES, Packed, pack_examples
 from transformer.batches import BatchStream, Example
 
 
@@ -22,7 +22,7 @@ ids = st.lists(st.integers(0, 99), min_size=1, max_size=9)
 
 @given(st.lists(st.tuples(ids, ids), max_size=30))
 def test_what_is_packed_is_read_again_and_again(tmp_path_factory: pytest.TempPathFactory, examples: list) -> None:
-    packed = pack(examples, tmp_path_factory.mktemp("packed"), 100)
+    packed = pack_examples(examples, tmp_path_factory.mktemp("packed"), 100)
     assert read(packed) == read(packed) == examples
     assert packed.pairs == len(examples)
     assert packed.source_tokens == sum(len(source) for source, _ in examples)
@@ -32,19 +32,19 @@ def test_what_is_packed_is_read_again_and_again(tmp_path_factory: pytest.TempPat
 @pytest.mark.parametrize("count", [CHUNK_EXAMPLES - 1, CHUNK_EXAMPLES, CHUNK_EXAMPLES + 1, 3 * CHUNK_EXAMPLES])
 def test_pieces_lose_nothing(tmp_path: Path, count: int) -> None:
     examples = [([n % 50] * (n % 3 + 1), [n % 70]) for n in range(count)]
-    assert read(pack(examples, tmp_path, 100)) == examples
+    assert read(pack_examples(examples, tmp_path, 100)) == examples
 
 
 @pytest.mark.parametrize(("vocabulary", "bytes_each"), [(2**16, 2), (2**16 + 1, 4)])
 def test_ids_take_as_little_room_as_they_can(tmp_path: Path, vocabulary: int, bytes_each: int) -> None:
     examples = [([vocabulary - 1, 0], [vocabulary - 1])]
-    assert read(pack(examples, tmp_path, vocabulary)) == examples
+    assert read(pack_examples(examples, tmp_path, vocabulary)) == examples
     assert (tmp_path / "tokens.bin").stat().st_size == 3 * bytes_each
 
 
 def test_batches_are_those_of_the_examples_themselves(tmp_path: Path) -> None:
     examples = [([n % 50] * (n % 5 + 1), [n % 70] * (n % 7 + 1)) for n in range(500)]
-    one, other = (BatchStream(corpus, 60, pool=200) for corpus in (examples, pack(examples, tmp_path, 100)))
+    one, other = (BatchStream(corpus, 60, pool=200) for corpus in (examples, pack_examples(examples, tmp_path, 100)))
     for a, b in islice(zip(one, other, strict=False), 200):
         assert a.src.equal(b.src) and a.tgt.equal(b.tgt)
 
@@ -57,7 +57,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path: Path) -> None:
 
     def peak(count: int) -> int:
         tracemalloc.start()
-        for _ in pack(made(count), tmp_path, 100):
+        for _ in pack_examples(made(count), tmp_path, 100):
             pass
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -72,12 +72,12 @@ def test_what_is_cut_short_is_no_corpus(tmp_path: Path) -> None:
         yield [1], [2]
         raise OSError("full")
 
-    pack([([1], [2])] * 5, tmp_path, 100)
+    pack_examples([([1], [2])] * 5, tmp_path, 100)
     with pytest.raises(OSError):
-        pack(broken(), tmp_path, 100)
+        pack_examples(broken(), tmp_path, 100)
     with pytest.raises(ValueError, match="facts.json is missing"):
         Packed(tmp_path)
-    pack([([1], [2])] * 5, tmp_path, 100)
+    pack_examples([([1], [2])] * 5, tmp_path, 100)
     with open(tmp_path / "tokens.bin", "ab") as file:
         file.truncate(4)
     with pytest.raises(ValueError, match="tokens.bin is not the 20 bytes"):
@@ -85,7 +85,7 @@ def test_what_is_cut_short_is_no_corpus(tmp_path: Path) -> None:
 
 
 def test_facts_can_be_read_by_people(tmp_path: Path) -> None:
-    pack([([1, 2], [3])], tmp_path, 100)
+    pack_examples([([1, 2], [3])], tmp_path, 100)
     facts = json.loads((tmp_path / "facts.json").read_text())
     assert facts == {"pairs": 1, "source_tokens": 2, "target_tokens": 1, "dtype": "uint16"}
     assert np.fromfile(tmp_path / "tokens.bin", np.uint16).tolist() == [1, 2, 3]

@@ -23,7 +23,7 @@ def test_lengths_are_those_that_the_model_would_see() -> None:
     assert summary.source.lengths == [len(tokenizer.encode(pair.source)) + 1 for pair in corpus()]
     assert summary.target.lengths == [2] * 200
     assert [pair.line for pair in summary.pairs] == list(range(1, 11))
-    assert summary.complete and summary.report.kept == 200 and summary.tokens == 400
+    assert summary.complete and summary.report.accepted == 200 and summary.tokens == 400
 
 
 def test_coverage_is_measured_on_pairs_that_were_not_learned_from() -> None:
@@ -44,7 +44,7 @@ def test_rejected_lines_come_with_their_reasons() -> None:
     rows = [Pair(1, "a", "b"), Pair(2, "", "b"), Pair(3, "a", " "), Pair(4, "c", "d")]
     summary = preview(Pairs("x", rows), "characters", 50)
     assert summary.report.first == [(2, "empty source"), (3, "empty target")]
-    assert summary.report.kept == len(summary.source.lengths) == 2
+    assert summary.report.accepted == len(summary.source.lengths) == 2
 
 
 def test_a_corpus_without_pairs_is_refused_with_its_report() -> None:
@@ -56,6 +56,6 @@ def test_of_a_large_corpus_only_the_start_is_read(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "PREVIEW_ROWS", 100)
     monkeypatch.setattr(module, "SAMPLE_PAIRS", 40)
     summary = preview(corpus(), "characters", 50)
-    assert not summary.complete and summary.report.read == summary.report.kept == 100
+    assert not summary.complete and summary.report.read == summary.report.accepted == 100
     assert len(summary.source.lengths) == 40
     assert summary.tokens == 200

@@ -13,9 +13,9 @@ import pytest
 from headlight.corpora import slot_words
 from headlight.corpora.about import NAMES_TERMS, about
 from headlight.corpora.corpora import Pair, Pairs, open_corpus, open_parts
-from headlight.corpora.framed import FRAMES, fill, read_frames
+from headlight.corpora.framed import FRAMES, fill_frame, read_frames
 from headlight.corpora.number_words import in_words
-from headlight.corpora.slot_words import elided, held_out_slots, read_slot_words
+from headlight.corpora.slot_words import held_out_slots, read_slot_words, with_elision
 from headlight.corpora.slots import Replacer, Slots, slot_languages
 from headlight.runs.preparing import recipe_corpora
 from headlight.runs.recipe import Recipe
@@ -138,7 +138,7 @@ def test_what_is_in_doubt_is_left_alone(languages: str, source: str, target: str
     ],
 )
 def test_french_words_are_elided_before_vowels(before: str, name: str, after: str) -> None:
-    assert elided(before, name) == after
+    assert with_elision(before, name) == after
 
 
 def corpus() -> Pairs:
@@ -215,7 +215,7 @@ def test_the_frames_are_whole(languages: str) -> None:
         slots = [sorted(set(re.findall(r"\{(\w+)", side))) for side in (source, target)]
         assert slots[0] == slots[1], row
         assert source[-1] == target[-1] and source[-1] in ".!?", row
-        filled = fill((source, target), words, random.Random(0))
+        filled = fill_frame((source, target), words, random.Random(0))
         assert "{" not in "".join(filled) and all(side[0].isupper() or side[0].isdigit() for side in filled), row
     assert ("Ich heiße {x}.", "My name is {x}.") in read_frames("de", "en")
     assert ("My name is {x}.", "Ich heiße {x}.") in read_frames("en", "de")

@@ -8,7 +8,7 @@ import pytest
 from headlight.corpora import files, uploads
 from headlight.corpora.corpora import open_file
 from headlight.corpora.files import columns
-from headlight.corpora.uploads import check, remove, save_upload
+from headlight.corpora.uploads import check_corpus, remove, save_upload
 
 GOOD = "one\tun\ntwo\tdeux\nthree\ttrois\n"
 
@@ -21,15 +21,15 @@ def write(folder: Path, name: str, content: str | bytes) -> str:
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])
 def test_a_good_file_is_reported(tmp_path: Path, name: str) -> None:
-    report = check(write(tmp_path, name, GOOD))
-    assert (report.read, report.kept) == (3, 3)
+    report = check_corpus(write(tmp_path, name, GOOD))
+    assert (report.read, report.accepted) == (3, 3)
 
 
 def test_a_few_bad_lines_are_no_reason_to_refuse_a_file(tmp_path: Path) -> None:
     lines = ["x\ty"] * 99
     lines[41] = "only one side"
-    report = check(write(tmp_path, "a.tsv", "\n".join(lines)))
-    assert report.kept == 98 and report.first == [(42, "missing column")]
+    report = check_corpus(write(tmp_path, "a.tsv", "\n".join(lines)))
+    assert report.accepted == 98 and report.first == [(42, "missing column")]
 
 
 def archive() -> bytes:
@@ -63,27 +63,27 @@ def test_what_is_no_corpus_is_refused_with_the_line_and_the_reason(
     tmp_path: Path, name: str, content: str | bytes, why: str
 ) -> None:
     with pytest.raises(ValueError) as error:
-        check(write(tmp_path, name, content))
+        check_corpus(write(tmp_path, name, content))
     assert why in str(error.value) and "\n" not in str(error.value)
 
 
 def test_a_damaged_or_missing_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(GOOD.encode() * 100)[:40])
     with pytest.raises(ValueError, match="damaged gzip"):
-        check(str(tmp_path / "a.tsv.gz"))
+        check_corpus(str(tmp_path / "a.tsv.gz"))
     with pytest.raises(ValueError, match="none.tsv cannot be read"):
-        check(str(tmp_path / "none.tsv"))
+        check_corpus(str(tmp_path / "none.tsv"))
 
 
 def test_texts_of_different_lengths_are_misaligned_from_a_line_on(tmp_path: Path) -> None:
     source, target = write(tmp_path, "a.en", "x\n" * 100), write(tmp_path, "a.fr", "y\n" * 97)
-    assert check(f"{source},{source}").kept == 100
+    assert check_corpus(f"{source},{source}").accepted == 100
     for spec in (f"{source},{target}", f"{target},{source}"):
         with pytest.raises(ValueError, match="from line 98 on, one of them has 3 more"):
-            check(spec)
+            check_corpus(spec)
     empty = write(tmp_path, "b.fr", "\n" * 50 + "y\n" * 50)
     with pytest.raises(ValueError, match=r"line 1 has nothing on the target side \(50 of its 100"):
-        check(f"{source},{empty}")
+        check_corpus(f"{source},{empty}")
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])
@@ -93,7 +93,7 @@ def test_gigabytes_are_refused_before_they_are_read(tmp_path: Path, name: str, m
     monkeypatch.setattr(uploads, "open_file", lambda spec: open_file(spec))
     path = write(tmp_path, name, b"one\tun\n" * 500_000)
     with pytest.raises(ValueError, match="holds more than 3,000,000 bytes"):
-        check(path)
+        check_corpus(path)
     with pytest.raises(ValueError, match="has over 3,000,000 bytes"):
         save_upload(io.BytesIO(b"x" * 3_000_001), "a.tsv", tmp_path / "kept")
     assert not list((tmp_path / "kept").iterdir())
@@ -126,7 +126,7 @@ def test_of_two_files_the_one_that_is_no_utf_8_is_named(tmp_path: Path, wrong: i
     contents = [b"\xe9t\xe9\n" if side == wrong else b"summer\n" for side in (0, 1)]
     files = [write(tmp_path, name, content) for name, content in zip(("a.en", "a.fr"), contents, strict=True)]
     with pytest.raises(ValueError) as error:
-        check(",".join(map(str, files)))
+        check_corpus(",".join(map(str, files)))
     assert str(error.value) == f"{files[wrong]}: line 1 is not UTF-8 text; save the file as UTF-8."
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headlight.corpora.corpora import Pair, Pairs
-from headlight.corpora.varied import CHANGES, Varied, curly_quotes, no_apostrophe, no_capital, no_end, vary
+from headlight.corpora.varied import CHANGES, Varied, curly_quotes, no_apostrophe, no_capital, vary, without_end
 
 
 @pytest.mark.parametrize(
@@ -15,8 +15,8 @@ from headlight.corpora.varied import CHANGES, Varied, curly_quotes, no_apostroph
     [
         (no_capital, "The cat sleeps.", "the cat sleeps."),
         (no_capital, "NASA called.", "NASA called."),
-        (no_end, "What time is it ?", "What time is it"),
-        (no_end, "...", "..."),
+        (without_end, "What time is it ?", "What time is it"),
+        (without_end, "...", "..."),
         (no_apostrophe, "I don't like Tom's 'hat'.", "I dont like Toms 'hat'."),
         (curly_quotes, 'He\'s "here".', "He’s “here”."),
     ],

@@ -314,7 +314,7 @@ class Decoding:
         return self.strategy.steps(model, src, **{**self.values, **options})
 
     def __str__(self) -> str:
-        """The strategy and its settings in words: "beam, size 3, length penalty 1"."""
+        """Return the strategy and its settings in words: "beam, size 3, length penalty 1"."""
         parts = [self.name]
         for parameter in self.strategy.parameters:
             value = self.values[parameter.name]

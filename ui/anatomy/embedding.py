@@ -11,7 +11,7 @@ import streamlit as st
 from headlight.analysis.neighbours import Near, neighbours, tied, weights
 from headlight.charts.colours import Theme, theme_named
 from headlight.charts.direction import token_dir
-from headlight.corpora.cutting import Cut, Merges, has_merges, how_it_cuts
+from headlight.corpora.cutting import WordSplit, Merges, has_merges, describe_splitting
 from headlight.formatting import minus, plural
 from transformer import Trace, Translator
 from transformer.tokenizers import Tokenizer
@@ -32,7 +32,7 @@ def draw(model: Translator, trace: Trace, chosen: ChosenPart) -> None:
     theme = theme_named(st.context.theme.type or "light")
     st.space("small")
     st.subheader("How a word is cut into tokens", anchor=False)
-    st.caption(how_it_cuts(tokenizer))
+    st.caption(describe_splitting(tokenizer))
     if has_merges(tokenizer):
         _cut(tokenizer, ids, theme)
     st.space("small")
@@ -68,7 +68,7 @@ def default_word(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
     return (several or sorted(map(tokenizer.decode, words), key=len, reverse=True) or [""])[0][:LONGEST_WORD]
 
 
-def cut_html(cut: Cut, tokenizer: Tokenizer) -> str:
+def cut_html(cut: WordSplit, tokenizer: Tokenizer) -> str:
     """Return a table with a row per merge: its number, the pair, and the state of the word after it."""
     rows: list[tuple[str, tuple[str, ...], tuple[str, ...], str]] = [("as characters", (), cut.start, "")]
     rows += [(f"merge {step.rank + 1:,}", step.pair, step.pieces, step.joined) for step in cut.merges]

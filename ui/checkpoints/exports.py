@@ -10,8 +10,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from headlight.importers.bundle import one_file, zip_folder
-from headlight.importers.marian_export import export_marian, marian_notes, why_not
+from headlight.importers.bundle import safetensors_bundle, zip_folder
+from headlight.importers.marian_export import export_marian, marian_notes, reason_against_marian
 from transformer.checkpoint import Checkpoint
 from ui.checkpoints.listing import ListedModel, opened
 from ui.state import models
@@ -35,12 +35,12 @@ def export(entry: ListedModel) -> None:
         )
         _button(
             "One safetensors file",
-            partial(written, partial(one_file, entry.folder), f"{stem}.safetensors"),
+            partial(written, partial(safetensors_bundle, entry.folder), f"{stem}.safetensors"),
             f"{stem}.safetensors",
             "The same, with all but the weights in the file's header. Any program that reads safetensors opens it.",
         )
         checkpoint = opened(entry.name).checkpoint
-        reason = why_not(checkpoint.model.config, checkpoint.model)
+        reason = reason_against_marian(checkpoint.model.config, checkpoint.model)
         _button(
             "Hugging Face Marian, as a zip",
             partial(written, partial(marian_zip, checkpoint), f"{stem}-marian.zip"),

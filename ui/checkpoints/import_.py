@@ -12,7 +12,7 @@ import streamlit as st
 
 from headlight.importers.hub import fetch, is_name
 from headlight.importers.importing import Examination, examine, import_model
-from headlight.importers.limits import MOST_FILES
+from headlight.importers.limits import MAX_FILES
 from headlight.importers.questions import Answers
 from transformer.checkpoint.weights import Refused
 from ui.checkpoints import examined, keeping, uploads
@@ -236,7 +236,7 @@ def _make(source: ImportSource, out: Path, answers: Answers, progress: Any) -> s
 def examination(path: Path, answers: Answers) -> Examination:
     """Examine a source, once for each set of answers. Raises Refused."""
     try:
-        files = [path, *islice(path.iterdir(), MOST_FILES)] if path.is_dir() else [path]
+        files = [path, *islice(path.iterdir(), MAX_FILES)] if path.is_dir() else [path]
         changed = tuple(file.stat().st_mtime_ns for file in files)
     except OSError as error:
         raise Refused(f"{path.name} cannot be read: {error.strerror}.") from None

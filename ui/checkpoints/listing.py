@@ -11,7 +11,7 @@ from typing import Any
 from headlight.analysis.blocks import sizes
 from headlight.analysis.weights import shapes
 from headlight.formatting import brief, file_size, in_millions, on_sentences
-from headlight.importers.health import health
+from headlight.importers.health import check_health
 from headlight.runs import RunFolder
 from headlight.runs.metrics import COUNT
 from transformer import Translator
@@ -194,4 +194,4 @@ def warnings(name: str) -> tuple[str, ...]:
 
 @cached(50, "Checking the weights", seconds=3600, turn=False)
 def _warnings(name: str, version: tuple[int, ...]) -> tuple[str, ...]:
-    return health(models.translator(name).checkpoint)
+    return check_health(models.translator(name).checkpoint)

@@ -10,11 +10,11 @@ import streamlit as st
 
 from headlight.analysis.atlas.aligner import truths
 from headlight.corpora.about import LANGUAGES, about
-from headlight.corpora.corpora import FORMS, open_split, written
+from headlight.corpora.corpora import SPEC_FORMS, open_split, modified_at
 from headlight.corpora.generated import TASKS
 from headlight.corpora.grammars import GRAMMARS
-from headlight.corpora.multi30k import usual_folder
-from headlight.corpora.pairs import First, Pair, Pairs
+from headlight.corpora.multi30k import default_folder
+from headlight.corpora.pairs import FirstRows, Pair, Pairs
 from headlight.corpora.preview import PREVIEW_ROWS
 from headlight.corpora.truth import KnownPair, has_truth, known_pairs
 from headlight.importers.examples import examples
@@ -33,7 +33,7 @@ UPLOAD, FILE = "upload", "file"
 class ChosenCorpus:
     """A corpus: `spec` is as `open_corpus` reads it, or EXAMPLES; None while there is none.
 
-    `written` is its files' time.
+    `modified_at` is its files' time.
     """
 
     spec: str | None
@@ -53,7 +53,7 @@ def choices(model: Translator) -> dict[str, str]:
 
 def _captions(model: Translator) -> list[str]:
     """Return the pairs of languages of Multi30k that are on this machine: that of the model, or the usual one."""
-    folder = usual_folder()
+    folder = default_folder()
     codes = {name: code for code, name in LANGUAGES.items()}
     pair = codes.get(str(model.card.get("source"))), codes.get(str(model.card.get("target")))
     wanted = "-".join(str(code) for code in pair) if all(pair) and "hi" not in pair else "en-fr"
@@ -107,7 +107,7 @@ def choose_corpus(name: str, model: Translator, view: HeadsView) -> tuple[Chosen
         return _brought(upload()), pairs
     if chosen == FILE:
         spec = st.text_input(
-            "Corpus files", key="heads-file", placeholder="/data/pairs.tsv:en:hi", help=f"One of: {FORMS}."
+            "Corpus files", key="heads-file", placeholder="/data/pairs.tsv:en:hi", help=f"One of: {SPEC_FORMS}."
         )
         return _brought((spec or "").strip() or None), pairs
     return ChosenCorpus(chosen), pairs
@@ -120,7 +120,7 @@ def counts(chosen: str | None) -> tuple[int, ...]:
 
 def _brought(spec: str | None) -> ChosenCorpus:
     try:
-        return ChosenCorpus(spec, written(spec or ""), brought=True)
+        return ChosenCorpus(spec, modified_at(spec or ""), brought=True)
     except OSError as error:  # a folder that may not be read, or a name that is too long to be one
         st.info(f"This cannot be opened: {error.strerror}.", icon=":material/info:")
         return ChosenCorpus(None)
@@ -130,7 +130,7 @@ def opened(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterab
     """Return the pairs with what is known of them, and who says so. Raises ValueError where there is no such corpus."""
     if spec != EXAMPLES:
         corpus = open_split(spec)
-        return truths(corpus if has_truth(corpus) else First(corpus, PREVIEW_ROWS), most)
+        return truths(corpus if has_truth(corpus) else FirstRows(corpus, PREVIEW_ROWS), most)
     texts = [example.text for example in examples(model.card)]
     with TURNS.turn():  # only this: an aligner does not ask the model, and would keep others from it
         written = [translation.text for translation in model.translate_batch(texts)]

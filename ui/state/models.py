@@ -12,7 +12,7 @@ import numpy as np
 from headlight import folders
 from headlight.analysis import Check, check
 from headlight.checkpoints import load_translator
-from headlight.corpora.multi30k import usual_folder
+from headlight.corpora.multi30k import default_folder
 from headlight.corpora.split_folder import everyday_folder, tatoeba_folder
 from headlight.runs import RunFolder
 from headlight.runs.metrics import latest_evaluation
@@ -96,7 +96,7 @@ def confine_public() -> None:
     It can then read only these folders, and cannot open connections, start programs or remove files.
     """
     if public():
-        confine((CHECKPOINTS, RUNS, MODELS, LESSONS, usual_folder(), tatoeba_folder(), everyday_folder()))
+        confine((CHECKPOINTS, RUNS, MODELS, LESSONS, default_folder(), tatoeba_folder(), everyday_folder()))
 
 
 def translator(name: str) -> Translator:

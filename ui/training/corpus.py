@@ -12,13 +12,13 @@ import streamlit as st
 from headlight.charts.lengths import lengths
 from headlight.corpora.about import LANGUAGES as NAMES
 from headlight.corpora.about import about
-from headlight.corpora.corpora import FORMS, GoldCorpus, from_hub, open_parts, written
+from headlight.corpora.corpora import SPEC_FORMS, GoldCorpus, needs_network, open_parts, modified_at
 from headlight.corpora.generated import TOY
 from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.held_out import MIN_PAIRS
 from headlight.corpora.mixtures import JOINED, MAX_WEIGHT
 from headlight.corpora.multi30k import LANGUAGES
-from headlight.corpora.pairs import First
+from headlight.corpora.pairs import FirstRows
 from headlight.corpora.preview import PREVIEW_ROWS, Preview, preview
 from headlight.corpora.split_folder import language_pairs, tatoeba_folder
 from headlight.formatting import plural
@@ -112,7 +112,7 @@ def _tatoeba(view: TrainingView) -> str | None:
 def _mixture() -> str | None:
     """Draw a table with a corpus per row, and its weight."""
     columns = {
-        "Corpus": st.column_config.TextColumn(required=True, width=155, help=f"One of: {FORMS}"),
+        "Corpus": st.column_config.TextColumn(required=True, width=155, help=f"One of: {SPEC_FORMS}"),
         "Weight": st.column_config.NumberColumn(required=True, min_value=0.01, max_value=MAX_WEIGHT, width=60),
     }
     rows: list[dict[str, Any]] = st.data_editor(
@@ -197,7 +197,7 @@ class PreviewRequest:
 
 def previewed(request: PreviewRequest) -> Preview:
     """Preview a corpus."""
-    return _preview(request, written(request.spec))
+    return _preview(request, modified_at(request.spec))
 
 
 @cached(12, "Reading the corpus", turn=False)
@@ -208,7 +208,7 @@ def _preview(request: PreviewRequest, written: tuple[int, ...]) -> Preview:
     """
     corpus = open_parts(request.spec, request.folder, request.max_characters)[0]
     grown = isinstance(corpus, GoldCorpus) and corpus.size > HUB_ROWS  # a grammar takes its time for each sentence
-    part = First(corpus, HUB_ROWS) if grown or from_hub(request.spec) else corpus
+    part = FirstRows(corpus, HUB_ROWS) if grown or needs_network(request.spec) else corpus
     read = preview(part, request.tokenizer, request.vocabulary, request.separate, request.min_frequency)
     return replace(read, in_all=corpus.size) if isinstance(corpus, GoldCorpus) else read
 
@@ -222,13 +222,13 @@ def show(preview: Preview, max_length: int, spec: str) -> None:
         for pair in preview.pairs[:3]
     )
     st.html(f'<div class="pairs" style="font-size:0.93rem;line-height:1.4;overflow-wrap:anywhere">{rows}</div>')
-    report, part = preview.report, not preview.complete or from_hub(spec)
+    report, part = preview.report, not preview.complete or needs_network(spec)
     rejected = report.rejected.total()
-    if preview.in_all and preview.in_all > report.kept:
-        many = f"The first {report.kept:,} of {plural(preview.in_all, 'pair')}"
+    if preview.in_all and preview.in_all > report.accepted:
+        many = f"The first {report.accepted:,} of {plural(preview.in_all, 'pair')}"
     else:
         first = "The first " if part and report.read in (PREVIEW_ROWS, HUB_ROWS) else ""
-        many = f"{first}{plural(report.kept, 'pair')}"
+        many = f"{first}{plural(report.accepted, 'pair')}"
     means = [sum(side.lengths) / len(side.lengths) for side in (preview.source, preview.target)]
     long = sum(max(pair) > max_length for pair in zip(preview.source.lengths, preview.target.lengths, strict=True))
     lost = (
@@ -241,7 +241,7 @@ def show(preview: Preview, max_length: int, spec: str) -> None:
     plot(lengths(preview.source.lengths, preview.target.lengths, theme=theme), key="lengths")
     sides = {preview.source.vocabulary, preview.target.vocabulary}
     sizes = " and ".join(f"{size:,}" for size in sorted(sides))
-    other = "pairs that it was not learned from" if preview.report.kept >= MIN_PAIRS else "these pairs"
+    other = "pairs that it was not learned from" if preview.report.accepted >= MIN_PAIRS else "these pairs"
     st.caption(
         f"{term('vocabulary', 'Vocabulary')}: {sizes} tokens. In {other}, it covers "
         f"{_share(preview.source.covered)} of the source tokens and {_share(preview.target.covered)} of the target "

@@ -11,9 +11,9 @@ import streamlit as st
 
 from headlight import folders
 from headlight.corpora.about import about
-from headlight.corpora.corpora import from_hub
+from headlight.corpora.corpora import needs_network
 from headlight.corpora.preview import Preview
-from headlight.importers.marian_export import why_not
+from headlight.importers.marian_export import reason_against_marian
 from headlight.runs import RunFolder, run_path, start, statuses
 from transformer import PRESETS
 from transformer.presets import DIFFERS
@@ -90,7 +90,7 @@ def form(view: TrainingView) -> None:
     if plan.recipe is not None and chosen.spec is not None:
         with st.expander("The same run from the command line", icon=":material/terminal:", key=key_of("command")):
             st.code(plan.recipe.command(f"{_runs_root()}/{_name(key)}"), language="bash", wrap_lines=True)
-            if (reason := why_not(plan.recipe.model)) is not None:
+            if (reason := reason_against_marian(plan.recipe.model)) is not None:
                 st.caption(
                     f"As this model will be, it cannot be exported as a Marian model: {reason}. Norms after the "
                     "sublayers (`--norm post --no-final-norm`) make one that can; the other formats take any model."
@@ -233,7 +233,7 @@ def _sentences(plan: Draft) -> None:
 
 def _preview(chosen: TrainingCorpus, values: Values) -> Preview | None:
     """Draw the preview; return None where there is none yet."""
-    if chosen.spec is None or (from_hub(chosen.spec) and not _is_requested(chosen.spec)):
+    if chosen.spec is None or (needs_network(chosen.spec) and not _is_requested(chosen.spec)):
         return None
     names = ("folder", "max_characters", "tokenizer", "vocabulary", "separate", "min_frequency")
     try:
@@ -287,7 +287,7 @@ def _begin(chosen: TrainingCorpus, plan: Draft, typed: Callable[[], Draft], prev
     for problem in problems[:3]:
         st.caption(f":red[{literal(problem)}]")
     ready = plan.recipe is not None and not problems and chosen.spec is not None
-    ready = ready and (preview is not None or from_hub(chosen.spec or ""))
+    ready = ready and (preview is not None or needs_network(chosen.spec or ""))
     st.button(
         "Start training",
         icon=":material/play_arrow:",

@@ -9,7 +9,7 @@ import streamlit as st
 
 from headlight.corpora.about import LANGUAGES
 from headlight.corpora.files import columns, lines
-from headlight.corpora.uploads import MAX_UPLOAD_BYTES, check, remove, save_upload
+from headlight.corpora.uploads import MAX_UPLOAD_BYTES, check_corpus, remove, save_upload
 from headlight.formatting import plural
 from ui.state import models
 from ui.state.cache import cached
@@ -122,7 +122,7 @@ def _printable(text: str) -> str:
 def _verdict(spec: str, written: tuple[int, ...]) -> str | None:
     """Say what is wrong with the corpus, if anything: its line and the reason."""
     try:
-        check(spec)
+        check_corpus(spec)
     except ValueError as error:
         return str(error)
     return None

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 
-from headlight.corpora.gold import words
+from headlight.corpora.gold import split_words
 from headlight.corpora.pairs import Corpus
 from headlight.corpora.truth import KnownPair, Truth, has_truth, known_pairs
 from transformer.access import is_confined
@@ -23,14 +23,14 @@ NAME = "eflomal"
 
 
 def installed() -> bool:
-    """Whether it is there for this process, which has to start its program for it."""
+    """Return whether it is there for this process, which has to start its program for it."""
     return not is_confined() and find_spec(NAME) is not None
 
 
 def truths(
     corpus: Corpus, most: int | None = None, align: bool = True
 ) -> tuple[Callable[[], Iterable[KnownPair]], str]:
-    """The pairs with what is known of them, and its origin: "gold", the aligner's name, or "" for none.
+    """Return the pairs with what is known of them, and its origin: "gold", the aligner's name, or "" for none.
 
     Where there is no gold, the aligner is asked about the first `most`, if it is here and `align` lets it.
     """
@@ -43,7 +43,8 @@ def truths(
 
 
 def aligned(pairs: Callable[[], Iterable[KnownPair]], most: int | None = None) -> Callable[[], Iterator[KnownPair]]:
-    """The pairs with the links that the aligner finds among the first `most`: those on which its two directions agree.
+    """Yield the pairs with the links that the aligner finds among the first `most`: those on which its two directions
+    agree.
 
     Links lie in files, which are gone when nobody holds what is returned.
     """
@@ -51,8 +52,8 @@ def aligned(pairs: Callable[[], Iterable[KnownPair]], most: int | None = None) -
     source, target, forward, backward = (Path(folder.name) / name for name in ("source", "target", "there", "back"))
     with open(source, "w", encoding="utf-8") as left, open(target, "w", encoding="utf-8") as right:
         for pair in islice(pairs(), most):
-            print(*words(pair.source), file=left)
-            print(*words(pair.target), file=right)
+            print(*split_words(pair.source), file=left)
+            print(*split_words(pair.target), file=right)
     with open(source, encoding="utf-8") as left, open(target, encoding="utf-8") as right:
         aligner = import_module(NAME).Aligner()
         aligner.align(left, right, links_filename_fwd=str(forward), links_filename_rev=str(backward))
@@ -62,7 +63,7 @@ def aligned(pairs: Callable[[], Iterable[KnownPair]], most: int | None = None) -
         with open(forward) as ones, open(backward) as others:
             for pair, one, other in zip(islice(pairs(), most), ones, others, strict=True):
                 links = sorted(_links(one) & _links(other))
-                truth = Truth(tuple(words(pair.source)), tuple(words(pair.target)), tuple(links))
+                truth = Truth(tuple(split_words(pair.source)), tuple(split_words(pair.target)), tuple(links))
                 yield KnownPair(pair.source, pair.target, truth)
 
     return read

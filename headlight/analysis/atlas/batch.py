@@ -124,7 +124,7 @@ def _with_gold(readings: Sequence[PairReading], contexts: dict[str, Context]) ->
 
 
 def _numbered(words: Sequence[Sequence[int]], width: int) -> tuple[Tensor, int]:
-    """The words of tokens [B, width], -1 where there is none, and how many words the longest sentence has."""
+    """Return the words of tokens [B, width], -1 where there is none, and how many words the longest sentence has."""
     table = np.full((len(words), width), -1, np.int64)
     for row, numbers in zip(table, words, strict=True):
         row[: len(numbers)] = numbers
@@ -148,9 +148,8 @@ def _members(of_token: Tensor, count: int) -> Tensor:
 def _pronouns(
     readings: Sequence[PairReading], kind: Kind, members: Tensor, of_token: Tensor, width: int
 ) -> Pronouns | None:
-    """The query is the pronoun itself (encoder), or the row that writes the word that shows it (decoder, cross).
-
-    What is right is the antecedent; in the decoder a word that it was translated to, among those that stand before.
+    """Return the query that stands for each pronoun: its own token (encoder), or the row that writes the word whose
+    form shows the noun (decoder, cross).
     """
     rows: list[tuple[int, tuple[Tensor, ...]]] = []
     for b, one in enumerate(readings):

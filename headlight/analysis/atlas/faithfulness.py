@@ -93,7 +93,7 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 
 def _log_probs(model: Transformer, sources: Sequence[list[int]], target: Sequence[int], tap: Tap | None) -> np.ndarray:
-    """The log-probability of the target after each source: [B] float64."""
+    """Return the log-probability of the target after each source: [B] float64."""
     device, pad_id = model.output.weight.device, model.config.pad_id
     batch = collate([(source, list(target)) for source in sources], pad_id)
     src, tgt = batch.src.to(device), batch.tgt.to(device)

@@ -119,7 +119,7 @@ def atlas(
 
 
 def _sentences(measured: Atlas) -> Iterator[int]:
-    """The places of those in which some measure is at its most or least."""
+    """Yield the indices of the sentences in which some measure is at its largest or smallest."""
     for of in measured.heads.values():
         for spread in of.values():
             yield from set(spread.most.ravel().tolist()) | set(spread.least.ravel().tolist()) - {-1}
@@ -159,7 +159,7 @@ class _Work:
                 self.progress(self.read)
 
     def mine(self, number: int) -> bool:
-        """Whether this process measures that batch."""
+        """Return whether this process measures that batch."""
         return number % self.share.count == self.share.rank
 
     def prepared(self, readings: list[PairReading]) -> MeasuredBatch:

@@ -54,7 +54,7 @@ class Reader:
         self.units = "words"  # what the gold is about, as far as it was read
 
     def chunks(self, pairs: Iterable[KnownPair], left: Left) -> Iterator[list[PairReading]]:
-        """The readings of CHUNK pairs at a time; what cannot be measured is counted in `left`."""
+        """Yield the readings of CHUNK pairs at a time; what cannot be measured is counted in `left`."""
         rest, start = iter(pairs), 0
         while chunk := list(islice(rest, CHUNK)):
             yield self._read(chunk, start, left)
@@ -87,7 +87,7 @@ class Reader:
 
 
 def units(tokenizer: Tokenizer, ids: Sequence[int], spelled: Sequence[str]) -> list[int] | None:
-    """The unit that each token belongs to, -1 for special ones; None where words of tokens are not these units.
+    """Return the unit that each token belongs to, -1 for special ones; None where words of tokens are not these units.
 
     The units are words, or single tokens where a model reads letters. An unknown token may be any unit.
     """

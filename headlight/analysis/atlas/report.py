@@ -16,7 +16,7 @@ History = list[tuple[int, Atlas]]  # a step, and what was measured there
 
 
 def places(atlas: Atlas) -> Iterator[tuple[Kind, int, int]]:
-    """Every head: its kind, and layer and head from 0."""
+    """Yield every head: its kind, and layer and head from 0."""
     for kind in KINDS:
         n_layers, n_heads = atlas.heads[kind]["entropy"].mean.shape
         yield from ((kind, layer, head) for layer in range(n_layers) for head in range(n_heads))

@@ -102,7 +102,7 @@ class Role(NamedTuple):
 
 
 def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
-    """The roles of a head (layer and head from 0), the clearest first; most heads have none."""
+    """Return the roles of a head (layer and head from 0), the clearest first; most heads have none."""
     given = []
     for what in ROLES:
         spread, against = atlas.heads[kind].get(what.measure), compared(atlas, kind, what.measure)
@@ -135,7 +135,7 @@ def _better(least: float, against: Baseline) -> bool:
 
 
 def named(template: str, units: str, count: int = 0) -> str:
-    """Fills in what the corpus is aligned by, "words" or "letters": {unit}, {units}; and how many, {count}."""
+    """Fill in what the corpus is aligned by, "words" or "letters": {unit}, {units}; and how many, {count}."""
     return template.format(unit=units.removesuffix("s"), units=units, count=f"{count:,}")
 
 
@@ -147,7 +147,7 @@ class RankedSentence(NamedTuple):
 
 
 def shows(atlas: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tuple[RankedSentence, RankedSentence]:
-    """The sentences in which a measure is at its best and at its worst."""
+    """Return the sentences in which a measure is at its best and at its worst."""
     spread, at = atlas.heads[kind][measure], (layer, head)
     most = RankedSentence(int(spread.most[at]), float(spread.largest[at]))
     least = RankedSentence(int(spread.least[at]), float(spread.smallest[at]))
@@ -155,7 +155,7 @@ def shows(atlas: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tupl
 
 
 def since(steps: Sequence[int], names: Sequence[set[str]], name: str) -> int | None:
-    """The step from which on a role is there at every snapshot; None where it is not there at the last one."""
+    """Return the step from which on a role is there at every snapshot; None where it is not there at the last one."""
     first = None
     for step, there in zip(steps, names, strict=True):
         if name not in there:

@@ -18,13 +18,13 @@ from transformer.yielding import yield_turn
 
 
 def losses(model: Transformer, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
-    """The mean cross-entropy of each target's tokens, in nats: [B] float64."""
+    """Return the mean cross-entropy of each target's tokens, in nats: [B] float64."""
     yield_turn()
     return _of(model, model.decode(tgt[:, :-1], model.encode(src, tap), src, tap=tap), tgt)
 
 
 def _of(model: Transformer, states: Tensor, tgt: Tensor) -> Tensor:
-    """The losses from the decoder's last states [B, T, d_model]."""
+    """Return the losses from the decoder's last states [B, T, d_model]."""
     written, pad_id = tgt[:, 1:], model.config.pad_id
     nats = -log_probs_of(model, states, written)
     # What stands after the end is padding, whose id may be that of a token; the end is never before it.
@@ -34,13 +34,13 @@ def _of(model: Transformer, states: Tensor, tgt: Tensor) -> Tensor:
 
 
 def _tokens(tgt: Tensor, pad_id: int) -> Tensor:
-    """How many tokens are written in each row, padding at its end aside: [B]."""
+    """Return how many tokens are written in each row, padding at its end aside: [B]."""
     written = (tgt[:, 1:] != pad_id).flip(-1)
     return written.size(1) - written.int().argmax(-1)
 
 
 def without_each(model: Transformer, src: Tensor, tgt: Tensor) -> Iterator[tuple[Site, int, Tensor]]:
-    """The losses with each head switched off alone; the source is encoded again only for heads of the encoder."""
+    """Yield the losses with each head switched off alone; the source is encoded again only for heads of the encoder."""
     yield_turn()
     memory = model.encode(src)
     for site, head in all_heads(model):

@@ -76,7 +76,7 @@ class Sums:
         self.most[side, :, layer] = np.where(better, offered, had)
 
     def join(self, parts: np.ndarray, most: np.ndarray) -> None:
-        """Adds the sums of another process."""
+        """Add the sums of another process."""
         self.parts += parts
         for side in (0, 1):
             self._offer(side, slice(None), most[side])

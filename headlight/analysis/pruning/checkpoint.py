@@ -37,7 +37,7 @@ def study(
     every: int | None = None,
     progress: Callable[[float, str], None] = lambda share, doing: None,
 ) -> Pruning:
-    """The curve of `prune_in_order`: the order from the first half of `pairs`, the scores from the second.
+    """Return the curve of `prune_in_order`: the order from the first half of `pairs`, the scores from the second.
 
     Translations are greedy. Raises ValueError where either half has no pair that the model can read.
     """
@@ -83,7 +83,7 @@ def batches_of(checkpoint: Checkpoint, pairs: Sequence[KnownPair]) -> list[Pruni
 
 
 def saved(before: Transformer, after: Transformer, batches: Sequence[PruningBatch]) -> Saved:
-    """Compares two models on the same sentences, in turns, so that a busy machine slows both."""
+    """Compare two models on the same sentences, in turns, so that a busy machine slows both."""
     both: list[Prepared] = [Prepared(model) for model in (after, before)]
     times: list[list[float]] = [[], []]
     for _ in range(TIMES):
@@ -99,7 +99,10 @@ def saved(before: Transformer, after: Transformer, batches: Sequence[PruningBatc
 def pruned_checkpoint(
     checkpoint: Checkpoint, heads: Sequence[Head], facts: dict[str, Any], command: str | None = None
 ) -> Checkpoint:
-    """The checkpoint without `heads`. Its card says so with the `facts`, and no more what was measured of the whole."""
+    """Return the checkpoint without `heads`.
+
+    Its card says so with the `facts`, and no more what was measured of the whole.
+    """
     model = prune_heads(checkpoint.model, heads)
     gone = len(model.config.pruned_heads)
     card = {name: value for name, value in checkpoint.card.items() if name not in OF_THE_WHOLE}

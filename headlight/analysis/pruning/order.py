@@ -61,7 +61,7 @@ def importance(
 def removal_order(
     model: Transformer, batches: Sequence[PruningBatch], every: int, progress: Progress = lambda share: None
 ) -> list[Removed]:
-    """All heads of the model, the first to go first; importance is measured again after `every` of them."""
+    """Return all heads of the model, the first to go first; importance is measured again after `every` of them."""
     removed: list[Removed] = []
     left, passes = model, 0
     count = len(all_heads(model))

@@ -136,7 +136,7 @@ def close_to_best(each: Mapping[str, Sequence[float]]) -> tuple[str, list[str]]:
 
 
 def _interval(values: np.ndarray) -> tuple[float, float]:
-    """The 95 % interval of the mean, by the percentiles of RESAMPLES bootstrap means (Efron 1979)."""
+    """Return the 95 % interval of the mean, by the percentiles of RESAMPLES bootstrap means (Efron 1979)."""
     drawn = np.random.default_rng(0).integers(0, len(values), (RESAMPLES, len(values)))
     low, high = np.percentile(values[drawn].mean(1), [2.5, 97.5])
     return float(low), float(high)

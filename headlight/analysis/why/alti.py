@@ -57,7 +57,7 @@ class AttentionPass(NamedTuple):
 
 @torch.no_grad()
 def heads_of(passed: Stream) -> AttentionPass:
-    """The patterns and values of a pass, by another pass that records them."""
+    """Return the patterns and values of a pass, by another pass that records them."""
     patterns, inputs = Recorder(), InputRecorder()
     yield_turn()
     passed.model(passed.source[None], passed.target[None], chain(patterns, inputs))
@@ -67,7 +67,7 @@ def heads_of(passed: Stream) -> AttentionPass:
 
 
 def projected(model: Transformer, site: Site, values: Tensor) -> Tensor:
-    """Each head's values [H, K, D] through its own part of the output projection: [H, K, M], float64."""
+    """Return each head's values [H, K, D] through its own part of the output projection: [H, K, M], float64."""
     return values.double() @ attention_at(model, site).outputs_by_head().double()
 
 
@@ -95,7 +95,8 @@ def taken_apart(passed: Stream, heads: AttentionPass, site: Site) -> Iterator[Ta
 
 
 def shares(parts: Tensor, whole: Tensor) -> Tensor:
-    """How much nearer each of the parts [N, K, M] brings the rest to the whole [N, M]: [N, K], rows that sum to 1.
+    """Return how much nearer each of the parts [N, K, M] brings the rest to the whole [N, M]: [N, K], rows that sum to
+    1.
 
     max(0, |y| - |y - part|) over its sum, in the 1-norm (equations 6 and 7 of Ferrando, Gállego and Costa-jussà). A
     row of which no part brings anything nearer is 0.
@@ -106,7 +107,7 @@ def shares(parts: Tensor, whole: Tensor) -> Tensor:
 
 
 def contributions(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Contributions:
-    """The shares of the source and of what was written before behind each token of `target`, by ALTI+.
+    """Return the shares of the source and of what was written before behind each token of `target`, by ALTI+.
 
     `source` are ids up to [EOS], `target` from [SOS] to [EOS]; its last token is written and never read, so T is one
     less than its length.
@@ -137,7 +138,7 @@ def contributions_of(passed: Stream, heads: AttentionPass) -> Contributions:
 
 
 def _own_shares(passed: Stream, heads: AttentionPass, site: Site) -> Tensor:
-    """The shares of a self-attention block, where the residual path belongs to the token itself: [N, N]."""
+    """Return the shares of a self-attention block, where the residual path belongs to the token itself: [N, N]."""
     rows = []
     for apart in taken_apart(passed, heads, site):
         query = torch.arange(len(apart.whole))

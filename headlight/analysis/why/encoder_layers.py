@@ -32,7 +32,7 @@ class DecoderLens(NamedTuple):
 def decoder_lens(
     model: Transformer, source: Sequence[int], target: Sequence[int], longest: int | None = None
 ) -> DecoderLens:
-    """Gives the decoder each encoder layer's states, through the encoder's final norm where it has one.
+    """Give the decoder each encoder layer's states, through the encoder's final norm where it has one.
 
     What is `written` is greedy, at most `longest` tokens (twice those of `target` and ten more if not given);
     `log_probs` are those of `target`, which runs from [SOS] to [EOS]. As with the logit lens, an early layer was
@@ -59,7 +59,7 @@ def decoder_lens(
 
 
 def _greedy(model: Transformer, memory: Tensor, src: Tensor, start: Sequence[int], longest: int) -> Tensor:
-    """The most probable token after another, each row until its [EOS]: what was written after [SOS]."""
+    """Return the most probable token after another, each row until its [EOS]: what was written after [SOS]."""
     config = model.config
     tgt = torch.tensor([start], device=src.device).expand(len(src), -1)
     ended = torch.zeros(len(src), dtype=torch.bool, device=src.device)

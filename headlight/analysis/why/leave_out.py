@@ -22,7 +22,7 @@ ROUNDING = 1e-13  # the square of what a float32 leaves open: the distance of tw
 
 @torch.no_grad()
 def leave_one_out(model: Transformer, source: Sequence[int], target: Sequence[int]) -> np.ndarray:
-    """How much less probable each written token is without each source token, in nats: [T, S].
+    """Return how much less probable each written token is without each source token, in nats: [T, S].
 
     Each token of `source` in turn is taken out, so that the ones behind it move up; `target` is forced. Negative
     where a token becomes more probable.
@@ -39,7 +39,7 @@ def leave_one_out(model: Transformer, source: Sequence[int], target: Sequence[in
 
 
 def value_zeroing(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Contributions:
-    """The shares behind each step by how far each layer's output turns when a token's values are zero.
+    """Return the shares behind each step by how far each layer's output turns when a token's values are zero.
 
     Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers": the token is still looked at, but hands over
     nothing; the cosine distance between what the layer leaves then and what it leaves otherwise, divided by the sum
@@ -109,7 +109,8 @@ def _zeroed(keys_values: tuple[Tensor, Tensor], tokens: Sequence[int]) -> tuple[
 
 
 def _distances(passed: Stream, count: int, without: Callable[[Sequence[int]], Tensor]) -> np.ndarray:
-    """How far the states of N tokens turn without the values of each of `count` tokens: cosine distances [N, count].
+    """Return how far the states of N tokens turn without the values of each of `count` tokens: cosine distances [N,
+    count].
 
     `without` takes B tokens and gives the states without each of them, and in the last row as they are: [B + 1, N, M].
     """
@@ -122,7 +123,7 @@ def _distances(passed: Stream, count: int, without: Callable[[Sequence[int]], Te
 
 
 def _shares(distances: np.ndarray) -> np.ndarray:
-    """Rows divided by their sum; a row in which nothing turns belongs to its own token."""
+    """Return rows divided by their sum; a row in which nothing turns belongs to its own token."""
     total = distances.sum(-1, keepdims=True)
     rows = np.eye(*distances.shape)
     return np.divide(distances, total, out=rows, where=total > 0)

@@ -49,13 +49,13 @@ class Contrast(NamedTuple):
 
 
 def require_step(target: Sequence[int], step: int) -> None:
-    """Raises ValueError unless a token of `target` (from [SOS] on) was written at `step`, from 0."""
+    """Raise ValueError unless a token of `target` (from [SOS] on) was written at `step`, from 0."""
     if not 0 <= step < len(target) - 1:
         raise ValueError(f"The step is {step}; the {len(target) - 1} written tokens have steps 0 to {len(target) - 2}.")
 
 
 def require_token(model: Transformer, token: int) -> None:
-    """Raises ValueError for an id that the target's vocabulary lacks."""
+    """Raise ValueError for an id that the target's vocabulary lacks."""
     count = model.config.target_vocab_size
     if not 0 <= token < count:
         raise ValueError(f"The token to compare with is {quoted(token)}; the vocabulary has ids 0 to {count - 1}.")
@@ -63,7 +63,7 @@ def require_token(model: Transformer, token: int) -> None:
 
 @torch.no_grad()
 def contrast(model: Transformer, source: Sequence[int], target: Sequence[int], step: int, instead: int) -> Contrast:
-    """Takes apart the logit of the token written at `step`, less that of `instead`.
+    """Take apart the logit of the token written at `step`, less that of `instead`.
 
     `source` are ids up to [EOS], `target` from [SOS] to [EOS]; steps count from 0 over the tokens after [SOS]. Raises
     ValueError for a step or a token that there is not.
@@ -109,7 +109,7 @@ def _parts(passed: Stream) -> dict[Named, Tensor]:
 
 
 def _through(norm: Residual | torch.nn.Module, x: Tensor, parts: dict[Named, Tensor]) -> dict[Named, Tensor]:
-    """The parts of `x` [M] as they leave a norm; its own bias joins the biases."""
+    """Return the parts of `x` [M] as they leave a norm; its own bias joins the biases."""
     fixed = frozen(norm, x[None])
     images = fixed.linear(torch.stack(list(parts.values()))[None])[0]
     through = dict(zip(parts, images, strict=True))
@@ -118,7 +118,7 @@ def _through(norm: Residual | torch.nn.Module, x: Tensor, parts: dict[Named, Ten
 
 
 def _by_name(effects: dict[Named, float]) -> dict[str, np.ndarray]:
-    """The effects as arrays: [L, H] for heads, [L] for feed-forward networks, a number for the rest."""
+    """Return the effects as arrays: [L, H] for heads, [L] for feed-forward networks, a number for the rest."""
     arrays: dict[str, np.ndarray] = {}
     for kind in (EMBEDDING, SELF, CROSS, FEED_FORWARD, BIAS):
         there = {(layer, head): effect for (name, layer, head), effect in effects.items() if name == kind}

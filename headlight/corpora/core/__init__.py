@@ -15,9 +15,10 @@ _MODULES = {"en-fr": "english_french", "de-en": "german_english"}
 
 
 class CoreSentences(Corpus):
-    """`n_pairs` distinct pairs, the same for the same seed: first those that cover the lexicon, then random ones.
+    """The first `n_pairs` distinct pairs of a core vocabulary, the same for the same seed.
 
-    Raises ValueError for languages that have no core vocabulary.
+    The pairs that cover the lexicon come first, then random ones. Raises ValueError for languages without a core
+    vocabulary.
     """
 
     def __init__(self, languages: str, n_pairs: int | None = None, seed: int = 0) -> None:

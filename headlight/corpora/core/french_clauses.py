@@ -251,7 +251,7 @@ def _frequencies(p: FrenchVerbPhrase) -> tuple[Pair, ...]:
 
 
 def _is_unclear(s: FrenchSubject, p: FrenchVerbPhrase) -> bool:
-    return english.past(_en(s, p)) == _present_english(s, p)
+    return english.past_tense(_en(s, p)) == _present_english(s, p)
 
 
 def _adverb(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
@@ -311,7 +311,7 @@ def _progressive_question(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Rando
 
 def _past(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     times = _PAST_TIMES[:-1] if _is_unclear(s, p) else _PAST_TIMES
-    return _timed((f"{s.english} {english.past(_en(s, p))}", perfect(s, p)), times, r)
+    return _timed((f"{s.english} {english.past_tense(_en(s, p))}", perfect(s, p)), times, r)
 
 
 def _not_past(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
@@ -514,7 +514,7 @@ def _that(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | Non
 
 
 def _want_you(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
-    """ "I want you to come", with the subjunctive."""
+    """Build "I want you to come", with the subjunctive."""
     objects = {"you": "you", "he": "him", "she": "her", "they": "them", "we": "us"}
     if s.english == "I":
         return None

@@ -115,7 +115,7 @@ def _do(subject: GermanSubject) -> str:
 
 
 def _includes_speaker(subject: GermanSubject) -> bool:
-    """Whether the subject is "ich" or "wir", about which one rarely asks."""
+    """Return whether the subject is "ich" or "wir", about which one rarely asks."""
     return subject.person in (0, 3)
 
 
@@ -168,10 +168,10 @@ _MODALS = (
 
 
 def habit(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    adverb, translation, place = rng.choice(_HABITS)
+    adverb, translation, position = rng.choice(_HABITS)
     source = _main(subject, phrase, adverb)
     verb = _present_english(subject, phrase)
-    if place == "before":
+    if position == "before":
         return _sentence(source, _join(subject.english, translation, verb))
     return _sentence(source, _join(subject.english, verb, translation))
 
@@ -190,12 +190,14 @@ def _inverted(subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str, neg
 
 
 def question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    adverb, translation, place = rng.choice(
+    adverb, translation, position = rng.choice(
         [habit for habit in _HABITS if habit[0] not in ("nie", "selten", "manchmal")]
     )
     source = _inverted_main("", subject, phrase, adverb)
     text = _english(subject, phrase)
-    target = _join(_do(subject), subject.english, *((translation, text) if place == "before" else (text, translation)))
+    target = _join(
+        _do(subject), subject.english, *((translation, text) if position == "before" else (text, translation))
+    )
     return _sentence(source, target, "?")
 
 
@@ -215,13 +217,13 @@ def negative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Rando
 def perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice(_PAST)
     source = _perfect(subject.german, subject, phrase, _words(subject, phrase, adverb))
-    return _sentence(source, f"{subject.english} {english.past(_english(subject, phrase))} {translation}")
+    return _sentence(source, f"{subject.english} {english.past_tense(_english(subject, phrase))} {translation}")
 
 
 def fronted_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice(_PAST)
     source = _perfect(adverb, subject, phrase, _inverted(subject, phrase, ""))
-    return _sentence(source, f"{translation}, {subject.english} {english.past(_english(subject, phrase))}")
+    return _sentence(source, f"{translation}, {subject.english} {english.past_tense(_english(subject, phrase))}")
 
 
 def perfect_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
@@ -328,11 +330,11 @@ def that_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ra
          ("Es ist gut, dass", "It's good that"), ("Sie sagt, dass", "She says that"),
          ("Ich bin froh, dass", "I'm glad that"))
     )  # fmt: skip
-    adverb, adverb_translation, place = rng.choice(_HABITS)
+    adverb, adverb_translation, position = rng.choice(_HABITS)
     finite = phrase.verb.prefix + phrase.verb.present(subject.person)
     source = _join(main, subject.german, _words(subject, phrase, adverb), finite)
     verb = _present_english(subject, phrase)
-    rest = (adverb_translation, verb) if place == "before" else (verb, adverb_translation)
+    rest = (adverb_translation, verb) if position == "before" else (verb, adverb_translation)
     return _sentence(source, _join(translation, subject.english, *rest))
 
 
@@ -377,7 +379,7 @@ def whether_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random
     )  # fmt: skip
     end = "?" if main.startswith("Weißt") else "."
     return _sentence(
-        f"{main} {clause}", f"{translation} {subject.english} {english.past(_english(subject, phrase))}", end
+        f"{main} {clause}", f"{translation} {subject.english} {english.past_tense(_english(subject, phrase))}", end
     )
 
 
@@ -414,7 +416,7 @@ def preterite(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Rand
     text = _english(subject, phrase)
     if not translation:
         return _sentence(source, f"{subject.english} used to {text}")
-    return _sentence(source, f"{translation}, {subject.english} {english.past(text)}")
+    return _sentence(source, f"{translation}, {subject.english} {english.past_tense(text)}")
 
 
 def before_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:

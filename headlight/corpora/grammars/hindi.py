@@ -11,7 +11,10 @@ Gender = Literal["m", "f"]
 
 
 class HindiAgreement(NamedTuple):
-    """What a Hindi verb or adjective takes over from its noun. `first` is मैं, whose verb has forms of its own."""
+    """The features that a Hindi verb or adjective takes from its noun.
+
+    `first` is मैं, whose verb has forms of its own.
+    """
 
     gender: Gender
     plural: bool = False
@@ -22,9 +25,9 @@ NEUTRAL = HindiAgreement("m")  # where there is nothing to agree with, the verb 
 
 
 def noun_form(word: str, gender: Gender, plural: bool, oblique: bool, fixed: bool = False) -> str:
-    """लड़का, लड़के / लड़के, लड़कों: a postposition puts its noun into the oblique case.
+    """Return a form of a noun: लड़का, लड़के / लड़के, लड़कों. A postposition puts its noun into the oblique case.
 
-    `fixed` nouns have no endings but in the oblique plural: राजा, and a woman who is a डॉक्टर.
+    `fixed` nouns have endings in the oblique plural only: राजा, and a woman who is a डॉक्टर.
     """
     stem = word[:-1]
     if gender == "m" and word.endswith("ा") and not fixed:
@@ -44,7 +47,7 @@ def noun_form(word: str, gender: Gender, plural: bool, oblique: bool, fixed: boo
 
 
 def inflected(word: str, agreement: HindiAgreement, oblique: bool = False) -> str:
-    """अच्छा, अच्छे, अच्छी; नया, नए, नई; सुंदर stays as it is; each word of थका हुआ changes."""
+    """Return an adjective's form: अच्छा, अच्छे, अच्छी; नया, नए, नई; सुंदर is invariable; each word of थका हुआ changes."""
     many = agreement.plural or oblique
     if word == "नया":
         return "नई" if agreement.gender == "f" else "नए" if many else "नया"
@@ -68,7 +71,7 @@ class Stem:
         return self.text + inflected("ना", agreement)
 
     def perfective(self, agreement: HindiAgreement, alone: bool) -> str:
-        """पढ़ा, पढ़े, पढ़ी, and पढ़ीं where no है or था shows the plural; खाया, पिया, गया."""
+        """Return the perfective: पढ़ा, पढ़े, पढ़ी, and पढ़ीं where no है or था shows the plural; खाया, पिया, गया."""
         irregular = {"कर": "कि", "दे": "दि", "जा": "ग", "पी": "पि"}.get(self.text)
         stem = irregular or self.text
         if agreement.gender == "f":
@@ -81,7 +84,7 @@ class Stem:
         return stem + ("े" if agreement.plural else "ा")
 
     def future(self, agreement: HindiAgreement) -> str:
-        """पढ़ूँगा, पढ़ेगा, पढ़ेंगे; खाऊँगा, खाएगा, खाएँगे; दूँगा, देगा, देंगे."""
+        """Return the future: पढ़ूँगा, पढ़ेगा, पढ़ेंगे; खाऊँगा, खाएगा, खाएँगे; दूँगा, देगा, देंगे."""
         stem, gender = self.text, inflected("गा", agreement)
         if stem in ("दे", "हो"):
             first = {"दे": "दूँ", "हो": "होऊँ"}[stem]
@@ -98,7 +101,7 @@ class Stem:
 
 
 def _open(stem: str) -> bool:
-    """Whether a stem ends in a vowel."""
+    """Return whether a stem ends in a vowel."""
     return stem[-1] in "ािीुूेैोआई"
 
 

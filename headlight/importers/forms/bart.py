@@ -6,14 +6,14 @@ from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.hugging_face_tokenizers import Ids
 from headlight.importers.forms.languages import Around, Languages, about_language
-from headlight.importers.forms.marian_family import MOST_TOKENS, MarianFamily
+from headlight.importers.forms.marian_family import MAX_TOKENS, MarianFamily
 from headlight.importers.questions import Answers, ImportQuestion
 from transformer.tokenizers import Tokenizer
 
 
-def forced(config: HuggingFaceConfig) -> tuple[int, ...]:
+def forced_start(config: HuggingFaceConfig) -> tuple[int, ...]:
     """What a model is made to write first."""
-    first = config.id("forced_bos_token_id", MOST_TOKENS)
+    first = config.id("forced_bos_token_id", MAX_TOKENS)
     return () if first is None else (first,)
 
 
@@ -23,9 +23,9 @@ def _bart_tokenizers(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]
 
 
 def _bart_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
-    start = config.known_id("decoder_start_token_id", MOST_TOKENS)
-    first = config.id("bos_token_id", MOST_TOKENS)
-    return Around(start, source_start=() if first is None else (first,), target_start=forced(config))
+    start = config.known_id("decoder_start_token_id", MAX_TOKENS)
+    first = config.id("bos_token_id", MAX_TOKENS)
+    return Around(start, source_start=() if first is None else (first,), target_start=forced_start(config))
 
 
 BART = MarianFamily(
@@ -65,25 +65,26 @@ def _mbart_asks(config: HuggingFaceConfig, languages: Languages) -> tuple[Import
 
 
 def _target_is_set(config: HuggingFaceConfig, languages: Languages) -> bool:
-    """Whether the model was trained further to write one language only."""
+    """Return whether the model was trained further to write one language only."""
     ids = set(languages.values())
-    return bool(ids & {config.id("decoder_start_token_id", MOST_TOKENS), *forced(config)})
+    return bool(ids & {config.id("decoder_start_token_id", MAX_TOKENS), *forced_start(config)})
 
 
 def _mbart_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
-    """The first mBART reads "tokens </s> en_XX" and writes after "fr_XX"; mBART-50 reads "en_XX tokens </s>", and
-    writes after "</s> fr_XX"."""
-    start = config.id("decoder_start_token_id", MOST_TOKENS)
+    """Return the ids around a text: mBART reads "tokens </s> en_XX" and writes after "fr_XX"; mBART-50 reads "en_XX
+    tokens </s>" and writes after "</s> fr_XX".
+    """
+    start = config.id("decoder_start_token_id", MAX_TOKENS)
     if not languages:
-        return Around(config.known_id("decoder_start_token_id", MOST_TOKENS), target_start=forced(config))
-    eos = config.known_id("eos_token_id", MOST_TOKENS)
+        return Around(config.known_id("decoder_start_token_id", MAX_TOKENS), target_start=forced_start(config))
+    eos = config.known_id("eos_token_id", MAX_TOKENS)
     read = languages[answers.source_language or ""]
     written = languages.get(answers.target_language or "")
     if start == eos:
-        return Around(eos, source_start=(read,), target_start=forced(config) if written is None else (written,))
+        return Around(eos, source_start=(read,), target_start=forced_start(config) if written is None else (written,))
     sos = start if written is None else written
     assert sos is not None, "the language is asked for where the configuration has none"
-    return Around(sos, source_end=(eos, read), target_start=forced(config))
+    return Around(sos, source_end=(eos, read), target_start=forced_start(config))
 
 
 MBART = MarianFamily(

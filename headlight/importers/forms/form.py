@@ -38,11 +38,11 @@ class Form(Protocol):
         ...
 
     def fits(self, source: Source) -> bool:
-        """Whether the names, and where there is one the configuration, are those of this form."""
+        """Return whether the names, and where there is one the configuration, are those of this form."""
         ...
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
-        """The tensors that this form has at the source's depth and widths, for the doctor."""
+        """Return the tensors that this form has at the source's depth and widths, for the doctor."""
         ...
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]: ...
@@ -54,5 +54,5 @@ class Form(Protocol):
         ...
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
-        """Raises Refused for an answer that cannot be."""
+        """Raise Refused for an answer that cannot be."""
         ...

@@ -11,7 +11,7 @@ from headlight.importers.source import Source
 from transformer.checkpoint.weights import Refused
 from transformer.files import read_json
 
-_OF_GENERATION = ("forced_bos_token_id",)  # config.json says it only where there is no file for it
+_GENERATION_FIELDS = ("forced_bos_token_id",)  # config.json says it only where there is no file for it
 CONFIG, GENERATION, TOKENIZER = "config.json", "generation_config.json", "tokenizer_config.json"
 
 
@@ -45,9 +45,9 @@ class HuggingFaceConfig:
         return value if isinstance(value, str) else default
 
     def id(self, name: str, below: int) -> int | None:
-        """A token id, which stands in generation_config.json too; of several, the first."""
+        """Return a token id, which stands in generation_config.json too; of several, the first."""
         value = self.generation.get(name)
-        if value is None and not (self.generation and name in _OF_GENERATION):
+        if value is None and not (self.generation and name in _GENERATION_FIELDS):
             value = self.values.get(name)
         if isinstance(value, list) and value:
             value = value[0]

@@ -22,7 +22,7 @@ WHOLE, TARGET, PIECES, FAIRSEQ = "tokenizer.json", "target_tokenizer.json", "voc
 MARIAN = ("source.spm", "target.spm")
 FAIRSEQ_FIRST = ("<s>", "<pad>", "</s>", "<unk>")  # where SentencePiece has <unk> <s> </s>
 MASK = "<mask>"
-MOST_TOKENS = 2_000_000
+MAX_TOKENS = 2_000_000
 
 Ids = tuple[int, int, int]  # padding, start, end
 
@@ -31,8 +31,8 @@ def has_tokenizer(folder: Path) -> bool:
     return any((folder / name).exists() for name in (WHOLE, PIECES, FAIRSEQ))
 
 
-def whole(folder: Path, ids: Ids, size: int, name: str = WHOLE) -> Tokenizer | None:
-    """The `tokenizer.json` of a folder, where there is one."""
+def tokenizer_file(folder: Path, ids: Ids, size: int, name: str = WHOLE) -> Tokenizer | None:
+    """Return the `tokenizer.json` of a folder, where there is one."""
     if not (folder / name).exists():
         return None
     try:
@@ -42,14 +42,14 @@ def whole(folder: Path, ids: Ids, size: int, name: str = WHOLE) -> Tokenizer | N
 
 
 def marian(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
-    """Two SentencePiece models, one a language, whose pieces have their ids in one vocabulary or two; or, as
+    """Return two SentencePiece models, one a language, whose pieces have their ids in one vocabulary or two; or, as
     `export_marian` writes them, tokenizers that are whole."""
     folder = config.folder
     if not all((folder / name).exists() for name in (*MARIAN, PIECES)):
-        first = whole(folder, ids, sizes[0])
+        first = tokenizer_file(folder, ids, sizes[0])
         if first is None:
             return None
-        second = whole(folder, ids, sizes[1], TARGET)
+        second = tokenizer_file(folder, ids, sizes[1], TARGET)
         return first, second or (first if sizes[0] == sizes[1] else first.of_size(sizes[1]))
     vocabularies = [_vocabulary(folder / name) for name in _marian_files(folder)]
     source, target = (
@@ -91,7 +91,7 @@ def bart(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     folder = config.folder
     merges = folder / "merges.txt"
     if (folder / WHOLE).exists() or not ((folder / PIECES).exists() and merges.exists()):
-        return whole(folder, ids, size)
+        return tokenizer_file(folder, ids, size)
     vocabulary = _vocabulary(folder / PIECES)
     pairs = [line.split(" ", 1) for line in _lines(merges) if " " in line and not line.startswith("#version")]
     in_bytes = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
@@ -108,7 +108,7 @@ def fairseq(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """`tokenizer.json`, or a SentencePiece model whose ids are moved up by one, with the languages after them."""
     path = config.folder / FAIRSEQ
     if (config.folder / WHOLE).exists() or not path.exists():
-        return whole(config.folder, ids, size)
+        return tokenizer_file(config.folder, ids, size)
     model = sentencepiece_file.read(path)
     languages = _fairseq_languages(config, len(model.pieces))
     tokens = {token: id for id, token in enumerate(FAIRSEQ_FIRST)}
@@ -121,7 +121,7 @@ def fairseq(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
 
 
 def fairseq_languages(config: HuggingFaceConfig) -> Languages:
-    """Tokens such as "en_XX" or "eng_Latn"."""
+    """Return tokens such as "en_XX" or "eng_Latn"."""
     if (config.folder / WHOLE).exists():
         return _named_in(config.folder / WHOLE, _FAIRSEQ_LANGUAGE)
     path = config.folder / FAIRSEQ
@@ -135,7 +135,7 @@ def _fairseq_languages(config: HuggingFaceConfig, pieces: int) -> dict[str, int]
     """They come after the pieces, in the order in which the folder, or else the family, lists them."""
     own = [name for name in _additional(config) if _FAIRSEQ_LANGUAGE.fullmatch(name)]
     if not own:
-        rows = config.whole("vocab_size", MOST_TOKENS)
+        rows = config.whole("vocab_size", MAX_TOKENS)
         families = (MBART.split(), MBART_50.split())
         own = next((names for names in families if rows == pieces + 2 + len(names)), [])
     return {name: id for id, name in enumerate(own, pieces + 1)}
@@ -167,7 +167,7 @@ def _is_m2m100(folder: Path) -> bool:
 
 
 def _vocabulary(path: Path) -> Mapping[str, int]:
-    """A JSON object that gives each token its own id."""
+    """Return a JSON object that gives each token its own id."""
     return _parsed(path, path.stat().st_mtime_ns)
 
 
@@ -175,7 +175,7 @@ def _vocabulary(path: Path) -> Mapping[str, int]:
 def _parsed(path: Path, changed: int) -> Mapping[str, int]:
     values = read_json(path)
     ids = list(values.values()) if isinstance(values, dict) else []
-    if not ids or not all(type(id) is int and 0 <= id < MOST_TOKENS for id in ids) or len(set(ids)) < len(ids):
+    if not ids or not all(type(id) is int and 0 <= id < MAX_TOKENS for id in ids) or len(set(ids)) < len(ids):
         raise Refused(f"{path.name} is not a vocabulary: it must give each token an id of its own.")
     result: Mapping[str, int] = values
     return result
@@ -189,7 +189,7 @@ def _lines(path: Path) -> Sequence[str]:
 
 
 def _named_in(path: Path, pattern: re.Pattern[str]) -> dict[str, int]:
-    """The added tokens of a tokenizer.json that look so."""
+    """Return the added tokens of a tokenizer.json that look so."""
     values = read_json(path)
     added = values.get("added_tokens") if isinstance(values, dict) else None
     return {
@@ -203,7 +203,7 @@ def _named_in(path: Path, pattern: re.Pattern[str]) -> dict[str, int]:
 
 
 def _additional(config: HuggingFaceConfig) -> Iterable[str]:
-    """The special tokens that a folder names beyond the usual ones, in its order."""
+    """Return the special tokens that a folder names beyond the usual ones, in its order."""
     path = config.folder / "special_tokens_map.json"
     values = read_json(path) if path.exists() else {}
     for holder in (values, config.tokenizer):

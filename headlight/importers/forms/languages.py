@@ -23,7 +23,7 @@ M2M100 = (
 )
 
 # What people call the languages that most files name by two letters.
-_NAMED = (
+_LANGUAGE_NAMES = (
     "ar:Arabic bg:Bulgarian ca:Catalan cs:Czech da:Danish de:German el:Greek en:English eo:Esperanto es:Spanish "
     "et:Estonian eu:Basque fa:Persian fi:Finnish fr:French ga:Irish gl:Galician he:Hebrew hi:Hindi hr:Croatian "
     "hu:Hungarian hy:Armenian id:Indonesian is:Icelandic it:Italian ja:Japanese ka:Georgian ko:Korean la:Latin "
@@ -31,7 +31,7 @@ _NAMED = (
     "ru:Russian sk:Slovak sl:Slovenian sq:Albanian sr:Serbian sv:Swedish sw:Swahili ta:Tamil th:Thai tl:Tagalog "
     "tr:Turkish uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese"
 )
-NAMES = dict(pair.split(":") for pair in _NAMED.split())
+NAMES = dict(pair.split(":") for pair in _LANGUAGE_NAMES.split())
 
 Languages = Mapping[str, int]  # the id of each, by the name that people choose
 

@@ -8,16 +8,16 @@ import torch
 from torch import Tensor
 
 from headlight.importers.forms import hugging_face_tokenizers
-from headlight.importers.forms.bart import forced
+from headlight.importers.forms.bart import forced_start
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.hugging_face_tokenizers import Ids
 from headlight.importers.forms.languages import Around, Languages, about_language
-from headlight.importers.forms.marian_family import MOST_TOKENS, MarianFamily
+from headlight.importers.forms.marian_family import MAX_TOKENS, MarianFamily
 from headlight.importers.questions import Answers, ImportQuestion
 from transformer.checkpoint.weights import Refused
 from transformer.tokenizers import Tokenizer
 
-OFFSET = 2  # rows that the family's tables have beside max_position_embeddings
+POSITION_OFFSET = 2  # rows that the family's tables have beside max_position_embeddings
 
 
 def sinusoidal_from(first: int, length: int, d_model: int) -> Tensor:
@@ -33,8 +33,10 @@ def sinusoidal_from(first: int, length: int, d_model: int) -> Tensor:
 
 
 def _positions(config: HuggingFaceConfig, length: int, d_model: int) -> Tensor:
-    """A text's first token stands at the position after the padding id (`create_position_ids_from_input_ids`)."""
-    return sinusoidal_from(config.known_id("pad_token_id", MOST_TOKENS) + 1, length, d_model)
+    """Return the table of positions from the first text position on: the first token of a text stands after the padding
+    id (`create_position_ids_from_input_ids`).
+    """
+    return sinusoidal_from(config.known_id("pad_token_id", MAX_TOKENS) + 1, length, d_model)
 
 
 def _tokenizers(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
@@ -47,13 +49,13 @@ def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuesti
         return ()
     source = about_language("source", languages, config.tokenizer.get("src_lang"))
     return (
-        (source,) if forced(config) else (source, about_language("target", languages, config.tokenizer.get("tgt_lang")))
+        (source,) if forced_start(config) else (source, about_language("target", languages, config.tokenizer.get("tgt_lang")))
     )
 
 
 def _around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
-    start = config.known_id("decoder_start_token_id", MOST_TOKENS)
-    if start == config.known_id("pad_token_id", MOST_TOKENS):
+    start = config.known_id("decoder_start_token_id", MAX_TOKENS)
+    if start == config.known_id("pad_token_id", MAX_TOKENS):
         # The family's code gives padding no position, so the start would shift what follows, and only without a cache.
         raise Refused(
             f"decoder_start_token_id in config.json is {start}, which is pad_token_id too: where a written token then "
@@ -61,11 +63,11 @@ def _around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -
             remedy="Set decoder_start_token_id to eos_token_id if the model was trained so.",
         )
     if not languages:
-        return Around(start, target_start=forced(config))
+        return Around(start, target_start=forced_start(config))
     read = languages[answers.source_language or ""]
-    written = forced(config) or (languages[answers.target_language or ""],)
+    written = forced_start(config) or (languages[answers.target_language or ""],)
     if config.tokenizer.get("legacy_behaviour") is True:  # the first NLLB tokenizers put it at the end
-        eos = config.known_id("eos_token_id", MOST_TOKENS)
+        eos = config.known_id("eos_token_id", MAX_TOKENS)
         return Around(start, source_end=(eos, read), target_start=written)
     return Around(start, source_start=(read,), target_start=written)
 
@@ -78,7 +80,7 @@ M2M100 = MarianFamily(
     embedding_norm=False,
     logits_bias=False,
     positions="stored",
-    offset=OFFSET,
+    offset=POSITION_OFFSET,
     table=_positions,
     activation="relu",
     scaled=True,

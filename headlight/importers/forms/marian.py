@@ -8,27 +8,27 @@ from torch import Tensor
 from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.languages import Around, Languages, about_language
-from headlight.importers.forms.marian_family import MOST_TOKENS, MarianFamily
+from headlight.importers.forms.marian_family import MAX_TOKENS, MarianFamily
 from headlight.importers.questions import Answers, ImportQuestion
 from transformer.positions import sinusoidal
 
 
 def sines_then_cosines(length: int, d_model: int) -> Tensor:
-    """The paper's table with all sines before all cosines, as `MarianSinusoidalPositionalEmbedding` has it."""
+    """Return the paper's table with all sines before all cosines, as `MarianSinusoidalPositionalEmbedding` has it."""
     table = sinusoidal(length, d_model)  # of an odd width, one cosine too many
     return torch.cat([table[:, 0::2], table[:, 1::2]], 1)[:, :d_model]
 
 
-def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
+def _ask_for_language(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
     """Models with several target languages read the one that is wanted at the head of the sentence."""
     return (about_language("target", languages, None, required=False),) if languages else ()
 
 
 def _around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
-    start = config.id("decoder_start_token_id", MOST_TOKENS)
+    start = config.id("decoder_start_token_id", MAX_TOKENS)
     wanted = languages.get(answers.target_language or "")
     return Around(
-        config.known_id("pad_token_id", MOST_TOKENS) if start is None else start,
+        config.known_id("pad_token_id", MAX_TOKENS) if start is None else start,
         source_start=() if wanted is None else (wanted,),
     )
 
@@ -48,6 +48,6 @@ MARIAN = MarianFamily(
     multilingual=False,
     tokenizers=hugging_face_tokenizers.marian,
     languages=hugging_face_tokenizers.marian_languages,
-    asks=_asks,
+    asks=_ask_for_language,
     around=_around,
 )

@@ -23,10 +23,10 @@ from transformer.checkpoint.weights import Refused, TensorInfo
 from transformer.config import Activation, ModelConfig, Norm, Positions, StackConfig, Tied
 from transformer.tokenizers import Tokenizer
 
-MOST_LAYERS = 200
-WIDEST = 65_536
-MOST_TOKENS = 2_000_000
-LARGEST_TABLE = 2**25  # numbers in a table of positions; a longer one is cut
+MAX_LAYERS = 200
+MAX_WIDTH = 65_536
+MAX_TOKENS = 2_000_000
+MAX_TABLE_NUMBERS = 2**25  # numbers in a table of positions; a longer one is cut
 ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
 MAPS = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
 # Ours, theirs, and the norm beside it, in the order in which a layer has them.
@@ -37,7 +37,7 @@ ATTENTIONS = {
 FEED_FORWARD = {"inner": "fc1", "outer": "fc2"}
 # Heads of models that are no translators, and what old versions saved beside the weights.
 _ARCHITECTURES = ("ForConditionalGeneration", "MTModel", "Model")
-_LEFT_OUT = ("version", "_float_tensor", "embed_positions.weights")
+_IGNORED_TENSORS = ("version", "_float_tensor", "embed_positions.weights")
 
 
 class PositionTable(Protocol):
@@ -109,7 +109,7 @@ class MarianFamily:
         prefix = _prefix(infos)
         known = {name for part in parts for name in part.names} | {f"{prefix}{name}" for name in _EMBEDDINGS}
         known |= {f"{prefix}{stack}.embed_positions.weight" for stack in ATTENTIONS} | {"lm_head.weight", _BIAS}
-        return self._misfits(source, parts) == [] and all(name in known or name.endswith(_LEFT_OUT) for name in infos)
+        return self._misfits(source, parts) == [] and all(name in known or name.endswith(_IGNORED_TENSORS) for name in infos)
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
         config = hugging_face_config(source)
@@ -177,7 +177,7 @@ class MarianFamily:
         )
 
     def _require_known(self, config: HuggingFaceConfig) -> None:
-        """Raises Refused for a relative of the family that is no encoder-decoder, or has parts of its own."""
+        """Raise Refused for a relative of the family that is no encoder-decoder, or has parts of its own."""
         architectures = config.values.get("architectures")
         if isinstance(architectures, list) and architectures:
             name = str(architectures[0])[:80]
@@ -202,16 +202,16 @@ class MarianFamily:
         infos = source.weights.infos
         if config is None:
             return _sizes_of(infos, self.offset)
-        width = config.whole("d_model", WIDEST, low=4)
+        width = config.whole("d_model", MAX_WIDTH, low=4)
         together = config.flag("share_encoder_decoder_embeddings", True)
-        first = config.whole("vocab_size", MOST_TOKENS, low=2)
-        second = first if together else config.whole("decoder_vocab_size", MOST_TOKENS, first, low=2)
+        first = config.whole("vocab_size", MAX_TOKENS, low=2)
+        second = first if together else config.whole("decoder_vocab_size", MAX_TOKENS, first, low=2)
         tied: Tied = "none"
         if config.flag("tie_word_embeddings", True):
             tied = "all" if together else "output"
         stacks = ("encoder", "decoder")
-        depths = [config.whole(f"{stack}_layers", MOST_LAYERS) for stack in stacks]
-        d_ffs = [config.whole(f"{stack}_ffn_dim", WIDEST) for stack in stacks]
+        depths = [config.whole(f"{stack}_layers", MAX_LAYERS) for stack in stacks]
+        d_ffs = [config.whole(f"{stack}_ffn_dim", MAX_WIDTH) for stack in stacks]
         length = config.whole("max_position_embeddings", 1_000_000)
         return MarianSizes((depths[0], depths[1]), (d_ffs[0], d_ffs[1]), width, (first, second), length, tied, together)
 
@@ -333,7 +333,7 @@ def _found(part: TensorPart, infos: Mapping[str, TensorInfo]) -> str:
 
 
 def _prefix(infos: Mapping[str, TensorInfo]) -> str:
-    """A model that was saved without its output has no "model." before its names."""
+    """Return the prefix of the parameters' names: "model.", or "" in a model saved without its output projection."""
     bare = any(name.startswith(("encoder.layers.", "decoder.layers.")) for name in infos)
     return "" if bare else "model."
 
@@ -347,7 +347,7 @@ def _sizes_of(infos: Mapping[str, TensorInfo], offset: int) -> MarianSizes:
 
     def depth(stack: str) -> int:
         start = f"{prefix}{stack}.layers."
-        return min(len({name[len(start) :].split(".")[0] for name in infos if name.startswith(start)}), MOST_LAYERS)
+        return min(len({name[len(start) :].split(".")[0] for name in infos if name.startswith(start)}), MAX_LAYERS)
 
     shared, source, target = (f"{prefix}{name}" for name in _EMBEDDINGS)
     layer = f"{prefix}encoder.layers.0"
@@ -364,11 +364,11 @@ def _sizes_of(infos: Mapping[str, TensorInfo], offset: int) -> MarianSizes:
 
 
 def _kept(sizes: MarianSizes) -> int:
-    return min(sizes.length, LARGEST_TABLE // sizes.width)
+    return min(sizes.length, MAX_TABLE_NUMBERS // sizes.width)
 
 
 def _heads(config: HuggingFaceConfig, stack: str) -> int:
-    return config.whole(f"{stack}_attention_heads", WIDEST)
+    return config.whole(f"{stack}_attention_heads", MAX_WIDTH)
 
 
 def _config_of(source: Source) -> HuggingFaceConfig:

@@ -17,7 +17,7 @@ from torch import Tensor
 from headlight.importers import sentencepiece_file
 from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig, hugging_face_config
-from headlight.importers.forms.hugging_face_tokenizers import Ids, whole
+from headlight.importers.forms.hugging_face_tokenizers import Ids, tokenizer_file
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
 from transformer.byte_pieces import byte_characters
@@ -39,10 +39,10 @@ _FEED_FORWARD: dict[str, Activation] = {
     "swish": "silu",
 }  # theirs, ours
 # The shared embedding under other names, and a bias of cross-attention that old files have and no code ever read.
-_ASIDE = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", _HEAD)
-_UNUSED = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
+_SHARED_COPIES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", _HEAD)
+_UNUSED_TENSOR = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
 _SPECIAL = ("<pad>", "</s>", "<unk>")
-_MOST_EXTRA = 100  # <extra_id_0> stands for the first gap of a text, and has the last id
+_MAX_EXTRA_IDS = 100  # <extra_id_0> stands for the first gap of a text, and has the last id
 
 
 class T5Sizes(NamedTuple):
@@ -67,7 +67,7 @@ class HuggingFaceT5:
         if _config(source) is None:
             return False
         infos, due = source.weights.infos, self.due(source)
-        return all(name in due or name in (*_ASIDE, _UNUSED) for name in infos) and all(
+        return all(name in due or name in (*_SHARED_COPIES, _UNUSED_TENSOR) for name in infos) and all(
             name in infos and infos[name].shape == shape for name, shape in due.items()
         )
 
@@ -222,8 +222,8 @@ def _activation(config: HuggingFaceConfig) -> tuple[Activation, bool]:
 
 
 def _scaled(config: HuggingFaceConfig) -> bool:
-    """Whether the decoder's vectors are divided by √d_model before the output: in T5 1.0, whose configuration ties
-    the output to the embedding. Later files say it by a word of its own."""
+    """Return whether the decoder's vectors are divided by √d_model before the output: in T5 1.0, whose configuration
+    ties the output to the embedding. Later files say it by a word of its own."""
     if config.model_type != "t5":
         return False
     return config.flag("scale_decoder_outputs", config.flag("tie_word_embeddings", True))
@@ -268,7 +268,7 @@ def _native(config: HuggingFaceConfig, sizes: T5Sizes, separate: bool) -> T5Conf
 
 def _tokenizer(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """`tokenizer.json`, a SentencePiece model, or bytes."""
-    tokenizer = whole(config.folder, ids, size)
+    tokenizer = tokenizer_file(config.folder, ids, size)
     if tokenizer is not None:
         return tokenizer
     if config.tokenizer.get("tokenizer_class") == "ByT5Tokenizer":
@@ -288,12 +288,12 @@ def _tokenizer(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | No
 
 
 def _extra(config: HuggingFaceConfig) -> int:
-    count = config.tokenizer.get("extra_ids", _MOST_EXTRA)
-    return count if isinstance(count, int) and 0 <= count <= _MOST_EXTRA else 0
+    count = config.tokenizer.get("extra_ids", _MAX_EXTRA_IDS)
+    return count if isinstance(count, int) and 0 <= count <= _MAX_EXTRA_IDS else 0
 
 
 def _bytes() -> tokenizers.Tokenizer:
-    """A token for each byte, behind three special ones."""
+    """Return a token for each byte, behind three special ones."""
     tokens = {name: id for id, name in enumerate(_SPECIAL)}
     tokens |= {character: byte + len(_SPECIAL) for character, byte in byte_characters().items()}
     inner = tokenizers.Tokenizer(models.BPE(tokens, []))

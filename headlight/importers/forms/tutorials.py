@@ -189,7 +189,7 @@ class Tutorial:
         )
 
     def _parts(self, sizes: _Sizes) -> Iterator[_Part]:
-        """Every tensor of the model, theirs beside ours."""
+        """Yield every tensor of the model, theirs beside ours."""
         for stack, native in enumerate(("encoder", "decoder")):
             shape = (sizes.vocabularies[stack], sizes.width)
             yield _Part(f"{native}.embedding.tokens.weight", f"{self.embeddings[stack]}.weight", shape)
@@ -260,12 +260,12 @@ def _made(source: Source, part: _Part) -> Tensor:
 
 
 def _share(width: int) -> float:
-    """The biased deviation as a share of the unbiased one: √((n - 1) / n)."""
+    """Return the biased deviation as a share of the unbiased one: √((n - 1) / n)."""
     return math.sqrt((width - 1) / width)
 
 
 def _eps(deviation: Deviation, width: int) -> float:
-    """The epsilon that stands under the root of the biased variance s², once the gain has taken up `_share`, c.
+    """Return the epsilon that stands under the root of the biased variance s², once the gain has taken up `_share`, c.
 
     Theirs under the root of the unbiased variance, √(s²/c² + e) = √(s² + c²e) / c: equal. Theirs beside the root,
     s/c + e = (s + ce) / c: the root of s² + (ce)² is equal at s = 0, and elsewhere less than it by at most ce, one
@@ -288,7 +288,7 @@ def _sizes_of(
 
 
 def _depth(infos: Mapping[str, TensorInfo], prefix: str) -> int:
-    """How many different layers there are in the names: the doctor asks this of broken files too."""
+    """Return how many different layers there are in the names: the doctor asks this of broken files too."""
     start = f"{prefix}."
     numbers = {name[len(start) :].split(".")[0] for name in infos if name.startswith(start)}
     return min(len(numbers), MOST_LAYERS)

@@ -32,7 +32,10 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False})  # what HTML a text may ho
 
 
 def handout(lesson: Lesson, measuring: Callable[[Step], LessonComputer], answers: bool = False) -> str:
-    """The lesson as a page to print; `answers` is the teacher's. Raises ValueError where a step cannot be computed."""
+    """Return the lesson as a page to print;
+
+    `answers` is the teacher's. Raises ValueError where a step cannot be computed.
+    """
     body = "".join(_section(i, step, measuring(step), answers) for i, step in enumerate(lesson.steps, 1))
     title = escape(lesson.title) + (" (answers)" if answers else "")
     return (

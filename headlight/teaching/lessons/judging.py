@@ -31,12 +31,15 @@ Given = Mapping[str, Any]
 
 
 def check_guess(posed: Given, guess: object) -> Any:
-    """The guess as it is judged. Raises ValueError for what does not answer the question: it comes from a browser."""
+    """Return the guess as it is judged.
+
+    Raises ValueError for what does not answer the question: it comes from a browser.
+    """
     return _CHECKS[posed["ask"]](posed, guess)
 
 
 def judge(posed: Given, truth: Given, guess: Any) -> Json:
-    """How a guess that was checked compares with the truth.
+    """Return how a guess that was checked compares with the truth.
 
     `right`, `score` from 0 to 1, and a `sentence` that says it; of a row also its `overlap` and that of spreading
     `evenly`, both in per cent, and the `difference` for each label.

@@ -111,7 +111,7 @@ class _ExpressionParser:
     # ---- the parser's own verbs ------------------------------------------------------------------------------------
 
     def take(self, *words: str) -> bool:
-        """Takes these words where they come next."""
+        """Take these words where they come next."""
         if self.tokens[: len(words)] != list(words):
             return False
         del self.tokens[: len(words)]
@@ -131,7 +131,7 @@ class _ExpressionParser:
         return self.tokens.pop(0)
 
     def at_most(self, most: int, what: str) -> int:
-        """The whole number that comes next."""
+        """Return the whole number that comes next."""
         digits = self.next(r"\d+", what)
         if len(digits) > len(str(most)) or int(digits) > most:
             raise ValueError(f"{quoted(self.text)}: {quoted(digits)} is too large for {what}; give at most {most:,}.")

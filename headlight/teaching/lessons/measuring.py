@@ -59,7 +59,10 @@ class LessonComputer:
         self._kept: dict[Any, Any] = {}
 
     def __call__(self, named: Named) -> Any:
-        """The value: a number, a text, a truth, a `Row` or an `Extreme`. Raises ValueError where there is no such."""
+        """Return the value: a number, a text, a truth, a `Row` or an `Extreme`.
+
+        Raises ValueError where there is no such.
+        """
         return getattr(self, f"_{named.what.replace('-', '_')}")(named)
 
     def trace(self, run: Run | None = None) -> Trace:
@@ -68,7 +71,7 @@ class LessonComputer:
         return self._once(("trace", run), lambda: self._trace(run))
 
     def words(self, word: TokenReference, tokens: Tokens) -> int:
-        """The place of a token. Raises ValueError naming the tokens that there are."""
+        """Return the place of a token. Raises ValueError naming the tokens that there are."""
         labels = [plain(label) for label in tokens.labels]
         same = [i for i, label in enumerate(labels) if label == word.text]
         if len(same) < word.which:
@@ -115,7 +118,9 @@ class LessonComputer:
         return [Ablate(site_of(head), head.head - 1) for head in run.without]
 
     def _trace(self, run: Run) -> Trace:
-        """A changed model is shown on the words that the whole one writes, unless others are given."""
+        """Return the trace of a run. A changed model reads the words that the unchanged model writes, unless the run
+        has a target.
+        """
         target = run.target
         if target is None and (run.without or run.broken or run.snapshot is not None):
             target = self.trace(Run(text=run.text, model=run.model)).translation
@@ -196,7 +201,7 @@ class LessonComputer:
         return float((values > named.number).sum())
 
     def _head_effects(self, word: TokenReference, kind: Any, run: Run) -> np.ndarray:
-        """How much the log-probability of a written word falls without each head of a kind, in nats [L, H]."""
+        """Return how much the log-probability of a written word falls without each head of a kind, in nats [L, H]."""
         layers, heads = self.trace(run).pattern(kind).shape[:2]
 
         def log_probability(*without: Head) -> float:
@@ -293,7 +298,7 @@ def comparable(value: Any) -> float | str:
 
 
 def plain(label: str) -> str:
-    """A token's label without the mark of a space."""
+    """Return a token's label without the mark of a space."""
     return label.lstrip("▁") or label
 
 

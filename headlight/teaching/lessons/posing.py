@@ -26,13 +26,16 @@ def base(step: Step) -> Run:
 
 
 def pose(step: Step, measuring: LessonComputer) -> Json:
-    """The question, with nothing in it that tells the answer. Raises ValueError where the model has no such view."""
+    """Return the question, with nothing in it that tells the answer.
+
+    Raises ValueError where the model has no such view.
+    """
     posed: Json = {"ask": step.ask, "question": _text(step.question, measuring)}
     return posed | _POSED[step.ask](step, measuring)
 
 
 def truth(step: Step, measuring: LessonComputer) -> Json:
-    """The answer as `judging` has it, and the explanation with its numbers."""
+    """Return the answer as `judging` has it, and the explanation with its numbers."""
     return _TRUE[step.ask](step, measuring) | {"explanation": _text(step.explanation, measuring)}
 
 
@@ -45,7 +48,7 @@ def introduction(step: Step, measuring: LessonComputer) -> str:
 
 
 def failing(step: Step, measuring: LessonComputer) -> list[str]:
-    """The claims of a step that do not hold, and what else its texts get wrong about this model."""
+    """Return the claims of a step that do not hold, and what else its texts get wrong about this model."""
     return [claim.text for claim in step.claims if not measuring(claim)]
 
 
@@ -54,7 +57,7 @@ def _text(text: str, measuring: LessonComputer) -> str:
 
 
 def written(named: Named, value: Any) -> str:
-    """A value as a text says it: "35 %", "0.98", "encoder layer 2, head 2", the words themselves."""
+    """Return a value as a text says it: "35 %", "0.98", "encoder layer 2, head 2", the words themselves."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Extreme):
@@ -100,7 +103,7 @@ def _pose_of_row(named: Named, measuring: LessonComputer) -> Json:
 
 
 def _picture(trace: Trace, named: Named, query: int) -> Json:
-    """The head's matrix without the row that is asked for."""
+    """Return the head's matrix without the row that is asked for."""
     assert named.head is not None
     kind, layer, head = named.head
     masked = trace.masked(kind)
@@ -196,7 +199,7 @@ def _true_number(step: Step, measuring: LessonComputer) -> Json:
 
 
 def shuffled(step: Step) -> list[int]:
-    """The order in which a step's options are shown: by its name alone, so the same for everybody."""
+    """Return the order in which a step's options are shown: by its name alone, so the same for everybody."""
     order = list(range(len(step.options)))
     random.Random(hashlib.sha256(step.name.encode()).digest()).shuffle(order)
     return order
@@ -214,7 +217,7 @@ def _true_choice(step: Step, measuring: LessonComputer) -> Json:
 
 
 def heads_compared(step: Step) -> tuple[str, Run] | None:
-    """The kind of attention, and the run, of which a step orders heads: there are its pictures to look at."""
+    """Return the kind of attention, and the run, of which a step orders heads: there are its pictures to look at."""
     compared = {(option.by.head.kind, option.by.run) for option in step.options if option.by.head is not None}
     if len(compared) != 1 or any(option.by.what != "measure" for option in step.options):
         return None

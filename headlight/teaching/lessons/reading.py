@@ -114,7 +114,7 @@ class Lesson:
         return tuple(dict.fromkeys(step.ask for step in self.steps))
 
     def step(self, name: str) -> int:
-        """The place of a step, from 0; the first where there is none of that name."""
+        """Return the place of a step, from 0; the first where there is none of that name."""
         return next((i for i, step in enumerate(self.steps) if step.name == name), 0)
 
 
@@ -126,7 +126,7 @@ class Mistakes(ValueError):
 
 
 def shelf(folder: Path) -> list[Lesson]:
-    """The lessons of a folder, by their numbers. Raises ValueError naming every mistake of every file."""
+    """Return the lessons of a folder, by their numbers. Raises ValueError naming every mistake of every file."""
     lessons, mistakes = [], []
     for path in sorted(folder.glob("*.md")):
         try:
@@ -139,7 +139,7 @@ def shelf(folder: Path) -> list[Lesson]:
 
 
 def read(path: Path) -> Lesson:
-    """The lesson of a file. Raises ValueError naming everything that is wrong in it, with its line."""
+    """Return the lesson of a file. Raises ValueError naming everything that is wrong in it, with its line."""
     with open_regular(path) as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
@@ -151,7 +151,7 @@ def read(path: Path) -> Lesson:
 
 
 def parse_lesson(text: str, name: str, file: str) -> Lesson:
-    """The lesson that a text describes; `file` is what errors call it."""
+    """Return the lesson that a text describes; `file` is what errors call it."""
     lines = [LessonLine(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1)]
     found: list[tuple[int, str]] = []
     front, rest = _front(lines, found)
@@ -292,7 +292,7 @@ class _Reader:
         return sections
 
     def _text(self, lines: list[LessonLine]) -> str:
-        """The lines as one text, its expressions checked."""
+        """Return the lines as one text, its expressions checked."""
         for line in lines:
             for place in _PLACE.findall(line.text):
                 self._parsed(line.number, place)
@@ -345,16 +345,16 @@ class _Reader:
 
 
 def filled(text: str, values: Iterable[str]) -> str:
-    """The text with its {expressions} replaced, in their order."""
+    """Return the text with its {expressions} replaced, in their order."""
     given = iter(values)
     return _PLACE.sub(lambda match: next(given), text)
 
 
 def places(text: str) -> list[Named]:
-    """The expressions of a text that was read, in their order."""
+    """Return the expressions of a text that was read, in their order."""
     return [parse(place) for place in _PLACE.findall(text)]
 
 
 def pieces(text: str) -> list[str | Named]:
-    """A text that was read in parts, of which those at odd places are its expressions."""
+    """Return a text that was read in parts, of which those at odd places are its expressions."""
     return [parse(part) if i % 2 else part for i, part in enumerate(_PLACE.split(text))]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from headlight.importers.bundle import one_file, zip_folder
+from headlight.importers.bundle import safetensors_bundle, zip_folder
 from headlight.importers.questions import Answers
 from tests.ui.checkpoints.conftest import HOSTILE
 from transformer import load
@@ -110,7 +110,7 @@ def test_an_examination_is_refused_in_a_sentence(shelf: Path) -> None:
     assert examination.form is not None and not examination.questions
 
 
-@pytest.mark.parametrize("make", [zip_folder, one_file])
+@pytest.mark.parametrize("make", [zip_folder, safetensors_bundle])
 def test_what_is_exported_can_be_imported(shelf: Path, make: object) -> None:
     folder = shelf / "checkpoints" / "small"
     name = "small.zip" if make is zip_folder else "small.safetensors"

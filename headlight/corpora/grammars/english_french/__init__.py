@@ -36,8 +36,8 @@ _CONSTRUCTIONS: dict[Callable[[random.Random], GoldPair], int] = {
     sentences.who_does: 2,
     sentences.whom_or_what: 2,
     sentences.where_is: 1,
-    sentences.given: 4,
-    sentences.met: 3,
+    sentences.ditransitive: 4,
+    sentences.with_pronoun_object: 3,
     sentences.one_after_the_other: 4,
     sentences.consequence: 2,
 }

@@ -1,4 +1,4 @@
-"""Choosing at random words that go together."""
+"""Random choices of words that go together."""
 
 import random
 from functools import cache
@@ -20,11 +20,11 @@ from headlight.corpora.grammars.english_french.lexicon import (
     Quality,
 )
 from headlight.corpora.grammars.english_french.phrases import (
+    DEMONSTRATIVE,
     NUMBERS,
     POSSESSIVES,
     SUBJECTS,
     THE,
-    THIS,
     A,
     Bilingual,
     FrenchDeterminer,
@@ -70,14 +70,14 @@ def plural(rng: random.Random, noun: FrenchNoun, share: float = 0.25) -> bool:
 
 
 def adjectives(rng: random.Random, noun: FrenchNoun) -> list[Quality]:
-    """Up to one that French writes before the noun and one after it."""
+    """Choose adjectives for a noun: at most one that French writes before it, and one after it."""
     positions: tuple[Position, ...] = ("before", "after")
     groups = [_fitting(noun, position) for position in positions]
     return [rng.choice(group) for group in groups if group and rng.random() < 0.25]
 
 
 def neutral_adjectives(rng: random.Random, noun: FrenchNoun) -> list[Quality]:
-    """None or one, which is no reason for anything."""
+    """Choose at most one adjective, of those that are no reason for anything."""
     fitting = _neutral(noun)
     return [rng.choice(fitting)] if fitting and rng.random() < 0.2 else []
 
@@ -88,7 +88,7 @@ def definite(rng: random.Random, noun: FrenchNoun) -> FrenchDeterminer:
         return rng.choice(POSSESSIVES) if chance < 0.7 else THE
     if chance < 0.2 and "wild" not in noun.kinds:
         return rng.choice(POSSESSIVES)
-    return THIS if chance > 0.85 else THE
+    return DEMONSTRATIVE if chance > 0.85 else THE
 
 
 def determiner(rng: random.Random, noun: FrenchNoun, is_plural: bool) -> FrenchDeterminer:
@@ -102,20 +102,20 @@ def determiner(rng: random.Random, noun: FrenchNoun, is_plural: bool) -> FrenchD
 
 
 def some(rng: random.Random, kinds: str, negated: bool = False) -> FrenchPhrase:
-    """Any noun phrase of these kinds; `negated` as the object of a negated verb."""
+    """Choose a noun phrase of these kinds; `negated` is for the object of a negated verb."""
     noun = rng.choice(nouns(kinds))
     is_plural = plural(rng, noun)
     return noun_phrase(noun, determiner(rng, noun, is_plural), is_plural, adjectives(rng, noun), negated)
 
 
 def known(rng: random.Random, kinds: str, plurals: float = 0.25) -> FrenchPhrase:
-    """One with "the", "this" or "my"."""
+    """Choose a noun phrase with "the", "this" or "my"."""
     noun = rng.choice(nouns(kinds))
     return noun_phrase(noun, definite(rng, noun), plural(rng, noun, plurals), adjectives(rng, noun))
 
 
 def subject(rng: random.Random, kinds: str, agreeing: bool = False) -> FrenchPhrase:
-    """`agreeing` is for verbs that agree with it in gender, which "I", "we" and "you" do not tell."""
+    """Choose a subject. `agreeing` is for verbs that agree with it in gender, which "I", "we" and "you" do not show."""
     chance = rng.random()
     if "person" in kinds.split():
         if chance < 0.35:
@@ -131,14 +131,14 @@ def tense(rng: random.Random) -> Tense:
 
 
 def unmistakable(verb: FrenchVerb, tense: Tense) -> Tense:
-    """Another tense where the form would not tell: "I read the book" is both present and past."""
+    """Return another tense where the form is ambiguous: "I read the book" is both present and past."""
     return "future" if verb.past == verb.english else tense
 
 
 def timed(
     rng: random.Random, whole: Bilingual, tense: Tense, times: tuple[Aligned, ...] = TIMES, first: bool = True
 ) -> Bilingual:
-    """With a time at the end, at the beginning if it may come `first`, or with none."""
+    """Add a time at the end, at the beginning if it may come `first`, or none."""
     chance = rng.random()
     if chance > 0.3:
         return whole
@@ -147,12 +147,12 @@ def timed(
 
 
 def adverb(rng: random.Random, negative: bool = False) -> Bilingual:
-    """Not "sometimes" in a negation."""
+    """Choose an adverb; "sometimes" is not used in a negation."""
     return aligned(rng.choice(ADVERBS[:2] if negative else ADVERBS))
 
 
 def place(rng: random.Random) -> Bilingual:
-    """ "in the garden", "near the church", "in Paris"."""
+    """Choose a place: "in the garden", "near the church", "in Paris"."""
     if rng.random() < 0.15:
         return word_for_word("in", "à") + word_for_word(*rng.choice(CITIES))
     return at(rng, *rng.choice(PLACES))

@@ -68,7 +68,7 @@ effrayer effraie effraies effraie effrayons effrayez effraient effrayé effraier
 
 
 def plural(word: str) -> str:
-    """Of a noun, or of a masculine adjective."""
+    """Return the plural of a noun or of a masculine adjective."""
     if word.endswith(("s", "x", "z")):
         return word
     if word.endswith("al"):
@@ -139,7 +139,7 @@ ETRE, AVOIR = Conjugation("être"), Conjugation("avoir")
 
 
 def begins_with_vowel(word: str) -> bool:
-    """Whether words before it elide: also before an h without an asterisk."""
+    """Return whether words before it elide: also before an h without an asterisk."""
     return word[0].lower() in "aàâeéèêëiîïoôuùûœh"
 
 

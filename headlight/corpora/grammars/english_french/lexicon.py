@@ -26,7 +26,7 @@ class FrenchNoun:
 
 
 def _nouns(table: str) -> tuple[FrenchNoun, ...]:
-    """From lines "mouse/mice | souris f | animal prey"; a regular plural is left out."""
+    """Parse lines such as "mouse/mice | souris f | animal prey"; a regular plural is omitted."""
     nouns = []
     for line in table.strip().splitlines():
         name, translated, kinds = (part.strip() for part in line.split("|"))
@@ -300,7 +300,7 @@ Position = Literal["before", "after", "predicate"]
 
 @dataclass(frozen=True)
 class Quality:
-    """What something is. In French it may be something that one has, "avoir faim", or an adverb, "en panne"."""
+    """A quality of a noun. French may express it by "avoir" ("avoir faim") or an adverb ("en panne")."""
 
     english: str
     masculine: str
@@ -316,12 +316,14 @@ class Quality:
 
 
 def _qualities(table: str) -> dict[str, Quality]:
-    """From lines "old | vieux/vieille/vieil | before | kinds"; "=" is before what one has, "!" after no degrees."""
+    """Parse lines such as "old | vieux/vieille/vieil | before | kinds"; "=" precedes a noun that goes with "avoir", "!"
+    follows a quality without degrees.
+    """
     qualities = {}
     for line in table.strip().splitlines():
         name, written, position, kinds = (part.strip() for part in line.split("|"))
-        masculine, _, others = written.lstrip("=").partition("/")
-        feminine, _, before_vowel = others.partition("/")
+        masculine, _, more_forms = written.lstrip("=").partition("/")
+        feminine, _, before_vowel = more_forms.partition("/")
         quality = Quality(
             name.rstrip("!"),
             masculine,
@@ -436,8 +438,8 @@ NEUTRAL = COLOURS | ORIGINS | {"beautiful", "handsome"}
 
 
 def english_place(quality: Quality) -> int:
-    """Of an adjective among others before its noun: "her rich old uncle", "my new red car"."""
-    return next((place for place, names in ((2, COLOURS | ORIGINS), (1, AGES)) if quality.english in names), 0)
+    """Return the rank of an adjective among those before a noun: "her rich old uncle", "my new red car"."""
+    return next((rank for rank, names in ((2, COLOURS | ORIGINS), (1, AGES)) if quality.english in names), 0)
 
 
 @dataclass(frozen=True)
@@ -451,7 +453,7 @@ class FrenchVerb:
 
 def _verb(name: str, infinitive: str, past: str = "", preposition: str = "", etre: bool = False) -> FrenchVerb:
     base, _, particle = name.partition(" ")
-    return FrenchVerb(base, Conjugation(infinitive, etre), past or english.past(base), particle, preposition)
+    return FrenchVerb(base, Conjugation(infinitive, etre), past or english.past_tense(base), particle, preposition)
 
 
 VERBS = {
@@ -524,7 +526,7 @@ CAN, WANT = Conjugation("pouvoir"), Conjugation("vouloir")
 
 @dataclass(frozen=True)
 class VerbFrame:
-    """Who does what to whom, with the reasons that only the one and only the other can have for it."""
+    """A verb with the kinds of its subject and object, and the reasons that fit only one of the two."""
 
     verb: str
     subject: str  # a kind
@@ -640,7 +642,7 @@ INTRANSITIVE = (
     ("go", "person"),
 )
 
-GIVEN = (
+DITRANSITIVE = (
     ("give", "thing food text clothes toy pet"),
     ("show", "thing text clothes vehicle house"),
     ("lend", "thing vehicle ladder"),
@@ -648,7 +650,7 @@ GIVEN = (
 )
 
 # What is done to the same thing one after the other: "buys an apple and eats it".
-THEN = (
+CONSECUTIVE_VERBS = (
     ("buy", "eat", "food"),
     ("prepare", "eat", "cooked"),
     ("buy", "drink", "drink"),
@@ -675,7 +677,7 @@ NAMES: tuple[tuple[str, Gender], ...] = (
 
 @dataclass(frozen=True)
 class Aligned:
-    """Words that belong together; each French word says by number for which of the English words it stands."""
+    """Aligned words: each French word has the index of the English word that it translates."""
 
     english: tuple[str, ...]
     french: tuple[tuple[str, tuple[int, ...]], ...]
@@ -683,7 +685,7 @@ class Aligned:
 
 
 def _aligned(english_words: str, french_words: str, tenses: tuple[Tense, ...] = ()) -> Aligned:
-    """From ("next week", "la:0 semaine:1 prochaine:0")."""
+    """Parse a phrase such as ("next week", "la:0 semaine:1 prochaine:0")."""
     pieces = (piece.split(":") for piece in french_words.split())
     french_part = tuple((text, tuple(int(number) for number in numbers.split(","))) for text, numbers in pieces)
     return Aligned(tuple(english_words.split()), french_part, frozenset(tenses))

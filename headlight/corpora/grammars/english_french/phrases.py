@@ -1,4 +1,4 @@
-"""What English and French sentences are put together from: noun phrases, pronouns, places, times."""
+"""The parts of English and French sentences: noun phrases, pronouns, places, times."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Bilingual:
 
 @dataclass
 class FrenchPhrase(Bilingual):
-    """What verbs and adjectives agree with."""
+    """A noun phrase with the features that verbs and adjectives agree with."""
 
     person: int = IL
     gender: Gender = "m"
@@ -36,7 +36,7 @@ class FrenchPhrase(Bilingual):
 
 
 def word_for_word(english_text: str, french_text: str) -> Bilingual:
-    """One word for one word."""
+    """Align two texts word for word."""
     word = GoldWord(english_text)
     return Bilingual([word], [GoldWord(french_text, (word,))])
 
@@ -54,7 +54,7 @@ class FrenchDeterminer(NamedTuple):
 
 
 THE, A = FrenchDeterminer("the", "the", "le"), FrenchDeterminer("a", "some", "un")
-THIS = FrenchDeterminer("this", "these", "ce")
+DEMONSTRATIVE = FrenchDeterminer("this", "these", "ce")
 _POSSESSIVES = {"my": "mon", "your": "votre", "his": "son", "her": "son", "our": "notre", "their": "leur"}
 POSSESSIVES = tuple(FrenchDeterminer(english, english, base) for english, base in _POSSESSIVES.items())
 _NUMBERS = {"two": "deux", "three": "trois", "four": "quatre"}  # they have no singular
@@ -93,7 +93,7 @@ def noun_phrase(
         else:
             after.append(GoldWord(text, (word,)))
 
-    source = [*(word for _, word in sorted(adjectives, key=lambda one: english_place(one[0]))), head]
+    source = [*(word for _, word in sorted(adjectives, key=lambda adjective: english_place(adjective[0]))), head]
     target = [*before, nominal, *after]
     first = GoldWord(determiner.plural if is_plural else determiner.singular)
     written = french.determiner(determiner.french, noun.gender == "f", is_plural, target[0].text)
@@ -168,9 +168,9 @@ _OF_EITHER_GENDER = ("it", "they", "them")
 def sentence(
     whole: Bilingual, end: str = ".", pronouns: Iterable[tuple[GoldWord, GoldWord, GoldWord]] = ()
 ) -> GoldPair:
-    """`pronouns` are (pronoun, antecedent, word of the French that has the antecedent's gender)."""
+    """Build a pair; `pronouns` are (pronoun, antecedent, French word that has the antecedent's gender)."""
     mark = GoldWord(end, glued=True)
     # French has a space before a question mark: a plain one, since tokenizers read every space as that.
     target = [*whole.french, GoldWord(end, (mark,), glued=end == ".")]
-    shown = [(*each, each[0].text in _OF_EITHER_GENDER) for each in pronouns]
-    return gold_pair([*whole.english, mark], french.spell(target), shown, whole.combinations)
+    resolvable = [(*each, each[0].text in _OF_EITHER_GENDER) for each in pronouns]
+    return gold_pair([*whole.english, mark], french.spell(target), resolvable, whole.combinations)

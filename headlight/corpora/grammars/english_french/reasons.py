@@ -1,4 +1,4 @@
-"""Sentences in which meaning alone says what "it" is: the one that can be tired, or the one that can be wide."""
+"""Sentences in which only the meaning says what "it" is: the noun that can be tired, or the noun that can be wide."""
 
 import random
 import re
@@ -41,12 +41,12 @@ DEGREES = {"too": "trop", "very": "très", "so": "si"}
 
 
 def by_meaning(rng: random.Random) -> GoldPair:
-    """ "The animal didn't cross the street because it was too tired.\""""
+    """Build "The animal didn't cross the street because it was too tired"."""
     return _with_reason(rng, rng.choice(FRAMES))
 
 
 def with_person(rng: random.Random) -> GoldPair:
-    """ "The girl didn't cross the street because it was too wide": "she" and "it" tell them apart."""
+    """Build "The girl didn't cross the street because it was too wide": "she" and "it" tell them apart."""
     return _with_reason(rng, rng.choice(PERSON_FRAMES))
 
 
@@ -62,7 +62,7 @@ def _with_reason(rng: random.Random, frame: VerbFrame) -> GoldPair:
 def _subject_and_object(
     rng: random.Random, frame: VerbFrame, of_subject: bool, quality: Quality
 ) -> tuple[FrenchPhrase, FrenchPhrase]:
-    """Masculine is as frequent as feminine among those who have the reason, so no gender is a good guess."""
+    """Choose both phrases. The noun with the reason is as often masculine as feminine, so gender cannot be guessed."""
     own, other = (frame.subject, frame.object) if of_subject else (frame.object, frame.subject)
     gender: Gender = rng.choice(("m", "f"))
     noun = rng.choice(nouns(own, quality, gender) or nouns(own, quality))
@@ -108,7 +108,7 @@ def because() -> Bilingual:
 def _resolved(
     rng: random.Random, whole: Bilingual, antecedent: FrenchPhrase, tense: Tense, quality: Quality, degree: str
 ) -> GoldPair:
-    """`whole` and "it was too tired"."""
+    """Build `whole` and "it was too tired"."""
     assert antecedent.noun is not None and antecedent.head is not None
     pronoun = pronoun_for(antecedent)
     if degree == "very" and not quality.had and rng.random() < 0.3:
@@ -121,7 +121,7 @@ def _resolved(
 
 
 def alone(rng: random.Random) -> GoldPair:
-    """ "The cat slept because it was tired": nothing else could be meant."""
+    """Build "The cat slept because it was tired", with a single possible antecedent."""
     name, kinds, reasons = rng.choice(LONE_FRAMES)
     quality = QUALITIES[rng.choice(reasons)]
     noun = rng.choice(nouns(kinds, quality))
@@ -132,10 +132,10 @@ def alone(rng: random.Random) -> GoldPair:
 
 
 def swaps(text: str) -> list[str]:
-    """`text` with its last adjective replaced by each that would be a reason of the other noun.
+    """Return `text` with its last adjective replaced by each that would be a reason of the other noun.
 
-    "… because it was too tired." with "wide", "busy" and others that the grammar gives to what is crossed. A sentence
-    whose verb no frame has, or that gives no such reason behind "because" or "but", has none.
+    "… because it was too tired." becomes "wide", "busy" and other adjectives of the object. The list is empty for a
+    sentence whose verb has no frame, or which has no such reason after "because" or "but".
     """
     if (joined := re.search(r"\b(?:because|but)\b", text)) is None:
         return []

@@ -23,14 +23,14 @@ from headlight.corpora.grammars.english_french.choices import (
 from headlight.corpora.grammars.english_french.clauses import VerbForm, be_clause, clause
 from headlight.corpora.grammars.english_french.french import ETRE, IL, ILS, JE, NOUS, VOUS, Gender, Tense
 from headlight.corpora.grammars.english_french.lexicon import (
-    GIVEN,
+    CONSECUTIVE_VERBS,
+    DITRANSITIVE,
     INTRANSITIVE,
     LYING,
     NOUNS,
     PERSON_FRAMES,
     PLACES,
     QUALITIES,
-    THEN,
     TRANSITIVE,
     VERBS,
     FrenchVerb,
@@ -52,7 +52,7 @@ from headlight.corpora.grammars.english_french.reasons import DEGREES
 
 
 def transitive(rng: random.Random) -> GoldPair:
-    """ "The girl doesn't eat any apples." """
+    """Build "The girl doesn't eat any apples"."""
     name, subjects, objects = rng.choice(TRANSITIVE)
     verb, negative = VERBS[name], rng.random() < 0.35
     when = tense(rng) if negative else unmistakable(verb, tense(rng))
@@ -66,7 +66,7 @@ def transitive(rng: random.Random) -> GoldPair:
 
 
 def intransitive(rng: random.Random) -> GoldPair:
-    """ "My brother stayed at the station." """
+    """Build "My brother stayed at the station"."""
     when, negative = tense(rng), rng.random() < 0.3
     name, verb, who = _doing(rng, when)
     often = adverb(rng, negative) if when == "present" and rng.random() < 0.3 else None
@@ -87,7 +87,7 @@ def _somewhere(rng: random.Random, name: str, whole: Bilingual) -> Bilingual:
 
 
 def being(rng: random.Random) -> GoldPair:
-    """ "The soup isn't very hot." """
+    """Build "The soup isn't very hot"."""
     who, quality = _described(rng)
     negative = rng.random() < 0.35
     return sentence(be_clause(who, VerbForm(tense(rng), negative), quality=quality, degree=_degree(rng, quality)))
@@ -107,7 +107,7 @@ def _degree(rng: random.Random, quality: Quality) -> Bilingual | None:
 
 
 def lying(rng: random.Random) -> GoldPair:
-    """ "The key is in the drawer." """
+    """Build "The key is in the drawer"."""
     things, where, places = rng.choice(LYING)
     noun = rng.choice(nouns(things))
     who = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
@@ -116,7 +116,7 @@ def lying(rng: random.Random) -> GoldPair:
 
 
 def existing(rng: random.Random) -> GoldPair:
-    """ "There is a dog in the garden." """
+    """Build "There is a dog in the garden"."""
     where, places = rng.choice(PLACES)
     kinds = "person" if where.english == ("at",) else "animal person vehicle"
     noun = rng.choice([noun for noun in nouns(kinds) if "family" not in noun.kinds])
@@ -134,7 +134,7 @@ def existing(rng: random.Random) -> GoldPair:
 
 
 def yes_or_no(rng: random.Random) -> GoldPair:
-    """ "Did the girl eat the apple?" """
+    """Build "Did the girl eat the apple?"."""
     when = tense(rng)
     if rng.random() < 0.4:
         name, verb, who = _doing(rng, when)
@@ -151,13 +151,13 @@ def _question(whole: Bilingual) -> GoldPair:
 
 
 def whether(rng: random.Random) -> GoldPair:
-    """ "Was the soup too hot?" """
+    """Build "Was the soup too hot?"."""
     who, quality = _described(rng)
     return _question(be_clause(who, VerbForm(tense(rng), question=True), quality=quality, degree=_degree(rng, quality)))
 
 
 def adverbial(rng: random.Random) -> GoldPair:
-    """ "Where", "when" and "why"; why not, too."""
+    """Build a question with "where", "when" or "why", also "why not"."""
     english, french = rng.choice((("where", "où"), ("when", "quand"), ("why", "pourquoi")))
     when, negative = tense(rng), english == "why" and rng.random() < 0.5
     if rng.random() < 0.4:
@@ -173,7 +173,7 @@ def adverbial(rng: random.Random) -> GoldPair:
 
 
 def who_does(rng: random.Random) -> GoldPair:
-    """ "Who ate the apple?" """
+    """Build "Who ate the apple?"."""
     name, _, objects = rng.choice(TRANSITIVE)
     when = unmistakable(VERBS[name], tense(rng))
     return _question(
@@ -182,7 +182,7 @@ def who_does(rng: random.Random) -> GoldPair:
 
 
 def whom_or_what(rng: random.Random) -> GoldPair:
-    """ "What did the girl eat?", "Who did she see?" """
+    """Build "What did the girl eat?" or "Who did she see?"."""
     name, subjects, objects = rng.choice(TRANSITIVE)
     of_person = "person" in objects.split() and rng.random() < 0.5
     when = tense(rng)
@@ -193,7 +193,7 @@ def whom_or_what(rng: random.Random) -> GoldPair:
 
 
 def where_is(rng: random.Random) -> GoldPair:
-    """ "Where are my keys?", which French asks without "est-ce que"."""
+    """Build "Where are my keys?", which French asks without "est-ce que"."""
     who = known(rng, "thing pet text clothes container venue")
     past = rng.random() < 0.4
     be = GoldWord(("were" if who.is_plural else "was") if past else ("are" if who.is_plural else "is"))
@@ -204,9 +204,9 @@ def where_is(rng: random.Random) -> GoldPair:
 # Pronouns before the verb
 
 
-def given(rng: random.Random) -> GoldPair:
-    """ "The girl gave him the book", "La fille lui a donné le livre"; or to her brother."""
-    name, things = rng.choice(GIVEN)
+def ditransitive(rng: random.Random) -> GoldPair:
+    """Build "The girl gave him the book", "La fille lui a donné le livre"; or to her brother."""
+    name, things = rng.choice(DITRANSITIVE)
     verb, when, negative = VERBS[name], tense(rng), rng.random() < 0.3
     giver, thing = subject(rng, "person"), some(rng, things, negated=negative)
     if rng.random() < 0.4:
@@ -224,8 +224,8 @@ _RECEIVERS = (("me", "me"), ("him", "lui"), ("her", "lui"), ("us", "nous"), ("yo
 _NOT_BESIDE = {JE: ("me", "us"), NOUS: ("me", "us"), VOUS: ("you",)}  # "I see me"
 
 
-def met(rng: random.Random) -> GoldPair:
-    """ "Marie saw him yesterday", "Marie l'a vu hier"."""
+def with_pronoun_object(rng: random.Random) -> GoldPair:
+    """Build "Marie saw him yesterday", "Marie l'a vu hier"."""
     name, _, _ = rng.choice([entry for entry in TRANSITIVE if "person" in entry[2].split()])
     verb, when, negative = VERBS[name], tense(rng), rng.random() < 0.35
     who = subject(rng, "person")
@@ -247,8 +247,8 @@ _OBJECTS: tuple[tuple[str, str, int, Gender], ...] = (
 
 
 def one_after_the_other(rng: random.Random) -> GoldPair:
-    """ "The girl bought an apple and ate it", "La fille a acheté une pomme et l'a mangée"."""
-    first, second, things = rng.choice(THEN)
+    """Build "The girl bought an apple and ate it", "La fille a acheté une pomme et l'a mangée"."""
+    first, second, things = rng.choice(CONSECUTIVE_VERBS)
     who, thing = subject(rng, "person"), some(rng, things)
     # In the present "les" would not show the gender.
     when: Tense = "past" if thing.is_plural or rng.random() < 0.7 else "present"
@@ -271,7 +271,7 @@ def _standing_for(
 
 
 def consequence(rng: random.Random) -> GoldPair:
-    """ "The soup was too hot, so the girl didn't eat it", "alors la fille ne l'a pas mangée"."""
+    """Build "The soup was too hot, so the girl didn't eat it", "alors la fille ne l'a pas mangée"."""
     frame = rng.choice([frame for frame in PERSON_FRAMES if frame.negative])
     quality = QUALITIES[rng.choice(frame.object_reasons)]
     noun = rng.choice(nouns(frame.object, quality))

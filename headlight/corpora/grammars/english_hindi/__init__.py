@@ -58,5 +58,5 @@ class EnglishHindi:
         scene = Scene(rng)
         english, hindi = scene.weighted(_PATTERNS)(scene)
         written = {origin: word for word in reversed(hindi) for origin in word.of}
-        pronouns = [(word, noun, seen or written[word], shows) for word, noun, seen, shows in scene.references]
+        pronouns = [(word, noun, evidence or written[word], shows) for word, noun, evidence, shows in scene.references]
         return gold_pair(english, hindi, pronouns, scene.combinations)

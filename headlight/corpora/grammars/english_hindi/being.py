@@ -51,23 +51,23 @@ def _of_anybody(scene: Scene, compared: bool) -> tuple[HindiPhrase, Adjective]:
     """Return a name or a pronoun, with an adjective that says nothing about age."""
     everybody = [adjective for adjective in ADJECTIVES if {"person", "kin"} <= set(adjective.kinds.split())]
     fitting = [adjective for adjective in everybody if adjective.comparative or not compared]
-    return _anybody(scene), scene.one(fitting)
+    return _anybody(scene), scene.choose(fitting)
 
 
 def _anybody(scene: Scene) -> HindiPhrase:
-    return scene.name() if scene.chance(0.6) else pronoun(scene.one(scene.pronouns))
+    return scene.name() if scene.chance(0.6) else pronoun(scene.choose(scene.pronouns))
 
 
 def anything(scene: Scene, tense: Tense, compared: bool = False) -> tuple[HindiPhrase, Adjective]:
-    """Somebody or something, and what can be said of it."""
+    """Choose a noun phrase, and an adjective that can describe it."""
     if scene.chance(0.3):
         return _of_anybody(scene, compared)
     kinds = (PEOPLE_KINDS, "animal", "food drink", "text show song", "goods", "building", "inside outside way")
-    noun = scene.noun(scene.one(kinds))
+    noun = scene.noun(scene.choose(kinds))
     fitting = [adjective for adjective in qualities(noun) if adjective.comparative or not compared]
     if not fitting:
         return anything(scene, tense, compared)
-    adjective = scene.one(fitting)
+    adjective = scene.choose(fitting)
     many = noun.plural is not None and scene.chance(0.3)
     before = determiner(scene, noun, many, None, plain=True, bare=tense == "present")
     return noun_phrase(noun, many, before), adjective
@@ -106,7 +106,7 @@ def compared(scene: Scene) -> BilingualText:
             alike = [noun for noun in new if noun.is_any(group) and noun.is_any(adjective.kinds)]
             if not alike:
                 return build(mood)
-            noun = scene.take(scene.one(alike))
+            noun = scene.take(scene.choose(alike))
             other = noun_phrase(noun, False, determiner(scene, noun, False, doer, plain=True, bare=False))
         combine(scene, doer, adjective)
         than = with_preposition("than", "से", other)
@@ -120,7 +120,7 @@ def compared(scene: Scene) -> BilingualText:
 
 
 def profession(scene: Scene) -> BilingualText:
-    """ "Sita is a teacher" """
+    """Build "Sita is a teacher"."""
 
     def build(mood: Mood) -> Clause:
         tense = be_tense(scene)
@@ -133,7 +133,7 @@ def profession(scene: Scene) -> BilingualText:
         kinds = noun.kinds | ({"honoured"} if respected else set()) | ({"fixed"} if hindi == noun.hindi else set())
         named = replace(noun, hindi=hindi, gender=doer.agreement.gender, kinds=kinds)
         fitting = qualities(noun, "good bad famous honest brave clever lazy")
-        adjective = scene.one(fitting) if scene.chance(0.4) else None
+        adjective = scene.choose(fitting) if scene.chance(0.4) else None
         if adjective:
             scene.combine("noun+adjective", noun.english, adjective.english)
         job = noun_phrase(named, many, HindiDeterminer("" if many else "a"), adjective)
@@ -146,8 +146,8 @@ _HANDY = "text small dish toy picture hat ring necklace gift umbrella ball mirro
 
 
 def whereabouts(scene: Scene) -> BilingualText:
-    """ "The book is on the table", "There is a book on the table", "Where is the book?" """
-    kinds, places = scene.one(
+    """Build "The book is on the table", "There is a book on the table" or "Where is the book?"."""
+    kinds, places = scene.choose(
         (
             (PEOPLE_KINDS, "garden market school shop office hospital room library station"),
             ("animal", "garden field forest road"),
@@ -159,11 +159,13 @@ def whereabouts(scene: Scene) -> BilingualText:
     how = scene.rng.random()
     if how < 0.15:
         doer = thing(scene, kinds, plain=True, bare=False)
-        return ask(copula(doer, BilingualText([], []), "past" if tense == "past" else "present").asked("where", "कहाँ"))
+        return ask(
+            copula(doer, BilingualText([], []), "past" if tense == "past" else "present").ask_for("where", "कहाँ")
+        )
     if how < 0.5:
         noun = scene.noun("person" if kinds == PEOPLE_KINDS else kinds)
         many = noun.plural is not None and scene.chance(0.5)
-        number = scene.one(list(NUMBERS))
+        number = scene.choose(list(NUMBERS))
         before = HindiDeterminer(number, NUMBERS[number]) if many else HindiDeterminer("a")
         side = described(scene, noun, many, before)
         there = GoldWord("there")
@@ -185,7 +187,7 @@ def whereabouts(scene: Scene) -> BilingualText:
 
 
 def named(scene: Scene) -> BilingualText:
-    """ "My name is Ram", "Her brother's name is Mohan"; "my name is Sita" would be said by a woman."""
+    """Build "My name is Ram" or "Her brother's name is Mohan"; never "my name is Sita", since "I" is a man here."""
     called = scene.name()
     his = called.pronoun == "he"
     if scene.chance(0.5):
@@ -195,7 +197,7 @@ def named(scene: Scene) -> BilingualText:
         ending = [GoldWord("'s", glued=True)]
         owner = BilingualText([*kin.english, *ending], list(kin.genitive(NEUTRAL, of=ending)))
     else:
-        somebody = possessive(scene.one(("I", "you", "he") if his else ("she",)), own=False)
+        somebody = possessive(scene.choose(("I", "you", "he") if his else ("she",)), own=False)
         owner = BilingualText(list(somebody.english), list(somebody.genitive(NEUTRAL)))
     name = GoldWord("name")
     verb = english_be("present", called)
@@ -209,30 +211,30 @@ def named(scene: Scene) -> BilingualText:
 
 
 def who_is(scene: Scene) -> BilingualText:
-    """ "Who is this boy?" """
+    """Build "Who is this boy?"."""
     many = scene.chance(0.3)
-    word = scene.one(("these", "those") if many else ("this", "that"))
-    shown = noun_phrase(scene.noun("person"), many, HindiDeterminer(word))
-    return ask(copula(shown, BilingualText([], []), "present").asked("who", "कौन"))
+    word = scene.choose(("these", "those") if many else ("this", "that"))
+    person = noun_phrase(scene.noun("person"), many, HindiDeterminer(word))
+    return ask(copula(person, BilingualText([], []), "present").ask_for("who", "कौन"))
 
 
 def presented(scene: Scene) -> BilingualText:
-    """ "This is my book", "Whose book is this?"; "this is my father" is ये, for one who is honoured."""
+    """Build "This is my book" or "Whose book is this?"; "this is my father" is ये, for a person who is honoured."""
     whose = scene.chance(0.3)
     noun = scene.noun("goods pet kin house shop" if whose else "goods pet kin honoured building")
     many = noun.plural is not None and scene.chance(0.3)
     if whose:
-        shown = noun_phrase(noun, many, HindiDeterminer(possessor=who("whose")))
+        phrase = noun_phrase(noun, many, HindiDeterminer(possessor=who("whose")))
     else:
         before = HindiDeterminer("" if many else "a") if noun.is_any("wild") else possessor(scene, None)
-        shown = described(scene, noun, many, before)
+        phrase = described(scene, noun, many, before)
     near = scene.chance(0.6)
     pointing = GoldWord(("these" if near else "those") if many else "this" if near else "that")
-    plural = shown.agreement.plural
+    plural = phrase.agreement.plural
     pointed = [GoldWord(("ये" if near else "वे") if plural else "यह" if near else "वह", (pointing,))]
-    verb = english_be("present", shown)
-    written = hindi_verb(BE, "present", shown.agreement, verb)
+    verb = english_be("present", phrase)
+    written = hindi_verb(BE, "present", phrase.agreement, verb)
     if whose:
-        return ask(BilingualText([*shown.english, *verb.auxiliary, pointing], [*pointed, *shown.direct, *written]))
-    clause = Clause(BilingualText([pointing], pointed), verb, written, shown.text)
+        return ask(BilingualText([*phrase.english, *verb.auxiliary, pointing], [*pointed, *phrase.direct, *written]))
+    clause = Clause(BilingualText([pointing], pointed), verb, written, phrase.text)
     return ask(clause.whether()) if scene.chance(0.2) else stop(clause.statement())

@@ -1,4 +1,4 @@
-"""What a sentence speaks of: the random choice of nouns, determiners, adjectives, places and times that go together."""
+"""Random choices of nouns, determiners, adjectives, places and times that go together."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -39,10 +39,10 @@ HONOURED = tuple(noun.english for noun in nouns("honoured"))
 
 
 class Scene:
-    """One sentence in the making: its choices, and what it tells of itself.
+    """A sentence under construction: its choices, combinations and pronouns.
 
-    That is its combinations and (pronoun, antecedent, the word that would show in Hindi which antecedent was
-    understood, whether it does); None is the pronoun's own translation.
+    A pronoun is (pronoun, antecedent, Hindi word whose form shows the antecedent, whether it does); None stands for the
+    pronoun's own translation.
     """
 
     def __init__(self, rng: random.Random) -> None:
@@ -53,7 +53,7 @@ class Scene:
         self.pronouns: Sequence[str] = PEOPLE  # that may be subjects
         self.pairs = True  # whether subjects may be "Ram and Sita"
 
-    def one(self, things: Sequence[T]) -> T:
+    def choose(self, things: Sequence[T]) -> T:
         return things[self.rng.randrange(len(things))]
 
     def chance(self, share: float) -> bool:
@@ -62,13 +62,14 @@ class Scene:
     def weighted(self, weights: dict[T, int]) -> T:
         return self.rng.choices(list(weights), list(weights.values()))[0]
 
-    def combine(self, kind: str, one: str, other: str) -> None:
-        self.combinations.add(f"{kind}: {one}+{other}")
+    def combine(self, kind: str, first: str, second: str) -> None:
+        self.combinations.add(f"{kind}: {first}+{second}")
 
-    def refer(self, word: GoldWord, antecedent: HindiPhrase, seen: GoldWord | None, shows: bool) -> None:
-        """Left out where the antecedent is a pronoun or two people, which no one word of the sentence is."""
+    def refer(self, word: GoldWord, antecedent: HindiPhrase, evidence: GoldWord | None, shows: bool) -> None:
+        """Note a pronoun, unless its antecedent is a pronoun or two people, for which the sentence has no single word.
+        """
         if antecedent.noun is not None or len(antecedent.english) == 1 and antecedent.head.text in NAMES:
-            self.references.append((word, antecedent.head, seen, shows))
+            self.references.append((word, antecedent.head, evidence, shows))
 
     @property
     def honours(self) -> bool:
@@ -77,14 +78,14 @@ class Scene:
 
     def noun(self, kinds: str, countable: bool = False) -> HindiNoun:
         fitting = [noun for noun in nouns(kinds) if noun.plural or not countable]
-        return self.take(self.one([noun for noun in fitting if noun.english not in self.used] or fitting))
+        return self.take(self.choose([noun for noun in fitting if noun.english not in self.used] or fitting))
 
     def take(self, noun: HindiNoun) -> HindiNoun:
         self.used.add(noun.english)
         return noun
 
     def name(self) -> HindiPhrase:
-        english = self.one([name for name in NAMES if name not in self.used])
+        english = self.choose([name for name in NAMES if name not in self.used])
         self.used.add(english)
         return proper(english, NAMES[english], "m" if english in MEN_NAMES else "f")
 
@@ -108,11 +109,11 @@ def qualities(noun: HindiNoun, among: str = "", predicative: bool = True) -> lis
 
 
 def possessor(scene: Scene, owner: HindiPhrase | None) -> HindiDeterminer:
-    """ "my", "his" or "Ram's"; अपना where that is the `owner`, the subject of the clause."""
+    """Choose "my", "his" or "Ram's"; अपना where that is the `owner`, the subject of the clause."""
     if scene.chance(0.2):
         return HindiDeterminer(possessor=scene.name())
     same = owner.pronoun if owner is not None and owner.animate else ""
-    name = scene.one([name for name in PEOPLE if not scene.honours or name not in ("he", "she") or name == same])
+    name = scene.choose([name for name in PEOPLE if not scene.honours or name not in ("he", "she") or name == same])
     own = name == same
     phrase = possessive(name, own)
     if own and owner is not None:
@@ -123,7 +124,9 @@ def possessor(scene: Scene, owner: HindiPhrase | None) -> HindiDeterminer:
 def determiner(
     scene: Scene, noun: HindiNoun, plural: bool, owner: HindiPhrase | None, plain: bool = False, bare: bool = True
 ) -> HindiDeterminer:
-    """`plain` leaves out what is odd in a negation, "does not eat two mangoes"; `bare` allows none: "eats mangoes"."""
+    """Choose a determiner. `plain` excludes those that are odd in a negation, "does not eat two mangoes"; `bare` allows
+    none: "eats mangoes".
+    """
     if noun.is_any("relative honoured"):
         return possessor(scene, owner)
     if noun.is_any("language game music"):
@@ -139,7 +142,7 @@ def determiner(
     if chosen == "possessive":
         return possessor(scene, owner)
     if chosen == "number":
-        number = scene.one(list(NUMBERS))
+        number = scene.choose(list(NUMBERS))
         return HindiDeterminer(number, NUMBERS[number])
     return HindiDeterminer(chosen, "थोड़ा" if chosen == "some" and not countable else "")
 
@@ -149,7 +152,7 @@ def described(
 ) -> HindiPhrase:
     """Return the noun with an adjective by the chance `quality`."""
     fitting = [] if noun.is_any("honoured language game music") else qualities(noun, predicative=False)
-    adjective = scene.one(fitting) if fitting and scene.chance(quality) else None
+    adjective = scene.choose(fitting) if fitting and scene.chance(quality) else None
     if adjective:
         scene.combine("noun+adjective", noun.english, adjective.english)
     return noun_phrase(noun, plural, before, adjective)
@@ -159,20 +162,20 @@ def thing(
     scene: Scene, kinds: str, owner: HindiPhrase | None = None, plain: bool = False, plural: float = 0.35,
     quality: float = 0.3, bare: bool = True,
 ) -> HindiPhrase:  # fmt: skip
-    """Any noun phrase; `plural` and `quality` are the chances of a plural and of an adjective."""
+    """Choose a noun phrase; `plural` and `quality` are the probabilities of a plural and of an adjective."""
     noun = scene.noun(kinds)
     many = noun.plural is not None and scene.chance(plural)
     return described(scene, noun, many, determiner(scene, noun, many, owner, plain, bare), quality)
 
 
 def subject(scene: Scene, kinds: str, generic: bool = False, plain: bool = False) -> HindiPhrase:
-    """Somebody, or an animal; `generic` allows "Children eat sweets" and "Every child eats sweets"."""
+    """Choose a person or an animal; `generic` allows "Children eat sweets" and "Every child eats sweets"."""
     if {"person", "kin"} & set(kinds.split()):
         how = scene.rng.random()
         if how < 0.25:
             return scene.name()
         if how < 0.45:
-            return pronoun(scene.one(scene.pronouns))
+            return pronoun(scene.choose(scene.pronouns))
         if how < 0.5 and scene.pairs:
             return both(scene.name(), scene.name())
     if generic and "person" in kinds.split() and scene.chance(0.1):
@@ -189,17 +192,19 @@ def somebody(scene: Scene, kinds: str, owner: HindiPhrase, plain: bool = False) 
         if how < 0.35:
             unclear = {"I", "we"} if owner.pronoun in ("I", "we") else {owner.pronoun}
             unclear |= {"he", "she"} if scene.honours else set()
-            return pronoun(scene.one([name for name in PEOPLE if name not in unclear]), "object")
+            return pronoun(scene.choose([name for name in PEOPLE if name not in unclear]), "object")
     return thing(scene, kinds, owner, plain)
 
 
 def city(scene: Scene) -> HindiPhrase:
-    english = scene.one(list(CITIES))
+    english = scene.choose(list(CITIES))
     return proper(english, CITIES[english], "f", animate=False)
 
 
 def with_preposition(english: str, marker: str, phrase: HindiPhrase) -> BilingualText:
-    """Where Hindi has no postposition, "to the market", the preposition is linked to the noun, still oblique."""
+    """Build a prepositional phrase. Where Hindi has no postposition ("to the market"), the preposition is linked to the
+    noun, which is still oblique.
+    """
     word = GoldWord(english)
     if marker:
         return BilingualText([word, *phrase.english], list(phrase.marked(marker, [word])))
@@ -208,9 +213,9 @@ def with_preposition(english: str, marker: str, phrase: HindiPhrase) -> Bilingua
 
 
 def place(scene: Scene, names: str, owner: HindiPhrase | None) -> BilingualText:
-    """ "in the garden", "near my house" """
+    """Choose a place: "in the garden", "near my house"."""
     if " " in names and scene.chance(0.15):
-        english, hindi = scene.one((("near", "के पास"), ("behind", "के पीछे"), ("in front of", "के सामने")))
+        english, hindi = scene.choose((("near", "के पास"), ("behind", "के पीछे"), ("in front of", "के सामने")))
         kinds = "house temple shop school hospital tree palace"
         return with_preposition(english, hindi, thing(scene, kinds, owner, True, 0, 0.2))
     several = [name for name in names.split() if name in _SEVERAL] if scene.chance(0.1) else []
@@ -221,10 +226,10 @@ def place(scene: Scene, names: str, owner: HindiPhrase | None) -> BilingualText:
 
 def fixed(phrase: Fixed) -> BilingualText:
     english = [GoldWord(word) for word in phrase.english.split()]
-    links = [[int(place) for place in link.split("-")] for link in phrase.links.split()]
+    links = [[int(index) for index in link.split("-")] for link in phrase.links.split()]
     hindi = [
-        GoldWord(word, tuple(english[here] for here, there in links if there == place))
-        for place, word in enumerate(phrase.hindi.split())
+        GoldWord(word, tuple(english[here] for here, there in links if there == index))
+        for index, word in enumerate(phrase.hindi.split())
     ]
     return BilingualText(english, hindi)
 

@@ -20,14 +20,14 @@ PERFECTIVE, OBLIGATION = ("past", "perfect", "past perfect"), ("should", "have t
 
 
 class Mood(NamedTuple):
-    """`question` is "" in a statement, "whether", or the question word: "who", "where", ..."""
+    """Whether a clause is negated or a question: `question` is "" in a statement, "whether", or the question word."""
 
     negative: bool = False
     question: str = ""
 
 
 class EnglishVerb(NamedTuple):
-    """Words in their order: does not [want] [to eat]. A question puts `auxiliary` before the subject."""
+    """The words of a verb in order: does not [want] [to eat]. A question puts `auxiliary` before the subject."""
 
     auxiliary: tuple[GoldWord, ...]
     negation: tuple[GoldWord, ...]
@@ -142,7 +142,7 @@ class Clause:
 
     @property
     def _refusal(self) -> list[GoldWord]:
-        """नहीं for "not", "cannot" and "never"."""
+        """The word नहीं for "not", "cannot" and "never"."""
         words = (*self.verb.negation, *self.verb.auxiliary, *self.frequency.english)
         refusing = tuple(word for word in words if word.text in ("not", "cannot", "never"))
         return [GoldWord("नहीं", refusing)] if refusing else []
@@ -173,8 +173,8 @@ class Clause:
             [GoldWord("क्या", self.verb.auxiliary), *self.subject.hindi, *self._circumstances, *self._predicate],
         )
 
-    def asked(self, english: str, hindi: str) -> BilingualText:
-        """ "Where does Ram read the book?" as "राम किताब कहाँ पढ़ता है?": the question word comes late in Hindi."""
+    def ask_for(self, english: str, hindi: str) -> BilingualText:
+        """Build "Where does Ram read the book?" as "राम किताब कहाँ पढ़ता है?": the question word comes late in Hindi."""
         word = GoldWord(english)
         answer = [GoldWord(hindi, (word,))]
         rest = [*self.nominal, *answer] if self.bound else [*answer, *self.nominal]
@@ -183,8 +183,8 @@ class Clause:
             [*self.subject.hindi, *self._circumstances, *self.object.hindi, *rest, *self._refusal, *self.verb_hindi],
         )
 
-    def asked_object(self) -> BilingualText:
-        """ "Which book does Ram read?": the object, which asks, comes first in English only."""
+    def ask_for_object(self) -> BilingualText:
+        """Build "Which book does Ram read?": the object of the question comes first in English only."""
         verb = self.verb
         english = [*self.object.english, *verb.auxiliary, *self.subject.english, *verb.negation]
         return BilingualText(
@@ -192,8 +192,8 @@ class Clause:
             [*self.subject.hindi, *self._circumstances, *self._predicate],
         )
 
-    def asked_subject(self) -> BilingualText:
-        """ "Who read the book?" as "किताब किसने पढ़ी?"."""
+    def ask_for_subject(self) -> BilingualText:
+        """Build "Who read the book?" as "किताब किसने पढ़ी?"."""
         who, nominal = self.subject.hindi, self.nominal
         rest = [*nominal, *who] if self.bound else [*who, *nominal]
         return BilingualText(

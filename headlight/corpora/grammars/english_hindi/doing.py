@@ -17,32 +17,32 @@ def yes_or_no(scene: Scene) -> BilingualText:
 
 
 def question(scene: Scene) -> BilingualText:
-    word = scene.one(("who", "what", "which", "how many", "where", "when", "why"))
+    word = scene.choose(("who", "what", "which", "how many", "where", "when", "why"))
     lively = [verb for verb in VERBS if not verb.never]
     if word == "who":
-        verb = scene.one([verb for verb in lively if {"person", "kin"} & set(verb.subjects.split())])
-        tense: Tense = scene.one(("progressive", "past", "future", "present", "can"))
-        return ask(event(scene, verb, who(), tense, Mood(question=word)).asked_subject())
+        verb = scene.choose([verb for verb in lively if {"person", "kin"} & set(verb.subjects.split())])
+        tense: Tense = scene.choose(("progressive", "past", "future", "present", "can"))
+        return ask(event(scene, verb, who(), tense, Mood(question=word)).ask_for_subject())
     if word in ("what", "which", "how many"):
         some = [verb for verb in lively if verb.objects and not (verb.marker or verb.nominal or verb.preposition)]
         if word != "what":
             some = [verb for verb in some if any(noun.plural and noun.is_any(verb.objects) for noun in NOUNS)]
-        return ask(event(scene, scene.one(some), mood=Mood(question=word)).asked_object())
+        return ask(event(scene, scene.choose(some), mood=Mood(question=word)).ask_for_object())
     if word == "when":
-        verb, tense = scene.one(lively), scene.one(("past", "future"))
+        verb, tense = scene.choose(lively), scene.choose(("past", "future"))
         clause = event(scene, verb, tense=tense, mood=Mood(question=word), adjuncts="phrases")
-        return ask(clause.asked("when", "कब"))
+        return ask(clause.ask_for("when", "कब"))
     if word == "where":
-        verb = scene.one([verb for verb in VERBS if verb.places and "perfective" not in verb.never])
-        return ask(event(scene, verb, mood=Mood(question=word), adjuncts="time").asked("where", "कहाँ"))
-    return ask(event(scene, mood=Mood(scene.chance(0.2), word)).asked("why", "क्यों"))
+        verb = scene.choose([verb for verb in VERBS if verb.places and "perfective" not in verb.never])
+        return ask(event(scene, verb, mood=Mood(question=word), adjuncts="time").ask_for("where", "कहाँ"))
+    return ask(event(scene, mood=Mood(scene.chance(0.2), word)).ask_for("why", "क्यों"))
 
 
 def please(scene: Scene) -> BilingualText:
-    """ "Please open the door" to somebody who is called आप."""
+    """Build "Please open the door", said to somebody who is called आप."""
     odd = ("cry", "laugh", "break", "catch", "chase", "speak")
     verbs = [verb for verb in VERBS if not verb.never and verb.subjects != "animal" and verb.base not in odd]
-    verb, negative = scene.one(verbs), scene.chance(0.25)
+    verb, negative = scene.choose(verbs), scene.chance(0.25)
     clause = event(scene, verb, pronoun("you"), "present", Mood(negative), adjuncts="phrases")
     request = [GoldWord("please")] if scene.chance(0.5) else []
     no = (*clause.verb.auxiliary, *clause.verb.negation)

@@ -74,7 +74,7 @@ def event(
     `adjuncts` says what may come besides subject and object: "phrases", a "time", and an "opening" with the time.
     """
     negative, question = mood
-    verb = verb or scene.one(VERBS)
+    verb = verb or scene.choose(VERBS)
     # "Children eat sweets"; but "Children read books" could be yesterday.
     generic = not (doer or tense or question) and verb.english[0] != verb.english[2] and scene.chance(0.15)
     doer = doer or subject(scene, verb.subjects, generic, negative or bool(question))
@@ -107,7 +107,9 @@ def _case(verb: HindiVerb, tense: Tense) -> str:
 
 
 def _agreement(verb: HindiVerb, done_to: HindiPhrase | None) -> HindiAgreement:
-    """Under ने and को the verb agrees with the noun of "मदद करना", else with an object that has no postposition."""
+    """Return what the verb agrees with: after ने and को the noun of "मदद करना", or else an object without a
+    postposition.
+    """
     if verb.nominal_gender:
         return HindiAgreement(verb.nominal_gender)
     if done_to is None or _object_marker(verb, done_to):
@@ -152,13 +154,13 @@ def _write_object(
 
 
 def _time(scene: Scene, clause: Clause, tense: Tense, mood: Mood, opening: bool) -> list[BilingualText]:
-    """At the end of the English, or else written into the clause."""
+    """Add a time, at the end of the English or inside the clause."""
     if tense == "present" and not mood.negative and scene.chance(0.4):
-        often = scene.one([word for word in FREQUENCIES if word != "never" or not mood.question])
+        often = scene.choose([word for word in FREQUENCIES if word != "never" or not mood.question])
         word = GoldWord(often)
         clause.frequency = BilingualText([word], [GoldWord(FREQUENCIES[often], (word,))])
         return []
-    when = fixed(scene.one(scene.one(TIMES[tense])))
+    when = fixed(scene.choose(scene.choose(TIMES[tense])))
     if opening and tense in ("past", "future", "past progressive") and scene.chance(0.3):
         clause.opening = when
         return []
@@ -166,7 +168,7 @@ def _time(scene: Scene, clause: Clause, tense: Tense, mood: Mood, opening: bool)
 
 
 def _phrases(scene: Scene, verb: HindiVerb, doer: HindiPhrase) -> list[BilingualText]:
-    """Those that the verb takes, in the order of the English."""
+    """Choose the phrases that the verb takes, in the order of the English."""
     takes, places = verb.takes.split(), verb.places.split()
     if places and doer.noun is not None and doer.noun.is_any("animal"):
         places = ["garden", "field", "forest", "road"]
@@ -180,7 +182,7 @@ def _phrases(scene: Scene, verb: HindiVerb, doer: HindiPhrase) -> list[Bilingual
     if "with" in takes and scene.chance(0.2):
         phrases.append(with_preposition("with", "के साथ", somebody(scene, "kin honoured", doer, plain=True)))
     elif "by" in takes and len(phrases) < 2 and not from_somewhere and scene.chance(0.25):
-        phrases.append(fixed(scene.one(VEHICLES)))
+        phrases.append(fixed(scene.choose(VEHICLES)))
     if "for" in takes and scene.chance(0.25):
         phrases.append(with_preposition("for", "के लिए", somebody(scene, "kin honoured", doer, plain=True)))
     elif "in" in takes and scene.chance(0.4):

@@ -61,13 +61,13 @@ def of_somebody(
 
 
 def liked(scene: Scene) -> BilingualText:
-    """ "I like pizza", "Sita likes to read books" """
+    """Build "I like pizza" or "Sita likes to read books"."""
 
     def build(mood: Mood) -> Clause:
         doer = pronoun("I") if scene.chance(0.1) else subject(scene, PEOPLE_KINDS, plain=mood.negative)
         if scene.chance(0.25):
             return of_somebody(doer, LIKE, "present", mood, _to_do(scene), NEUTRAL)
-        kinds = scene.one(("food drink", "music song game language", "goods animal text show building outside"))
+        kinds = scene.choose(("food drink", "music song game language", "goods animal text show building outside"))
         thing_liked = thing(scene, kinds, doer, plain=True)
         tense = be_tense(scene)
         verb = LIKE if tense == "present" else LIKE._replace(stem=Stem("आ"))
@@ -79,10 +79,10 @@ def liked(scene: Scene) -> BilingualText:
 
 
 def _to_do(scene: Scene) -> BilingualText:
-    """ "to read books" as "किताबें पढ़ना" """
+    """Build "to read books" as "किताबें पढ़ना"."""
     odd = ("cry", "break", "open", "close", "return")
     verbs = [verb for verb in VERBS if not (verb.never or verb.marker or verb.receiver or verb.subjects == "animal")]
-    verb = scene.one([verb for verb in verbs if verb.base not in odd])
+    verb = scene.choose([verb for verb in verbs if verb.base not in odd])
     words = [GoldWord("to"), GoldWord(verb.base)] + [GoldWord(verb.preposition)] * bool(verb.preposition)
     hindi = [GoldWord(verb.nominal, tuple(words[1:]))] if verb.nominal else []
     hindi.append(GoldWord(verb.stem.infinitive(), tuple(words)))
@@ -112,17 +112,17 @@ def wanted(scene: Scene) -> BilingualText:
 
 
 def felt(scene: Scene) -> BilingualText:
-    """ "Ram is hungry", "Sita has a fever" """
+    """Build "Ram is hungry" or "Sita has a fever"."""
     if scene.chance(0.6):
 
         def feels(mood: Mood) -> Clause:
             doer = subject(scene, f"{PEOPLE_KINDS} animal", plain=mood.negative)
-            return feeling(doer, scene.one(list(FEELINGS)), scene.chance(0.4), mood.negative)
+            return feeling(doer, scene.choose(list(FEELINGS)), scene.chance(0.4), mood.negative)
 
         return any_form(scene, feels)
 
     def suffers(mood: Mood) -> Clause:
-        english = scene.one(list(ILLNESSES))
+        english = scene.choose(list(ILLNESSES))
         hindi, gender = ILLNESSES[english]
         word = GoldWord(english)
         tense: Tense = "past" if scene.chance(0.3) else "present"
@@ -148,7 +148,7 @@ def feeling(doer: HindiPhrase, english: str, past: bool, negative: bool = False)
 
 
 def known(scene: Scene) -> BilingualText:
-    """ "Ram knows Hindi" """
+    """Build "Ram knows Hindi"."""
 
     def build(mood: Mood) -> Clause:
         language = noun_phrase(scene.noun("language"))
@@ -167,14 +167,14 @@ def owned(scene: Scene) -> BilingualText:
         noun = scene.noun("goods text pet", countable=True)
         what = noun_phrase(noun, True, HindiDeterminer("how many"))
         clause = _owning(doer, what, "present", Mood(question="how many"))
-        return ask(clause.asked_object())
+        return ask(clause.ask_for_object())
 
     def build(mood: Mood) -> Clause:
         doer = subject(scene, PEOPLE_KINDS, plain=mood.negative)
         family = scene.chance(0.25) and not mood.negative
         noun = scene.noun("relative friend" if family else "goods text pet food drink")
         many = noun.plural is not None and (mood.negative or scene.chance(0.4))
-        number = scene.one(list(NUMBERS))
+        number = scene.choose(list(NUMBERS))
         choices = (
             [HindiDeterminer(number, NUMBERS[number])] * 3 + [HindiDeterminer("many")]
             if many
@@ -182,7 +182,7 @@ def owned(scene: Scene) -> BilingualText:
         )
         if noun.plural is None:
             choices = [HindiDeterminer(), HindiDeterminer("some", "थोड़ा")]
-        what = described(scene, noun, many, HindiDeterminer() if mood.negative else scene.one(choices))
+        what = described(scene, noun, many, HindiDeterminer() if mood.negative else scene.choose(choices))
         return _owning(doer, what, be_tense(scene), mood)
 
     return any_form(scene, build)

@@ -41,17 +41,19 @@ from headlight.corpora.grammars.english_hindi.phrases import (
 from headlight.corpora.grammars.hindi import NEUTRAL
 
 
-def _joined(one: BilingualText, english: str, hindi: str, other: BilingualText) -> BilingualText:
+def _joined(first: BilingualText, english: str, hindi: str, second: BilingualText) -> BilingualText:
     word = GoldWord(english)
-    return BilingualText([*one.english, word, *other.english], [*one.hindi, GoldWord(hindi, (word,)), *other.hindi])
+    return BilingualText(
+        [*first.english, word, *second.english], [*first.hindi, GoldWord(hindi, (word,)), *second.hindi]
+    )
 
 
 def said_that(scene: Scene) -> BilingualText:
-    """ "Ram knows that Sita is reading a book"; "he" would leave open who he is."""
-    doer = scene.name() if scene.chance(0.5) else pronoun(scene.one(scene.pronouns))
+    """Build "Ram knows that Sita is reading a book"; never with "he", which would be ambiguous."""
+    doer = scene.name() if scene.chance(0.5) else pronoun(scene.choose(scene.pronouns))
     if scene.chance(0.3):
         doer = thing(scene, "kin person", quality=0, bare=False)
-    verb = scene.one((KNOW_THAT, SAY, THINK))
+    verb = scene.choose((KNOW_THAT, SAY, THINK))
     mood = Mood(scene.chance(0.15) and verb is not SAY)
     agreement = NEUTRAL if verb.marker else doer.agreement
     matrix = of_somebody(doer, verb, "present", mood, BilingualText([], []), agreement)
@@ -67,13 +69,13 @@ def said_that(scene: Scene) -> BilingualText:
 
 
 def together(scene: Scene) -> BilingualText:
-    """ "Ram is reading a book and Sita is sleeping" """
-    tense: Tense = scene.one(("progressive", "past", "future", "past progressive"))
+    """Build "Ram is reading a book and Sita is sleeping"."""
+    tense: Tense = scene.choose(("progressive", "past", "future", "past progressive"))
     lively = [verb for verb in VERBS if not verb.never and verb.english[0] != verb.english[2]]
-    one = event(scene, scene.one(lively), tense=tense, adjuncts="phrases time opening")
+    first = event(scene, scene.choose(lively), tense=tense, adjuncts="phrases time opening")
     scene.pronouns, scene.pairs = ("I", "you", "we"), False
-    other = event(scene, scene.one(lively), tense=tense, adjuncts="phrases")
-    return stop(_joined(one.statement(), "and", "और", other.statement()))
+    second = event(scene, scene.choose(lively), tense=tense, adjuncts="phrases")
+    return stop(_joined(first.statement(), "and", "और", second.statement()))
 
 
 def _it(antecedent: HindiPhrase) -> HindiPhrase:
@@ -82,17 +84,19 @@ def _it(antecedent: HindiPhrase) -> HindiPhrase:
 
 
 def _is_so(scene: Scene, antecedent: HindiPhrase, adjective: Adjective, tense: Tense) -> Clause:
-    """ "it is old"; which noun "it" is can be seen in पुरानी, else in थी. "He" and "she" say themselves what gender."""
+    """Build "it is old". The form of पुरानी shows the noun of "it", or else that of थी; "he" and "she" show their
+    gender themselves.
+    """
     it = _it(antecedent)
     clause = copula(it, quality(adjective, it.agreement, scene.chance(0.2)), tense)
     inflects = adjective.hindi.endswith(("ा", "आ"))
-    seen = clause.object.hindi[-1] if inflects else clause.verb_hindi[-1] if tense == "past" else None
-    scene.refer(it.head, antecedent, seen, seen is not None and it.pronoun in ("it", "they"))
+    evidence = clause.object.hindi[-1] if inflects else clause.verb_hindi[-1] if tense == "past" else None
+    scene.refer(it.head, antecedent, evidence, evidence is not None and it.pronoun in ("it", "they"))
     return clause
 
 
 def but(scene: Scene) -> BilingualText:
-    """ "The house is old but it is beautiful", "The chapati is tasty and it is fresh" """
+    """Build "The house is old but it is beautiful" or "The chapati is tasty and it is fresh"."""
     noun = scene.noun("person kin animal food drink text goods building")
     good, bad = qualities(noun, GOOD), qualities(noun, BAD)
     first, second = [good, bad] if scene.chance(0.5) else [bad, good]
@@ -105,7 +109,7 @@ def but(scene: Scene) -> BilingualText:
     ]
     if not pairs:
         return but(scene)
-    one, other = scene.one(pairs)
+    one, other = scene.choose(pairs)
     many = noun.plural is not None and scene.chance(0.3)
     named = noun_phrase(noun, many, determiner(scene, noun, many, None, plain=True, bare=False))
     for adjective in (one, other):
@@ -118,7 +122,7 @@ def but(scene: Scene) -> BilingualText:
 
 
 def _plain_object(scene: Scene, verb: HindiVerb) -> HindiPhrase | None:
-    """One that has no owner, whom the pronoun could stand for as well."""
+    """Choose an object without an owner, to whom the pronoun could refer as well."""
     if not verb.objects:
         return None
     noun = scene.noun(verb.objects)
@@ -126,17 +130,17 @@ def _plain_object(scene: Scene, verb: HindiVerb) -> HindiPhrase | None:
     if noun.is_any("language game music"):
         return noun_phrase(noun)
     words = ("the", "the", "those" if many else "that", "these" if many else "this", *("" for _ in range(many)))
-    return described(scene, noun, many, HindiDeterminer(scene.one(words)), quality=0)
+    return described(scene, noun, many, HindiDeterminer(scene.choose(words)), quality=0)
 
 
 def because_of_subject(scene: Scene) -> BilingualText:
-    """ "The girl did not eat the mango because she was sick" """
-    reason = scene.one(list(SUBJECT_REASONS))
+    """Build "The girl did not eat the mango because she was sick"."""
+    reason = scene.choose(list(SUBJECT_REASONS))
     causes, prevents = (bases.split() for bases in SUBJECT_REASONS[reason])
     negative = not causes or (bool(prevents) and scene.chance(0.5))
     bodily = reason in FEELINGS or reason in ("tired", "sick")
     verbs = [verb for verb in VERBS if verb.base in (prevents if negative else causes) and not verb.marker]
-    verb = scene.one([verb for verb in verbs if bodily or {"person", "kin"} & set(verb.subjects.split())])
+    verb = scene.choose([verb for verb in verbs if bodily or {"person", "kin"} & set(verb.subjects.split())])
     people = " ".join({"person", "kin", *(() if reason == "lazy" else ("honoured",))} & set(verb.subjects.split()))
     doer = subject(scene, verb.subjects if bodily else people, plain=True)
     past = scene.chance(0.6)
@@ -158,22 +162,22 @@ def because_of_subject(scene: Scene) -> BilingualText:
 
 
 def because_of_object(scene: Scene) -> BilingualText:
-    """ "The girl did not eat the mango because it was sour" """
-    base = scene.one(list(OBJECT_REASONS))
+    """Build "The girl did not eat the mango because it was sour"."""
+    base = scene.choose(list(OBJECT_REASONS))
     negative = scene.chance(0.5)
     among = OBJECT_REASONS[base][negative]
-    verb = scene.one([verb for verb in VERBS if verb.base == base])
-    noun = scene.one([noun for noun in NOUNS if noun.is_any(verb.objects) and qualities(noun, among)])
-    adjective = scene.one(qualities(scene.take(noun), among))
+    verb = scene.choose([verb for verb in VERBS if verb.base == base])
+    noun = scene.choose([noun for noun in NOUNS if noun.is_any(verb.objects) and qualities(noun, among)])
+    adjective = scene.choose(qualities(scene.take(noun), among))
     doer = subject(scene, verb.subjects, plain=True)
     unclear = doer.pronoun == "they" and (doer.noun is None or bool(qualities(doer.noun, adjective.english)))
     many = noun.plural is not None and scene.chance(0.3) and not unclear
-    before = HindiDeterminer(scene.one(("the", "the", "those" if many else "that", "these" if many else "this")))
+    before = HindiDeterminer(scene.choose(("the", "the", "those" if many else "that", "these" if many else "this")))
     done_to = noun_phrase(noun, many, before)
     tenses: dict[Tense, Tense] = {"past": "past", "future": "present", "progressive": "present"}
     if verb.english[0] == verb.english[2] and not negative:
         del tenses["past"]
-    tense = scene.one(list(tenses))
+    tense = scene.choose(list(tenses))
     clause = event(scene, verb, doer, tense, Mood(negative), done_to, adjuncts="")
     scene.combine("antecedent+reason", noun.english, adjective.english)
     why = _is_so(scene, done_to, adjective, tenses[tense])

@@ -22,7 +22,7 @@ def _set(kinds: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class HindiNoun:
-    """`plural` is None for what cannot be counted: water, Hindi."""
+    """A noun; `plural` is None where it cannot be counted, such as water or Hindi."""
 
     english: str
     plural: str | None
@@ -252,7 +252,7 @@ PLACES = {
 
 @dataclass(frozen=True)
 class Adjective:
-    """`comparative` is "" where nothing is compared. Some stand only before their noun, or only after "is"."""
+    """An adjective; `comparative` is "" where it has none. Some stand only before their noun, or only after "is"."""
 
     english: str
     comparative: str
@@ -532,7 +532,7 @@ THINK = MarkedVerb(("think", "thinks", "thought", "thought", "thinking"), Stem("
 
 
 class Feeling(NamedTuple):
-    """What comes to somebody in Hindi: मुझे भूख लगी है, "I am hungry"."""
+    """A feeling that "comes" to somebody in Hindi: मुझे भूख लगी है, "I am hungry"."""
 
     hindi: str
     gender: Gender
@@ -557,7 +557,7 @@ ILLNESSES: dict[str, tuple[str, Gender]] = {
 
 
 class Fixed(NamedTuple):
-    """`links` are "0-0 2-1": the word of the English with the word of the Hindi."""
+    """A fixed phrase; `links` are "0-0 2-1": index of the English word, index of the Hindi word."""
 
     english: str
     hindi: str

@@ -19,7 +19,7 @@ class BilingualText(NamedTuple):
 
 @dataclass(frozen=True)
 class HindiPhrase:
-    """Somebody or something. `pronoun` is the English one that would stand for it, which its English verb follows."""
+    """A noun phrase. `pronoun` is the English pronoun that would replace it, with which the English verb agrees."""
 
     english: tuple[GoldWord, ...]
     head: GoldWord
@@ -37,9 +37,9 @@ class HindiPhrase:
         return BilingualText(list(self.english), list(self.direct))
 
     def marked(self, marker: str, of: Sequence[GoldWord] = ()) -> tuple[GoldWord, ...]:
-        """With a postposition, such as "ने" or "के साथ", that is written for the words `of`, or else for the head.
+        """Add a postposition such as "ने" or "के साथ", aligned with the words `of`, or else with the head.
 
-        The के of a compound one is the noun's, as in मेरे साथ.
+        The के of a compound postposition belongs to the noun, as in मेरे साथ.
         """
         if not marker:
             return self.direct
@@ -52,7 +52,7 @@ class HindiPhrase:
     def genitive(
         self, agreement: HindiAgreement, oblique: bool = False, of: Sequence[GoldWord] = ()
     ) -> tuple[GoldWord, ...]:
-        """राम का, राम की, मेरे: का agrees with what is possessed."""
+        """Return the genitive: राम का, राम की, मेरे. का agrees with the possession."""
         own = self.fused.get("का")
         return self._with(inflected("का", agreement, oblique), own and inflected(own, agreement, oblique), of)
 
@@ -78,7 +78,7 @@ PEOPLE = ("I", "you", "he", "she", "we", "they")
 def pronoun(
     name: str, role: str = "subject", agreement: HindiAgreement | None = None, animate: bool = True
 ) -> HindiPhrase:
-    """`agreement` is that of the noun that it stands for; one honoured person is वे."""
+    """Return a pronoun. `agreement` is that of its noun; one honoured person is वे."""
     them, whose, own, *forms = _PRONOUNS[name]
     agreement = agreement or own
     if agreement.plural and name in ("he", "she"):
@@ -91,7 +91,7 @@ def pronoun(
 
 
 def possessive(name: str, own: bool) -> HindiPhrase:
-    """ "my" as मेरा, and as अपना where what is possessed is the subject's `own`."""
+    """Return the translation of "my": मेरा, and अपना where the possession is the subject's `own`."""
     phrase = pronoun(name, "possessive")
     return HindiPhrase(
         phrase.english, phrase.head, (), (), phrase.agreement, name, fused={"का": "अपना"} if own else phrase.fused
@@ -122,7 +122,7 @@ def proper(english: str, hindi: str, gender: Gender, animate: bool = True) -> Hi
 
 
 def both(one: HindiPhrase, other: HindiPhrase) -> HindiPhrase:
-    """Women keep feminine forms; with a man among them everybody is masculine."""
+    """Join two people. Women keep feminine forms; with a man among them the forms are masculine."""
     conjunction = GoldWord("and")
     gender: Gender = "f" if one.agreement.gender == other.agreement.gender == "f" else "m"
     direct, oblique = (
@@ -143,14 +143,14 @@ _DETERMINERS = {
 
 @dataclass(frozen=True)
 class HindiDeterminer:
-    """What stands before adjective and noun: "the", "", a word of the table, one with its Hindi, or a possessor."""
+    """The words before adjective and noun: "the", nothing, a word of the table with its Hindi, or a possessor."""
 
     english: str = ""
     hindi: str = ""
     possessor: HindiPhrase | None = None
 
     def write(self, agreement: HindiAgreement, following: str) -> tuple[list[GoldWord], list[GoldWord], list[GoldWord]]:
-        """English, direct and oblique Hindi; "the" has no counterpart."""
+        """Return the English, the direct and the oblique Hindi; "the" has no counterpart."""
         if self.possessor is not None:
             ending = [] if self.possessor.fused else [GoldWord("'s", glued=True)]
             direct, oblique = (list(self.possessor.genitive(agreement, case, ending)) for case in (False, True))
