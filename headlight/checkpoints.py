@@ -1,4 +1,4 @@
-"""Opens any checkpoint of the native format: by the name of a model that ships, or by its folder, trusted or not."""
+"""Open a native checkpoint by the name of a model that ships, or by its folder, trusted or not."""
 
 from __future__ import annotations
 

@@ -133,15 +133,7 @@ class ModelConfig:
     `tied` says which embeddings share one matrix: "none"; "output", where the output projection is the target
     embedding; or "all", where the source embedding is that matrix too (section 3.4 of the paper). `scale_embeddings`
     multiplies embeddings by √d_model (section 3.4); `embedding_norm` normalises the sum of embeddings and positions.
-    "stored" positions are a table that is loaded with the weights and not trained. `position_base` is the base of the
-    sinusoidal wavelengths; "no-exp" is a tutorial's sinusoidal table without the exponential function.
-
-    `norm_form` "unbiased" divides by the deviation over d_model - 1 numbers, "scalar" also has one gain and bias for
-    all dimensions (`transformer.layers.UnbiasedNorm`). `initialisation` is Xavier with embeddings of variance 1 after
-    scaling, Xavier for every matrix, or PyTorch's own.
-
-    `dropout` is that of section 5.4: on embeddings, and on what a sublayer adds to the residual connection, or on the
-    sum where `dropout_after_sum`. Tutorials also drop attention weights and activations of the feed-forward network.
+    "stored" positions are a table that is loaded with the weights and not trained.
 
     `pruned_heads` lists the heads that were removed, each as (stack, layer, kind, head). The remaining heads keep their
     original numbers.
@@ -300,10 +292,6 @@ class TrainConfig:
     processes share them. `schedule` is "paper" (equation 3 of section 5.3, scaled to peak at `learning_rate`), "linear"
     (rises over `warmup` steps, then falls to 0 at `steps`) or "constant" (rises over `warmup`, then stays). `clip`,
     `patience` and `average` are off at 0. Each evaluation also writes a checkpoint.
-
-    `scheduled_sampling` is "never", "parallel" (some target tokens are replaced by the predictions of one pass over the
-    whole target) or "prefix" (each token is predicted from the prefix alone, and the next step reads it or the true
-    one). True and False, which older recipes have, are "parallel" and "never".
     """
 
     steps: int = 10_000

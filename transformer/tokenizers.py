@@ -343,7 +343,8 @@ def _trainer(kind: TokenizerKind, vocab_size: int, min_frequency: int) -> traine
 
 
 def label(piece: str) -> str:
-    r"""Return the label of a piece, with invisible characters made visible: a space is "▁", a newline "\n".
+    r"""Return the label of a piece, with invisible characters made visible: a space is "▁", a newline "\
+    ".
 
     The label depends on the piece alone, so that two different tokens look different in every sentence.
     """

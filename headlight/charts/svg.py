@@ -166,7 +166,7 @@ class _Grid:
         return max(text_width(label, self.size) for _, label in self.labels(tokens))
 
     def beside(self, tokens: Sequence[str], title: str) -> float:
-        """The room of the labels of rows under their title, also where the system's font is a wide one."""
+        """Return the room of the labels of rows under their title, also where the system's font is a wide one."""
         spare = 1.15 if self.block.asked is None else 1.3  # that label is bold
         return max(spare * self.longest(tokens), text_width(title, self.size))
 
@@ -242,7 +242,7 @@ class _Grid:
         return None if self.block.asked is None else self.block.asked // self.joined
 
     def _question(self) -> list[str]:
-        """The outline of the row of the question in each panel, with "?" in its cells where it is not known."""
+        """Return the outline of the row of the question in each panel, with "?" in its cells where it is not known."""
         parts, look, side, row = list[str](), self.look, self.cell, self.asked
         if row is None:
             return []
@@ -290,9 +290,7 @@ class _Grid:
                 for place, label in self.labels(tokens):
                     at = y + (place + 0.5) * self.cell + self.size * 0.34
                     ink, weight = (self.look.accent, 700) if place == self.asked else (colour, 400)
-                    word = text_element(
-                        (x, at), label, ink, self.size, anchor="end", weight=weight, sentence=sentence
-                    )
+                    word = text_element((x, at), label, ink, self.size, anchor="end", weight=weight, sentence=sentence)
                     parts.append(word)
         return parts
 

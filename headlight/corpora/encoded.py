@@ -16,9 +16,9 @@ if TYPE_CHECKING:  # reading a corpus needs no torch
     from transformer.config import ModelConfig
 
 Framing = Literal["usual", "both", "none"]
-CHUNK = 1000  # pairs that are encoded at a time
-LEARN_FROM = 1_000_000  # pairs: what comes after them changes a vocabulary little, and its words fill memory
-SMALL_CORPUS = 1_000  # pairs: most words of fewer are seen once, and without those there would be little to learn
+CHUNK_PAIRS = 1000  # pairs that are encoded at a time
+MAX_LEARNING_PAIRS = 1_000_000  # pairs: what comes after them changes a vocabulary little, and its words fill memory
+SMALL_CORPUS_PAIRS = 1_000  # pairs: most words of fewer are seen once, and without those there would be little to learn
 
 
 def framed(config: ModelConfig, framing: Framing) -> ModelConfig:
@@ -34,21 +34,21 @@ def framed(config: ModelConfig, framing: Framing) -> ModelConfig:
 def learn_tokenizers(
     pairs: Iterable[Pair], kind: TokenizerKind, vocab_size: int, separate: bool = False, min_frequency: int = 0
 ) -> tuple[Tokenizer, Tokenizer]:
-    """Learn the tokenizers of both sides from the first LEARN_FROM pairs: one object unless `separate`.
+    """Learn the tokenizers of both sides from the first MAX_LEARNING_PAIRS pairs: one object unless `separate`.
 
-    A word or merge has to occur `min_frequency` times; 0 is once among fewer than SMALL_CORPUS pairs, else twice.
+    A word or merge has to occur `min_frequency` times; 0 is once among fewer than SMALL_CORPUS_PAIRS pairs, else twice.
     `pairs` are iterated again for each. Raises ValueError where there is no text.
     """
-    often = min_frequency or (1 if len(list(islice(pairs, SMALL_CORPUS))) < SMALL_CORPUS else 2)
+    often = min_frequency or (1 if len(list(islice(pairs, SMALL_CORPUS_PAIRS))) < SMALL_CORPUS_PAIRS else 2)
 
     def learn(texts: Iterator[str]) -> Tokenizer:
         return Tokenizer.train(texts, kind, vocab_size, often)
 
     if separate:
-        sources = (pair.source for pair in islice(pairs, LEARN_FROM))
-        targets = (pair.target for pair in islice(pairs, LEARN_FROM))
+        sources = (pair.source for pair in islice(pairs, MAX_LEARNING_PAIRS))
+        targets = (pair.target for pair in islice(pairs, MAX_LEARNING_PAIRS))
         return learn(sources), learn(targets)
-    shared = learn(text for pair in islice(pairs, LEARN_FROM) for text in (pair.source, pair.target))
+    shared = learn(text for pair in islice(pairs, MAX_LEARNING_PAIRS) for text in (pair.source, pair.target))
     return shared, shared
 
 
@@ -81,7 +81,7 @@ class Encoded:
         self._tokens, self._unknown, self.fingerprint = [0, 0], [0, 0], Fingerprint()
         late = Report(self.corpus.name)  # what is rejected here, after the corpus kept it
         pairs = iter(self.corpus)
-        while chunk := list(islice(pairs, CHUNK)):
+        while chunk := list(islice(pairs, CHUNK_PAIRS)):
             yield from self._encode(chunk, late)
         self.report = self.corpus.report.followed_by(late)
 

@@ -1,1 +1,1 @@
-"""Other people's checkpoints: a file for each format, and readers with bounds on what a file may claim."""
+"""Import other people's checkpoints: a file per format, and bounded readers for untrusted files."""

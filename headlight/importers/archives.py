@@ -1,4 +1,4 @@
-"""Zip and tar archives of a model's folder, unpacked with limits and into one place only."""
+"""Zip and tar archives of a model's folder, unpacked with limits and into a single folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from headlight.importers.limits import MAX_FOLDER_DEPTH, MAX_LISTING_BYTES, MAX_ENTRY_BYTES, MAX_COMPRESSION_RATIO, MAX_FILES
+from headlight.importers.limits import (
+    MAX_COMPRESSION_RATIO,
+    MAX_ENTRY_BYTES,
+    MAX_FILES,
+    MAX_FOLDER_DEPTH,
+    MAX_LISTING_BYTES,
+)
 from transformer.checkpoint.weights import HARMLESS_BYTES, MAX_WEIGHTS_BYTES, Refused
 from transformer.files import open_regular
 
@@ -123,7 +129,9 @@ def _require_light(declared: int, path: Path) -> None:
 
 
 def _write_members(members: Iterator[tuple[str, int, IO[bytes]]], folder: Path) -> None:
-    """Each to its place under `folder`; one that lies about its size is refused at the first byte too many."""
+    """Write each member to its path under `folder`; a member that lies about its size is refused at the first extra
+    byte.
+    """
     taken: set[str] = set()
     for name, size, content in members:
         parts = _parts(name)

@@ -1,4 +1,4 @@
-"""A native folder as one file: a zip of it, or one safetensors file that carries the rest as metadata in its header."""
+"""A native folder as a single file: a zip, or a safetensors file with the other files in its header's metadata."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHUNK_BYTES = 2**20
 
 
 def zip_folder(folder: Path, out: Path) -> None:
-    """The native folder as a zip, the same bytes each time. Raises ValueError where there is no model in it."""
+    """Write the native folder as a zip, the same bytes each time. Raises ValueError for a folder without a model."""
     files = [folder / name for name in sorted((WEIGHTS, *METADATA_FILES)) if (folder / name).is_file()]
     _require_model(folder)
 
@@ -40,14 +40,14 @@ def zip_folder(folder: Path, out: Path) -> None:
 
 
 def safetensors_bundle(folder: Path, out: Path) -> None:
-    """The native folder as one safetensors file, whose weights any program that knows the format reads.
+    """Write the native folder as a safetensors file, whose weights any program for that format can read.
 
-    Raises ValueError where there is no model in the folder, or its tokenizers are too large for a header.
+    Raises ValueError for a folder without a model, or if its tokenizers are too large for a header.
     """
     _require_model(folder)
     header = safetensors_file.read_header(folder / WEIGHTS)
     notes = {name: _packed(folder / name) for name in METADATA_FILES if (folder / name).is_file()}
-    start = safetensors_file.header_bytes(header.places, {"format": "pt", **notes})
+    start = safetensors_file.header_bytes(header.tensors, {"format": "pt", **notes})
     if len(start) > MAX_HEADER_BYTES:
         raise ValueError(f"The tokenizers of {short(folder)} are too large for one file; export it as a zip.")
 
@@ -95,7 +95,7 @@ def _require_model(folder: Path) -> None:
 
 
 def _write(out: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Under a temporary name first, so that `out` is whole or not there."""
+    """Write under a temporary name and rename, so that `out` is complete or absent."""
     temporary = out.with_name(f"{out.name}.{os.getpid()}.part")
     try:
         with open(temporary, "wb") as file:

@@ -1,4 +1,4 @@
-"""What is in a state dict, and how it differs from the most similar known format."""
+"""Describe a state dict, and how it differs from the most similar known format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Family:
-    """Tensors whose names differ in a layer's number only: "encoder.layers.*.self_attn.w_q.weight"."""
+    """Tensors whose names differ only in the number of the layer: "encoder.layers.*.self_attn.w_q.weight"."""
 
     name: str
     count: int
@@ -83,13 +83,13 @@ def _nearest(
 
 
 def group_families(shapes: Mapping[str, Shape]) -> tuple[Family, ...]:
-    """Names with "*" for the numbers in them, in the order in which they come."""
+    """Group tensors by name with "*" for each number, in the order of their first occurrence."""
     counted = Counter((re.sub(r"(?<![^.])\d+(?![^.])", "*", name), shape) for name, shape in shapes.items())
     return tuple(Family(name, count, shape) for (name, shape), count in counted.items())
 
 
 def guess_facts(shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
-    """What names and shapes suggest; a fact that they don't suggest is left out."""
+    """Return what names and shapes suggest about the model, as (fact, value)."""
     width = _most_common_width(shapes)
     encoder, decoder = _depth(shapes, r"enc"), _depth(shapes, r"dec")
     alone = None if encoder and decoder else _other_kind(shapes)
@@ -126,7 +126,7 @@ def _other_kind(shapes: Mapping[str, Shape]) -> str | None:
 
 
 def _depth(shapes: Mapping[str, Shape], stack: str) -> int:
-    """Layers: one more than the highest number after a part of the name that begins with `stack`."""
+    """Return the number of layers: one more than the highest number after a name part that begins with `stack`."""
     pattern = re.compile(rf"(?:^|[._]){stack}[a-z_]*\.(?:[a-z_]+\.)*?(\d{{1,4}})\.", re.IGNORECASE)
     return max((int(match[1]) + 1 for name in shapes if len(name) < 200 and (match := pattern.search(name))), default=0)
 
@@ -142,7 +142,7 @@ def _layered(name: str) -> bool:
 
 
 def _feed_forward_widths(shapes: Mapping[str, Shape], width: int) -> list[int]:
-    """Widths of the feed-forward networks: in the layers, matrices from d_model to something else and back."""
+    """Return the widths of the feed-forward networks: layer matrices from d_model to another size and back."""
     pairs = Counter(shape for name, shape in shapes.items() if _layered(name) and len(shape) == 2)
     return sorted({side for side, other in pairs if other == width != side and (other, side) in pairs})
 

@@ -1,4 +1,4 @@
-"""The sentences that a model's card offers, each with what there is to see in it."""
+"""The example sentences on a model's card, each with a note on what it shows."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ class Example:
 
 
 def examples(card: Mapping[str, Any], page: str | None = None) -> list[Example]:
-    """Those for a page, or all of them: in a card an example is a text, or an object with these fields.
+    """Return the examples for a page, or all of them.
 
-    A card may come from anywhere: what is neither is left out.
+    An example is a text, or an object with the fields of `Example`. Anything else is ignored, since a card may come
+    from anywhere.
     """
     examples = card.get("examples")
-    each = [_example(one) for one in examples] if isinstance(examples, list) else []
-    return [one for one in each if one.text and (page is None or not one.pages or page in one.pages)]
+    each = [_example(example) for example in examples] if isinstance(examples, list) else []
+    return [
+        example for example in each if example.text and (page is None or not example.pages or page in example.pages)
+    ]
 
 
 def suggest_examples(language: object, tokenizer: Tokenizer) -> list[str]:
-    """What a model of which only this is known can read, for its first page not to be empty.
+    """Return sentences that a model without examples can read, so that its first page is not empty.
 
-    Sentences in its source language, or English ones where it does not say which, that have no unknown piece; else the
-    first words of its vocabulary.
+    These are sentences in its source language (English if unknown) without an unknown piece, or else the first words of
+    its vocabulary.
     """
     sentences = everyday(language if isinstance(language, str) and language else "English")
     known = [text for text in sentences if (ids := _ids(tokenizer, text)) and tokenizer.unk_id not in ids]
@@ -54,17 +57,17 @@ def _pieces(tokenizer: Tokenizer) -> Iterator[str]:
 
 
 def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
-    """None where the tokenizer has no token for some of the text, not even an unknown one."""
+    """Return the text's ids; None where the tokenizer cannot encode it."""
     try:
         return tokenizer.encode(text)
     except ValueError:
         return []
 
 
-def _example(one: Any) -> Example:
-    if not isinstance(one, dict):
-        return Example(one if isinstance(one, str) else "")
-    text, why, pages = one.get("text"), one.get("why"), one.get("pages")
+def _example(entry: Any) -> Example:
+    if not isinstance(entry, dict):
+        return Example(entry if isinstance(entry, str) else "")
+    text, why, pages = entry.get("text"), entry.get("why"), entry.get("pages")
     if not isinstance(text, str):
         return Example("")
     named = tuple(page for page in pages if isinstance(page, str)) if isinstance(pages, list) else ()

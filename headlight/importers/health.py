@@ -1,4 +1,4 @@
-"""Whether a model that opens is one that works, in sentences for whoever opened it."""
+"""Check the weights of a model that opens: is anything untrained or not finite?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SOURCE_EMBEDDING, TARGET_EMBEDDING = (f"{stack}.embedding.tokens.weight" for sta
 
 
 def check_health(checkpoint: Checkpoint) -> tuple[str, ...]:
-    """What is wrong with it, a sentence each; empty where it is sound. Reads each number once."""
+    """Return what is wrong with the model, a sentence each; empty if it is sound. Reads each number once."""
     tensors = {name: parameter.detach() for name, parameter in checkpoint.model.named_parameters()}
     looked = StreamingHealth(
         checkpoint.model.config,
@@ -94,7 +94,7 @@ def _embedding(table: Tensor, what: str, tokenizer: Tokenizer, pad_id: int) -> I
 
 
 def _equal_rows(rows: Tensor, prints: Tensor) -> list[int]:
-    """Return rows other than zero that another row is equal to."""
+    """Return the rows, other than zero, that are equal to another row."""
     _, group, sizes = prints.unique(return_inverse=True, return_counts=True)
     candidates = (sizes[group] > 1).nonzero()[:, 0]
     candidates = candidates[rows[candidates].isfinite().all(1) & (rows[candidates] != 0).any(1)]
@@ -106,7 +106,7 @@ def _equal_rows(rows: Tensor, prints: Tensor) -> list[int]:
 
 
 def _fingerprints(rows: Tensor) -> Tensor:
-    """Return a whole number for each row, the same for equal rows. Made row by row: it takes no memory to speak of."""
+    """Return an integer per row, equal for equal rows. Rows are hashed one by one, to use no memory to speak of."""
     return torch.tensor([hash(row.tobytes()) for row in rows.numpy()])
 
 
@@ -136,8 +136,7 @@ def misfits(side: str, tokenizer: Tokenizer, rows: int) -> Iterator[str]:
 
 
 def _used_rows(tokenizer: Tokenizer, rows: int) -> int:
-    """Return rows that have a token: the last ones may only be called by their ids, as `Tokenizer.of_size` calls them.
-    """
+    """Return the number of rows with a token; `Tokenizer.of_size` names the rest by their ids."""
     used = min(rows, tokenizer.vocab_size)
     while used and tokenizer.inner.id_to_token(used - 1) in (f"[{used - 1}]", None):
         used -= 1

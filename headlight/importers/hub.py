@@ -1,4 +1,4 @@
-"""Models by their IDs on the Hugging Face hub: the few files that an import reads, fetched into the hub's cache."""
+"""Models on the Hugging Face hub by their IDs: the files that an import reads are fetched into the hub's cache."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def fetch(name: str, progress: Progress | None = None, endpoint: str | None = No
 
 
 def _files_to_fetch(name: str, sizes: Mapping[str, int]) -> dict[str, int]:
-    """Return the files to fetch with their bytes. Raises Refused."""
+    """Return the files to fetch, with their sizes in bytes. Raises Refused."""
     if _CONFIG_FILES[0] not in sizes:
         raise Refused(f"{name} has no {_CONFIG_FILES[0]}, so nothing says what it is.")
     by_pattern = ([file for file in sizes if re.fullmatch(pattern, file)] for pattern in _WEIGHTS)
@@ -116,7 +116,7 @@ def _fetched(name: str, sizes: Mapping[str, int], progress: Progress | None, end
 
 
 def _progress_bar(progress: Progress | None, what: str, before: int, total: int) -> type[tqdm]:
-    """Return a bar that is not drawn, and tells `progress` instead."""
+    """Return a progress bar that draws nothing and calls `progress` instead."""
 
     class Bar(tqdm):
         def __init__(self, *args: Any, **options: Any) -> None:
@@ -132,7 +132,7 @@ def _progress_bar(progress: Progress | None, what: str, before: int, total: int)
 
 
 def _cached(name: str, error: Exception) -> Path:
-    """What an earlier fetch left. Raises Refused where that is not a complete model."""
+    """Return the folder of an earlier fetch. Raises Refused where it is not a complete model."""
     config = huggingface_hub.try_to_load_from_cache(name, _CONFIG_FILES[0])
     if isinstance(config, str):
         folder = Path(config).parent

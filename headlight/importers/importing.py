@@ -1,4 +1,4 @@
-"""A model from elsewhere, examined and converted to a native folder."""
+"""Examine a model from elsewhere, and convert it to a native folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from headlight.importers.forms import FORMS, ForeignModel
 from headlight.importers.forms.hugging_face_config import hugging_face_config
 from headlight.importers.health import TARGET_EMBEDDING, StreamingHealth
 from headlight.importers.pickles import CONVERT_FAIRSEQ
-from headlight.importers.questions import Answers, ImportQuestion, flag, possible_answers, open_questions
+from headlight.importers.questions import Answers, ImportQuestion, flag, open_questions, possible_answers
 from headlight.importers.source import Source, open_source
 from transformer.access import require_private
 from transformer.checkpoint.native import CARD, CONFIG, WEIGHTS, expected_shapes, save_tokenizers, to_json
@@ -46,7 +46,7 @@ Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is 
 
 @dataclass(frozen=True)
 class Examination:
-    """What a source is, before anything is made of it."""
+    """What a source is, before it is converted."""
 
     title: str  # "This is the model of “Building a transformer from the ground up”"
     form: str | None  # the form's name; None where no form fits
@@ -103,7 +103,7 @@ def import_model(
 
 
 def _examine(source: Source, answers: Answers) -> tuple[Examination, ForeignModel | None]:
-    """What the source is; and as ours, where no required question is open."""
+    """Return the examination, and the converted model if no required question is open."""
     infos = source.weights.infos
     form = next((form for form in FORMS if form.fits(source)), None)
     if form is None:
@@ -121,7 +121,7 @@ def _examine(source: Source, answers: Answers) -> tuple[Examination, ForeignMode
 
 
 def _limits(config: ModelConfig) -> tuple[str, ...]:
-    """What a model of this configuration cannot do, where its ids say it."""
+    """Return a sentence for each thing that a model with the ids of this configuration cannot do."""
     if config.pad_id != config.eos_id:
         return ()
     hidden = "hidden from attention like padding, " if config.padding_mask == "applied" else ""
@@ -151,7 +151,7 @@ def _rename(part: Path, out: Path) -> None:
 
 
 def _write(reading: ForeignModel, folder: Path, progress: Progress | None) -> tuple[str, ...]:
-    """What is wrong with the weights, which are looked at on their way."""
+    """Convert and write the weights; return what is wrong with them."""
     shapes = expected_shapes(reading.config)
     tokenizers = reading.source_tokenizer, reading.target_tokenizer
     health = StreamingHealth(reading.config, *tokenizers, TARGET_EMBEDDING not in shapes)
@@ -169,8 +169,10 @@ def _write(reading: ForeignModel, folder: Path, progress: Progress | None) -> tu
     )
     save_tokenizers(*tokenizers, folder)
     write_json(folder / CONFIG, to_json(reading.config))
-    given = {} if examples(reading.card) else {"examples": suggest_examples(reading.card.get("source"), tokenizers[0])}
-    write_json(folder / CARD, reading.card | given)
+    missing_examples = (
+        {} if examples(reading.card) else {"examples": suggest_examples(reading.card.get("source"), tokenizers[0])}
+    )
+    write_json(folder / CARD, reading.card | missing_examples)
     return health.faults
 
 
@@ -212,7 +214,7 @@ def _why_not(examination: Examination) -> tuple[str, str]:
 
 @contextmanager
 def _refuse_on_error() -> Iterator[None]:
-    """A value that a configuration cannot have, or a disk that is full, is a refusal like any other."""
+    """Turn an impossible configuration value or a full disk into Refused."""
     try:
         yield
     except Refused:
@@ -248,8 +250,10 @@ def write_tensors(
     tensor: Callable[[str], Tensor],
     progress: Callable[[float], None] | None = None,
 ) -> None:
-    """A safetensors file in float32. `tensor` gives a name's numbers when their turn comes, `progress` is told the
-    share that is written."""
+    """Write a safetensors file in float32.
+
+    `tensor` returns a tensor by name when its turn comes; `progress` is called with the share that is written.
+    """
     due, written = sum(math.prod(shape) for shape in shapes.values()), 0
     with open(path, "wb") as file:
         file.write(header_bytes({name: TensorInfo(shape, "F32") for name, shape in shapes.items()}, {}))

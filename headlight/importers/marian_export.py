@@ -30,12 +30,12 @@ from transformer.pruned import restore_shape
 from transformer.quoting import short
 from transformer.tokenizers import Tokenizer
 
-EPS = 1e-5  # of Marian's norms
+NORM_EPS = 1e-5  # of Marian's norms
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "silu": "swish"}
 _REFUSAL = "This model cannot be written as a Marian model"
 
 
-def why_not(config: ModelConfig, model: Transformer | None = None) -> str | None:
+def reason_against_marian(config: ModelConfig, model: Transformer | None = None) -> str | None:
     """What keeps a model from being Marian's, in half a sentence; None where nothing does.
 
     Whether a stored table of positions is Marian's own shows in the model only.
@@ -46,8 +46,8 @@ def why_not(config: ModelConfig, model: Transformer | None = None) -> str | None
         return "its norms stand before the sublayers, and Marian's after them"
     if config.embedding_norm:
         return "it normalises the embeddings, which Marian does not"
-    if config.norm_eps != EPS:
-        return f"its norms add {config.norm_eps:g} under the root, and Marian's {EPS:g}"
+    if config.norm_eps != NORM_EPS:
+        return f"its norms add {config.norm_eps:g} under the root, and Marian's {NORM_EPS:g}"
     if config.norm_form != "standard":
         return "its norms divide by the unbiased deviation, and Marian's do not"
     if "never" in (config.padding_mask, config.look_ahead_mask):
@@ -67,12 +67,12 @@ def why_not(config: ModelConfig, model: Transformer | None = None) -> str | None
 
 
 def export_marian(checkpoint: Checkpoint, folder: Path) -> tuple[str, ...]:
-    """Writes the folder, whole or not at all, and returns what should be known of it.
+    """Write the folder, whole or not at all, and returns what should be known of it.
 
     Raises Refused for a model that is not Marian's architecture.
     """
     model, folder = checkpoint.model, Path(folder)
-    reason = why_not(model.config, model)
+    reason = reason_against_marian(model.config, model)
     if reason is not None:
         raise Refused(f"{_REFUSAL}: {reason}.")
     if folder.exists():
@@ -81,7 +81,7 @@ def export_marian(checkpoint: Checkpoint, folder: Path) -> tuple[str, ...]:
     remove(part)
     part.mkdir(parents=True)
     try:
-        write_tensors(_theirs(model), part / "model.safetensors", {"format": "pt"})
+        write_tensors(_marian_tensors(model), part / "model.safetensors", {"format": "pt"})
         config = model.config
         write_json(part / "config.json", _config(config))
         write_json(part / "generation_config.json", _generation(config))
@@ -94,7 +94,7 @@ def export_marian(checkpoint: Checkpoint, folder: Path) -> tuple[str, ...]:
 
 
 def marian_notes(checkpoint: Checkpoint) -> tuple[str, ...]:
-    """What should be known of the folder that `export_marian` writes."""
+    """Return the notes on the folder that `export_marian` writes."""
     notes = ["MarianTokenizer cannot open its tokenizer, which is not a SentencePiece model; AutoTokenizer does."]
     if checkpoint.target_tokenizer is not checkpoint.source_tokenizer:
         notes.append("AutoTokenizer reads the source language; translations are decoded with target_tokenizer.json.")
@@ -144,7 +144,7 @@ def _generation(config: ModelConfig) -> dict[str, Any]:
     return fields | ({"forced_bos_token_id": config.target_start[0]} if config.target_start else {})
 
 
-def _theirs(model: Transformer) -> dict[str, Tensor]:
+def _marian_tensors(model: Transformer) -> dict[str, Tensor]:
     """Their tensors by name. `order` says which of our numbers stands at each place of a vector of theirs.
 
     All of Marian's layers have equally many heads: one that was pruned is written as zeros, and adds nothing there.
@@ -193,7 +193,10 @@ def _layer(
 
 
 def _write_tokenizers(checkpoint: Checkpoint, folder: Path) -> None:
-    """MarianTokenizer cuts with SentencePiece models, which ours are not; `PreTrainedTokenizerFast` opens these."""
+    """Write tokenizers for `PreTrainedTokenizerFast`;
+
+    MarianTokenizer needs SentencePiece models, which ours are not.
+    """
     config = checkpoint.model.config
     source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
     end = (config.eos_id,) if config.source_end is None else config.source_end
@@ -212,7 +215,7 @@ def _write_tokenizers(checkpoint: Checkpoint, folder: Path) -> None:
 
 
 def _around(tokenizer: Tokenizer, start: tuple[int, ...], end: tuple[int, ...]) -> str:
-    """A `tokenizer.json` that puts around a text what the model reads there."""
+    """Return a `tokenizer.json` that adds the ids around a text that the model reads."""
     content = json.loads(tokenizer.inner.to_str())
     content["post_processor"] = None
     inner = tokenizers.Tokenizer.from_str(json.dumps(content))

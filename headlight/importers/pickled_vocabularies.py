@@ -35,17 +35,14 @@ def is_pickle(raw: bytes) -> bool:
 
 
 def read_pickled(path: Path, side: str) -> Any:
-    """Return the words in their order, or a dictionary of words and ids; of a pair the first, or for the "target" the
-    second.
-
-    None where it is neither. Raises Refused where opening it the usual way would run something.
+    """Return the words in order, or a dictionary of words and ids; of a pair the first, or for the "target" the second.
     """
     with open(path, "rb") as file:
         zipped = file.read(4) == ZIP
     if zipped and not is_torch_zip(path):
         return None
     value = (read_zip if zipped else read_legacy)(path, CLASSES).value
-    paired = isinstance(value, list | tuple) and len(value) == 2 and not any(isinstance(one, str) for one in value)
+    paired = isinstance(value, list | tuple) and len(value) == 2 and not any(isinstance(part, str) for part in value)
     return _words(value[side == "target"] if paired else value)
 
 
@@ -60,7 +57,7 @@ def _words(value: Any) -> Any:
 
 
 def _state_content(state: Any) -> Any:
-    """What is in the state of an object of torchtext: its version, numbers, words and tensors; or its attributes."""
+    """Return the content of a torchtext object's state: version, numbers, words and tensors, or its attributes."""
     if isinstance(state, tuple):
         return state[2] if len(state) == 4 else None
     if isinstance(state, dict):

@@ -48,7 +48,7 @@ class Made:
 
 
 class Machine:
-    """Reads one value after the other from `data`; of an object of one of the `classes` it keeps the state."""
+    """A reader of pickled values from `data`; of an object of one of the `classes` it keeps the state."""
 
     def __init__(self, data: io.BytesIO, classes: frozenset[str] = frozenset()):
         self.data, self.instructions, self.tensors, self.classes = data, 0, 0, classes
@@ -96,11 +96,12 @@ class Machine:
         self.instructions += instructions
         if self.instructions > MAX_PICKLE_INSTRUCTIONS:
             raise Refused(
-                f"The file's list of tensors takes over {MAX_PICKLE_INSTRUCTIONS:,} instructions, more than any model's."
+                f"The file's list of tensors takes over {MAX_PICKLE_INSTRUCTIONS:,} instructions, more than "
+                f"any model's."
             )
 
     def pop_marked(self) -> list[Any]:
-        """What was pushed since the last mark."""
+        """Return the values that were pushed since the last mark."""
         items, self.stack = self.stack, self.below.pop()
         return items
 
@@ -124,14 +125,14 @@ class Machine:
             self.stack.append(None)
             return
         self.spend(len(arguments) + (len(arguments[0]) if arguments and type(arguments[0]) in (list, tuple) else 0))
-        made = CALLS[function.name](*arguments)
-        if type(made) is TensorView and made is not arguments[0]:  # a parameter is the tensor that it is made of
+        result = CALLS[function.name](*arguments)
+        if type(result) is TensorView and result is not arguments[0]:  # a parameter is the tensor that it is made of
             self.tensors += 1
             require_tensor_count(self.tensors)
-        self.stack.append(made)
+        self.stack.append(result)
 
     def note(self, thing: Global, at: int, instruction: str) -> None:
-        """Something is called, or written to; the first that is foreign is what the file would have run."""
+        """Note a call or an assignment; the first foreign one is what the file would have run."""
         if self.is_foreign(thing) and (self.foreign is None or self.foreign[2] == "GLOBAL"):
             self.foreign = thing, at, instruction
 
@@ -265,7 +266,7 @@ _STEPS: dict[str, Callable[[Machine, Any, int], object]] = {
 
 
 def refusal(thing: Global, at: int, instruction: str, tensors: int) -> Refused:
-    """Why a pickle that names `thing` is not opened."""
+    """Return the refusal of a pickle that names `thing`."""
     facts = (
         ("Found at", f"byte {at:,}, instruction {instruction}"),
         ("Weights inside", f"{tensors:,} tensors" if tensors else "none"),
@@ -288,7 +289,7 @@ def refusal(thing: Global, at: int, instruction: str, tensors: int) -> Refused:
 
 
 def pickled_vocabulary(path_name: str) -> Refused:
-    """Why a pickled dictionary of words is no model."""
+    """Return the refusal of a pickled dictionary of words as a model."""
     return Refused(
         f"{path_name} is a vocabulary, not a model.",
         (),

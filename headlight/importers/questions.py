@@ -1,4 +1,4 @@
-"""What a foreign file does not say, and what its owner answers."""
+"""Questions that a foreign file leaves open, and its owner's answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from transformer.quoting import short
 
 @dataclass(frozen=True)
 class Answers:
-    """What the owner of a file knows of it; None is not answered."""
+    """The owner's answers; None is not answered."""
 
     heads: int | None = None
     pad_id: int | None = None
@@ -26,7 +26,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class ImportQuestion:
-    """One thing that has to be said before the import; nothing is guessed."""
+    """A fact that must be stated before the import; nothing is guessed."""
 
     field: str  # of Answers
     text: str  # "How many heads does it have?"
@@ -49,15 +49,15 @@ def about_heads(d_model: int, usual: int | None) -> ImportQuestion:
 
 
 def about_ids(both: int, target: int, usual: tuple[int | None, int | None, int | None]) -> tuple[ImportQuestion, ...]:
-    """Of ids below `both` (which either vocabulary has) or `target`; `usual` are those of padding, start and end."""
-    asked = (
+    """Ask for ids below `both` (shared by the vocabularies) or `target`; `usual` are padding, start and end."""
+    needed = (
         ("pad_id", "Which id is padding?", "Padding is hidden from every attention.", both),
         ("sos_id", "Which id starts a sentence?", "The decoder reads it before it has written anything.", target),
         ("eos_id", "Which id ends a sentence?", "Writing stops there.", both),
     )
     return tuple(
         ImportQuestion(field, text, why, below=below, usual=id if id is not None and id < below else None)
-        for (field, text, why, below), id in zip(asked, usual, strict=True)
+        for (field, text, why, below), id in zip(needed, usual, strict=True)
     )
 
 
@@ -70,7 +70,9 @@ def about_vocabularies() -> tuple[ImportQuestion, ...]:
 
 
 def about_masks(nats: float) -> ImportQuestion:
-    """Of a tutorial whose code masks nothing; applied masks move its log-probabilities by up to `nats`."""
+    """Ask whether masks apply in a tutorial's model whose code masks nothing; they move log-probabilities by up to
+    `nats`.
+    """
     return ImportQuestion(
         "masks",
         "Are its attention masks applied?",
@@ -84,7 +86,7 @@ def about_masks(nats: float) -> ImportQuestion:
 
 
 def open_questions(questions: tuple[ImportQuestion, ...], answers: Answers) -> tuple[ImportQuestion, ...]:
-    """Those that are still open. Raises Refused for an answer that cannot be."""
+    """Return the questions that are still open. Raises Refused for an impossible answer."""
     for question in questions:
         answer = getattr(answers, question.field)
         if answer is not None and not _possible(question, answer):
@@ -101,7 +103,7 @@ def _possible(question: ImportQuestion, answer: object) -> bool:
 
 
 def possible_answers(question: ImportQuestion) -> str:
-    """In words: "one of 1, 2, 4", "a whole number from 0 to 52", "a file"."""
+    """Describe the possible answers: "one of 1, 2, 4", "a whole number from 0 to 52", "a file"."""
     if question.choices:
         return f"one of {', '.join(map(str, question.choices))}"
     return f"a whole number from 0 to {question.below - 1}" if question.below else "a file"

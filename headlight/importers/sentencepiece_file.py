@@ -24,12 +24,14 @@ from transformer.tokenizers import SPACE, UNLIKELY_SCORE
 
 MAX_FILE_BYTES = 2**24  # bytes; that of 256,000 pieces has 5 million
 MAX_PIECES = 1_000_000
-MAX_PIECE_CHARACTERS = 250  # characters, each of which may be where it is cut in two; SentencePiece makes at most 16 unasked
+MAX_PIECE_CHARACTERS = (
+    250  # characters, each of which may be where it is cut in two; SentencePiece makes at most 16 unasked
+)
 NONCHARACTER = "\ufffe"  # no character at all, so no model has a piece for it
 
 
 class PieceType(IntEnum):
-    """What a piece is, as the file numbers it."""
+    """The type of a piece, as the file numbers it."""
 
     NORMAL = 1
     UNKNOWN = 2
@@ -86,7 +88,9 @@ def _model(content: bytes) -> SentencePiece:
             kind = PieceType(int(fields.get(3, PieceType.NORMAL)))
             text = _bytes(fields[1]).decode("utf-8")
             if len(text) > MAX_PIECE_CHARACTERS:
-                raise Refused(f"The SentencePiece model has a piece of {len(text):,} characters, over {MAX_PIECE_CHARACTERS}.")
+                raise Refused(
+                    f"The SentencePiece model has a piece of {len(text):,} characters, over {MAX_PIECE_CHARACTERS}."
+                )
             pieces.append(VocabularyPiece(text, score, kind))
         elif number in (2, 3):
             (trained if number == 2 else normalised).update(_fields(_bytes(value)))
@@ -116,7 +120,7 @@ def _bytes(value: int | bytes) -> bytes:
 
 
 def _fields(content: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Yield the fields of a message, each its number and its value: a whole number, or the bytes as they stand."""
+    """Yield the fields of a message: number and value, which is an integer or the raw bytes."""
     at = 0
     while at < len(content):
         key, at = _read_varint(content, at)
@@ -135,7 +139,7 @@ def _fields(content: bytes) -> Iterator[tuple[int, int | bytes]]:
 
 
 def _read_varint(content: bytes, at: int) -> tuple[int, int]:
-    """Return a number in base 128, the lowest digit first, and where it ends."""
+    """Read a varint (base 128, lowest digit first); return its value and its end."""
     if content[at] < 128:  # most are small
         return content[at], at + 1
     value = shift = 0
@@ -150,13 +154,7 @@ def _read_varint(content: bytes, at: int) -> tuple[int, int]:
 
 
 def tokenizer(model: SentencePiece, ids: Mapping[str, int], unknown: str, size: int = 0) -> tokenizers.Tokenizer:
-    """Return a tokenizer that cuts as the model does, and gives each piece its id among `ids`, which may hold more
-    tokens.
-
-    There are at least `size` tokens; those that nobody names are called by their ids, "[57]". Pieces that `ids` lacks
-    come after all others. What the model doesn't know is looked up in `ids` as it stands;
-    only where the model merges, and several such characters in a row are one token of `ids`, are they unknown here.
-    Raises Refused where the two make no tokenizer.
+    """Return a tokenizer that splits text as the model does and takes the pieces' ids from `ids`, which may have more.
     """
     own = {
         piece.text: piece
@@ -181,7 +179,7 @@ def tokenizer(model: SentencePiece, ids: Mapping[str, int], unknown: str, size: 
 def _tokenizer_json(
     model: SentencePiece, own: Mapping[str, VocabularyPiece], tokens: list[str], ids: Mapping[str, int], unknown: str
 ) -> dict[str, Any]:
-    """Return the tokenizer as JSON says it."""
+    """Return the tokenizer's JSON."""
     rewriting, cuts = _rewriting(model), _words(own)
     known = {character for piece in own.values() if piece.kind == PieceType.NORMAL for character in piece.text}
     foreign_tokens = [token for token in ids if token not in own and known.isdisjoint(token)]
@@ -228,7 +226,7 @@ def _score(piece: VocabularyPiece | None) -> float:
 
 
 def _merges(own: Mapping[str, VocabularyPiece]) -> list[list[str]]:
-    """Return every way in which two pieces make a third, those first whose third has the best score."""
+    """Return every pair of pieces that forms a piece, ordered by the score of the result, best first."""
     order = sorted((piece for piece in own.values() if piece.kind == PieceType.NORMAL), key=lambda piece: -piece.score)
     return [
         [piece.text[:cut], piece.text[cut:]]

@@ -1,4 +1,4 @@
-"""What a person imports: a file, an archive or a folder, opened so that nothing in it can run."""
+"""Open the file, archive or folder that a person imports, without running anything in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from headlight.importers import archives, bundle, torch_file
-from headlight.importers.limits import MAX_FOLDER_DEPTH, MAX_INDEX_BYTES, MAX_FILES
+from headlight.importers.limits import MAX_FILES, MAX_FOLDER_DEPTH, MAX_INDEX_BYTES
 from headlight.importers.state_dict import find, strip_wrappers
 from transformer.access import require_private
 from transformer.checkpoint import safetensors_file
@@ -39,7 +39,7 @@ _OTHERS = {  # what files of other programs begin with
 
 @dataclass(frozen=True)
 class Source:
-    """One model: its weights, and the folder that they lie in where they came with other files."""
+    """A model to import: its weights, and the folder with the files that came with them."""
 
     name: str  # what the person called it
     folder: Path | None  # an unpacked archive is a temporary folder; None for a lone file of weights
@@ -51,7 +51,7 @@ class Source:
     facts: Mapping[str, Any] = field(default_factory=dict)  # the plain values that a training checkpoint kept beside
 
     def file(self, name: str) -> Path | None:
-        """Return a file that came with the weights, such as "config.json"; None where there is none."""
+        """Return the path of a file that came with the weights, such as "config.json"; None if it is absent."""
         path = self.folder / name if self.folder else None
         return path if path and path.is_file() else None
 
@@ -99,7 +99,7 @@ def _open(path: Path, stack: ExitStack) -> Source:
 
 
 def _unpacker(path: Path) -> Callable[[Path, Path], None] | None:
-    """What unpacks an archive; None for another file, and for the zip that `torch.save` writes."""
+    """Return the function that unpacks an archive; None for another file, and for the zip that `torch.save` writes."""
     start = _start(path)
     if archives.is_packed(start):
         return archives.unpack_tar
@@ -145,30 +145,32 @@ def _open_folder(folder: Path, name: str) -> Source:
 
 
 def _source(name: str, folder: Path | None, parts: list[_WeightsFile]) -> Source:
-    tensors, taken_off = strip_wrappers({name: place for part in parts for name, place in part.places.items()})
+    tensors, taken_off = strip_wrappers({name: stored for part in parts for name, stored in part.tensors.items()})
     about = tuple(fact for part in parts for fact in part.origin) + taken_off
     facts = {name: value for part in parts for name, value in part.facts.items()}
-    size = sum(path.stat().st_size for path in {place.path for place in tensors.values()})
+    size = sum(path.stat().st_size for path in {stored.path for stored in tensors.values()})
     return Source(name, folder, StoredWeights(tensors), size, about, facts)
 
 
 def _weights_file(folder: Path, called: str) -> Path:
-    """Return the one file of weights in a folder, which a person knows as `called`."""
+    """Return the only file of weights in a folder; an error calls the folder `called`."""
     for name in (SAFE, BIN):
         if (folder / name).is_file():
             return folder / name
-    names = sorted(path.name for path in folder.iterdir() if path.suffix in _WEIGHTS_SUFFIXES and path.name not in _BESIDE)
+    names = sorted(
+        path.name for path in folder.iterdir() if path.suffix in _WEIGHTS_SUFFIXES and path.name not in _BESIDE
+    )
     if len(names) == 1:
         return folder / names[0]
     if names:
         raise Refused(f"{called} holds {len(names)} weights files.", (), f"Choose one: {', '.join(names[:8])}.")
-    others = sorted(path.name for path in folder.iterdir() if path.suffix in _FOREIGN)
-    instead = f", only {', '.join(others[:3])}" if others else ""
+    foreign = sorted(path.name for path in folder.iterdir() if path.suffix in _FOREIGN)
+    instead = f", only {', '.join(foreign[:3])}" if foreign else ""
     raise Refused(f"{called} holds no PyTorch weights{instead}.", (), f"It needs {SAFE} or {BIN}.")
 
 
 def _require_inside(folder: Path, called: str) -> None:
-    """No link may lead out of the folder, but for those into the store of the Hugging Face cache beside it."""
+    """Raise Refused for a link out of the folder, other than into the Hugging Face cache's blobs."""
     roots = [folder.resolve()]
     if folder.parent.name == "snapshots":
         roots.append(folder.parent.parent.resolve() / "blobs")
@@ -184,9 +186,9 @@ def _require_inside(folder: Path, called: str) -> None:
 
 @dataclass(frozen=True)
 class _WeightsFile:
-    """One file of weights."""
+    """The content of one file of weights."""
 
-    places: Mapping[str, Stored]
+    tensors: Mapping[str, Stored]
     origin: tuple[tuple[str, str], ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -203,15 +205,19 @@ def _read(path: Path) -> _WeightsFile:
         raise Refused(f"{path.name} is a CTranslate2 model, whose layers are fused.", (), "Import its original.")
     if path.suffix == ".safetensors" or start[8:9] == b"{":
         header = safetensors_file.read_header(path)
-        return _WeightsFile(header.places, metadata=header.metadata)
+        return _WeightsFile(header.tensors, metadata=header.metadata)
     if start.startswith(b"PK"):
         file = torch_file.read_zip(path)
     elif start.startswith(b"\x80") or path.suffix in _WEIGHTS_SUFFIXES or path.suffix in (".pkl", ".pickle"):
         file = torch_file.read_legacy(path)
     else:
-        raise Refused(f"{path.name} is not a weights file.", (), f"Those end in {', '.join(sorted(_WEIGHTS_SUFFIXES))}.")
+        raise Refused(
+            f"{path.name} is not a weights file.", (), f"Those end in {', '.join(sorted(_WEIGHTS_SUFFIXES))}."
+        )
     state = find(file.value, path.name)
-    return _WeightsFile({name: file.place(name, view) for name, view in state.tensors.items()}, state.origin, state.facts)
+    return _WeightsFile(
+        {name: file.place(name, view) for name, view in state.tensors.items()}, state.origin, state.facts
+    )
 
 
 def _read_shards(folder: Path, index: Path) -> list[_WeightsFile]:
@@ -228,7 +234,7 @@ def _read_shards(folder: Path, index: Path) -> list[_WeightsFile]:
         if not shard.isprintable() or "/" in shard or "\\" in shard or not (folder / shard).is_file():
             raise Refused(f"{index.name} names a file {shard[:80]!r} that the folder does not contain.")
         read, names = _read(folder / shard), [name for name, held in shard_of.items() if held == shard]
-        if absent := [name for name in names if name not in read.places]:
+        if absent := [name for name in names if name not in read.tensors]:
             raise Refused(f"{shard} is missing the tensor {quoted(absent[0])}, which {index.name} says is in it.")
-        reads.append(replace(read, places={name: read.places[name] for name in names}))
+        reads.append(replace(read, tensors={name: read.tensors[name] for name in names}))
     return reads

@@ -1,4 +1,4 @@
-"""The state dict inside what people save: a training checkpoint's dictionary, a wrapped model, encoder and decoder."""
+"""Find the state dict in what people save: a training checkpoint, a wrapped model, encoder and decoder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_THE_MODEL = re.compile(r"optim|sched|scaler|ema|rng|grad|loss", re.IGNORECA
 
 @dataclass(frozen=True)
 class StateDict:
-    """Tensors by name; how they were found, for the report; and the plain values beside them."""
+    """Tensors by name, where they were in the file, and the plain values beside them."""
 
     tensors: Mapping[str, TensorView]
     origin: tuple[tuple[str, str], ...] = ()

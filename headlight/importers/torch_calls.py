@@ -1,4 +1,4 @@
-"""The few things that PyTorch's own files name, and what each is here: a description, never the thing itself."""
+"""The few callables that PyTorch's own files name, replaced by functions that only describe their results."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ STORAGES: dict[str, str | None] = {
 
 
 def storage(id: Any) -> Storage:
-    """Of ("storage", its type, its key, the device it was on, how many numbers). Raises ValueError for another."""
+    """Describe a storage from ("storage", type, key, device, number of elements).
+
+    Raises ValueError for anything else.
+    """
     tag, kind, key, _, size, *view = id
     if tag != "storage" or type(key) is not str or view not in ([], [None]):
         raise ValueError("an unknown kind of storage")
@@ -77,7 +80,7 @@ def _view_of_type(
 
 
 def put(target: dict[Any, Any], items: list[Any]) -> dict[Any, Any]:
-    """Only text and whole numbers are kept as keys: to hash a tuple of tuples of tuples may take forever."""
+    """Add items to a dictionary, with text and integer keys only: hashing nested tuples may take forever."""
     for key, value in zip(items[::2], items[1::2], strict=True):
         if type(key) in (str, int):
             target[key] = value

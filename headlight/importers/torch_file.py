@@ -1,5 +1,6 @@
-"""The files of `torch.save`: since PyTorch 1.6 a zip with the pickle and each storage as a member of its own; before,
-the pickle with the storages after it."""
+"""The files of `torch.save`: since PyTorch 1.6 a zip with the pickle and a member per storage; before, the pickle
+followed by the storages.
+"""
 
 from __future__ import annotations
 
@@ -25,20 +26,20 @@ LEGACY = [0x1950A86A20F9469CFC6C, 1001]  # what the older files begin with: a si
 
 @dataclass(frozen=True)
 class TorchFile:
-    """What `torch.save` was given, each tensor as a View, and where each storage lies: its first byte and its size."""
+    """The object given to `torch.save`, with each tensor as a View, and the first byte and size of each storage."""
 
     path: Path
     value: Any
     storages: Mapping[str, tuple[int, int]]
 
     def place(self, name: str, view: TensorView) -> Stored:
-        """Where the tensor `name` lies. Raises Refused where it is more than its storage holds."""
+        """Return the location of the tensor `name`. Raises Refused where it exceeds its storage."""
         itemsize = DTYPES[view.dtype].itemsize
         start, size = self.storages.get(view.storage.key, (0, -1))
-        place = Stored(self.path, start + view.offset * itemsize, view.shape, view.dtype, view.strides)
-        if place.numbers and (view.offset + place.span) * itemsize > size:
+        stored = Stored(self.path, start + view.offset * itemsize, view.shape, view.dtype, view.strides)
+        if stored.numbers and (view.offset + stored.span) * itemsize > size:
             raise Refused(f"The tensor {quoted(name)} is larger than its data in the file ({max(size, 0):,} bytes).")
-        return place
+        return stored
 
 
 def is_torch_zip(path: Path) -> bool:
@@ -53,8 +54,9 @@ def _pickle_of(names: list[str]) -> str | None:
 
 
 def read_zip(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
-    """Of objects of the `classes` the state is kept. Raises Refused for what would run, for a damaged file and
-    for a program of TorchScript.
+    """Read a zip; of objects of the `classes` the state is kept.
+
+    Raises Refused for a file that would run something, a damaged file, and a TorchScript program.
     """
     with open_regular(path) as file, zipfile.ZipFile(Sips(file, MAX_LISTING_BYTES)) as archive:
         members = {member.filename: member for member in archive.infolist()}
@@ -66,7 +68,9 @@ def read_zip(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
         assert pickle is not None
         folder = pickle.removesuffix("data.pkl")
         if any(name.startswith(f"{folder}code/") for name in members):
-            raise Refused(f"{path.name} is a program (TorchScript), not weights alone.", (), "Save those.", SAVE_COMMAND)
+            raise Refused(
+                f"{path.name} is a program (TorchScript), not weights alone.", (), "Save those.", SAVE_COMMAND
+            )
         spots = {name: _member_span(file, member, path) for name, member in members.items()}
         if f"{folder}byteorder" in spots and _bytes(file, *spots[f"{folder}byteorder"]) != b"little":
             raise Refused(f"{path.name} was written on a big-endian machine.", (), "Save it again on another.")
@@ -79,10 +83,7 @@ def read_zip(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
 
 
 def _member_span(file: io.BufferedReader, member: zipfile.ZipInfo, path: Path) -> tuple[int, int]:
-    """Return a member's first byte and its size.
-
-    The member's own header repeats its name, but not always at equal length.
-    """
+    """Return a member's first byte and its size. The length of the member's own header varies, so it is read."""
     if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size or member.flag_bits & 1:
         raise Refused(f"{path.name} was packed by another program than PyTorch.", (), "Save it again.", SAVE_COMMAND)
     header = _bytes(file, member.header_offset, 30)
@@ -99,9 +100,9 @@ def _bytes(file: io.BufferedReader, start: int, size: int) -> bytes:
 
 
 def read_legacy(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
-    """Return a file of PyTorch before 1.6, or any other pickle.
+    """Read a file of PyTorch before 1.6, or any other pickle.
 
-    Raises Refused for what would run, and for a damaged file.
+    Raises Refused for a file that would run something, and for a damaged file.
     """
     with open_regular(path) as file:
         machine = Machine(io.BytesIO(file.read(MAX_PICKLE_BYTES)), classes)

@@ -87,7 +87,7 @@ def _is_pair(path: Path) -> bool:
 
 
 def _values(path: Path, side: str) -> Any:
-    """What a vocabulary's file holds: a list of tokens, or an object of them; where it is neither, whatever it is."""
+    """Return the content of a vocabulary's file: a list of tokens or an object of them, or else whatever it is."""
     try:
         raw = read_bytes(path, MAX_JSON_BYTES)
     except OSError as error:
@@ -116,20 +116,20 @@ def _values(path: Path, side: str) -> Any:
 
 
 def _conversion(path: Path, with_torch: bool) -> str:
-    """Return the shell command that writes a pickled vocabulary, or each of several, as JSON beside it."""
+    """Return the shell command that converts pickled vocabularies to JSON files beside them."""
     reading = "torch.load(file, weights_only=False)" if with_torch else "pickle.load(file)"
-    name, beside = json.dumps(str(path)), json.dumps(str(path.with_suffix("")))
+    name, stem = json.dumps(str(path)), json.dumps(str(path.with_suffix("")))
     program = (  # in double quotes alone, since the shell's are single ones
         f'import json, {"torch" if with_torch else "pickle"}; file = open({name}, "rb"); kept = {reading}; '
         "kept = kept if isinstance(kept, tuple) else (kept,); "
         '[json.dump(v.get_stoi() if hasattr(v, "get_stoi") else dict(getattr(v, "stoi", v)), '
-        f'open({beside} + f".{{n}}.json", "w")) for n, v in enumerate(kept, 1)]'
+        f'open({stem} + f".{{n}}.json", "w")) for n, v in enumerate(kept, 1)]'
     )
     return f"python -c {shlex.quote(program)}"
 
 
 def _json(content: str) -> Any:
-    """What the JSON says; None where it is none, or a lone word or number such as a text's first line may be."""
+    """Parse JSON; None where the content is not JSON, or a lone word or number such as the first line of a text."""
     try:
         values = json.loads(content)
     except (ValueError, RecursionError):
@@ -138,7 +138,7 @@ def _json(content: str) -> Any:
 
 
 def _in_order(path: Path, values: dict[str, Any]) -> list[str]:
-    """Return the tokens by their ids; ids that no token has are filled with "[57]"."""
+    """Return the tokens in the order of their ids; an id without a token is "[57]"."""
     ids = list(values.values())
     if not ids or not all(type(id) is int and 0 <= id < MOST_TOKENS for id in ids):
         raise Refused(
@@ -174,7 +174,7 @@ def _of_words(path: Path, words: list[str], ids: tuple[int, int, int]) -> Tokeni
 
 
 def _contradictions(side: str, tokenizer: Tokenizer, config: ModelConfig) -> Iterator[str]:
-    """Where the vocabulary has a token by a special one's name, at another id than the one that was answered."""
+    """Yield a warning for each special token whose id in the vocabulary differs from the answer."""
     vocabulary = tokenizer.inner.get_vocab()
     tokens = {id: token for token, id in vocabulary.items()}
     for (role, names), id in zip(NAMES.items(), (config.pad_id, config.sos_id, config.eos_id), strict=True):

@@ -23,7 +23,7 @@ MOST_WEIGHTS = 4_000_000  # about five megabytes of a saved notebook; beyond it 
 
 
 def cell_payload(trace: Trace, selected: tuple[Kind, int, int], words: bool, theme: str | None) -> bytes:
-    """The views of `trace` as they begin, compressed."""
+    """Return the views of `trace` as they begin, compressed."""
     every = sum(trace.pattern(kind).size for kind in trace.kinds) <= MOST_WEIGHTS
     headers: dict[str, Any] = {}
     arrays: dict[str, NDArray[Any]] = {}
@@ -48,7 +48,7 @@ def cell_payload(trace: Trace, selected: tuple[Kind, int, int], words: bool, the
 
 
 def weights_message(trace: Trace, kind: str, layer: int, head: int, whole_layer: bool) -> bytes:
-    """The exact weights of one head, and where asked for all of its layer's in steps.
+    """Return the exact weights of one head, and where asked for all of its layer's in steps.
 
     Raises ValueError for a head that the trace lacks.
     """
@@ -62,13 +62,13 @@ def weights_message(trace: Trace, kind: str, layer: int, head: int, whole_layer:
 
 
 def in_steps(weights: NDArray[np.floating], peak: float) -> dict[str, NDArray[np.uint8]]:
-    """The weights in steps of peak / STEPS, all upper bytes before all lower ones: so they compress better."""
+    """Return the weights in steps of peak / STEPS, all upper bytes before all lower ones: so they compress better."""
     steps = np.rint(weights * (STEPS / peak)).astype(np.uint16)
     return {"high": (steps >> 8).astype(np.uint8), "low": (steps & 255).astype(np.uint8)}
 
 
 def _peak(patterns: NDArray[np.floating]) -> float:
-    """The weight with the full colour: 1, or what a head that was scaled up reaches."""
+    """Return the weight with the full colour: 1, or what a head that was scaled up reaches."""
     return max(1.0, float(patterns.max()))
 
 
@@ -102,7 +102,7 @@ def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], di
 
 
 def _face(place: Layout, overview: dict[str, Any], merged: bool) -> dict[str, Any]:
-    """The tokens that a kind is shown with, as they are or merged, and what is said of each head then."""
+    """Return the tokens that a kind is shown with, as they are or merged, and what is said of each head then."""
     return {
         **{name: value for name, value in overview.items() if name not in ("layers", "heads", "scale", "off")},
         **labels_header(place.masked.shape, place.rows, place.columns, place.reads, place.given),

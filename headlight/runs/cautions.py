@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from headlight.corpora.corpora import from_hub, open_parts
-from headlight.corpora.held_out import held_out_of
+from headlight.corpora.corpora import needs_network, open_parts
+from headlight.corpora.held_out import held_out_count
 from headlight.corpora.preview import Preview
 from headlight.evaluation import MIN_SENTENCES
 from headlight.formatting import plural
@@ -68,11 +68,11 @@ def _held_out(recipe: Recipe, preview: Preview) -> list[str]:
     """Return a caution where few or no pairs can be held out to validate on."""
     if recipe.validation == TRAIN:
         return [THEREFORE]
-    if recipe.validation is not None or from_hub(recipe.data):
+    if recipe.validation is not None or needs_network(recipe.data):
         return []
     with suppress(ValueError, OSError):
         if open_parts(recipe.data, recipe.folder)[1] is None:
-            held = held_out_of(preview.count)
+            held = held_out_count(preview.count)
             if not held:
                 return [f"{NONE_HELD_OUT} {THEREFORE}"]
             if held < MIN_SENTENCES:

@@ -14,8 +14,8 @@ from headlight import checkpoints
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import Corpus, Splits, open_corpus, open_parts
 from headlight.corpora.encoded import Encoded, framed, learn_tokenizers
-from headlight.corpora.held_out import IN_BOTH, MIN_PAIRS, separate
-from headlight.corpora.packed import pack
+from headlight.corpora.held_out import IN_TRAINING, MIN_PAIRS, separate
+from headlight.corpora.packed import pack_examples
 from headlight.corpora.slots import Slots, slot_languages
 from headlight.corpora.varied import Varied
 from headlight.evaluation import Evaluator
@@ -88,15 +88,15 @@ def prepare_corpus(
     longest = min(recipe.longest, checkpoint.model.config.max_length)
     examples = Encoded(splits.train, source, target, longest, checkpoint.model.config)
     reported = _Reported(examples, writer, "tokenising the corpus")
-    packed = pack(reported, folder.data, max(source.vocab_size, target.vocab_size))
+    packed = pack_examples(reported, folder.data, max(source.vocab_size, target.vocab_size))
     writer.log(str(examples.report))
-    checkpoint.card[fingerprint.KEY] = examples.fingerprint.to_card(checkpoint.card.get(fingerprint.KEY))
+    checkpoint.card[fingerprint.CARD_KEY] = examples.fingerprint.to_card(checkpoint.card.get(fingerprint.CARD_KEY))
     if not packed.pairs:
         raise ValueError(f"There is no pair to train on. {str(examples.report).splitlines()[0]}.")
     _require_known(examples)
     validation = splits.train if splits.validation is None else splits.validation
     most = MAX_SCORED_PAIRS if recipe.validation == TRAIN else None
-    pairs, known = list(islice(validation, most)), validation.report.rejected[IN_BOTH]
+    pairs, known = list(islice(validation, most)), validation.report.rejected[IN_TRAINING]
     if splits.validation is None:
         why = f"Validation is on the training data, as asked: its first {len(pairs):,} pairs."
         writer.log(f"{why if recipe.validation == TRAIN else NONE_HELD_OUT} {THEREFORE}")
@@ -129,7 +129,7 @@ def _require_known(examples: Encoded) -> None:
 
 
 def known_by_heart(folder: RunFolder) -> bool:
-    """Whether a run is scored on the pairs that it is trained on, as too few to hold any out."""
+    """Return whether a run is scored on the pairs that it is trained on, as too few to hold any out."""
     try:
         return read_json(folder.data / REPORT)[BY_HEART] is True
     except (ValueError, KeyError, TypeError):
@@ -160,8 +160,8 @@ def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, writer: StatusWrit
     torch.manual_seed(recipe.training.seed)
     model = Transformer(config) if recipe.start is None else load_weights(config, folder.start / WEIGHTS)
     card = recipe.card()
-    if recipe.start is not None and fingerprint.KEY in start.card:
-        card[fingerprint.KEY] = start.card[fingerprint.KEY]
+    if recipe.start is not None and fingerprint.CARD_KEY in start.card:
+        card[fingerprint.CARD_KEY] = start.card[fingerprint.CARD_KEY]
     return Checkpoint(model, source, target, card)
 
 

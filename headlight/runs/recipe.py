@@ -13,7 +13,7 @@ from headlight.checkpoints import load
 from headlight.corpora.about import NAMES_TERMS, about
 from headlight.corpora.corpora import open_parts
 from headlight.corpora.encoded import Framing
-from headlight.corpora.pairs import MAX_CHARACTERS, First
+from headlight.corpora.pairs import MAX_CHARACTERS, FirstRows
 from headlight.corpora.preview import PREVIEW_ROWS
 from headlight.corpora.slots import Slots, slot_languages
 from headlight.runs.intact import STATE, changed
@@ -174,7 +174,7 @@ class Recipe:
                 )
             corpora.append(whole if split is None else split)
         for corpus in corpora:
-            first = First(corpus, PREVIEW_ROWS)
+            first = FirstRows(corpus, PREVIEW_ROWS)
             if next(iter(first), None) is None:
                 raise ValueError(f"There is no pair to train on. {first.report}")
         if self.start is not None:

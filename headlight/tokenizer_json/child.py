@@ -1,7 +1,7 @@
-"""Run as a program of its own: opens the tokenizer whose JSON comes in, and tries it, with little memory and time.
+"""The program of the child process: opens a tokenizer from its standard input, with limited memory and time.
 
-Its input names the folder of the library, since it starts with nothing that it does not need. Nothing untrusted
-is read before the limits are set.
+The input names the library's folder, since the process starts with nothing that it does not need. The limits are set
+before anything untrusted is read.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""One object of a tokenizer's JSON, whose values are taken by name and type; what is not taken is left out."""
+"""An object in a tokenizer's JSON: values are taken by name and type, and unknown ones are dropped."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The forms of tokenizers that are written here, at present and by earlier versions.
+"""The tokenizer formats that Headlight itself writes or wrote.
 
-Their steps are fixed, and their costs known, whoever wrote the file; so they are opened at once.
+Their steps are fixed and their costs known, whoever wrote the file, so they are opened without a trial.
 """
 
 from __future__ import annotations

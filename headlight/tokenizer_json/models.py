@@ -1,4 +1,4 @@
-"""The vocabulary of a tokenizer, and how it cuts words: sizes that are bounded, and parts that fit together."""
+"""The vocabulary of a tokenizer and its model: sizes are bounded, and the parts must fit together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_WORD_CHARACTERS = 1_000  # WordPiece tries each part of each
 
 
 def added_tokens(values: Any) -> list[dict[str, Any]]:
-    """Return tokens that are found in a text before it is cut, or stand for no text."""
+    """Return the added tokens, which are found in a text before it is split, or stand for no text."""
     if values is None:
         return []
     if not isinstance(values, list) or len(values) > MAX_TOKENS:

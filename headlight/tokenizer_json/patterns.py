@@ -51,7 +51,7 @@ _AS_OFTEN_AS_IT_GOES = Steps(1, 1)
 
 
 class Cost(NamedTuple):
-    """What matching at one place takes."""
+    """The cost of matching at one position."""
 
     shortest: int  # characters that a match has at least
     ways: Steps  # in which it may match
@@ -92,7 +92,7 @@ class _PatternParser:
         self.pattern, self.at = pattern, 0
 
     def branches(self, depth: int) -> list[list[_Item]]:
-        """Alternatives, to the end of the group or of all."""
+        """Parse alternatives up to the end of the group or pattern."""
         if depth > DEEPEST:
             raise ValueError(f"has over {DEEPEST} groups inside each other")
         branches: list[list[_Item]] = [[]]
@@ -145,7 +145,7 @@ class _PatternParser:
         return _Item(text[1] if not text[1].isalnum() else _CONTROLS.get(text[1], "") if len(text) == 2 else "")
 
     def _class(self, depth: int = 0) -> _Item | None:
-        """One character of several; classes may be inside classes."""
+        """Parse a character class, which may contain classes."""
         if not self._taken(_CLASS):
             return None
         while self.at < len(self.pattern) and self.pattern[self.at] == "[":
@@ -209,7 +209,7 @@ def _literal(branch: list[_Item]) -> str | None:
 
 
 def _cost_of_all(items: list[_Item], sure_after: bool) -> Cost:
-    """One after the other: each is tried in as many ways as those before it matched."""
+    """Return the cost of a sequence: each item is tried in as many ways as those before it matched."""
     costs: list[Cost] = []
     for item in reversed(items):
         each = _repeated(item, sure_after)
@@ -223,7 +223,7 @@ def _cost_of_all(items: list[_Item], sure_after: bool) -> Cost:
 
 
 def _repeated(item: _Item, sure_after: bool) -> Cost:
-    """`sure_after` says that whatever follows matches, so that the first way is the last that is tried."""
+    """Return the cost of a repetition. `sure_after` means that whatever follows matches, so nothing is tried again."""
     if item.branches is not None:
         return _repeated_group(item, item.branches, sure_after)
     if item.once or not item.takes:

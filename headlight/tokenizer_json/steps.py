@@ -1,4 +1,4 @@
-"""What is done to a text before it is cut, and to the tokens after: known steps, with bounds on what they cost."""
+"""The steps before and after a tokenizer's model: known steps with bounds on their costs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEMES = ("first", "never", "always")
 
 @dataclass
 class Effort:
-    """What the steps so far make of a text."""
+    """The effect of the steps so far on a text."""
 
     most: int  # that `growth` may be
     growth: float = 1  # characters of one, at most
@@ -60,7 +60,7 @@ def _replace(fields: Fields, effort: Effort) -> None:
 
 
 def _pattern(fields: Fields, effort: Effort) -> int:
-    """Characters that a match has at least."""
+    """Return the minimum number of characters of a match."""
     value = fields.values.get("pattern")
     kind, text = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
     if kind not in ("String", "Regex") or not isinstance(text, str) or not text:
@@ -142,7 +142,7 @@ def _times(times: int) -> Reader:
 
 @dataclass(frozen=True)
 class _Family:
-    """Steps of one kind: how they are called, and how each is read."""
+    """The steps of one kind, by name, and the function that reads each."""
 
     name: str
     members: str  # of a sequence

@@ -1,4 +1,4 @@
-"""A tokenizer is opened in a process of its own first: whatever the library does there, this process goes on."""
+"""Open a tokenizer in a child process first: if the library crashes or hangs there, this process goes on."""
 
 from __future__ import annotations
 

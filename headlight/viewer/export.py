@@ -50,8 +50,8 @@ def standalone_html(
     theme: Literal["light", "dark"] | None,
     meta: Mapping[str, str],
 ) -> str:
-    """The page: overview, head and lines of each of `kinds`; it opens on `selected` (kind, layer, head), and where
-    `theme` is None in that of the browser.
+    """Return the page: overview, head and lines of each of `kinds`; it opens on `selected` (kind, layer, head), and
+    where `theme` is None in that of the browser.
 
     `meta` holds what to print, label to text: the first two (the sentence and its translation) above the
     views, the others at the foot. Beyond a million weights they are stored as float16 and the page says so.
@@ -128,13 +128,13 @@ def html_page(
 
 
 def page_script() -> str:
-    """The script of every such page: the viewer's, in a scope of its own."""
+    """Return the script of every such page: the viewer's, in a scope of its own."""
     code = viewer_script(*VIEWS, "sheet", "page")
     return f"(() => {{\n{code}\n}})();\n"
 
 
 def _written(title: str, kinds: Mapping[str, KindView], meta: Mapping[str, str]) -> str:
-    """Every text that the page may show."""
+    """Return every text that the page may show."""
     texts = [title, *meta, *meta.values()]
     for view in kinds.values():
         texts += [
@@ -157,7 +157,7 @@ def _kind(view: KindView, exact: bool) -> bytes:
 
 
 def digest(text: str) -> str:
-    """The source that a content security policy names for an inline block with exactly this text."""
+    """Return the source that a content security policy names for an inline block with exactly this text."""
     return "sha256-" + _base64(hashlib.sha256(text.encode("utf-8")).digest())
 
 

@@ -90,7 +90,9 @@ def _models(name: str | Path) -> tuple[str, dict[str, bytes]]:
     folder = folders.model(name)
     checkpoint = checkpoints.load(name)
     card = {field: checkpoint.card[field] for field in CARD_FIELDS if field in checkpoint.card}
-    offered = examples(checkpoint.card) or map(Example, suggest_examples(card.get("source"), checkpoint.source_tokenizer))
+    offered = examples(checkpoint.card) or map(
+        Example, suggest_examples(card.get("source"), checkpoint.source_tokenizer)
+    )
     card["examples"] = [{"text": example.text, "why": example.why} for example in offered]
     card["parameters"] = f"{count_parameters(checkpoint.model):,} parameters"
     facts: dict[str, Any] = {"name": folder.name, "card": card, "words": sorted(checkpoints.read_words(folder))}

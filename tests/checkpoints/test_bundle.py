@@ -43,7 +43,9 @@ def test_what_is_packed_is_opened_again(model: Path, tmp_path: Path, name: str) 
         assert source.name == name and source.folder
         packed = {path.name for path in source.folder.iterdir()}
         assert packed == {path.name for path in model.iterdir()} - {"notes.txt"}
-        assert all((source.folder / name).read_bytes() == (model / name).read_bytes() for name in packed & set(METADATA_FILES))
+        assert all(
+            (source.folder / name).read_bytes() == (model / name).read_bytes() for name in packed & set(METADATA_FILES)
+        )
         assert torch.equal(load_translator(source.folder).log_probs(SRC, TGT), due)
 
 
@@ -75,5 +77,5 @@ def test_what_is_no_model_is_not_packed(tmp_path: Path, name: str) -> None:
 def test_notes_that_are_none(model: Path, tmp_path: Path, note: str) -> None:
     header = read_header(model / "model.safetensors")
     numbers = (model / "model.safetensors").read_bytes()[header.start :]
-    (tmp_path / "a.safetensors").write_bytes(header_bytes(header.places, {"config.json": note}) + numbers)
+    (tmp_path / "a.safetensors").write_bytes(header_bytes(header.tensors, {"config.json": note}) + numbers)
     refusal(tmp_path / "a.safetensors")

@@ -165,11 +165,11 @@ def load_weights(config: ModelConfig, path: Path) -> Transformer:
     if not path.is_file():
         raise ValueError(f"{short(path)} is missing.")
     try:
-        places = read_header(path).places
+        locations = read_header(path).tensors
     except (Refused, OSError) as error:
         raise ValueError(f"{short(path)} is not a complete safetensors file. {error}") from None
     try:
-        tensors = eight_bits.tensors_of(places)
+        tensors = eight_bits.tensors_of(locations)
     except ValueError as error:
         raise ValueError(f"{short(path)} {error}") from None
     _check_shapes(due, {name: stored.shape for name, (stored, _) in tensors.items()}, path)

@@ -31,7 +31,7 @@ COPY_AGAIN = "Copy it again."
 
 @dataclass(frozen=True)
 class Header:
-    places: dict[str, Stored]
+    tensors: dict[str, Stored]
     metadata: dict[str, str]
     start: int  # the byte at which the numbers begin
 
@@ -56,15 +56,15 @@ def read_header(path: Path) -> Header:
     try:
         entries = json.loads(raw.decode("utf-8"), object_pairs_hook=_require_unique_keys)
         metadata = entries.pop("__metadata__", {})
-        places = {name: _parse_entry(path, 8 + length, entry) for name, entry in entries.items()}
+        tensors = {name: _parse_entry(path, 8 + length, entry) for name, entry in entries.items()}
     except Refused:
         raise
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
         raise Refused(f"The header of {path.name} cannot be read: {str(error)[:100]}.", (), COPY_AGAIN) from None
-    _require_contiguous(path, places, 8 + length, size)
+    _require_contiguous(path, tensors, 8 + length, size)
     if not isinstance(metadata, dict) or not all(isinstance(text, str) for text in metadata.values()):
         raise Refused(f"The metadata in the header of {path.name} is not text.", (), COPY_AGAIN)
-    return Header(places, metadata, 8 + length)
+    return Header(tensors, metadata, 8 + length)
 
 
 def _require_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -84,12 +84,12 @@ def _parse_entry(path: Path, numbers: int, entry: dict[str, Any]) -> Stored:
     return Stored(path, numbers + start, shape, dtype)
 
 
-def _require_contiguous(path: Path, places: dict[str, Stored], start: int, size: int) -> None:
+def _require_contiguous(path: Path, tensors: dict[str, Stored], start: int, size: int) -> None:
     """Raise Refused unless the tensors follow each other without a gap, up to the file's last byte."""
-    for place in sorted(places.values(), key=lambda place: (place.start, place.numbers)):
-        if place.start != start:
-            raise Refused(f"The tensors of {path.name} overlap, or leave a gap, at byte {min(start, place.start):,}.")
-        start += place.numbers * place.itemsize
+    for stored in sorted(tensors.values(), key=lambda stored: (stored.start, stored.numbers)):
+        if stored.start != start:
+            raise Refused(f"The tensors of {path.name} overlap, or leave a gap, at byte {min(start, stored.start):,}.")
+        start += stored.numbers * stored.itemsize
     if start != size:
         raise Refused(f"{path.name} should have {start:,} bytes, but has {size:,}.", (), COPY_AGAIN)
 

@@ -117,15 +117,15 @@ class StoredWeights:
     Raises Refused for more tensors than a model has, or for more bytes than the files can hold.
     """
 
-    def __init__(self, places: Mapping[str, Stored]):
-        self._places = dict(places)
-        self.infos = {name: TensorInfo(place.shape, place.dtype) for name, place in self._places.items()}
-        require_tensor_count(len(self._places))
-        for name in self._places:
+    def __init__(self, tensors: Mapping[str, Stored]):
+        self._tensors = dict(tensors)
+        self.infos = {name: TensorInfo(stored.shape, stored.dtype) for name, stored in self._tensors.items()}
+        require_tensor_count(len(self._tensors))
+        for name in self._tensors:
             require_name_length(name)
-        declared = sum(place.numbers * place.itemsize for place in self._places.values())
+        declared = sum(stored.numbers * stored.itemsize for stored in self._tensors.values())
         require_weights_bytes(declared)
-        held = sum(path.stat().st_size for path in {place.path for place in self._places.values()})
+        held = sum(path.stat().st_size for path in {stored.path for stored in self._tensors.values()})
         if declared > max(MAX_REPEATS * held, HARMLESS_BYTES):
             raise Refused(
                 f"The tensors are {declared:,} bytes together, but the file has {held:,}: it repeats the same numbers "
@@ -134,7 +134,7 @@ class StoredWeights:
             )
 
     def tensor(self, name: str) -> Tensor:
-        return self._places[name].read()
+        return self._tensors[name].read()
 
 
 def require_tensor_count(tensors: int) -> None:

@@ -26,32 +26,32 @@ class Rows:
         self.sentence, self.sentences, self.most = sentence, len(counts), int(counts.max())
         self.full = self.sentences * self.most == len(sentence)
         first = counts.cumsum(0) - counts
-        self.place = torch.arange(len(sentence), device=sentence.device) - first[sentence]
+        self.index_in_sentence = torch.arange(len(sentence), device=sentence.device) - first[sentence]
 
-    def together(self, x: Tensor) -> Tensor:
+    def group(self, x: Tensor) -> Tensor:
         """Group rows by sentence: [N, 1, d_model] -> [A, R, d_model], zero-padded where a sentence has fewer rows."""
         if self.full:
             return x.reshape(self.sentences, self.most, -1)
-        places = x.new_zeros(self.sentences, self.most, x.size(-1))
-        places[self.sentence, self.place] = x[:, 0]
-        return places
+        grouped = x.new_zeros(self.sentences, self.most, x.size(-1))
+        grouped[self.sentence, self.index_in_sentence] = x[:, 0]
+        return grouped
 
-    def apart(self, x: Tensor) -> Tensor:
-        """Undo `together`: [A, R, ...] -> [N, ...]."""
-        return x.flatten(0, 1) if self.full else x[self.sentence, self.place]
+    def ungroup(self, x: Tensor) -> Tensor:
+        """Undo `group`: [A, R, ...] -> [N, ...]."""
+        return x.flatten(0, 1) if self.full else x[self.sentence, self.index_in_sentence]
 
-    def shown(self, observer: Observer) -> Observer:
+    def by_row(self, observer: Observer) -> Observer:
         """Return an observer of patterns [A, H, R, K] that passes them to `observer` by row, [N, H, 1, K]."""
-        return _OfRows(self, observer)
+        return _RowObserver(self, observer)
 
 
 @dataclass(frozen=True)
-class _OfRows(Observer):
+class _RowObserver(Observer):
     rows: Rows
     observer: Observer
 
     def see(self, site: Site, pattern: Tensor) -> None:
-        self.observer.see(site, self.rows.apart(pattern.transpose(1, 2))[:, :, None])
+        self.observer.see(site, self.rows.ungroup(pattern.transpose(1, 2))[:, :, None])
 
 
 class KeyValueCache:
@@ -68,7 +68,7 @@ class KeyValueCache:
         self.folds = visible is None and is_foldable(source[0][0])
         self.folded: dict[int, Folded] = {}
         self.rows: Rows | None = None
-        self._own: dict[int, Tensor] = {}  # [2, N, H, places, D] a layer
+        self._own: dict[int, Tensor] = {}  # [2, N, H, capacity, D] per layer
         self._spare: Tensor | None = None  # the buffer that `select` freed last, for reuse: allocating costs more
 
     def grow(self, layer: int, new: Tensor) -> Tensor:
@@ -76,8 +76,8 @@ class KeyValueCache:
         start, end = self.length, self.length + new.size(3)
         held = self._own.get(layer)
         if held is None or end > held.size(3):
-            places = max(end, _INITIAL_CAPACITY if held is None else 2 * held.size(3))
-            grown = new.new_empty(*new.shape[:3], places, new.size(4))
+            capacity = max(end, _INITIAL_CAPACITY if held is None else 2 * held.size(3))
+            grown = new.new_empty(*new.shape[:3], capacity, new.size(4))
             if held is not None:
                 grown[:, :, :, :start] = held[:, :, :, :start]
             self._own[layer] = held = grown

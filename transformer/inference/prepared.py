@@ -247,8 +247,8 @@ class CrossAttention(PreparedAttention):
             mask = None if mask is None else mask[rows.sentence]
             return self.look(x, onto, k[rows.sentence], v[rows.sentence], mask, tap)
         # One matrix product for all rows of a sentence.
-        shown = None if observer is None else rows.shown(observer)
-        return rows.apart(self.look(rows.together(x), rows.together(onto), k, v, mask, shown))[:, None]
+        by_row = None if observer is None else rows.by_row(observer)
+        return rows.ungroup(self.look(rows.group(x), rows.group(onto), k, v, mask, by_row))[:, None]
 
     def look(self, x: Tensor, onto: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
         """Attend from `x` [B, Q, d_model] to `k` and `v` [B, H, K, D], and add `onto`."""
@@ -260,10 +260,10 @@ class CrossAttention(PreparedAttention):
         layer = self.site.layer
         if layer not in cache.folded:
             cache.folded[layer] = Folded(*self.unpacked, *cache.source[layer], self.scale)
-        pattern, seen = cache.folded[layer](x, onto)
+        pattern, output = cache.folded[layer](x, onto)
         if observer is not None:
             observer.see(self.site, pattern)
-        return seen
+        return output
 
 
 class Norm:

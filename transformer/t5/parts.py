@@ -58,8 +58,8 @@ class RelativeBias(nn.Module):
 
     def forward(self, queries: int, keys: int) -> Tensor:
         """Return the bias [1, H, Q, K] for scores whose last query is the last key."""
-        places = torch.arange(keys, device=self.table.weight.device)
-        return self.along(places - places[keys - queries :, None])[None]
+        positions = torch.arange(keys, device=self.table.weight.device)
+        return self.along(positions - positions[keys - queries :, None])[None]
 
 
 class T5Parts(Parts):

@@ -10,7 +10,7 @@ import streamlit as st
 
 from headlight.analysis.atlas.aligner import truths
 from headlight.corpora.about import LANGUAGES, about
-from headlight.corpora.corpora import SPEC_FORMS, open_split, modified_at
+from headlight.corpora.corpora import SPEC_FORMS, modified_at, open_split
 from headlight.corpora.generated import TASKS
 from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.multi30k import default_folder

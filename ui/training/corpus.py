@@ -12,7 +12,7 @@ import streamlit as st
 from headlight.charts.lengths import lengths
 from headlight.corpora.about import LANGUAGES as NAMES
 from headlight.corpora.about import about
-from headlight.corpora.corpora import SPEC_FORMS, GoldCorpus, needs_network, open_parts, modified_at
+from headlight.corpora.corpora import SPEC_FORMS, GoldCorpus, modified_at, needs_network, open_parts
 from headlight.corpora.generated import TOY
 from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.held_out import MIN_PAIRS

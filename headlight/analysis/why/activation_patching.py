@@ -104,7 +104,7 @@ class _Runs:
         return [there for there, _ in own], [here for _, here in own]
 
     def with_heads(self, rows: Sequence[Sequence[Head]]) -> Tensor:
-        """The corrupted run, in each row with the true output of other heads: last states [B, M]."""
+        """Return the corrupted run, in each row with the true output of other heads: last states [B, M]."""
 
         def exchange(site: Site, given: Tensor) -> Tensor:
             there, here = self.places(site.stack if site.kind == "self" else "decoder")
@@ -118,7 +118,8 @@ class _Runs:
         return self._run(len(rows), exchange, same_states)
 
     def with_states(self, rows: Sequence[Sequence[tuple[ResidualSite, int]]]) -> Tensor:
-        """The corrupted run, in each row with other states of the true one, named by their place in it: [B, M]."""
+        """Return the corrupted run, in each row with other states of the true one, named by their place in it: [B, M].
+        """
 
         def exchange(place: ResidualSite, given: Tensor) -> Tensor:
             partner = dict(zip(*self.places(place.stack), strict=True))
@@ -177,7 +178,7 @@ def restored_by(model: Transformer, corruption: Corruption, sets: Iterable[Seque
 
 
 def first_difference(model: Transformer, corrupted: Sequence[int], target: Sequence[int]) -> tuple[int, int]:
-    """The first step at which the run on `corrupted` would rather write something else than `target`, and what.
+    """Return the first step at which the run on `corrupted` would rather write something else than `target`, and what.
 
     Raises ValueError where there is none.
     """
@@ -185,7 +186,7 @@ def first_difference(model: Transformer, corrupted: Sequence[int], target: Seque
 
 
 def aligned(source: Sequence[int], corrupted: Sequence[int]) -> Pairs:
-    """Each token with the one at its place. Raises ValueError where the two differ in length."""
+    """Return each token with the one at its place. Raises ValueError where the two differ in length."""
     if len(source) != len(corrupted):
         raise ValueError(
             f"The two sentences have {len(source)} and {len(corrupted)} tokens; "
@@ -205,7 +206,7 @@ class _Share:
             raise ValueError("Both sentences lead to the same logits here; choose two that differ, or another word.")
 
     def __call__(self, run: Callable[[Sequence[Sequence[Part]]], Tensor], rows: list[list[Part]]) -> list[float]:
-        """The share of each row, which exchanges the parts that it lists."""
+        """Return the share of each row, which exchanges the parts that it lists."""
         size = rows_per_pass(self.runs.model, len(self.runs.corrupted), len(self.runs.target))
         shares = []
         for some in in_passes(rows, size):
@@ -214,7 +215,7 @@ class _Share:
 
     @torch.no_grad()
     def _difference(self, last: Tensor) -> float:
-        """The difference of the two logits, from the decoder's last state [M]."""
+        """Return the difference of the two logits, from the decoder's last state [M]."""
         weight, bias = self.runs.model.output.weight, self.runs.model.output.bias
         difference = last.double() @ (weight[self.written].double() - weight[self.instead].double())
         if bias is not None:
@@ -225,7 +226,7 @@ class _Share:
 def _question(
     model: Transformer, corrupted: Sequence[int], target: Sequence[int], step: int | None, instead: int | None
 ) -> tuple[int, int]:
-    """The step and the other word, where they were not given."""
+    """Return the step and the other word, where they were not given."""
     if step is not None:
         require_step(target, step)
     if instead is not None:
@@ -264,7 +265,7 @@ def _lengths(runs: _Runs) -> list[tuple[str, int]]:
 
 
 def _every(by_head: dict[Head, float], site: Site, count: int) -> np.ndarray:
-    """The shares of a site's heads, [H]; NaN of one that is pruned."""
+    """Return the shares of a site's heads, [H]; NaN of one that is pruned."""
     return np.array([by_head.get((site, head), np.nan) for head in range(count)])
 
 
@@ -276,7 +277,7 @@ def _table(
 
 
 def partners(source: Sequence[int], corrupted: Sequence[int]) -> list[tuple[int, int]]:
-    """Places in both that belong together: each with its own where both are equally long.
+    """Return places in both that belong together: each with its own where both are equally long.
 
     Else the tokens that both have, in the longest runs in their order; and between two such runs those that were
     exchanged one for one. What was put in or left out has no partner.

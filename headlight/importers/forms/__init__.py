@@ -1,4 +1,6 @@
-"""The forms in which models arrive, each a file: what it looks like, what it does not say, how it becomes ours."""
+"""The formats in which models arrive, a file each: how they are recognised, what they leave open, how they are
+converted.
+"""
 
 from __future__ import annotations
 

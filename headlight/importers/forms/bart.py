@@ -12,7 +12,7 @@ from transformer.tokenizers import Tokenizer
 
 
 def forced_start(config: HuggingFaceConfig) -> tuple[int, ...]:
-    """What a model is made to write first."""
+    """Return the tokens that generation forces at the start of the target."""
     first = config.id("forced_bos_token_id", MAX_TOKENS)
     return () if first is None else (first,)
 

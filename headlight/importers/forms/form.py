@@ -1,4 +1,4 @@
-"""What a form is: what a model from elsewhere looks like, what it does not say, and how it becomes ours."""
+"""The interface of a format: how it is recognised, what it leaves open, and how it is converted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ForeignModel:
 
 
 class Form(Protocol):
-    """One way of saving an encoder-decoder transformer."""
+    """A format in which encoder-decoder transformers are saved."""
 
     @property
     def name(self) -> str:  # "Building a transformer from the ground up", "Hugging Face Marian"
@@ -42,7 +42,7 @@ class Form(Protocol):
         ...
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
-        """Return the tensors that this form has at the source's depth and widths, for the doctor."""
+        """Return the tensors of this format at the source's depth and widths, for the doctor."""
         ...
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]: ...
@@ -50,7 +50,7 @@ class Form(Protocol):
     def folded(self, source: Source) -> tuple[tuple[str, str], ...]: ...
 
     def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
-        """Everything the file does not say, answered or not."""
+        """Return every question that the file leaves open, answered or not."""
         ...
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:

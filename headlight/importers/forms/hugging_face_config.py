@@ -1,4 +1,4 @@
-"""The `config.json` of a Hugging Face model: an untrusted file, so each value is checked as it is taken."""
+"""The `config.json` of a Hugging Face model. The file is untrusted, so each value is checked on access."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONFIG, GENERATION, TOKENIZER = "config.json", "generation_config.json", "tokeni
 
 
 class HuggingFaceConfig:
-    """What the folder's JSON files say. A value that is missing or null is the default."""
+    """The values of the folder's JSON files. A missing or null value is the default."""
 
     def __init__(self, folder: Path, values: Mapping[str, Any]):
         self.folder, self.values = folder, values
@@ -45,7 +45,7 @@ class HuggingFaceConfig:
         return value if isinstance(value, str) else default
 
     def id(self, name: str, below: int) -> int | None:
-        """Return a token id, which stands in generation_config.json too; of several, the first."""
+        """Return a token id, which may be in generation_config.json; of a list, the first."""
         value = self.generation.get(name)
         if value is None and not (self.generation and name in _GENERATION_FIELDS):
             value = self.values.get(name)
@@ -65,7 +65,7 @@ class HuggingFaceConfig:
 
 
 def hugging_face_config(source: Source) -> HuggingFaceConfig | None:
-    """None for weights without a Hugging Face configuration beside them."""
+    """Return the configuration beside the weights; None where there is no Hugging Face configuration."""
     if source.folder is None or not (source.folder / CONFIG).exists():
         return None
     values = read_json(source.folder / CONFIG)

@@ -32,7 +32,7 @@ def has_tokenizer(folder: Path) -> bool:
 
 
 def tokenizer_file(folder: Path, ids: Ids, size: int, name: str = WHOLE) -> Tokenizer | None:
-    """Return the `tokenizer.json` of a folder, where there is one."""
+    """Open the `tokenizer.json` of a folder; None where it has none."""
     if not (folder / name).exists():
         return None
     try:
@@ -77,7 +77,7 @@ _MARIAN_LANGUAGE = re.compile(">>(.+)<<")
 
 
 def marian_languages(config: HuggingFaceConfig) -> Languages:
-    """>>fra<< is the token for "fra"."""
+    """Return the languages by code; ">>fra<<" is the token of "fra"."""
     path = config.folder / PIECES
     if not path.exists() or _marian_files(config.folder)[1] != PIECES:
         return {}
@@ -87,7 +87,7 @@ def marian_languages(config: HuggingFaceConfig) -> Languages:
 
 
 def bart(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
-    """Byte-level pieces (Radford et al. 2019): `tokenizer.json`, or `vocab.json` with `merges.txt`."""
+    """Open byte-level pieces (Radford et al. 2019): `tokenizer.json`, or `vocab.json` with `merges.txt`."""
     folder = config.folder
     merges = folder / "merges.txt"
     if (folder / WHOLE).exists() or not ((folder / PIECES).exists() and merges.exists()):
@@ -105,7 +105,7 @@ def bart(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
 
 
 def fairseq(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
-    """`tokenizer.json`, or a SentencePiece model whose ids are moved up by one, with the languages after them."""
+    """Open `tokenizer.json`, or a SentencePiece model whose ids are shifted by one and followed by the languages."""
     path = config.folder / FAIRSEQ
     if (config.folder / WHOLE).exists() or not path.exists():
         return tokenizer_file(config.folder, ids, size)
@@ -121,7 +121,7 @@ def fairseq(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
 
 
 def fairseq_languages(config: HuggingFaceConfig) -> Languages:
-    """Return tokens such as "en_XX" or "eng_Latn"."""
+    """Return the languages by code, such as "en_XX" or "eng_Latn"."""
     if (config.folder / WHOLE).exists():
         return _named_in(config.folder / WHOLE, _FAIRSEQ_LANGUAGE)
     path = config.folder / FAIRSEQ
@@ -132,7 +132,7 @@ _FAIRSEQ_LANGUAGE = re.compile(r"[a-z]{2,3}_[A-Za-z]{2,4}")
 
 
 def _fairseq_languages(config: HuggingFaceConfig, pieces: int) -> dict[str, int]:
-    """They come after the pieces, in the order in which the folder, or else the family, lists them."""
+    """Return the ids of the languages: after the pieces, in the order of the folder or else of the family."""
     own = [name for name in _additional(config) if _FAIRSEQ_LANGUAGE.fullmatch(name)]
     if not own:
         rows = config.whole("vocab_size", MAX_TOKENS)
@@ -142,7 +142,7 @@ def _fairseq_languages(config: HuggingFaceConfig, pieces: int) -> dict[str, int]
 
 
 def m2m100(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
-    """`vocab.json` with a SentencePiece model, the languages after the vocabulary; NLLB's files are fairseq's."""
+    """Open `vocab.json` with a SentencePiece model, then the languages; NLLB's files are those of fairseq."""
     if not _is_m2m100(config.folder):
         return fairseq(config, ids, size)
     languages = m2m100_languages(config)
@@ -155,7 +155,7 @@ def m2m100(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
 
 
 def m2m100_languages(config: HuggingFaceConfig) -> Languages:
-    """ "fr" for the token __fr__."""
+    """Return the languages by code; "__fr__" is the token of "fr"."""
     if not _is_m2m100(config.folder):
         return fairseq_languages(config)
     first = len(_vocabulary(config.folder / PIECES))
@@ -167,7 +167,7 @@ def _is_m2m100(folder: Path) -> bool:
 
 
 def _vocabulary(path: Path) -> Mapping[str, int]:
-    """Return a JSON object that gives each token its own id."""
+    """Read a JSON object of token: id."""
     return _parsed(path, path.stat().st_mtime_ns)
 
 
@@ -189,7 +189,7 @@ def _lines(path: Path) -> Sequence[str]:
 
 
 def _named_in(path: Path, pattern: re.Pattern[str]) -> dict[str, int]:
-    """Return the added tokens of a tokenizer.json that look so."""
+    """Return the language tokens among the added tokens of a tokenizer.json."""
     values = read_json(path)
     added = values.get("added_tokens") if isinstance(values, dict) else None
     return {

@@ -1,4 +1,4 @@
-"""The names of languages that multilingual models have as tokens, and what they say around a sentence."""
+"""Languages as tokens of multilingual models, and the ids around a sentence."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Languages = Mapping[str, int]  # the id of each, by the name that people choose
 
 
 class Around(NamedTuple):
-    """What stands around a sentence, as `ModelConfig` has it."""
+    """The ids around a sentence, as the fields of `ModelConfig`."""
 
     sos_id: int
     source_start: tuple[int, ...] = ()
@@ -46,7 +46,7 @@ class Around(NamedTuple):
 
 
 def about_language(side: str, languages: Languages, usual: object, required: bool = True) -> ImportQuestion:
-    """`side` is "source" or "target"."""
+    """Ask for the language of `side`, "source" or "target"."""
     verb = "read" if side == "source" else "write"
     why = f"It knows {len(languages)}, and a token beside the sentence says which one it is to {verb}."
     if not required:

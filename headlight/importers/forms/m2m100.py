@@ -49,7 +49,9 @@ def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuesti
         return ()
     source = about_language("source", languages, config.tokenizer.get("src_lang"))
     return (
-        (source,) if forced_start(config) else (source, about_language("target", languages, config.tokenizer.get("tgt_lang")))
+        (source,)
+        if forced_start(config)
+        else (source, about_language("target", languages, config.tokenizer.get("tgt_lang")))
     )
 
 

@@ -20,7 +20,7 @@ def sines_then_cosines(length: int, d_model: int) -> Tensor:
 
 
 def _ask_for_language(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
-    """Models with several target languages read the one that is wanted at the head of the sentence."""
+    """Ask for the target language of a model with several; its token begins the source sentence."""
     return (about_language("target", languages, None, required=False),) if languages else ()
 
 

@@ -53,17 +53,19 @@ class Tokenizers(Protocol):
 
 
 class TensorPart(NamedTuple):
-    """One tensor of ours: where theirs is (the first of `names` that the file has), its shape there, and what is made
-    of it. Without names it is computed."""
+    """A tensor of our network: the first of `names` that the file has, its shape there, and the conversion.
+
+    A tensor without names is computed.
+    """
 
     native: str
     names: tuple[str, ...]
     shape: tuple[int, ...]
-    made: Callable[[Tensor], Tensor] = lambda tensor: tensor
+    convert: Callable[[Tensor], Tensor] = lambda tensor: tensor
 
 
 class MarianSizes(NamedTuple):
-    """Pairs are for encoder and decoder."""
+    """The sizes of the network; pairs are (encoder, decoder)."""
 
     depths: tuple[int, int]
     d_ffs: tuple[int, int]
@@ -76,7 +78,7 @@ class MarianSizes(NamedTuple):
 
 @dataclass(frozen=True)
 class MarianFamily:
-    """One family. `offset` rows at the head of its tables of positions stand for no position."""
+    """A family of models. The first `offset` rows of its position tables belong to no position."""
 
     name: str
     model_type: str
@@ -100,7 +102,7 @@ class MarianFamily:
         return f"This is a model of {self.name}"
 
     def fits(self, source: Source) -> bool:
-        """By its configuration, with every tensor that is due and none that is strange."""
+        """Return whether the configuration is of this family, all its tensors are there, and no others."""
         config = hugging_face_config(source)
         if config is None or config.model_type != self.model_type:
             return False
@@ -109,7 +111,9 @@ class MarianFamily:
         prefix = _prefix(infos)
         known = {name for part in parts for name in part.names} | {f"{prefix}{name}" for name in _EMBEDDINGS}
         known |= {f"{prefix}{stack}.embed_positions.weight" for stack in ATTENTIONS} | {"lm_head.weight", _BIAS}
-        return self._misfits(source, parts) == [] and all(name in known or name.endswith(_IGNORED_TENSORS) for name in infos)
+        return self._misfits(source, parts) == [] and all(
+            name in known or name.endswith(_IGNORED_TENSORS) for name in infos
+        )
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
         config = hugging_face_config(source)
@@ -198,7 +202,7 @@ class MarianFamily:
             raise Refused(f"The activation is {activation[:40]!r}; supported are {', '.join(sorted(ACTIVATIONS))}.")
 
     def _sizes(self, source: Source, config: HuggingFaceConfig | None) -> MarianSizes:
-        """As the configuration says; without one, as far as the tensors show."""
+        """Return the sizes from the configuration, or from the tensors where there is none."""
         infos = source.weights.infos
         if config is None:
             return _sizes_of(infos, self.offset)
@@ -216,7 +220,7 @@ class MarianFamily:
         return MarianSizes((depths[0], depths[1]), (d_ffs[0], d_ffs[1]), width, (first, second), length, tied, together)
 
     def _ids(self, config: HuggingFaceConfig, sizes: MarianSizes) -> Ids:
-        """Those that a tokenizer needs to be opened; where a sentence starts may still be open."""
+        """Return the ids that opening a tokenizer needs; the id that starts a sentence may still be unknown."""
         both, target = min(sizes.vocabularies), sizes.vocabularies[1]
         pad, eos = config.known_id("pad_token_id", both), config.known_id("eos_token_id", both)
         start = config.id("decoder_start_token_id", target)
@@ -265,7 +269,7 @@ class MarianFamily:
         if not part.names:
             assert self.table is not None
             return self.table(_config_of(source), *part.shape)
-        return part.made(source.weights.tensor(_found(part, source.weights.infos)))
+        return part.convert(source.weights.tensor(_found(part, source.weights.infos)))
 
     def _parts(self, source: Source, sizes: MarianSizes) -> list[TensorPart]:
         return list(self._all_parts(source, sizes))
@@ -274,23 +278,23 @@ class MarianFamily:
         infos = source.weights.infos
         prefix = _prefix(infos)
         shared, *own = (f"{prefix}{name}" for name in _EMBEDDINGS)
-        for place, (stack, attentions) in enumerate(ATTENTIONS.items()):
-            names: tuple[str, ...] = (own[place],)
+        for index, (stack, attentions) in enumerate(ATTENTIONS.items()):
+            names: tuple[str, ...] = (own[index],)
             if sizes.tied == "all":  # any of them is all of them
                 names = (shared, *own, "lm_head.weight")
             elif sizes.tied == "output" and stack == "decoder":
-                names = (own[place], "lm_head.weight")
+                names = (own[index], "lm_head.weight")
             elif sizes.shared:
-                names = (own[place], shared)
+                names = (own[index], shared)
             if not (sizes.tied == "all" and stack == "decoder"):
-                embedding = (sizes.vocabularies[place], sizes.width)
+                embedding = (sizes.vocabularies[index], sizes.width)
                 yield TensorPart(f"{stack}.embedding.tokens.weight", names, embedding)
             yield self._position_part(infos, f"{prefix}{stack}.embed_positions.weight", stack, sizes)
             if self.embedding_norm:
                 yield from _both(f"{stack}.embedding.norm", f"{prefix}{stack}.layernorm_embedding", (sizes.width,))
-            for layer in range(sizes.depths[place]):
+            for layer in range(sizes.depths[index]):
                 ours, theirs = f"{stack}.layers.{layer}", f"{prefix}{stack}.layers.{layer}"
-                yield from _layer(ours, theirs, attentions, sizes.width, sizes.d_ffs[place])
+                yield from _layer(ours, theirs, attentions, sizes.width, sizes.d_ffs[index])
             if self.final_norm:
                 yield from _both(f"{stack}.norm", f"{prefix}{stack}.layer_norm", (sizes.width,))
         target = sizes.vocabularies[1]
@@ -319,8 +323,8 @@ def _layer(ours: str, theirs: str, attentions: tuple[tuple[str, str], ...], d: i
             yield from _both(f"{ours}.{our_attention}.{our_map}", f"{theirs}.{their_attention}.{their_map}", (d, d))
     for (our_map, their_map), shape in zip(FEED_FORWARD.items(), ((d_ff, d), (d, d_ff)), strict=True):
         yield from _both(f"{ours}.feed_forward.{our_map}", f"{theirs}.{their_map}", shape)
-    for place, norm in enumerate(norms):
-        yield from _both(f"{ours}.residuals.{place}.norm", f"{theirs}.{norm}", (d,))
+    for index, norm in enumerate(norms):
+        yield from _both(f"{ours}.residuals.{index}.norm", f"{theirs}.{norm}", (d,))
 
 
 def _both(ours: str, theirs: str, weight: tuple[int, ...]) -> Iterator[TensorPart]:
@@ -378,7 +382,7 @@ def _config_of(source: Source) -> HuggingFaceConfig:
 
 
 def _card(source: Source, config: HuggingFaceConfig, answers: Answers) -> dict[str, Any]:
-    """Its name and its languages, as far as anybody says them."""
+    """Return the model's name and languages, as far as they are known."""
     folder = config.folder
     cached = folder.parents[1].name if folder.parent.name == "snapshots" else ""  # of the hub: models--owner--name
     facts = {

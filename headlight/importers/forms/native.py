@@ -1,4 +1,4 @@
-"""Headlight's own folder, in a zip, in one safetensors file, or as it is."""
+"""Headlight's own folder: as it is, in a zip, or in one safetensors file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from transformer.files import read_json
 
 
 class Native:
-    """What `checkpoints.save` writes: nothing is asked, and nothing changes."""
+    """The native format as `checkpoints.save` writes it: there are no questions and no conversion."""
 
     name = "Headlight"
     title = "This is a model of Headlight's own"
@@ -60,7 +60,7 @@ class Native:
 
 
 def _values(source: Source) -> dict[str, Any]:
-    """What `config.json` says; nothing where there is none, or it is not of ours."""
+    """Return the values of `config.json`; none where it is absent or not ours."""
     path = source.file(CONFIG)
     values = read_json(path) if path is not None else {}
     return values if isinstance(values, dict) else {}

@@ -46,7 +46,7 @@ _MAX_EXTRA_IDS = 100  # <extra_id_0> stands for the first gap of a text, and has
 
 
 class T5Sizes(NamedTuple):
-    """Pairs are for encoder and decoder."""
+    """The sizes of the network; pairs are (encoder, decoder)."""
 
     depths: tuple[int, int]
     width: int
@@ -63,7 +63,7 @@ class HuggingFaceT5:
     title = "This is a model of Hugging Face T5"
 
     def fits(self, source: Source) -> bool:
-        """By its configuration, with every tensor that is due and none that is strange."""
+        """Return whether the configuration is a T5's, all its tensors are there, and no others."""
         if _config(source) is None:
             return False
         infos, due = source.weights.infos, self.due(source)
@@ -123,7 +123,7 @@ class HuggingFaceT5:
 
 
 def _config(source: Source) -> HuggingFaceConfig | None:
-    """That of a T5; None for another model's."""
+    """Return the configuration of a T5; None for another model's."""
     config = hugging_face_config(source)
     return config if config is not None and config.model_type in ("t5", "mt5") else None
 
@@ -150,7 +150,7 @@ def _sizes(config: HuggingFaceConfig) -> T5Sizes:
 
 
 def _sizes_of(infos: Mapping[str, TensorInfo]) -> T5Sizes:
-    """As far as the tensors show, for a file without a configuration."""
+    """Return the sizes as far as the tensors show them, for a file without a configuration."""
 
     def size(axis: int, name: str, otherwise: int) -> int:
         shape = infos[name].shape if name in infos else ()
@@ -176,7 +176,7 @@ def _sizes_of(infos: Mapping[str, TensorInfo]) -> T5Sizes:
 
 
 def _names(sizes: T5Sizes) -> dict[str, str]:
-    """Our names and theirs; a block of theirs holds its sublayers by number, the feed-forward network last."""
+    """Return our names with theirs; a block of theirs numbers its sublayers, the feed-forward network last."""
     names = {"encoder.embedding.tokens.weight": _SHARED}
     forward = {"inner": "wi_0", "gate": "wi_1", "outer": "wo"} if sizes.gated else {"inner": "wi", "outer": "wo"}
     for (stack, attentions), depth in zip(_ATTENTIONS.items(), sizes.depths, strict=True):
@@ -185,19 +185,19 @@ def _names(sizes: T5Sizes) -> dict[str, str]:
         names[f"{stack}.layers.0.{next(iter(attentions))}.position_bias.table.weight"] = table
         for layer in range(depth):
             ours, theirs = f"{stack}.layers.{layer}", f"{stack}.block.{layer}.layer"
-            for place, (own, foreign) in enumerate(attentions.items()):
+            for index, (own, foreign) in enumerate(attentions.items()):
                 for a, b in _MAPS.items():
-                    names[f"{ours}.{own}.{a}.weight"] = f"{theirs}.{place}.{foreign}.{b}.weight"
+                    names[f"{ours}.{own}.{a}.weight"] = f"{theirs}.{index}.{foreign}.{b}.weight"
             last = len(attentions)
             for own, foreign in forward.items():
                 names[f"{ours}.feed_forward.{own}.weight"] = f"{theirs}.{last}.DenseReluDense.{foreign}.weight"
-            for place in range(last + 1):
-                names[f"{ours}.residuals.{place}.norm.weight"] = f"{theirs}.{place}.layer_norm.weight"
+            for index in range(last + 1):
+                names[f"{ours}.residuals.{index}.norm.weight"] = f"{theirs}.{index}.layer_norm.weight"
     return names
 
 
 def _shape(ours: str, sizes: T5Sizes) -> tuple[int, ...]:
-    """That of a tensor by our name of it."""
+    """Return the shape of the tensor with our name `ours`."""
     part = ours.split(".")[-2]
     if part == "norm":
         return (sizes.width,)
@@ -211,7 +211,7 @@ def _shape(ours: str, sizes: T5Sizes) -> tuple[int, ...]:
 
 
 def _activation(config: HuggingFaceConfig) -> tuple[Activation, bool]:
-    """Ours, and whether it is gated: "gated-gelu", which has always been the one by tanh here, is both."""
+    """Return our activation, and whether it is gated: "gated-gelu", always the tanh approximation here, is both."""
     stated = config.text("feed_forward_proj", "relu")
     name = "gelu_new" if stated == "gated-gelu" else stated.removeprefix("gated-")
     if name not in _FEED_FORWARD:
@@ -230,7 +230,9 @@ def _scaled(config: HuggingFaceConfig) -> bool:
 
 
 def _has_own_output(source: Source) -> bool:
-    """T5 1.0 has none, but its files list the shared matrix again as the output, so only the numbers tell."""
+    """Return whether the output projection is a matrix of its own. T5 1.0 files list the shared matrix again as the
+    output, so the values decide.
+    """
     if _HEAD not in source.weights.infos:
         return False
     if not _scaled(_known(source)):
@@ -267,7 +269,7 @@ def _native(config: HuggingFaceConfig, sizes: T5Sizes, separate: bool) -> T5Conf
 
 
 def _tokenizer(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
-    """`tokenizer.json`, a SentencePiece model, or bytes."""
+    """Open `tokenizer.json` or a SentencePiece model, or return a tokenizer of bytes."""
     tokenizer = tokenizer_file(config.folder, ids, size)
     if tokenizer is not None:
         return tokenizer
@@ -293,7 +295,7 @@ def _extra(config: HuggingFaceConfig) -> int:
 
 
 def _bytes() -> tokenizers.Tokenizer:
-    """Return a token for each byte, behind three special ones."""
+    """Return a tokenizer with a token per byte after three special tokens."""
     tokens = {name: id for id, name in enumerate(_SPECIAL)}
     tokens |= {character: byte + len(_SPECIAL) for character, byte in byte_characters().items()}
     inner = tokenizers.Tokenizer(models.BPE(tokens, []))
@@ -304,7 +306,7 @@ def _bytes() -> tokenizers.Tokenizer:
 
 
 def _card(source: Source, config: HuggingFaceConfig) -> dict[str, Any]:
-    """Its name, and where it was trained on tasks that stand at the head of a text, such texts."""
+    """Return the model's name, and as examples texts with the task prefixes that it was trained on."""
     card: dict[str, Any] = {"title": source.name[:80]}
     tasks = config.values.get("task_specific_params")
     listed = tasks.values() if isinstance(tasks, dict) else ()

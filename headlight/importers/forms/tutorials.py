@@ -35,7 +35,7 @@ NATIVE_ATTENTIONS = (("attention",), ("self_attention", "cross_attention"))  # i
 
 
 class Deviation(NamedTuple):
-    """How a norm makes the deviation that it divides by."""
+    """The way in which a norm computes the deviation that it divides by."""
 
     unbiased: bool = False  # the mean square is over n - 1 numbers, not n
     eps: float = 1e-5
@@ -189,7 +189,7 @@ class Tutorial:
         )
 
     def _parts(self, sizes: _Sizes) -> Iterator[_Part]:
-        """Yield every tensor of the model, theirs beside ours."""
+        """Yield every tensor of the model, with the tutorial's tensor that it is converted from."""
         for stack, native in enumerate(("encoder", "decoder")):
             shape = (sizes.vocabularies[stack], sizes.width)
             yield _Part(f"{native}.embedding.tokens.weight", f"{self.embeddings[stack]}.weight", shape)
@@ -227,7 +227,7 @@ class Tutorial:
 
 
 class _Part(NamedTuple):
-    """One tensor of theirs, and how it becomes ours."""
+    """A tensor of the tutorial, and its conversion to ours."""
 
     native: str
     name: str
@@ -236,7 +236,7 @@ class _Part(NamedTuple):
 
 
 class _Sizes(NamedTuple):
-    """What the shapes tell; pairs are for encoder and decoder."""
+    """The sizes that the shapes show; pairs are (encoder, decoder)."""
 
     depths: tuple[int, int]
     width: int
@@ -260,7 +260,7 @@ def _made(source: Source, part: _Part) -> Tensor:
 
 
 def _share(width: int) -> float:
-    """Return the biased deviation as a share of the unbiased one: √((n - 1) / n)."""
+    """Return the ratio of the biased deviation to the unbiased: √((n - 1) / n)."""
     return math.sqrt((width - 1) / width)
 
 

@@ -83,7 +83,7 @@ def _word(posed: Json, right: Json | None) -> str:
 
 
 def _matrix(picture: Json, right: Json | None) -> str:
-    """The head of a question, without its row or with it."""
+    """Return the head of a question, without its row or with it."""
     weights, masked = np.array(picture["weights"], np.float64), np.array(picture["masked"])
     if right:
         weights[picture["asked"], ~masked[picture["asked"]]] = np.array(right["row"]) / 100
