@@ -122,6 +122,13 @@ def publish_live(app: Sphinx, exception: Exception | None) -> None:
         write_folder("en-fr", Path(app.outdir) / LIVE_FOLDER)
 
 
+def require_tutorials(app: Sphinx) -> None:
+    """Stop the build where a tutorial's table names what is not there, or its page is not what the table says."""
+    from tools.tutorial_tables import require_current
+
+    require_current()
+
+
 def as_written(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
     """A docstring's paragraph with indented lines is code or a table, and stays as it stands; | is no markup there."""
     paragraphs = []
@@ -135,6 +142,7 @@ def as_written(app: Sphinx, what: str, name: str, thing: object, options: object
 
 
 def setup(app: Sphinx) -> None:
+    app.connect("builder-inited", require_tutorials)
     app.connect("source-read", lead_inside)
     app.connect("autodoc-process-docstring", as_written)
     app.connect("build-finished", publish_live)

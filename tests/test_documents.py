@@ -23,6 +23,7 @@ MARKDOWN = MarkdownIt("commonmark").enable("table")
 
 
 PLACES = ("*.md", "benchmarks/*.md", "deploy/**/*.md", "docs/*.md", "docs/exercises/*.md", "docs/pages/*.md")
+PLACES += ("docs/tutorials/*.md",)
 DOCUMENTS = sorted(path for place in PLACES for path in ROOT.glob(place))
 
 
