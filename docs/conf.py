@@ -14,6 +14,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 from sphinx.transforms import SphinxTransform
 
 HERE = Path(__file__).resolve().parent
@@ -126,7 +127,10 @@ def require_tutorials(app: Sphinx) -> None:
     """Stop the build where a tutorial's table names what is not there, or its page is not what the table says."""
     from tools.tutorial_tables import require_current
 
-    require_current()
+    try:
+        require_current()
+    except ValueError as error:
+        raise ExtensionError(str(error)) from None
 
 
 def as_written(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:

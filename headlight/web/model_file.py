@@ -88,7 +88,7 @@ def check_model(model: Transformer) -> None:
             computes = " or ".join(map(str, values))
             raise ValueError(f"The model's {field} is {facts[field]!r}; a page computes {computes} only.")
     for field in ("source_start", "source_end", "target_start", "pruned_heads"):
-        if facts.get(field) not in (None, ()):
+        if facts[field] != (None if field == "source_end" else ()):
             raise ValueError(f"The model has {field} = {facts[field]!r}; a page computes models without it only.")
 
 

@@ -151,6 +151,10 @@ def test_ten_bits_are_as_near_as_a_row_allows() -> None:
     ("change", "word"),
     [
         ({"activation": "gelu"}, "activation"),
+        ({"norm_form": "scalar"}, "norm_form"),
+        ({"positions": "no-exp"}, "positions"),
+        ({"position_base": 1_000.0}, "position_base"),
+        ({"source_end": ()}, "source_end"),
         ({"source_end": (1, 2)}, "source_end"),
         ({"target_start": (5,)}, "target_start"),
     ],
@@ -160,6 +164,10 @@ def test_what_the_engine_lacks_is_refused_by_name(change: dict[str, Any], word: 
     checkpoint.model.config = replace(checkpoint.model.config, **change)
     with pytest.raises(ValueError, match=word):
         model_bytes(checkpoint, {})
+    network = (ROOT / "headlight/web/js/network.js").as_uri()
+    asked = f"import {{ checkConfig }} from '{network}'; checkConfig({json.dumps(checkpoint.model.config.to_dict())});"
+    answer = subprocess.run([NODE, "--input-type=module", "--eval", asked], capture_output=True, text=True)
+    assert answer.returncode == 1 and f"Error: {word} is " in answer.stderr
 
 
 def test_other_architectures_and_tokenizers_are_refused() -> None:
