@@ -90,7 +90,7 @@ def test_an_output_that_is_no_number_is_refused(model, src):
 def test_an_option_that_no_strategy_has_is_refused(model, src):
     with pytest.raises(TypeError, match="unexpected keyword argument 'max_tokens'"):
         greedy(model, src, max_tokens=3)
-    with pytest.raises(ValueError, match="no decoding strategy 'luck'; choose one of greedy, beam"):
+    with pytest.raises(ValueError, match="no decoding strategy 'luck'; choose one of greedy"):
         Decoding.of("luck")
     with pytest.raises(ValueError, match="beam search has no top_k; it takes size, length_penalty"):
         Decoding.of("beam", top_k=3)

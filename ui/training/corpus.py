@@ -47,7 +47,7 @@ CHOICES = {
     "file": "Files on this machine",
     "hub": "Dataset on the Hugging Face hub",
 }
-SAID = {
+DESCRIPTIONS = {
     "reverse": "Words of 1 to 20 letters, and the same letters in reverse order.",
     "copy": "Words of 1 to 20 letters, and the same letters again.",
     "dates": "Dates as people write them, and the same day as year-month-day.",
@@ -80,7 +80,7 @@ def choose_data(view: TrainingView) -> TrainingCorpus:
     """Draw the choice of the data and what it needs to know."""
     kind = chosen_kind(view)
     choose(view, "data", "Data", CHOICES, kind, menu=True, **bound("data", size=None, start=None, reseeds=True))
-    st.caption(SAID[kind])
+    st.caption(DESCRIPTIONS[kind])
     if kind == "multi30k":
         return TrainingCorpus(kind, _pair(kind, LANGUAGES, view))
     if kind == "tatoeba":
