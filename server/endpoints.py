@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-# The version is in the name (ui/viewer/plot.py says it too), so a browser need not ask again.
+# The version is in the name (ui/viewer/component.py says it too), so a browser need not ask again.
 _IMMUTABLE = {"Cache-Control": "public, max-age=31536000, immutable"}
 RESERVED_FILES = 16  # a page holds about four
 

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 
 from headlight.analysis.atlas import Atlas
-from headlight.analysis.atlas.guesses import OF_PRONOUNS
+from headlight.analysis.atlas.reading import OF_PRONOUNS
 from headlight.analysis.atlas.report import places
 from headlight.analysis.atlas.roles import roles
 from headlight.analysis.sites import all_heads, kind_of

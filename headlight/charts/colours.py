@@ -7,6 +7,8 @@ Attention glows out of the dark or lies as ink on paper: 0 is the page's backgro
 falls) all the way, so the scales read in grey and to colour-blind eyes.
 """
 
+import struct
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -98,3 +100,18 @@ def lookup(scale: tuple[str, ...], steps: int = 256) -> np.ndarray:
     table = np.rint(np.stack(channels, axis=1)).astype(np.uint8)
     table.setflags(write=False)
     return table
+
+
+def thumbnail(values: np.ndarray, scale: tuple[str, ...], low: float, high: float) -> bytes:
+    """`values` [rows, columns] as a PNG, coloured by `scale` (as in a `Theme`) from `low` to `high`."""
+    pixels = lookup(scale)[shades(values, low, high)]
+    rows, columns = values.shape
+    lines = b"".join(b"\0" + line.tobytes() for line in pixels)  # 0: the line is not filtered
+    header = struct.pack(">IIBBBBB", columns, rows, 8, 2, 0, 0, 0)  # 8 bits of red, green and blue
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(map(_png_chunk, *zip(*chunks, strict=True)))
+
+
+def _png_chunk(kind: bytes, content: bytes) -> bytes:
+    check = zlib.crc32(kind + content)
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)

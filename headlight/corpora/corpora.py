@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from headlight.corpora.core import CoreSentences
 from headlight.corpora.encoded import Encoded
-from headlight.corpora.files import JsonLines, Table, TextPair
+from headlight.corpora.files import JsonLines, Table, TextPair, everyday_folder, open_table, tatoeba_folder
 from headlight.corpora.framed import Framed
 from headlight.corpora.generated import TASKS, TOY, Generated, toy_pairs
 from headlight.corpora.gold import GoldCorpus
@@ -17,7 +17,6 @@ from headlight.corpora.hub import HubDataset, split_names
 from headlight.corpora.mixtures import Mixture, is_mixture, weighted_parts
 from headlight.corpora.multi30k import Multi30k
 from headlight.corpora.pairs import MAX_CHARACTERS, Corpus, Pair, Pairs, Rejected, Report
-from headlight.corpora.split_folder import everyday_folder, open_table, tatoeba_folder
 from transformer.access import require_private
 from transformer.quoting import quoted, short
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from headlight.corpora.files import lines
+from headlight.corpora.files import everyday_folder, lines
 from headlight.corpora.number_words import in_words
-from headlight.corpora.split_folder import everyday_folder
 from transformer.quoting import short
 
 SLOT_LANGUAGES = ("en", "fr", "de")

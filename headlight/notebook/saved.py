@@ -9,8 +9,7 @@ from html import escape
 
 import numpy as np
 
-from headlight.charts.colours import THEMES
-from headlight.charts.png import png
+from headlight.charts.colours import THEMES, thumbnail
 from headlight.viewer.scripts import VIEWS, style, viewer_script
 from transformer.quoting import short
 from transformer.trace import Kind, Trace
@@ -53,7 +52,7 @@ def _picture(trace: Trace, kind: Kind, layer: int, head: int) -> str:
     weights = trace.pattern(kind)[layer, head]
     cell = max(1, _PIXELS // max(weights.shape))
     large = np.kron(weights, np.ones((cell, cell)))  # a browser would blur what it has to enlarge
-    image = png(large, THEMES["light"].sequential, 0, max(1.0, float(weights.max())))
+    image = thumbnail(large, THEMES["light"].sequential, 0, max(1.0, float(weights.max())))
     title = f"{kind.capitalize()} attention, layer {layer + 1}, head {head + 1}"
     sides = (("Rows", trace.rows(kind)), ("Columns", trace.columns(kind)))
     tokens = ". ".join(f"{side}: {short(' '.join(labels))}" for side, labels in sides)

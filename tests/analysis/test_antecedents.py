@@ -14,8 +14,7 @@ from torch import Tensor
 
 from headlight.analysis.atlas import Atlas, atlas
 from headlight.analysis.atlas.batch import MeasuredBatch, prepare
-from headlight.analysis.atlas.guesses import RULES, guessed
-from headlight.analysis.atlas.reading import PairReading
+from headlight.analysis.atlas.reading import RULES, PairReading, guessed
 from headlight.corpora.gold import GoldCorpus, Pronoun, antecedents
 from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.truth import KnownPair, Truth, known_pairs

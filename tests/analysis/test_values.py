@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from headlight.analysis import all_heads, attention_at, kind_of, value_weighted, value_weighted_patterns
-from headlight.analysis.scaling import WIDTHS, against_width, spread
+from headlight.analysis.anatomy import WIDTHS, against_width, score_spread
 from transformer.model import Transformer
 from transformer.taps import Ablate, InputRecorder, Recorder, Site, chain
 from transformer.trace import Trace
@@ -100,7 +100,7 @@ def test_the_variance_is_the_width_and_divided_1() -> None:
 
 
 def test_the_ends_of_the_softmax() -> None:
-    even, one = spread(np.zeros((3, 8))), spread(np.eye(8) * 1e4)
+    even, one = score_spread(np.zeros((3, 8))), score_spread(np.eye(8) * 1e4)
     assert (even.variance, even.largest, even.entropy) == pytest.approx((0, 1 / 8, 1))
     assert (one.largest, one.entropy) == pytest.approx((1, 0))
-    assert spread(np.zeros((2, 1))).entropy == 0  # one key leaves no choice
+    assert score_spread(np.zeros((2, 1))).entropy == 0  # one key leaves no choice

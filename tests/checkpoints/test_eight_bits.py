@@ -11,8 +11,8 @@ from safetensors.torch import load_file, save_file
 from headlight import checkpoints
 from headlight.importers.examples import examples
 from tests.small import small_checkpoint
-from transformer.checkpoint.eight_bits import quantize
 from transformer.checkpoint.native import load_weights, save_weights
+from transformer.checkpoint.weights import quantize
 from transformer.translator import Translator
 
 ROOT = Path(__file__).resolve().parents[2]

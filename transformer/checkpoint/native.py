@@ -19,9 +19,8 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from transformer.checkpoint import eight_bits
 from transformer.checkpoint.safetensors_file import read_header, write_tensors
-from transformer.checkpoint.weights import DTYPES, Refused
+from transformer.checkpoint.weights import DTYPES, Refused, quantize, read_dequantized, with_steps
 from transformer.config import COMPUTED_POSITIONS, ModelConfig
 from transformer.files import open_regular, read_json, write_json
 from transformer.model import Transformer
@@ -125,7 +124,7 @@ def save_weights(model: Transformer, path: Path, bits: Literal[8, 16, 32] = 32) 
     tensors: dict[str, Tensor] = {}
     for name, parameter in model.named_parameters():
         weights = parameter.detach().cpu().contiguous()
-        tensors |= eight_bits.quantize(name, weights) if bits == 8 else {name: weights.to(DTYPES[f"F{bits}"])}
+        tensors |= quantize(name, weights) if bits == 8 else {name: weights.to(DTYPES[f"F{bits}"])}
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     write_tensors(tensors, temporary)
     os.replace(temporary, path)
@@ -169,7 +168,7 @@ def load_weights(config: ModelConfig, path: Path) -> Transformer:
     except (Refused, OSError) as error:
         raise ValueError(f"{short(path)} is not a complete safetensors file. {error}") from None
     try:
-        tensors = eight_bits.tensors_of(locations)
+        tensors = with_steps(locations)
     except ValueError as error:
         raise ValueError(f"{short(path)} {error}") from None
     _check_shapes(due, {name: stored.shape for name, (stored, _) in tensors.items()}, path)
@@ -180,7 +179,7 @@ def load_weights(config: ModelConfig, path: Path) -> Transformer:
         model = build(config)
     with torch.no_grad():  # one by one and not memory-mapped, so that no second copy of all weights is in memory
         for name, parameter in model.named_parameters():
-            parameter.copy_(eight_bits.read(*tensors[name]))
+            parameter.copy_(read_dequantized(*tensors[name]))
     return model.eval()
 
 

@@ -18,8 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer.attention import MultiHeadAttention, attend
-from transformer.inference.cache import KeysValues, KeyValueCache
-from transformer.inference.folded import Folded
+from transformer.inference.cache import Folded, KeysValues, KeyValueCache
 from transformer.inference.linear import Linear, WeightSharingLinear
 from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from transformer.masks import source_mask, target_mask

@@ -5,7 +5,6 @@ T5 uses RMSNorm, relative position biases on unscaled attention scores, and line
 """
 
 from transformer.t5.config import T5Config
-from transformer.t5.model import T5
-from transformer.t5.parts import RelativeBias
+from transformer.t5.parts import T5, RelativeBias
 
 __all__ = ["T5", "RelativeBias", "T5Config"]

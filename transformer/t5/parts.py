@@ -1,4 +1,4 @@
-"""The modules of T5 that replace those of the paper.
+"""T5, and the modules in it that replace those of the paper.
 
 Shapes: H heads, Q queries, K keys.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,7 @@ from torch.nn import functional as F
 from transformer.attention import MultiHeadAttention
 from transformer.config import StackConfig
 from transformer.layers import FeedForward, Parts
+from transformer.model import Transformer
 from transformer.t5.config import T5Config
 from transformer.taps import Site
 
@@ -98,3 +100,17 @@ class T5Parts(Parts):
 
     def norm(self) -> nn.Module:
         return nn.RMSNorm(self.config.d_model, eps=self.config.norm_eps)
+
+
+class T5(Transformer):
+    """`Transformer` with one embedding for both stacks.
+
+    T5 1.0 divides the decoder's output by √d_model before the output projection. Here that factor is part of the gain
+    of the decoder's final norm, which is equivalent.
+    """
+
+    parts: ClassVar[type[Parts]] = T5Parts
+
+    def __init__(self, config: T5Config):
+        super().__init__(config)
+        self.decoder.embedding.tokens.weight = self.encoder.embedding.tokens.weight

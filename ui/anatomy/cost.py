@@ -15,7 +15,7 @@ from transformer.layers import EncoderLayer
 from transformer.taps import Site
 from ui.anatomy.facts import is_t5
 from ui.state.models import translator
-from ui.viewer.plot import plot
+from ui.viewer.component import plot
 from ui.widgets.table import table_html
 
 LENGTHS = [int(n) for n in np.unique(np.geomspace(4, 16_384, 49).round())]

@@ -20,7 +20,7 @@ from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
 from ui.state import models
 from ui.state.models import translator
-from ui.viewer.plot import plot
+from ui.viewer.component import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 from ui.widgets.text import literal

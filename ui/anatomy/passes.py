@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from headlight.analysis import masks, scaling
+from headlight.analysis import anatomy, masks
+from headlight.analysis.anatomy import ScoreSpread
 from headlight.analysis.masks import Mask, Matrices
-from headlight.analysis.scaling import ScoreSpread
 from headlight.analysis.several_heads import SeveralHeads, several_heads
 from headlight.analysis.stream import Lens, Stream, lens, stream
 from transformer import Trace
@@ -58,7 +58,7 @@ def _heads_alone(name: str, version: tuple[int, ...], source: Ids, target: Ids, 
 @cached(20, "Drawing random queries and keys")
 def against_width(keys: int) -> list[tuple[ScoreSpread, ScoreSpread]]:
     """Return the random half of the picture of the scaling; the same for every model."""
-    return scaling.against_width(keys)
+    return anatomy.against_width(keys)
 
 
 @cached(20, "Following the residual stream")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import streamlit as st
 
-from headlight.analysis.scaling import WIDTHS, ScoreSpread, spread
+from headlight.analysis.anatomy import WIDTHS, ScoreSpread, score_spread
 from headlight.analysis.sites import attention_at
 from headlight.charts.scaling import against_width as chart
 from headlight.formatting import brief
@@ -16,7 +16,7 @@ from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import against_width, whole_head
 from ui.state.models import translator
-from ui.viewer.plot import plot
+from ui.viewer.component import plot
 from ui.widgets.terms import explained
 
 
@@ -28,7 +28,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     root = math.sqrt(d_head)
     # T5 has no division, so what it uses are the scores as they are.
     plain, divided = (scores, scores / root) if attention.scale is not None else (scores * root, scores)
-    own, random = (spread(plain), spread(divided)), against_width(scores.shape[1])
+    own, random = (score_spread(plain), score_spread(divided)), against_width(scores.shape[1])
     st.caption(
         explained(
             "A dot product of two vectors sums d_head products. Where the numbers have mean 0 and variance 1, the sum "

@@ -20,8 +20,7 @@ from ui.checkpoints.view import CheckpointsView
 from ui.state.cache import cached
 from ui.state.models import version
 from ui.state.view import bound, reseed, update, widget_key, write_address
-from ui.viewer.component import component
-from ui.viewer.plot import plot
+from ui.viewer.component import component, plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.table import facts_html, table_html
 from ui.widgets.terms import explained

@@ -10,13 +10,13 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from headlight.analysis.atlas import Atlas
-from headlight.analysis.atlas.guesses import OF_PRONOUNS
+from headlight.analysis.atlas.reading import OF_PRONOUNS
 from headlight.analysis.atlas.report import History
 from headlight.analysis.atlas.roles import RULE, RankedSentence, Role, compared, roles, shows, since
 from headlight.analysis.measures import Measure
 from headlight.graphemes import shortened
 from transformer.trace import Kind
-from ui.heads.measures import head_name, present, value_text
+from ui.heads.payload import head_name, present, value_text
 from ui.heads.view import HeadsView
 from ui.state.view import reseed, update
 from ui.widgets.pages import PAGES

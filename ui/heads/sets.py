@@ -24,7 +24,7 @@ from ui.heads.waiting import at_work, failed, wait
 from ui.state.jobs import JOBS
 from ui.state.queue import in_turn
 from ui.state.view import bound, update, write_address
-from ui.viewer.plot import plot
+from ui.viewer.component import plot
 from ui.widgets.terms import term
 
 HELP = (

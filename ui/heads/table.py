@@ -13,7 +13,7 @@ from headlight.analysis.atlas.roles import BY_MEASURE, ROLES, RULE, Role, roles
 from headlight.analysis.measures import Measure
 from transformer.trace import KINDS, Kind
 from ui.heads.head import since_step
-from ui.heads.measures import present
+from ui.heads.payload import present
 from ui.heads.view import ANY, NAMED, HeadsView
 from ui.state.view import bound, update, widget_key
 

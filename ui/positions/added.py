@@ -18,7 +18,7 @@ from ui.positions.view import PositionsView
 from ui.state import models
 from ui.state.cache import cached
 from ui.state.view import bound, write_address
-from ui.viewer.plot import plot
+from ui.viewer.component import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import source_input, token_notes
 

@@ -11,7 +11,7 @@ from headlight.analysis.positions import encoding, similarity, similarity_gap
 from headlight.charts.positions import similarity as chart
 from headlight.formatting import two_digits
 from ui.positions.codes import Code
-from ui.viewer.plot import plot
+from ui.viewer.component import plot
 
 _FURTHEST = 200  # words of distance that are drawn
 _ONE_CURVE = 0.01  # curves that differ by less get different widths, or only the last would be seen

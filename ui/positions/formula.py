@@ -15,7 +15,7 @@ from transformer.tokenizers import number_duplicates
 from transformer.translator import describe_tokens
 from ui.positions.view import PositionsView
 from ui.state.view import bound, write_address
-from ui.viewer.plot import plot
+from ui.viewer.component import plot
 from ui.widgets.errors import plain_errors
 
 _ROWS = 40  # words in the picture

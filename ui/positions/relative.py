@@ -14,7 +14,7 @@ from headlight.formatting import two_digits
 from transformer import Transformer
 from transformer.t5 import T5, RelativeBias
 from transformer.taps import Site
-from ui.viewer.plot import plot
+from ui.viewer.component import plot
 
 _STACKS = ("encoder", "decoder")
 _SAID = {

@@ -11,8 +11,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.analysis.positions import HALVES, Properties, encoding, twins
-from headlight.charts.colours import Theme, theme_named
-from headlight.charts.png import png
+from headlight.charts.colours import Theme, theme_named, thumbnail
 from headlight.formatting import minus, plural, two_digits
 from ui.positions.codes import MEASURED, MEASURED_WIDTH, Code, measured
 from ui.positions.view import SCHEMES
@@ -194,7 +193,7 @@ def _picture(code: Code, scheme: str, theme: Theme) -> str:
         # The base that makes as many waves in 16 positions as 10,000 makes in a sentence.
         table = encoding(scheme, _PICTURED, _PICTURED, 100)
     limit = float(np.abs(table).max()) or 1.0
-    image = base64.b64encode(png(table, theme.diverging, -limit, limit)).decode()
+    image = base64.b64encode(thumbnail(table, theme.diverging, -limit, limit)).decode()
     width = "100%" if table.shape[1] > 1 else "26%"
     span = f"from {two_digits(table.min())} to {two_digits(table.max())}"
     what = f"{table.shape[0]} positions of {table.shape[1]} numbers, {span}"

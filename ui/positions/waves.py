@@ -14,7 +14,7 @@ from transformer import Translator
 from ui.positions.codes import Code, table_difference
 from ui.positions.view import MOST_CURVES, PositionsView
 from ui.state.view import bound, write_address
-from ui.viewer.plot import plot
+from ui.viewer.component import plot
 
 _SMOOTH_UP_TO = 400  # positions; beyond, a curve has enough points of its own
 _BETWEEN = 8  # points drawn from a position to the next

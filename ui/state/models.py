@@ -12,8 +12,8 @@ import numpy as np
 from headlight import folders
 from headlight.analysis import Check, check
 from headlight.checkpoints import load_translator
+from headlight.corpora.files import everyday_folder, tatoeba_folder
 from headlight.corpora.multi30k import default_folder
-from headlight.corpora.split_folder import everyday_folder, tatoeba_folder
 from headlight.runs import RunFolder
 from headlight.runs.metrics import latest_evaluation
 from headlight.teaching.mistakes import RUNNABLE, BrokenTranslator, break_translator

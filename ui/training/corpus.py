@@ -13,6 +13,7 @@ from headlight.charts.lengths import lengths
 from headlight.corpora.about import LANGUAGES as NAMES
 from headlight.corpora.about import about
 from headlight.corpora.corpora import SPEC_FORMS, GoldCorpus, modified_at, needs_network, open_parts
+from headlight.corpora.files import language_pairs, tatoeba_folder
 from headlight.corpora.generated import TOY
 from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.held_out import MIN_PAIRS
@@ -20,7 +21,6 @@ from headlight.corpora.mixtures import JOINED, MAX_WEIGHT
 from headlight.corpora.multi30k import LANGUAGES
 from headlight.corpora.pairs import FirstRows
 from headlight.corpora.preview import PREVIEW_ROWS, Preview, preview
-from headlight.corpora.split_folder import language_pairs, tatoeba_folder
 from headlight.formatting import plural
 from headlight.graphemes import shortened
 from transformer.tokenizers import TokenizerKind
@@ -28,7 +28,7 @@ from ui.state.cache import cached
 from ui.state.public import private_only
 from ui.state.view import bound, update, widget_key
 from ui.training.view import TrainingView
-from ui.viewer.plot import plot
+from ui.viewer.component import plot
 from ui.widgets.choose import choose
 from ui.widgets.corpus_upload import upload
 from ui.widgets.terms import term

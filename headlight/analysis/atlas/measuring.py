@@ -12,7 +12,7 @@ import numpy as np
 from torch import Tensor
 
 from headlight.analysis.atlas.batch import MeasuredBatch
-from headlight.analysis.atlas.guesses import RULES
+from headlight.analysis.atlas.reading import RULES
 from headlight.analysis.measures import (
     MEASURES,
     Context,

@@ -17,9 +17,8 @@ import torch
 
 from headlight.analysis.atlas.batch import Marks, MeasuredBatch, prepare
 from headlight.analysis.atlas.faithfulness import faithfulness, parts_of
-from headlight.analysis.atlas.guesses import RULES
 from headlight.analysis.atlas.measuring import MeasuringTap, chances_of, over_corpora
-from headlight.analysis.atlas.reading import Left, PairReading, Reader, batches
+from headlight.analysis.atlas.reading import RULES, Left, PairReading, Reader, batches
 from headlight.analysis.atlas.scoring import losses, without_each
 from headlight.analysis.atlas.spread import MeasureSpread, Sums
 from headlight.analysis.measures import is_punctuation

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from headlight.analysis.atlas.guesses import guessed
 from headlight.corpora.gold import Pronoun
-from headlight.corpora.truth import KnownPair
+from headlight.corpora.truth import KnownPair, Truth
 from transformer.config import ModelConfig
 from transformer.tokenizers import SPACE, Tokenizer
 
+# Simple rules that guess the antecedent of a pronoun, which a head must beat to count as finding it.
+RULES = ("nearest noun", "first noun")  # before the pronoun, and of the sentence
+OF_PRONOUNS = ("antecedent", "among_words")  # the measures that are compared with them
 CHUNK = 2048  # pairs that are encoded and sorted by length at a time, the only ones in memory
 
 
@@ -21,7 +23,7 @@ class PairReading:
     """A pair as ids, source up to its end and target from its start to its end.
 
     With gold, `source_words` and `target_words` say of each token which unit it belongs to, -1 for special ones.
-    `guessed` says of each pronoun which of `guesses.RULES` are right.
+    `guessed` says of each pronoun which of RULES are right.
     """
 
     index: int  # its place in the corpus, from 0
@@ -141,3 +143,12 @@ def batches(readings: Iterable[PairReading], budget: int, padded: bool = True) -
         else:
             batched.append([reading])
     return batched
+
+
+def guessed(truth: Truth) -> tuple[tuple[bool, bool], ...]:
+    """For each pronoun whether each of RULES is right."""
+    right = []
+    for pronoun in truth.pronouns:
+        before = [place for place in truth.nouns if place < pronoun.word]
+        right.append((before[-1:] == [pronoun.antecedent], list(truth.nouns[:1]) == [pronoun.antecedent]))
+    return tuple(right)

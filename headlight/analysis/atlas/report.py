@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headlight.analysis.atlas import EDITION, Atlas
-from headlight.analysis.atlas.guesses import RULES
+from headlight.analysis.atlas.reading import RULES
 from headlight.analysis.atlas.roles import RULE, roles, since
 from headlight.analysis.measures import MEASURES
 from transformer.trace import KINDS, Kind

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headlight.analysis.atlas.guesses import OF_PRONOUNS, RULES
 from headlight.analysis.atlas.over_corpus import Atlas
+from headlight.analysis.atlas.reading import OF_PRONOUNS, RULES
 from headlight.analysis.description import HALF, TIMES
 from headlight.analysis.measures import MEASURES
 from headlight.formatting import percent

@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 from markdown_it import MarkdownIt
 
-from headlight.charts.colours import theme_named
+from headlight.charts.colours import theme_named, thumbnail
 from headlight.charts.direction import right_to_left
 from headlight.charts.document import faces, inline
-from headlight.charts.png import png
 from headlight.charts.svg import HeadBlock, block_drawing
 from headlight.teaching.lessons.judging import Json
 from headlight.teaching.lessons.measuring import LessonComputer
@@ -113,7 +112,7 @@ def _head(posed: Json, right: Json | None) -> str:
     for layer, heads in enumerate(posed["thumbnails"], 1):
         for head, weights in enumerate(heads, 1):
             shown = np.array(weights)[:, ::-1] if right_to_left(posed["columns"]) else np.array(weights)
-            picture = base64.b64encode(png(shown, _LOOK.sequential, 0, 1)).decode("ascii")
+            picture = base64.b64encode(thumbnail(shown, _LOOK.sequential, 0, 1)).decode("ascii")
             marked = ' class="right"' if right and right["answer"] == [layer, head] else ""
             name = f"layer {layer}, head {head}"
             image = f'<img alt="{name}" src="data:image/png;base64,{picture}">'

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from headlight.charts import difference, difference_spec, pattern, pattern_spec
-from ui.viewer.plot import figure_json
+from ui.viewer.component import figure_json
 
 TOKENS = ["a", "girl", "<b>", "$x$", "[EOS]"]
 LATER = np.triu(np.ones((5, 5), bool), 1)
