@@ -1,18 +1,25 @@
-"""Texts of any script, cut where a reader sees one letter end and the next begin.
+"""Texts of any script: where a reader sees one letter end and the next begin, and which way they run.
 
 A grapheme is what is read as one letter: "é" of two code points, "क्षि" of four, a family of emoji of seven
-(Unicode Standard Annex 29, extended grapheme clusters).
+(Unicode Standard Annex 29, extended grapheme clusters). Arabic, Hebrew and a dozen other scripts are written from right
+to left; `headlight/viewer/js/texts.js` decides by the same rules.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import regex
 
 _GRAPHEME = regex.compile(r"\X")
 _AS_EMOJI = "\ufe0f"  # asks for the letter before it to be drawn as an emoji, which is wide
+# The blocks that the Unicode bidirectional algorithm keeps for scripts written from right to left.
+_BLOCKS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
+# [SOS], </s>, <0xD7>, >>heb<<, __he__: no words of the text.
+_NAME = re.compile(r"▁?(\[.+\]|<.+>|>>.+<<|__.+__)")
+_FIRST_STRONG, _POP = "\u2068", "\u2069"
 
 
 def graphemes(text: str) -> Iterator[str]:
@@ -46,3 +53,43 @@ def shortened(text: str, most: float, size: Callable[[str], float] = columns) ->
         if taken + ellipsis <= most:
             end = found.end()
     return text
+
+
+def _strong(text: str) -> list[bool]:
+    """For each letter whether it runs to the left. Digits and punctuation have no direction of their own."""
+    return [_BLOCKS.match(letter) is not None for letter in text if letter.isalpha()]
+
+
+def right_to_left(labels: Iterable[str]) -> bool:
+    """Return whether a sentence of these tokens runs from right to left: most of its letters do.
+
+    The first letter would not tell: a sentence may begin with a Latin name, and tokens such as [SOS] are none of its
+    words.
+    """
+    leftwards = [right for label in labels if not _NAME.fullmatch(label) for right in _strong(label)]
+    return 2 * sum(leftwards) > len(leftwards)
+
+
+def runs_left(label: str, sentence: bool) -> bool:
+    """Return whether one token runs to the left: as its first letter does, and where it has none, as its `sentence`."""
+    leftwards = _strong(label)
+    return leftwards[0] if leftwards else sentence
+
+
+def token_dir(label: str, sentence: bool = False) -> str:
+    """Return the attribute `dir` of an HTML element with one token."""
+    return "rtl" if runs_left(label, sentence) else "ltr"
+
+
+def sentence_dir(labels: Iterable[str]) -> str:
+    """Return the attribute `dir` of an HTML element with the tokens of a sentence in a row."""
+    return "rtl" if right_to_left(labels) else "ltr"
+
+
+def isolated(text: str) -> str:
+    """Return a text for the middle of a sentence that is left to right, such that neither changes the order of the
+    other.
+
+    It is the text itself unless it has letters that run to the left: then it stands between two invisible characters.
+    """
+    return f"{_FIRST_STRONG}{text}{_POP}" if any(_strong(text)) else text

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from headlight.charts.colours import theme_named
-from headlight.charts.direction import isolated, runs_left
 from headlight.charts.labels import FONT_SIZE, width, wrapped
+from headlight.graphemes import isolated, runs_left
 
 FONT = "'Headlight marks', system-ui, 'Source Sans 3', 'Noto Sans', 'Noto Sans Devanagari', sans-serif"
 FONTS = Path(__file__).parent / "fonts"

@@ -15,9 +15,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from headlight.charts.colours import Theme
-from headlight.charts.direction import isolated, right_to_left
 from headlight.charts.labels import FONT_SIZE, cut, escaped, ordinal, widest, width
-from headlight.graphemes import shortened
+from headlight.graphemes import isolated, right_to_left, shortened
 
 FONT = '"Headlight marks", "Source Sans", "Source Sans 3", "Noto Sans Devanagari", system-ui, sans-serif'
 _NOTE, _SMALL = 13, 12  # font sizes of what is not a token, and of a token where it is tight

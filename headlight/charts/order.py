@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 
 from headlight.charts.bare import SMALL, bare, flat_bar, note, quiet_axis
 from headlight.charts.colours import Theme, theme_named
-from headlight.charts.direction import isolated, right_to_left
 from headlight.charts.labels import FONT_SIZE, cut, escaped, widest
+from headlight.graphemes import isolated, right_to_left
 
 _STRIP, _LINES = 24, 52  # heights of a row of vectors, and of the lines between
 _APART = 2  # cells between two words

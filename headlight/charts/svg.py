@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from headlight.charts.colours import Theme, hexadecimal, lookup, shades, theme_named
-from headlight.charts.direction import right_to_left
 from headlight.charts.document import Drawing, anchored, document, text_element, text_of, text_width
 from headlight.charts.heatmap import SCALES, scaled
+from headlight.graphemes import right_to_left
 from transformer.yielding import yield_turn
 
 _WIDTH = 1600  # pixels that the panels side by side aim at

@@ -14,8 +14,8 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from headlight.charts.direction import right_to_left
 from headlight.charts.heatmap import SCALES
+from headlight.graphemes import right_to_left
 from transformer.quoting import quoted
 
 Scale = Literal["fixed", "row", "sqrt"]

@@ -10,9 +10,9 @@ import streamlit as st
 
 from headlight.analysis.neighbours import Near, neighbours, tied, weights
 from headlight.charts.colours import Theme, theme_named
-from headlight.charts.direction import token_dir
 from headlight.corpora.cutting import Merges, WordSplit, describe_splitting, has_merges
 from headlight.formatting import minus, plural
+from headlight.graphemes import token_dir
 from transformer import Trace, Translator
 from transformer.tokenizers import Tokenizer
 from ui.anatomy.chosen import ChosenPart, tokens

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from headlight.charts.colours import Theme, lookup, shades
-from headlight.charts.direction import isolated, sentence_dir
 from headlight.formatting import minus
+from headlight.graphemes import isolated, sentence_dir
 from ui.widgets.table import Cell, Html, table_html
 
 NUMBERED = 10  # columns that have room for their numbers

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from headlight.charts.colours import OKABE_ITO, theme_named
-from headlight.charts.direction import right_to_left, sentence_dir, token_dir
 from headlight.formatting import plural
+from headlight.graphemes import right_to_left, sentence_dir, token_dir
 from headlight.importers.examples import examples
 from transformer import Translator
 from transformer.tokenizers import SPACE, SPECIALS, Tokenizer, label

@@ -8,8 +8,8 @@ import math
 import streamlit as st
 
 from headlight.analysis.reference import Similarity, TokenRead, read_reference, similarity
-from headlight.charts.direction import right_to_left, sentence_dir, token_dir
 from headlight.formatting import probability_text, signed
+from headlight.graphemes import right_to_left, sentence_dir, token_dir
 from transformer import Translator
 from ui.decoding.player import horizon
 from ui.decoding.search import Search

@@ -10,8 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight.analysis import text_diff
 from headlight.charts.colours import LESS, MORE
-from headlight.charts.direction import right_to_left, sentence_dir, token_dir
 from headlight.formatting import plural, signed
+from headlight.graphemes import right_to_left, sentence_dir, token_dir
 from headlight.importers.examples import examples
 from transformer import Trace, Translator
 from transformer.byte_pieces import SPACE, ends_with_byte, starts_with_byte

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headlight.charts.direction import isolated
+from headlight.graphemes import isolated
 
 MARKUP = frozenset(r"\`*_{}[]()#+-.!|<>~$:^&")
 

@@ -12,9 +12,9 @@ import numpy as np
 from markdown_it import MarkdownIt
 
 from headlight.charts.colours import theme_named, thumbnail
-from headlight.charts.direction import right_to_left
 from headlight.charts.document import faces, inline
 from headlight.charts.svg import HeadBlock, block_drawing
+from headlight.graphemes import right_to_left
 from headlight.teaching.lessons.judging import Json
 from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import introduction, pose, truth

@@ -1,5 +1,5 @@
 // Texts of any script: cut between what is read as one letter, and run the way they are written. Which way that is,
-// headlight/charts/direction.py decides by the same rules.
+// headlight/graphemes.py decides by the same rules.
 //
 // A sentence written from right to left runs so wherever its tokens stand in a row: as words, and as the columns of a map,
 // the first at the right. Rows of a map and the lists of the line view run down in any case. Letters join only within a

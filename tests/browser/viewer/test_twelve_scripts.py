@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
-from headlight.charts.direction import right_to_left, runs_left
-from headlight.graphemes import graphemes
+from headlight.graphemes import graphemes, right_to_left, runs_left
 from headlight.viewer.packing import head_payload, lines_payload, overview_parts, pack
 from headlight.viewer.scripts import style, viewer_script
 from tests.twelve_scripts import LEFTWARDS, TOKENS

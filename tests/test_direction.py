@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from headlight.charts import pattern
-from headlight.charts.direction import isolated, right_to_left, runs_left
 from headlight.charts.svg import HeadBlock, patterns_svg
+from headlight.graphemes import isolated, right_to_left, runs_left
 from tests.twelve_scripts import LEFTWARDS, TOKENS
 
 SVG = "{http://www.w3.org/2000/svg}"
