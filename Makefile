@@ -21,9 +21,9 @@ ENGINE := headlight/web/js
 SITE := docs/_static/live.js
 TYPES_READY := $(SCRIPTS)/node_modules/types.stamp
 TYPES := $(BIN)/node $(SCRIPTS)/node_modules/typescript/bin/tsc --project
-# Each file by its hash, nothing that the lock does not name, and nothing built here: that would fetch build tools of
-# any version. Only torch, which has other files on other indexes, is installed afterwards from the list with its reasons,
-# when all its dependencies are there.
+# Install each file by its hash, no package that the lock does not name, and nothing that has to be built here, since a
+# build would fetch build tools of any version. Only torch, which has different files on different indexes, is installed
+# afterwards from the list with the reasons, when all its dependencies are installed.
 PIP := -m pip install --quiet
 LOCKED := $(PIP) --require-hashes --no-deps --only-binary :all: --requirement
 AUDIT := $(TOOLS)/bin/pip-audit --progress-spinner off --strict --disable-pip
@@ -58,27 +58,28 @@ wheel: $(DEV_READY) ## Build the wheel into dist/
 	@rm -rf dist
 	@$(BIN)/python -m hatchling build --target wheel > /dev/null
 
-# As a user would, in an empty environment. The tests then see a network that has nothing but the loopback.
+# Installs as a user would, in an empty environment. The tests then run in a network that has only the loopback.
 installed: wheel browser ## Install the wheel, and try it without a network
 	@rm -rf build/installed
 	@$(PYTHON) -m venv build/installed
 	@build/installed/bin/python $(PIP) --constraint requirements.txt dist/*.whl
 	@apart=(unshare --map-root-user --net); "$${apart[@]}" true 2>/dev/null \
-		|| { apart=(); echo "This system gives no namespace, so the network stays as it is."; }; \
+				|| { apart=(); echo "This system allows no network namespace, so the tests run with the network."; }; \
 		"$${apart[@]}" $(BIN)/python -m pytest tests/installed
 
-# The rewritten assertions are kept, whatever the environment says: rewriting them takes as long as importing the rest.
+# pytest caches its rewritten assertions as bytecode: rewriting them takes as long as importing everything else.
 test check: export PYTHONDONTWRITEBYTECODE :=
 
-# Two processes: half of the time a browser test waits. Each takes whole files, whose tests share a server or a model.
+# Two processes, since a browser test waits half of the time. Each runs whole files, whose tests share a server or a model.
 test: lint browser redis ## Run every linter and all tests
 	@$(BIN)/python -m pytest --ignore tests/installed --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-# In under ninety seconds. Other processes, each of which imports torch and Streamlit for three, are left to `make test`.
+# Takes under ninety seconds. Tests that start processes, each of which imports torch and Streamlit for three seconds,
+# are left to `make test`.
 check: lint redis ## Run every linter and the tests that need no browser and are not slow
 	@$(BIN)/python -m pytest --ignore tests/browser --ignore tests/installed -m "not browser and not slow" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-lint: $(DEV_READY) $(TYPES_READY) ## Lint and check the types of the Python and the JavaScript, and the latter's format
+lint: $(DEV_READY) $(TYPES_READY) ## Lint and type-check the Python and the JavaScript, and check the format of the JavaScript
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/oxlint --quiet --config $(SCRIPTS)/.oxlintrc.json $(SCRIPTS) $(ENGINE) $(SITE)
@@ -89,13 +90,14 @@ lint: $(DEV_READY) $(TYPES_READY) ## Lint and check the types of the Python and 
 format: $(DEV_READY) ## Format the JavaScript
 	@$(BIN)/oxfmt --config $(SCRIPTS)/.oxfmtrc.json $(SCRIPTS) $(ENGINE) $(SITE)
 
-# Each fuzzer runs for that many seconds with new seeds; a seed that fails is kept in tests/fuzz_seeds, and `make test`
-# tries it again. Ten minutes in all.
+# Each fuzzer runs for HEADLIGHT_FUZZ_SECONDS with new seeds; a seed that fails is stored in tests/fuzz_seeds, and
+# `make test` tries it again. Ten minutes in all.
 fuzz: $(DEV_READY) ## Try damaged files and random messages for ten minutes (HEADLIGHT_FUZZ_SECONDS=15)
 	@HEADLIGHT_FUZZ_SECONDS=$${HEADLIGHT_FUZZ_SECONDS:-15} timeout --kill-after=10 600 \
 		$(BIN)/python -m pytest -m fuzz --numprocesses 2
 
-# Lists that share an environment are resolved together, so that they agree; locked versions stay until a list changes.
+# Lists that share an environment are resolved together, so that their versions agree; a locked version changes only when
+# a list changes.
 lock: $(TOOLS_READY) ## Rebuild requirements/*.lock after a change to a list, and the lock of the type checker
 	@$(RESOLVE) requirements/bench.txt requirements/dev.txt --output-file requirements/bench.lock
 	@$(RESOLVE) requirements.txt --constraints requirements/bench.lock --output-file requirements/app.lock
@@ -106,7 +108,7 @@ lock: $(TOOLS_READY) ## Rebuild requirements/*.lock after a change to a list, an
 	@$(RESOLVE) requirements/tools.txt --output-file requirements/tools.lock
 	@test ! -x $(BIN)/npm || $(BIN)/npm install --prefix $(SCRIPTS) --package-lock-only --omit-lockfile-registry-resolved
 
-# Strict: a package that could not be checked is not known to be safe.
+# Strict: a package that cannot be checked counts as unsafe.
 audit: $(TOOLS_READY) ## Check the locked versions for known vulnerabilities (needs a network)
 	@grep --only-matching '^torch==[^ ]*' requirements.txt > $(TOOLS)/torch.txt
 	@$(AUDIT) --no-deps --requirement $(TOOLS)/torch.txt
