@@ -10,6 +10,7 @@ from benchmarks import (
     decoding,
     imported,
     memory,
+    published,
     quality,
     recording,
     returned,
@@ -42,6 +43,7 @@ def main() -> None:
     worker.add_arguments(names.add_parser("worker", help="memory of a training over thousands of updates"))
     atlas.add_arguments(names.add_parser("atlas", help="every head over a corpus, beside plain scoring"))
     why.add_arguments(names.add_parser("why", help="what the page Why computes, beside Inseq"))
+    published.add_arguments(names.add_parser("published", help="a published page in Chromium, beside Python"))
     options = vars(parser.parse_args())
     run = options.pop("run")
     try:

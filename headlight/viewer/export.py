@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -91,24 +92,19 @@ def html_page(
     code: str,
     blocks: Mapping[str, bytes | str],
     *,
+    later: Mapping[str, bytes | str] = MappingProxyType({}),
     theme: Literal["light", "dark"] = "light",
     sources: str = "",
     body: str = "",
 ) -> str:
     """Return an HTML page with one style sheet, one script, and data blocks that the script finds by their ids.
 
-    A block of bytes is in the page, in base64; a block that is a string is the address of a file, as its `data-file`.
+    Where blocks are `later`, they stand behind the script, which begins while they are still read. A block of bytes is in the page, in base64; a block that is a string is the address of a file, as its `data-file`.
     The content security policy lets only this script and style run, and nothing be loaded but what `sources` adds.
     """
     policy = (
         f"default-src 'none'; script-src '{digest(code)}'; style-src '{digest(look)}'; {sources}"
         "base-uri 'none'; form-action 'none'"
-    )
-    data = "\n".join(
-        f'<script type="application/octet-stream" id="{escape(name)}"'
-        + (f' data-file="{escape(block)}">' if isinstance(block, str) else f">{_base64(block)}")
-        + "</script>"
-        for name, block in blocks.items()
     )
     return f"""<!doctype html>
 <html lang="en" class="themed" data-theme="{escape(theme)}">
@@ -120,11 +116,21 @@ def html_page(
 <style>{look}</style>
 </head>
 <body>
-{body}{data}
+{body}{_data(blocks)}
 <script>{code}</script>
+{_data(later)}
 </body>
 </html>
 """
+
+
+def _data(blocks: Mapping[str, bytes | str]) -> str:
+    return "\n".join(
+        f'<script type="application/octet-stream" id="{escape(name)}"'
+        + (f' data-file="{escape(block)}">' if isinstance(block, str) else f">{_base64(block)}")
+        + "</script>"
+        for name, block in blocks.items()
+    )
 
 
 def page_script() -> str:

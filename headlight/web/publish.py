@@ -106,7 +106,10 @@ def _document(title: str, blocks: Mapping[str, bytes | str]) -> str:
     fetched = any(isinstance(block, str) for block in blocks.values())
     sources = "worker-src blob:; " + ("connect-src 'self'; " if fetched else "")
     noscript = "<noscript>This page computes a translation in your browser: allow it to run its script.</noscript>\n"
-    return html_page(f"{title} · Headlight", page_style(), page_script(), blocks, sources=sources, body=noscript)
+    # The page's model stands before the script, those of lessons behind it: the picture waits for the first alone.
+    first, later = {"model": blocks["model"]}, {name: block for name, block in blocks.items() if name != "model"}
+    title = f"{title} · Headlight"
+    return html_page(title, page_style(), page_script(), first, later=later, sources=sources, body=noscript)
 
 
 def engine_script() -> str:

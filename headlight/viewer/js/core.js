@@ -67,6 +67,8 @@ function unpack(bytes) {
 }
 
 function fromBase64(text) {
+  // @ts-ignore: browsers have it since 2025, and it takes a third of the time.
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const letters = atob(text),
     bytes = new Uint8Array(letters.length);
   for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);

@@ -10,6 +10,11 @@ const NOT_FETCHED = "The model could not be loaded; check your connection, and l
 
 class NotFetched extends Error {}
 
+const wholePage =
+  document.readyState === "loading"
+    ? new Promise(done => document.addEventListener("DOMContentLoaded", done, { once: true }))
+    : null;
+
 async function fetched(file) {
   if (location.protocol === "file:") throw new NotFetched(NOT_SERVED);
   const response = await fetch(file).catch(() => null);
@@ -25,6 +30,7 @@ class Engine {
 
   // `block` is the id of the data block with the model.
   constructor(block) {
+    this.block = block;
     this.facts = new Promise((resolve, reject) => {
       const fail = text => reject(new Error(text)),
         lacks = ["Worker", "DecompressionStream", "Blob"].find(name => !(name in window));
@@ -55,13 +61,16 @@ class Engine {
 
   // Gives the worker the model of a block, if there is one, in the page or in a file beside it; once.
   open(id) {
-    return (this.models[id] ??= this.read(document.getElementById(id)));
+    return (this.models[id] ??= this.read(id));
   }
 
-  async read(block) {
+  // The first block stands before this script, the others behind it.
+  async read(id) {
+    if (id !== this.block) await wholePage;
+    const block = document.getElementById(id);
     if (!block) return;
     const { file } = block.dataset,
-      packed = file ? await fetched(file) : fromBase64(block.textContent.trim());
+      packed = file ? await fetched(file) : fromBase64(block.textContent);
     block.remove(); // megabytes of text
     this.worker.postMessage({ model: packed.buffer }, [packed.buffer]);
   }

@@ -27,13 +27,13 @@ export function readModel(buffer) {
 
 function widened({ shape, data: high }, low, steps) {
   const [rows, columns] = shape,
-    data = new Float32Array(rows * columns);
+    data = new Float32Array(rows * columns),
+    upper = new Int8Array(high.buffer, high.byteOffset, high.length);
   for (let row = 0, at = 0; row < rows; row++) {
-    const step = steps[row];
-    for (let column = 0; column < columns; column++, at++) {
-      const upper = (high[at] << 24) >> 24; // as a signed number
-      data[at] = (low ? upper * 4 + ((low[at >> 2] >> (2 * (at & 3))) & 3) : upper) * step;
-    }
+    const step = steps[row],
+      end = at + columns;
+    if (low) for (; at < end; at++) data[at] = (upper[at] * 4 + ((low[at >> 2] >> (2 * (at & 3))) & 3)) * step;
+    else for (; at < end; at++) data[at] = upper[at] * step;
   }
   return { shape, data };
 }

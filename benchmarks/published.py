@@ -1,0 +1,272 @@
+"""A published page in Chromium, from a file and without a network: its times and memory, and its numbers beside Python's."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.busy import Busy
+from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
+from headlight import checkpoints, folders
+from headlight.corpora.corpora import open_split
+from headlight.web.model_file import round_weights
+from headlight.web.publish import single_page
+from transformer import Translator
+from transformer.trace import KINDS
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPT = Path(__file__).with_suffix(".js")
+TIMED_MODEL = "en-fr"  # the largest that ships
+TOKENS = 20  # that are written where writing is timed
+AIMS = {  # milliseconds, and megabytes
+    "first picture": 1500,
+    f"{TOKENS} tokens, greedily": 250,
+    f"{TOKENS} tokens, beam of 5": 800,
+    "choosing a head": 50,
+    "memory of the tab": 250,
+}
+LOGITS_TOLERANCE, WEIGHTS_TOLERANCE = 1e-3, 1e-4
+CORPORA = {"en-fr": "phrases", "de-en": "phrases", "reverse-learned": "reverse", "reverse-unmasked": "reverse"}
+# Private memory, as the task manager of Chromium counts it: what the process has for itself alone.
+_PRIVATE = ("Private_Clean:", "Private_Dirty:", "SwapPss:")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rounds", type=int, default=7, help="times that a page is opened, and a sentence is written")
+    parser.add_argument("--sentences", type=int, default=0, help="held to Python, of each model; 0 measures times only")
+    parser.add_argument("--models", nargs="+", default=list(folders.shipped()), help="those that are held to Python")
+    parser.set_defaults(run=run)
+
+
+def run(rounds: int, sentences: int, models: list[str]) -> None:
+    """Measure, print and write everything."""
+    from playwright.sync_api import sync_playwright
+
+    from tools.serving import launch
+
+    busy = Busy()
+    torch.set_num_threads(1)
+    result: dict[str, Any] = {"machine": machine("playwright"), "rounds": rounds, "agreement": {}}
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        chromium = launch(playwright)
+        for name in models if sentences else []:
+            file = page_of(name, Path(folder))
+            result["agreement"][name] = asdict(agreement(chromium, file, name, sentences_for(name, sentences)))
+            print(name, result["agreement"][name], flush=True)
+        file = page_of(TIMED_MODEL, Path(folder))
+        result["bytes"] = file.stat().st_size
+        result["version"] = chromium.version
+        result["measured"] = {
+            "first picture": spread(list(first_pictures(chromium, file, rounds))),
+            **{name: spread(times) for name, times in writing(chromium, file, rounds).items()},
+            "choosing a head": spread(choosing(chromium, file, 40 * rounds)),
+            "memory of the tab": spread([megabytes(chromium, file) for _ in range(min(rounds, 3))]),
+        }
+    result["busy"] = busy.over()
+    print(report(result))
+    keep("published", result, "A published page in Chromium", panels(result))
+
+
+def page_of(name: str, folder: Path) -> Path:
+    file = folder / f"{name}.html"
+    if not file.exists():
+        file.write_text(single_page(name), encoding="utf-8")
+    return file
+
+
+def sentences_for(name: str, count: int) -> list[str]:
+    """Return sentences that ship with the code: everyday ones and phrases, or what the model's grammar generates."""
+    lines: Iterator[str] = iter(())
+    for file in (*(ROOT / "tests/everyday").glob(f"*{name}.tsv"), ROOT / f"headlight/corpora/phrases/{name}.tsv"):
+        if file.exists():
+            lines = chain(lines, file.read_text("utf-8").splitlines())
+    fixed = list(dict.fromkeys(line.split("\t")[0] for line in lines))
+    if len(fixed) >= count:
+        return fixed[:: len(fixed) // count][:count]
+    spec = CORPORA.get(name, name)
+    return [*fixed, *(pair.source for pair in islice(open_split(spec, "test"), count - len(fixed)))]
+
+
+# ---- its numbers beside Python's -----------------------------------------------------------------------
+
+
+@dataclass
+class Agreement:
+    """What a page computes of sentences, held to Python with the same rounded weights."""
+
+    sentences: int = 0
+    same_source: int = 0  # tokens of the source
+    same_greedy: int = 0  # tokens and text
+    same_beam: int = 0  # all five hypotheses of a beam of five
+    logits: float = 0.0  # the largest difference
+    weights: float = 0.0  # of attention, the largest difference
+
+    @property
+    def holds(self) -> bool:
+        same = {self.sentences, self.same_source, self.same_greedy, self.same_beam}
+        return len(same) == 1 and self.logits <= LOGITS_TOLERANCE and self.weights <= WEIGHTS_TOLERANCE
+
+
+def agreement(browser: Any, file: Path, name: str, texts: Sequence[str]) -> Agreement:
+    """Open the page without a network and compare what its own worker computes."""
+    checkpoint = checkpoints.load(name)
+    round_weights(checkpoint.model)
+    model, found = Translator(checkpoint), Agreement()
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    worker = worker_of(page, file)
+    for text in texts:
+        answer = worker.evaluate(f"text => {SCRIPT.read_text('utf-8')}.computed(text)", text)
+        source = model.encode(text)
+        greedy = model.translate(text, beam_size=1)
+        found.sentences += 1
+        found.same_source += answer["ids"] == source
+        found.same_greedy += answer["greedy"] == greedy.ids and answer["text"] == greedy.text
+        found.same_beam += answer["beam"] == [one.ids for one in model.n_best(text, 5)]
+        if answer["greedy"] != greedy.ids:
+            continue
+        written = [model.model.config.sos_id, *greedy.ids]
+        trace = model.trace_ids(source, written)
+        with torch.inference_mode():
+            logits = model.model(torch.tensor([source]), torch.tensor([written[:-1]]))[0].numpy()
+        found.logits = max(found.logits, _apart(answer["numbers"]["logits"], logits))
+        for kind in KINDS:
+            found.weights = max(found.weights, _apart(answer["numbers"][kind], trace.pattern(kind)))
+    context.close()
+    return found
+
+
+def worker_of(page: Any, file: Path) -> Any:
+    """Return the page's worker, once the page has its first picture."""
+    page.goto(file.as_uri())
+    page.locator(".thumb").first.wait_for(timeout=120_000)
+    return page.workers[0]
+
+
+def _apart(packed: str, expected: np.ndarray) -> float:
+    given = np.frombuffer(base64.b64decode(packed), np.float32).reshape(expected.shape)
+    return float(np.abs(given - expected).max())
+
+
+# ---- times and memory ------------------------------------------------------------------------------------
+
+
+def first_pictures(browser: Any, file: Path, rounds: int) -> Iterator[float]:
+    """Milliseconds from opening the file to two frames after its heads are there; the first round warms up."""
+    from benchmarks.browser import opening
+
+    for turn in range(rounds + 1):
+        took = opening(browser, file, ".thumb", None, 120)
+        if took is None:
+            raise ValueError(f"{file} showed no picture within two minutes.")
+        if turn:
+            yield took
+
+
+def writing(browser: Any, file: Path, rounds: int) -> dict[str, list[float]]:
+    """Milliseconds that the page's worker takes for sentences of which it writes so many tokens."""
+    model = Translator(checkpoints.load(TIMED_MODEL))
+    texts = (text for text in sentences_for(TIMED_MODEL, 1000) if len(model.translate(text, beam_size=1).ids) == TOKENS)
+    chosen = list(islice(texts, 3))
+    page = browser.new_page()
+    worker = worker_of(page, file)
+    call = f"given => {SCRIPT.read_text('utf-8')}.milliseconds(given)"
+    times: dict[str, list[float]] = {}
+    for turn in range(rounds + 1):
+        for name, size in ((f"{TOKENS} tokens, greedily", 1), (f"{TOKENS} tokens, beam of 5", 5)):
+            taken = [worker.evaluate(call, {"text": text, "size": size}) for text in chosen]
+            times.setdefault(name, []).extend(taken if turn else [])
+    page.close()
+    return times
+
+
+def choosing(browser: Any, file: Path, count: int) -> list[float]:
+    """Milliseconds from pressing on a head to two frames after it is large."""
+    page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
+    worker_of(page, file)
+    thumbs = page.locator(".thumb")
+    heads, times = thumbs.count(), []
+    for n in range(count + 3):
+        page.evaluate(
+            """() => { window.took = new Promise(done => addEventListener("pointerdown", ({ timeStamp }) => {
+                addEventListener("click", () => requestAnimationFrame(() => requestAnimationFrame(() =>
+                  done(performance.now() - timeStamp))), { once: true });
+              }, { capture: true, once: true })); }"""
+        )
+        thumbs.nth((7 * n + 1) % heads).click()
+        times.append(float(page.evaluate("took")))
+    page.context.close()
+    return times[3:]
+
+
+def megabytes(browser: Any, file: Path) -> float:
+    """Return the private memory of the tab's process after ten heads of each kind, the search and a second sentence."""
+    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    before = _renderers(browser)
+    page = context.new_page()
+    worker_of(page, file)
+    for kind in KINDS:
+        page.get_by_role("button", name=kind.capitalize(), exact=True).click()
+        for n in range(10):
+            page.locator(".thumb").nth(n).click()
+    page.get_by_role("radio", name="Step by step").click()
+    page.locator(".player").wait_for()
+    page.locator("#sentence").fill("The cat sleeps on the chair.")
+    page.wait_for_timeout(3000)
+    (process,) = _renderers(browser) - before
+    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    context.close()
+    return sum(int(line.split()[1]) for line in lines if line.startswith(_PRIVATE)) * 1024 / 1e6
+
+
+def _renderers(browser: Any) -> set[int]:
+    session = browser.new_browser_cdp_session()
+    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    session.detach()
+    return {process["id"] for process in processes if process["type"] == "renderer"}
+
+
+# ---- what is told ----------------------------------------------------------------------------------------
+
+
+def report(result: dict[str, Any]) -> str:
+    rows = []
+    for name, one in result["measured"].items():
+        value, unit = _told(name, one)
+        middle = f"{short(one['median'])} ({short(one['least'])} to {short(one['most'])})"
+        reached = "reached" if value <= AIMS[name] else "missed"
+        rows.append([name, middle, short(one["p95"]), f"{AIMS[name]} {unit}: {reached}", one["count"]])
+    text = f"The page with {TIMED_MODEL}, {result['bytes'] / 1e6:.1f} MB, in Chromium {result['version']}\n\n"
+    text += table(["", "median (least to most)", "95th percentile", "at most", "times"], rows)
+    if not result["agreement"]:
+        return text
+    compared = [
+        [name, *(f"{one[field]} of {one['sentences']}" for field in ("same_source", "same_greedy", "same_beam")),
+         f"{one['logits']:.1e}", f"{one['weights']:.1e}"]
+        for name, one in result["agreement"].items()
+    ]  # fmt: skip
+    head = ["model", "same source", "same greedy", "same beam", "logits apart", "attention apart"]
+    return f"{text}\n\nHeld to Python with the same rounded weights\n\n{table(head, compared)}"
+
+
+def _told(name: str, one: dict[str, Any]) -> tuple[float, str]:
+    """Return the number that the aim is about, and its unit."""
+    value = one["p95"] if name == "choosing a head" else one["median"]
+    return value, "MB" if name == "memory of the tab" else "ms"
+
+
+def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
+    dots = []
+    for name, one in result["measured"].items():
+        value, unit = _told(name, one)
+        dots.append(Dot(name, value, f"{short(value)} {unit} (at most {AIMS[name]})", OURS, AIMS[name]))
+    return {"Milliseconds and megabytes; the bar is the aim": dots}
