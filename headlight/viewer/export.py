@@ -99,8 +99,9 @@ def html_page(
 ) -> str:
     """Return an HTML page with one style sheet, one script, and data blocks that the script finds by their ids.
 
-    Where blocks are `later`, they stand behind the script, which begins while they are still read. A block of bytes is in the page, in base64; a block that is a string is the address of a file, as its `data-file`.
-    The content security policy lets only this script and style run, and nothing be loaded but what `sources` adds.
+    Blocks that are `later` stand behind the script, which begins while they are still read. A block of bytes is in the
+    page, in base64; a block that is a string is the address of a file, as its `data-file`. The content security policy
+    lets only this script and style run, and nothing be loaded but what `sources` adds.
     """
     policy = (
         f"default-src 'none'; script-src '{digest(code)}'; style-src '{digest(look)}'; {sources}"

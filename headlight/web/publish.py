@@ -41,6 +41,11 @@ EXPORT = ("pen", "figure", "web_export")
 CARD_FIELDS = ("title", "source", "target", "typical")  # what the page reads of a card
 _IMPORT = re.compile(r"^import \{[^}]*\} from [^;]+;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
+# It goes when the page's script has run, which stands behind the model.
+_OPENING = """<p id="opening">Opening the page. If this stays, the file is not complete, or the browser is from before
+2024: get the file again, and open it in a current Firefox, Chrome, Edge or Safari.</p>
+<noscript>This page computes a translation in your browser: allow it to run its script.</noscript>
+"""
 _WRITTEN = re.compile(r"index\.html|model[\w.-]*\.bin")  # files of a folder
 
 
@@ -105,11 +110,10 @@ def _models(name: str | Path) -> tuple[str, dict[str, bytes]]:
 def _document(title: str, blocks: Mapping[str, bytes | str]) -> str:
     fetched = any(isinstance(block, str) for block in blocks.values())
     sources = "worker-src blob:; " + ("connect-src 'self'; " if fetched else "")
-    noscript = "<noscript>This page computes a translation in your browser: allow it to run its script.</noscript>\n"
     # The page's model stands before the script, those of lessons behind it: the picture waits for the first alone.
     first, later = {"model": blocks["model"]}, {name: block for name, block in blocks.items() if name != "model"}
     title = f"{title} · Headlight"
-    return html_page(title, page_style(), page_script(), first, later=later, sources=sources, body=noscript)
+    return html_page(title, page_style(), page_script(), first, later=later, sources=sources, body=_OPENING)
 
 
 def engine_script() -> str:
@@ -127,7 +131,7 @@ def page_script() -> str:
     """The script of every such page, in a scope of its own: the viewer's, the page's, and the worker's as a text."""
     constants = f'const MODEL_BLOCK = "model",\n  ENGINE = {json.dumps(engine_script())};\n'
     viewer = viewer_script(*VIEWS, *PLAYER, *LESSONS, *EXPORT, "description", "sheet", "engine", "web")
-    begin = "new App(document.body, new Engine(MODEL_BLOCK));"
+    begin = 'new App(document.body, new Engine(MODEL_BLOCK));\ndocument.getElementById("opening").remove();'
     return f"(() => {{\n{constants}{_without_exports('measures')}{viewer}\n{begin}\n}})();\n"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -14,6 +15,7 @@ from headlight import checkpoints
 from headlight.analysis.layout import descriptions, layout, measures
 from headlight.cli.verbs import main
 from headlight.web.model_file import round_weights
+from tests.browser.test_accessibility import AXE, FOUND, OPTIONS
 from transformer import Translator
 from transformer.taps import Ablate, Site
 from transformer.trace import KINDS, Kind, Trace
@@ -167,6 +169,102 @@ def test_it_fits_a_phone(tab: Page, file: Path) -> None:
     tab.set_viewport_size({"width": 390, "height": 844})
     show(tab, file, f"text={TEXT}")
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
+def test_a_file_that_is_cut_off_says_so(browser: Browser, file: Path, tmp_path: Path, share: float) -> None:
+    page = file.read_bytes()
+    cut = tmp_path / "cut.html"
+    cut.write_bytes(page[: int(share * len(page))])
+    tab = browser.new_page()
+    tab.goto(cut.as_uri())
+    expect(tab.get_by_text("If this stays, the file is not complete")).to_be_visible()
+    assert tab.locator("#sentence").count() == 0
+    tab.close()
+
+
+@pytest.mark.parametrize(
+    ("lacks", "says"),
+    [
+        ("delete window.Worker", "This browser has no Worker, which the page needs"),
+        ("delete window.DecompressionStream", "This browser has no DecompressionStream, which the page needs"),
+        (
+            "window.Worker = function () { throw new DOMException('no', 'SecurityError') }",
+            "lets the page start no worker",
+        ),
+        ("delete Intl.Segmenter", "or the browser is from before"),
+        ("delete window.ResizeObserver", "or the browser is from before"),
+    ],
+)
+def test_a_browser_that_lacks_something_is_told(browser: Browser, file: Path, lacks: str, says: str) -> None:
+    tab = browser.new_page()
+    tab.add_init_script(lacks)
+    tab.goto(file.as_uri())
+    expect(tab.get_by_text(says)).to_be_visible()
+    tab.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, file: Path, theme: Literal["light", "dark"]) -> None:
+    """On both widths, with the menu of exports open, and in the search; the lessons have a test of their own."""
+    tab = browser.new_page(color_scheme=theme)
+    for width in (1280, 390):
+        tab.set_viewport_size({"width": width, "height": 844})
+        show(tab, file, f"text={TEXT}")
+        tab.evaluate(AXE.read_text("utf-8"))
+        assert tab.evaluate(FOUND, OPTIONS) == []
+        tab.get_by_text("Export", exact=True).click()
+        expect(tab.get_by_role("button", name="This head as SVG")).to_be_in_viewport()
+        assert tab.evaluate(FOUND, OPTIONS) == []
+        assert tab.evaluate("document.documentElement.scrollWidth") == width
+        tab.get_by_role("radio", name="Step by step").click()
+        expect(tab.locator(".player")).to_be_visible()
+        assert tab.evaluate(FOUND, OPTIONS) == []
+        tab.goto("about:blank")
+    tab.close()
+
+
+def test_the_keyboard_alone_is_enough(tab: Page, file: Path, tmp_path: Path) -> None:
+    show(tab, file, f"text={TEXT}&layer=1&head=1")
+    tab.get_by_label("Type a sentence in English").focus()
+    for _ in range(30):
+        tab.keyboard.press("Tab")
+        if tab.evaluate("document.activeElement.tagName") == "SUMMARY":
+            break
+    tab.keyboard.press("Enter")
+    tab.keyboard.press("Tab")
+    with tab.expect_download() as waiting:
+        tab.keyboard.press("Enter")
+    assert waiting.value.suggested_filename.endswith(".svg")
+    tab.keyboard.press("Escape")
+    expect(tab.locator(".export-panel")).to_be_hidden()
+    assert tab.evaluate("document.activeElement.tagName") == "SUMMARY"
+    tab.keyboard.press("Tab")  # to the chosen head
+    tab.keyboard.press("ArrowRight")
+    expect(tab.get_by_role("heading", name="Layer 1, head 2")).to_be_visible()
+
+
+def test_back_leads_to_the_page_before(tab: Page, file: Path) -> None:
+    show(tab, file, f"text={TEXT}&layer=1&head=1")
+    tab.locator(".thumb").nth(2).click()  # a choice on the same page is no step back
+    tab.get_by_role("radio", name="Lessons").click()
+    tab.locator(".lessons a").first.click()
+    expect(tab.locator(".lesson-title")).to_be_visible()
+    tab.go_back()
+    expect(tab.locator(".lessons a").first).to_be_visible()
+    tab.go_back()
+    expect(tab.get_by_role("heading", name="Layer 1, head 3")).to_be_visible()
+    expect(tab.get_by_label("Type a sentence in English")).to_have_value(TEXT)
+    tab.go_forward()
+    expect(tab.locator(".lessons a").first).to_be_visible()
+
+
+def test_two_tabs_of_one_file(tab: Page, file: Path, model: Translator) -> None:
+    other = tab.context.new_page()
+    show(tab, file, "text=The girl sees the dog.")
+    show(other, file, "text=The cat.")
+    for page, text in ((tab, "The girl sees the dog."), (other, "The cat.")):
+        assert tokens(page) == [label.removeprefix("▁") for label in model.translate(text).tokens]
 
 
 def test_a_damaged_file_says_so(browser: Browser, file: Path, tmp_path: Path) -> None:

@@ -130,7 +130,10 @@ def test_the_svg_shows_the_weights(tab: Page, file: Path, trace: Trace, kind: Ki
 
 
 def test_the_svg_of_lines_has_a_line_for_each_strong_weight(
-    tab: Page, file: Path, trace: Trace, tmp_path: Path  # noqa: F811
+    tab: Page,
+    file: Path,  # noqa: F811
+    trace: Trace,
+    tmp_path: Path,
 ) -> None:
     show(tab, file, f"text={TEXT}&layer=2&head=4")
     tab.get_by_role("button", name="Head 1", exact=True).click()  # beside head 4

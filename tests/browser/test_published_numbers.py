@@ -1,4 +1,4 @@
-"""What a published page computes in Chromium, from a file and without a network, held to Python: a few sentences of each.
+"""What a published page computes in Chromium, from a file and without a network, held to Python: some sentences.
 
 `python -m benchmarks published --sentences 300` compares more, and the searches and patterns of every model that ships.
 """

@@ -4,6 +4,8 @@
 // Beside this script stands ENGINE, the worker's script. Whoever asks has `answered`, which takes the answer, and `say`.
 
 const DAMAGED = "The model in this file is damaged; get the file again.";
+const NO_WORKER =
+  "This browser lets the page start no worker, which computes the model. Open it in a current Firefox, Chrome, Edge or Safari.";
 const NOT_FETCHED = "The model could not be loaded; check your connection, and load the page again.",
   NOT_SERVED =
     "A browser lets no page read the files beside it from a disk: put the folder on a web server, or publish with --single.";
@@ -43,7 +45,7 @@ class Engine {
       try {
         this.worker = new Worker(URL.createObjectURL(new Blob([ENGINE], { type: "text/javascript" })));
       } catch {
-        fail(DAMAGED);
+        fail(NO_WORKER);
         return;
       }
       this.worker.onerror = () => {

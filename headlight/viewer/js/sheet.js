@@ -22,6 +22,7 @@ class Sheet {
 
   // Takes what the address says of the frame: a part to show, and a theme; else `theme`, or that of the browser.
   open(theme = null) {
+    this.place = null;
     const query = readAddress(),
       said = { embed: query.get("embed"), theme: query.get("theme") };
     this.embed = EMBEDDED.includes(said.embed) ? said.embed : null;
@@ -44,11 +45,14 @@ class Sheet {
     this.redraw();
   }
 
-  // Makes the address say what is shown.
+  // Makes the address say what is shown. Back leads to the page or lesson before, not through every choice on one.
   address(query) {
+    const place = `${query.get("page")} ${query.get("lesson")}`,
+      turned = this.place !== null && this.place !== place && !this.embed;
+    this.place = place;
     this.whole.href = `#${query}`;
     if (this.embed) query.set("embed", this.embed);
     if (this.around) query.set("theme", this.around);
-    history.replaceState(null, "", `#${query}`);
+    history[turned ? "pushState" : "replaceState"](null, "", `#${query}`);
   }
 }
