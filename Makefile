@@ -114,9 +114,10 @@ audit: $(TOOLS_READY) ## Check the locked versions for known vulnerabilities (ne
 	@$(AUDIT) --no-deps --requirement $(TOOLS)/torch.txt
 	@$(AUDIT) --require-hashes $(addprefix --requirement ,$(wildcard requirements/*.lock))
 
+# Its models are small: with one thread each pass takes as long, and a busy machine does not wait for the second.
 docs: $(APP_READY) ## Build the site of docs/ into docs/_build
 	@$(BIN)/python $(LOCKED) requirements/docs.lock
-	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs docs/_build
+	@OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs docs/_build
 
 space: $(APP_READY) ## Make the folder of a Hugging Face Space, build/space
 	@$(BIN)/python -m tools.space build/space
