@@ -72,7 +72,8 @@ def files_on_the_path() -> list[str]:
         sys.setprofile(None)
         threading.setprofile(None)
     inside = (Path(name) for name in visited if name.startswith(str(ROOT)))
-    return sorted(str(path.relative_to(ROOT)) for path in inside if ".venv" not in path.parts)
+    own = Path(__file__), ROOT / ".venv"
+    return sorted(str(path.relative_to(ROOT)) for path in inside if not {path, *path.parents} & {*own})
 
 
 def main() -> None:

@@ -35,6 +35,22 @@ def quiet_axis(look: Theme) -> dict[str, Any]:
     }
 
 
+def with_axes(look: Theme, what: str, along: str, names: int) -> dict[str, Any]:
+    """Return the layout of curves: `what` as the title, `along` at the x axis, and room for that many names below."""
+    small = {"size": SMALL, "color": look.muted}
+    below = 20 * names  # one name under the other where it is narrow
+    return bare(look) | {
+        "height": 256 + below,
+        "margin": {"l": 56, "r": 12, "t": 32, "b": 48 + below, "autoexpand": False},
+        "hovermode": "closest",
+        "showlegend": True,
+        "legend": {"orientation": "h", "x": 0, "y": -0.27, "yanchor": "top", "font": small, "itemclick": False},
+        "title": {"text": what, "x": 0, "xanchor": "left", "font": {"size": 14, "color": look.text}},
+        "xaxis": quiet_axis(look) | {"fixedrange": True, "title": {"text": along, "standoff": 4, "font": small}},
+        "yaxis": quiet_axis(look) | {"showgrid": True, "fixedrange": True},
+    }
+
+
 def note(text: str, colour: str, size: int = NOTE, **place: Any) -> dict[str, Any]:
     font = {"size": size, "color": colour}
     return {"text": text, "font": font, "showarrow": False, "xref": "paper", "yref": "paper", "xanchor": "left"} | place

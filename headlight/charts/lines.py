@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from headlight.charts.bare import SMALL, bare, quiet_axis
+from headlight.charts.bare import SMALL, with_axes
 from headlight.charts.colours import theme_named
 
 DASHES = ("solid", "dash", "dot", "dashdot")
@@ -47,25 +47,16 @@ def lines(
         }
         for i, curve in enumerate(curves)
     ]
-    below = 20 * len(curves)  # of the names, one under the other where it is narrow
     small = {"size": SMALL, "color": look.muted}
-    layout = bare(look) | {
-        "height": 256 + below,
-        "margin": {"l": 56, "r": 12, "t": 32, "b": 48 + below, "autoexpand": False},
-        "hovermode": "closest",
-        "showlegend": True,
-        "legend": {"orientation": "h", "x": 0, "y": -0.27, "yanchor": "top", "font": small, "itemclick": False},
-        "title": {"text": what, "x": 0, "xanchor": "left", "font": {"size": 14, "color": look.text}},
-        "xaxis": quiet_axis(look)
-        | {"fixedrange": True, "title": {"text": along, "standoff": 4, "font": small}}
-        | ({"type": "log", "dtick": 1} if "x" in logarithmic else {}),
-        "yaxis": quiet_axis(look)
-        | {"showgrid": True, "fixedrange": True}
-        | ({"type": "log", "dtick": 1} if "y" in logarithmic else {"rangemode": "tozero"}),
-        "meta": f"{what}, along {along}: "
+    layout = with_axes(look, what, along, len(curves))
+    for axis in "xy":
+        scale = {"type": "log", "dtick": 1} if axis in logarithmic else {"rangemode": "tozero"} if axis == "y" else {}
+        layout[f"{axis}axis"] |= scale
+    layout["meta"] = (
+        f"{what}, along {along}: "
         + "; ".join(f"{curve.name} from {curve.y[0]:.3g} to {curve.y[-1]:.3g}" for curve in curves)
-        + ".",
-    }
+        + "."
+    )
     figure = go.Figure(traces, layout)
     if at is not None:
         place, word = at

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from headlight.charts.bare import SMALL, bare, quiet_axis
+from headlight.charts.bare import with_axes
 from headlight.charts.colours import theme_named
 
 
@@ -60,24 +60,13 @@ def beside_spread(
             "hovertemplate": f"<b>%{{y:.3g}}</b> {name}, {along} %{{x}}<extra></extra>",
         }
     )
-    small = {"size": SMALL, "color": look.muted}
     told = f"{what}, along {along}: {name} from {curve[0]:.3g} to {curve[-1]:.3g}"
     middle = len(x) // 2
     told += f", at {x[middle]:g} {curve[middle]:.3g}"
     if len(rest):
         told += f"; {others_name} at {x[middle]:g} from {rest[:, middle].min():.3g} to {rest[:, middle].max():.3g}"
-    below = 40  # of the two names, one under the other where it is narrow
-    layout = bare(look) | {
-        "height": 256 + below,
-        "margin": {"l": 56, "r": 12, "t": 32, "b": 48 + below, "autoexpand": False},
-        "hovermode": "closest",
-        "showlegend": True,
-        "legend": {"orientation": "h", "x": 0, "y": -0.27, "yanchor": "top", "font": small, "itemclick": False},
-        "title": {"text": what, "x": 0, "xanchor": "left", "font": {"size": 14, "color": look.text}},
-        "xaxis": quiet_axis(look) | {"fixedrange": True, "title": {"text": along, "standoff": 4, "font": small}},
-        "yaxis": quiet_axis(look) | {"showgrid": True, "fixedrange": True, "rangemode": "tozero"},
-        "meta": f"{told}.",
-    }
+    layout = with_axes(look, what, along, 2) | {"meta": f"{told}."}
+    layout["yaxis"]["rangemode"] = "tozero"
     figure = go.Figure(traces, layout)
     if at is not None:
         figure.add_vline(at, line={"width": 1.5, "color": look.muted, "dash": "dot"})

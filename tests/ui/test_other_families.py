@@ -17,10 +17,9 @@ from tests.checkpoints.hugging_face import piece_model
 from tests.checkpoints.test_hugging_face_tokenizers import marian_folder
 from tests.checkpoints.tutorials import answers, file
 from tests.small import small_checkpoint, small_t5_checkpoint
+from tests.ui.pages import open_page as opened
 from tests.unpacked import unpacked
 from ui.state import models
-
-PAGES = Path(__file__).resolve().parents[2] / "pages"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -59,15 +58,6 @@ def their_t5(folder: Path) -> Path:
     T5ForConditionalGeneration(config).save_pretrained(folder / "m")
     piece_model(folder, "spiece").rename(folder / "m" / "spiece.model")
     return folder / "m"
-
-
-def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.run()
-    assert not app.exception and not app.error
-    return app
 
 
 def header(app: AppTest, component: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,8 @@ from headlight import checkpoints
 from headlight.analysis.pruning.checkpoint import pruned_checkpoint
 from tests.small import TEXTS, small_checkpoint
 from tests.test_pruned import GONE, TARGET, TEXT
+from tests.ui.pages import open_page
 from tests.unpacked import unpacked
-
-PAGES = Path(__file__).resolve().parents[2] / "pages"
 
 
 @pytest.fixture(autouse=True)
@@ -26,13 +26,7 @@ def model(shelves: Path) -> None:
     checkpoints.save(pruned_checkpoint(checkpoint, GONE, {}), shelves / "checkpoints" / "small")
 
 
-def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
-    for key, value in {"text": TEXT, "target": TARGET, **query}.items():
-        app.query_params[key] = value
-    app.run()
-    assert not app.exception and not app.error, (app.exception, app.error)
-    return app
+opened = partial(open_page, text=TEXT, target=TARGET)
 
 
 def said(app: AppTest) -> str:

@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from headlight import checkpoints
 from headlight.analysis.network import crossing
-from headlight.checkpoints import load_translator
-from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
+from tests.ui.pages import page_at, ran
 from transformer import Translator
 from ui.anatomy.norms import MEASURED, measured
-from ui.state import models
 
-PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
 TARGET = "une petite fille"
 
 
-@pytest.fixture
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Translator:
-    for place in ("checkpoints", "models", "runs"):
-        (tmp_path / place).mkdir()
-        monkeypatch.setattr(models, place.upper(), tmp_path / place)
-    for name, checkpoint in (("a-small", small_checkpoint()), ("t5", small_t5_checkpoint())):
-        checkpoint.card["examples"] = TEXTS
-        checkpoints.save(checkpoint, tmp_path / "checkpoints" / name)
-    return load_translator(tmp_path / "checkpoints" / "a-small")
-
-
 def opened(*expanders: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=300)
-    for key, value in {"model": "a-small", "text": "two dogs", "target": TARGET, **query}.items():
-        app.query_params[key] = value
+    app = page_at("anatomy", **{"model": "a-small", "text": "two dogs", "target": TARGET, **query})
     for key in expanders:
         app.session_state[key] = True
-    app.run()
-    assert not app.exception and not app.error
-    return app
+    return ran(app)
 
 
 def captions(app: AppTest) -> str:

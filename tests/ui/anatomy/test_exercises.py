@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
@@ -10,7 +9,6 @@ from headlight.analysis.network import PART_NAMES, network
 from headlight.teaching.exercises import FOLDER
 from tests.small import TEXTS, small_checkpoint, small_translator
 from ui.anatomy.exercises import files, title
-from ui.state import models
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
 
@@ -27,13 +25,10 @@ def test_every_part_has_exercises_that_are_there() -> None:
     assert title("attend.py").startswith("Exercise 1: scaled dot-product attention")
 
 
-def test_the_menu_says_how_to_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("checkpoints", "models", "runs"):
-        (tmp_path / place).mkdir()
-        monkeypatch.setattr(models, place.upper(), tmp_path / place)
+def test_the_menu_says_how_to_check(shelves: Path) -> None:
     checkpoint = small_checkpoint()
     checkpoint.card["examples"] = TEXTS[:2]
-    checkpoints.save(checkpoint, tmp_path / "checkpoints" / "small")
+    checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
     app = AppTest.from_file(str(PAGE), default_timeout=300)
     app.session_state["write"] = True
     app.run()

@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from headlight import checkpoints
 from headlight.analysis.several_heads import several_heads
 from headlight.charts.colours import THEMES
-from headlight.checkpoints import load_translator
 from headlight.formatting import minus, signed
-from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
+from tests.small import TEXTS
+from tests.ui.pages import open_page
 from transformer import Translator
 from transformer.taps import Site
 from ui.anatomy.matrix_table import MAX_CELLS, MatrixAxes, ink_on, matrix_html, window
-from ui.state import models
 
-PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
 TARGET = "une petite fille"
 
 
-@pytest.fixture
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Translator:
-    """The first of two; the other is a T5."""
-    for place in ("checkpoints", "models", "runs"):
-        (tmp_path / place).mkdir()
-        monkeypatch.setattr(models, place.upper(), tmp_path / place)
-    checkpoint = small_checkpoint()
-    checkpoint.card["examples"] = TEXTS
-    checkpoints.save(checkpoint, tmp_path / "checkpoints" / "a-small")
-    checkpoints.save(small_t5_checkpoint(), tmp_path / "checkpoints" / "t5")
-    return load_translator(tmp_path / "checkpoints" / "a-small")
-
-
 def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=300)
-    for key, value in {"model": "a-small", "text": "two dogs", "target": TARGET, "head": "1", **query}.items():
-        app.query_params[key] = value
-    app.run()
-    assert not app.exception and not app.error
-    return app
+    return open_page("anatomy", **{"model": "a-small", "text": "two dogs", "target": TARGET, "head": "1", **query})
 
 
 def said(app: AppTest) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from headlight.checkpoints import load_translator
 from headlight.cli.verbs import main
 from headlight.formatting import signed
 from tests.small import TEXTS, small_checkpoint
+from tests.ui.pages import open_page, ran
 from tests.unpacked import unpacked
 from transformer import Translator
 from transformer.taps import Ablate, Site
@@ -26,7 +28,7 @@ from ui.attention.second import closest
 from ui.attention.view import HeadChange, describe_changes
 from ui.state.atlases import FILE, keep, known_roles
 
-PAGE = Path(__file__).resolve().parents[3] / "pages" / "attention.py"
+opened = partial(open_page, "attention")
 CHANGES = ("cross.3.2", "cross.2.1")
 TAPS = (Ablate(Site("decoder", 2, "cross"), 1), Ablate(Site("decoder", 1, "cross"), 0))
 OFF = "is off: its measures are not defined"
@@ -39,19 +41,6 @@ def model(shelves: Path) -> Translator:
     checkpoint.card["examples"] = TEXTS[:2]
     checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
     return load_translator(shelves / "checkpoints" / "small")
-
-
-def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=300)
-    for key, value in query.items():
-        app.query_params[key] = value
-    return ran(app)
-
-
-def ran(app: AppTest) -> AppTest:
-    app.run()
-    assert not app.exception and not app.error
-    return app
 
 
 def texts(app: AppTest) -> str:
@@ -179,9 +168,7 @@ def test_the_head_that_the_page_chose_stays_when_the_sentence_changes(
 ) -> None:
     """It moved, unnoticed, in the middle of a comparison."""
     one, other = unlike(model, kind)
-    app = AppTest.from_file(str(PAGE.with_name(f"{page}.py")), default_timeout=300)
-    app.query_params["text"] = one
-    ran(app)
+    app = open_page(page, text=one)
     layer, head = chosen(app, page, key)
     assert (layer, head) == sharpest(model.trace(one), kind)
     assert "head" not in app.query_params  # the address gets no entry that nobody asked for

@@ -18,20 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.checkpoints.tutorials import file
 from tests.ui.checkpoints.conftest import HOSTILE
-
-PAGES = Path(__file__).resolve().parents[3] / "pages"
-
-
-def opened(page: str = "checkpoints", **query: str) -> AppTest:
-    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-    app.query_params.update(query)
-    return ran(app)
-
-
-def ran(app: AppTest) -> AppTest:
-    app.run()
-    assert not app.exception and not app.error
-    return app
+from tests.ui.pages import open_page, ran
 
 
 def texts(app: AppTest) -> str:
@@ -52,7 +39,7 @@ def maps(app: AppTest) -> list[str]:
 
 
 def test_two_models_of_unequal_depth(shelf: Path) -> None:
-    app = opened(model="small", beside=f"models/{HOSTILE}", text="two dogs are running .")
+    app = open_page("checkpoints", model="small", beside=f"models/{HOSTILE}", text="two dogs are running .")
     assert "The rows do not line up" in texts(app)
     assert maps(app) == ["0", "1"]
     widget(app.toggle, "The same translation in both").set_value(True)
@@ -70,11 +57,11 @@ def test_two_models_of_unequal_depth(shelf: Path) -> None:
     ran(app)
     view = app.session_state["view"]
     assert view.beside_layer == other
-    assert f"layer {other} of 4, head" in texts(opened(**view.to_query()))
+    assert f"layer {other} of 4, head" in texts(open_page("checkpoints", **view.to_query()))
 
 
 def test_a_tutorial_file_from_the_upload_to_its_attention(shelf: Path) -> None:
-    app = opened(bring="1")
+    app = open_page("checkpoints", bring="1")
     content = file("ground-up").read_bytes()
     app.file_uploader[0].upload("transformer_weights.pth", content)
     ran(app)
@@ -94,7 +81,7 @@ def test_a_tutorial_file_from_the_upload_to_its_attention(shelf: Path) -> None:
     finish(app)
     assert "models/transformer_weights" in texts(app)
     assert not list((shelf / "models" / ".uploads").iterdir())
-    attention = texts(opened("attention", model="models/transformer_weights", text="5 9 12 7"))
+    attention = texts(open_page("attention", model="models/transformer_weights", text="5 9 12 7"))
     assert attention.count("This model applies no mask:") == 1
 
 
@@ -116,7 +103,7 @@ class Program:
 
 def test_what_would_run_is_refused(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    app, content = opened(bring="1"), io.BytesIO()
+    app, content = open_page("checkpoints", bring="1"), io.BytesIO()
     pickle.dump({"weights": Program()}, content)
     for name, data in (("evil.pt", content.getvalue()), ("noise.bin", os.urandom(900)), ("zero.pt", b"")):
         app.file_uploader[0].upload(name, data)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -20,6 +21,7 @@ from headlight.charts.why import bars
 from headlight.checkpoints import load_translator
 from headlight.formatting import percent, signed
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
+from tests.ui.pages import open_page, page_at
 from transformer import Trace, Translator
 from transformer.checkpoint import Checkpoint
 from ui.why.components import Row
@@ -28,7 +30,7 @@ from ui.why.origins import agreement_rows
 from ui.why.passes import candidates_of
 from ui.widgets.text import literal
 
-PAGE = Path(__file__).resolve().parents[3] / "pages" / "why.py"
+opened = partial(open_page, "why")
 
 
 @pytest.fixture(params=["pre", "post"])
@@ -37,15 +39,6 @@ def model(request: pytest.FixtureRequest, shelves: Path) -> Translator:
     checkpoint.card["examples"] = TEXTS[:2]
     checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
     return load_translator(shelves / "checkpoints" / "small")
-
-
-def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=300)
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.run()
-    assert not app.exception and not app.error
-    return app
 
 
 def texts(app: AppTest) -> str:
@@ -127,7 +120,7 @@ def test_a_check_has_its_tick_only_where_it_holds(holds: bool, icon: str) -> Non
 def test_one_state_at_a_time_is_the_librarys(model: Translator) -> None:
     text, other = TEXTS[0], TEXTS[0].replace("little", "dogs")
     trace = model.trace(text, text)
-    app = AppTest.from_file(str(PAGE), default_timeout=300)
+    app = page_at("why")
     app.session_state["why-states-opened"] = True
     for name, value in {"text": text, "target": text, "step": "3", "corrupted": other, "states": "decoder"}.items():
         app.query_params[name] = value

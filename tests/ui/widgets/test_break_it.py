@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from headlight import checkpoints
 from headlight.teaching.mistakes import MISTAKES, RUNNABLE, break_translator
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
+from tests.ui.pages import open_page as opened
 from ui.anatomy.view import AnatomyView
 from ui.attention.view import AttentionView
 from ui.state import models
@@ -24,15 +25,6 @@ def shelf(shelves: Path) -> None:
     for name, checkpoint in (("small", small_checkpoint()), ("t5", small_t5_checkpoint())):
         checkpoint.card["examples"] = TEXTS[:2]
         checkpoints.save(checkpoint, shelves / "checkpoints" / name)
-
-
-def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=300)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception and not app.error
-    return app
 
 
 def told(app: AppTest) -> list[str]:

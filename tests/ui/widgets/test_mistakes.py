@@ -10,22 +10,18 @@ from streamlit.testing.v1 import AppTest
 from headlight import checkpoints
 from headlight.teaching.mistakes import break_translator
 from tests.small import TEXTS, small_checkpoint, small_translator
-from ui.state import models
 from ui.widgets.break_it import describe_mistakes
 
 PAGES = Path(__file__).resolve().parents[3] / "pages"
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def shelf(shelves: Path) -> None:
     """A model that applies its masks, and one that does not."""
-    for place in ("checkpoints", "models", "runs"):
-        (tmp_path / place).mkdir()
-        monkeypatch.setattr(models, place.upper(), tmp_path / place)
     for name, mask in (("hides", "applied"), ("unmasked", "never")):
         checkpoint = small_checkpoint(padding_mask=mask, look_ahead_mask=mask)
         checkpoint.card["examples"] = TEXTS[:2]
-        checkpoints.save(checkpoint, tmp_path / "checkpoints" / name)
+        checkpoints.save(checkpoint, shelves / "checkpoints" / name)
 
 
 def notes(page: str, model: str) -> list[str]:
