@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from headlight import folders
 from headlight.checkpoints import load
+from headlight.corpora.corpora import SPLIT_NAMES
 from headlight.importers.bundle import safetensors_bundle, zip_folder
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.importing import Examination, Progress, Unready, import_model, require_free
@@ -19,7 +20,17 @@ from transformer.quoting import short
 
 FILES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".zip", ".tar", ".tgz", ".gz", ".bz2"}  # not a Hub model ID
 PACKED = ("zip", "safetensors", "marian")
-Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
+
+Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]
+
+
+def takes_checkpoint(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+
+
+def takes_split(sub: argparse.ArgumentParser) -> None:
+    text = "the split; test if absent, or all pairs where it has no splits"
+    sub.add_argument("--split", choices=SPLIT_NAMES, help=text)
 
 
 def add_verbs(verb: Verb) -> None:

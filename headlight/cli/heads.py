@@ -13,29 +13,26 @@ import torch
 from torch import distributed
 from tqdm import tqdm
 
-from headlight import checkpoints, folders
+from headlight import checkpoints
 from headlight.analysis.atlas import Atlas, Share, atlas
 from headlight.analysis.atlas.aligner import truths
 from headlight.analysis.atlas.report import History, facts, numbers, summary, table
 from headlight.checkpoints import snapshots, step_of
-from headlight.corpora.corpora import SPEC_FORMS, SPLIT_NAMES, open_split
+from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_split
+from headlight.corpora.corpora import SPEC_FORMS, open_split
 from headlight.corpora.truth import KnownPair
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import digest, load_weights
 from transformer.files import write_text
 from transformer.training.processes import Processes, is_distributed
 
-Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
-
 
 def add_verbs(verb: Verb) -> None:
     """Add `heads` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(heads, "Measure every head over a corpus: what each does, how consistently, and since which step.")
-    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+    takes_checkpoint(sub)
     sub.add_argument("--corpus", required=True, help=f"the corpus: {SPEC_FORMS}")
-    sub.add_argument(
-        "--split", choices=SPLIT_NAMES, help="the split; test if absent, or all pairs where it has no splits"
-    )
+    takes_split(sub)
     sub.add_argument(
         "--pairs", type=int, metavar="N", help="number of pairs, from the start of the split; all if absent"
     )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 from headlight import __version__
 
 if TYPE_CHECKING:
-    from headlight.cli.verbs import Verb
+    from headlight.cli.checkpoints import Verb
 
 PORT = 8501
 _PORTS = 100  # that are tried

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -14,24 +14,21 @@ from headlight import checkpoints, folders
 from headlight.analysis.pruning.checkpoint import batches_of, bits_of, pruned_checkpoint, saved, study
 from headlight.analysis.pruning.curve import DRAWS, Pruning, Score
 from headlight.analysis.pruning.order import Head
-from headlight.corpora.corpora import SPEC_FORMS, SPLIT_NAMES, open_split
+from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_split
+from headlight.corpora.corpora import SPEC_FORMS, open_split
 from headlight.corpora.truth import known_pairs
 from transformer.access import require_private
 from transformer.config import check_share, check_whole
 from transformer.files import write_json
 from transformer.quoting import short
 
-Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
-
 
 def add_verbs(verb: Verb) -> None:
     """Add `prune` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(prune, "Remove the least important heads: scores against how many are gone, and the smaller checkpoint.")
-    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+    takes_checkpoint(sub)
     sub.add_argument("--data", required=True, help=f"the corpus: {SPEC_FORMS}")
-    sub.add_argument(
-        "--split", choices=SPLIT_NAMES, help="the split; test if absent, or all pairs where it has no splits"
-    )
+    takes_split(sub)
     text = "number of pairs, from the start of the split: one half gives the order, the other the scores"
     sub.add_argument("--pairs", type=int, default=200, metavar="N", help=text)
     sub.add_argument("--keep", type=float, default=0.5, metavar="SHARE", help="the share of the heads that is kept")

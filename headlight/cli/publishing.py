@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from headlight import folders
-from headlight.cli.teaching import Verb
+from headlight.cli.checkpoints import Verb
 from headlight.web.publish import single_page, write_folder
 from headlight.web.traces import load_trace, trace_page
 from transformer.files import write_text

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from headlight import folders
 from headlight.checkpoints import load
-from headlight.cli.checkpoints import PACKED, pack
+from headlight.cli.checkpoints import PACKED, Verb, pack
 from headlight.corpora.about import about
 from headlight.corpora.corpora import SPEC_FORMS
 from headlight.runs import steer
@@ -44,7 +44,6 @@ from transformer.training.processes import is_distributed, require_all_started
 
 STACKS = ("encoder", "decoder")
 VOCABULARY = ("tokenizer", "vocabulary", "separate", "min_frequency", "max_characters", "max_tokens", "framing")
-Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
 
 
 def add_verbs(verb: Verb) -> None:

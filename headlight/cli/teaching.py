@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 from headlight import folders
 from headlight.checkpoints import load_translator
+from headlight.cli.checkpoints import Verb
 from headlight.teaching.exercises import EXERCISES, following, progress
 from headlight.teaching.exercises.exercise import ExerciseState
 from headlight.teaching.exercises.running import check as judged
@@ -17,8 +17,6 @@ from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import base, failing, introduction, pose, truth
 from headlight.teaching.lessons.reading import Step, read
 from transformer.files import write_text
-
-Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]
 
 
 def add_verbs(verb: Verb) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from headlight import checkpoints, folders
+from headlight import checkpoints
 from headlight.analysis.typical import guessed, unlike, unlike_note, unread, unread_note
 from headlight.checkpoints import load_translator, read_words
 from headlight.cli import checkpoints as opening
@@ -18,8 +18,9 @@ from headlight.cli import heads as atlas
 from headlight.cli import prune as pruning
 from headlight.cli import publishing, teaching, why
 from headlight.cli import runs as commands
+from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_split
 from headlight.corpora import fingerprint
-from headlight.corpora.corpora import SPEC_FORMS, SPLIT_NAMES, open_split
+from headlight.corpora.corpora import SPEC_FORMS, open_split
 from headlight.formatting import plural
 from headlight.machine import keep_freed
 from headlight.runs import MIN_SENTENCES, Evaluation, Evaluator
@@ -32,7 +33,6 @@ from transformer.quoting import MAX_QUOTED_CHARACTERS, error_message, short
 from transformer.training.processes import is_distributed, leave
 from transformer.translator import PRECISIONS, Translation, Translator, in_precision
 
-Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]
 MAX_SEEN_SHARE = 0.05  # of the pairs to score that were trained on; the same short sentence is in many corpora
 
 
@@ -79,8 +79,7 @@ def command_line(
     more(verb)
 
     def takes_sentences(sub: argparse.ArgumentParser) -> None:
-        text = "a model that ships, such as en-fr, or a checkpoint folder"
-        sub.add_argument("checkpoint", type=folders.named, help=text)
+        takes_checkpoint(sub)
         what = "the sentences; standard input, one per line, if absent"
         sub.add_argument("sentence", nargs="*", default=[], help=what)
         _takes_precision(sub)
@@ -116,7 +115,7 @@ def command_line(
     sub.add_argument("--translations", help="a file to write the translations to")
 
     sub = verb(describe, "Describe a checkpoint.")
-    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+    takes_checkpoint(sub)
     sub.add_argument("--json", action="store_true", help="as JSON")
     return parser
 
@@ -156,10 +155,9 @@ def _takes_precision(sub: argparse.ArgumentParser) -> None:
 
 
 def _takes_corpus(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+    takes_checkpoint(sub)
     sub.add_argument("--data", required=True, help=f"the corpus: {SPEC_FORMS}")
-    text = "the split; test if absent, or all pairs where it has no splits"
-    sub.add_argument("--split", choices=SPLIT_NAMES, help=text)
+    takes_split(sub)
     sub.add_argument("--folder", help="the folder of Multi30k")
     sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
     sub.add_argument(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from headlight import folders
 from headlight.analysis.sites import by_kind
 from headlight.analysis.why.activation_patching import Corruption, patching
 from headlight.analysis.why.alti import contributions
@@ -18,14 +16,13 @@ from headlight.analysis.why.gradients import gradient_times_input
 from headlight.analysis.why.leave_out import leave_one_out
 from headlight.analysis.why.logit_difference import contrast, require_step
 from headlight.checkpoints import load_translator
-
-Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
+from headlight.cli.checkpoints import Verb, takes_checkpoint
 
 
 def add_verbs(verb: Verb) -> None:
     """Add `why` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(why, "Explain the words of a translation, as JSON: contributions, contrast, patching, DecoderLens.")
-    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+    takes_checkpoint(sub)
     sub.add_argument("sentence", help="the sentence to translate")
     sub.add_argument("--target", help="a translation to explain; the model's own if absent")
     sub.add_argument("--step", type=int, help="the written token to explain, from 0, [EOS] included")
