@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headlight import folders
 from headlight.cli.checkpoints import Verb
-from headlight.web.publish import single_page, write_folder
+from headlight.web.publish import single_gallery, single_page, write_folder, write_gallery
 from headlight.web.traces import load_trace, trace_page
 from transformer.files import write_text
 
@@ -16,8 +16,9 @@ def add_verbs(verb: Verb) -> None:
     """Add `publish` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(publish, "Write a page that draws every head of a model, or of a saved trace, in any browser.")
     sub.add_argument("model", nargs="?", help="a model that ships, such as en-fr, or a checkpoint folder")
-    sub.add_argument("folder", nargs="?", help="a new folder for a web server")
+    sub.add_argument("folder", nargs="?", help="a new folder for a web server; with --gallery the only name")
     sub.add_argument("--trace", type=Path, metavar="FILE", help="the .npz of a trace, in place of a model")
+    sub.add_argument("--gallery", type=Path, metavar="FILE", help="a text with addresses of views, in place of a model")
     sub.add_argument("--single", metavar="FILE", help="one HTML file that needs no server")
     sub.add_argument("--title", help="the heading of a trace's page; the model's name if absent")
 
@@ -29,14 +30,24 @@ def publish(options: argparse.Namespace) -> None:
                 "A trace is published as one file, without its model: --trace trace.npz --single page.html."
             )
         page = trace_page(load_trace(options.trace), title=options.title)
+    elif options.gallery:
+        if options.folder or bool(options.model) == bool(options.single):
+            raise ValueError("Say where to write the gallery: a new folder, or --single and a file.")
+        if options.model:  # the only place that was named
+            _print_written(options.model, write_gallery(options.gallery, options.model))
+            return
+        page = single_gallery(options.gallery)
     elif not options.model or bool(options.folder) == bool(options.single):
         raise ValueError("Name a model and where to write it: a new folder, or --single and a file.")
     elif options.folder:
-        size = write_folder(folders.named(options.model), options.folder)
-        use = f"Put it on a web server, or try it: python -m http.server --bind 127.0.0.1 --directory {options.folder}"
-        print(f"{options.folder}: {size / 1e6:.1f} MB. {use}")
+        _print_written(options.folder, write_folder(folders.named(options.model), options.folder))
         return
     else:
         page = single_page(folders.named(options.model))
     write_text(options.single, page)
     print(f"{options.single}: {len(page.encode()) / 1e6:.1f} MB. Open it in a browser, or send it.")
+
+
+def _print_written(folder: str, size: int) -> None:
+    use = f"Put it on a web server, or try it: python -m http.server --bind 127.0.0.1 --directory {folder}"
+    print(f"{folder}: {size / 1e6:.1f} MB. {use}")

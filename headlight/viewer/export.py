@@ -65,7 +65,6 @@ def standalone_html(
     layers, heads = kinds[kind].patterns.shape[:2]
     if not (0 <= layer < layers and 0 <= head < heads):
         raise ValueError(f"Layer {layer}, head {head} is not among {layers} layers of {heads} heads, from 0.")
-    exact = sum(view.patterns.size for view in kinds.values()) <= MOST_EXACT
     page: dict[str, object] = {
         "title": title,
         "kinds": list(kinds),
@@ -74,16 +73,27 @@ def standalone_html(
         "meta": [[str(name), str(text)] for name, text in meta.items()],
         "caution": CAUTION,
         "without": WITHOUT_MODEL,
-        "rounding": None if exact else _ROUNDING,
+        "rounding": None if _is_exact(kinds) else _ROUNDING,
     }
     # Who opens the file need not have the letters of its fonts, and its policy lets no address be loaded, even of data.
     fonts = fonts_of(_written(title, kinds, meta))
     page["fonts"] = list(fonts)
     blocks = {"page": pack(page, {})}
     blocks |= {f"font-{n}": file.read_bytes() for n, file in enumerate(fonts.values())}
-    blocks |= {f"kind-{n}": _kind(view, exact) for n, view in enumerate(kinds.values())}
+    blocks |= trace_blocks(kinds)
     look = style("page") + style("views") + style("viewer")
     return html_page(title, look, page_script(), blocks, theme=theme or "light")
+
+
+def trace_blocks(kinds: Mapping[str, KindView], prefix: str = "") -> dict[str, bytes]:
+    """Return the data blocks that js/page.js reads of each kind, by their ids."""
+    exact = _is_exact(kinds)
+    return {f"{prefix}kind-{n}": _kind(view, exact) for n, view in enumerate(kinds.values())}
+
+
+def _is_exact(kinds: Mapping[str, KindView]) -> bool:
+    """Whether the weights are stored as they are, not as float16."""
+    return sum(view.patterns.size for view in kinds.values()) <= MOST_EXACT
 
 
 def html_page(
@@ -137,7 +147,7 @@ def _data(blocks: Mapping[str, bytes | str]) -> str:
 def page_script() -> str:
     """Return the script of every such page: the viewer's, in a scope of its own."""
     code = viewer_script(*VIEWS, "sheet", "page")
-    return f"(() => {{\n{code}\n}})();\n"
+    return f"(() => {{\n{code}\nnew Page(document.body);\n}})();\n"
 
 
 def _written(title: str, kinds: Mapping[str, KindView], meta: Mapping[str, str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,16 @@ from headlight import checkpoints, folders
 from headlight.importers.examples import Example, examples, suggest_examples
 from headlight.viewer.export import html_page
 from headlight.viewer.scripts import VIEWS, style, viewer_script
+from headlight.web.gallery import Gallery, block_of, read_gallery
 from headlight.web.lessons import lessons_of
 from headlight.web.model_file import model_bytes
 from headlight.web.traces import LARGEST_FILE
+from transformer.checkpoint import Checkpoint
 from transformer.files import write_bytes, write_text
 from transformer.model import count_parameters
 from transformer.quoting import short
 
+Blocks = Mapping[str, bytes | str]  # by their ids; a text is the address of a file beside the page
 SCRIPTS = Path(__file__).parent / "js"
 ENGINE = (
     "weights",
@@ -46,6 +49,7 @@ _OPENING = """<p id="opening">Opening the page. If this stays, the file is not c
 2024: get the file again, and open it in a current Firefox, Chrome, Edge or Safari.</p>
 <noscript>This page computes a translation in your browser: allow it to run its script.</noscript>
 """
+_OPENED = 'document.getElementById("opening").remove();'
 _WRITTEN = re.compile(r"index\.html|model[\w.-]*\.bin")  # files of a folder
 
 
@@ -55,13 +59,26 @@ def single_page(name: str | Path) -> str:
     Raises ValueError for a model that a page cannot compute, or that makes it larger than LARGEST_FILE.
     """
     title, models = _models(name)
-    page = _document(title, models)
+    return _within_limit(
+        _document(title, models), f"The page with {title}", "publish it as a folder, or a smaller model"
+    )
+
+
+def single_gallery(path: str | Path) -> str:
+    """Return the gallery of a file as the text of one HTML file.
+
+    Raises ValueError for a gallery that a page cannot draw, with the line, or that makes it larger than LARGEST_FILE.
+    """
+    gallery = read_gallery(path)
+    page = _gallery_document(gallery, _gallery_models(gallery))
+    names = " and ".join(gallery.models) or "its traces"
+    return _within_limit(page, f"The gallery with {names}", "publish it as a folder, or with fewer models")
+
+
+def _within_limit(page: str, what: str, instead: str) -> str:
     size = len(page.encode())
     if size > LARGEST_FILE:
-        raise ValueError(
-            f"The page with {title} has {size / 1e6:.1f} MB, and may have {LARGEST_FILE / 1e6:.0f}; "
-            "publish it as a folder, or a smaller model."
-        )
+        raise ValueError(f"{what} has {size / 1e6:.1f} MB, and may have {LARGEST_FILE / 1e6:.0f}; {instead}.")
     return page
 
 
@@ -71,12 +88,29 @@ def write_folder(name: str | Path, folder: str | Path) -> int:
     Returns the bytes written. A folder that this function wrote before is renewed. Raises ValueError for a model that a
     page cannot compute, and for a folder that holds anything else.
     """
+    folder = _free_folder(folder)
+    title, models = _models(name)
+    return _write(folder, models, lambda files: _document(title, files))
+
+
+def write_gallery(path: str | Path, folder: str | Path) -> int:
+    """Write the gallery of a file into a folder for a web server, as `write_folder` does a model's page."""
+    folder = _free_folder(folder)
+    gallery = read_gallery(path)
+    return _write(folder, _gallery_models(gallery), lambda files: _gallery_document(gallery, files))
+
+
+def _free_folder(folder: str | Path) -> Path:
+    """Return the folder. Raises ValueError where it holds what no page wrote."""
     folder = Path(folder)
     if folder.is_file():
         raise ValueError(f"{short(folder)} is a file; name a folder, or write one file with --single.")
     if folder.is_dir() and not all(_WRITTEN.fullmatch(entry.name) for entry in folder.iterdir()):
         raise ValueError(f"{short(folder)} has other files in it; name a folder that is new or empty.")
-    title, models = _models(name)
+    return folder
+
+
+def _write(folder: Path, models: Mapping[str, bytes], document: Callable[[Blocks], str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     for stale in folder.glob("model*.bin"):
         if stale.stem not in models:
@@ -84,35 +118,53 @@ def write_folder(name: str | Path, folder: str | Path) -> int:
     for block, data in models.items():
         write_bytes(folder / f"{block}.bin", data)
     # The digest makes a browser load the file again once it is another.
-    files = {block: f"{block}.bin?{hashlib.sha256(data).hexdigest()[:12]}" for block, data in models.items()}
-    page = _document(title, dict(files))
+    files: Blocks = {block: f"{block}.bin?{hashlib.sha256(data).hexdigest()[:12]}" for block, data in models.items()}
+    page = document(files)
     write_text(folder / "index.html", page)
     return len(page.encode()) + sum(map(len, models.values()))
+
+
+def _gallery_models(gallery: Gallery) -> dict[str, bytes]:
+    models = enumerate(gallery.models.items())
+    return {block_of(n): model_bytes(checkpoint, _facts(name, checkpoint)) for n, (name, checkpoint) in models}
 
 
 def _models(name: str | Path) -> tuple[str, dict[str, bytes]]:
     """Return the page's title, and the model, with those that its lessons tell of, by the id of their blocks."""
     folder = folders.model(name)
     checkpoint = checkpoints.load(name)
+    facts = _facts(name, checkpoint)
+    ships = folder.resolve().parent == folders.checkpoints().resolve()
+    facts["lessons"], companions = lessons_of(folder.name) if ships else ([], {})
+    models = {f"model-{other}": data for other, data in companions.items()}
+    return str(facts["card"].get("title") or folder.name), {"model": model_bytes(checkpoint, facts), **models}
+
+
+def _facts(name: str | Path, checkpoint: Checkpoint) -> dict[str, Any]:
+    """Return what the page says of a model."""
+    folder = folders.model(name)
     card = {field: checkpoint.card[field] for field in CARD_FIELDS if field in checkpoint.card}
     offered = examples(checkpoint.card) or map(
         Example, suggest_examples(card.get("source"), checkpoint.source_tokenizer)
     )
     card["examples"] = [{"text": example.text, "why": example.why} for example in offered]
     card["parameters"] = f"{count_parameters(checkpoint.model):,} parameters"
-    facts: dict[str, Any] = {"name": folder.name, "card": card, "words": sorted(checkpoints.read_words(folder))}
-    ships = folder.resolve().parent == folders.checkpoints().resolve()
-    facts["lessons"], companions = lessons_of(folder.name) if ships else ([], {})
-    models = {f"model-{other}": data for other, data in companions.items()}
-    return str(card.get("title") or folder.name), {"model": model_bytes(checkpoint, facts), **models}
+    return {"name": folder.name, "card": card, "words": sorted(checkpoints.read_words(folder))}
 
 
-def _document(title: str, blocks: Mapping[str, bytes | str]) -> str:
+def _gallery_document(gallery: Gallery, models: Blocks) -> str:
+    blocks = {"gallery": gallery.header(), **gallery.blocks, **models}
+    return _document(gallery.title, blocks, gallery_script())
+
+
+def _document(title: str, blocks: Blocks, script: str | None = None) -> str:
     fetched = any(isinstance(block, str) for block in blocks.values())
     sources = "worker-src blob:; " + ("connect-src 'self'; " if fetched else "")
+    title = f"{title} · Headlight"
+    if script:
+        return html_page(title, page_style(), script, blocks, sources=sources, body=_OPENING)
     # The page's model stands before the script, those of lessons behind it: the picture waits for the first alone.
     first, later = {"model": blocks["model"]}, {name: block for name, block in blocks.items() if name != "model"}
-    title = f"{title} · Headlight"
     return html_page(title, page_style(), page_script(), first, later=later, sources=sources, body=_OPENING)
 
 
@@ -126,13 +178,30 @@ def _without_exports(module: str) -> str:
     return _EXPORT.sub("", _IMPORT.sub("", (SCRIPTS / f"{module}.js").read_text(encoding="utf-8")))
 
 
+def _all_scripts(*more: str, shared_on: str = "document") -> str:
+    """The viewer's scripts, the page's, and what measures in the worker too."""
+    names = (*VIEWS, *PLAYER, *LESSONS, *EXPORT, "description", "sheet", "engine", "web", *more)
+    viewer = viewer_script(*names, shared_on=shared_on)
+    return _without_exports("measures") + viewer
+
+
+def _constants() -> str:
+    return f'const MODEL_BLOCK = "model",\n  ENGINE = {json.dumps(engine_script())};\n'
+
+
 @cache
 def page_script() -> str:
-    """The script of every such page, in a scope of its own: the viewer's, the page's, and the worker's as a text."""
-    constants = f'const MODEL_BLOCK = "model",\n  ENGINE = {json.dumps(engine_script())};\n'
-    viewer = viewer_script(*VIEWS, *PLAYER, *LESSONS, *EXPORT, "description", "sheet", "engine", "web")
-    begin = 'new App(document.body, new Engine(MODEL_BLOCK));\ndocument.getElementById("opening").remove();'
-    return f"(() => {{\n{constants}{_without_exports('measures')}{viewer}\n{begin}\n}})();\n"
+    """The script of every page of a model, in a scope of its own: the worker's is in it as a text."""
+    begin = "new App(document.body, new Engine(MODEL_BLOCK), new Sheet(document.body));"
+    return f"(() => {{\n{_constants()}{_all_scripts()}\n{begin}\n{_OPENED}\n}})();\n"
+
+
+@cache
+def gallery_script() -> str:
+    """The script of every gallery: a function that makes all of it anew for each figure, and a call of it."""
+    scripts = _all_scripts("page", "gallery", shared_on="{}")
+    viewer = f"const viewer = () => {{\n{scripts}\nreturn {{ App, Views, FileSource, Gallery }};\n}};\n"
+    return f"(() => {{\n{_constants()}{viewer}new (viewer().Gallery)(document.body, viewer);\n{_OPENED}\n}})();\n"
 
 
 @cache

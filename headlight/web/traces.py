@@ -45,22 +45,27 @@ def publish(
 
 def trace_page(trace: Trace, *, title: str | None = None, selected: tuple[str, int, int] | None = None) -> str:
     """Return the page with every head of a trace, as `publish` writes it."""
-    shapes = {kind: trace.pattern(kind).shape for kind in trace.kinds}
     size = sum(trace.pattern(kind).size for kind in trace.kinds) * _BYTES_PER_WEIGHT
     if size > LARGEST_FILE:
-        listed = ", ".join(f"{kind} {' x '.join(map(str, shape))}" for kind, shape in shapes.items())
+        listed = ", ".join(f"{kind} {' x '.join(map(str, trace.pattern(kind).shape))}" for kind in trace.kinds)
         raise ValueError(
             f"The page would have {size / 1e6:.0f} MB, and may have {LARGEST_FILE / 1e6:.0f} ({listed}); "
             "trace a shorter sentence, or give fewer layers."
         )
-    if selected is None:
-        kind = trace.kinds[-1]
-        selected = (kind, *sharpest(trace, kind))
-    kinds: dict[str, KindView] = {}
-    for kind in trace.kinds:
-        place = layout(trace, kind, words=False, hide=False)
-        kinds[kind] = kind_view(trace, place, measures(trace, place))
-    return standalone_html(title or trace.model or "Headlight", kinds, selected, None, _facts(trace))
+    heading = title or trace.model or "Headlight"
+    return standalone_html(heading, kind_views(trace), selected or head_to_open(trace), None, facts_of(trace))
+
+
+def head_to_open(trace: Trace) -> tuple[str, int, int]:
+    """Return (kind, layer, head), from 0, of the head with the narrowest attention."""
+    kind = trace.kinds[-1]
+    return kind, *sharpest(trace, kind)
+
+
+def kind_views(trace: Trace) -> dict[str, KindView]:
+    """Return what the page draws of each kind of attention, token by token."""
+    places = {kind: layout(trace, kind, words=False, hide=False) for kind in trace.kinds}
+    return {kind: kind_view(trace, place, measures(trace, place)) for kind, place in places.items()}
 
 
 def kind_view(trace: Trace, place: Layout, found: HeadValues) -> KindView:
@@ -84,7 +89,7 @@ def load_trace(path: str | Path) -> Trace:
     return Trace.load(path)
 
 
-def _facts(trace: Trace) -> dict[str, str]:
+def facts_of(trace: Trace) -> dict[str, str]:
     """What the page prints: the sentence and what was written first, then what is to know of them."""
     first, second = ("Source", "Target") if trace.source.ids else ("Prompt", "Continuation")
     facts = {first: trace.text}

@@ -38,9 +38,7 @@ def test_a_saved_trace_is_published_by_the_command(trace: Trace, tmp_path: Path)
     assert text == trace_page(trace, title="It & they")
     assert Elements(text).texts["title"] == ["It & they"]
     meta = json.dumps([["Source", trace.text], ["Target", trace.translation]])[:-1]
-    assert f'"meta": {meta}' in _decoded(
-        text, "page"
-    )
+    assert f'"meta": {meta}' in _decoded(text, "page")
     assert WITHOUT_MODEL[:40] in _decoded(text, "page")
 
 

@@ -2,16 +2,17 @@
 
 const blockOf = id => unpack(fromBase64(document.getElementById(id).textContent.trim()));
 
-// What the file has of each kind: every weight.
+// What the file has of each kind: every weight. The ids of a figure's blocks begin with its own `prefix`.
 class FileSource {
   loaded = {};
 
-  constructor(kinds) {
+  constructor(kinds, prefix = "") {
     this.kinds = kinds;
+    this.prefix = prefix;
   }
 
   of(kind) {
-    return (this.loaded[kind] ??= blockOf(`kind-${this.kinds.indexOf(kind)}`));
+    return (this.loaded[kind] ??= blockOf(`${this.prefix}kind-${this.kinds.indexOf(kind)}`));
   }
 
   layer(kind, layer) {
@@ -38,13 +39,14 @@ class Page {
       document.fonts.add(new FontFace(family, bytes));
     });
     this.views = new Views(new FileSource(kinds), kinds, [kinds[kind], layer, head], header.caution);
+    this.sheet = new Sheet(body);
+    this.sheet.redraw = () => this.views.draw();
     this.views.chose = (...chosen) => this.sheet.address(this.link(...chosen));
-    this.sheet = new Sheet(body, () => this.views.draw());
     const main = el("main", {}, this.views.bar, this.views.main);
-    body.append(this.top(), ...this.facts(), main, this.sheet.whole, this.foot());
+    this.sheet.append(this.top(), this.facts(), "", main, this.foot());
     this.select();
     this.sheet.open(header.theme);
-    addEventListener("hashchange", () => {
+    this.sheet.onAddress(() => {
       this.select();
       this.sheet.open();
       this.views.draw();
@@ -54,7 +56,7 @@ class Page {
 
   // Takes the kind and the head that the address names, where they are in the file.
   select() {
-    const query = readAddress(),
+    const query = this.sheet.query(),
       named = query.get("kind"),
       { layer, head } = headIn(query);
     if (this.header.kinds.includes(named)) this.views.kind = named;
@@ -76,7 +78,7 @@ class Page {
     const about = this.header.meta
       .slice(0, 2)
       .map(([name, text]) => el("div", {}, el("span", {}, name), el("p", { dir: "auto" }, text)));
-    return about.length ? [el("div", { class: "about" }, ...about)] : [];
+    return about.length ? el("div", { class: "about" }, ...about) : "";
   }
 
   foot() {
@@ -87,5 +89,3 @@ class Page {
     return el("footer", {}, el("dl", {}, ...facts), ...notes.map(note => el("p", {}, note)));
   }
 }
-
-new Page(document.body);

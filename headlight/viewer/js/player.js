@@ -1,6 +1,6 @@
 // Steps through a decode: the sentence as a scrubber, what could come next, what was looked at, and the tree.
 //
-// Header: start { id, node, end, layer, head, asked, pruned, under, future }, strategy { name, searches, draws, size, ... }, normalises, bound,
+// Header: start { id, node, end, layer, head, asked, pruned, under, future, apart (whether it takes no keys from elsewhere) }, strategy { name, searches, draws, size, ... }, normalises, bound,
 //   vocabulary, steps T, top (how many candidates are shown in any case), never [ids], source [labels], language, strings, nodes { parent, step, name, outcome, answer, lane, lane_kept },
 //   candidates { first, id, name, node } of all answers, found [{ node, text, ended, at_best }] best first,
 //   encoder_heads and decoder_heads { layers, heads }, hides (whether what is not written yet is masked), only null or the [layer, head] whose patterns are here.
@@ -45,7 +45,8 @@ class Player {
     this.build();
     root.append(this.box);
     this.box.onkeydown = event => this.key(event);
-    this.anywhere = event => onNothing(event) && ANYWHERE.test(keyOf(event)) && this.key(event);
+    this.anywhere = event =>
+      onNothing(event) && !this.header?.start.apart && ANYWHERE.test(keyOf(event)) && this.key(event);
     this.asked = () => this.header && shareHead(this.looks.layer, this.looks.head);
     document.addEventListener("keydown", this.anywhere);
     window.addEventListener("headlight:head-asked", this.asked);

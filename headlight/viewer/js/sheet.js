@@ -3,27 +3,31 @@
 
 const EMBEDDED = ["picture", "sentence"];
 
-const readAddress = () => new URLSearchParams(location.hash.slice(1));
-
 const wholeFrom1 = text => (/^[1-9]\d{0,2}$/.test(text ?? "") ? Number(text) - 1 : null);
 
 // The head that an address names, from 0; null where it names none.
 const headIn = query => ({ layer: wholeFrom1(query.get("layer")), head: wholeFrom1(query.get("head")) });
 
 class Sheet {
-  // `redraw` is called when the theme changes.
-  constructor(body, redraw) {
+  redraw = () => {}; // in another theme
+  tag = "main"; // of the element with the views
+
+  constructor(body) {
     this.body = body;
-    this.redraw = redraw;
     this.theme = el("button", { class: "plain", type: "button" });
     this.theme.onclick = () => this.light(document.documentElement.dataset.theme === "dark");
     this.whole = el("a", { class: "whole", target: "_blank", rel: "noopener" }, "Open as a page of its own");
   }
 
+  // What the address says.
+  query() {
+    return new URLSearchParams(location.hash.slice(1));
+  }
+
   // Takes what the address says of the frame: a part to show, and a theme; else `theme`, or that of the browser.
   open(theme = null) {
     this.place = null;
-    const query = readAddress(),
+    const query = this.query(),
       said = { embed: query.get("embed"), theme: query.get("theme") };
     this.embed = EMBEDDED.includes(said.embed) ? said.embed : null;
     this.around = this.embed && ["light", "dark"].includes(said.theme) ? said.theme : null;
@@ -43,6 +47,15 @@ class Sheet {
     document.documentElement.dataset.theme = light ? "light" : "dark";
     this.theme.textContent = light ? "Dark theme" : "Light theme";
     this.redraw();
+  }
+
+  // Puts the parts of a page around its views.
+  append(top, typed, menu, place, foot) {
+    this.body.append(top, typed, menu, place, this.whole, foot);
+  }
+
+  onAddress(act) {
+    addEventListener("hashchange", act);
   }
 
   // Makes the address say what is shown. Back leads to the page or lesson before, not through every choice on one.

@@ -181,6 +181,10 @@ function viewIn(query) {
     page: PAGE_NAMES.includes(query.get("page")) ? query.get("page") : "attention",
     lesson: query.get("lesson"),
     step: query.get("step"),
+    at: wholeFrom1(query.get("step")), // of the search
+    pruned: query.get("pruned") !== "0",
+    future: query.get("future") !== "0",
+    under: query.get("under") in UNDER ? query.get("under") : "total",
     done: query.get("done"),
     size:
       query.get("strategy") === "greedy"
@@ -202,9 +206,11 @@ class App {
   views = null;
   facts = null;
 
-  constructor(body, engine) {
+  // `sheet` is what stands around it: of the page, or of a figure.
+  constructor(body, engine, sheet) {
     this.engine = engine;
-    this.view = viewIn(readAddress());
+    this.sheet = sheet;
+    this.view = viewIn(sheet.query());
     this.input = el("input", {
       id: "sentence",
       type: "text",
@@ -214,30 +220,35 @@ class App {
     });
     this.label = el("label", { for: "sentence" }, "Type a sentence");
     this.examples = el("div", { class: "examples", role: "group", "aria-label": "Examples" });
-    this.written = el("div", { class: "written", "aria-live": "polite", "aria-labelledby": "written-label" });
+    this.written = el("div", {
+      class: "written",
+      "aria-live": sheet.apart ? "off" : "polite",
+      "aria-labelledby": "written-label",
+    });
     this.writtenLabel = el("div", { class: "label", id: "written-label" }, "Its translation");
     this.notice = el("p", { class: "notice", role: "status" });
     this.heads = el("div", { class: "switches" });
-    this.place = el("main", {});
+    this.place = el(sheet.tag, {});
     this.pages = new Chips("What to look at", at => this.turn(PAGE_NAMES[at]));
     this.sizes = new Chips("How the next token is chosen", at => this.search({ size: SIZES[at], forced: [] }));
     this.branch = el("p", { class: "branch", role: "status" });
     this.steps = el("div", { class: "hl" });
     this.exports = new ExportMenu(() => this.exported());
-    this.sheet = new Sheet(body, () => this.redraw());
+    sheet.redraw = () => this.redraw();
     const turned = el("nav", { class: "hl pages", "aria-label": "Pages" }, this.pages.node);
     this.typed = this.sentence();
-    body.append(this.top(), this.typed, turned, this.place, this.sheet.whole, this.foot());
+    sheet.append(this.top(), this.typed, turned, this.place, this.foot());
     this.turned();
-    this.sheet.open();
+    sheet.open();
     this.input.oninput = () => {
+      this.written.ariaLive = "polite"; // of many figures, those in which somebody types
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.ask(), 350);
     };
     this.input.onkeydown = event => {
       if (event.key === "Enter") this.ask();
     };
-    addEventListener("hashchange", () => this.follow());
+    sheet.onAddress(() => this.follow());
     onWidth(body, () => this.views?.draw());
     this.say("Opening the model\u2026");
     engine.facts.then(
@@ -248,7 +259,7 @@ class App {
 
   top() {
     const tools = el("div", { class: "tools" }, this.sheet.theme);
-    if (location.protocol.startsWith("http") && !document.getElementById(MODEL_BLOCK).dataset.file) {
+    if (location.protocol.startsWith("http") && !document.getElementById(MODEL_BLOCK)?.dataset.file) {
       const save = el("a", { class: "plain", href: location.pathname, download: "headlight.html" }, "Save this page");
       tools.prepend(save);
     }
@@ -313,7 +324,8 @@ class App {
       this.notice.replaceChildren();
       return;
     }
-    if (text !== this.view.text) this.view.forced = [];
+    if (text !== this.view.text)
+      Object.assign(this.view, { forced: [], at: this.view.text === null ? this.view.at : null });
     this.view.text = text;
     this.address();
     this.written.classList.add("waiting");
@@ -410,6 +422,7 @@ class App {
   // ---- step by step -------------------------------------------------------------------------------------
 
   search(changes) {
+    if (Object.keys(changes).length) this.view.at = null; // another search
     Object.assign(this.view, changes);
     this.address();
     const { size, forced } = this.view,
@@ -423,12 +436,15 @@ class App {
 
   play() {
     const { header, arrays } = this.found,
-      [layer, head] = this.trace.first("cross"),
+      asked = this.view.layer !== null && this.view.head !== null,
+      [layer, head] = asked ? this.withinDecoder() : this.trace.first("cross"),
       end = header.hypotheses[0].node,
       begun = this.view.forced.length;
     let node = end;
-    while (header.nodes.step[node] > Math.max(1, begun)) node = header.nodes.parent[node];
-    const start = { id: this.asked, node, end, layer, head, asked: false, pruned: true, under: "total", future: true };
+    const step = this.view.at === null ? Math.max(1, begun) : this.view.at + 1;
+    while (header.nodes.step[node] > step) node = header.nodes.parent[node];
+    const { pruned, under, future } = this.view,
+      start = { id: this.asked, node, end, layer, head, asked, pruned, under, future, apart: this.sheet.apart };
     const language = this.facts.card.source ?? "source",
       data = { header: { ...header, start, language, source: numbered(header.source) }, arrays };
     this.branching();
@@ -439,7 +455,21 @@ class App {
     );
     mountPlayer(this.steps, data, (name, pick) => {
       if (name === "pick" && "id" in pick) this.search({ forced: idsThrough(header, pick.answer, pick.id) });
+      if (name === "shown") this.stepped(pick, header);
     });
+  }
+
+  // The head that the address names, or the last one where the decoder has fewer.
+  withinDecoder() {
+    const { layers, heads } = this.trace.of("cross").header;
+    return [Math.min(this.view.layer, layers - 1), Math.min(this.view.head, heads - 1)];
+  }
+
+  // The reader moved in the search: a link opens it there.
+  stepped({ node, end, layer, head, pruned, under, future }, { nodes, hypotheses }) {
+    const at = end === hypotheses[0].node ? nodes.step[node] - 1 : null;
+    Object.assign(this.view, { at, pruned, under, future }, layer === null ? {} : { layer, head });
+    this.address();
   }
 
   // What the reader changed is said, and can be taken back: a token chosen in the model's place, and heads that are off.
@@ -537,7 +567,7 @@ class App {
   }
 
   address() {
-    const { text, kind, layer, head, off, page, size, lesson, step } = this.view;
+    const { text, kind, layer, head, off, page, size, lesson, step, at, pruned, future, under } = this.view;
     if (page === "lessons") {
       const named = Object.entries({ page, lesson, step }).filter(([, value]) => value);
       this.sheet.address(new URLSearchParams(named));
@@ -548,9 +578,15 @@ class App {
     if (layer !== null) query.set("layer", String(layer + 1));
     if (head !== null) query.set("head", String(head + 1));
     if (off.length) query.set("changes", off.join(","));
-    if (page === "decoding") query.set("page", page);
-    if (page === "decoding" && size === 1) query.set("strategy", "greedy");
-    else if (page === "decoding") query.set("size", String(size));
+    if (page === "decoding") {
+      query.set("page", page);
+      if (at) query.set("step", String(at + 1));
+      if (!pruned) query.set("pruned", "0");
+      if (!future) query.set("future", "0");
+      if (under !== "total") query.set("under", under);
+      if (size === 1) query.set("strategy", "greedy");
+      else query.set("size", String(size));
+    }
     this.sheet.address(query);
   }
 
@@ -558,7 +594,7 @@ class App {
   follow() {
     if (!this.facts) return;
     const { lesson, step } = this.view;
-    this.view = viewIn(readAddress());
+    this.view = viewIn(this.sheet.query());
     if (this.view.page !== "lessons") Object.assign(this.view, { lesson, step }); // to go on with
     this.view.off = this.view.off.filter(change => this.exists(change));
     this.input.value = this.view.text ?? this.input.value;
