@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import psutil
 
 from benchmarks.pupils import MODEL
-from tools.streamlit_client import opened
+from tools.streamlit_client import open_session
 
 HALF_OPEN = 2.0  # seconds that a handshake stays half done
-FIRST = 8  # messages of an answer that are still read
+MAX_READ_MESSAGES = 8  # messages of an answer that are still read
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ async def abandon(url: str, count: int, texts: Iterator[str], seconds: float) ->
             if stage == 0:
                 await _half_open(url)
                 return
-            async with opened(url, model=MODEL, text=next(texts) if stage == 3 else shared) as page:
+            async with open_session(url, model=MODEL, text=next(texts) if stage == 3 else shared) as page:
                 if stage > 1:
                     await page.begin()
-                for _ in range(FIRST if stage == 3 else 0):
+                for _ in range(MAX_READ_MESSAGES if stage == 3 else 0):
                     await page.socket.recv()
                 page.vanish()
         except (OSError, TimeoutError) as error:

@@ -40,7 +40,7 @@ from transformer import TrainConfig, preset
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = 0.85  # of the speed of training alone, while its page is watched
 TEXT = "A man in a blue shirt and a woman with a red hat are sitting on a bench near the water."
-SETTLE = 8.0  # seconds until what was begun or ended no longer counts
+SETTLE_SECONDS = 8.0  # seconds until what was begun or ended no longer counts
 CHOICES = 20
 ALONE, WATCHED = "alone", "its page watched"
 
@@ -101,7 +101,7 @@ def started(path: Path, recipe: Recipe) -> RunFolder:
 
 def speed(run: RunFolder, seconds: float) -> float:
     """Return the target tokens per second over a window, after the effects of the previous window have settled."""
-    time.sleep(SETTLE)
+    time.sleep(SETTLE_SECONDS)
     metrics = Metrics(run.path)
     before, begun = len(metrics.read()), time.perf_counter()
     while time.perf_counter() - begun < seconds or len(metrics.lines) == before:
@@ -134,7 +134,7 @@ class App:
         from tools.serving import launch, serve
 
         with sync_playwright() as playwright, serve(ROOT / "app.py", self.log) as url:
-            page = browser.opened(launch(playwright), f"{url}{address}", sign)
+            page = browser.open_app(launch(playwright), f"{url}{address}", sign)
             try:
                 return act(page)
             finally:

@@ -23,7 +23,7 @@ SCRIPT = Path(__file__).with_name("painted.js")
 _TWO_FRAMES = "requestAnimationFrame(() => requestAnimationFrame(() => {}))"
 
 
-def opened(browser: Browser, url: str, sign: str = ".thumb") -> Page:
+def open_app(browser: Browser, url: str, sign: str = ".thumb") -> Page:
     """Open the app at an address, and wait until `sign` is there and nothing is left to draw."""
     context = browser.new_context(viewport=VIEWPORT, color_scheme="light", reduced_motion="reduce")
     page = skip_tour(context).new_page()
@@ -45,7 +45,7 @@ def took(page: Page, event: str, what: str, wanted: object, act: Callable[[], No
 
 def choosing(browser: Browser, url: str, trace: Trace, count: int, until: str) -> list[float]:
     """Time from pressing another head's thumbnail to its heatmap ("head"), or to its weights on hover too ("exact")."""
-    page = opened(browser, f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1})}")
+    page = open_app(browser, f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1})}")
     n_layers, n_heads = trace.cross.shape[:2]
     heads = [(layer, head) for layer in range(n_layers) for head in range(n_heads)][1:]
     random.Random(0).shuffle(heads)
@@ -61,7 +61,7 @@ def choose(page: Page, trace: Trace, layer: int, head: int, until: str = "head")
 
 def switching(browser: Browser, url: str, trace: Trace, count: int) -> list[float]:
     """Time from pressing encoder, decoder or cross to the overview of that kind."""
-    page = opened(browser, f"{url}/?{urlencode(_given(trace))}")
+    page = open_app(browser, f"{url}/?{urlencode(_given(trace))}")
     times = []
     for kind in islice(cycle(KINDS), WARM_UPS + count):
         button = page.get_by_test_id("stMain").get_by_role("radio", name=kind.capitalize())
@@ -72,7 +72,7 @@ def switching(browser: Browser, url: str, trace: Trace, count: int) -> list[floa
 def hovering(browser: Browser, url: str, trace: Trace, rounds: int) -> list[float]:
     """Time from moving the pointer to another token of the line view, with all heads of a layer, to the frame's end."""
     heads = ",".join(str(head + 1) for head in range(trace.cross.shape[1]))
-    page = opened(browser, f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1, 'lines': heads})}")
+    page = open_app(browser, f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1, 'lines': heads})}")
     page.locator(".side.left").scroll_into_view_if_needed()
     middles = _middles(page.locator(".side.left .token"))
     tokens = [(x, y) for x, y in middles if 0 < y < VIEWPORT["height"]]
@@ -86,7 +86,7 @@ def hovering(browser: Browser, url: str, trace: Trace, rounds: int) -> list[floa
 
 def typing(browser: Browser, url: str, model: Translator, count: int) -> list[float]:
     """Time from Enter on a new sentence of twenty tokens to its overview."""
-    page = opened(browser, url)
+    page = open_app(browser, url)
     times = []
     for text in islice(sentences(model, 20), WARM_UPS + count):
         wanted = named_heads(model.trace(text), "cross")
@@ -109,7 +109,7 @@ class Stepper(NamedTuple):
 
 def stepping(browser: Browser, stepper: Stepper, rounds: int) -> list[float]:
     """Time from an arrow key, right to the last step and left again, to the step that the page tells."""
-    page = opened(browser, stepper.url, stepper.place)
+    page = open_app(browser, stepper.url, stepper.place)
     times = []
     for _ in range(rounds + 1):
         page.locator(stepper.focus).first.focus()

@@ -28,7 +28,7 @@ from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
 from server.classroom.classes import Classes, ClassQuestion
 from server.classroom.sqlite import Sqlite
 from tools import production
-from tools.class_client import AWAY, Pupil
+from tools.class_client import CONNECTION_ERRORS, Pupil
 from tools.serving import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,7 +84,7 @@ class RestartableServer:
                 try:
                     if (await Pupil(self.url).ask("GET", "/join")).status == 200:
                         return
-                except AWAY:
+                except CONNECTION_ERRORS:
                     await asyncio.sleep(0.1)
 
     def kill(self) -> None:

@@ -27,10 +27,10 @@ import numpy as np
 
 from benchmarks.abandoned import Weight, abandon, settled
 from benchmarks.beside import endless, started
-from benchmarks.browser import choose, opened, sentences
+from benchmarks.browser import choose, open_app, sentences
 from benchmarks.busy import Busy
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
-from benchmarks.pupils import BEAM, LONGEST, MODEL, Register, hostile, huge, pupil, server_of, wrong
+from benchmarks.pupils import BEAM, MAX_TOKENS, MODEL, Register, hostile, huge, pupil, server_of, wrong
 from headlight.checkpoints import load_translator
 from headlight.runs.steer import kill
 from tools import production
@@ -44,10 +44,10 @@ GROWTH = 1.05
 PHASE = 30.0  # seconds without a huge request, and with one
 HUGE, STORM = "beside a huge request", "while sockets are abandoned"
 STORM_LASTS = 60.0  # seconds, for a thousand sockets and for fewer
-PEACE = 20.0  # seconds before hostile sessions begin
+QUIET_SECONDS = 20.0  # seconds before hostile sessions begin
 RETURNED = 1.2  # times the memory before the hostile sessions, once everything is forgotten
 FORGETS = 690.0  # seconds in which the server forgets every sentence: ten minutes, a minute for sessions, and a sweep
-SETTLES = 120.0  # seconds: the server keeps a session that was cut off for a minute, and then looks after 20 seconds
+SETTLE_SECONDS = 120.0  # a closed session is kept for a minute, and dropped by the sweep within 20 seconds
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--huge",
         action="store_true",
-        help=f"every other {PHASE:g} seconds one more asks for {LONGEST} tokens with a beam of {BEAM}",
+        help=f"every other {PHASE:g} seconds one more asks for {MAX_TOKENS} tokens with a beam of {BEAM}",
     )
     parser.add_argument(
         "--hostile",
@@ -94,7 +94,7 @@ def run(
         with serve(ROOT / "app.py", Path(folder) / "log.txt", more=production.options()) as url:
             register = Register()
             load = Load(pupils, huge, hostile, limit, abandoned)
-            result |= held(url, load, seconds, not no_browser, register)
+            result |= run_class(url, load, seconds, not no_browser, register)
         result["log"] = [line for line in (Path(folder) / "log.txt").read_text().splitlines() if "Error" in line]
     result["busy"] = busy.over()
     model = load_translator(ROOT / "checkpoints" / MODEL)
@@ -118,7 +118,7 @@ class Load(NamedTuple):
     abandoned: int
 
 
-def held(url: str, load: Load, seconds: float, browser: bool, register: Register) -> dict[str, Any]:
+def run_class(url: str, load: Load, seconds: float, browser: bool, register: Register) -> dict[str, Any]:
     """Run the class from the first arrival to its end; return the fate of the abandoned sockets and the memory."""
     until = time.monotonic() + seconds
     probe = threading.Thread(target=_probe, args=(url, until, register), daemon=True)
@@ -139,7 +139,7 @@ async def _class(url: str, load: Load, until: float, register: Register) -> dict
             group.create_task(pupil(url, number, texts, lambda: over, register))
         weigher = group.create_task(_weigh(url, load.limit, register))
         if load.hostile:
-            await asyncio.sleep(PEACE)
+            await asyncio.sleep(QUIET_SECONDS)
             results["before_hostile"] = register.memory[-1][1]
             for number in range(load.hostile):
                 group.create_task(hostile(url, number, lambda: over or time.monotonic() > until, register))
@@ -174,7 +174,7 @@ async def _storm(url: str, count: int, texts: Iterator[str], register: Register)
     register.errors += await abandon(url, count, texts, STORM_LASTS * min(count, 1000) / 1000)
     register.beside = ""
     during, lasted = Weight.of(server), time.monotonic() - begun
-    after = await settled(server, before, GROWTH, SETTLES)
+    after = await settled(server, before, GROWTH, SETTLE_SECONDS)
     weights = {"before": asdict(before), "right_after": asdict(during), "settled": asdict(after)}
     return {"sockets": count, "seconds": lasted, "settled_after": time.monotonic() - begun - lasted, **weights}
 
@@ -201,7 +201,7 @@ def _probe(url: str, until: float, register: Register) -> None:
     places = [(layer, head) for layer in range(trace.cross.shape[0]) for head in range(trace.cross.shape[1])]
     try:
         with sync_playwright() as playwright:
-            page = opened(launch(playwright), f"{url}/?{urlencode({'model': MODEL, 'text': text})}")
+            page = open_app(launch(playwright), f"{url}/?{urlencode({'model': MODEL, 'text': text})}")
             for number in range(10_000):
                 register.probe.append(choose(page, trace, *places[(5 * number + 3) % len(places)]))
                 title = page.get_by_role("heading", name="Attention", exact=True)

@@ -15,7 +15,7 @@ from headlight.runs.steer import worker_environment
 ROOT = Path(__file__).resolve().parents[1]
 THREADS = 2
 JOEYNMT_AT = ROOT / ".venv-joeynmt" / "bin" / "python"  # where `make bench` installs it
-ABSENT = (
+NO_JOEYNMT = (
     "JoeyNMT does not take part: install requirements/joeynmt.txt into an environment of its own, "
     "and name its interpreter with --joeynmt."
 )
@@ -87,5 +87,5 @@ def joeynmt(python: Path | None) -> Path | None:
         raise ValueError(f"There is no interpreter {python}.")
     python = python or (JOEYNMT_AT if JOEYNMT_AT.is_file() else None)
     if python is None:
-        print(ABSENT, flush=True)
+        print(NO_JOEYNMT, flush=True)
     return python

@@ -75,7 +75,7 @@ class Way(NamedTuple):
     batch: int  # sentences at a time
 
 
-WAYS = [
+SETTINGS = [
     Way("small", 1, 1),
     Way("small", BEAM, 1),
     Way("small", 1, BATCH),
@@ -112,7 +112,7 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
     result: dict[str, Any] = {"machine": machine("torch", "transformers", "ctranslate2"), "rounds": rounds}
     result |= {"sentences": sentences, "tokens": tokens, "modes": {}}
     with tempfile.TemporaryDirectory() as folder:
-        for way in WAYS:
+        for way in SETTINGS:
             shape, size, batch = way
             if not (at := Path(folder) / shape).exists():
                 export(shape, at)

@@ -35,7 +35,7 @@ from transformer.positions import sinusoidal
 from transformer.tokenizers import Tokenizer
 from ui.state.process import SWEEP_SECONDS
 
-SWEPT = SWEEP_SECONDS + 5  # seconds after which the server has returned what it freed
+SWEEP_WAIT_SECONDS = SWEEP_SECONDS + 5  # seconds after which the server has returned what it freed
 WORDS, LAYERS = 58_101, 6
 TOKENS = 20
 # Milliseconds at the 95th percentile, times the weights in float32, and seconds, at most.
@@ -154,12 +154,12 @@ def in_the_browser(folder: Path, sentences: int) -> dict[str, Any]:
         with serve(ROOT / "app.py", folder / "log.txt") as url:
             browser.typing(chromium, url, load_translator(shipped), 2)
             server = server_of(url)
-            time.sleep(SWEPT)
+            time.sleep(SWEEP_WAIT_SECONDS)
             before = server.memory_info().rss
             typed = browser.typing(chromium, f"{url}/?model=large", large, sentences)
             chosen = browser.choosing(chromium, url, trace, sentences, "head")
             right_after = (server.memory_info().rss - before) / 1e6
-            time.sleep(SWEPT)
+            time.sleep(SWEEP_WAIT_SECONDS)
             held = (server.memory_info().rss - before) / 1e6
         return {"typed": spread(typed), "chosen": spread(chosen), "megabytes": held, "right_after": right_after}
 

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.contest import ROOT, THREADS, compete
-from benchmarks.peers import LONGEST, SMOOTHING, VOCABULARY, Joey, Marian, Peer
+from benchmarks.peers import MAX_TOKENS, SMOOTHING, VOCABULARY, Joey, Marian, Peer
 from headlight.checkpoints import load_tokenizer
 from headlight.corpora.corpora import open_corpus
 from headlight.corpora.encoded import Encoded
@@ -59,7 +59,7 @@ class OurTraining:
         return self.model(src, reads)
 
     def write(self, texts: list[str], beam: int) -> list[list[int]]:
-        translations = Translator(self.checkpoint).translate_batch(texts, beam, max_length=LONGEST)
+        translations = Translator(self.checkpoint).translate_batch(texts, beam, max_length=MAX_TOKENS)
         return [translation.ids for translation in translations]
 
 

@@ -16,7 +16,7 @@ from transformer.batches import Batch
 from transformer.tokenizers import EOS, PAD, SOS
 
 VOCABULARY, D_MODEL, LAYERS, HEADS, D_FF, SMOOTHING = 8000, 256, 3, 4, 1024, 0.1
-LONGEST = 50  # tokens that a translation may have; the longest reference has 43
+MAX_TOKENS = 50  # tokens that a translation may have; the longest reference has 43
 
 
 class Peer(nn.Module):
@@ -100,7 +100,7 @@ class Marian(Peer):
 
     def search(self, src: Tensor, beam: int) -> Tensor:
         written: Tensor = self.model.generate(
-            input_ids=src, attention_mask=src != PAD, num_beams=beam, do_sample=False, max_new_tokens=LONGEST
+            input_ids=src, attention_mask=src != PAD, num_beams=beam, do_sample=False, max_new_tokens=MAX_TOKENS
         )
         return written[:, 1:]
 
@@ -159,7 +159,7 @@ class Joey(Peer):
         from joeynmt.search import search  # type: ignore[import-not-found]
 
         batch = self._batch(src, None)
-        written, _, _ = search(self.model, batch, max_output_length=LONGEST, beam_size=beam, beam_alpha=1.0)
+        written, _, _ = search(self.model, batch, max_output_length=MAX_TOKENS, beam_size=beam, beam_alpha=1.0)
         return torch.as_tensor(written)
 
     def _batch(self, src: Tensor, tgt: Tensor | None) -> Any:

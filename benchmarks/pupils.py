@@ -16,14 +16,14 @@ import numpy as np
 import psutil
 
 from tools.streamlit_client import PageSession
-from tools.streamlit_client import opened as session
+from tools.streamlit_client import open_session as session
 from transformer import Translator
 
 MODEL = "en-fr"
 LAYERS, HEADS = 3, 4  # of the model
 PAUSE = 2.0, 8.0  # seconds between two acts of a pupil
 TYPES = 0.2  # the share of a pupil's acts that are a new sentence
-LONGEST = 512  # tokens of a huge request
+MAX_TOKENS = 512  # tokens of a huge request
 BEAM = 10
 
 
@@ -165,10 +165,10 @@ def is_refusal(error: str) -> bool:
 def longest(model: Translator, number: int) -> str:
     """Return a text of as many tokens as the model reads, a different one for each number."""
     words = f"{number} dogs run on the beach while a man in a blue shirt looks at the water . ".split()
-    size = LONGEST
+    size = MAX_TOKENS
     while True:
         text = " ".join(words[n % len(words)] for n in range(size))
-        over = len(model.checkpoint.source_tokenizer.encode(text)) + 1 - LONGEST
+        over = len(model.checkpoint.source_tokenizer.encode(text)) + 1 - MAX_TOKENS
         if over <= 0:
             return text
         size -= max(1, over // 2)

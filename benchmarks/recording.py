@@ -45,7 +45,7 @@ from transformer.taps import Recorder
 LENGTHS = [32, 128, 512, 1024]
 TIME = {32: 1.05, 128: 1.05, 512: 1.25}  # times as long, at most
 MEMORY = 1.1  # times the patterns, at most
-PLAIN, KEPT = "Headlight", "Headlight, every pattern kept"
+PLAIN, RECORDED = "Headlight", "Headlight, every pattern kept"
 SDPA, ATTENTIONS = "Marian in transformers, sdpa", "Marian in transformers, output_attentions=True"
 HEADS, LAYERS = 8, 18  # attentions: 6 of the encoder, 6 and 6 of the decoder
 
@@ -71,7 +71,7 @@ def run(lengths: list[int], rounds: int) -> None:
 
 
 def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
-    names = [PLAIN, KEPT, SDPA, ATTENTIONS]
+    names = [PLAIN, RECORDED, SDPA, ATTENTIONS]
     contestants: dict[str, Contestant] = {}
     try:
         for name in names:
@@ -86,10 +86,10 @@ def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
         "patterns_bytes": patterns,
         "milliseconds": {name: spread(1000 * s for s in values) for name, values in seconds.items()},
         "times": {
-            KEPT: ratios(seconds[KEPT], seconds[PLAIN], LONGER),
+            RECORDED: ratios(seconds[RECORDED], seconds[PLAIN], LONGER),
             ATTENTIONS: ratios(seconds[ATTENTIONS], seconds[SDPA], LONGER),
         },
-        "above_the_pass_bytes": {KEPT: peaks[KEPT] - peaks[PLAIN], ATTENTIONS: peaks[ATTENTIONS] - peaks[SDPA]},
+        "above_the_pass_bytes": {RECORDED: peaks[RECORDED] - peaks[PLAIN], ATTENTIONS: peaks[ATTENTIONS] - peaks[SDPA]},
     }
 
 
@@ -128,11 +128,11 @@ def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Ca
 
 
 def passes(name: str, folder: Path, src: torch.Tensor, tgt: torch.Tensor, length: int) -> Callable[[], object]:
-    if name in (PLAIN, KEPT):
+    if name in (PLAIN, RECORDED):
         model = Prepared(network(max_length=length))
 
         def ours() -> object:
-            recorder = Recorder() if name == KEPT else None
+            recorder = Recorder() if name == RECORDED else None
             return model(src, tgt, recorder), recorder
 
         return ours
@@ -155,9 +155,9 @@ def passes(name: str, folder: Path, src: torch.Tensor, tgt: torch.Tensor, length
 def report(result: dict[str, Any]) -> str:
     rows = []
     for length, one in result["tokens"].items():
-        for name in (KEPT, ATTENTIONS):
+        for name in (RECORDED, ATTENTIONS):
             times, above = one["times"][name], one["above_the_pass_bytes"][name]
-            most = TIME.get(length) if name == KEPT else None
+            most = TIME.get(length) if name == RECORDED else None
             share = above / one["patterns_bytes"]
             rows.append(
                 [
@@ -166,7 +166,7 @@ def report(result: dict[str, Any]) -> str:
                     ratio_text(times),
                     aim_text(times, most, at_most=True),
                     f"{above / 2**20:.1f} MiB, {share:.2f} of the patterns",
-                    "" if name != KEPT else f"{MEMORY}: {'reached' if share <= MEMORY else 'missed'}",
+                    "" if name != RECORDED else f"{MEMORY}: {'reached' if share <= MEMORY else 'missed'}",
                 ]
             )
     return table(["tokens", "", f"times as long as without, {RATIO}", "aim", "memory above", "aim"], rows)
@@ -179,10 +179,10 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
                 name,
                 one["times"][name]["median"],
                 short(one["times"][name]["median"]),
-                OURS if name == KEPT else THEIRS,
-                TIME.get(length) if name == KEPT else None,
+                OURS if name == RECORDED else THEIRS,
+                TIME.get(length) if name == RECORDED else None,
             )
-            for name in (KEPT, ATTENTIONS)
+            for name in (RECORDED, ATTENTIONS)
         ]
         for length, one in result["tokens"].items()
     }

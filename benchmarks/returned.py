@@ -26,7 +26,7 @@ from benchmarks.pupils import MODEL, Register, huge, server_of
 from headlight.checkpoints import load_translator
 from tools import production
 from tools.serving import serve
-from tools.streamlit_client import opened
+from tools.streamlit_client import open_session
 
 ROOT = Path(__file__).resolve().parents[1]
 VISITORS = 8  # who come before the huge requests, each with a sentence of 20 tokens
@@ -127,7 +127,7 @@ async def _go(url: str, server: ObservedServer, count: int, rested: float) -> li
     model, register = load_translator(ROOT / "checkpoints" / MODEL), Register()
     texts = sentences(model, 20)
     for _ in range(VISITORS):
-        async with opened(url, model=MODEL, text=next(texts), layer="1", head="1") as page:
+        async with open_session(url, model=MODEL, text=next(texts), layer="1", head="1") as page:
             await page.run()
             await page.choose(1, 2)
             await page.type(next(texts))

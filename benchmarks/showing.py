@@ -61,13 +61,13 @@ TEXT = (
     "the old house at the end of our street has a green door and nine small windows , "
     "in summer children play under its trees while somebody reads the news to a dog that never listens ."
 )
-LONGEST = 512  # tokens, beyond which the model does not read
+MAX_TOKENS = 512  # tokens, beyond which the model does not read
 IN_PROCESS = 256  # tokens; beyond, BertViz holds a page of more than a gigabyte, and is made in a process of its own
 PAGE_TIMEOUT_SECONDS, PAINT_TIMEOUT_SECONDS = 300, 90  # seconds that a page has to be made, and a file to be painted
 TOTAL_SECONDS = 60  # seconds for the rounds of what is slow: as many as fit, at least one
 FULL = 3  # the exit code of a process for which memory did not suffice
 APP_TOKENS = 32
-A_ROUND = 4  # clicks or sentences
+ACTIONS_PER_ROUND = 4  # clicks or sentences
 
 FEWER = {64: 25, 256: 100}  # tokens -> how many times the bytes of the overview model_view should take, at least
 # Milliseconds at the 95th percentile, at most.
@@ -87,7 +87,7 @@ NAMES = {
     "model_view": "BertViz model_view",
     "head_view": "BertViz head_view",
 }
-MADE = ("headlight", "headlight_file", "model_view", "head_view")
+TIMED_PAGES = ("headlight", "headlight_file", "model_view", "head_view")
 OPENED = ("app", "headlight_file", "model_view", "head_view")
 # A page of its own is painted once this is there: our thumbnails, BertViz's lines.
 PAGES = {"headlight_file": ".thumb", "model_view": "#vis line", "head_view": "#vis #attention line"}
@@ -95,7 +95,7 @@ PAGES = {"headlight_file": ".thumb", "model_view": "#vis line", "head_view": "#v
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokens", type=int, nargs="+", default=[16, 64, 128, 256, 512], help="lengths")
-    parser.add_argument("--rounds", type=int, default=9, help=f"rounds; each has {A_ROUND} clicks")
+    parser.add_argument("--rounds", type=int, default=9, help=f"rounds; each has {ACTIONS_PER_ROUND} clicks")
     parser.add_argument(
         "--scripts", type=Path, help="folder of require.js, jquery.min.js and d3.min.js, for BertViz's page offline"
     )
@@ -104,8 +104,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(tokens: list[int], rounds: int, scripts: Path | None) -> None:
     """Measures, prints and writes everything. Raises ValueError where something to measure with is missing."""
-    if not 2 <= min(tokens) <= max(tokens) <= LONGEST:
-        raise ValueError(f"--tokens are {tokens}; choose lengths from 2 to {LONGEST}.")
+    if not 2 <= min(tokens) <= max(tokens) <= MAX_TOKENS:
+        raise ValueError(f"--tokens are {tokens}; choose lengths from 2 to {MAX_TOKENS}.")
     busy = Busy()
     result: dict[str, Any] = {"machine": machine("bertviz", "streamlit", "plotly", "playwright"), "rounds": rounds}
     torch.set_num_threads(1)
@@ -130,7 +130,7 @@ def make_checkpoint(folder: Path) -> Translator:
     """Write a model with random weights: showing its attention costs as much as with a trained one."""
     tokenizer = Tokenizer.train([TEXT], "words", 100, min_frequency=1)
     size, stack = tokenizer.vocab_size, StackConfig(6, 8, 1024)
-    sizes: dict[str, Any] = {"d_model": 256, "encoder": stack, "decoder": stack, "max_length": LONGEST + 8}
+    sizes: dict[str, Any] = {"d_model": 256, "encoder": stack, "decoder": stack, "max_length": MAX_TOKENS + 8}
     torch.manual_seed(0)
     model = Transformer(ModelConfig(size, size, norm="pre", final_norm=True, **sizes)).eval()
     with torch.no_grad():  # untrained heads attend almost uniformly; sharper, they attend to something
@@ -211,7 +211,7 @@ def make_page(name: str, trace: Trace, path: Path) -> float:
     return took
 
 
-def apart(name: str, trace: Trace, path: Path) -> float:
+def make_apart(name: str, trace: Trace, path: Path) -> float:
     """Make a page as `make_page` does, in a process limited to PAGE_TIMEOUT_SECONDS and most of the free memory.
 
     Raises TooMuch saying what it did not manage.
@@ -258,7 +258,7 @@ def sizes(model: Translator, trace: Trace, folder: Path, rounds: int) -> dict[st
     first = {"headlight": tasks["headlight"]()}
     for name in PAGES:
         path = page_file(folder, name, tokens)
-        make = partial(make_page if tokens <= IN_PROCESS or name == "headlight_file" else apart, name, trace, path)
+        make = partial(make_page if tokens <= IN_PROCESS or name == "headlight_file" else make_apart, name, trace, path)
         try:
             first[name] = make()
         except TooMuch as error:
@@ -297,7 +297,7 @@ def in_the_browser(
 
     models, shipped = folder / "checkpoints", ROOT / "checkpoints" / "en-fr"
     (models / shipped.name).symlink_to(shipped, target_is_directory=True)
-    trace, clicks = traces[APP_TOKENS], rounds * A_ROUND
+    trace, clicks = traces[APP_TOKENS], rounds * ACTIONS_PER_ROUND
     with sync_playwright() as playwright, patch.dict(os.environ, HEADLIGHT_CHECKPOINTS=str(models)):
         chromium = launch(playwright)
         with serve(ROOT / "app.py", folder / "log.txt") as url:
@@ -362,10 +362,10 @@ def sizes_report(pages: dict[int, dict[str, Any]]) -> str:
             fewer = [f"{short(times)}{target_text(wanted, times >= (wanted or 0))}" for times in times_fewer]
         made = {name: short(1000 * took["median"]) for name, took in one["seconds"].items()} | one["failed"]
         longer = [ratio_text(one["times_longer"][name]) for name in ("model_view",) if name in one["times_longer"]]
-        times.append([tokens, *(made.get(name, "") for name in MADE), *(longer or [""])])
+        times.append([tokens, *(made.get(name, "") for name in TIMED_PAGES), *(longer or [""])])
         written = {name: megabytes(count) for name, count in size.items()} | one["failed"]
         sizes.append([tokens, *(written[name] for name in NAMES), *fewer])
-    made_names = [NAMES[name] for name in MADE]
+    made_names = [NAMES[name] for name in TIMED_PAGES]
     return "\n\n".join(
         [
             "Bytes to the browser (the whole page: over its socket, from its opening to the last of it)",

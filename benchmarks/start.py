@@ -55,7 +55,7 @@ PARTS = (
     ".streamlit",
 )  # what the app is made of
 MODEL = ROOT / "checkpoints" / "en-fr"
-DROP = Path("/proc/sys/vm/drop_caches")
+DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 LIMIT = 120.0  # seconds until a heatmap
 OURS_NAME, PEER = "Headlight", "BertViz, a script"
 COLD, WARM = "cold", "warm"
@@ -261,7 +261,7 @@ def drop_files(folders: list[Path]) -> str:
     """Drop files from the system's cache: all of them, or those below these folders; return how it was done."""
     os.sync()  # what is not written yet stays
     try:
-        DROP.write_text("3\n")
+        DROP_CACHES.write_text("3\n")
         return "all files of the machine"
     except OSError:
         for folder in folders:

@@ -44,13 +44,13 @@ from transformer.tokenizers import Tokenizer
 
 MODEL = ROOT / "checkpoints" / "en-fr"
 INSEQ_AT = ROOT / ".venv-inseq" / "bin" / "python"  # where `make bench` installs it
-ABSENT = "Inseq does not take part: install requirements/inseq.txt into an environment of its own, named by --inseq."
+NO_INSEQ = "Inseq does not take part: install requirements/inseq.txt into an environment of its own, named by --inseq."
 LENGTHS = (12, 30)  # tokens of each side
 CONTRIBUTIONS, CONTRAST, PATCHING, LENS = "contributions", "contrast", "patching all heads", "DecoderLens"
 ATTENTION, LEFT_OUT = "attention, recorded", "leaving one token out"
 INSEQ_ATTENTION, INSEQ_LEFT_OUT = "Inseq, attention", "Inseq, occlusion"
 # Theirs, and what of ours answers the same question.
-ALIKE = [(INSEQ_ATTENTION, ATTENTION), (INSEQ_LEFT_OUT, LEFT_OUT)]
+COUNTERPARTS = [(INSEQ_ATTENTION, ATTENTION), (INSEQ_LEFT_OUT, LEFT_OUT)]
 AIMS = {CONTRIBUTIONS: 0.5, CONTRAST: 0.2, PATCHING: 2.0, LENS: 1.0}  # seconds, of the shorter length
 
 
@@ -66,7 +66,7 @@ def run(rounds: int, inseq: Path | None) -> None:
         raise ValueError(f"There is no interpreter {inseq}.")
     python = inseq or (INSEQ_AT if INSEQ_AT.is_file() else None)
     if python is None:
-        print(ABSENT, flush=True)
+        print(NO_INSEQ, flush=True)
     busy = Busy()
     torch.set_num_threads(1)
     model = load(MODEL).model
@@ -82,7 +82,7 @@ def run(rounds: int, inseq: Path | None) -> None:
             if python is not None:
                 contestant = Contestant(__name__, Path(folder) / "marian", length, trains=False, python=python)
                 result["peers"] = contestant.facts
-                works |= {name: asked(contestant, name) for name in (INSEQ_ATTENTION, INSEQ_LEFT_OUT)}
+                works |= {name: timed_call(contestant, name) for name in (INSEQ_ATTENTION, INSEQ_LEFT_OUT)}
             clock: dict[str, list[float]] = {name: [] for name in works}
             tasks = {name: processor(work, clock[name]) for name, work in works.items()}
             times = alternate(rounds, tasks)
@@ -90,7 +90,7 @@ def run(rounds: int, inseq: Path | None) -> None:
                 contestant.end()
             result["seconds"][str(length)] = {name: spread(values) for name, values in times.items()}
             result["times_longer"][str(length)] = {
-                theirs: ratios(times[theirs], times[own], LONGER) for theirs, own in ALIKE if theirs in times
+                theirs: ratios(times[theirs], times[own], LONGER) for theirs, own in COUNTERPARTS if theirs in times
             }
             result["clock"][str(length)] = {name: spread(values[1:]) for name, values in clock.items()}
     result["busy"] = busy.over()
@@ -109,7 +109,7 @@ def timed(work: Callable[[], object]) -> Callable[[], tuple[float, float]]:
     return both
 
 
-def asked(contestant: Contestant, name: str) -> Callable[[], tuple[float, float]]:
+def timed_call(contestant: Contestant, name: str) -> Callable[[], tuple[float, float]]:
     def both() -> tuple[float, float]:
         seconds, clock = contestant.ask(name)
         return seconds, clock
@@ -185,7 +185,7 @@ def report(result: dict[str, Any]) -> str:
     longer = [
         [f"{n} + {n}", theirs, own, ratio_text(result["times_longer"][str(n)][theirs])]
         for n in LENGTHS
-        for theirs, own in ALIKE
+        for theirs, own in COUNTERPARTS
         if theirs in result["times_longer"][str(n)]
     ]
     times = table(["tokens", "Inseq", "ours", f"processor, times as long, {RATIO}"], longer)

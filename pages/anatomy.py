@@ -21,6 +21,6 @@ with page(AnatomyView, "Anatomy", "What happens to one word inside one head?") a
         translation(place, model, view, trace, trace.translation)
         with below:
             out_of_domain_note(opened.name, model, text)
-        network.section(opened.name, text, view.target)
+        network.draw_network(opened.name, text, view.target)
         st.space("medium")
-        lens.section(opened.name, text, view.target)
+        lens.draw_lens(opened.name, text, view.target)

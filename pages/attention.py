@@ -6,7 +6,7 @@ A sentence, its translation, and every attention pattern in between.
 import streamlit as st
 
 from ui.attention.heads import heads
-from ui.attention.picture import shown
+from ui.attention.picture import shown_trace
 from ui.attention.second import second_sentence
 from ui.attention.switches import changed, switches
 from ui.attention.tour import tour
@@ -27,7 +27,7 @@ with page(AttentionView, "Attention", "What does each head look at?") as opened:
     numbers, off = st.columns([54, 46], gap="large")
     with plain_errors():
         with example_while_waiting(opened.name, view, place, middle):
-            picture = shown(opened.name, text, view)
+            picture = shown_trace(opened.name, text, view)
         translation(place, model, view, picture.trace, picture.plain.translation, changed(picture))
         with below:
             out_of_domain_note(opened.name, model, text)

@@ -32,20 +32,20 @@ with page(WhyView, "Why", "Why did it write this word?") as opened:
         origins.step_scrubber(name, model, trace, step)
     left, right = st.columns(2, gap="large")
     with left, plain_errors():
-        pictures += origins.section(opened, trace, step, theme)
+        pictures += origins.draw_origins(opened, trace, step, theme)
     instead = None
     with right, plain_errors():
         instead = rather.choose(name, model, view, trace, cause, step)
         about["Rather than"] = model.checkpoint.target_tokenizer.labels([instead])[0]
-        pictures += rather.section(opened, trace, step, instead, theme)
+        pictures += rather.draw_rather(opened, trace, step, instead, theme)
     st.divider()
     with plain_errors():
         if instead is not None:
             if cause is not None:
                 about["The other sentence"] = cause.text
-            pictures += swap.section(opened, trace, cause, step, instead, theme)
+            pictures += swap.draw_swap(opened, trace, cause, step, instead, theme)
     st.divider()
     with plain_errors():
-        pictures += layers.section(opened, trace, step, theme)
+        pictures += layers.draw_layers(opened, trace, step, theme)
     if pictures:
         export(opened.actions, name, model, trace, about, pictures)

@@ -44,13 +44,13 @@ class Access:
 
 def access(address: str, environment: Mapping[str, str], arguments: Sequence[str], public: bool) -> Access:
     """Read and check the settings. Raises ValueError where they contradict each other or would let anybody in."""
-    hosts = tuple(filter(None, (part.strip().lower().rstrip(".") for part in _given(environment, "HOSTS").split(","))))
+    hosts = tuple(filter(None, (part.strip().lower().rstrip(".") for part in _value(environment, "HOSTS").split(","))))
     for host in hosts:
         if not _NAME.fullmatch(host) and not as_ip(host):
             raise ValueError(
                 f"HEADLIGHT_HOSTS contains {host[:100]!r}; give host names, such as class.example,*.school.example."
             )
-    password, without = _given(environment, "PASSWORD"), NO_PASSWORD in arguments
+    password, without = _value(environment, "PASSWORD"), NO_PASSWORD in arguments
     if password and without:
         raise ValueError(f"HEADLIGHT_PASSWORD and {NO_PASSWORD} were both given; remove one of them.")
     if password and len(password) < MIN_PASSWORD_CHARACTERS:
@@ -81,5 +81,5 @@ def as_ip(name: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-def _given(environment: Mapping[str, str], name: str) -> str:
+def _value(environment: Mapping[str, str], name: str) -> str:
     return environment.get(f"HEADLIGHT_{name}", "")

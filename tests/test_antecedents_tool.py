@@ -10,7 +10,7 @@ from headlight.analysis.why import Corruption, patching
 from headlight.checkpoints import load_translator
 from headlight.corpora.corpora import open_split
 from headlight.corpora.gold import GoldCorpus, split_words
-from tools.antecedents import FILE, AntecedentQuestion, adjectives, measured, named, questions, shares
+from tools.antecedents import FILE, AntecedentQuestion, adjectives, measured, named_heads, questions, shares
 from transformer import Translator
 from transformer.checkpoint.native import digest
 from transformer.files import read_json
@@ -61,7 +61,7 @@ def test_the_shipped_file_is_of_this_model_and_says_what_is_found_again(
     assert facts["model"] == digest(FOLDER), f"run {facts['command']}"
     assert facts["pairs"] == 200 and len(facts["heads"]) == 36
     assert [place[:3] for place in facts["heads"][:3]] == facts["top"]["heads"]
-    again = measured(model, asked, named(FOLDER))
+    again = measured(model, asked, named_heads(FOLDER))
     assert {tuple(place) for place in facts["named"]["heads"]} == set(again["named"]["heads"])
     assert facts["overlap"] == sum(place in facts["top"]["heads"] for place in facts["named"]["heads"])
     mean, deviation = facts["top"]["restored"]

@@ -26,7 +26,7 @@ from tests.small_run import new_run
 from tools import healthy
 from tools.healthy import problem
 from tools.serving import serve
-from tools.streamlit_client import PageSession, opened
+from tools.streamlit_client import PageSession, open_session
 
 pytestmark = pytest.mark.slow  # starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
@@ -70,7 +70,7 @@ async def _warm(url: str) -> None:
 @asynccontextmanager
 async def neighbour(school: School) -> AsyncIterator[PageSession]:
     """Somebody who works beside a fault, and must get right answers before and after it."""
-    async with opened(school.url, model=MODEL, text=TEXT, layer="1", head="1") as page:
+    async with open_session(school.url, model=MODEL, text=TEXT, layer="1", head="1") as page:
         await page.run()
         before = answer(page, TEXT, 0, 0)
         yield page
@@ -122,7 +122,7 @@ def test_who_vanishes_in_the_middle_of_a_huge_answer_is_no_longer_worked_for(sch
     async def vanish() -> None:
         text = longest(load_translator(ROOT / "checkpoints" / MODEL), 1)
         async with neighbour(school) as page:
-            async with opened(school.url, "decoding", model=MODEL, text=text, strategy="beam", size="10") as huge:
+            async with open_session(school.url, "decoding", model=MODEL, text=text, strategy="beam", size="10") as huge:
                 await huge.begin()
                 assert await eventually(lambda: _works(school.process))
                 await page.type("A man is standing in the street.")  # and is answered meanwhile
@@ -165,8 +165,8 @@ def test_a_model_that_is_deleted_or_damaged_under_it(school: School) -> None:
     async def lose() -> None:
         async with (
             neighbour(school),
-            opened(school.url, model="deleted", text="abc") as first,
-            opened(school.url, model="damaged", text="abc") as second,
+            open_session(school.url, model="deleted", text="abc") as first,
+            open_session(school.url, model="damaged", text="abc") as second,
         ):
             await first.run()
             await second.run()
@@ -220,7 +220,7 @@ def test_a_worker_that_is_killed(school: School) -> None:
         worker = start(recipe, school.runs / "killed")
         try:
             assert await eventually(lambda: status(worker.path).step > 0, 180)  # it goes last where much is going on
-            async with neighbour(school), opened(school.url, "training", run="killed") as page:
+            async with neighbour(school), open_session(school.url, "training", run="killed") as page:
                 await page.run()
                 assert any("Pause" in label for label in _buttons(page))
                 os.kill(status(worker.path).pid or 0, signal.SIGKILL)
@@ -259,7 +259,7 @@ def test_the_health_check_tells_a_working_app_from_one_without_its_model(
 
     def watched(url: str, **query: str) -> AbstractAsyncContextManager[PageSession]:
         asked.append(query["text"])
-        return opened(url, **query)
+        return open_session(url, **query)
 
     monkeypatch.setattr(healthy, "opened", watched)
     for _ in range(2):

@@ -28,7 +28,7 @@ from tests.small_run import finished_run, small_recipe
 from tools import space
 from tools.healthy import problem
 from tools.serving import _wait_until_healthy, free_port
-from tools.streamlit_client import opened
+from tools.streamlit_client import open_session
 from transformer.tokenizers import Tokenizer
 from ui.anatomy.view import AnatomyView
 from ui.attention.view import AttentionView
@@ -215,9 +215,9 @@ def visit(server: Public, visitor: Visitor, there: list[Place]) -> list[list[str
 
     async def come() -> None:
         for page, address in there:
-            async with opened(server.url, page, **address) as session:
+            async with open_session(server.url, page, **address) as session:
                 await visitor.use_all(session, page)
-        async with opened(server.url) as session:
+        async with open_session(server.url) as session:
             await session.run()
             await ask_server(session, str(server.secret / "accounts"))
             await session.run()
@@ -233,7 +233,7 @@ def test_imported_models_are_looked_at(server: Public) -> None:
 
     async def come() -> None:
         for page in ("", "decoding", "heads", "checkpoints"):
-            async with opened(server.url, page, model="models/imported") as session:
+            async with open_session(server.url, page, model="models/imported") as session:
                 await session.run()
                 visitor.look(session)
 

@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.fuzzing import fuzz
 from tools.serving import serve
-from tools.streamlit_client import PageSession, opened
+from tools.streamlit_client import PageSession, open_session
 from ui.anatomy.view import AnatomyView
 from ui.attention.view import AttentionView
 from ui.checkpoints.view import CheckpointsView
@@ -115,7 +115,7 @@ async def visit(server: str, chance: random.Random) -> None:
     is on it, which only their sender hears of, and last some bytes that are no message."""
     query = {name: chance.choice(VALUES) for name in chance.sample(FIELDS, chance.randint(0, 6))}
     page = chance.choice(PAGES)
-    async with opened(server, page, **query) as session:
+    async with open_session(server, page, **query) as session:
         await session.run()
         shown = (delta.new_element for delta in session.elements.values())
         faults = [element.exception for element in shown if element.WhichOneof("type") == "exception"]

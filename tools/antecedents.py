@@ -39,7 +39,7 @@ from transformer.trace import Kind
 
 FILE = "antecedents.json"
 PAIRS, TOP, DRAWS = 200, 3, 10
-READ = 20_000  # sentences that say which adjectives a noun can have
+ADJECTIVE_SENTENCES = 20_000  # sentences that say which adjectives a noun can have
 Head = tuple[Site, int]
 Place = tuple[Kind, int, int]
 
@@ -84,7 +84,7 @@ def questions(model: Translator, pairs: Iterable[GoldPair], said: dict[str, set[
         for adjective in sorted(set().union(*(said[noun] for noun in nouns)) - own):
             start, _, end = pair.source.rpartition(of[-2])
             corrupted = start + adjective + end
-            asked = _asked(model, pair.source, corrupted, pair.target)
+            asked = _question(model, pair.source, corrupted, pair.target)
             if asked is None:
                 continue
             written, instead = (tokenizer.decode([id]).strip(" '") for id in (asked.written, asked.instead))
@@ -93,7 +93,7 @@ def questions(model: Translator, pairs: Iterable[GoldPair], said: dict[str, set[
                 break
 
 
-def _asked(model: Translator, text: str, corrupted: str, translation: str) -> AntecedentQuestion | None:
+def _question(model: Translator, text: str, corrupted: str, translation: str) -> AntecedentQuestion | None:
     source, other, target = model.encode(text), model.encode(corrupted), model.encode_target(translation)
     if len(source) != len(other):
         return None
@@ -115,7 +115,7 @@ def shares(model: Translator, asked: Sequence[AntecedentQuestion], sets: Sequenc
     )
 
 
-def named(folder: Path) -> list[Place]:
+def named_heads(folder: Path) -> list[Place]:
     """Return the heads that the Heads page names after antecedents, by the measurements in the model's folder."""
     facts = read_json(folder / "heads.json")
     atlas = Atlas.from_dict(facts)
@@ -158,9 +158,9 @@ def main() -> None:
     train, test = open_split(options.data, "train"), open_split(options.data, "test")
     if not isinstance(train, GoldCorpus) or not isinstance(test, GoldCorpus):
         sys.exit(f"{options.data} is no grammar, so the antecedents of its pronouns are not known.")
-    said = adjectives(islice(train.gold(), READ))
+    said = adjectives(islice(train.gold(), ADJECTIVE_SENTENCES))
     asked = list(islice(questions(model, test.gold(), said), PAIRS))
-    facts = measured(model, asked, named(options.checkpoint))
+    facts = measured(model, asked, named_heads(options.checkpoint))
     command = f"python -m tools.antecedents {options.checkpoint} --data {options.data}"
     write_json(
         options.checkpoint / FILE, {"command": command, "model": digest(options.checkpoint), "on": test.name} | facts

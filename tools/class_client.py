@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-AWAY = (OSError, EOFError, asyncio.IncompleteReadError, TimeoutError)
+CONNECTION_ERRORS = (OSError, EOFError, asyncio.IncompleteReadError, TimeoutError)
 PATIENCE = 10.0  # seconds that a request may take
 
 
@@ -65,7 +65,7 @@ class Pupil:
         """Retry until the class has taken or refused the answer; return the status, and the seconds that it took."""
         begun, wait = time.perf_counter(), 0.3
         while True:
-            with contextlib.suppress(*AWAY):
+            with contextlib.suppress(*CONNECTION_ERRORS):
                 reply = await self.ask("POST", "/join/answer", {"step": step, "round": round_, "guess": guess})
                 if reply.status < 500 and reply.status != 429:
                     return reply.status, time.perf_counter() - begun
@@ -75,7 +75,7 @@ class Pupil:
     async def follow(self) -> None:
         """Keep `screens` up to date until the class ends, reconnecting after every loss of the connection."""
         while not self.ended:
-            with contextlib.suppress(*AWAY):
+            with contextlib.suppress(*CONNECTION_ERRORS):
                 await self._stream()
             if not self.ended:
                 await asyncio.sleep(random.uniform(0.5, 1.5))

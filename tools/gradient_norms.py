@@ -19,7 +19,7 @@ from transformer.batches import BatchStream
 from transformer.files import write_json
 from transformer.training.loop import Diverged, Trainer
 
-OUT = Path(__file__).parents[1] / "ui/anatomy/gradient_norms.json"
+OUTPUT = Path(__file__).parents[1] / "ui/anatomy/gradient_norms.json"
 LAYERS, STEPS, WARMUP, RATE = 6, 300, 100, 2e-3
 SETUP = (
     f"{LAYERS} + {LAYERS} layers, d_model 64, 4 heads, d_ff 256; the task reverse, 1,024 tokens a batch; Adam, "
@@ -68,7 +68,7 @@ def main() -> None:
             run = trained(norm, warmup)
             print(norm, warmup, run["gradients"], run["losses"][::50], run["losses"][-1])
             runs.append(run)
-    write_json(OUT, {"command": "python -m tools.gradient_norms", "setup": SETUP, "runs": runs})
+    write_json(OUTPUT, {"command": "python -m tools.gradient_norms", "setup": SETUP, "runs": runs})
 
 
 if __name__ == "__main__":

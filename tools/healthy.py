@@ -11,14 +11,14 @@ import random
 import string
 import sys
 
-from tools.streamlit_client import opened
+from tools.streamlit_client import open_session
 
 
 async def problem(url: str, seconds: float = 60) -> str | None:
     """Return what is wrong with the app at an address, or None."""
     text = " ".join(random.choices(string.ascii_lowercase, k=8))  # another each time, or a kept answer would do
     try:
-        async with asyncio.timeout(seconds), opened(url, text=text) as page:
+        async with asyncio.timeout(seconds), open_session(url, text=text) as page:
             await page.run(seconds=seconds)
             if page.translation():
                 return None

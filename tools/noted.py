@@ -17,7 +17,7 @@ from pathlib import Path
 from headlight.analysis.typical import guessed, unlike, unread
 from headlight.checkpoints import load_translator, read_words
 from headlight.corpora.corpora import open_split
-from tools.typical import drawn, readable
+from tools.typical import draw_sources, readable
 from transformer import Translator
 from transformer.quoting import short
 
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         model = load_translator(options.checkpoint)
-        kinds = drawn(model, open_split(options.data, "test", options.folder))
+        kinds = draw_sources(model, open_split(options.data, "test", options.folder))
         kinds["words in another order"] = salads([text for texts in kinds.values() for text in texts[:SALADS]])
         for file in options.strange:
             lines = Path(file).read_text(encoding="utf-8").splitlines()

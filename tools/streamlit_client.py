@@ -160,7 +160,7 @@ def _texts(element: Element) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def opened(url: str, page: str = "", **query: str) -> AsyncIterator[PageSession]:
+async def open_session(url: str, page: str = "", **query: str) -> AsyncIterator[PageSession]:
     """Open a session at the address of a running app, before its first run.
 
     HEADLIGHT_PASSWORD lets it in where it asks.

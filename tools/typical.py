@@ -35,7 +35,7 @@ def measured(model: Translator, corpus: Corpus, read: Collection[str]) -> dict[s
     """
     kinds: dict[str, list[float]] = {}
     new: list[float] = []  # of sentences with words that were never read
-    for name, texts in drawn(model, corpus).items():
+    for name, texts in draw_sources(model, corpus).items():
         translations = model.translate_batch(texts, beam_size=5)
         kinds[name] = [translation.log_prob_per_token for translation in translations]
         of_all = zip(texts, translations, strict=True)
@@ -62,7 +62,7 @@ def threshold_of_unread(every: Sequence[float], new: Sequence[float], threshold:
     return accepted[max(allowed, 0)] if accepted and allowed < len(accepted) else 0.0
 
 
-def drawn(model: Translator, corpus: Corpus) -> dict[str, list[str]]:
+def draw_sources(model: Translator, corpus: Corpus) -> dict[str, list[str]]:
     """Draw at most `SENTENCES_PER_PART` different sources of each part of a corpus that the model can read."""
     parts: dict[str, dict[str, None]] = {}
     for pair in corpus:

@@ -64,7 +64,7 @@ def _rounded(each: dict[str, list[float]]) -> dict[str, dict[str, float]]:
     return {name: {part: round(getattr(one, part), 4) for part in names} for name, one in found}
 
 
-def told_apart(translator: Translator) -> Iterator[tuple[str, str]]:
+def distinguished_pairs(translator: Translator) -> Iterator[tuple[str, str]]:
     """Return pairs of sentences that differ in one adjective, and in the gender of what the model writes for "it"."""
     rng = random.Random(0)
     while True:
@@ -85,7 +85,7 @@ def causes(translator: Translator, pairs: int) -> dict[str, Any]:
     """Return what the best heads restore of the pronoun's gender: shares of the difference of the two logits."""
     labels = translator.checkpoint.target_tokenizer.labels
     together, chosen = [], Counter[str]()
-    for text, other in islice(told_apart(translator), pairs):
+    for text, other in islice(distinguished_pairs(translator), pairs):
         source, corrupted = translator.encode(text), translator.encode(other)
         target = [translator.model.config.sos_id, *translator.translate(text).ids]
         rival = [translator.model.config.sos_id, *translator.translate(other).ids]

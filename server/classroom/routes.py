@@ -28,7 +28,7 @@ from headlight.teaching.lessons.judging import judge
 from headlight.viewer.scripts import style, viewer_script
 from server.classroom import codes
 from server.classroom.classes import MAX_CLASS_SECONDS, Classes, ClassRefusal, ClassSnapshot
-from server.classroom.store import AWAY, Full, Gone, store, used
+from server.classroom.store import UNAVAILABLE, Full, Gone, store, used
 from server.classroom.tally import tally
 from server.classroom.watch import Watch
 
@@ -128,14 +128,14 @@ class Classroom:
                 return _refusal(400, str(error))
             except ClientDisconnect:
                 return Response(status_code=400)
-            except AWAY as error:
+            except UNAVAILABLE as error:
                 return _refusal(503, f"The class can’t be reached just now ({type(error).__name__}).")
 
         return answer
 
     async def _sweep(self) -> None:
         while True:
-            with contextlib.suppress(*AWAY, ValueError):  # it tries again
+            with contextlib.suppress(*UNAVAILABLE, ValueError):  # it tries again
                 if used():
                     await self._watch().apart(self._watch().classes.store.sweep)
             now = time.monotonic()
@@ -245,7 +245,7 @@ class Classroom:
                         break
                     yield self._event(now, code, now.answers.get(pupil))
                     sent_version = now.version
-        except AWAY:
+        except UNAVAILABLE:
             return  # the page tries again
         except Gone:
             pass

@@ -117,7 +117,7 @@ def parse(text: str | bytes) -> Json:
         raise Damaged("what is no JSON") from error
 
 
-AWAY = (OSError, sqlite3.DatabaseError, RedisError)  # the store itself can't be reached
+UNAVAILABLE = (OSError, sqlite3.DatabaseError, RedisError)  # the store itself can't be reached
 Act = Callable[
     [ClassState], tuple[ClassState, Mapping[str, Json]]
 ]  # the state after it, and documents that are written with it

@@ -32,7 +32,7 @@ def tally(posed: Posed, guesses: Sequence[Any]) -> dict[str, Any]:
         whole |= {"mean": [fmean(column) for column in columns], "spread": [pstdev(column) for column in columns]}  # type: ignore[dict-item]
     counts = [0] * size(posed)
     for guess in guesses:
-        counts[place(posed, guess)] += 1
+        counts[chosen_index(posed, guess)] += 1
     return whole | {"counts": counts}
 
 
@@ -43,7 +43,7 @@ def size(posed: Posed) -> int:
     return len(posed["choices"] if posed["ask"] == "choice" else posed["labels"])
 
 
-def place(posed: Posed, guess: Any) -> int:
+def chosen_index(posed: Posed, guess: Any) -> int:
     """Return the index of the option that was chosen; of a row, that of its highest bar."""
     if posed["ask"] == "head":
         return int((guess[0] - 1) * posed["heads"] + guess[1] - 1)
@@ -78,7 +78,7 @@ def is_right(posed: Posed, truth: Posed, guess: Any) -> bool:
     A drawn row is right where its highest bar stands where the head looks most.
     """
     if posed["ask"] == "row":
-        return place(posed, guess) == place(posed, truth["answer"])
+        return chosen_index(posed, guess) == chosen_index(posed, truth["answer"])
     return bool(judge(dict(posed), dict(truth), guess)["right"])
 
 
@@ -119,7 +119,7 @@ def _bars(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> list[dict[str, 
         orders = sorted({*map(tuple, guesses), tuple(answer)}, key=lambda order: -guesses.count(list(order)))
         said = [(in_words(posed, order), guesses.count(list(order)), list(order) == answer) for order in orders]
     else:
-        its, counted = place(posed, answer), tally(posed, guesses)["counts"]
+        its, counted = chosen_index(posed, answer), tally(posed, guesses)["counts"]
         said = [(_option(posed, i), count, i == its) for i, count in enumerate(counted)]
     if len(said) > MAX_BARS:
         said = [one for one in said if one[1] or one[2]]

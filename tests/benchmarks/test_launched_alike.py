@@ -63,7 +63,7 @@ def test_all_that_record(environments: list[dict[str, str]], monkeypatch: pytest
     assert len(environments) == 4 and all(one == environments[0] for one in environments)
 
 
-@pytest.mark.parametrize("name", [recording.PLAIN, recording.KEPT, recording.SDPA, recording.ATTENTIONS])
+@pytest.mark.parametrize("name", [recording.PLAIN, recording.RECORDED, recording.SDPA, recording.ATTENTIONS])
 def test_whoever_records_keeps_freed_memory(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     done: list[object] = []
     monkeypatch.setattr(recording, "keep_freed", lambda: done.append("kept"))

@@ -17,7 +17,7 @@ from server.classroom.classes import Classes, ClassQuestion
 from server.classroom.sqlite import Sqlite
 from tests.forked import serve_forked
 from tools.class_client import Pupil
-from tools.streamlit_client import opened
+from tools.streamlit_client import open_session
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = read(ROOT / "lessons" / "it.md")
@@ -45,7 +45,7 @@ def test_no_browser_but_the_teacher_s_gets_the_split(tmp_path: Path, monkeypatch
         return component.bytes + component.json.encode() if component.id else element.SerializeToString()
 
     async def received(url: str, link: str = "", **more: str) -> bytes:
-        async with opened(url, "lessons", **address, **more) as session:
+        async with open_session(url, "lessons", **address, **more) as session:
             await session.run()
             if link:  # as the page's script brings it, which takes it from behind the #
                 keeper = session.component("secret_keeper").new_element.bidi_component.id

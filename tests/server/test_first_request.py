@@ -12,7 +12,7 @@ from streamlit.proto.Alert_pb2 import Alert
 
 from tests.forked import serve_forked
 from tests.links import FIRST, LINKS
-from tools.streamlit_client import opened
+from tools.streamlit_client import open_session
 
 pytestmark = pytest.mark.slow  # starts a server for each
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +24,7 @@ def test_the_first_request_of_a_server_runs_the_page(tmp_path: Path, link: str) 
     page, query = parts.path.strip("/"), dict(parse_qsl(parts.query))
 
     async def follow(url: str) -> None:
-        async with opened(url, page, **query) as session:
+        async with open_session(url, page, **query) as session:
             await session.run()
             elements = [delta.new_element for delta in session.elements.values()]
             assert [one.heading.body for one in elements if one.heading.tag == "h1"] == [LINKS[link]]

@@ -16,8 +16,8 @@ from ui.anatomy.passes import heads_alone
 from ui.state.models import translator
 from ui.widgets.table import Cell, bar, table_html
 
-LITTLE = " Little is lost in this attention: the others make up for it. Open another on the map to compare."
-MOST_DRAWN = 16  # heads that the picture tells apart
+LITTLE_LOST = " Little is lost in this attention: the others make up for it. Open another on the map to compare."
+MAX_DRAWN_HEADS = 16  # heads that the picture tells apart
 
 
 def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
@@ -48,7 +48,7 @@ def steps_html(d_model: int, heads: int, width: int, queries: int, keys: int, th
     """Return the shapes that a query takes on its way, each with a small picture; the colours are the heads'."""
     d_head = width // heads
     whole = theme.hatch
-    own = [theme.heads[head % len(theme.heads)] for head in range(min(heads, MOST_DRAWN))]
+    own = [theme.heads[head % len(theme.heads)] for head in range(min(heads, MAX_DRAWN_HEADS))]
     listed = [
         ("The layer reads", (1, queries, d_model), "a vector a token", [whole], False),
         ("times W_Q", (1, queries, width), "q of all heads in one vector", [whole], False),
@@ -89,7 +89,7 @@ def _words(measured: SeveralHeads, head: int) -> str:
         f"every other attention stays as it is. Head {head + 1} alone changes it by "
         f"{signed(losses[head], plus=True)} nats; the best alone, head {best + 1}, by "
         f"{signed(losses[best], plus=True)}; one pattern for all by "
-        f"{signed(measured.mean - measured.whole, plus=True)}." + (LITTLE if min(losses.values()) > -0.5 else "")
+        f"{signed(measured.mean - measured.whole, plus=True)}." + (LITTLE_LOST if min(losses.values()) > -0.5 else "")
     )
 
 

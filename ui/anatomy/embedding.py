@@ -16,7 +16,7 @@ from headlight.graphemes import token_dir
 from transformer import Trace, Translator
 from transformer.tokenizers import Tokenizer
 from ui.anatomy.chosen import ChosenPart, tokens
-from ui.anatomy.view import LONGEST_WORD, AnatomyView
+from ui.anatomy.view import MAX_WORD_CHARACTERS, AnatomyView
 from ui.state.view import bound
 from ui.widgets.table import Html, bar, table_html
 from ui.widgets.text import literal
@@ -43,7 +43,7 @@ def draw(model: Translator, trace: Trace, chosen: ChosenPart) -> None:
 def _cut(tokenizer: Tokenizer, ids: Sequence[int], theme: Theme) -> None:
     view: AnatomyView = st.session_state["view"]
     word = default_word(tokenizer, ids) if view.cut is None else view.cut
-    st.text_input("Word to cut", word, max_chars=LONGEST_WORD, width=260, **bound("cut"))
+    st.text_input("Word to cut", word, max_chars=MAX_WORD_CHARACTERS, width=260, **bound("cut"))
     merges = Merges(tokenizer)
     cuts = merges.cut(word)
     if not cuts:
@@ -65,7 +65,7 @@ def default_word(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
     words = [[ids[place] for place in group] for group in tokenizer.word_groups(ids)]
     words = [word for word in words if not tokenizer.special_ids & {*word}]
     several = [tokenizer.decode(word) for word in words if len(word) > 1]
-    return (several or sorted(map(tokenizer.decode, words), key=len, reverse=True) or [""])[0][:LONGEST_WORD]
+    return (several or sorted(map(tokenizer.decode, words), key=len, reverse=True) or [""])[0][:MAX_WORD_CHARACTERS]
 
 
 def cut_html(cut: WordSplit, tokenizer: Tokenizer) -> str:

@@ -67,7 +67,7 @@ def _one_word(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView) ->
         walk_payload(steps, trace, config, agreement(steps, passed, row), _start(key, view)),
         key=key,
         on_pick=lambda **picked: update(**{field: number + 1 for field, number in picked.items()}),
-        on_shown=_shown,
+        on_shown=_take_shown,
     )
     expander = st.expander("This head as a table", key="walk-as-table", on_change="rerun")
     if expander.open:
@@ -92,7 +92,7 @@ def _start(key: str, view: AnatomyView) -> dict[str, Any]:
     return start
 
 
-def _shown(stage: int, key: int, unscaled: bool, unmasked: bool) -> None:
+def _take_shown(stage: int, key: int, unscaled: bool, unmasked: bool) -> None:
     if 1 <= stage <= STAGES and key >= 0:
         update(stage=stage, key=key + 1, unscaled=unscaled, unmasked=unmasked)
 

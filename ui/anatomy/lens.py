@@ -19,7 +19,7 @@ from ui.widgets.terms import explained
 
 
 @st.fragment
-def section(name: str, text: str, target: str | None) -> None:
+def draw_lens(name: str, text: str, target: str | None) -> None:
     """Draw what the model would predict if it stopped after each layer, as a table of tokens over layers."""
     view: AnatomyView = st.session_state["view"]
     trace = models.trace(name, text, target)

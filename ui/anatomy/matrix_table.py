@@ -14,7 +14,7 @@ from headlight.graphemes import isolated, sentence_dir
 from ui.widgets.table import Cell, Html, table_html
 
 NUMBERED = 10  # columns that have room for their numbers
-ROOMY = 6  # columns whose signed numbers have room for two decimals
+MAX_ROOMY_COLUMNS = 6  # columns whose signed numbers have room for two decimals
 MAX_CELLS = 32  # rows or columns of a matrix
 MINUS_INFINITY = "−∞"
 

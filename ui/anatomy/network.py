@@ -18,7 +18,7 @@ from ui.widgets.terms import explained
 
 
 @st.fragment
-def section(name: str, text: str, target: str | None) -> None:
+def draw_network(name: str, text: str, target: str | None) -> None:
     """Draw the map and the open part.
 
     It stays with the page, and is told which trace it shows: only the cache keeps traces.

@@ -26,7 +26,7 @@ from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
 MEASURED = Path(__file__).with_name("gradient_norms.json")
-SHOWN = 8  # numbers of a vector
+MAX_NUMBERS = 8  # numbers of a vector
 SMOOTHED = 10  # steps whose losses are drawn as their mean
 
 
@@ -63,7 +63,7 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
     for kind, field in (("Layer norm", "layer"), ("Batch norm", "batch")):
         rows |= {f"{kind}, beside sentence {i}": getattr(made, field) for i, made in enumerate(batches, 1)}
     table = {"": list(rows)} | {
-        f"number {i + 1}": [float(row[i]) for row in rows.values()] for i in range(min(SHOWN, len(one.read)))
+        f"number {i + 1}": [float(row[i]) for row in rows.values()] for i in range(min(MAX_NUMBERS, len(one.read)))
     }
     number = st.column_config.NumberColumn(format="%.2f")
     st.dataframe(table, hide_index=True, column_config=dict.fromkeys(list(table)[1:], number), key="both-norms")

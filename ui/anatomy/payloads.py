@@ -24,7 +24,7 @@ from ui.anatomy.chosen import ChosenPart, stack_of, tokens
 from ui.anatomy.facts import facts, is_t5, shape, size, title
 
 VARIANTS = ((True, True), (True, False), (False, True), (False, False))  # (adjusted, masked), the model's first
-MOST_LIKELY = 10
+MAX_LIKELY_TOKENS = 10
 
 
 def map_payload(parts: list[NetworkPart], config: ModelConfig, chosen: ChosenPart) -> bytes:
@@ -166,5 +166,5 @@ def likely(taken: Taken, model: Translator) -> list[tuple[str, float, str]]:
     """Return the most probable tokens of an output, best first: label, probability, and its logit in words."""
     logits, shares = taken.vectors["logits"], taken.vectors["probability"]
     label = model.checkpoint.target_tokenizer.label
-    best = np.argsort(-shares)[:MOST_LIKELY].tolist()
+    best = np.argsort(-shares)[:MAX_LIKELY_TOKENS].tolist()
     return [(label(i), float(shares[i]), minus(f"logit {logits[i]:.2f}")) for i in best]

@@ -17,7 +17,7 @@ STAGES = 9
 BREAKABLE = tuple(name for name in RUNNABLE if MISTAKES[name].tap is None)
 LOOKS = ("word", "matrices", "heads", "scaling")  # what is shown of an attention
 MATRICES_OF = ("sentence", "batch", "tutorial")
-LONGEST_WORD = 40  # characters of a word that is cut merge by merge
+MAX_WORD_CHARACTERS = 40  # characters of a word that is cut merge by merge
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class AnatomyView(PageView):
             "matrices": one_of(query.get("matrices"), MATRICES_OF, cls.matrices),
             "second": query.get("second", "")[:MAX_TEXT_CHARACTERS] or None,
             "mask": one_of(query.get("mask"), MASKS, cls.mask),
-            "cut": query["cut"][:LONGEST_WORD] if "cut" in query else None,
+            "cut": query["cut"][:MAX_WORD_CHARACTERS] if "cut" in query else None,
             "broken": one_of(query.get("broken"), BREAKABLE, cls.broken),
             "lens": tuple(part for part in cell if part is not None) if len(cell) == 2 and None not in cell else (),
         }

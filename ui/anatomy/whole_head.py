@@ -22,8 +22,8 @@ from transformer.tokenizers import number_duplicates
 from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.matrix_table import (
     MAX_CELLS,
+    MAX_ROOMY_COLUMNS,
     MINUS_INFINITY,
-    ROOMY,
     MatrixAxes,
     matrix_html,
     side_by_side,
@@ -84,7 +84,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         choose(view, "matrices", "Matrices of", _OF)
         mask = _mask_control(view, chosen, translator(name).model.config)
     with plain_errors():
-        shown = _shown(name, trace, chosen, view, mask)
+        shown = _matrices(name, trace, chosen, view, mask)
         if shown is not None:
             _pictures(shown)
             _as_table(shown)
@@ -101,7 +101,7 @@ def _mask_control(view: AnatomyView, chosen: ChosenPart, config: ModelConfig) ->
     return mask
 
 
-def _shown(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView, mask: Mask) -> DrawnMatrices | None:
+def _matrices(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView, mask: Mask) -> DrawnMatrices | None:
     """Return the matrices, below a sentence that says what they are; None where a second sentence is missing."""
     if view.matrices == "tutorial":
         st.caption(_SOURCE)
@@ -109,7 +109,7 @@ def _shown(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView, mask:
     model = translator(name)
     traces: tuple[Trace, ...] = (trace,)
     if view.matrices == "batch":
-        second = _second(view, model, trace)
+        second = _second_sentence(view, model, trace)
         if second is None:
             st.caption("Type a second sentence: the shorter one is filled up with padding.")
             return None
@@ -127,12 +127,12 @@ def _shown(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView, mask:
     return DrawnMatrices(every[at], rows, columns, chosen.query if at == 0 else None)
 
 
-def _second(view: AnatomyView, model: Translator, trace: Trace) -> str | None:
+def _second_sentence(view: AnatomyView, model: Translator, trace: Trace) -> str | None:
     """Return the other sentence of the batch, chosen among the model's examples or typed; None without an example."""
     offered = [example.text for example in examples(model.card) if example.text != trace.text]
     if view.second is not None and view.second not in offered:
         offered.insert(0, view.second)
-    first = view.second if view.second is not None else _unlike(trace.text, offered, model)
+    first = view.second if view.second is not None else _of_other_length(trace.text, offered, model)
     second: str | None = st.selectbox(
         "Second sentence of the batch",
         offered,
@@ -144,7 +144,7 @@ def _second(view: AnatomyView, model: Translator, trace: Trace) -> str | None:
     return second
 
 
-def _unlike(text: str, offered: list[str], model: Translator) -> str | None:
+def _of_other_length(text: str, offered: list[str], model: Translator) -> str | None:
     """Return the first trace with another number of tokens, since two of the same length have no padding to show."""
     count = model.checkpoint.source_tokenizer.encode
     return next((other for other in offered if len(count(other)) != len(count(text))), next(iter(offered), None))
@@ -197,7 +197,7 @@ def _pictures(shown: DrawnMatrices) -> None:
     limit = float(np.abs(scores).max())
     chosen = None if shown.chosen is None else shown.chosen - down.start
     axes = MatrixAxes(shown.rows[down], shown.columns[across], hidden, chosen)
-    digits = shown.digits if len(axes.columns) <= ROOMY else 1
+    digits = shown.digits if len(axes.columns) <= MAX_ROOMY_COLUMNS else 1
     tables = [
         matrix_html("Scores", scores, axes, theme, (-limit, limit), digits=digits),
         matrix_html("Masked scores", scores, axes, theme, (-limit, limit), hidden=MINUS_INFINITY, digits=digits),

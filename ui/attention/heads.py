@@ -19,7 +19,7 @@ from headlight.viewer.export import CAUTION
 from transformer.trace import KINDS
 from ui.attention.downloads import export
 from ui.attention.faithful import faithful
-from ui.attention.large import held, hold, large_head
+from ui.attention.large import held_cell, hold, large_head
 from ui.attention.picture import SHOWS, Panel, ShownTrace, panel
 from ui.attention.roles import corpus_roles
 from ui.attention.second import checks, compare
@@ -201,7 +201,7 @@ def _lines(shown: ShownTrace, view: AttentionView, place: Layout, large: Panel) 
         key="lines",
         rows_read=place.reads,
         peak=max(1.0, float(patterns.max())),
-        held=held(view),
+        held=held_cell(view),
         on_change=keep,
         on_held=hold,
     )

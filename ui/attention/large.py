@@ -44,7 +44,7 @@ def large_head(
         name=large.name,
         title=(title or large.title, large.note),
         shows=_foreseen(large, view) if first else None,
-        held=held(view) if first else None,
+        held=held_cell(view) if first else None,
         on_held=hold if first else None,
         beside=None if beside is None else labels_of(beside),
     )
@@ -78,7 +78,7 @@ def _foreseen(large: Panel, view: AttentionView) -> Shows | None:
     return {"kind": view.kind, "place": (large.layer, large.head)}
 
 
-def held(view: AttentionView) -> Held:
+def held_cell(view: AttentionView) -> Held:
     """Return the row and the column, from 0, that the view holds."""
     row, column = (None if at is None else at - 1 for at in (view.row, view.column))
     return None if row is column is None else (row, column)

@@ -89,7 +89,7 @@ class ShownTrace:
         return self.places[how]
 
 
-def shown(name: str, text: str, view: AttentionView) -> ShownTrace:
+def shown_trace(name: str, text: str, view: AttentionView) -> ShownTrace:
     """Return the traces of a sentence in the model of that name, with and without the heads that are changed."""
     model, version = models.translator(name), models.version(name)
     changes = tuple(change for change in view.changes if change.exists_in(model.model.config))

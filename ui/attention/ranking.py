@@ -18,7 +18,7 @@ from ui.state.view import widget_key
 from ui.widgets.table import Cell, bar, table_html
 from ui.widgets.terms import term
 
-MOST_BARS = 8
+MAX_BARS = 8
 FULL = 1.0  # nats of a full bar where no head costs more: a bar says how much it is, not only which is the longest
 
 
@@ -36,7 +36,7 @@ def ranking(shown: ShownTrace) -> None:
         st.caption("Every head is off: there is none to switch off.")
         return
     st.markdown(f"**The effect of switching one more head off** :gray[{baseline(shown)}]")
-    _bars(effects[:MOST_BARS])
+    _bars(effects[:MAX_BARS])
     with st.expander(f"All {len(effects)} heads as a table"):
         st.dataframe(
             {

@@ -15,8 +15,8 @@ from headlight.formatting import minus
 from headlight.importers.examples import examples
 from transformer import Translator
 from ui.attention.large import large_head
-from ui.attention.picture import Panel, ShownTrace, panel, shown
-from ui.attention.view import MOST_NAMED, AttentionView
+from ui.attention.picture import Panel, ShownTrace, panel, shown_trace
+from ui.attention.view import MAX_NAMED_HEADS, AttentionView
 from ui.state.view import reseed, update
 from ui.viewer import big_head
 from ui.widgets.choose import choose
@@ -26,7 +26,7 @@ from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal
 
 COMPARE = {"sides": "Side by side", "difference": "Difference"}
-LARGEST = 6  # differences that are listed
+MAX_DIFFERENCES = 6  # differences that are listed
 
 
 def second_sentence(
@@ -52,7 +52,7 @@ def second_sentence(
         sentence_box("Second sentence", view.second, "second")
         st.button("Close", icon=":material/close:", key="second-close", help="Show one sentence", on_click=_close)
     with target, plain_errors():
-        other = shown(name, view.second, replace(view, target=None))
+        other = shown_trace(name, view.second, replace(view, target=None))
         st.caption(f"{model.card.get('target', 'Translation')}, written by the model")
         token_strip(other.trace, model)
         return other
@@ -127,14 +127,14 @@ def _difference(found: PatternPair, large: Panel) -> None:
     )
     for which, tokens in zip(("first", "second"), found.left_out, strict=True):
         if tokens:
-            named = ", ".join(literal(token) for token in tokens[:MOST_NAMED])
-            more = f" and {len(tokens) - MOST_NAMED} more" if len(tokens) > MOST_NAMED else ""
+            named = ", ".join(literal(token) for token in tokens[:MAX_NAMED_HEADS])
+            more = f" and {len(tokens) - MAX_NAMED_HEADS} more" if len(tokens) > MAX_NAMED_HEADS else ""
             st.caption(f"Only in the {which} sentence, so not in the picture: {named}{more}.")
 
 
 def _largest(found: PatternPair, name: str) -> None:
     """Say where the two sentences differ most, in a sentence and as a table."""
-    changes = found.largest(LARGEST)
+    changes = found.largest(MAX_DIFFERENCES)
     if not changes or not changes[0].difference:
         return
     most = changes[0]

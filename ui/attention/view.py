@@ -17,7 +17,7 @@ ScaleName = Literal["fixed", "row", "sqrt"]
 Compare = Literal["sides", "difference"]
 
 LARGEST_FACTOR = 3.0  # that a head's weights are multiplied by
-MOST_NAMED = 6  # heads; more are counted
+MAX_NAMED_HEADS = 6  # heads; more are counted
 
 _SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
 
@@ -78,7 +78,7 @@ def describe_changes(changes: Sequence[HeadChange]) -> str:
 
 
 def _joined(heads: list[str]) -> str:
-    if len(heads) > MOST_NAMED:
+    if len(heads) > MAX_NAMED_HEADS:
         return f"{len(heads)} heads"
     return " and ".join(filter(None, [", ".join(heads[:-1]), heads[-1]]))
 

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight.importers.examples import examples
 from ui.attention.heads import every_head, heads
-from ui.attention.picture import ShownTrace, shown
+from ui.attention.picture import ShownTrace, shown_trace
 from ui.attention.view import AttentionView
 from ui.state.cache import cached
 from ui.state.models import translator, version
@@ -28,7 +28,7 @@ def prepare_example(name: str) -> None:
 
 @cached(8, seconds=3600)
 def _example(name: str, version: tuple[int, ...]) -> ShownTrace:
-    picture = shown(name, examples(translator(name).card)[0].text, AttentionView())
+    picture = shown_trace(name, examples(translator(name).card)[0].text, AttentionView())
     every_head(picture, words=False, hide=False, scale="fixed")  # packed once for all who will wait
     return picture
 

@@ -21,11 +21,11 @@ def back_button(view: CheckpointsView) -> None:
 def body(view: CheckpointsView) -> None:
     import_.done_note()
     if view.bring:
-        import_.section()
+        import_.draw_import()
         return
     all_entries = entries()
     if view.beside:
-        compare.section(all_entries, view)
+        compare.draw_compare(all_entries, view)
         return
     chosen = _chosen(all_entries, view)
     if chosen is not None and view.model not in (None, chosen.name):

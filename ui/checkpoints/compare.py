@@ -18,7 +18,7 @@ from headlight.formatting import signed
 from transformer import Trace, Translator
 from transformer.trace import KINDS
 from ui.checkpoints.configuration import configuration
-from ui.checkpoints.listing import ListedModel, opened
+from ui.checkpoints.listing import ListedModel, open_listed
 from ui.checkpoints.view import CheckpointsView
 from ui.state import models
 from ui.state.view import bound, reseed, settle, update, widget_key
@@ -32,17 +32,17 @@ from ui.widgets.table import Setting, settings_html
 from ui.widgets.text import literal
 
 LEAST_LIMIT = 0.05  # of the colour scale of a difference, so that tiny differences look tiny
-ROOM = 350  # pixels for a map as the chart counts them; a bar that lies below it leaves the rest
+MAP_PIXELS = 350  # pixels for a map as the chart counts them; a bar that lies below it leaves the rest
 
 
-def section(entries: list[ListedModel], view: CheckpointsView) -> None:
+def draw_compare(entries: list[ListedModel], view: CheckpointsView) -> None:
     """Draws the page's body where two models are compared."""
     names = [entry.name for entry in entries if not entry.broken]
     chosen = _models(names, view)
     if chosen is None:
         return
     with plain_errors():
-        both = opened(chosen[0]), opened(chosen[1])
+        both = open_listed(chosen[0]), open_listed(chosen[1])
         above = st.container()
         st.space("medium")
         below, beside = st.columns([1.35, 1], gap="large")
@@ -178,7 +178,7 @@ def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head
     try:
         pair = aligned.pair(traces, view.kind, heads)
     except Different as error:
-        _apart(names, traces, heads, view, str(error))
+        _separate_heads(names, traces, heads, view, str(error))
         return
     columns = st.columns(3, gap="medium")
     for n, place in enumerate(columns[:2]):
@@ -200,7 +200,7 @@ def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head
 
 def _look(masked: Any) -> dict[str, Any]:
     theme = st.context.theme.type or "light"
-    return {"masked": masked, "theme": theme, "width": ROOM, "row_title": "", "column_title": ""}
+    return {"masked": masked, "theme": theme, "width": MAP_PIXELS, "row_title": "", "column_title": ""}
 
 
 def _compact(figure: go.Figure) -> go.Figure:
@@ -221,7 +221,7 @@ def _title(name: str, head: Head, trace: Trace, kind: str) -> None:
     st.markdown(f"**{literal(name)}**  \n:gray[layer {head[0] + 1} of {layers}, head {head[1] + 1} of {heads}]")
 
 
-def _apart(
+def _separate_heads(
     names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head, Head], view: CheckpointsView, why: str
 ) -> None:
     """Draw both heads on their own words, without a difference."""

@@ -23,7 +23,7 @@ from ui.widgets.text import literal
 
 _BAD = {"light": "#a33a1f", "dark": "#ff9a7d"}
 MAX_RADIO_OPTIONS = 16  # with more, a menu is drawn
-SHOWN = 6  # names of a list before the rest is folded away
+MAX_LISTED_NAMES = 6  # names of a list before the rest is folded away
 MAX_VOCABULARY_MEGABYTES = 50
 
 
@@ -162,10 +162,10 @@ def _names(title: str, names: Sequence[str]) -> None:
     if not names:
         return
     st.markdown(f"**{title}** :gray[{len(names):,}]")
-    st.code("\n".join(names[:SHOWN]), language=None, wrap_lines=True)
-    if len(names) > SHOWN:
-        with st.expander(f"{len(names) - SHOWN:,} more", key=f"more-{title}"):
-            st.code("\n".join(names[SHOWN:2000]), language=None, height=300)
+    st.code("\n".join(names[:MAX_LISTED_NAMES]), language=None, wrap_lines=True)
+    if len(names) > MAX_LISTED_NAMES:
+        with st.expander(f"{len(names) - MAX_LISTED_NAMES:,} more", key=f"more-{title}"):
+            st.code("\n".join(names[MAX_LISTED_NAMES:2000]), language=None, height=300)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import streamlit as st
 from headlight.importers.bundle import safetensors_bundle, zip_folder
 from headlight.importers.marian_export import export_marian, marian_notes, reason_against_marian
 from transformer.checkpoint import Checkpoint
-from ui.checkpoints.listing import ListedModel, opened
+from ui.checkpoints.listing import ListedModel, open_listed
 from ui.state import models
 from ui.state.queue import in_turn
 from ui.widgets.errors import plain_errors
@@ -29,21 +29,21 @@ def export(entry: ListedModel) -> None:
     with menu, plain_errors():
         _button(
             "Headlight folder, as a zip",
-            partial(written, partial(zip_folder, entry.folder), f"{stem}.zip"),
+            partial(file_bytes, partial(zip_folder, entry.folder), f"{stem}.zip"),
             f"{stem}.zip",
             "Weights, configuration, tokenizer and card.",
         )
         _button(
             "One safetensors file",
-            partial(written, partial(safetensors_bundle, entry.folder), f"{stem}.safetensors"),
+            partial(file_bytes, partial(safetensors_bundle, entry.folder), f"{stem}.safetensors"),
             f"{stem}.safetensors",
             "The same, with all but the weights in the file's header. Any program that reads safetensors opens it.",
         )
-        checkpoint = opened(entry.name).checkpoint
+        checkpoint = open_listed(entry.name).checkpoint
         reason = reason_against_marian(checkpoint.model.config, checkpoint.model)
         _button(
             "Hugging Face Marian, as a zip",
-            partial(written, partial(marian_zip, checkpoint), f"{stem}-marian.zip"),
+            partial(file_bytes, partial(marian_zip, checkpoint), f"{stem}-marian.zip"),
             f"{stem}-marian.zip",
             "A folder that Hugging Face transformers opens with MarianMTModel and AutoTokenizer.",
             disabled=reason is not None,
@@ -67,7 +67,7 @@ def _button(label: str, make: Callable[[], bytes], name: str, help_text: str, di
     )
 
 
-def written(make: Callable[[Path], object], name: str) -> bytes:
+def file_bytes(make: Callable[[Path], object], name: str) -> bytes:
     """Return the bytes that `make` writes to a file of that name."""
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / name

@@ -27,7 +27,7 @@ from ui.widgets.text import literal
 
 log = logging.getLogger("headlight")
 UPDATE_SECONDS = 0.4  # between two updates of the progress
-OPENS = (
+SUPPORTED = (
     ("Headlight", "folders, zips, safetensors"),
     ("Tutorials", "seven, in the format that each saves"),
     ("Hugging Face", "Marian, BART, mBART, M2M100, NLLB, T5"),
@@ -35,7 +35,7 @@ OPENS = (
 )
 
 
-def section() -> None:
+def draw_import() -> None:
     """Draws the page's body where a model is imported."""
     private_only()
     st.subheader("Import a model", anchor=False)
@@ -48,7 +48,7 @@ def section() -> None:
     left, right = st.columns([2, 1], gap="large")
     with right:
         st.markdown("**What Headlight opens**")
-        st.html(facts_html("", OPENS))
+        st.html(facts_html("", SUPPORTED))
     with left:
         if working is not None:
             _at_work()

@@ -175,7 +175,7 @@ def origin(name: str, card: Mapping[str, Any]) -> str:
     return run if name.startswith(models.RUN) else imported if name.startswith(models.IMPORTED) else here
 
 
-def opened(name: str) -> Translator:
+def open_listed(name: str) -> Translator:
     """Open a model by its name.
 
     Raises ValueError in a sentence without the folder, which only the machine needs to know.
@@ -188,7 +188,7 @@ def opened(name: str) -> Translator:
 
 def warnings(name: str) -> tuple[str, ...]:
     """Return what is wrong with a model that opens; nothing where it is sound. Raises ValueError as `opened` does."""
-    opened(name)
+    open_listed(name)
     return _warnings(name, models.version(name))
 
 

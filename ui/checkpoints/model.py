@@ -52,14 +52,14 @@ def model(entry: ListedModel) -> None:
         config = from_json(read_json(entry.folder / CONFIG))
         _headline(entry, card, configuration(config), problems)
     st.space("small")
-    parts.section(entry)
+    parts.draw_parts(entry)
     st.space("small")
     left, right = st.columns(2, gap="large")
     with left, plain_errors():
         st.markdown("**Configuration**")
         st.html(facts_html("at-ends", configuration(config), "Configuration"))
     with right:
-        tokens.section(entry)
+        tokens.draw_tokens(entry)
         st.space("small")
         _scores(card)
         everyday_sentences(card)

@@ -29,7 +29,7 @@ _BLOCKS = component("blocks", "mountBlocks", "shared", "icons", "blocks", styles
 
 
 @st.fragment
-def section(entry: ListedModel) -> None:
+def draw_parts(entry: ListedModel) -> None:
     """Draw the parts and the chosen tensor."""
     view: CheckpointsView = st.session_state["view"]
     st.markdown("**Where the parameters are**")
@@ -149,10 +149,10 @@ def _table(entry: ListedModel, known: Mapping[str, Shape]) -> None:
     table = st.expander(f"Every tensor ({len(known):,})", key="every-tensor", on_change="rerun")
     if table.open:
         with table:
-            _every(known, counted, measured)
+            _all_tensors(known, counted, measured)
 
 
-def _every(known: Mapping[str, Shape], counted: Mapping[str, int], measured: Mapping[str, Numbers]) -> None:
+def _all_tensors(known: Mapping[str, Shape], counted: Mapping[str, int], measured: Mapping[str, Numbers]) -> None:
     """Draw all tensors in numbers; a click on a row opens one."""
     names = [name for group in groups(known) for name in group.names]
     key = widget_key("tensors")

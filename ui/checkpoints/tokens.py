@@ -13,7 +13,7 @@ from headlight.graphemes import right_to_left, sentence_dir, token_dir
 from headlight.importers.examples import examples
 from transformer import Translator
 from transformer.tokenizers import SPACE, SPECIALS, Tokenizer, label
-from ui.checkpoints.listing import ListedModel, opened
+from ui.checkpoints.listing import ListedModel, open_listed
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence_box import sentence_box
 
@@ -50,10 +50,10 @@ def cut(tokenizer: Tokenizer, text: str) -> list[TokenPiece]:
 
 
 @st.fragment
-def section(entry: ListedModel) -> None:
+def draw_tokens(entry: ListedModel) -> None:
     st.markdown("**Try the tokenizer**")
     with plain_errors():
-        model = opened(entry.name)
+        model = open_listed(entry.name)
         tokenizer = _chosen(model)
         text = sentence_box(
             "Text for the tokenizer",

@@ -17,7 +17,7 @@ from ui.state.public import private_only
 
 MAX_UPLOAD_MEGABYTES = 2048  # Streamlit holds an upload in memory until it is copied; larger files go by their path
 ENDINGS = ("pt", "pth", "ckpt", "bin", "safetensors", "zip")
-_LEFT_OVER = 24 * 3600  # seconds after which an upload belongs to a session that has ended
+_STALE_SECONDS = 24 * 3600  # seconds after which an upload belongs to a session that has ended
 _PIECE = 2**22  # bytes
 
 
@@ -69,7 +69,7 @@ def _sweep() -> None:
     """Remove what a server that was killed left behind: uploads, and imports and deletions that were half done."""
     for folder in (*_folder().iterdir(), *models.MODELS.glob(".*.part"), *models.MODELS.glob(".*.deleted")):
         try:
-            if time.time() - folder.stat().st_mtime > _LEFT_OVER:
+            if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
                 remove(folder)
         except OSError:  # another session was faster
             continue

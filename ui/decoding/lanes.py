@@ -34,7 +34,7 @@ def _branches(tree: Tree, pruned: bool) -> list[list[int]]:
     starts = [0]
     while starts:
         run = [starts.pop()]
-        while after := _shown(tree, run[-1], pruned):
+        while after := _visible_children(tree, run[-1], pruned):
             heir, *others = sorted(after, key=lambda i: (OUTCOMES.index(tree.nodes[i].outcome), -tree.nodes[i].score))
             starts += others
             run.append(heir)
@@ -43,7 +43,7 @@ def _branches(tree: Tree, pruned: bool) -> list[list[int]]:
     return sorted(runs, key=lambda run: (OUTCOMES.index(tree.nodes[run[0]].outcome), tree.nodes[run[0]].step, run[0]))
 
 
-def _shown(tree: Tree, index: int, pruned: bool) -> list[int]:
+def _visible_children(tree: Tree, index: int, pruned: bool) -> list[int]:
     return [i for i in tree.children[index] if pruned or tree.nodes[i].outcome != "pruned"]
 
 

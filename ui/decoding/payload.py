@@ -20,7 +20,7 @@ from transformer.decoding.strategies import Decoding
 from transformer.decoding.tree import OUTCOMES, Tree
 from transformer.tokenizers import number_duplicates
 from ui.decoding.lanes import lanes
-from ui.decoding.search import TOP, RowPatterns, Search, TracedHypothesis
+from ui.decoding.search import MAX_SHOWN, RowPatterns, Search, TracedHypothesis
 from ui.decoding.view import Branch
 
 
@@ -85,7 +85,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
         "bound": tree.bound,
         "vocabulary": search.vocabulary,
         "steps": search.decoder.shape[-1],
-        "top": TOP,
+        "top": MAX_SHOWN,
         "never": never_written(model.model.config),
         "source": number_duplicates(search.source.labels),
         "language": str(model.card.get("source", "source")),

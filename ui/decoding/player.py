@@ -15,7 +15,7 @@ from transformer import Translator
 from transformer.decoding.strategies import Decoding
 from ui.decoding.payload import Start, all_fit, branches_payload, player_payload
 from ui.decoding.search import Search, TracedHypothesis, line_in, search
-from ui.decoding.view import MOST_BRANCHES, UNDER, Branch, DecodingView
+from ui.decoding.view import MAX_BRANCHES, UNDER, Branch, DecodingView
 from ui.state import models
 from ui.state.cache import cached
 from ui.state.view import settle, update
@@ -78,7 +78,7 @@ def _start(name: str, text: str, model: Translator, search: Search, view: Decodi
     occasion = (st.session_state.get("seeds", 0), name, models.version(name), text, search.decoding)
     held = st.session_state.get("player-start")
     if held is None or held[0] != occasion:
-        node, end = place(search, view)
+        node, end = shown_node(search, view)
         layer, head = shown_head(search, model, view)
         asked = view.layer is not None or view.head is not None
         start = Start(str(next(_COUNTER)), node, end, layer, head, asked, view.pruned, view.under, view.future)
@@ -88,7 +88,7 @@ def _start(name: str, text: str, model: Translator, search: Search, view: Decodi
     return start
 
 
-def place(search: Search, view: DecodingView) -> tuple[int, int]:
+def shown_node(search: Search, view: DecodingView) -> tuple[int, int]:
     """Return the node whose choice is shown, and the end of the hypothesis that it is shown on."""
     tree = search.tree
     begun = tree.find(view.path)
@@ -99,7 +99,7 @@ def place(search: Search, view: DecodingView) -> tuple[int, int]:
 
 def horizon(search: Search, view: DecodingView) -> int | None:
     """Return the last step that may be seen; None is every one, as it is once the best translation is complete."""
-    node, end = place(search, view)
+    node, end = shown_node(search, view)
     over = node == end == search.tree.winner
     return None if view.future or over else search.tree.nodes[node].step
 
@@ -156,7 +156,7 @@ def _take_pick(search: Search) -> None:
     if branch is not None:
         st.session_state["revealed"] = str(branch)
         kept = tuple(other for other in view.branches if other != branch)
-        update(branches=(*kept, branch)[-MOST_BRANCHES:])
+        update(branches=(*kept, branch)[-MAX_BRANCHES:])
 
 
 def picked(pick: object, search: Search) -> Branch | None:

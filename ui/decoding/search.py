@@ -29,7 +29,7 @@ from ui.state import models
 from ui.state.cache import cached
 
 _NONE = np.empty(0, np.float32)
-TOP = 6  # candidates that are shown of each distribution, in addition to those that the search kept
+MAX_SHOWN = 6  # candidates that are shown of each distribution, in addition to those that the search kept
 
 
 class Candidate(NamedTuple):
@@ -227,7 +227,7 @@ def searched(model: Translator, source: list[int], decoding: Decoding, steps: It
         decoding,
         tree,
         tuple(asked),
-        tuple(_placed(candidate_row, tree, node) for candidate_row, node in zip(candidates, asked, strict=True)),
+        tuple(_with_nodes(candidate_row, tree, node) for candidate_row, node in zip(candidates, asked, strict=True)),
         model.model.config.target_vocab_size,
         encoder,
         decoder,
@@ -241,7 +241,7 @@ def _candidates(model: Translator, decoding: Decoding, step: DecodeStep) -> list
     cuts = {name: value for name, value in decoding.values.items() if name in ("temperature", "top_k", "top_p")}
     if decoding.strategy.draws or decoding.temperature != 1:
         seen = tempered(allowed(seen, model.model.config), **cuts)
-    top = step.log_probs.topk(min(TOP, step.log_probs.size(1))).indices
+    top = step.log_probs.topk(min(MAX_SHOWN, step.log_probs.size(1))).indices
     rows = []
     for row, best in enumerate(top):
         alike = (step.written == step.written[row]).all(1)  # groups of a diverse beam may have written the same
@@ -254,7 +254,7 @@ def _candidates(model: Translator, decoding: Decoding, step: DecodeStep) -> list
     return rows
 
 
-def _placed(candidates: list[Candidate], tree: Tree, node: int) -> tuple[Candidate, ...]:
+def _with_nodes(candidates: list[Candidate], tree: Tree, node: int) -> tuple[Candidate, ...]:
     """Return the candidates after a node, with their nodes in the tree."""
     places = {tree.nodes[child].token: child for child in tree.children[node]}
     return tuple(candidate._replace(node=places.get(candidate.id)) for candidate in candidates)

@@ -14,7 +14,7 @@ from transformer.decoding.strategies import Decoding
 from transformer.tokenizers import number_duplicates
 from ui.decoding.downloads import export
 from ui.decoding.payload import node_labels
-from ui.decoding.player import branch_cards, horizon, place, player, shown_head
+from ui.decoding.player import branch_cards, horizon, player, shown_head, shown_node
 from ui.decoding.reference import reference
 from ui.decoding.search import Search, TracedHypothesis, fitting, line, line_in, search
 from ui.decoding.view import FATES, Branch, DecodingView
@@ -56,7 +56,7 @@ def _as_table(model: Translator, found: Search, view: DecodingView) -> None:
 
 def _step_table(model: Translator, found: Search, names: list[str], view: DecodingView) -> None:
     """Draw the attention weights of the step that is shown."""
-    node, _ = place(found, view)
+    node, _ = shown_node(found, view)
     layer, head = shown_head(found, model, view)
     path = found.tree.path(node)
     answer = found.answers[path[-2]]

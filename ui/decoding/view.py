@@ -28,7 +28,7 @@ FATES: dict[Outcome, str] = {
     "dropped": "dropped later",
     "pruned": "pruned",
 }
-MOST_BRANCHES = 8
+MAX_BRANCHES = 8
 
 Head = tuple[int, int | None]  # layer and head from 1; None is every head of the layer
 
@@ -137,7 +137,7 @@ class DecodingView(_Settings):  # type: ignore[misc, valid-type]
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
         settings = {field: sharing[0][1] for field, sharing in parameters().items()}
-        branches = [Branch.parse(part) for part in query.get("branches", "").split(",")[:MOST_BRANCHES]]
+        branches = [Branch.parse(part) for part in query.get("branches", "").split(",")[:MAX_BRANCHES]]
         path = [whole(part, 0, 9_999_999) for part in query.get("path", "").split(",")[:10_000]]
         return {
             "strategy": one_of(query.get("strategy"), tuple(STRATEGIES), cls.strategy),

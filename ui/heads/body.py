@@ -57,7 +57,7 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
     asked = MeasurementRequest(name, version(name), chosen, pairs)
     job = JOBS.get("heads", asked, partial(measure, asked), partial(find, asked), chosen.brought)
     if chosen.brought:
-        _seen(asked)
+        _mark_in_use(asked)
     wait(job)
     if not job.done:
         at_work(job, "heads", asked)
@@ -73,7 +73,7 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
         wait(past)
     with kind:
         choose(view, "kind", "Attention", KINDS)
-    _shown(job.result, past, asked)
+    _draw_results(job.result, past, asked)
     sets(name, model, asked)
     with actions:
         st.download_button(
@@ -98,7 +98,7 @@ def _history(past: Job[Any] | None) -> History:
 
 
 @st.fragment
-def _shown(measured: MeasuredAtlas, past: Job[Any] | None, asked: MeasurementRequest) -> None:
+def _draw_results(measured: MeasuredAtlas, past: Job[Any] | None, asked: MeasurementRequest) -> None:
     """Draw the picture with the chosen head, and the table. A fragment, so that choosing a head draws nothing else."""
     view: HeadsView = st.session_state["view"]
     atlas, history = measured.atlas, _history(past)
@@ -170,7 +170,7 @@ def _summary(measured: MeasuredAtlas, history: History, chosen: ChosenCorpus) ->
 
 
 @st.fragment(run_every=SEEN_EVERY)
-def _seen(asked: MeasurementRequest) -> None:
+def _mark_in_use(asked: MeasurementRequest) -> None:
     """Mark the measurements as in use for as long as the page is open, also where nothing is clicked on it for long."""
     for what in ("heads", "history"):
         JOBS.seen(what, asked)

@@ -126,7 +126,7 @@ def _brought(spec: str | None) -> ChosenCorpus:
         return ChosenCorpus(None)
 
 
-def opened(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterable[KnownPair]], str]:
+def open_pairs(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterable[KnownPair]], str]:
     """Return the pairs with what is known of them, and who says so. Raises ValueError where there is no such corpus."""
     if spec != EXAMPLES:
         corpus = open_split(spec)

@@ -21,7 +21,7 @@ from ui.heads.view import HeadsView
 from ui.state.view import reseed, update
 from ui.widgets.pages import PAGES
 
-LONGEST = 90  # columns of a sentence
+MAX_COLUMNS = 90  # columns of a sentence
 STYLE = "font-size:0.87rem;line-height:1.3;overflow-wrap:anywhere"
 
 
@@ -98,8 +98,8 @@ def _examples(atlas: Atlas, kind: Kind, place: tuple[int, int], measure: str) ->
                 help="Opens this head on the Attention page with this sentence and its translation.",
             )
             st.html(
-                f'<div style="{STYLE}"><b>{value}</b> <bdi>{html.escape(shortened(pair.source, LONGEST))}</bdi>'
-                f'<div dir="auto" style="opacity:0.65">{html.escape(shortened(pair.target, LONGEST))}</div></div>'
+                f'<div style="{STYLE}"><b>{value}</b> <bdi>{html.escape(shortened(pair.source, MAX_COLUMNS))}</bdi>'
+                f'<div dir="auto" style="opacity:0.65">{html.escape(shortened(pair.target, MAX_COLUMNS))}</div></div>'
             )
     if st.session_state.pop("heads-go", False):
         try:

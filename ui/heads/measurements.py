@@ -17,7 +17,7 @@ from headlight.checkpoints import snapshots, step_of
 from headlight.corpora.truth import KnownPair
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
-from ui.heads.corpus import ChosenCorpus, opened
+from ui.heads.corpus import ChosenCorpus, open_pairs
 from ui.state import atlases, models
 from ui.state.atlases import EXAMPLES
 from ui.state.jobs import Progress
@@ -26,7 +26,7 @@ from ui.state.queue import TURNS
 SAMPLE = 30  # sentences for measures that need a forward pass for each head or word
 SETS = 200  # sentences for heads in sets: half for their order, half for the scores
 AT_SNAPSHOTS = 200  # sentences
-MOST_SNAPSHOTS = 12
+MAX_SNAPSHOTS = 12
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def measure(asked: MeasurementRequest, progress: Progress) -> MeasuredAtlas:
     """Measure every head over the corpus."""
     progress(0.0, "Opening the corpus")
     model = models.translator(asked.name)
-    pairs, by = opened(model, _spec(asked), asked.pairs)
+    pairs, by = open_pairs(model, _spec(asked), asked.pairs)
     with TURNS.turn():
         most = _count(asked, pairs, asked.pairs)
         measured = MeasuredAtlas(_atlas(model.checkpoint, pairs, most, SAMPLE, progress), by, atlases.today())
@@ -68,7 +68,7 @@ def measure_history(asked: MeasurementRequest, progress: Progress) -> History:
     """Measure every head at each snapshot, without what takes many passes."""
     base = models.translator(asked.name)
     files, history = history_files(asked.name), []
-    pairs, _ = opened(base, _spec(asked), AT_SNAPSHOTS)
+    pairs, _ = open_pairs(base, _spec(asked), AT_SNAPSHOTS)
     with TURNS.turn():
         most = _count(asked, pairs, AT_SNAPSHOTS)
         for number, file in enumerate(files):
@@ -93,7 +93,7 @@ def measure_sets(asked: MeasurementRequest, progress: Progress) -> Pruning:
     """Return the heads in order of importance, and the model without more and more of them."""
     progress(0.0, "Opening the corpus")
     model = models.translator(asked.name)
-    pairs, _ = opened(model, _spec(asked), asked.pairs)
+    pairs, _ = open_pairs(model, _spec(asked), asked.pairs)
     with TURNS.turn():
         chosen = list(islice(pairs(), asked.pairs))
         found = study(model.checkpoint, chosen, progress=progress)
@@ -167,5 +167,5 @@ def history_files(name: str) -> list[Path]:
     """Return the snapshots of a model's training; of very many, some at even distances."""
     folder = models.model_folder(name)
     files = snapshots(models.RUNS / name.removeprefix(models.RUN) if name.startswith(models.RUN) else folder)
-    places = np.unique(np.linspace(0, len(files) - 1, min(MOST_SNAPSHOTS, len(files))).astype(int))
+    places = np.unique(np.linspace(0, len(files) - 1, min(MAX_SNAPSHOTS, len(files))).astype(int))
     return [files[place] for place in places]

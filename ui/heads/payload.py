@@ -21,7 +21,7 @@ def header(atlas: Atlas, history: History, kind: Kind, selected: tuple[int, int]
     """Return the message; `chosen` are the `measure` and the `step` that the view has."""
     moments: list[tuple[int | None, Atlas]] = [*history, (None, atlas)]
     n_layers, n_heads = atlas.heads[kind]["entropy"].mean.shape
-    named = [_named(moment, kind, n_layers, n_heads) for _, moment in moments]
+    named = [_heads_by_role(moment, kind, n_layers, n_heads) for _, moment in moments]
     return {
         "kind": kind,
         "layers": n_layers,
@@ -45,7 +45,7 @@ def header(atlas: Atlas, history: History, kind: Kind, selected: tuple[int, int]
     }
 
 
-def _named(atlas: Atlas, kind: Kind, n_layers: int, n_heads: int) -> dict[str, list[list[int]]]:
+def _heads_by_role(atlas: Atlas, kind: Kind, n_layers: int, n_heads: int) -> dict[str, list[list[int]]]:
     """Return the heads that are named after each measure."""
     named: dict[str, list[list[int]]] = {}
     for layer in range(n_layers):

@@ -32,7 +32,7 @@ HELP = (
     "the least important first; it is measured again every few heads, since the others matter more when some are gone. "
     "Beside it, heads in random orders (Michel et al. 2019, Voita et al. 2019)."
 )
-COUNTED = 0.5  # the share of exact translations from which on these are shown, and not BLEU
+MIN_EXACT_SHARE = 0.5  # the share of exact translations from which on these are shown, and not BLEU
 
 
 @st.fragment
@@ -63,7 +63,7 @@ def _curves(name: str, model: Translator, asked: MeasurementRequest, found: Prun
     point = _point(found, view)
     gone, own = found.gone[point], found.in_order[point]
     theme = st.context.theme.type or "light"
-    exact = found.in_order[0].exact >= COUNTED
+    exact = found.in_order[0].exact >= MIN_EXACT_SHARE
     left, right = st.columns(2, gap="large")
     random = f"{len(found.at_random)} random orders" if found.at_random else ""
     for column, (what, value) in zip((left, right), _measures(exact), strict=True):

@@ -18,7 +18,7 @@ from ui.heads.view import ANY, NAMED, HeadsView
 from ui.state.view import bound, update, widget_key
 
 Place = tuple[Kind, int, int]
-FIRST = ("alignment", "antecedent", "among_words", "importance")  # fit beside names, each with its spread
+PREFERRED_MEASURES = ("alignment", "antecedent", "among_words", "importance")  # fit beside names, each with its spread
 FEWEST = 4  # of them, where some of these are not measured
 
 
@@ -87,7 +87,7 @@ def _chosen_columns(atlas: Atlas, view: HeadsView) -> list[Measure]:
     """Draw the choice of the columns; return those that fit, where none was made."""
     every = present(atlas, *KINDS)
     names = [measure.name for measure in every]
-    usual = [name for name in names if name in FIRST]
+    usual = [name for name in names if name in PREFERRED_MEASURES]
     usual += [name for name in names if name not in usual][: max(0, FEWEST - len(usual))]
     chosen = [name for name in names if name in view.columns] or usual
     with st.popover("Columns", icon=":material/view_column:"):

@@ -13,7 +13,7 @@ from ui.state.public import without_places
 from ui.widgets.text import literal
 
 TICK = 0.4  # seconds between two updates of the progress
-AT_ONCE = 1.5  # seconds in which cached results are read, so that no progress bar flashes up
+READING_SECONDS = 1.5  # seconds in which cached results are read, so that no progress bar flashes up
 NAMES = {
     "heads": "Measuring every head",
     "history": "Measuring the snapshots",
@@ -22,7 +22,7 @@ NAMES = {
 
 
 def wait(job: Job[Any]) -> None:
-    until = time.monotonic() + AT_ONCE
+    until = time.monotonic() + READING_SECONDS
     while not job.done and job.share == 0 and time.monotonic() < until:
         time.sleep(0.02)
 

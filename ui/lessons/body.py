@@ -55,7 +55,7 @@ def _list(lessons: list[Lesson], wrong: list[str], view: LessonsView) -> None:
 def _step(lesson: Lesson, lessons: list[Lesson], view: LessonsView) -> None:
     chosen = lesson.steps[lesson.step(view.step or "")]
     if view.code and not view.only:
-        teaching.section(lesson, chosen, view)  # it has a title of its own
+        teaching.draw_teaching(lesson, chosen, view)  # it has a title of its own
         return
     actions = heading(lesson.title, f"Lesson {lesson.number} of {len(lessons)}")
     if not view.only:
@@ -72,7 +72,7 @@ def _step(lesson: Lesson, lessons: list[Lesson], view: LessonsView) -> None:
             handouts(lesson)
             st.caption(f"Model, chosen by the lesson: {chosen.model}")
     teaching.refusal()
-    step.section(lesson, chosen, lessons, view)
+    step.draw_step(lesson, chosen, lessons, view)
 
 
 def _leave() -> None:

@@ -38,11 +38,11 @@ def keep(code: str, is_teacher: Callable[[str], bool], *, wrong: str = "") -> No
     _KEEPER(
         data={"code": code, "secret": look_here.held_secret(code), "wrong": wrong},
         key=_KEY,
-        on_found_change=lambda: _found(code, is_teacher),
+        on_found_change=lambda: _take_secret(code, is_teacher),
     )
 
 
-def _found(code: str, is_teacher: Callable[[str], bool]) -> None:
+def _take_secret(code: str, is_teacher: Callable[[str], bool]) -> None:
     match st.session_state[_KEY].get("found"):
         case {"link": link, "kept": kept}:
             secrets = [each for each in (link, kept) if isinstance(each, str) and 0 < len(each) <= _MAX_CHARACTERS]

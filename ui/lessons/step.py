@@ -19,11 +19,11 @@ from ui.lessons.components import step as step_component
 from ui.lessons.view import LessonsView
 from ui.state.view import update
 
-TOLD = "lesson-told"  # in the session: the guess of each step that was revealed, None where it was shown without one
+REVEALED_KEY = "lesson-told"  # of the session: the guess of each revealed step; None without a guess
 REFUSED = "lesson-refused"  # why the last guess was not taken
 
 
-def section(lesson: Lesson, step: Step, lessons: list[Lesson], view: LessonsView) -> None:
+def draw_step(lesson: Lesson, step: Step, lessons: list[Lesson], view: LessonsView) -> None:
     """Draw the step; raise ValueError where its model can't answer."""
     if refused := st.session_state.pop(REFUSED, None):
         st.warning(refused, icon=":material/error:")
@@ -53,7 +53,7 @@ def own_address(step: Step) -> str:
 
 def _answer(lesson: Lesson, step: Step, posed_step: shelf.PosedStep) -> dict[str, Any] | None:
     """Return what may be known after the answer, or None before it."""
-    guesses = st.session_state.get(TOLD, {})
+    guesses = st.session_state.get(REVEALED_KEY, {})
     if (lesson.name, step.name) not in guesses:
         return None
     guess = guesses[lesson.name, step.name]
@@ -62,7 +62,7 @@ def _answer(lesson: Lesson, step: Step, posed_step: shelf.PosedStep) -> dict[str
 
 
 def _picked(lesson: Lesson, step: Step, following: Lesson | None, only: bool, pick: Mapping[str, Any]) -> None:
-    told = st.session_state.setdefault(TOLD, {})
+    told = st.session_state.setdefault(REVEALED_KEY, {})
     step_key = (lesson.name, step.name)
     match pick:
         case {"guess": guess}:

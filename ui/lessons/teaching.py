@@ -22,7 +22,7 @@ from headlight.teaching.lessons import Lesson, Step, judge
 from server.classroom import codes
 from server.classroom.classes import Classes, ClassQuestion, ClassRefusal, OpenedStep, Quota, require_small, rows
 from server.classroom.codes import network_of
-from server.classroom.store import AWAY, Full, Gone, store
+from server.classroom.store import UNAVAILABLE, Full, Gone, store
 from server.classroom.tally import in_words, is_right, share_right, split
 from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split
@@ -38,7 +38,7 @@ from ui.widgets.text import literal
 # The same whether there is such a class or not: no page tells which codes there are.
 NOT_TAUGHT = "There is no class of this code and this teacher’s link. If it has ended, what was not downloaded is gone."
 REFUSED = "class-refused"  # in the session: why the last act was not done
-ACTED = "class-acted"  # something was done in the fragment
+ACTION_KEY = "class-acted"  # something was done in the fragment
 REFRESH = timedelta(seconds=1)  # between two counts
 _QUOTA = Quota()
 _COMMANDS = ("headlight class", "headlight serve")
@@ -60,7 +60,7 @@ def start_class(lesson: Lesson, step: Step) -> None:
         update(code=code)
 
 
-def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
+def draw_teaching(lesson: Lesson, step: Step, view: LessonsView) -> None:
     """Draw the class at one step of the lesson. Raises ValueError where the step's model can't answer."""
     refusal()
     code = view.code or ""
@@ -73,7 +73,7 @@ def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
         return
     try:
         Classes(store()).counts(code, secret)
-    except AWAY:
+    except UNAVAILABLE:
         pass  # the screen says so, and asks again each second
     except (Gone, ClassRefusal) as error:
         look_here.drop_secret(code)
@@ -93,7 +93,7 @@ def _is_teacher(code: str, secret: str) -> bool:
     """Return whether this is the secret of a class that goes on."""
     try:
         Classes(store()).counts(code, secret)
-    except (Gone, ClassRefusal, *AWAY):
+    except (Gone, ClassRefusal, *UNAVAILABLE):
         return False
     return True
 
@@ -110,14 +110,14 @@ def leave() -> None:
 
 
 def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
-    if st.session_state.pop(ACTED, False):
+    if st.session_state.pop(ACTION_KEY, False):
         st.rerun()  # the whole page: the step, the results and what was refused stand around this
     try:
         classes = Classes(store())
         snapshot, joined = classes.counts(code, secret)
         question = snapshot.question if snapshot.state.step == step.name else None
         rounds = classes.tallies(code, step.name) if question and snapshot.truth else []
-    except (Gone, ClassRefusal, *AWAY) as error:
+    except (Gone, ClassRefusal, *UNAVAILABLE) as error:
         st.info(_sentence(error), icon=":material/info:")
         return
     state, join = snapshot.state, join_address()
@@ -151,12 +151,12 @@ def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
 
 def _split(lesson: Lesson, code: str, secret: str) -> None:
     """Draw the private view: it follows the step that is open in the class, for whoever holds the secret."""
-    if st.session_state.pop(ACTED, False):
+    if st.session_state.pop(ACTION_KEY, False):
         st.rerun()
     refusal()
     try:
         snapshot, joined = Classes(store()).counts(code, secret)
-    except (Gone, ClassRefusal, *AWAY) as error:
+    except (Gone, ClassRefusal, *UNAVAILABLE) as error:
         st.info(_sentence(error), icon=":material/info:")
         return
     question, state = snapshot.question, snapshot.state
@@ -194,7 +194,7 @@ def _qr(link: str) -> str:
 
 def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[str, Any]) -> None:
     classes = Classes(store())
-    st.session_state[ACTED] = True
+    st.session_state[ACTION_KEY] = True
     with _said():
         match pick:
             case {"act": "open"}:
@@ -270,7 +270,7 @@ def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
 def _csv(code: str, secret: str) -> str:
     try:
         return csv_text(rows(Classes(store()).results(code, secret)))
-    except (Gone, ClassRefusal, *AWAY) as error:
+    except (Gone, ClassRefusal, *UNAVAILABLE) as error:
         return csv_text([[_sentence(error)]])
 
 
@@ -281,7 +281,7 @@ def _results(code: str, secret: str) -> None:
             return
         try:
             opened = Classes(store()).results(code, secret)
-        except (Gone, ClassRefusal, *AWAY) as error:
+        except (Gone, ClassRefusal, *UNAVAILABLE) as error:
             st.info(_sentence(error), icon=":material/info:")
             return
         st.table([_line(one) for one in opened], border="horizontal")
@@ -339,13 +339,13 @@ class _said:
         st.session_state.pop(REFUSED, None)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
-        if not isinstance(error, (ClassRefusal, Full, Gone, ValueError, *AWAY)):
+        if not isinstance(error, (ClassRefusal, Full, Gone, ValueError, *UNAVAILABLE)):
             return False
         st.session_state[REFUSED] = _sentence(error)
         return True
 
 
 def _sentence(error: BaseException) -> str:
-    if isinstance(error, AWAY):
+    if isinstance(error, UNAVAILABLE):
         return f"The store of classes does not answer ({type(error).__name__}): is it running?"
     return str(error.args[0] if error.args else "There is no such class.")

@@ -23,7 +23,7 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import source_input, token_notes
 
 
-def section(name: str, model: Translator) -> None:
+def draw_added(name: str, model: Translator) -> None:
     """Draw an expander; once open, a sentence and three matrices."""
     view: PositionsView = st.session_state["view"]
     own = bound("added")

@@ -13,9 +13,9 @@ from headlight.formatting import two_digits
 from ui.positions.codes import Code
 from ui.viewer.component import plot
 
-_FURTHEST = 200  # words of distance that are drawn
+_MAX_DISTANCE = 200  # words of distance that are drawn
 _ONE_CURVE = 0.01  # curves that differ by less get different widths, or only the last would be seen
-_MOST = 2_000  # positions among which the gap is looked for
+_MAX_POSITIONS = 2_000  # positions among which the gap is looked for
 
 _OTHERS = {
     "learned": (
@@ -46,13 +46,13 @@ _OTHERS = {
 }
 
 
-def section(code: Code, positions: int, width: int) -> None:
+def draw_alike(code: Code, positions: int, width: int) -> None:
     """Draw the sinusoid on the left; on the right the scheme that is shown, or a learned table."""
-    sinusoid = encoding("sinusoidal", min(positions, _MOST), width, code.base)
+    sinusoid = encoding("sinusoidal", min(positions, _MAX_POSITIONS), width, code.base)
     if code.of_table or code.scheme in ("sinusoidal", "relative"):
         scheme, table = "stored" if code.learned.stored else "learned", code.learned.table[:positions]
     else:
-        scheme, table = code.scheme, code.table[:_MOST]
+        scheme, table = code.scheme, code.table[:_MAX_POSITIONS]
     title, caption = _OTHERS[scheme]
     if scheme == "learned" and code.learned.model is None:
         title = "An untrained table has no pattern"
@@ -80,7 +80,7 @@ def _part(key: str, title: str, caption: str | None, table: np.ndarray) -> None:
     gap = similarity_gap(table, places) if len(places) > 1 else math.nan
     if any(np.isfinite(values).any() for values in curves.values()):
         figure = chart(
-            curves, min(max(n - 1, 1), _FURTHEST), nested=gap < _ONE_CURVE, theme=st.context.theme.type or "light"
+            curves, min(max(n - 1, 1), _MAX_DISTANCE), nested=gap < _ONE_CURVE, theme=st.context.theme.type or "light"
         )
         plot(figure, key=f"alike-{key}")
     if math.isnan(gap):

@@ -8,7 +8,7 @@ import streamlit as st
 from headlight.analysis.positions import frequencies, rotation_residual
 from headlight.formatting import two_digits
 from headlight.viewer.scripts import style, viewer_script
-from ui.positions.view import MOST_SHIFT, PositionsView
+from ui.positions.view import MAX_SHIFT, PositionsView
 from ui.state.cache import cached
 from ui.state.view import update, write_address
 
@@ -37,7 +37,7 @@ _DERIVED = (
 
 
 @st.fragment
-def section(omega: np.ndarray, positions: int, base: float) -> None:
+def draw_circle(omega: np.ndarray, positions: int, base: float) -> None:
     """Draw the hand of one pair of dimensions with its frequency from `omega` [pairs], and the proof in numbers."""
     view: PositionsView = st.session_state["view"]
     st.subheader("A shift by k positions is one rotation, from every position", anchor=False)
@@ -71,7 +71,7 @@ def section(omega: np.ndarray, positions: int, base: float) -> None:
         data={
             "frequencies": omega.tolist(),
             "positions": positions,
-            "steps": MOST_SHIFT,
+            "steps": MAX_SHIFT,
             "checked": CHECKED,
             "shown": shown,
         },
@@ -101,7 +101,7 @@ def read_shown(value: object) -> dict[str, int] | None:
     """Return what the browser sent, or None where it is not valid."""
     match value:
         case {"at": int(at), "shift": int(shift), "pair": int(pair)} if min(at, shift, pair) >= 0:
-            return {"at": at, "shift": min(shift, MOST_SHIFT), "pair": pair}
+            return {"at": at, "shift": min(shift, MAX_SHIFT), "pair": pair}
     return None
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from transformer import ModelConfig
 from ui.positions.codes import own_scheme, scheme_of, schemes_of
-from ui.positions.view import MOST_BASE, MOST_WIDTH, PositionsView
+from ui.positions.view import MAX_BASE, MAX_WIDTH, PositionsView
 from ui.state.view import bound, number, reseed, update, whole, widget_key
 from ui.widgets.choose import choose
 
@@ -38,8 +38,8 @@ def controls(view: PositionsView, config: ModelConfig) -> None:
             "base",
             [*_BASES] if base in _BASES else [*_BASES, base],
             base,
-            lambda text: number(text, 1, MOST_BASE),
-            f"a number from 1 to {MOST_BASE:,}",
+            lambda text: number(text, 1, MAX_BASE),
+            f"a number from 1 to {MAX_BASE:,}",
             "10,000 in the paper: the longest wavelength is nearly base · 2π positions. You can type any other.",
         )
         width = view.d_model or config.d_model
@@ -48,8 +48,8 @@ def controls(view: PositionsView, config: ModelConfig) -> None:
             "d_model",
             [str(w) for w in sorted({*_WIDTHS, config.d_model, width})],
             str(width),
-            lambda text: whole(text, 1, MOST_WIDTH),
-            f"a whole number from 1 to {MOST_WIDTH:,}",
+            lambda text: whole(text, 1, MAX_WIDTH),
+            f"a whole number from 1 to {MAX_WIDTH:,}",
             f"Dimensions of an encoding. The model in use has {config.d_model}. You can type any other.",
         )
     refused = st.session_state.pop(_REFUSED, None)

@@ -22,7 +22,7 @@ _ROWS = 40  # words in the picture
 
 
 @st.fragment
-def section(model: Translator, width: int, base: float) -> None:
+def draw_formula(model: Translator, width: int, base: float) -> None:
     """Draw the formula; choosing a word or a dimension redraws this part and nothing else."""
     view: PositionsView = st.session_state["view"]
     st.subheader("The formula, for one word of your sentence", anchor=False)

@@ -59,7 +59,7 @@ def compare(model: Translator, one: str, other: str) -> Orders:
     tokens = describe_tokens(tokenizer, ids[0]), describe_tokens(tokenizer, ids[1])
     order = reordering(*ids)
     if order is None:
-        raise ValueError(_unlike(tokens[0].labels, tokens[1].labels))
+        raise ValueError(_unshared_tokens(tokens[0].labels, tokens[1].labels))
     without, having = (
         (encoder_states(model.model, ids[0], positions), encoder_states(model.model, ids[1], positions))
         for positions in (False, True)
@@ -67,7 +67,7 @@ def compare(model: Translator, one: str, other: str) -> Orders:
     return Orders(tokens, order, without, having)
 
 
-def _unlike(first: list[str], second: list[str]) -> str:
+def _unshared_tokens(first: list[str], second: list[str]) -> str:
     """Return the tokens that only one of the sentences has."""
     only = [_rest(first, second), _rest(second, first)]
     differences = [
@@ -103,7 +103,7 @@ def default_sentences(model: Translator) -> tuple[str, str]:
 
 
 @st.fragment
-def section(name: str, model: Translator) -> None:
+def draw_order(name: str, model: Translator) -> None:
     """Draw the comparison; typing here redraws this part and nothing else."""
     view: PositionsView = st.session_state["view"]
     st.subheader("The same words in another order", anchor=False)
@@ -119,11 +119,11 @@ def section(name: str, model: Translator) -> None:
         with column:
             sentence_box(label, text, field)
     with plain_errors():
-        _draw(_kept(name, texts[0], texts[1]), model)
+        _draw(_cached_orders(name, texts[0], texts[1]), model)
     write_address()
 
 
-def _kept(name: str, one: str, other: str) -> Orders:
+def _cached_orders(name: str, one: str, other: str) -> Orders:
     return _compare(name, models.version(name), one, other)
 
 
@@ -151,7 +151,7 @@ def _draw(orders: Orders, model: Translator) -> None:
             st.markdown(f"**With positions** :gray[{kind}]")
         caption = _WITHOUT if kind == "none" else _WITH
         same = orders.order == sorted(orders.order)
-        _part("with", orders, orders.having, limit, _SAME if same else caption)
+        _part("with", orders, orders.having, limit, _SAME_SENTENCES if same else caption)
     width = orders.having[0].shape[1]
     st.caption(
         f"The first {min(_NUMBERS, width)} of {width} dimensions of each vector are drawn; the differences are over "
@@ -176,7 +176,7 @@ def _draw(orders: Orders, model: Translator) -> None:
 _WITHOUT = (
     "largest difference once the words are put back in order. The encoder gives the same vectors: who did what is lost."
 )
-_SAME = "The two sentences are the same; move a word to see what its position does."
+_SAME_SENTENCES = "The two sentences are the same; move a word to see what its position does."
 _WITH = "largest difference for the same word, at “{token}”. A word's position is now part of its vector."
 
 

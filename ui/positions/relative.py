@@ -17,13 +17,13 @@ from transformer.taps import Site
 from ui.viewer.component import plot
 
 _STACKS = ("encoder", "decoder")
-_SAID = {
+_EXPLANATIONS = {
     "encoder": "**Encoder** :gray[attends to both sides; keys before the query are on the left]",
     "decoder": "**Decoder** :gray[attends to earlier tokens only]",
 }
 
 
-def section(model: Transformer) -> None:
+def draw_relative(model: Transformer) -> None:
     """Draw the bias of each head against the distance, for both stacks."""
     assert isinstance(model, T5)
     st.subheader("Every distance has its own bias", anchor=False)
@@ -34,7 +34,7 @@ def section(model: Transformer) -> None:
     )
     for column, stack in zip(st.columns(2, gap="large"), _STACKS, strict=True):
         with column:
-            st.markdown(_SAID[stack])
+            st.markdown(_EXPLANATIONS[stack])
             distances, values = curves(model, stack)
             plot(biases(distances, values, theme=st.context.theme.type or "light"), key=f"bias-{stack}")
     expander = st.expander("The biases as a table", key="bias-as-table", on_change="rerun")

@@ -110,7 +110,7 @@ _ROWS = (
 )
 
 
-def section(code: Code, width: int) -> None:
+def draw_schemes(code: Code, width: int) -> None:
     """Draw the table of schemes and properties."""
     st.subheader("Why not something simpler?", anchor=False)
     st.caption(

@@ -12,7 +12,7 @@ from ui.state.view import MAX_TEXT_CHARACTERS, PageView, number, whole
 SCHEMES = ("sinusoidal", "learned", "none", "integer", "normalised", "binary")
 assert {*SCHEMES} == {*FORMULAS, "learned"} - {*HALVES}
 OF_ONE_MODEL = ("stored", "relative")  # a table that came with a model, and T5's bias on the scores
-MOST_POSITIONS, MOST_WIDTH, MOST_BASE, MOST_CURVES, MOST_SHIFT = 10_000, 1_024, 1_000_000, 8, 100
+MAX_POSITIONS, MAX_WIDTH, MAX_BASE, MAX_CURVES, MAX_SHIFT = 10_000, 1_024, 1_000_000, 8, 100
 
 
 @dataclass(frozen=True)
@@ -39,25 +39,25 @@ class PositionsView(PageView):
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
-        dims = [whole(part, 0, MOST_WIDTH - 1) for part in query.get("dims", "").split(",")[:MOST_CURVES]]
+        dims = [whole(part, 0, MAX_WIDTH - 1) for part in query.get("dims", "").split(",")[:MAX_CURVES]]
         scheme = query.get("scheme")
         return {
             "scheme": scheme if scheme in (*SCHEMES, *OF_ONE_MODEL) else None,
-            "positions": whole(query.get("positions"), 1, MOST_POSITIONS) or cls.positions,
-            "base": number(query.get("base"), 1, MOST_BASE) or cls.base,
-            "d_model": whole(query.get("d_model"), 1, MOST_WIDTH),
+            "positions": whole(query.get("positions"), 1, MAX_POSITIONS) or cls.positions,
+            "base": number(query.get("base"), 1, MAX_BASE) or cls.base,
+            "d_model": whole(query.get("d_model"), 1, MAX_WIDTH),
             "dims": tuple(dict.fromkeys(dim for dim in dims if dim is not None)) if "dims" in query else None,
-            "at": _whole(query.get("at"), MOST_POSITIONS - 1, cls.at),
-            "shift": _whole(query.get("shift"), MOST_SHIFT, cls.shift),
-            "pair": whole(query.get("pair"), 0, MOST_WIDTH // 2 - 1),
-            "word": whole(query.get("word"), 0, MOST_POSITIONS - 1),
-            "dim": whole(query.get("dim"), 0, MOST_WIDTH - 1),
+            "at": _bounded(query.get("at"), MAX_POSITIONS - 1, cls.at),
+            "shift": _bounded(query.get("shift"), MAX_SHIFT, cls.shift),
+            "pair": whole(query.get("pair"), 0, MAX_WIDTH // 2 - 1),
+            "word": whole(query.get("word"), 0, MAX_POSITIONS - 1),
+            "dim": whole(query.get("dim"), 0, MAX_WIDTH - 1),
             "one": query["one"][:MAX_TEXT_CHARACTERS] if "one" in query else None,
             "other": query["other"][:MAX_TEXT_CHARACTERS] if "other" in query else None,
             "added": query.get("added") == "1",
         }
 
 
-def _whole(text: str | None, most: int, default: int) -> int:
+def _bounded(text: str | None, most: int, default: int) -> int:
     number = whole(text, 0, most)
     return default if number is None else number

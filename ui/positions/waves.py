@@ -12,12 +12,12 @@ from headlight.charts.positions import Smooth, pooling, waves
 from headlight.formatting import two_digits
 from transformer import Translator
 from ui.positions.codes import Code, table_difference
-from ui.positions.view import MOST_CURVES, PositionsView
+from ui.positions.view import MAX_CURVES, PositionsView
 from ui.state.view import bound, write_address
 from ui.viewer.component import plot
 
 _SMOOTH_UP_TO = 400  # positions; beyond, a curve has enough points of its own
-_BETWEEN = 8  # points drawn from a position to the next
+_POINTS_PER_POSITION = 8  # points drawn from a position to the next
 
 _TITLES = {
     "sinusoidal": "Every position gets its own mixture of waves",
@@ -28,7 +28,7 @@ _TITLES = {
     "normalised": "Every position gets a number from 0 to 1",
     "binary": "Every position gets its bits",
 }
-_SAID = {
+_EXPLANATIONS = {
     "sinusoidal": "Above, some dimensions; below, all {width:,}, sines first. Fast waves tell neighbours apart, slow "
     "waves tell beginnings from ends.",
     "learned": "Above, some dimensions; below, all {width:,}. Only training decides what they look like.",
@@ -53,7 +53,7 @@ def default_dims(code: Code) -> tuple[int, ...]:
 
 
 @st.fragment
-def section(code: Code, name: str, model: Translator) -> None:
+def draw_waves(code: Code, name: str, model: Translator) -> None:
     """Draw the encoding; the choice of dimensions is made here, so only this part is redrawn."""
     view: PositionsView = st.session_state["view"]
     n, width = code.table.shape
@@ -62,7 +62,7 @@ def section(code: Code, name: str, model: Translator) -> None:
     with head:
         title = "A learned table starts as random numbers" if untrained else _TITLES[code.scheme]
         st.subheader(title, anchor=False)
-        st.caption(_SAID[code.scheme].format(width=width))
+        st.caption(_EXPLANATIONS[code.scheme].format(width=width))
     dims = [dim for dim in view.dims or () if dim < width]
     if not dims and view.dims != ():  # nothing was chosen, or nothing that this code has
         dims = [*default_dims(code)]
@@ -85,7 +85,7 @@ def _dims(code: Code, dims: list[int]) -> None:
         dims,
         format_func=lambda dim: names[dim],
         **bound("dims", f"dims-{code.scheme}-{width}"),
-        max_selections=MOST_CURVES,
+        max_selections=MAX_CURVES,
         select_all=False,
         placeholder="Choose dimensions",
     )
@@ -98,7 +98,7 @@ def _figure(code: Code, dims: list[int]) -> Any:
         omega = frequencies(width, code.base)
         options["wavelengths"] = 2 * np.pi / omega
         if n <= _SMOOTH_UP_TO:
-            x = np.linspace(0, n - 1, _BETWEEN * (n - 1) + 1)
+            x = np.linspace(0, n - 1, _POINTS_PER_POSITION * (n - 1) + 1)
             options["smooth"] = Smooth(x, sinusoid(x, omega)[:, dims])
     return waves(code.table, dims, **options)
 

@@ -76,14 +76,14 @@ def known_roles(name: str) -> Roles | None:
     """Return the latest measurement of a model: the one that ships with it, else one that was computed here."""
     place = models.model_folder(name) / FILE
     if shipped(name) is None:
-        made = sorted((models.RUNS / ".heads").glob(f"{_begins('heads', name)}-*.json"), key=_written)
+        made = sorted((models.RUNS / ".heads").glob(f"{_begins('heads', name)}-*.json"), key=_written_at)
         if not made:
             return None
         place = made[-1]
-    return _roles(place, _written(place))
+    return _roles(place, _written_at(place))
 
 
-def _written(file: Path) -> int:
+def _written_at(file: Path) -> int:
     return file.stat().st_mtime_ns
 
 
@@ -100,7 +100,7 @@ def _roles(file: Path, written: int) -> Roles | None:
 
 def find(what: str, name: str, corpus: str, pairs: int) -> Facts | None:
     """Return the facts of a measurement ("heads" or "history") that was made before, or None."""
-    facts = _read(_place(what, name, corpus, pairs))
+    facts = _read(_cache_path(what, name, corpus, pairs))
     if facts is not None:
         return facts
     facts = shipped(name)
@@ -113,7 +113,7 @@ def keep(what: str, name: str, corpus: str, pairs: int, facts: Facts) -> None:
 
     A disk that is full or read-only is only logged.
     """
-    place = _place(what, name, corpus, pairs)
+    place = _cache_path(what, name, corpus, pairs)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         write_text(place, json.dumps(facts, ensure_ascii=False))
@@ -128,7 +128,7 @@ def today() -> str:
     return date.today().isoformat()
 
 
-def _place(what: str, name: str, corpus: str, pairs: int) -> Path:
+def _cache_path(what: str, name: str, corpus: str, pairs: int) -> Path:
     examples = models.translator(name).card.get("examples")
     asked = [what, digest_of(name), corpus, pairs, EDITION, list(MEASURES), installed(), examples]
     key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]

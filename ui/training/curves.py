@@ -27,8 +27,8 @@ RUNS = component("runs", "mountRuns", "shared", "icons", "training", "runs", sty
 CURVES = component("curves", "mountCurves", "shared", "icons", "training", "curves", styles=("training",))
 FILM = component("film", "mountFilm", "shared", "icons", "training", "film", styles=("training",))
 WRITES = component("writes", "mountWrites", "shared", "icons", "training", "writes", styles=("training",))
-AHEAD = 60  # points of the learning rate that is still to come
-STEEP = 1.6  # how far the start of a curve may rise above the rest before it is cut off
+SCHEDULE_POINTS = 60  # points of the learning rate that is still to come
+MAX_START_RATIO = 1.6  # how far the start of a curve may rise above the rest before it is cut off
 
 Style = str  # "main", "thin", "second", "third", "ahead" or "level"
 
@@ -117,7 +117,7 @@ def _ahead(config: TrainConfig, columns: Columns) -> tuple[Floats, Floats]:
     done = int(columns.step[-1]) if len(columns) else 0
     if done >= config.steps:
         return np.zeros(0), np.zeros(0)
-    steps = np.unique(np.linspace(max(done, 1), config.steps, AHEAD).astype(int))
+    steps = np.unique(np.linspace(max(done, 1), config.steps, SCHEDULE_POINTS).astype(int))
     peak = min(max(config.warmup, 1), config.steps)  # between two points it would be cut off
     steps = np.union1d(steps, [peak]) if peak > done else steps
     return steps.astype(np.float64), np.array([learning_rate(int(step), config) for step in steps])
@@ -128,7 +128,7 @@ def limit(chart: Chart, reached: float) -> float:
     values = [line.y[np.isfinite(line.y)] for line in chart.lines if line.style != "level"]
     later = [line.y[(line.x >= 0.1 * reached) & np.isfinite(line.y)] for line in chart.lines if line.style != "level"]
     top, usual = (max((float(v.max()) for v in some if len(v)), default=0.0) for some in (values, later))
-    if usual > 0 and top > STEEP * usual:
+    if usual > 0 and top > MAX_START_RATIO * usual:
         return 1.05 * usual
     return 1.05 * top or 1.0
 

@@ -44,7 +44,7 @@ SWITCHES: dict[str, str] = {
     "model.norm": "Pre- or post-norm",
     "model.final_norm": "Final layer norm",
 }
-FREE = ("model.dropout",)  # what of a network may change when its weights are given
+CHANGEABLE_SETTINGS = ("model.dropout",)  # what of a network may change when its weights are given
 
 _LETTERS: Values = {
     "tokenizer": "characters",

@@ -83,7 +83,7 @@ def _written_at(path: Path) -> int:
 
 
 @cached(4, turn=False)
-def _opened(base: str, version: int) -> Checkpoint:
+def _open_checkpoint(base: str, version: int) -> Checkpoint:
     return checkpoints.load(base)
 
 
@@ -97,11 +97,11 @@ def _at(base: Checkpoint, snapshot: Snapshot) -> Translator:
 @cached(4)
 def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str) -> list[FilmFrame]:
     """Return the sentence at every snapshot."""
-    _, _, target = _written(base, version, snapshots[-1], text)
-    _require_memory(_opened(base, version), len(snapshots), text, len(target))
+    _, _, target = _translate_snapshot(base, version, snapshots[-1], text)
+    _require_memory(_open_checkpoint(base, version), len(snapshots), text, len(target))
     frames = []
     for snapshot in snapshots:
-        own, log_prob, _ = _written(base, version, snapshot, text)
+        own, log_prob, _ = _translate_snapshot(base, version, snapshot, text)
         frames.append(FilmFrame(snapshot.step, _trace(base, version, snapshot, text, target), own, log_prob))
     return frames
 
@@ -121,16 +121,16 @@ def _require_memory(base: Checkpoint, snapshots: int, text: str, n_target: int) 
 
 
 @cached(200)
-def _written(base: str, version: int, snapshot: Snapshot, text: str) -> tuple[str, float, tuple[int, ...]]:
+def _translate_snapshot(base: str, version: int, snapshot: Snapshot, text: str) -> tuple[str, float, tuple[int, ...]]:
     """Return a snapshot's own translation, its log-probability, and its ids from [SOS] on."""
-    translator = _at(_opened(base, version), snapshot)
+    translator = _at(_open_checkpoint(base, version), snapshot)
     best = translator.translate(text, beam_size=1)
     return best.text, best.log_prob, (translator.model.config.sos_id, *best.ids)
 
 
 @cached(4 * MAX_SNAPSHOTS)
 def _trace(base: str, version: int, snapshot: Snapshot, text: str, target: tuple[int, ...]) -> Trace:
-    translator = _at(_opened(base, version), snapshot)
+    translator = _at(_open_checkpoint(base, version), snapshot)
     return translator.trace_ids(translator.encode(text), target)
 
 

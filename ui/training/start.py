@@ -85,7 +85,7 @@ def form(view: TrainingView) -> None:
             preview = _preview(chosen, values)
     with right:
         forecast(plan.recipe, preview)
-        key = _named(view, chosen, before)
+        key = _name_box(view, chosen, before)
         _begin(chosen, plan, typed, preview, key)
     if plan.recipe is not None and chosen.spec is not None:
         with st.expander("The same run from the command line", icon=":material/terminal:", key=key_of("command")):
@@ -154,7 +154,7 @@ def _size(view: TrainingView, kind: str) -> str:
 
 def _fixed() -> set[str]:
     """Return the settings that the weights of a checkpoint decide."""
-    return {*draft.NETWORK, "tokenizer", "vocabulary", "separate"} - {*draft.FREE}
+    return {*draft.NETWORK, "tokenizer", "vocabulary", "separate"} - {*draft.CHANGEABLE_SETTINGS}
 
 
 # ---- the middle: size, steps, sentences ----------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def _is_requested(spec: str) -> bool:
 # ---- the start -----------------------------------------------------------------------------------------------------
 
 
-def _named(view: TrainingView, chosen: TrainingCorpus, before: RunFolder | None) -> str:
+def _name_box(view: TrainingView, chosen: TrainingCorpus, before: RunFolder | None) -> str:
     """Draw the box for the name; return its key."""
     stem = before.name if before else f"{chosen.kind}-{_size(view, chosen.kind)}"
     taken = {path.name for path in models.RUNS.glob("*")}

@@ -62,7 +62,7 @@ def header(run: Status, others: list[str], view: TrainingView) -> None:
                 disabled=run.doing in ("pausing", "stopping") and act.label == "Pause",
             )
         if not public():
-            _more(run)
+            _more_menu(run)
     refused()
     dialogs(run)
 
@@ -107,7 +107,7 @@ def start_again(name: str) -> None:
 # ---- the menu ------------------------------------------------------------------------------------------------------
 
 
-def _more(run: Status) -> None:
+def _more_menu(run: Status) -> None:
     menu = st.popover("More", icon=":material/more_horiz:", key="more", on_change="rerun")
     if not menu.open:
         return

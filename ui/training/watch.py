@@ -47,7 +47,7 @@ class Shelf:
         return [(run.name, run.state, run.doing if run.doing in ("pausing", "stopping") else "") for run in self.runs]
 
 
-def opened(view: TrainingView) -> Shelf:
+def open_shelf(view: TrainingView) -> Shelf:
     """Return the run of the view, else the latest, else a shipped model."""
     runs, shipped = shelf.runs(), shelf.shipped()
     named: dict[str, Status | Shipped] = {run.name: run for run in runs}
@@ -60,7 +60,7 @@ def opened(view: TrainingView) -> Shelf:
 
 def watch(view: TrainingView) -> None:
     """Draws the page's body where runs are looked at."""
-    trainings = opened(view)
+    trainings = open_shelf(view)
     saved_note()
     if not trainings.runs:
         _empty(trainings, view)
@@ -95,11 +95,11 @@ def _empty(trainings: Shelf, view: TrainingView) -> None:
 
 def _live(trainings: Shelf, view: TrainingView, *places: DeltaGenerator) -> None:
     alive = any(run.alive for run in trainings.runs)
-    draw = st.fragment(_drawn, run_every=UPDATE_SECONDS if alive else None)
+    draw = st.fragment(_draw_changes, run_every=UPDATE_SECONDS if alive else None)
     draw(trainings.signature, view.run, view.compare, *places)
 
 
-def _drawn(
+def _draw_changes(
     signature: list[tuple[str, str, str]],
     chosen: str | None,
     compared: tuple[str, ...],
@@ -110,7 +110,7 @@ def _drawn(
     """Draw what changes while a run trains. When anything else changes, the whole page is redrawn."""
     view: TrainingView = st.session_state["view"]
     with plain_errors():
-        trainings = opened(view)
+        trainings = open_shelf(view)
         if trainings.signature != signature or (view.run, view.compare) != (chosen, compared):
             st.rerun()
         write_address()

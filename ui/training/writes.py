@@ -55,7 +55,7 @@ def news(before: str, after: str) -> list[tuple[str, bool]]:
     return pieces
 
 
-def shown(lines: Sequence[WrittenLine]) -> list[WrittenLine]:
+def select_lines(lines: Sequence[WrittenLine]) -> list[WrittenLine]:
     """Return at most MAX_LINES of the lines, always the first and the last."""
     if len(lines) > MAX_LINES:
         pairs = zip(lines, lines[1:], strict=False)
@@ -68,7 +68,7 @@ def shown(lines: Sequence[WrittenLine]) -> list[WrittenLine]:
 def payload(of: str, lines: Sequence[WrittenLine], step: int | None) -> bytes:
     """Return the message to writes.js."""
     listed, before = [], None
-    for line in shown(lines):
+    for line in select_lines(lines):
         parts = [(line.text, False)] if before is None else news(before, line.text)
         listed.append(
             {

@@ -10,7 +10,7 @@ from transformer import Trace, Translator
 from ui.why.passes import first_difference_of
 from ui.why.view import WhyView
 
-MOST = 8  # proposals
+MAX_PROPOSALS = 8  # proposals
 
 
 class Cause(NamedTuple):
@@ -56,7 +56,7 @@ def proposals(model: Translator, trace: Trace) -> list[str]:
         ids = model.encode(text)
         if len(ids) == len(trace.source) and unknown not in ids:
             fitting.append(text)
-    return fitting[:MOST]
+    return fitting[:MAX_PROPOSALS]
 
 
 def _one_word(text: str, other: str) -> bool:

@@ -14,7 +14,7 @@ from headlight.viewer.packing import pack
 from ui.viewer.component import component
 
 Row = dict[str, str | float | None]
-CLOSE = 1e-3  # how far two numbers that should be the same may be apart: less than the page shows
+TOLERANCE = 1e-3  # how far two numbers that should be the same may be apart: less than the page shows
 _SCRUBBER = component("scrubber", "mountScrubber", "shared", "scrubber", styles=("why",))
 _DRAWING = component("drawing", "mountDrawnPicture", "drawing_svg")
 
@@ -42,7 +42,7 @@ def scrubber(
 NARROW = 312  # pixels: what a phone has
 
 
-def drawn(
+def draw_picture(
     draw: Callable[[int], Drawing], across: int, *, key: str, on_pick: Callable[[str], None] | None = None
 ) -> None:
     """Draw a picture, which `draw` makes for a width; `on_pick` gets what was chosen in it."""

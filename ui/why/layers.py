@@ -12,7 +12,7 @@ from headlight.charts.document import Drawing
 from headlight.charts.why import bars
 from headlight.formatting import signed
 from transformer import Trace
-from ui.why.components import CLOSE, Row, check, drawn, table
+from ui.why.components import TOLERANCE, Row, check, draw_picture, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import lens_of
 from ui.why.view import WhyView
@@ -22,7 +22,7 @@ from ui.widgets.terms import explained, term
 from ui.widgets.text import literal
 
 
-def section(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
+def draw_layers(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
     """Draw a row for each number of layers; differences from the whole encoder are struck through and underlined."""
     name, model, view = opened.name, opened.model, opened.view
     st.subheader("If the decoder read an earlier layer", anchor="earlier-layers")
@@ -61,10 +61,10 @@ def section(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> lis
         return bars([(reads, chance, f"{chance:.3f}") for reads, chance in chances], theme, across=across)
 
     st.markdown(f"**Probability of “{literal(token)}”** after what was written above, per number of encoder layers")
-    drawn(partial(draw, theme), WIDTH, key="why-lens")
+    draw_picture(partial(draw, theme), WIDTH, key="why-lens")
     apart = float(abs(lens.log_probs[-1] - trace.log_probs).max())
     check(
-        apart < CLOSE,
+        apart < TOLERANCE,
         f"With all layers it is the model itself: the largest difference of a log-probability is {signed(apart)}.",
     )
     same = {key: value for key, value in view.to_query().items() if key in ("model", "text", "target")}

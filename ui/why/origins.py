@@ -16,7 +16,7 @@ from headlight.formatting import percent, signed
 from transformer import Trace, Translator
 from ui.state.view import bound, update
 from ui.state.why_measured import why_measured
-from ui.why.components import CLOSE, Row, check, drawn, scrubber, table
+from ui.why.components import TOLERANCE, Row, check, draw_picture, scrubber, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import measured_of
 from ui.why.view import BESIDE, WhyView
@@ -26,10 +26,10 @@ from ui.widgets.terms import explained, term
 from ui.widgets.text import literal
 
 SIZE, SIGNED = "By size", "Signed"  # what a measure is compared with: how much leaving out changes, and which way
-LEAST = 0.08  # share of the largest bar, below which tokens are one row together
+MIN_BAR_SHARE = 0.08  # share of the largest bar, below which tokens are one row together
 
 
-def section(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
+def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
     """Draw the sentence, the picture, the check, the measures compared, and how it is measured."""
     name, model, view = opened.name, opened.model, opened.view
     found, beside = measured_of(name, trace), BESIDE[view.beside]
@@ -41,15 +41,15 @@ def section(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> lis
     def draw(theme: str, across: int, least: float = 0.0) -> Drawing:
         return shares(groups, (beside, "contribution"), theme, least=least, across=across)
 
-    least = 0.0 if view.every else LEAST
-    drawn(lambda across: draw(theme, across, least), WIDTH, key="why-shares")
+    least = 0.0 if view.every else MIN_BAR_SHARE
+    draw_picture(lambda across: draw(theme, across, least), WIDTH, key="why-shares")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         choose(view, "beside", "Beside the contributions", BESIDE, menu=True, width=220)
         st.toggle("Every token", view.every, **bound("every"))
     contribution = found.by_measure[ALTI]
     a, b = float(contribution.source[step].sum()), float(contribution.prefix[step].sum())
     check(
-        abs(a + b - 1) < CLOSE,
+        abs(a + b - 1) < TOLERANCE,
         f"Contributions sum to 1: {a:.3f} + {b:.3f} = {a + b:.3f}. "
         f"Left out: {len(trace.source)} runs of the model, each without one token of the source.",
     )
@@ -59,11 +59,12 @@ def section(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> lis
         table(rows, "why-contributions")
         table(compared.rows, "why-agreement-table")
     with st.expander("How it is measured"):
-        st.markdown(explained(HOW, "contribution", "log-probability", "cross-attention", "rollout", "value zeroing"))
+        terms = ("contribution", "log-probability", "cross-attention", "rollout", "value zeroing")
+        st.markdown(explained(METHODS, *terms))
     return [Picture(f"Where {token} came from", draw, rows), compared]
 
 
-HOW = (
+METHODS = (
     "**Contributions**: ALTI+ (Ferrando et al. 2022, *Towards Opening the Black Box of Neural Machine Translation*). "
     "Each attention block is taken apart into what every token gives; a token's share is how much nearer it brings the "
     "sum, and shares are multiplied from layer to layer.\n\n"
@@ -120,7 +121,7 @@ def _compared(name: str, found: MeasuredOrigins, steps: int, theme: str) -> Pict
     rows = agreement_rows(agreements(found), agreements(found, signed=True), corpus)
 
     def draw(theme: str, across: int) -> Drawing:
-        return bars([(str(row["Measure"]), float(row[SIZE] or 0), _told(row)) for row in rows], theme, across=across)
+        return bars([(str(row["Measure"]), float(row[SIZE] or 0), _text(row)) for row in rows], theme, across=across)
 
     st.markdown("**Which measure agrees with leaving a token out?**")
     where = "this sentence" if corpus is None else f"{corpus['sentences']} test sentences of {corpus['corpus']}"
@@ -129,7 +130,7 @@ def _compared(name: str, found: MeasuredOrigins, steps: int, theme: str) -> Pict
         f"Bars: how far it agrees, in this sentence, with how much the token changes. Numbers: over {where}, the same"
         f"{interval} **|** signed: does it rank last what speaks against the written token?"
     )
-    drawn(partial(draw, theme), WIDTH, key="why-agreement")
+    draw_picture(partial(draw, theme), WIDTH, key="why-agreement")
     st.caption(
         f"Spearman's {term('rank correlation')} over the source tokens, mean of {steps} steps: 1 is the same order, 0 "
         f"is no relation. {_over(corpus)} Attention and shares are never negative, so they can't say what speaks "
@@ -164,7 +165,7 @@ def agreement_rows(
     return rows
 
 
-def _told(row: Row) -> str:
+def _text(row: Row) -> str:
     """Return the numbers over the corpus, or without one those of the sentence."""
     if f"{SIZE}, corpus mean" not in row:
         return f"{_number(row[SIZE])}  |  {_number(row[SIGNED])}"

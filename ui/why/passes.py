@@ -19,7 +19,7 @@ Ids = tuple[int, ...]
 Version = tuple[int, ...]
 Head = tuple[Site, int]
 CANDIDATES = 5  # other tokens that are offered at a step
-TOP = 3  # heads that are given back together
+TOP_HEADS = 3  # heads that are given back together
 
 
 class Swapped(NamedTuple):
@@ -122,7 +122,7 @@ def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: I
     found = why.patching(model, corruption, states=False)
     # A pruned head has no share: NaN, which has no place in an order.
     heads = [(site, head) for site, shares in found.restored.items() for head in np.flatnonzero(np.isfinite(shares))]
-    top = sorted(((site, int(head)) for site, head in heads), key=lambda at: -found.restored[at[0]][at[1]])[:TOP]
+    top = sorted(((site, int(head)) for site, head in heads), key=lambda at: -found.restored[at[0]][at[1]])[:TOP_HEADS]
     (together,) = why.restored_by(model, corruption, [top])
     alone = tuple(
         [place for place in range(len(ids)) if place not in {pair[side] for pair in pairs}]

@@ -17,7 +17,7 @@ from headlight.formatting import signed
 from transformer import Trace, Translator
 from ui.state.view import bound, update
 from ui.why.cause import Cause
-from ui.why.components import CLOSE, Row, check, drawn, table
+from ui.why.components import TOLERANCE, Row, check, draw_picture, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import candidates_of, contrast_of
 from ui.why.view import WhyView
@@ -35,7 +35,7 @@ NAMES = {
 KINDS = {"self": "decoder", "cross": "cross"}  # a block of the decoder as the kind of attention that pages show
 
 
-def other(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int) -> int:
+def other_token(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int) -> int:
     """Return the id of the token that could have been written.
 
     The chosen one, else what the other sentence makes the model write here, else the most probable. Raises ValueError
@@ -54,7 +54,7 @@ def choose(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cau
     Raises ValueError for a token that cannot be; the box stands, to choose another in.
     """
     try:
-        instead = other(name, model, view, trace, cause, step)
+        instead = other_token(name, model, view, trace, cause, step)
     except ValueError:
         _heading(name, model, view, trace, step, view.instead or "")
         raise
@@ -81,7 +81,7 @@ def _heading(name: str, model: Translator, view: WhyView, trace: Trace, step: in
     )
 
 
-def section(opened: Opened[WhyView], trace: Trace, step: int, instead: int, theme: str) -> list[Picture]:
+def draw_rather(opened: Opened[WhyView], trace: Trace, step: int, instead: int, theme: str) -> list[Picture]:
     """Draw the parts in order, the check, every head's part, and the gradient's view of the same difference."""
     name, model, view = opened.name, opened.model, opened.view
     token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
@@ -89,17 +89,17 @@ def section(opened: Opened[WhyView], trace: Trace, step: int, instead: int, them
     largest = largest_head(parts)
     st.markdown(sentence(parts, token, rival, largest))
     falls = Picture(f"{token} rather than {rival}", partial(_waterfall, parts, token, True), _rows(parts))
-    drawn(partial(_waterfall, parts, token, view.parts, theme), WIDTH, key="why-waterfall")
+    draw_picture(partial(_waterfall, parts, token, view.parts, theme), WIDTH, key="why-waterfall")
     st.toggle("Layer by layer", view.parts, **bound("parts"))
     check(
-        abs(parts.total - parts.difference) < CLOSE,
+        abs(parts.total - parts.difference) < TOLERANCE,
         f"The parts sum to the difference: {signed(parts.total)} = {signed(parts.difference)}. "
         "The scale of the final norm (post-norm: of every norm) is held at its value.",
     )
     here = _chosen(view, parts, largest)
     heads = Picture("Each head's part", partial(_heads, parts, token, rival, here), _head_rows(parts), 465)
     st.markdown(f"**Each head's part**, in {term('logit', 'logits')}")
-    drawn(partial(heads.draw, theme), heads.across, key="why-heads", on_pick=_pick)
+    draw_picture(partial(heads.draw, theme), heads.across, key="why-heads", on_pick=_pick)
     st.caption(_caption(view, trace, parts, here, step))
     pairs = list(zip(trace.source.labels, gradient.tolist(), strict=True))
     gradients: list[Row] = [{"Source token": label, "Logits": value} for label, value in pairs]
@@ -110,7 +110,7 @@ def section(opened: Opened[WhyView], trace: Trace, step: int, instead: int, them
         )
 
     with st.expander("Gradient × input of the difference, over the source tokens"):
-        drawn(partial(by_gradient, theme), WIDTH, key="why-gradient")
+        draw_picture(partial(by_gradient, theme), WIDTH, key="why-gradient")
         st.caption(
             "To first order, in logits. The sum is not the difference: it leaves out the "
             f"{term('prefix')}, and all that is not linear."

@@ -19,7 +19,7 @@ from ui.state.atlases import Place, known_roles
 from ui.state.view import reseed, update, widget_key
 from ui.state.why_measured import antecedents_measured, why_measured
 from ui.why.cause import Cause, proposals
-from ui.why.components import Row, drawn, table
+from ui.why.components import Row, draw_picture, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import Swapped, states_of, swapped_of
 from ui.why.view import STATES, WhyView
@@ -32,10 +32,10 @@ from ui.widgets.text import literal
 
 KINDS: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
 RETURNS = MapScale(1.0, ("0", "100 % of the difference returns"), percent=True)
-LEAST = 1.0  # logits that the other sentence must change, for shares of them to say something
+MIN_LOGIT_CHANGE = 1.0  # logits that the other sentence must change, for shares of them to say something
 
 
-def section(
+def draw_swap(
     opened: Opened[WhyView], trace: Trace, cause: Cause | None, step: int, instead: int, theme: str
 ) -> list[Picture]:
     """Draw both sentences, the maps, the top heads together, the identities, and one state at a time."""
@@ -82,7 +82,7 @@ def section(
         f"As it is: difference of the {term('logit', 'logits')} **{signed(found.patching.true, plus=True)}**. "
         f"Swapped: **{signed(found.patching.corrupted, plus=True)}**."
     )
-    if found.patching.true - found.patching.corrupted < LEAST:
+    if found.patching.true - found.patching.corrupted < MIN_LOGIT_CHANGE:
         st.caption(
             f":material/info: The other sentence hardly speaks against “{literal(token)}” rather than "
             f"“{literal(rival)}”: there is next to nothing to give back, and shares of it say little. Choose another "
@@ -93,16 +93,16 @@ def section(
     top = Picture("The top heads together", partial(_top, found), _top_rows(found), 336)
     left, right = st.columns([7, 4], gap="large")
     with left:
-        drawn(partial(heads.draw, theme), heads.across, key="why-patched")
+        draw_picture(partial(heads.draw, theme), heads.across, key="why-patched")
         st.caption(
             f"{term('restored', 'Per cent of the difference')} that returns when this head alone computes as in the "
             "true run."
         )
     with right:
         st.markdown(f"**The top {len(found.top)}**")
-        drawn(partial(top.draw, theme), top.across, key="why-top")
+        draw_picture(partial(top.draw, theme), top.across, key="why-top")
         alone = sum(_share(found, at) for at in found.top)
-        st.caption(_compared(alone, found.together) + _named(name, found))
+        st.caption(_compared(alone, found.together) + _named_among_best(name, found))
     _identities(trace, cause, found)
     pictures = [heads, top, *_states(name, view, trace, cause, step, instead, theme)]
     if (over := _over_corpus(name)) is not None:
@@ -190,7 +190,7 @@ def _antecedents(name: str) -> set[Place]:
     return {place for place, roles in of.items() if any("antecedent" in role.name for role in roles)}
 
 
-def _named(name: str, found: Swapped) -> str:
+def _named_among_best(name: str, found: Swapped) -> str:
     """Say whether the heads that are named after antecedents are among the best."""
     if not (named := _antecedents(name)):
         return ""
@@ -199,7 +199,7 @@ def _named(name: str, found: Swapped) -> str:
     return f"The Heads page names {plural(len(named), 'head')} after antecedents; among these: {told}."
 
 
-def _named_over(name: str, heads: Mapping[str, int], pairs: int) -> str:
+def _named_over_pairs(name: str, heads: Mapping[str, int], pairs: int) -> str:
     """Say the same over that many pairs; `heads` are counts by "kind layer head"."""
     counts = {place: heads.get(f"{place[0]} {place[1] + 1} {place[2] + 1}", 0) for place in sorted(_antecedents(name))}
     if not counts:
@@ -246,7 +246,7 @@ def _states(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, ins
 
     with opened:
         choose(view, "states", "Stack", names, hide_label=True)
-        drawn(partial(draw, theme), WIDTH, key="why-states")
+        draw_picture(partial(draw, theme), WIDTH, key="why-states")
         st.caption(
             "Per cent of the difference that returns when the state of this token after this layer is that of the true "
             "run; “emb.” is its embedding."
@@ -278,7 +278,7 @@ def _over_corpus(name: str) -> str | None:
         f"Over {facts['pairs']} pairs of sentences of the grammar that the model tells apart by “il” and “elle”, the "
         f"{facts['top']} best heads of each pair together restore {share}. Most often among them: "
         f"{KINDS[kind]} {layer}, head {head}, in {count} pairs. {_same_three(name)}"
-        + _named_over(name, heads, facts["pairs"])
+        + _named_over_pairs(name, heads, facts["pairs"])
     )
 
 

@@ -9,7 +9,7 @@ from transformer import Translator
 from transformer.masks import describe_missing_masks
 from ui.state.view import reseed, update, widget_key
 
-WHOLE = ""
+NO_MISTAKE = ""
 
 
 def break_it(broken: str, among: tuple[str, ...]) -> None:
@@ -18,8 +18,8 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
     with st.sidebar:
         st.selectbox(
             "Break it",
-            (WHOLE, *among),
-            index=(WHOLE, *among).index(broken),
+            (NO_MISTAKE, *among),
+            index=(NO_MISTAKE, *among).index(broken),
             format_func=lambda name: MISTAKES[name].title if name else "No: the model as it is",
             key=key,
             on_change=_take,
@@ -53,7 +53,7 @@ def _take(key: str) -> None:
 
 
 def _repair() -> None:
-    update(broken=WHOLE)
+    update(broken=NO_MISTAKE)
     reseed()
 
 

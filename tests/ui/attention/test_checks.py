@@ -13,7 +13,7 @@ from headlight import checkpoints
 from headlight.analysis import Check
 from tests.small import TEXTS, small_checkpoint
 from transformer import Trace
-from ui.attention.picture import shown
+from ui.attention.picture import shown_trace
 from ui.attention.view import AttentionView
 from ui.state import models
 from ui.state.queue import Turns
@@ -36,7 +36,7 @@ def checked(shelves: Path, monkeypatch: pytest.MonkeyPatch) -> list[Trace]:
 
 
 def test_nobody_waits_for_the_checks_to_see_the_picture(checked: list[Trace]) -> None:
-    picture = shown("small", TEXTS[0], AttentionView())
+    picture = shown_trace("small", TEXTS[0], AttentionView())
     assert checked == []
     assert all(check.holds for check in picture.checks)
     assert checked == [picture.trace]
@@ -47,7 +47,7 @@ def test_while_others_wait_the_checks_come_in_the_turn_of_the_picture(
 ) -> None:
     """They would get in line a second time."""
     monkeypatch.setattr(Turns, "busy", True)
-    picture = shown("small", TEXTS[1], AttentionView())
+    picture = shown_trace("small", TEXTS[1], AttentionView())
     assert checked == [picture.trace]
     assert picture.checks and len(checked) == 1
 
@@ -56,9 +56,9 @@ def test_what_was_read_before_is_shown_at_once_however_many_wait(
     checked: list[Trace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A class that opens the app together gets the same example, which was ready; each was in line for its checks."""
-    before = shown("small", TEXTS[1], AttentionView())
+    before = shown_trace("small", TEXTS[1], AttentionView())
     monkeypatch.setattr(Turns, "busy", True)
-    assert shown("small", TEXTS[1], AttentionView()).trace is before.trace
+    assert shown_trace("small", TEXTS[1], AttentionView()).trace is before.trace
     assert checked == []
 
 
@@ -81,12 +81,12 @@ def test_where_the_checks_fail_the_page_says_so_beside_the_picture(
 
 def test_the_checks_are_of_the_model_that_gave_the_picture(checked: list[Trace], shelves: Path) -> None:
     """One that trains has other weights by the time that its checks are made."""
-    picture = shown("small", TEXTS[0], AttentionView())
+    picture = shown_trace("small", TEXTS[0], AttentionView())
     other = small_checkpoint()
     with torch.no_grad():
         for parameter in other.model.parameters():
             parameter.mul_(1.5)
     checkpoints.save(other, shelves / "checkpoints" / "small")
-    assert shown("small", TEXTS[0], AttentionView()).trace is not picture.trace
+    assert shown_trace("small", TEXTS[0], AttentionView()).trace is not picture.trace
     assert all(check.holds for check in picture.checks)
     assert checked == [picture.trace]

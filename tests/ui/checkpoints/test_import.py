@@ -114,7 +114,7 @@ def test_an_examination_is_refused_in_a_sentence(shelf: Path) -> None:
 def test_what_is_exported_can_be_imported(shelf: Path, make: object) -> None:
     folder = shelf / "checkpoints" / "small"
     name = "small.zip" if make is zip_folder else "small.safetensors"
-    content = exports.written(lambda out: make(folder, out), name)  # type: ignore[operator]
+    content = exports.file_bytes(lambda out: make(folder, out), name)  # type: ignore[operator]
     (shelf / name).write_bytes(content)
     brought = uploads.ImportSource(shelf / name, name)
     assert import_._make(brought, shelf / "models" / "again", Answers(), lambda share, doing: None) == "again"

@@ -13,7 +13,7 @@ from tests.small import small_checkpoint
 from transformer import ModelConfig, StackConfig
 from ui.checkpoints import parts, tokens
 from ui.checkpoints.configuration import configuration
-from ui.checkpoints.listing import opened, warnings
+from ui.checkpoints.listing import open_listed, warnings
 
 
 def test_the_chosen_block_holds_the_chosen_tensor(shelf: Path) -> None:
@@ -79,5 +79,5 @@ def test_what_cannot_be_loaded_says_so_without_its_folder(shelf: Path) -> None:
     (shelf / "checkpoints" / "small" / "tokenizer.json").write_text("{}")
     (shelf / "checkpoints" / "small" / "card.json").touch()
     with pytest.raises(ValueError, match=r"^tokenizer\.json is not a tokenizer") as error:
-        opened("small")
+        open_listed("small")
     assert str(shelf) not in str(error.value)

@@ -23,7 +23,7 @@ from ui.decoding import search as searching
 from ui.decoding.downloads import steps_json, tree_facts
 from ui.decoding.lanes import lanes
 from ui.decoding.payload import Start, branches_payload, node_labels, player_payload
-from ui.decoding.player import horizon, picked, place, shown_fields, shown_head
+from ui.decoding.player import horizon, picked, shown_fields, shown_head, shown_node
 from ui.decoding.search import Search, TracedHypothesis, bound_of, fitting, line, line_in, search
 from ui.decoding.tree_svg import tree_svg
 from ui.decoding.view import FATES, UNDER, Branch, DecodingView
@@ -214,7 +214,7 @@ def test_arrays_that_sessions_share_cannot_be_written_to(decoded: Search) -> Non
 
 def start(decoded: Search, model: Translator, view: DecodingView) -> Start:
     return Start(
-        "0", *place(decoded, view), *shown_head(decoded, model, view), True, view.pruned, view.under, view.future
+        "0", *shown_node(decoded, view), *shown_head(decoded, model, view), True, view.pruned, view.under, view.future
     )
 
 
@@ -285,7 +285,7 @@ def test_where_the_reader_is_becomes_the_view(decoded: Search, model: Translator
     fields = shown_fields(shown, decoded, model)
     assert fields is not None
     view = DecodingView(**fields)
-    assert place(decoded, view) == (node, tree.hypotheses[1])
+    assert shown_node(decoded, view) == (node, tree.hypotheses[1])
     assert shown_head(decoded, model, view) == (2, 0)
     unasked = shown_fields({**shown, "layer": None, "head": None}, decoded, model)
     assert unasked is not None and "layer" not in unasked
@@ -351,7 +351,7 @@ def test_the_export_holds_the_tree(decoded: Search, model: Translator) -> None:
     assert content["branches"][0]["ids"] == list(lines[1][1].ids)
     sampled = search("small", TEXT, Decoding.of("sampling", top_k=1))
     cut = json.loads(steps_json(TEXT, model, sampled, [(None, winner(sampled, model))]))
-    assert sorted(c["seen"] is None for c in cut["nodes"][0]["next"]) == [False] + [True] * (searching.TOP - 1)
+    assert sorted(c["seen"] is None for c in cut["nodes"][0]["next"]) == [False] + [True] * (searching.MAX_SHOWN - 1)
 
 
 def test_the_tree_as_a_picture(decoded: Search, model: Translator) -> None:

@@ -252,7 +252,7 @@ def test_a_page_that_stays_open_keeps_what_was_brought(now: list[float], monkeyp
         wait(made[what])
     for _ in range(30):
         now[0] += body.SEEN_EVERY
-        body._seen.__wrapped__(asked(0))  # what the browser asks for again and again
+        body._mark_in_use.__wrapped__(asked(0))  # what the browser asks for again and again
         jobs.sweep()
     for what, job in made.items():
         assert jobs.get(what, asked(0), lambda progress: 2, brought=True) is job

@@ -66,7 +66,7 @@ def test_the_answer_is_sent_after_the_guess_and_not_before() -> None:
     assert before["told"] is None and set(before["posed"]["picture"]["weights"][asked]) == {None}
     assert not any(shares in message or text in message for message in sent(app))
     count = len(answer["answer"])
-    app.session_state[step_part.TOLD] = {PLACE: [100.0 / count] * count}
+    app.session_state[step_part.REVEALED_KEY] = {PLACE: [100.0 / count] * count}
     app.run()
     (message,) = sent(app)
     assert shares in message and text in message
@@ -76,7 +76,7 @@ def test_the_answer_is_sent_after_the_guess_and_not_before() -> None:
 
 def test_shown_without_a_guess_nothing_is_judged() -> None:
     app = opened(lesson="it", step=PLACE[1])
-    app.session_state[step_part.TOLD] = {PLACE: None}
+    app.session_state[step_part.REVEALED_KEY] = {PLACE: None}
     app.run()
     told = header(app)["told"]
     assert told["guess"] is None and told["judged"] is None and told["truth"] == the_truth()
@@ -88,7 +88,7 @@ def test_a_guess_that_answers_nothing_reveals_nothing(guess: object, monkeypatch
     monkeypatch.setattr(step_part.st, "session_state", state)
     lesson = read(ROOT / "lessons" / "it.md")
     step_part._picked(lesson, lesson.steps[lesson.step(PLACE[1])], None, False, {"guess": guess})
-    assert state[step_part.TOLD] == {} and state[step_part.REFUSED]
+    assert state[step_part.REVEALED_KEY] == {} and state[step_part.REFUSED]
 
 
 def test_a_step_alone_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:

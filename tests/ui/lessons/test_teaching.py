@@ -155,7 +155,7 @@ def test_a_link_with_a_false_secret_displaces_none(
     monkeypatch.setattr(
         st, "session_state", {"class-secrets": secrets, "secret-keeper": {"found": {"link": "false", "kept": secret}}}
     )
-    secret_keeper._found(code, partial(teaching._is_teacher, code))
+    secret_keeper._take_secret(code, partial(teaching._is_teacher, code))
     assert secrets == {code: secret}
     for brought in (
         {"link": "x" * 81, "kept": None},
@@ -164,7 +164,7 @@ def test_a_link_with_a_false_secret_displaces_none(
         "false",
     ):
         st.session_state["secret-keeper"] = {"found": brought}
-        secret_keeper._found(code, partial(teaching._is_teacher, code))
+        secret_keeper._take_secret(code, partial(teaching._is_teacher, code))
     assert secrets == {code: secret}
 
 

@@ -53,7 +53,7 @@ def test_nothing_is_begun_brought_or_deleted(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(start, "start", lambda *_: done.append("started"))
     start._start(1, None, "run")  # type: ignore[arg-type]
     assert not done and "public demonstration" in keeping_runs.st.session_state["start-refused"]
-    for refuses in (corpus_upload.upload, import_.section, lambda: import_._take_name("any")):
+    for refuses in (corpus_upload.upload, import_.draw_import, lambda: import_._take_name("any")):
         with pytest.raises(ValueError, match="public demonstration"):
             refuses()
     run = Status(**{field: None for field in Status.__dataclass_fields__})  # type: ignore[arg-type]

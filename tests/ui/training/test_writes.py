@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headlight.runs import Metrics, RunFolder
-from ui.training.writes import MAX_LINES, WrittenLine, news, of_evaluations, payload, shown
+from ui.training.writes import MAX_LINES, WrittenLine, news, of_evaluations, payload, select_lines
 
 words = st.lists(st.sampled_from(["un", "homme", "est", "assis", "banc", "."]), max_size=8).map(" ".join)
 letters = st.text("abc", max_size=12)
@@ -46,10 +46,10 @@ def test_the_lines_are_those_of_the_evaluations(finished: RunFolder) -> None:
 
 def test_long_stories_keep_their_changes_first() -> None:
     lines = [WrittenLine(step, str(step // 10), -1.0) for step in range(0, 1000)]
-    kept = shown(lines)
+    kept = select_lines(lines)
     assert len(kept) <= MAX_LINES and (kept[0], kept[-1]) == (lines[0], lines[-1])
     few = [WrittenLine(step, "new" if step >= 500 else "old", -1.0) for step in range(1000)]
-    assert [line.step for line in shown(few)] == [0, 500, 999]
+    assert [line.step for line in select_lines(few)] == [0, 500, 999]
 
 
 def test_a_line_like_the_one_above_says_so() -> None:
