@@ -132,6 +132,22 @@ def test_step_by_step(tab: Page, file: Path, model: Translator) -> None:
     expect(tab.locator(".thumb").first).to_be_visible()
 
 
+def test_a_link_opens_the_search_where_the_reader_stood(tab: Page, file: Path) -> None:
+    tab.goto(f"{file.as_uri()}#text={TEXT}&page=decoding&size=2&step=3&layer=1&head=2&pruned=0&under=score")
+    expect(tab.get_by_role("heading", name=re.compile("^Step 3 of"))).to_be_visible()
+    expect(tab.get_by_label("Layer", exact=True)).to_have_value("0")
+    expect(tab.get_by_label("Head", exact=True)).to_have_value("1")
+    expect(tab.get_by_label("Show pruned hypotheses")).not_to_be_checked()
+    expect(tab.get_by_label("Under each token")).to_have_value("score")
+    tab.get_by_role("button", name="Step forward").click()
+    tab.wait_for_url("**&step=4&**")
+    assert tab.url.endswith("&layer=1&head=2&page=decoding&step=4&pruned=0&under=score&size=2")
+    tab.reload()
+    expect(tab.get_by_role("heading", name=re.compile("^Step 4 of"))).to_be_visible()
+    tab.get_by_role("radio", name="Greedy").click()  # another search begins at its first step
+    expect(tab.get_by_role("heading", name=re.compile("^Step 1 of"))).to_be_visible()
+
+
 def test_keys_choose_a_head_and_the_theme_is_kept(tab: Page, file: Path) -> None:
     show(tab, file, f"text={TEXT}&layer=1&head=1")
     tab.locator('.thumb[aria-selected="true"]').press("ArrowDown")

@@ -120,6 +120,17 @@ def test_it_fits_and_can_be_read_by_everyone(tab: Page, file: Path, width: int) 
     expect(tab.get_by_role("region", name=f"Attention: {TEXT}")).to_have_count(2)
 
 
+def test_a_picture_alone_has_no_sentence_to_type(tab: Page, tmp_path: Path) -> None:
+    address = "http://localhost:8501/?model=reverse&text=abc&embed=picture"
+    (tmp_path / "letters.txt").write_text(f"<script>alert(1)</script>\n\n{address}\n", "utf-8")
+    page = tmp_path / "letters.html"
+    assert main(["publish", "--gallery", str(tmp_path / "letters.txt"), "--single", str(page)]) == 0
+    tab.goto(page.as_uri())
+    expect(tab.locator(".thumb").first).to_be_visible()
+    expect(tab.get_by_role("textbox")).to_be_hidden()
+    expect(tab.get_by_text("<script>alert(1)</script>")).to_be_visible()
+
+
 def test_a_damaged_model_is_said_in_its_pictures_alone(browser: Browser, file: Path, tmp_path: Path) -> None:
     page = file.read_text("utf-8")
     at = page.index('id="model-0">') + 400_000
