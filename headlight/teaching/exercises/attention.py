@@ -34,6 +34,7 @@ def attend(
         "whole": q.size(-1),
         "keys": k.size(-2) ** 0.5,
         "queries": q.size(-2) ** 0.5,
+        "8": 8**0.5,
         "64": 8.0,
     }[scale]
     scores = q @ k.mT / (divisor if divided == "scores" else 1.0)
@@ -112,6 +113,9 @@ def _scales(head: str) -> tuple[KnownMistake, ...]:
             {"scale": "queries"},
             f"The scores are divided by the root of the number of queries; it is √{head}: `q.size(-1)`, not the length "
             "of the sentence.",
+        ),
+        KnownMistake(
+            {"scale": "8"}, f"The scores are divided by √8 whatever the size; it is √{head}: take `q.size(-1)`."
         ),
         KnownMistake(
             {"scale": "64"},

@@ -137,6 +137,8 @@ def _around(x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Ten
     match way:
         case "pre":
             return x + sublayer(norm(x))
+        case "normed path":
+            return norm(x) + sublayer(norm(x))
         case "no path":
             return norm(sublayer(x))
         case "no norm":
@@ -259,6 +261,11 @@ _PRE = KnownMistake(
     "The norm stands before each sublayer: that is pre-norm, which many later models use. The paper, and this "
     "exercise, norm after the sum: norm(x + sublayer(x)).",
 )
+_NORMED = KnownMistake(
+    {"ways": "normed path"},
+    "The residual connection starts after the norm, norm(x) + sublayer(norm(x)), so that x itself is lost; it is "
+    "norm(x + sublayer(x)).",
+)
 _INSIDE = KnownMistake(
     {"ways": "norm inside"},
     "The sublayer is normed before the sum, x + norm(sublayer(x)); it is norm(x + sublayer(x)).",
@@ -290,6 +297,7 @@ ENCODER = Exercise(
         _NO_PATHS,
         _NO_NORMS,
         _INSIDE,
+        _NORMED,
         *_ways("attention", "attention", "norm_1"),
         *_ways("feed_forward", "feed-forward network", "norm_2"),
         _ONE_NORM,
@@ -328,6 +336,7 @@ DECODER = Exercise(
         _NO_PATHS,
         _NO_NORMS,
         _INSIDE,
+        _NORMED,
         *_ways("own", "self-attention", "norm_1"),
         *_ways("cross", "cross-attention", "norm_2"),
         *_ways("feed_forward", "feed-forward network", "norm_3"),
