@@ -1,4 +1,4 @@
-"""How good a model is on pairs it was not trained on."""
+"""Evaluate a model on sentence pairs: loss, BLEU and chrF."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Evaluation:
 
     @property
     def sentences(self) -> int:
-        """How many sources were translated."""
+        """The number of sources that were translated."""
         return len(self.translations)
 
     @property

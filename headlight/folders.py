@@ -1,8 +1,7 @@
-"""Where models, lessons, runs and classes lie.
+"""The folders of models, lessons, runs and classes.
 
-In a clone of the repository, beside the code. Of an installed package, what ships lies in it, and what its user
-imports and trains in a folder of the user's own. HEADLIGHT_CHECKPOINTS and the like are for those who keep theirs
-elsewhere.
+In a clone of the repository, beside the code. Of an installed package, what ships lies in it, and what its user imports
+and trains in a folder of the user's own. HEADLIGHT_CHECKPOINTS and the like are for those who keep theirs elsewhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Terms of the glossary (docs/glossary.md), explained where they stand.
+"""Link terms of the glossary (docs/glossary.md) to their explanation.
 
 A term is a link whose title is its meaning: Markdown can write it, it can be focused, and screen readers read the title
 as its description. viewer/js/terms.js shows the meaning beside it.
@@ -36,7 +36,9 @@ LESSON_TERMS = (
 
 @cache
 def glossary() -> dict[str, str]:
-    """What each term means, as a sentence of plain text; terms that share a line of the glossary share a meaning."""
+    """Return the meaning of each term, a sentence of plain text; terms on the same line of the glossary share a
+    meaning.
+    """
     rows = [row.strip("|").split("|") for row in GLOSSARY.read_text("utf-8").splitlines() if row.startswith("|")]
     meanings: dict[str, str] = {}
     for terms, meaning, *_ in rows:
@@ -60,7 +62,7 @@ def term(name: str, text: str | None = None, *, as_html: bool = False) -> str:
 
 
 def explained(text: str, *names: str) -> str:
-    """Markdown with each of these terms, or its plural, explained at the first place where it stands, but in code."""
+    """Return Markdown in which the first occurrence of each term, or of its plural, is explained, except in code."""
     waiting = list(names)
     either = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))  # "attention weight" before "weight"
 

@@ -1,4 +1,4 @@
-"""What the patterns of a trace say, in numbers, and whether they are what the model computed."""
+"""Measure the attention patterns of a trace, and check that they are what the model computed."""
 
 from headlight.analysis.checks import Check, check
 from headlight.analysis.combine import (

@@ -76,7 +76,9 @@ def accepts(sentence: AcceptedSentence, written: str) -> bool:
 
 
 def normalised(text: str) -> str:
-    """Composed letters (NFC), straight quotes, "oe" in two letters, single plain spaces and none before ! ? : ;"""
+    """Return a text with composed letters (NFC), straight quotes, "oe" as two letters, and single plain spaces, none
+    before ! ? : ;
+    """
     text = " ".join(unicodedata.normalize("NFC", text).split())
     text = re.sub("« | »", lambda quote: quote[0].strip(), text).translate(_TYPED)
     return re.sub(" ([!?:;])", r"\1", text)

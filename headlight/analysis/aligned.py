@@ -1,4 +1,4 @@
-"""The same sentence as two models cut it, on common rows and columns.
+"""The same sentence tokenized by two models, on common rows and columns.
 
 Q queries are the rows, K keys the columns.
 """
@@ -21,12 +21,12 @@ Groups = list[list[int]]
 
 
 class Different(ValueError):
-    """Why two axes have no common labels."""
+    """The reason why two axes have no common labels."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Labels, and for each model the tokens that stand under each of them."""
+    """Labels, and for each model the tokens under each label."""
 
     labels: list[str]
     groups: tuple[Groups, Groups]
@@ -34,9 +34,9 @@ class Axis:
 
 
 def axis(first: Tokens, second: Tokens) -> Axis:
-    """Token by token where both tokenise alike, else word by word; special tokens share a column at the end or start.
+    """Align two sentences token by token where both tokenize alike, else word by word.
 
-    Raises Different where the words themselves differ.
+    Special tokens share a column at the start or the end. Raises Different where the words themselves differ.
     """
     both = (first, second)
     plain = [[i for i in range(len(tokens)) if not _special(tokens, i)] for tokens in both]
@@ -88,13 +88,13 @@ def _agreed(first: list[str], second: list[str]) -> list[str]:
 
 
 def _folded(word: str) -> str:
-    """As vocabularies without capitals or with simpler characters spell it."""
+    """Return a word as vocabularies without capitals or with simpler characters spell it."""
     return unicodedata.normalize("NFKC", word).casefold()
 
 
 @dataclass(frozen=True)
 class AlignedHeads:
-    """One head of each model on common rows and columns."""
+    """A head of each model on common rows and columns."""
 
     rows: list[str]
     columns: list[str]
@@ -110,7 +110,10 @@ class AlignedHeads:
 
 
 def pair(traces: tuple[Trace, Trace], kind: str, heads: tuple[tuple[int, int], tuple[int, int]]) -> AlignedHeads:
-    """Layer and head, from 0, of each of two traces. Raises Different where rows or columns have no common labels."""
+    """Align two heads, given as layer and head from 0 of each trace.
+
+    Raises Different where rows or columns have no common labels.
+    """
     first, second = traces
     try:
         columns = axis(first.column_tokens(kind), second.column_tokens(kind))
@@ -132,7 +135,7 @@ def pair(traces: tuple[Trace, Trace], kind: str, heads: tuple[tuple[int, int], t
 
 @dataclass(frozen=True)
 class Alone:
-    """One head on its own words."""
+    """A head on its own words."""
 
     rows: list[str]
     columns: list[str]
@@ -141,7 +144,7 @@ class Alone:
 
 
 def alone(trace: Trace, kind: str, layer: int, head: int) -> Alone:
-    """One head with subwords joined to words, for where two have no common labels."""
+    """Return one head with subwords merged to words, for heads without common labels."""
     rows, columns = trace.row_tokens(kind), trace.column_tokens(kind)
     masked = merge_masked(trace.masked(kind), rows.words, columns.words).masked
     names = [number_duplicates(_spelled(tokens, tokens.words)) for tokens in (rows, columns)]

@@ -44,7 +44,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Walk:
-    """What one query meets on its way through one head of one block."""
+    """The numbers of one query token on its way through one head of one block."""
 
     site: Site
     head: int
@@ -68,21 +68,21 @@ class Walk:
 
     @property
     def own(self) -> Variant:
-        """What the model computed."""
+        """The walk with the numbers that the model computed."""
         return self.variants[True, True]
 
 
 class WalkError(NamedTuple):
-    """How far the numbers of a walk are `apart` from the model's own."""
+    """The largest differences between the numbers of a walk and the model's own."""
 
     pattern: float  # from the recorded row of the pattern
     output: float  # from what the layer leaves at this token
 
 
 def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
-    """Token `query` through one head; layers, heads and tokens count from 0.
+    """Compute the way of the token `query` through one head; layers, heads and tokens count from 0.
 
-    Raises ValueError where the model has no such attention, head or token.
+    Raises ValueError for an attention, head or token that does not exist.
     """
     attention = attention_at(stream.model, site)
     require_kept(attention, head)
@@ -164,14 +164,14 @@ def apart(computed: np.ndarray, own: np.ndarray) -> float:
 
 @torch.no_grad()
 def _adjustment(attention: MultiHeadAttention, queries: int, keys: int, query: int) -> tuple[float, np.ndarray | None]:
-    """What a query's scores are divided by, and what is added to them for the distance, [H, K], where anything is."""
+    """Return the divisor of a query's scores, and the bias for distance that is added to them, [H, K] or None."""
     scale, bias = attention.scale, attention.position_bias
     divisor = math.sqrt(attention.d_head) if scale is None else 1 / scale
     return divisor, None if bias is None else _numbers(bias(queries, keys)[0, list(attention.remaining), query])
 
 
 class EmbeddedStack(NamedTuple):
-    """What a stack's first layer receives, taken apart; [tokens, M] each."""
+    """The input of a stack's first layer, taken apart; [tokens, M] each."""
 
     tokens: np.ndarray  # the embeddings as the model scales them
     positions: np.ndarray | None  # what is added to them, where anything is
@@ -190,22 +190,24 @@ def embedded(stream: Stream, stack: str) -> EmbeddedStack:
 
 
 def linear(x: np.ndarray, layer: nn.Linear) -> np.ndarray:
-    """W x + b over the last axis."""
+    """Return W x + b over the last axis."""
     rows = layer.weight.split(LARGEST // layer.in_features + 1)  # a vocabulary in double precision is large
     product: np.ndarray = np.concatenate([x @ _numbers(row).T for row in rows], axis=-1) + _bias(layer)
     return product
 
 
 def norm_of(x: np.ndarray, norm: nn.Module) -> np.ndarray:
-    """`standardised`, times the norm's gain and, where it has one, plus its bias: over the last axis."""
+    """Return `standardised` times the norm's gain, plus its bias if it has one, over the last axis."""
     assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
     normed: np.ndarray = standardised(x, norm) * _numbers(norm.weight)
     return normed if isinstance(norm, nn.RMSNorm) else normed + _numbers(norm.bias)
 
 
 def standardised(x: np.ndarray, norm: nn.Module) -> np.ndarray:
-    """(x - mean) / √(variance + ε), which has mean 0 and variance 1 (Ba et al. 2016); without a mean in T5's norm,
-    x / √(mean of squares + ε), whose squares have mean 1 (Zhang and Sennrich 2019). Over the last axis."""
+    """Return (x - mean) / √(variance + ε) over the last axis, with mean 0 and variance 1 (Ba et al. 2016).
+
+    T5's norm does not subtract the mean: x / √(mean of squares + ε) (Zhang and Sennrich 2019).
+    """
     assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
     centred = x if isinstance(norm, nn.RMSNorm) else x - x.mean(-1, keepdims=True)
     standard: np.ndarray = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + (norm.eps or 0.0))
@@ -213,14 +215,14 @@ def standardised(x: np.ndarray, norm: nn.Module) -> np.ndarray:
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
-    """e^s / Σ e^s over the last axis; a score of -inf becomes 0."""
+    """Return e^s / Σ e^s over the last axis; a score of -inf becomes 0."""
     powers = np.exp(scores - scores.max(-1, keepdims=True))
     shares: np.ndarray = powers / powers.sum(-1, keepdims=True)
     return shares
 
 
 def _heads(x: np.ndarray, attention: MultiHeadAttention) -> np.ndarray:
-    """[..., H * D] -> [H, ..., D]"""
+    """Split the heads: [..., H * D] -> [H, ..., D]."""
     return np.moveaxis(x.reshape(*x.shape[:-1], len(attention.remaining), attention.d_head), -2, 0)
 
 

@@ -1,4 +1,4 @@
-"""Where the parameters of a network are: its parts as blocks inside blocks, from names and shapes alone."""
+"""The parameters of a network as nested blocks, from names and shapes alone."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def is_norm(name: str) -> bool:
 
 
 def tensor_title(name: str) -> str:
-    """ "decoder.layers.1.cross_attention.query.weight" as "Decoder layer 2, cross-attention, query weight" """
+    """Return the title of a tensor: "Decoder layer 2, cross-attention, query weight"."""
     paths = _paths(name)
     rest = name.removeprefix(paths[-1]).strip(".").replace(".", " ").replace("_", " ")
     return ", ".join(part for part in (_named(paths[-1], shared=False)[0], rest) if part)
@@ -170,7 +170,8 @@ def _spaced(word: str) -> str:
 
 
 def _key(name: str) -> tuple[object, ...]:
-    """Orders names as a sentence meets their parts: embeddings, layers by number, the blocks of a layer."""
+    """Return a sort key that orders names as in the forward pass: embeddings, layers by number, the blocks of a layer.
+    """
     parts = name.split(".")
     stack = {"encoder": 0, "decoder": 1}.get(parts[0], 2)
     if stack == 2 or len(parts) < 3:

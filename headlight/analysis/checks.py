@@ -21,7 +21,7 @@ ROUNDING = 1e-4  # single precision over hundreds of keys and a dozen layers sta
 
 
 class Check(NamedTuple):
-    """One thing that has to hold for the picture to be true, with what was measured, in plain words."""
+    """A condition that must hold for the picture to be true, with what was measured, in plain words."""
 
     name: str
     holds: bool
@@ -109,7 +109,7 @@ def dropout_is_off(trace: Trace, model: Transformer, interventions: Sequence[Tap
 
 
 def recorded_is_plain(trace: Trace, model: Transformer, interventions: Sequence[Tap] = ()) -> Check:
-    """Log-probabilities of the recorded pass and of a plain one, in which the fused kernel makes no pattern.
+    """Compare the log-probabilities of the recorded pass with those of a plain pass through the fused kernel.
 
     A plain pass cannot change heads, so under interventions a recorded pass without them is compared.
     """

@@ -17,30 +17,29 @@ Groups = Sequence[Sequence[int]]  # indices of tokens that belong together, in o
 
 
 def mean_heads(patterns: np.ndarray) -> np.ndarray:
-    """[L, H, Q, K] -> [L, Q, K], an average; no single head need look like it. Rows still sum to 1."""
+    """Average the heads, [L, H, Q, K] -> [L, Q, K]; no single head need look like it. Rows still sum to 1."""
     return patterns.mean(-3)
 
 
 def max_heads(patterns: np.ndarray) -> np.ndarray:
-    """[L, H, Q, K] -> [L, Q, K], the most that any head gives. Rows sum to 1 or more."""
+    """Return the largest weight of any head, [L, H, Q, K] -> [L, Q, K]. Rows sum to 1 or more."""
     return patterns.max(-3)
 
 
 def _with_residual(patterns: np.ndarray) -> np.ndarray:
-    """[L, H, N, N] -> [L, N, N]: half the mean of the heads, half the token itself; rows sum to 1.
+    """Mix half the mean of the heads with half the token itself, [L, H, N, N] -> [L, N, N]; rows sum to 1.
 
-    Where heads are switched off, the mean gives less than 1 and the token itself weighs more than half.
+    Where heads are switched off, the mean sums to less than 1 and the token itself weighs more than half.
     """
     return normalise(mean_heads(patterns) + np.eye(patterns.shape[-1], dtype=patterns.dtype))
 
 
 def rollout(patterns: np.ndarray) -> np.ndarray:
-    """Self-attention followed down to the embeddings: [L, H, N, N] -> [L, N, N], after each layer.
+    """Follow self-attention down to the embeddings, after each layer: [L, H, N, N] -> [L, N, N].
 
-    Abnar and Zuidema 2020, "Quantifying attention flow in transformers": each layer is ½ A + ½ I, where A is
-    the mean of its heads and I stands for the residual path, and the layers are multiplied. Rows sum to 1,
-    and a causal pattern stays causal. In a decoder this leaves out what comes in by cross-attention;
-    `rollout_source` doesn't.
+    Abnar and Zuidema 2020, "Quantifying attention flow in transformers": each layer is ½ A + ½ I, where A is the mean
+    of its heads and I stands for the residual path, and the layers are multiplied. Rows sum to 1, and a causal pattern
+    stays causal. In a decoder this leaves out what comes in by cross-attention; `rollout_source` doesn't.
     """
     layers = _with_residual(patterns)
     followed = [layers[0]]
@@ -50,19 +49,19 @@ def rollout(patterns: np.ndarray) -> np.ndarray:
 
 
 class Sources(NamedTuple):
-    """Where each row of the decoder comes from. A row of `source` and that of `target` together sum to 1."""
+    """The origin of each row of the decoder. A row of `source` and that of `target` together sum to 1."""
 
     source: np.ndarray  # [L, T, S]
     target: np.ndarray  # [L, T, T], causal
 
 
 def rollout_source(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray) -> Sources:
-    """Attention followed through decoder and encoder down to both sentences, after each decoder layer.
+    """Follow attention through decoder and encoder down to both sentences, after each decoder layer.
 
-    The rule of Abnar and Zuidema (½ A + ½ I for every attention with its residual path) kept up through the
-    decoder, as Ferrando et al. 2022 ("Towards opening the black box of neural machine translation") follow
-    their contributions: a row starts at its own target token, self-attention mixes the rows, and
-    cross-attention then takes half of each from the source, through the rollout of the whole encoder.
+    The rule of Abnar and Zuidema (½ A + ½ I for every attention with its residual path) kept up through the decoder, as
+    Ferrando et al. 2022 ("Towards opening the black box of neural machine translation") follow their contributions: a
+    row starts at its own target token, self-attention mixes the rows, and cross-attention then takes half of each from
+    the source, through the rollout of the whole encoder.
 
     Takes `encoder` [L, H, S, S], which may have another depth, `decoder` [L, H, T, T], `cross` [L, H, T, S].
     """
@@ -87,10 +86,10 @@ class Hidden(NamedTuple):
 
 
 def hide_columns(patterns: np.ndarray, hidden: np.ndarray, renormalise: bool = False) -> Hidden:
-    """`patterns` without the keys where `hidden`, bool [K], is true.
+    """Return `patterns` without the keys where `hidden`, bool [K], is true.
 
-    The weights that are left stay as they are, so rows sum to less than 1; with `renormalise` they are
-    divided by their sum, except in rows that are hidden whole, which are 0.
+    The remaining weights are unchanged, so rows sum to less than 1. With `renormalise` they are divided by their sum,
+    except in rows that are hidden as a whole, which are 0.
     """
     left = patterns[..., ~hidden]
     gone = patterns[..., hidden].sum(-1)
@@ -113,7 +112,7 @@ def merge(patterns: np.ndarray, row_groups: Groups, column_groups: Groups) -> np
 
 
 class MergedMask(NamedTuple):
-    """What is masked between words. In a causal pattern the cells on the diagonal are often `partly`."""
+    """The masked cells between words. In a causal pattern the cells on the diagonal are often `partly` masked."""
 
     masked: np.ndarray  # every pair of their tokens is masked
     partly: np.ndarray  # some pairs are and some aren't, so fewer tokens gave the weight than it seems
@@ -133,7 +132,9 @@ def merge_labels(labels: Sequence[str], groups: Groups, joint: str = "") -> list
 
 
 def _membership(groups: Groups, size: int) -> np.ndarray:
-    """[groups, size], 1 where the index is in the group. Raises ValueError unless each index is in one."""
+    """Return [groups, size], 1 where the index is in the group. Raises ValueError unless each index is in exactly one
+    group.
+    """
     if sorted(i for group in groups for i in group) != list(range(size)) or not all(map(len, groups)):
         raise ValueError(f"The groups {quoted(groups)} don't hold each of {size} tokens once; give every index once.")
     matrix = np.zeros((len(groups), size))

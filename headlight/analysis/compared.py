@@ -45,7 +45,7 @@ class WeightChange(NamedTuple):
 
 @dataclass(frozen=True)
 class PatternPair:
-    """Two patterns where their tokens correspond."""
+    """Two patterns at the rows and columns whose tokens correspond."""
 
     rows: list[str]  # [P]
     columns: list[str]  # [L]
@@ -56,7 +56,7 @@ class PatternPair:
 
     @property
     def difference(self) -> np.ndarray:
-        """Second minus first, [P, L]; no row is rescaled."""
+        """The second pattern minus the first, [P, L]; no row is rescaled."""
         return self.second - self.first
 
     def largest(self, count: int) -> list[WeightChange]:
@@ -71,7 +71,7 @@ class PatternPair:
 
 
 class LabelledPattern(NamedTuple):
-    """One sentence's pattern with its labels."""
+    """The pattern of one sentence with its labels."""
 
     cells: np.ndarray  # [Q, K]
     rows: Sequence[str]

@@ -1,5 +1,4 @@
-"""What each head is worth to one translation: how much less probable the translation is without it, and with all others
-as they are.
+"""Measure how much less probable one translation is without each head, with all others unchanged.
 
 Shapes: B rows, one for each head that is switched off.
 """
@@ -20,7 +19,7 @@ from transformer.taps import Inputs, Site, Tap, chain, is_ablation
 
 
 class HeadEffect(NamedTuple):
-    """What switching one head off does: `delta` is how the target's log-probability changes, in nats."""
+    """The effect of switching off one head: `delta` is the change of the target's log-probability, in nats."""
 
     site: Site
     head: int

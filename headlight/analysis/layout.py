@@ -1,4 +1,4 @@
-"""Where the tokens of a trace stand in a picture: words or subwords, with or without special tokens.
+"""Lay out the tokens of a trace: as words or subwords, with or without special tokens.
 
 L layers, H heads, Q queries (rows), K keys (columns).
 """
@@ -19,9 +19,9 @@ from transformer.trace import Kind, Tokens, Trace
 
 @dataclass(frozen=True)
 class Layout:
-    """Which tokens stand at the rows and columns, after merging words and hiding special tokens.
+    """The tokens at the rows and columns, after merging words and hiding special tokens.
 
-    `keys` are all columns, those that are left out too: what a head does is said of the whole of it.
+    `keys` are all columns, hidden ones included: descriptions of a head cover all of them.
     """
 
     kind: Kind
@@ -39,7 +39,7 @@ class Layout:
     given: tuple[int, int] | None  # how many rows, and columns, stand for a prompt; None where there is none
 
     def apply(self, patterns: np.ndarray) -> np.ndarray:
-        """[..., tokens, tokens] as [..., Q, K] of this layout."""
+        """Apply the layout to patterns: [..., tokens, tokens] -> [..., Q, K]."""
         return hide_columns(self._rows_shown(patterns), self.hidden).pattern
 
     def _rows_shown(self, patterns: np.ndarray) -> np.ndarray:
@@ -130,7 +130,7 @@ def measures(trace: Trace, place: Layout) -> HeadValues:
 
 
 def descriptions(trace: Trace, place: Layout, found: HeadValues) -> list[list[Text]]:
-    """What each head does, [L][H]; `found` are its `measures`. What is hidden is counted."""
+    """Describe what each head does, [L][H]; `found` are its `measures`. Hidden tokens are counted too."""
     patterns = place.merged(trace.pattern(place.kind))
     return describe(patterns, found, place.masked_whole, place.special, place.keys, place.kind)
 

@@ -103,9 +103,10 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of each head: what it is called, what it means, and the function that computes it.
+    """A number for each head: its name, its meaning, and the function that computes it.
 
-    `name` is in files and addresses. In `meaning`, {unit} and {units} are the units of the corpus: words or letters.
+    `name` is used in files and addresses. In `meaning`, {unit} and {units} are the units of the corpus: words or
+    letters.
     """
 
     name: str

@@ -86,7 +86,7 @@ def _parts(model: Transformer, source: int, target: int) -> Iterator[_Placed]:
 
 
 class LayerCost(NamedTuple):
-    """Multiply-adds of one encoder layer over n tokens."""
+    """The multiply-adds of one encoder layer over n tokens."""
 
     attention: int  # 2 n² d: the products q kᵀ, and the weights times v
     projections: int  # 4 n d²: of queries, keys, values, and of the heads joined
@@ -94,7 +94,7 @@ class LayerCost(NamedTuple):
 
 
 def layer_cost(n: int, d_model: int, width: int, d_ff: int, gated: bool = False) -> LayerCost:
-    """`width` is that of all heads together: d_model, except in T5."""
+    """Return the cost of a layer; `width` is that of all heads together: d_model, except in T5."""
     return LayerCost(2 * n * n * width, 4 * n * d_model * width, (3 if gated else 2) * n * d_model * d_ff)
 
 
@@ -118,7 +118,8 @@ class LayerKind(NamedTuple):
 
 
 def table_1(n: int, d: int) -> list[LayerKind]:
-    """Self-attention, recurrent, convolutional and restricted self-attention layers, as the paper compares them."""
+    """Return the paper's comparison of self-attention, recurrent, convolutional and restricted self-attention layers.
+    """
     deep = max(1, math.ceil(math.log(max(n, 2), WIDTH)))
     return [
         LayerKind("Self-attention", "n² · d", n * n * d, 1, 1),

@@ -18,7 +18,7 @@ EPS = 1e-5  # of torch.nn.BatchNorm1d
 
 
 class BothNorms(NamedTuple):
-    """One token's vector brought to scale in two ways, before gain and bias: [M] each."""
+    """A token's vector normalised in two ways, before gain and bias: [M] each."""
 
     read: np.ndarray
     layer: np.ndarray  # by the mean and variance of its own numbers, or as the model's own norm has it
@@ -40,7 +40,7 @@ def both_norms(batch: Sequence[Stream], stack: str, layer: int | None, block: st
 
 
 def _read(passed: Stream, stack: str, layer: int | None, block: str) -> np.ndarray:
-    """What a norm reads: [N, M] float64."""
+    """Return the input of a norm: [N, M] float64."""
     if layer is None:
         states = passed.stack(stack).states[-1]
     else:

@@ -20,7 +20,7 @@ from transformer.yielding import yield_turn
 
 
 class Embedded(NamedTuple):
-    """What the encoder's first layer receives, taken apart; each [S, D]."""
+    """The input of the encoder's first layer, taken apart; each [S, D]."""
 
     tokens: np.ndarray  # the embeddings, scaled as the model scales them
     positions: np.ndarray  # what the model adds for where a token stands
@@ -68,7 +68,7 @@ def _batch(model: Transformer, ids: Sequence[int]) -> torch.Tensor:
 
 
 def reordering(first: Sequence[int], second: Sequence[int]) -> list[int] | None:
-    """Where in `first` each token of `second` stands, or None where they are not the same tokens.
+    """Return the index in `first` of each token of `second`, or None if they are not the same tokens.
 
     A token that occurs more than once keeps its order: the second "the" of one is the second "the" of the other.
     """

@@ -28,7 +28,7 @@ class Taken(NamedTuple):
 
 
 def embedding(stream: Stream, stack: str, token: int) -> Taken:
-    """ "token" and "position" (where the model adds one), their "sum", and "after" (where it is normed): [M] each."""
+    """Return "token", "position" (if the model adds one), their "sum", and "after" (if it is normed): [M] each."""
     parts = embedded(stream, stack)
     vectors = {"token": parts.tokens[token]}
     if parts.positions is not None:
@@ -40,9 +40,9 @@ def embedding(stream: Stream, stack: str, token: int) -> Taken:
 
 
 def feed_forward(stream: Stream, stack: str, layer: int, token: int) -> Taken:
-    """ "x" [M], "norm" [M] (where it stands before), "inner" and "active" [F], "given" [M], "sum", "after" (normed).
+    """Return "x" [M], "norm" [M] (in pre-norm), "inner" and "active" [F], "given" [M], "sum", "after" (normed).
 
-    A gated network has "gate" and "product" [F] behind "active": a third linear map, and "active" times it.
+    A gated network has "gate" and "product" [F] after "active": a third linear layer, and "active" times it.
     """
     block, norm, first = _block(stream, stack, layer, FEED_FORWARD)
     module = stream.layer(stack, layer).feed_forward

@@ -1,7 +1,7 @@
-"""Codes of positions, and what can be measured on them.
+"""Positional encodings, and measurements of their properties.
 
-Letters: N positions, D numbers in a code, P = D / 2 pairs of them. A table is [N, D], in double precision: an angle
-of thousands of radians has few digits left in single.
+Letters: N positions, D numbers in a code, P = D / 2 pairs of them. A table is [N, D], in double precision: an angle of
+thousands of radians has few digits left in single.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FORMULAS = ("sinusoidal", "none", "integer", "normalised", "binary", *HALVES)
 
 
 def frequencies(d_model: int, base: float = BASE) -> np.ndarray:
-    """ω_i = base^(-2i / d_model), in radians a position: [P]. Raises ValueError where `d_model` is odd."""
+    """Return ω_i = base^(-2i / d_model), in radians per position: [P]. Raises ValueError for an odd `d_model`."""
     if d_model < 2 or d_model % 2:
         raise ValueError(
             f"d_model is {d_model}; sinusoidal positions pair a sine with a cosine, so choose an even number."
@@ -29,9 +29,9 @@ def frequencies(d_model: int, base: float = BASE) -> np.ndarray:
 
 
 def sinusoid(positions: np.ndarray, omega: np.ndarray) -> np.ndarray:
-    """PE(p, 2i) = sin(p ω_i), PE(p, 2i + 1) = cos(p ω_i) (section 3.5 of the paper): [N, D].
+    """Return PE(p, 2i) = sin(p ω_i), PE(p, 2i + 1) = cos(p ω_i) (section 3.5 of the paper): [N, D].
 
-    `positions` [N] need not be whole numbers: between the words the waves go on.
+    `positions` [N] need not be integers: the waves are continuous.
     """
     angle = np.outer(positions, omega)
     return np.stack([np.sin(angle), np.cos(angle)], -1).reshape(len(angle), -1)
@@ -65,7 +65,7 @@ def encoding(scheme: str, length: int, d_model: int, base: float = BASE) -> np.n
 
 @dataclass(frozen=True)
 class EncodingEntry:
-    """One number of the sinusoidal encoding, with what it is made of: value = sin or cos of position / divisor."""
+    """One number of the sinusoidal encoding and its parts: value = sin or cos of position / divisor."""
 
     position: int
     dimension: int
@@ -76,14 +76,14 @@ class EncodingEntry:
 
     @property
     def function(self) -> str:
-        """Sines stand at even dimensions, cosines at odd ones."""
+        """The function: sine at even dimensions, cosine at odd ones."""
         return "cos" if self.dimension % 2 else "sin"
 
 
 def entry(position: int, dimension: int, d_model: int, base: float = BASE) -> EncodingEntry:
-    """PE(position, dimension) by the paper's formula, a step at a time.
+    """Compute PE(position, dimension) by the paper's formula, step by step.
 
-    Raises ValueError for an odd `d_model`, and for a dimension that it does not have.
+    Raises ValueError for an odd `d_model`, and for a dimension that does not exist.
     """
     omega = frequencies(d_model, base)
     if not 0 <= dimension < d_model:
@@ -129,7 +129,7 @@ def similarity_gap(table: np.ndarray, positions: Sequence[int]) -> float:
 
 
 def rotation(k: int, omega: float) -> np.ndarray:
-    """M_k = [[cos kω, sin kω], [-sin kω, cos kω]], with (sin, cos)(p + k) = M_k (sin, cos)(p) at every p: [2, 2]."""
+    """Return M_k = [[cos kω, sin kω], [-sin kω, cos kω]], which maps (sin, cos)(p) to (sin, cos)(p + k): [2, 2]."""
     return np.array([[np.cos(k * omega), np.sin(k * omega)], [-np.sin(k * omega), np.cos(k * omega)]])
 
 
@@ -151,7 +151,7 @@ def rotation_residual(k: int, omega: np.ndarray, positions: int = 10_000, dtype:
 
 @dataclass(frozen=True)
 class Twins:
-    """Two positions at which one function of an angle is the same number, and what it is k positions later."""
+    """Two positions at which one function of an angle is equal, and its values k positions later."""
 
     positions: tuple[int, int]
     now: tuple[float, float]
@@ -160,10 +160,10 @@ class Twins:
 
 
 def twins(function: str, k: int, omega: float, positions: int) -> Twins | None:
-    """Where a "sine" or "cosine" of p `omega` alone does not say which way p moves it: then no matrix can.
+    """Return two positions where sin or cos of p `omega` is equal but differs `k` later, so that no matrix can shift
+    it.
 
-    Of all pairs of positions below `positions` with the same number, those whose numbers `k` positions later differ
-    most; None where no two have the same, or all that have go on alike.
+    Of all such pairs below `positions`, return the one whose later values differ most; None if there is none.
     """
     p = np.arange(positions)
     one, two = (np.sin, np.cos) if function == "sine" else (np.cos, np.sin)
@@ -185,7 +185,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Properties:
-    """What was measured on a scheme over N positions; NaN where there are too few of them."""
+    """The measured properties of a scheme over N positions; NaN where there are too few."""
 
     positions: int
     closest: float  # the smallest distance between the codes of two positions: 0 where two are alike
@@ -202,9 +202,9 @@ class Properties:
 def properties(
     table: np.ndarray, longer: np.ndarray | None, again: np.ndarray | None = None, widths: str = "any"
 ) -> Properties:
-    """Measures a scheme on its `table` and on that of a text twice as long, None where the table can't be longer.
+    """Measure a scheme on its `table` and on that of a text twice as long (None if the table can't be longer).
 
-    `again` is the table made a second time, with another start of training where it is trained.
+    `again` is the table made a second time, from another random seed if it is trained.
     """
     n, width = table.shape
     same = table if longer is None else longer[:n, :width]
@@ -222,7 +222,7 @@ def properties(
 
 
 def widths_of(scheme: str) -> str:
-    """Which numbers of dimensions a formula can have, by trying those from 2 to 9: "any", "even" or "fixed"."""
+    """Return which numbers of dimensions a formula allows, tried from 2 to 9: "any", "even" or "fixed"."""
     fits = []
     for width in range(2, 10):
         try:

@@ -28,7 +28,7 @@ class TokenRead(NamedTuple):
 
 
 class Similarity(NamedTuple):
-    """sacreBLEU's scores of one sentence, from 0 to 100, and how BLEU was computed."""
+    """The sacreBLEU scores of one sentence, from 0 to 100, and the signature of BLEU."""
 
     bleu: float
     chrf: float
@@ -51,10 +51,10 @@ def read_reference(model: Transformer | Prepared, src_ids: Sequence[int], tgt_id
 
 
 def similarity(output: str, reference: str) -> Similarity:
-    """Sentence BLEU and chrF of `output`, cased and detokenised.
+    """Return sentence BLEU and chrF of `output`, cased and detokenised.
 
-    A sentence may be too short to have sequences of four words: BLEU then counts up to the longest that it has
-    (sacreBLEU's effective order), as sentence scores need.
+    A sentence may be too short for n-grams of four words: BLEU then counts up to the longest that it has (sacreBLEU's
+    effective order), as sentence scores need.
     """
     bleu = sacrebleu.metrics.BLEU(effective_order=True)
     score = bleu.sentence_score(output, [reference]).score
@@ -63,7 +63,9 @@ def similarity(output: str, reference: str) -> Similarity:
 
 
 class Branching(NamedTuple):
-    """`shared` tokens begin both. Each `..._differs` is True at the tokens that the other does not have there."""
+    """Where two sequences part: they share the first `shared` tokens. Each `..._differs` is True at tokens that the
+    other lacks there.
+    """
 
     shared: int
     before_differs: list[bool]
@@ -71,7 +73,7 @@ class Branching(NamedTuple):
 
 
 def branching(before: Sequence[int], after: Sequence[int]) -> Branching:
-    """Where two sentences, given as ids, part and differ; what comes again after a difference is not one."""
+    """Compare two sentences, given as ids. A token that both have after the first difference does not count as one."""
     shared = next(
         (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(map(len, (before, after)))
     )

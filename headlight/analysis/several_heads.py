@@ -58,9 +58,9 @@ def several_heads(
     tgt_ids: Sequence[int],
     site: Site,
 ) -> SeveralHeads:
-    """What is left of the target, which runs from [SOS] to [EOS], with each head of `site` alone.
+    """Score the target, from [SOS] to [EOS], with each head of `site` alone.
 
-    All other attentions stay as they are. Raises ValueError where the model has no such attention.
+    All other attentions are unchanged. Raises ValueError if the model has no such attention.
     """
     kept = attention_at(model, site).remaining
     rows: tuple[Left, ...] = (None, *kept, MEAN)

@@ -1,4 +1,4 @@
-"""From the model's sites to the kinds of attention that people see, and to the modules that stand there.
+"""Map the model's sites to the kinds of attention that people see, and to their modules.
 
 Shapes: L layers, H heads, Q queries, K keys.
 """
@@ -17,7 +17,7 @@ from transformer.trace import KINDS, Kind
 
 
 def kind_of(site: Site) -> Kind:
-    """Site("decoder", 3, "cross") -> "cross"."""
+    """Return the kind of a site: Site("decoder", 3, "cross") -> "cross"."""
     if site.kind == "cross":
         return "cross"
     return "encoder" if site.stack == "encoder" else "decoder"
@@ -35,7 +35,7 @@ def all_heads(model: Transformer) -> list[tuple[Site, int]]:
 
 
 def pruned_heads(config: ModelConfig, kind: Kind) -> set[tuple[int, int]]:
-    """(layer, head) of those that a model lacks in one kind of attention."""
+    """Return the (layer, head) that were pruned in one kind of attention."""
     return {
         (layer, head) for stack, layer, name, head in config.pruned_heads if kind_of(Site(stack, layer, name)) == kind
     }

@@ -1,4 +1,4 @@
-"""The residual stream of one pass: what each layer leaves, and what each block of a layer reads and adds.
+"""The residual stream of one pass: the output of each layer, and what each block of a layer reads and adds.
 
 Shapes: S source tokens, T target tokens that are read, N tokens of either stack, L layers, M = d_model.
 """
@@ -23,14 +23,14 @@ Sublayer = Callable[[Tensor], Tensor]  # [1, N, M] -> [1, N, M]
 
 
 class StackStates(NamedTuple):
-    """What flows through one stack, without the batch axis."""
+    """The residual stream of one stack, without the batch axis."""
 
     states: tuple[Tensor, ...]  # L + 1 of [N, M]: the embedding, then what each layer leaves
     last: Tensor  # [N, M], what leaves the stack: the last state through the final norm, where there is one
 
 
 class BlockStates(NamedTuple):
-    """What one block of a layer did, [N, M] each."""
+    """The input and output of one block of a layer, [N, M] each."""
 
     before: Tensor  # the stream as it came
     read: Tensor  # what the sublayer reads: its norm, or the stream itself where the norm stands after
@@ -40,7 +40,7 @@ class BlockStates(NamedTuple):
 
 @dataclass(frozen=True)
 class Stream:
-    """One pass over a source and a target: the ids that were read, the masks, and the states of both stacks."""
+    """A pass over a source and a target: the ids, the masks, and the states of both stacks."""
 
     model: Transformer
     source: Tensor  # [S]
@@ -107,7 +107,7 @@ def _run(stack: Encoder | Decoder, ids: Tensor, step: Callable[..., Tensor]) -> 
 
 @torch.no_grad()
 def layer_blocks(stream: Stream, stack: str, layer: int) -> dict[str, BlockStates]:
-    """What each block of a layer (from 0) did, by its name: "self", "cross" (decoder), "feed-forward"."""
+    """Return the states of each block of a layer (from 0) by name: "self", "cross" (decoder), "feed-forward"."""
     x, blocks = stream.stack(stack).states[layer][None], {}
     for name, (residual, sublayer) in stream.residuals(stack, layer).items():
         seen: list[Tensor] = []
@@ -124,9 +124,9 @@ def layer_blocks(stream: Stream, stack: str, layer: int) -> dict[str, BlockState
 
 @torch.no_grad()
 def rest_of_layer(stream: Stream, stack: str, layer: int, block: str, after: Tensor) -> Tensor:
-    """What a layer leaves at one token, [M], whose vector was `after` [M] when it left that block.
+    """Return the layer's output at one token, [M], from its vector `after` [M] behind that block.
 
-    The blocks behind self-attention treat each token by itself, so one is enough.
+    The blocks behind self-attention treat each token by itself, so one token is enough.
     """
     x, passed = after[None, None], False
     for name, (residual, sublayer) in stream.residuals(stack, layer).items():
@@ -148,10 +148,10 @@ class Lens(NamedTuple):
 
 @torch.no_grad()
 def lens(stream: Stream, top: int = 5) -> Lens:
-    """Return each layer's state through the decoder's final layer norm (where it has one) and the output projection.
+    """Project each layer's state through the decoder's final norm (if any) and the output projection.
 
-    The "logit lens" of nostalgebraist (2020). A layer was trained to be read by the next one, not by the output:
-    what an early row says is what is already there in the output's terms, not what the layer means.
+    The "logit lens" of nostalgebraist (2020). A layer was trained to be read by the next one, not by the output: what
+    an early row says is what is already there in the output's terms, not what the layer means.
     """
     model = stream.model
     best = []

@@ -1,4 +1,4 @@
-"""Two translations, word by word: what went and what came."""
+"""Compare two translations word by word: what was deleted and what was inserted."""
 
 from __future__ import annotations
 

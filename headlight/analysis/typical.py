@@ -50,12 +50,12 @@ def unlike(card: Mapping[str, Any], log_prob_per_token: float) -> bool:
 
 
 def unlike_note(who: str = "the model") -> str:
-    """What to say of such a sentence."""
+    """Return the note on a sentence that is unlike the training data."""
     return f"This sentence is unlike those that {who} learned from, so its translation may be wrong."
 
 
 def threshold_of(card: Mapping[str, Any]) -> float | None:
-    """What a card says of it, in nats per token; None where it says nothing of it, or nothing that makes sense."""
+    """Return the threshold on a card, in nats per token; None if the card has none or an invalid one."""
     typical = card.get(KEY)
     value = typical.get("log_prob_per_token") if isinstance(typical, Mapping) else None
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -20,15 +20,14 @@ from transformer.yielding import yield_turn
 
 @torch.no_grad()
 def value_weighted(pattern: np.ndarray, inputs: Inputs, attention: MultiHeadAttention) -> np.ndarray:
-    """‖α_ij v_j W_O^h‖ for each head, query and key: [H, Q, K] float32.
+    """Return ‖α_ij v_j W_O^h‖ for each head, query and key: [H, Q, K] float32.
 
-    Kobayashi et al. 2020, "Attention is not only a weight": the length of the vector that key j adds to the
-    residual path of query i by way of head h. A large weight on a short vector moves little. `pattern`
-    [H, Q, K] holds α, and `inputs` what an `InputRecorder` saw at that attention in the same pass over one
-    sentence.
+    Kobayashi et al. 2020, "Attention is not only a weight": the length of the vector that key j adds to the residual
+    path of query i by way of head h. A large weight on a short vector moves little. `pattern` [H, Q, K] holds α, and
+    `inputs` what an `InputRecorder` saw at that attention in the same pass over one sentence.
 
-    Unit: lengths in the residual path, not shares. Rows don't sum to 1, and lengths compare within a layer.
-    The output projection's bias belongs to no key and is left out.
+    Unit: lengths in the residual path, not shares. Rows don't sum to 1, and lengths compare within a layer. The output
+    projection's bias belongs to no key and is left out.
     """
     assert inputs.v.size(0) == 1, "one sentence at a time"
     moved = inputs.v[0].float() @ attention.outputs_by_head().float()  # [H, K, D] -> [H, K, d_model]
@@ -39,7 +38,7 @@ def value_weighted(pattern: np.ndarray, inputs: Inputs, attention: MultiHeadAtte
 def value_weighted_patterns(
     model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], tap: Tap | None = None
 ) -> dict[Kind, np.ndarray]:
-    """`value_weighted` everywhere: "encoder" [L, H, S, S], "decoder" [L, H, T, T], "cross" [L, H, T, S].
+    """Return `value_weighted` at every site: "encoder" [L, H, S, S], "decoder" [L, H, T, T], "cross" [L, H, T, S].
 
     `tgt_ids` runs from [SOS] to [EOS]; its last token is written and never read. `tap` may intervene.
     """

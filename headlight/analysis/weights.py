@@ -1,4 +1,4 @@
-"""The numbers of a weights file, measured piece by piece: no network is built, and no large tensor is held whole."""
+"""Measure the numbers of a weights file in chunks: no network is built, and no large tensor is held in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Numbers:
-    """What can be said of many numbers without keeping them. NaN and infinities are counted and left out."""
+    """Statistics of many numbers, without the numbers. NaN and infinities are counted and left out."""
 
     count: int = 0  # of those that are finite
     total: float = 0.0
@@ -50,7 +50,7 @@ class Numbers:
         return math.sqrt(self.squares)
 
     def __add__(self, other: Numbers) -> Numbers:
-        """Both together."""
+        """Return the statistics of both together."""
         return Numbers(
             self.count + other.count,
             self.total + other.total,
@@ -63,7 +63,7 @@ class Numbers:
 
 
 class Histogram(NamedTuple):
-    """How many numbers lie between two neighbouring edges; what is below or above is in the first and last bar."""
+    """The number of values between neighbouring edges; the first and the last bar include those beyond."""
 
     edges: np.ndarray  # [bars + 1]
     counts: np.ndarray  # [bars]
@@ -97,7 +97,7 @@ def measure(parts: Iterable[np.ndarray]) -> Numbers:
 
 
 def measure_file(path: str | Path) -> dict[str, Numbers]:
-    """`measure` of each tensor of a file."""
+    """Return `measure` of each tensor of a file."""
     with _opened(Path(path)) as file:
         return {name: measure(_pieces(file, name)) for name in file.keys()}  # noqa: SIM118
 

@@ -1,4 +1,4 @@
-"""What pictures without a grid of tokens share: bare axes, quiet numbers, words beside them."""
+"""Shared parts of figures without a grid of tokens: bare axes, unobtrusive numbers, words beside them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A picture as an SVG document that says by itself what it shows: a title, facts below it, and then the drawing."""
+"""A picture as a self-contained SVG document: a title, facts below it, and the drawing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 class Drawing(NamedTuple):
-    """Elements of an SVG and their size (width, height) in pixels; `says` is the picture in a sentence."""
+    """SVG elements and their size (width, height) in pixels; `says` describes the picture in a sentence."""
 
     elements: Sequence[str]
     size: tuple[float, float]
@@ -98,7 +98,7 @@ def text_element(
 
 
 def fonts_of(text: str) -> dict[str, Path]:
-    """By its family, the file of each font that goes inside of what shows this text."""
+    """Return the font files, by family, that a document with this text embeds."""
     return {family: FONTS / file for family, (file, letters) in _INSIDE.items() if letters.search(text)}
 
 
@@ -124,7 +124,7 @@ def anchored(text: str, anchor: str = "start", sentence: bool = False) -> str:
 
 
 def text_width(text: str, size: float) -> float:
-    """About how many pixels the text takes at that font size."""
+    """Return the approximate width of a text in pixels at that font size."""
     return width(text) * size / FONT_SIZE
 
 

@@ -38,7 +38,7 @@ class Spec(TypedDict):
 
 @dataclass(frozen=True)
 class MatrixFrame:
-    """What stands around the matrix. `masked` [Q, K] is True where a query may not look."""
+    """The surroundings of a matrix. `masked` [Q, K] is True where a query may not look."""
 
     rows: Sequence[str]
     columns: Sequence[str]
@@ -71,7 +71,7 @@ class MatrixFrame:
 
 @dataclass(frozen=True)
 class FrameSizes:
-    """Margins, the height of a row, the width of a column, and the share of the width that the grid takes."""
+    """Margins, row height, column width, and the grid's share of the width."""
 
     left: int
     right: int
@@ -84,7 +84,7 @@ class FrameSizes:
 
 
 def sizes(frame: MatrixFrame) -> FrameSizes:
-    """Square cells at the frame's width, as far as the labels and the screen allow."""
+    """Return sizes for square cells at the frame's width, as far as the labels and the screen allow."""
     n_rows, n_columns = len(frame.rows), len(frame.columns)
     labels = widest([*frame.row_labels, "writes"]) + 2 * _GAP
     left = round(28 + (labels + widest([*frame.read_labels, "reads"]) if frame.reads else labels - _GAP))
@@ -177,7 +177,7 @@ def _step(cell: float) -> int:
 
 
 def _grid_axis(names: Sequence[str], cell: float, theme: Theme) -> dict[str, Any]:
-    """Integers 0, 1, ... that the hover knows by the tokens' names."""
+    """Return an axis of integers 0, 1, ... whose hover shows the tokens' names."""
     return {
         "labelalias": {str(i): escaped(isolated(shortened(name, _LONGEST_NAME))) for i, name in enumerate(names)},
         "showticklabels": False,
@@ -234,7 +234,7 @@ def _counted(title: str, cell: float) -> str:
 
 
 def _masked_ground(frame: MatrixFrame) -> dict[str, Any]:
-    """Under the hatching: a quiet field, which answers on hover."""
+    """Return the background of masked cells, under the hatching, which answers on hover."""
     return {
         "type": "heatmap",
         "z": frame.masked.astype(np.uint8),
@@ -247,7 +247,7 @@ def _masked_ground(frame: MatrixFrame) -> dict[str, Any]:
 
 
 def _hatching(frame: MatrixFrame) -> dict[str, Any]:
-    """Diagonal lines over each run of masked cells in a row, as one trace of closed rectangles."""
+    """Return diagonal lines over each run of masked cells in a row, as one trace of closed rectangles."""
     edges = np.diff(np.pad(frame.masked, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     (row, start), (_, stop) = np.nonzero(edges == 1), np.nonzero(edges == -1)
     gap = np.full(len(row), np.nan)

@@ -35,14 +35,14 @@ class FrameTexts(TypedDict, total=False):
 
 
 class FrameOptions(FrameTexts, total=False):
-    """What stands around a matrix [Q, K]; `frame_of` has the defaults."""
+    """Options of the surroundings of a matrix [Q, K]; `frame_of` has the defaults."""
 
     masked: np.ndarray | None  # [Q, K], True where a query may not look
     theme: str  # "light" or "dark"
 
 
 class PatternOptions(FrameOptions, total=False):
-    """And how its numbers become colours; `pattern` has the defaults."""
+    """Options of the frame and of the colours; `pattern` has the defaults."""
 
     scale: str
     name: str
@@ -62,7 +62,7 @@ class Labelled(Protocol):
 
 
 class TraceLike(Protocol):
-    """What `heatmap` asks of a trace; layers and heads of its patterns count from 0."""
+    """The attributes of a trace that `heatmap` needs; layers and heads of its patterns count from 0."""
 
     @property
     def reads(self) -> Labelled: ...
@@ -73,9 +73,9 @@ class TraceLike(Protocol):
 
 
 def heatmap(trace: TraceLike, kind: str, layer: int, head: int, **options: Unpack[PatternOptions]) -> go.Figure:
-    """One head of a trace; `kind` is "encoder", "decoder" or "cross", layer and head count from 1.
+    """Draw one head of a trace; `kind` is "encoder", "decoder" or "cross", layer and head count from 1.
 
-    Raises ValueError for a kind, layer or head that isn't there.
+    Raises ValueError for a kind, layer or head that does not exist.
     """
     if kind not in KINDS:
         raise ValueError(f"There is no kind of attention {quoted(kind)}: choose one of {', '.join(KINDS)}.")
@@ -112,7 +112,7 @@ def pattern_spec(
     limit: float = 1.0,
     **options: Unpack[FrameOptions],
 ) -> Spec:
-    """What `pattern` makes a figure of."""
+    """Return the specification from which `pattern` makes a figure."""
     if scale not in SCALES:
         raise ValueError(f"There is no scale {quoted(scale)}: choose one of {', '.join(SCALES)}.")
     weights = np.asarray(weights, dtype=np.float32)
@@ -155,7 +155,7 @@ def difference_spec(
     limit: float | None = None,
     **options: Unpack[FrameOptions],
 ) -> Spec:
-    """What `difference` makes a figure of."""
+    """Return the specification from which `difference` makes a figure."""
     change = np.asarray(change, dtype=np.float32)
     frame = frame_of(change, rows, columns, **options)
     seen = np.where(frame.masked, np.float32(np.nan), change)
@@ -214,7 +214,7 @@ def scaled(weights: np.ndarray, scale: str) -> np.ndarray:
 
 
 def _steps(colours: Sequence[str]) -> list[list[object]]:
-    """Colours evenly from 0 to 1, as Plotly's script wants them."""
+    """Return the colours evenly spaced from 0 to 1, as Plotly's script expects them."""
     return [[n / (len(colours) - 1), colour] for n, colour in enumerate(colours)]
 
 

@@ -18,7 +18,7 @@ def escaped(text: str) -> str:
 
 
 def width(text: str) -> float:
-    """About how many pixels the text takes."""
+    """Return the approximate width of a text in pixels."""
     return FONT_SIZE * (_NARROW * len(text) if text.isascii() else sum(map(_ems, graphemes(text))))
 
 
@@ -55,6 +55,6 @@ def wrapped(text: str, room: float, size: float = FONT_SIZE) -> list[str]:
 
 
 def ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th, 11th, 21st"""
+    """Return an ordinal: 1st, 2nd, 3rd, 4th, 11th, 21st."""
     teens = number % 100 in (11, 12, 13)
     return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"

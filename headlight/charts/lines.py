@@ -30,7 +30,7 @@ def lines(
     at: tuple[float, str] | None = None,
     theme: str = "light",
 ) -> go.Figure:
-    """`what` the curves show, and `along` what; `logarithmic` names the axes that are, "x", "y" or "xy".
+    """Draw `curves` over an axis: `what` is the title of the values, `along` that of the axis.
 
     `at` marks a place on the x axis with a line and a word. A sentence about the picture is in `layout.meta`.
     """

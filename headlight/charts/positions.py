@@ -99,7 +99,7 @@ def _high(rows: int) -> int:
 
 
 def _stacked(heights: Sequence[int]) -> tuple[list[list[float]], int]:
-    """Where parts of these heights stand, from the top, as shares of the height of all; and that height."""
+    """Return the spans of parts with these heights, from the top, as shares of the total height; and that height."""
     gaps = [0, _GAP, *[_THIN] * len(heights)][: len(heights)]
     total, top = sum(heights) + sum(gaps), 0
     domains = []
@@ -235,7 +235,7 @@ def _wavelengths(wavelengths: np.ndarray, domains: Sequence[Sequence[float]], lo
 
 
 def _row_ticks(rows: np.ndarray, height: int) -> dict[str, Any]:
-    """Dimensions from the top down, all of them named where there is room."""
+    """Return ticks for dimensions from the top down, all labelled where there is room."""
     step = (rows[1] - rows[0]) if len(rows) > 1 else 1
     if height >= _NAMED_ROW * len(rows):
         shown = rows.tolist()
@@ -253,7 +253,7 @@ def _row_ticks(rows: np.ndarray, height: int) -> dict[str, Any]:
 
 
 def _whole_ticks(first: int, last: int) -> dict[str, Any]:
-    """Ticks at whole numbers, which an axis this short would not choose by itself."""
+    """Return integer ticks, which Plotly would not choose for an axis this short."""
     return {"tickvals": list(range(first, last + 1))} if last - first < 6 else {}
 
 

@@ -60,7 +60,7 @@ class Colours:
         return (-self.limit if self.signed else 0.0), (self.limit if self.scale == "fixed" or self.signed else 1.0)
 
     def shades(self, weights: np.ndarray) -> np.ndarray:
-        """[..., Q, K] as places in a table of 256 colours."""
+        """Return [..., Q, K] as indices into a table of 256 colours."""
         low, high = self.ends
         weights = np.nan_to_num(weights)
         shown = weights if self.signed else scaled(weights, self.scale)
@@ -113,7 +113,7 @@ def _across(block: HeadBlock) -> int:
 
 @dataclass(frozen=True)
 class _Grid:
-    """One block with its axes, drawn from (0, 0)."""
+    """A block with its axes, drawn from (0, 0)."""
 
     block: HeadBlock
     cell: int
@@ -130,7 +130,7 @@ class _Grid:
 
     @cached_property
     def joined(self) -> int:
-        """How many tokens are one cell, along each axis."""
+        """The number of tokens per cell, along each axis."""
         return math.ceil(_SMALLEST * _across(self.block) / _WIDTH)
 
     @cached_property
@@ -140,7 +140,7 @@ class _Grid:
 
     @cached_property
     def shades(self) -> np.ndarray:
-        """[L, H, q, k] as they stand, after joining; -1 where masked."""
+        """The shades [L, H, q, k] after pooling; -1 where masked."""
         masked = strongest((~self.block.masked).astype(np.int8), self.joined) == 0
         shades = self.colours.shades(self.block.weights)
         middle = 128 if self.colours.signed else 0
@@ -154,7 +154,7 @@ class _Grid:
 
     @property
     def every(self) -> int:
-        """Each so-manieth cell has a label."""
+        """The label stride: every `every`-th cell has a label."""
         return math.ceil(_LETTERS[0] / self.cell)
 
     def labels(self, tokens: Sequence[str]) -> list[tuple[int, str]]:
@@ -182,7 +182,7 @@ class _Grid:
 
     @property
     def panel(self) -> tuple[int, int]:
-        """Its width and height."""
+        """The width and height of a panel."""
         rows, columns = self.shades.shape[2:]
         return columns * self.cell, rows * self.cell
 
@@ -192,7 +192,7 @@ class _Grid:
 
     @property
     def below(self) -> float:
-        """Where the panels end."""
+        """The y coordinate of the end of the panels."""
         return self.corner(self.layers, 0)[1] - _GAP
 
     @property
@@ -323,7 +323,7 @@ class _Grid:
 
 
 def strongest(cells: np.ndarray, joined: int) -> np.ndarray:
-    """[..., Q, K] with `joined` x `joined` cells as one: of these, the one furthest from 0."""
+    """Pool `joined` x `joined` cells of [..., Q, K] to the one furthest from 0."""
     if joined == 1:
         return cells
     rows, columns = (np.arange(0, count, joined) for count in cells.shape[-2:])

@@ -66,7 +66,7 @@ def png(svg: str) -> bytes:
 
 
 def undrawn(text: str) -> list[str]:
-    """Letters of a text that no font here has, one of each script: in a PDF and a PNG they are boxes."""
+    """Return the letters of a text for which no font is found, one per script: PDF and PNG show boxes for them."""
     rest = [one for one in dict.fromkeys(graphemes(text)) if not _SURELY_DRAWN.fullmatch(one) and not one.isspace()]
     missing: list[str] = []
     while rest and (found := _first_undrawn(" ".join(rest))):
@@ -110,7 +110,7 @@ def _typeset(svg: str, title: str, about: str, form: Literal["pdf", "png"]) -> b
 
 @cache
 def _fonts() -> typst.Fonts:
-    """Looked for once: a machine may have thousands."""
+    """Return the machine's fonts, searched once: there may be thousands."""
     import typst
 
     return typst.Fonts(font_paths=[str(FONTS)])

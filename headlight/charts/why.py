@@ -22,7 +22,7 @@ _text = partial(text_element, size=SMALL)
 
 
 class BarGroup(NamedTuple):
-    """Tokens with what two measures say of each, and what leaving it out changes: [N] each."""
+    """Tokens with two measures of each, and the effect of leaving it out: [N] each."""
 
     name: str
     labels: Sequence[str]
@@ -40,7 +40,7 @@ class Effect(NamedTuple):
 
 
 class Map(NamedTuple):
-    """Numbers of a grid [rows, columns]; `picks` names each cell that can be chosen."""
+    """The numbers of a grid [rows, columns]; `picks` names each cell that can be chosen."""
 
     name: str
     values: np.ndarray
@@ -50,7 +50,7 @@ class Map(NamedTuple):
 
 
 class MapScale(NamedTuple):
-    """Colours from 0 to `limit`, or from -`limit` where they are `diverging`; `ends` are the words at both."""
+    """Colours from 0 to `limit`, or from -`limit` if `diverging`; `ends` label both ends."""
 
     limit: float
     ends: tuple[str, str]
@@ -324,7 +324,7 @@ def _quoted(text: str) -> str:
 
 
 def _cut(text: str, room: float) -> str:
-    """As much of a text in small letters as the room holds."""
+    """Return as much of a text in small letters as the room holds."""
     return cut(text, room * PLAIN / SMALL)
 
 

@@ -1,4 +1,4 @@
-"""The command line's import of models from elsewhere, and export to other formats: import, export --as."""
+"""The commands `import` and `export --as`: models from elsewhere, and other formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `headlight doctor` says: what is installed and where, and whether the models that ship open and translate."""
+"""The command `doctor`: what is installed and where, and whether the shipped models open and translate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every head of a checkpoint over a corpus, from the command line: `python -m headlight heads`."""
+"""The command `heads`: measure every head of a checkpoint over a corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heads in sets, from the command line: `python -m headlight prune`."""
+"""The command `prune`: remove heads in the order of their importance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs of the command line that train: train, resume, pause, stop, runs, export; and work, which is the worker."""
+"""The commands that train: train, resume, pause, stop, runs, export; and work, which is the worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lessons and exercises from the command line: `lesson FILE [--handout FILE] [--answers]` and `check FILE`."""
+"""The commands `lesson FILE [--handout FILE] [--answers]` and `check FILE`, for lessons and exercises."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ class _ArgumentParser(argparse.ArgumentParser):
 
 
 class _Formatter(argparse.ArgumentDefaultsHelpFormatter):
-    """Help with the defaults, but without "(default: None)"."""
+    """A help formatter that shows defaults, but not "(default: None)"."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         return action.help if action.default in (None, False) else super()._get_help_string(action)

@@ -1,4 +1,4 @@
-"""Why a word was written, from the command line: `python -m headlight why`."""
+"""The command `why`: why a word was written."""
 
 from __future__ import annotations
 

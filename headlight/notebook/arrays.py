@@ -62,7 +62,7 @@ def trace_of(
 
 
 def patterns_of(name: str, value: Any) -> np.ndarray:
-    """[L, H, Q, K] float32 from an array, a tensor or a list of layers; `name` is what the errors call it."""
+    """Return [L, H, Q, K] float32 from an array, a tensor or a list of layers; errors call it `name`."""
     layers = list(value) if isinstance(value, (list, tuple)) else [value]
     if any(layer is None for layer in layers):
         raise ValueError(
@@ -103,7 +103,7 @@ def _array(layer: Any) -> np.ndarray:
 
 
 def described(value: Any) -> str:
-    """What was given in place of weights: of an array its type, numbers and shape, not the numbers themselves."""
+    """Describe a value that is not weights: of an array the type, dtype and shape."""
     layers = value if isinstance(value, (list, tuple)) else [value]
     if not layers or not all(hasattr(layer, "shape") and hasattr(layer, "dtype") for layer in layers):
         return quoted(value)
@@ -136,7 +136,7 @@ def tokens_of(texts: Sequence[str]) -> Tokens:
 
 
 def _check_lengths(patterns: dict[str, np.ndarray], source: Tokens, target: Tokens) -> None:
-    """Every pattern has a row and a column for each token, and the layers of one model read the same."""
+    """Raise ValueError unless every pattern has a row and a column for each token, and all layers have the same tokens."""
     read = len(target) - 1
     sides = {"encoder": ("source", "source"), "decoder": ("target", "target"), "cross": ("target", "source")}
     count = {"source": len(source), "target": read}

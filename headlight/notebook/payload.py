@@ -1,4 +1,5 @@
-"""What a cell is sent: every weight of a small trace; of a large one a layer of each kind, and thumbnails of all heads.
+"""Pack what a cell receives: all weights of a small trace; of a large one a layer of each kind, and thumbnails of all
+heads.
 
 Letters: L layers, H heads, Q queries (rows), K keys (columns). js/cell.js documents the message and takes it.
 """

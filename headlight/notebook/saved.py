@@ -1,4 +1,4 @@
-"""The views as HTML that is saved with the notebook, and the module of the widget: the same script twice."""
+"""The views as HTML that is saved with the notebook, and the widget's module; both contain the same script."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def widget_module() -> str:
 
 
 def saved_html(id: str, payload: bytes, trace: Trace, selected: tuple[Kind, int, int]) -> str:
-    """What draws the views without a kernel; `id` is that of the widget that may draw them in its place.
+    """Return the HTML that draws the views without a kernel; `id` is that of the widget that may take over.
 
-    Where no script runs, there is the selected head as a picture, and how to see more. Where it does, the output beside
-    it, of a widget that has nothing to draw, or cannot be found, is hidden.
+    Without scripts it shows the selected head as a picture. With them it hides the output of a widget that has nothing
+    to draw or cannot be found.
     """
     place = f"[data-headlight-saved={json.dumps(id)}]:not([hidden])"
     beside = f".jp-OutputArea-child:has({place}) + .jp-OutputArea-child {{ display: none; }}"
@@ -48,7 +48,7 @@ def saved_html(id: str, payload: bytes, trace: Trace, selected: tuple[Kind, int,
 
 
 def _picture(trace: Trace, kind: Kind, layer: int, head: int) -> str:
-    """One head, without a script."""
+    """Return one head as a picture that needs no script."""
     weights = trace.pattern(kind)[layer, head]
     cell = max(1, _PIXELS // max(weights.shape))
     large = np.kron(weights, np.ones((cell, cell)))  # a browser would blur what it has to enlarge

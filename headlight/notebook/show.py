@@ -1,4 +1,4 @@
-"""`headlight.show`: the viewer of a trace, or of attention that somebody else's model computed."""
+"""Show a trace, or attention that somebody else's model computed, in a notebook cell (`headlight.show`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The viewer as a widget: what is selected in it and in Python is the same."""
+"""The viewer as a widget whose selection is the same on screen and in Python."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Head(t.TraitType[Selected, Any]):
 
 
 def selected_in(trace: Trace, value: Any) -> Selected:
-    """`value` (kind, layer, head) as a head of the trace. Raises ValueError where it is none."""
+    """Return `value` (kind, layer, head) as a head of the trace. Raises ValueError for a head that does not exist."""
     try:
         kind, layer, head = value
         layer, head = operator.index(layer), operator.index(head)
@@ -83,7 +83,7 @@ class View(AnyWidget):
             self.send({}, [weights_message(self.trace, *place, whole_layer=message["whole_layer"])])
 
     def _ipython_display_(self) -> None:
-        """Two outputs: HTML that the notebook is saved with, and the widget that joins it to the kernel."""
+        """Display two outputs: HTML that is saved with the notebook, and the widget that connects it to the kernel."""
         bundle = self._repr_mimebundle_()
         assert bundle is not None
         data, metadata = bundle

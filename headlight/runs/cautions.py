@@ -1,4 +1,4 @@
-"""What of a recipe is allowed, but seldom meant: said before the run is started, and never forbidden."""
+"""Cautions about a recipe: settings that are allowed but rarely intended."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ LONG_ENOUGH, TOO_LONG = 2.0, 60.0  # seconds
 
 @dataclass(frozen=True)
 class Speed:
-    """What was measured: target tokens a second, and the most memory that the process held, in bytes."""
+    """The measured speed: target tokens per second, and the peak memory of the process in bytes."""
 
     tokens_per_second: float
     memory: int
@@ -43,7 +43,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Sizes in bytes, times in seconds; None where it is not known: without a preview, or without a measurement."""
+    """Sizes in bytes and times in seconds; None where a preview or a measurement is missing."""
 
     parameters: int
     memory: int

@@ -1,4 +1,4 @@
-"""Whether the files of a folder are as they were written.
+"""Check whether the files of a folder are as they were written.
 
 files.json   of every other file in the folder its size and its SHA-256, written last
 

@@ -125,7 +125,7 @@ def require_tensorboard() -> None:
 
 
 class _Events:
-    """TensorBoard's event files in the run's folder, from step `step` + 1 on; earlier ones for those steps are void."""
+    """The TensorBoard event files of a run from step `step` + 1 on; earlier entries for those steps are void."""
 
     def __init__(self, folder: RunFolder, step: int) -> None:
         require_tensorboard()

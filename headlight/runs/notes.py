@@ -1,4 +1,4 @@
-"""What a person writes about a run: a note, and tags to find it by; kept in its folder as notes.json."""
+"""A person's note on a run and its tags, kept in the run's folder as notes.json."""
 
 from __future__ import annotations
 

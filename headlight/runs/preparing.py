@@ -1,4 +1,4 @@
-"""Before the first step: the vocabulary, the corpus as token ids, and a checkpoint of step 0."""
+"""Prepare a run before its first step: the vocabulary, the corpus as token ids, and a checkpoint of step 0."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, writer: StatusWrit
 
 
 class _Reported(Generic[T]):
-    """Items whose count is reported while they are read."""
+    """An iterable that reports the count of its items while they are read."""
 
     def __init__(self, items: Iterable[T], writer: StatusWriter, doing: str) -> None:
         self.items, self.writer, self.doing = items, writer, doing

@@ -56,9 +56,9 @@ _WITH_BEST = {  # where a checkpoint was scored
 
 @dataclass(frozen=True)
 class Status:
-    """`cause` and `advice` are sentences, or empty; times are in seconds since 1970, None where not known.
+    """The state of a run with its `cause` and `advice`, sentences or empty; times are in seconds since 1970, or None.
 
-    `repairs` says what the latest worker repaired, and `damaged` what is damaged now, as far as a first look tells.
+    `repairs` lists what the latest worker repaired, and `damaged` what is damaged now, as far as a quick check shows.
     """
 
     name: str

@@ -32,9 +32,9 @@ MIN_STEP_SECONDS = 60.0  # the shortest time allowed between heartbeats; ten tim
 
 
 class PauseOrStop(KeyboardInterrupt):
-    """Raised where the worker was asked to "pause" or to "stop".
+    """Raised when the worker is to "pause" or to "stop".
 
-    A signal can raise it anywhere, as a KeyboardInterrupt, so code that lets that through lets this through as well.
+    Like KeyboardInterrupt it can be raised anywhere, so it is no Exception: handlers of errors let it through.
     """
 
 

@@ -1,4 +1,4 @@
-"""One sentence for each setting: what it is for."""
+"""A sentence of help for each setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starting, pausing, stopping and resuming runs: the same from the app and from the command line.
+"""Start, pause, stop and resume runs, from the app or the command line.
 
 Everything here returns at once; `status` says what became of it.
 """

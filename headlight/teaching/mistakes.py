@@ -41,7 +41,7 @@ def _scores(inputs: Inputs, scale: float = 1.0) -> Tensor:
 
 @dataclass(frozen=True)
 class NoScaling:
-    """softmax(q kᵀ), not divided by √d_head."""
+    """Attention as softmax(q kᵀ), without the division by √d_head."""
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
         return _scores(inputs).masked_fill(~inputs.mask, -torch.inf).softmax(-1)
@@ -49,7 +49,10 @@ class NoScaling:
 
 @dataclass(frozen=True)
 class InvertedPaddingMask:
-    """Hides the words of the source and shows its padding. Where all is hidden alike, all weighs the same."""
+    """An inverted padding mask: the words of the source are hidden and its padding is visible.
+
+    Where every key is hidden, all keys get the same weight.
+    """
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
         if (site.stack, site.kind) == ("decoder", "self"):
@@ -72,7 +75,7 @@ class SoftmaxOverQueries(WholePass):
 
 @dataclass(frozen=True)
 class Mistake:
-    """One way to get it wrong. `right` and `wrong` are LaTeX."""
+    """A mistake in an implementation. `right` and `wrong` are LaTeX."""
 
     name: str  # "no-causal-mask"
     title: str  # "The causal mask is never applied"

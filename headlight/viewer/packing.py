@@ -1,4 +1,4 @@
-"""Attention patterns as bytes for the browser: thumbnails, exact weights, and one layout for both.
+"""Pack attention patterns as bytes for the browser: thumbnails, exact weights, and a layout for both.
 
 Letters: L layers, H heads, Q queries (rows), K keys (columns), q and k the same two after pooling.
 """
@@ -24,7 +24,7 @@ Held = tuple[int | None, int | None] | None  # the row and the column, from 0, t
 
 
 class HeadOptions(TypedDict, total=False):
-    """How one head is drawn, large; all of it may be left out."""
+    """Options of the drawing of one large head."""
 
     rows_read: Sequence[str] | None  # the tokens read at each row, where `rows` are those written
     scale: Scale
@@ -39,7 +39,7 @@ class HeadOptions(TypedDict, total=False):
 
 
 class LinesOptions(TypedDict, total=False):
-    """How the lines of a layer are drawn; all of it may be left out."""
+    """Options of the drawing of a layer's lines."""
 
     rows_read: Sequence[str] | None  # the tokens read at each row, where `rows` are those written
     peak: float  # where the scale ends
@@ -60,7 +60,7 @@ class Labels(TypedDict):
 
 
 class Shows(TypedDict):
-    """One head of the overview beside: that another is chosen may be drawn before the page answers."""
+    """The head of the overview that is drawn beside it; the browser may draw another choice before the page answers."""
 
     kind: str
     place: tuple[int, int]  # layer and head, from 0
@@ -68,9 +68,9 @@ class Shows(TypedDict):
 
 @dataclass(frozen=True)
 class Profile:
-    """What every head measures, for the strips below the overview: `values` is [measures, L, H].
+    """The measures of every head for the strips below the overview: `values` is [measures, L, H].
 
-    `units` stand behind the numbers, "" for a share of 1; `meanings` explain each measure in a line.
+    `units` follow the numbers, "" for a share of 1; `meanings` explain each measure in a line.
     """
 
     names: Sequence[str]
@@ -123,13 +123,13 @@ def thumbnails(
 
 
 def pooled_mask(masked: NDArray[np.bool_], limit: int = 64) -> NDArray[np.uint8]:
-    """[Q, K] as [q, k] of 0 and 1: a pooled cell is masked where each of its cells is."""
+    """Pool a mask [Q, K] to [q, k] of 0 and 1: a pooled cell is masked where all its cells are."""
     return _pool(_pool(masked, 0, limit, np.logical_and), 1, limit, np.logical_and).astype(np.uint8)
 
 
 @dataclass(frozen=True)
 class EveryHead:
-    """What the overview draws of one kind of attention."""
+    """The content of the overview of one kind of attention."""
 
     patterns: NDArray[np.floating]  # [L, H, Q, K]
     captions: Captions
@@ -154,7 +154,7 @@ class Kinds:
 
 
 def pack_kinds(kinds: Mapping[str, EveryHead], scale: Scale = "fixed") -> Kinds:
-    """What kinds.js takes; the order of `kinds` is that of the buttons that switch between them."""
+    """Pack the message of kinds.js; the order of `kinds` is that of the buttons."""
     headers: dict[str, Any] = {}
     arrays: dict[str, NDArray[Any]] = {}
     for name, heads in kinds.items():
@@ -169,7 +169,7 @@ def pack_kinds(kinds: Mapping[str, EveryHead], scale: Scale = "fixed") -> Kinds:
 
 
 def chosen_payload(kinds: Kinds, kind: str, selected: tuple[int, int], switch: str | None) -> bytes:
-    """What chosen.js takes: which of them are shown."""
+    """Pack the message of chosen.js: which kinds are shown."""
     return pack({"of": kinds.id, "kind": kind, "selected": list(selected), "switch": switch}, {})
 
 
@@ -214,7 +214,9 @@ def lines_payload(
     mass: float,
     **options: Unpack[LinesOptions],
 ) -> bytes:
-    """What lines.js draws; `patterns` [H, Q, K] of one layer. It tells two decimals: float16 holds more."""
+    """Pack the message of lines.js: `patterns` [H, Q, K] of one layer, in float16, which exceeds the two decimals
+    shown.
+    """
     weights = checked(patterns, 3)
     header = {
         **labels_header(weights.shape[1:], rows, columns, options.get("rows_read")),
@@ -234,7 +236,7 @@ def head_payload(
     masked: NDArray[np.bool_] | None = None,
     **options: Unpack[HeadOptions],
 ) -> bytes:
-    """What head.js draws; `pattern` and `masked` [Q, K]."""
+    """Pack the message of head.js: `pattern` and `masked` [Q, K]."""
     signed, name, peak = options.get("signed", False), options.get("name", "weight"), options.get("peak", 1.0)
     scale, before = options.get("scale", "fixed"), options.get("before")
     weights = checked(pattern, 2, signed)

@@ -1,4 +1,4 @@
-"""What `watch` is given, refused in a sentence where it cannot be watched."""
+"""Check the arguments of `watch`, and explain in a sentence what cannot be watched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model as it is run here: a copy that shares its tensors, so that nothing happens to the one that was given."""
+"""A copy of a model that shares its tensors, so that running it never changes the original."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class SharedCopy:
 
     @cached_property
     def eager(self) -> Any:
-        """Another such copy, whose attention is computed by the model's own plain code, which has the weights.
+        """A copy whose attention is computed by the model's own eager code, which returns the weights.
 
-        Every configuration is told so, since a part may have its own; `set_attn_implementation` leaves some out.
+        Every sub-configuration is set, since `set_attn_implementation` leaves some out.
         """
         eager = _copied(self.model)
         for module in eager.modules():
@@ -45,13 +45,13 @@ class SharedCopy:
 
     @cached_property
     def device(self) -> torch.device:
-        """Where the first tensors are; those that accelerate keeps elsewhere until they are needed are on none."""
+        """The device of the first tensors; tensors that accelerate offloads are on none."""
         devices = (parameter.device for parameter in self.model.parameters())
         return next((device for device in devices if device.type != "meta"), torch.device("cpu"))
 
     @cached_property
     def _reads(self) -> frozenset[str]:
-        """What the forward pass takes."""
+        """The names of the forward pass's arguments."""
         return frozenset(inspect.signature(self.model.forward).parameters)
 
     @property

@@ -53,7 +53,7 @@ def _spelling(tokenizer: Any) -> Callable[[str], str] | None:
 
 
 def _word_piece(piece: str, prefix: str) -> str:
-    """ "##s" as "s" and "girl" as "▁girl"; a comma, which has no such prefix either, is no beginning of a word."""
+    """Return "##s" as "s" and "girl" as "▁girl"; a comma, which has no prefix either, does not begin a word."""
     if piece.startswith(prefix):
         return piece.removeprefix(prefix)
     return SPACE + piece if piece[:1].isalnum() else piece

@@ -1,4 +1,4 @@
-"""The traces of encoders, decoders and encoder-decoders: what a model read and wrote, with its attention."""
+"""Traces of encoders, decoders and encoder-decoders: the tokens that a model read and wrote, with its attention."""
 
 from __future__ import annotations
 

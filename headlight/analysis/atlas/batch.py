@@ -24,7 +24,7 @@ from transformer.trace import Kind
 
 @dataclass(frozen=True)
 class Marks:
-    """Which ids of a vocabulary are special, and which are punctuation: bool [V]."""
+    """Masks over a vocabulary of the special tokens and of the punctuation: bool [V]."""
 
     special: np.ndarray
     punctuation: np.ndarray
@@ -132,16 +132,16 @@ def _numbered(words: Sequence[Sequence[int]], width: int) -> tuple[Tensor, int]:
 
 
 def _words(of_token: Tensor, count: int) -> Tensor:
-    """[B, tokens] -> [B, tokens, words], 1 where the token belongs to the word.
+    """Return membership [B, tokens, words], 1 where the token belongs to the word.
 
-    A special token is a word of its own, which can be looked at most and is never right.
+    A special token is a word of its own, which can get the largest weight and is never right.
     """
     size = of_token.size(1)
     return F.one_hot(torch.where(of_token < 0, count + torch.arange(size), of_token), count + size).float()
 
 
 def _members(of_token: Tensor, count: int) -> Tensor:
-    """[B, tokens] -> [B, tokens, words], 1 where the token belongs to the word; no word's tokens have none."""
+    """Return membership [B, tokens, words], 1 where the token belongs to the word; a token of no word has none."""
     return F.one_hot(torch.where(of_token < 0, count, of_token), count + 1)[..., :count].float()
 
 

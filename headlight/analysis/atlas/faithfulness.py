@@ -40,7 +40,7 @@ class Faithfulness:
 
     @property
     def by_head(self) -> np.ndarray:
-        """Of each head: [L, H]."""
+        """The rank correlation of each head, [L, H]."""
         return rank_correlation(self.attention, self.effect)
 
 
@@ -51,9 +51,9 @@ def faithfulness(
     words: Sequence[Sequence[int]],
     tap: Tap | None = None,
 ) -> Faithfulness | None:
-    """Of one pair of ids; `words` group the places in `source` that are removed together. None under FEWEST words.
+    """Return the faithfulness for one pair of ids; None for fewer than FEWEST `words`.
 
-    `tap` changes heads, in every pass.
+    `words` group the indices of `source` that are removed together. `tap` changes heads, in every pass.
     """
     assert not model.training, "dropout would drown the differences"
     if len(words) < FEWEST:
@@ -70,7 +70,7 @@ def faithfulness(
 
 
 def parts_of(tokenizer: Tokenizer, source: Sequence[int]) -> list[list[int]]:
-    """What is removed in turn: words, or tokens where they are fewer than FEWEST, as of a word spelled in letters."""
+    """Return the groups that are removed in turn: words, or tokens if there are fewer than FEWEST words."""
     special = tokenizer.special_ids - {tokenizer.unk_id}  # an unknown token is a word, too
     plain = [place for place, id in enumerate(source) if id not in special]
     groups = [group for group in tokenizer.word_groups(source) if group[0] in set(plain)]
@@ -78,7 +78,8 @@ def parts_of(tokenizer: Tokenizer, source: Sequence[int]) -> list[list[int]]:
 
 
 def rank_correlation(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Spearman's ρ of `one` [..., W] with `other` [W]: [...]; ties share their mean rank, NaN where all are tied."""
+    """Return Spearman's ρ of `one` [..., W] with `other` [W]: [...]; ties share their mean rank, NaN if all are tied.
+    """
     a, b = _ranks(one), _ranks(other)
     a, b = a - a.mean(-1, keepdims=True), b - b.mean()
     scale = np.sqrt((a**2).sum(-1) * (b**2).sum())
@@ -86,7 +87,7 @@ def rank_correlation(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """Half of those that are as large, and all that are smaller."""
+    """Return the mean rank of each value: half of the equal values plus all smaller ones."""
     here, there = values[..., :, None], values[..., None, :]
     ranks: np.ndarray = (there < here).sum(-1) + 0.5 * (there == here).sum(-1)
     return ranks

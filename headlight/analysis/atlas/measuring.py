@@ -1,4 +1,4 @@
-"""The measures of every head in a batch, computed where the pattern is made, so that no pattern is kept.
+"""Measure every head in a batch where its pattern is computed, so that no pattern is stored.
 
 Shapes: B sentences, H heads, Q queries, K keys, W words.
 """

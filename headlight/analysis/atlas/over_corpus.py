@@ -59,7 +59,7 @@ class Atlas:
     units: str = "words"  # what is aligned, or "letters"
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the atlas as JSON has it."""
         return {
             "pairs": self.pairs,
             "sampled": self.sampled,
@@ -102,10 +102,10 @@ def atlas(
     progress: Progress = lambda read: None,
     tap: Tap | None = None,
 ) -> Atlas:
-    """Measures every head over the first `most` pairs; `pairs()` starts the corpus from its beginning.
+    """Measure every head over the first `most` pairs; `pairs()` restarts the corpus.
 
-    `sample` is how many of them are taken for the measures that need a pass for each head or word. `tap` changes heads
-    before they are measured. Raises ValueError where no pair can be read by the model.
+    `sample` pairs are used for the measures that need a pass for each head or word. `tap` changes heads before they are
+    measured. Raises ValueError if the model can read no pair.
     """
     assert not checkpoint.model.training, "dropout would change what the heads look at"
     work = _Work(checkpoint, sample, share or Share(), tap, progress)
@@ -183,7 +183,7 @@ class _Work:
                 self.chance[kind][name].add(0, value, units, batch.indices, batch.lengths)
 
     def passes(self, batch: MeasuredBatch) -> None:
-        """What each head is worth, and how faithful cross-attention is."""
+        """Measure each head's importance, and the faithfulness of cross-attention."""
         plain = losses(self.model, batch.src, batch.tgt)
         for site, head, loss in without_each(self.model, batch.src, batch.tgt):
             self.progress(self.read)
@@ -202,7 +202,7 @@ class _Work:
                     self.sums["cross"]["agreement"].add(layer, values[None], one, *where)
 
     def result(self) -> Atlas:
-        """Everything but the examples, with the sums of all processes."""
+        """Return the atlas without examples, with the sums of all processes."""
         every = [self.loss, self.agreement]
         every += [sums for of in (*self.sums.values(), *self.chance.values()) for sums in of.values()]
         if self.share.count > 1:
@@ -236,7 +236,7 @@ class _Work:
 
 
 def _marks(tokenizer: Tokenizer) -> Marks:
-    """Special tokens, and those of nothing but punctuation."""
+    """Return the masks of special tokens and of punctuation."""
     ids = range(tokenizer.vocab_size)
     special = np.array([id in tokenizer.special_ids for id in ids])
     punctuation = np.array([is_punctuation(tokenizer.piece(id)) for id in ids])

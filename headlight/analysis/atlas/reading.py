@@ -42,7 +42,7 @@ class PairReading:
 
 @dataclass
 class Left:
-    """What could not be measured."""
+    """The number of pairs that could not be measured, by reason."""
 
     long: int = 0  # pairs that are longer than the model reads, or empty
     unmatched: int = 0  # pairs with gold whose words the model's tokens don't spell

@@ -1,4 +1,4 @@
-"""What was measured of every head, as a table to print and as JSON to write."""
+"""The measures of every head as a printed table and as JSON."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _with_since(atlas: Atlas, history: History, kind: Kind, layer: int, head: in
 def facts(
     checkpoint: str, model: str, asked: tuple[str | None, str | None, int | None], measured: str, by: str
 ) -> dict[str, Any]:
-    """What was measured: a checkpoint of the digest `model`, on so many pairs of a split of a corpus, and when."""
+    """Return what was measured: the model's digest, the corpus, its split, the number of pairs, and the date."""
     corpus, split, pairs = asked
     return {
         "checkpoint": checkpoint,
@@ -94,7 +94,7 @@ def facts(
 
 
 def numbers(atlas: Atlas, history: History) -> dict[str, Any]:
-    """What was measured: every number, the names of the heads, and the same at each snapshot."""
+    """Return every measured number with the names of the heads, also at each snapshot."""
     named = [
         {
             "kind": kind,

@@ -74,7 +74,7 @@ BY_MEASURE = {role.measure: role for role in ROLES}
 
 
 class Baseline(NamedTuple):
-    """What a measure has to be better than: "chance", or one of the rules that guess antecedents."""
+    """The score that a measure has to beat: that of chance, or of a rule that guesses antecedents."""
 
     what: str
     value: float
@@ -123,7 +123,7 @@ def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
 
 
 def compared(atlas: Atlas, kind: Kind, measure: str) -> Baseline | None:
-    """What uniform attention reaches, or for antecedents the better of the rules."""
+    """Return the score of uniform attention, or for antecedents the better of the rules."""
     chance = atlas.chance[kind]
     names = RULES if measure in OF_PRONOUNS else (measure,)
     there = [Baseline(name if name in RULES else "chance", chance[name]) for name in names if name in chance]

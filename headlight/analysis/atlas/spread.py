@@ -22,7 +22,7 @@ ENOUGH, STEPS, TOKENS, INDEX, VALUE = range(5)
 
 @dataclass
 class Sums:
-    """Running sums of a value that every sentence has for each head, [L, H]; NaN where it has none.
+    """Running sums of a value that each sentence has for each head, [L, H]; NaN is left out.
 
     A value stands for so many `units` of its sentence: 1, or the words or pronouns that it is a share of.
     """
@@ -39,7 +39,7 @@ class Sums:
         self.most[:, ENOUGH], self.most[:, INDEX] = -1, NOBODY
 
     def add(self, layer: int, values: np.ndarray, units: np.ndarray, indices: np.ndarray, lengths: np.ndarray) -> None:
-        """Values [B, H] of one layer, with units, places in the corpus and lengths in tokens, [B] each."""
+        """Add values [B, H] of one layer, with units, indices in the corpus and lengths in tokens, [B] each."""
         there = ~np.isnan(values)
         if not there.any():
             return
@@ -96,7 +96,8 @@ class Sums:
 
 
 def _best(keys: np.ndarray) -> np.ndarray:
-    """Of `keys` [N, B, H] the first sentence of each head that is largest by the first key, then by the next: [H]."""
+    """Return the first sentence of each head that is largest by the first of `keys` [N, B, H], then by the next: [H].
+    """
     left = np.ones(keys.shape[1:], bool)
     for key in keys:
         left &= key == np.where(left, key, np.iinfo(key.dtype).min).max(0)
@@ -105,7 +106,7 @@ def _best(keys: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class MeasureSpread:
-    """One measure of each head over a corpus, [L, H] each."""
+    """A measure of each head over a corpus, [L, H] each."""
 
     mean: np.ndarray  # over all units; NaN where there is none
     deviation: np.ndarray  # standard deviation of the sentences' own values
@@ -118,12 +119,12 @@ class MeasureSpread:
 
     @property
     def error(self) -> np.ndarray:
-        """Half the width of the mean's 95 % interval, sentences taken as drawn at random."""
+        """Half the width of the mean's 95 % interval, with sentences as a random sample."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return SURE * self.deviation / np.sqrt(self.sentences)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it, NaN as null."""
+        """Return the measure as JSON has it, NaN as null."""
         return {
             name: [[None if np.isnan(value) else value for value in row] for row in array.tolist()]
             for name, array in vars(self).items()

@@ -1,4 +1,4 @@
-"""Which heads can go: removed in the order of their importance, and what is left without them."""
+"""Remove heads in the order of their importance, and score what is left."""
 
 from headlight.analysis.pruning.curve import Pruning, Saved, Score, prune_in_order
 from headlight.analysis.pruning.order import Removed, importance, removal_order

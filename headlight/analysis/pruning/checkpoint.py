@@ -1,4 +1,4 @@
-"""The same for a checkpoint and a corpus: the curve, the smaller checkpoint, and what that saves."""
+"""Prune a checkpoint on a corpus: the curve, the smaller checkpoint, and what it saves."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def study(
 
 
 def batches_of(checkpoint: Checkpoint, pairs: Sequence[KnownPair]) -> list[PruningBatch]:
-    """Those of `pairs` that the model can read, as batches."""
+    """Return batches of the `pairs` that the model can read."""
     model = checkpoint.model
     reader = Reader(model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
     readings = [one for chunk in reader.chunks(pairs, Left()) for one in chunk]
@@ -115,5 +115,5 @@ def pruned_checkpoint(
 
 
 def bits_of(model: Transformer) -> Literal[16, 32]:
-    """16 where so many hold every weight exactly, as those of a model that was stored so; else 32."""
+    """Return 16 if half precision holds every weight exactly, as in a model that was stored so; else 32."""
     return 16 if all(torch.equal(p, p.half().to(p.dtype)) for p in model.parameters()) else 32

@@ -21,7 +21,7 @@ POINTS, DRAWS = 12, 3
 
 
 class Score(NamedTuple):
-    """How good a model is on data."""
+    """The quality of a model on data."""
 
     log_prob: float  # of the right translation, nats a token
     bleu: float
@@ -29,7 +29,7 @@ class Score(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """What a pruned model has less of: numbers, and processor time over the same sentences."""
+    """What a pruned model saves: parameters, and processor time over the same sentences."""
 
     parameters: int
     parameters_before: int
@@ -56,11 +56,11 @@ class Pruning:
     saved: tuple[Saved, ...] = ()  # [P], where it was measured
 
     def first(self, count: int) -> list[Head]:
-        """So many heads that go first."""
+        """Return the first `count` heads in order of removal."""
         return [(one.site, one.head) for one in self.order[:count]]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the study as JSON has it."""
         return {
             "order": [[*one.site, one.head, one.importance] for one in self.order],
             "every": self.every,

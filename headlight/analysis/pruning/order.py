@@ -43,7 +43,7 @@ class Removed(NamedTuple):
 def importance(
     model: Transformer, batches: Sequence[PruningBatch], passed: Callable[[], None] = lambda: None
 ) -> dict[Head, float]:
-    """Of each head that the model has: the mean loss of a target token without it, less that with it, in nats.
+    """Return for each head the mean increase of a target token's loss without it, in nats.
 
     `passed` is called after each pass.
     """
@@ -61,7 +61,7 @@ def importance(
 def removal_order(
     model: Transformer, batches: Sequence[PruningBatch], every: int, progress: Progress = lambda share: None
 ) -> list[Removed]:
-    """Return all heads of the model, the first to go first; importance is measured again after `every` of them."""
+    """Return all heads of the model in order of removal; importance is measured again after `every` of them."""
     removed: list[Removed] = []
     left, passes = model, 0
     count = len(all_heads(model))

@@ -73,7 +73,7 @@ class Patching:
 
 @dataclass(frozen=True)
 class _Runs:
-    """Both runs, and what the true one computed on its way."""
+    """Both runs, with the intermediate results of the true one."""
 
     model: Transformer
     source: Sequence[int]
@@ -83,7 +83,7 @@ class _Runs:
 
     @cached_property
     def true(self) -> tuple[dict[Site, Tensor], dict[ResidualSite, Tensor], Tensor]:
-        """Heads [1, H, N, D], states [1, N, M] and the decoder's last state [M] of the true run."""
+        """The true run: heads [1, H, N, D], states [1, N, M] and the decoder's last state [M]."""
         heads: dict[Site, Tensor] = {}
         states: dict[ResidualSite, Tensor] = {}
 
@@ -99,12 +99,12 @@ class _Runs:
         return heads, states, last[0, -1]
 
     def places(self, stack: str) -> tuple[list[int], list[int]]:
-        """Where a stack's tokens stand in the true and in the corrupted run."""
+        """Return the indices of a stack's tokens in the true and in the corrupted run."""
         own = list(self.pairs) if stack == "encoder" else [(i, i) for i in range(len(self.target))]
         return [there for there, _ in own], [here for _, here in own]
 
     def with_heads(self, rows: Sequence[Sequence[Head]]) -> Tensor:
-        """Return the corrupted run, in each row with the true output of other heads: last states [B, M]."""
+        """Run the corrupted sentence with other heads' true output in each row: last states [B, M]."""
 
         def exchange(site: Site, given: Tensor) -> Tensor:
             there, here = self.places(site.stack if site.kind == "self" else "decoder")
@@ -118,8 +118,7 @@ class _Runs:
         return self._run(len(rows), exchange, same_states)
 
     def with_states(self, rows: Sequence[Sequence[tuple[ResidualSite, int]]]) -> Tensor:
-        """Return the corrupted run, in each row with other states of the true one, named by their place in it: [B, M].
-        """
+        """Run the corrupted sentence with other true states in each row: last states [B, M]."""
 
         def exchange(place: ResidualSite, given: Tensor) -> Tensor:
             partner = dict(zip(*self.places(place.stack), strict=True))
@@ -172,13 +171,13 @@ def patching(model: Transformer, corruption: Corruption, states: bool = True) ->
 
 
 def restored_by(model: Transformer, corruption: Corruption, sets: Iterable[Sequence[Head]]) -> list[float]:
-    """Return the share that each set of heads restores together."""
+    """Return the share that each set of heads restores together; the other arguments are those of `patching`."""
     runs, step, instead = _runs(model, corruption)
     return _Share(runs, corruption.target[step + 1], instead)(runs.with_heads, [list(one) for one in sets])
 
 
 def first_difference(model: Transformer, corrupted: Sequence[int], target: Sequence[int]) -> tuple[int, int]:
-    """Return the first step at which the run on `corrupted` would rather write something else than `target`, and what.
+    """Return the first step at which the run on `corrupted` prefers another token than `target`, and that token.
 
     Raises ValueError where there is none.
     """
@@ -186,7 +185,7 @@ def first_difference(model: Transformer, corrupted: Sequence[int], target: Seque
 
 
 def aligned(source: Sequence[int], corrupted: Sequence[int]) -> Pairs:
-    """Return each token with the one at its place. Raises ValueError where the two differ in length."""
+    """Pair each token with the token at the same index. Raises ValueError if the two differ in length."""
     if len(source) != len(corrupted):
         raise ValueError(
             f"The two sentences have {len(source)} and {len(corrupted)} tokens; "
@@ -196,7 +195,7 @@ def aligned(source: Sequence[int], corrupted: Sequence[int]) -> Pairs:
 
 
 class _Share:
-    """Logits as a share of the way from the corrupted to the true difference."""
+    """The logit difference as a share of the way from the corrupted to the true run."""
 
     def __init__(self, runs: _Runs, written: int, instead: int) -> None:
         self.runs, self.written, self.instead = runs, written, instead
@@ -226,7 +225,7 @@ class _Share:
 def _question(
     model: Transformer, corrupted: Sequence[int], target: Sequence[int], step: int | None, instead: int | None
 ) -> tuple[int, int]:
-    """Return the step and the other word, where they were not given."""
+    """Return the step and the other word, found where they are None."""
     if step is not None:
         require_step(target, step)
     if instead is not None:

@@ -25,11 +25,10 @@ RESAMPLES = 2000
 
 
 class MeasuredOrigins(NamedTuple):
-    """What each measure says of the tokens behind every step, and what leaving a source token out costs.
+    """The result of each measure for the tokens behind every step, and the cost of leaving a source token out.
 
-    `by_measure` has source [T, S] and prefix [T, T]: shares of "ALTI+", "value zeroing" and "rollout", weights
-    of "raw attention", lengths of "norm-weighted", and sizes of a logit of "gradient × input". `left_out` [T, S] is
-    in nats.
+    `by_measure` has source [T, S] and prefix [T, T]: shares of "ALTI+", "value zeroing" and "rollout", weights of "raw
+    attention", lengths of "norm-weighted", and sizes of a logit of "gradient × input". `left_out` [T, S] is in nats.
     """
 
     by_measure: dict[str, Contributions]
@@ -37,7 +36,7 @@ class MeasuredOrigins(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Spearman's rank correlation with leaving out: mean, standard deviation, and of how many steps or sentences.
+    """Spearman's rank correlation with leaving out: mean, standard deviation, and the number of steps or sentences.
 
     From `low` to `high` is the 95 % interval of the mean, by a bootstrap over these.
     """
@@ -50,7 +49,7 @@ class Agreement(NamedTuple):
 
 
 def measured(model: Transformer, source: Sequence[int], target: Sequence[int]) -> MeasuredOrigins:
-    """By all measures; `source` are ids up to [EOS], `target` from [SOS] to [EOS]."""
+    """Compute all measures; `source` are ids up to [EOS], `target` from [SOS] to [EOS]."""
     weighted = _mean_of_heads(value_weighted_patterns(model, source, target))
     return MeasuredOrigins(
         {
@@ -64,7 +63,7 @@ def measured(model: Transformer, source: Sequence[int], target: Sequence[int]) -
 
 
 def _from_one_pass(model: Transformer, source: Sequence[int], target: Sequence[int]) -> dict[str, Contributions]:
-    """What the patterns of one pass say. They are all in memory at once, and freed before the next measure."""
+    """Compute the measures that need the patterns of one pass, which are all in memory until this returns."""
     passed = stream(model, source, target)
     heads = heads_of(passed)
     patterns = by_kind({site: pattern.float().cpu().numpy() for site, pattern in heads.patterns.items()})
@@ -143,9 +142,9 @@ def _interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
-    """Spearman's ρ of two lists of numbers: the correlation of their ranks, equal numbers sharing the mean of theirs.
+    """Return Spearman's ρ of two lists of numbers, the correlation of their ranks; ties share their mean rank.
 
-    Not a number where one of them has no order: all equal, or a single number.
+    NaN if one of them has no order: all values equal, or a single value.
     """
     a, b = _ranks(one), _ranks(other)
     a, b = a - a.mean(), b - b.mean()

@@ -38,8 +38,9 @@ class Contributions(NamedTuple):
 
 
 class TakenApart(NamedTuple):
-    """What leaves an attention block at some of its queries, in float64: `parts` summed over K, plus `around`, plus
-    `bias`, is `whole`."""
+    """The output of an attention block at some of its queries, in float64: `parts` summed over K, plus `around`, plus
+    `bias`, is `whole`.
+    """
 
     queries: slice  # N of them
     parts: Tensor  # [N, K, M], what each token that is looked at gives
@@ -118,7 +119,7 @@ def contributions(model: Transformer, source: Sequence[int], target: Sequence[in
 
 @torch.no_grad()
 def contributions_of(passed: Stream, heads: AttentionPass) -> Contributions:
-    """`contributions` of a pass that has been made."""
+    """Return `contributions` for a recorded pass."""
     config, memory = passed.model.config, torch.eye(len(passed.source), dtype=torch.float64)
     for layer in range(config.encoder.n_layers):
         memory = _own_shares(passed, heads, Site("encoder", layer, SELF)) @ memory
@@ -162,14 +163,14 @@ class FrozenNorm(NamedTuple):
     bias: Tensor  # [M]
 
     def linear(self, parts: Tensor) -> Tensor:
-        """Parts [N, ..., M] of the N vectors, each as it leaves the norm."""
+        """Apply the frozen norm to parts [N, ..., M] of the N vectors."""
         if self.centres:
             parts = parts - parts.mean(-1, keepdim=True)
         return parts * self.scale.view(len(self.scale), *[1] * (parts.ndim - 2), -1)
 
 
 def frozen(norm: nn.Module, x: Tensor) -> FrozenNorm:
-    """`norm` frozen at each row of `x` [N, M]; where a model has no norm, nn.Identity, what changes nothing."""
+    """Return `norm` frozen at each row of `x` [N, M]; nn.Identity, for a model without a norm, changes nothing."""
     if isinstance(norm, nn.Identity):
         return FrozenNorm(torch.ones_like(x), False, x.new_zeros(x.size(-1)))
     assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)

@@ -1,4 +1,4 @@
-"""What the decoder writes when it reads only the first layers of the encoder.
+"""Translate with only the first layers of the encoder.
 
 DecoderLens of Langedijk et al. 2024, "DecoderLens: Layerwise Interpretation of Encoder-Decoder Transformers".
 
@@ -22,7 +22,7 @@ from transformer.yielding import yield_turn
 
 
 class DecoderLens(NamedTuple):
-    """Row 0 reads the embeddings, the last row the whole encoder."""
+    """The translations by encoder depth: row 0 reads the embeddings, the last row the whole encoder."""
 
     written: tuple[tuple[int, ...], ...]  # L + 1 of them: ids after [SOS], with [EOS] where it came
     log_probs: np.ndarray  # [L + 1, T], of the tokens of the target, in nats

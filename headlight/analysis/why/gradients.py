@@ -28,7 +28,8 @@ class InputGradients(NamedTuple):
 def gradient_times_input(
     model: Transformer, source: Sequence[int], target: Sequence[int], step: int, instead: int | None = None
 ) -> InputGradients:
-    """For the logit of the token written at `step`, or for that less the logit of `instead`.
+    """Return gradient times input for the logit of the token written at `step`, or for its difference to that of
+    `instead`.
 
     The first is the gradient times the input of Denil et al. 2014, the second the contrastive one of Yin and Neubig
     2022, "Interpreting Language Models with Contrastive Explanations". `target` runs from [SOS] to [EOS], steps count

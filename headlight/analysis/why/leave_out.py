@@ -1,4 +1,4 @@
-"""What really happens when a source token is missing: the measure that all others are compared with.
+"""Leave out source tokens one by one: the reference that all other measures are compared with.
 
 Shapes: S source tokens, T target tokens that are read, L layers, N tokens of a stack, M = d_model.
 """
@@ -60,7 +60,7 @@ def value_zeroing(model: Transformer, source: Sequence[int], target: Sequence[in
 
 @torch.no_grad()
 def _encoder_layer(passed: Stream, layer: int) -> np.ndarray:
-    """[S, S]: how far each token's state turns without the values of each."""
+    """Return how far each token's state turns without the values of each token: [S, S]."""
     module, x = passed.layer("encoder", layer), passed.encoder.states[layer]
     assert isinstance(module, EncoderLayer)
     attention = module.attention
@@ -77,7 +77,7 @@ def _encoder_layer(passed: Stream, layer: int) -> np.ndarray:
 
 @torch.no_grad()
 def _decoder_layer(passed: Stream, layer: int) -> np.ndarray:
-    """[T, T + S]: how far each token's state turns without the values of each before it, and of each of the source."""
+    """Return how far each token's state turns without the values of each earlier and each source token: [T, T + S]."""
     module, x = passed.layer("decoder", layer), passed.decoder.states[layer]
     assert isinstance(module, DecoderLayer)
     own, cross, memory = module.self_attention, module.cross_attention, passed.encoder.last
@@ -99,8 +99,9 @@ def _decoder_layer(passed: Stream, layer: int) -> np.ndarray:
 
 
 def _zeroed(keys_values: tuple[Tensor, Tensor], tokens: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """Keys and values [B, H, K, D], those values zero in each row that belong to its one of `tokens`; rows without one
-    are as they were."""
+    """Return keys and values [B, H, K, D] with the values of one of `tokens` zero in each row; other rows are
+    unchanged.
+    """
     if not tokens:
         return keys_values
     keys, values = keys_values[0], keys_values[1].clone()

@@ -30,7 +30,7 @@ Named = tuple[str, int, int]  # what it is, its layer and its head
 
 
 class Contrast(NamedTuple):
-    """How much more the model writes `written` than `instead` at one step, in logits, and which part says how much.
+    """The difference of the logits of `written` and `instead` at one step, and each part's contribution.
 
     `parts` has a number for "embedding" and for "bias" (those of the projections, norms and logits together), heads of
     "self" and "cross" attention as [L, H], and the "feed-forward" networks as [L]. They sum to `difference`.
@@ -85,7 +85,7 @@ def contrast(model: Transformer, source: Sequence[int], target: Sequence[int], s
 
 
 def _parts(passed: Stream) -> dict[Named, Tensor]:
-    """What each part has written into the decoder's last state at the last token, [M] each, float64."""
+    """Return the contribution of each part to the decoder's last state at the last token, [M] each, float64."""
     heads, model = heads_of(passed), passed.model
     parts: dict[Named, Tensor] = {(EMBEDDING, 0, 0): passed.decoder.states[0][-1].double()}
     parts[BIAS, 0, 0] = torch.zeros_like(parts[EMBEDDING, 0, 0])

@@ -1,4 +1,4 @@
-"""A pass whose heads and states a caller may exchange on the way, which is how causes are tried out.
+"""A pass in which a caller may exchange heads and states, as activation patching does.
 
 Shapes: B rows, S source tokens, T target tokens that are read, N tokens of a stack, H heads, D = d_head, M = d_model.
 """

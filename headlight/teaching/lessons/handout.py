@@ -1,4 +1,4 @@
-"""A lesson on paper: one HTML file that needs nothing else, with room for guesses, or with the answers."""
+"""Print a lesson as one self-contained HTML file, with room for guesses or with the answers."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _name(label: str) -> str:
 
 
 def _way(labels: list[str]) -> str:
-    """Of a table with these columns: the first may be at the right."""
+    """Return the direction of a table with these columns: the first may be at the right."""
     return ' dir="rtl"' if right_to_left(labels) else ""
 
 
@@ -144,7 +144,7 @@ def _order(posed: Json, right: Json | None) -> str:
 
 
 def _seen(posed: Json, right: Json | None) -> str:
-    """What there is to look at beside a number or an order, if anything."""
+    """Return the picture that belongs to a number or an order, if any."""
     if "picture" in posed:
         return _matrix(posed["picture"], right)
     return _head(posed, right) if "thumbnails" in posed else ""

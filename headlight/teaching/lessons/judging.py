@@ -48,7 +48,7 @@ def judge(posed: Given, truth: Given, guess: Any) -> Json:
 
 
 def overlap(one: list[float], other: list[float]) -> float:
-    """Σ min(one, other): what two rows that sum to 100 have in common, in per cent."""
+    """Return Σ min(one, other): what two rows that sum to 100 have in common, in percent."""
     return sum(map(min, one, other))
 
 

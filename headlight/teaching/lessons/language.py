@@ -40,7 +40,7 @@ _TOKEN = re.compile(r'\s*("[^"]*"(?:#\d+)?|\d+\.\d+|-?\d+(?:\.\d+)?|[a-z_][\w-]*
 
 
 class Head(NamedTuple):
-    """One head; layer and head count from 1."""
+    """A head; layer and head count from 1."""
 
     kind: Literal["encoder", "decoder", "cross"]
     layer: int
@@ -59,7 +59,7 @@ class TokenReference(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """What is different about the run, from the view of the step."""
+    """The settings of a run that differ from the model's own, taken from the step's view."""
 
     text: str | None = None
     target: str | None = None
@@ -71,7 +71,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Named:
-    """What is computed: `what` says how, the rest of what."""
+    """An expression: `what` names the computation, the other fields its arguments."""
 
     what: str
     text: str = ""  # as it was written
@@ -94,7 +94,7 @@ def measure_names() -> dict[str, str]:
 
 
 def parse(text: str) -> Named:
-    """What a text names. Raises ValueError saying what was expected where."""
+    """Parse an expression. Raises ValueError saying what was expected where."""
     return replace(_ExpressionParser(text).whole(), text=text)
 
 

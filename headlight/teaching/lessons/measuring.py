@@ -1,4 +1,4 @@
-"""Computes what a lesson names, from the model."""
+"""Compute the expressions of a lesson from the model."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class LessonComputer:
         return getattr(self, f"_{named.what.replace('-', '_')}")(named)
 
     def trace(self, run: Run | None = None) -> Trace:
-        """What the model of a run looked at."""
+        """Return the trace of a run."""
         run = self._whole(run or Run())
         return self._once(("trace", run), lambda: self._trace(run))
 
@@ -82,7 +82,9 @@ class LessonComputer:
     # ---- runs ------------------------------------------------------------------------------------------------------
 
     def _whole(self, run: Run) -> Run:
-        """With what the view says where the run says nothing. A sentence of its own has no translation from there."""
+        """Fill in what the run leaves open from the view. A run with its own sentence takes no translation from the
+        view.
+        """
         target = self.base.target if run.text is None and run.model is None else None
         return replace(
             run,
@@ -169,7 +171,7 @@ class LessonComputer:
         return self.words(one, trace.row_tokens(kind)), self.words(other, trace.column_tokens(kind))
 
     def _measures(self, measure: str, kind: Any, run: Run) -> np.ndarray:
-        """One measure of every head of a kind, [L, H]."""
+        """Return one measure of every head of a kind, [L, H]."""
         values = measure_trace(self.trace(run), kind)[measure_names()[measure]]
         if np.isnan(values).any():
             raise ValueError(f"{measure} means nothing in {kind} attention here; name another measure.")
@@ -219,7 +221,9 @@ class LessonComputer:
         return math.exp(self._word_log_prob(word, at, named.run))
 
     def _word_log_prob(self, word: TokenReference, at: TokenReference, run: Run) -> float:
-        """Of `word`, where the whole model's own translation has `at`, after the words before it."""
+        """Return the log-probability of `word` where the unchanged model's translation has `at`, after the words before
+        it.
+        """
         run = self._whole(run)
         plain_run = Run(text=run.text, target=run.target, model=run.model)
         written = self.trace(plain_run)
@@ -289,7 +293,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def comparable(value: Any) -> float | str:
-    """What two values are compared by: a row by its highest word, a head by its name."""
+    """Return the value that comparisons use: the top word of a row, the name of a head."""
     if isinstance(value, Row):
         return plain(value.labels[value.top])
     if isinstance(value, Extreme):

@@ -1,4 +1,4 @@
-"""A step as a question without its answer, and as its answer."""
+"""Turn a step into a question without its answer, and into its answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMED = {"word": ("top",), "row": ("row",), "head": ("extreme",)}  # what answer
 
 
 def base(step: Step) -> Run:
-    """What a step's expressions are about where they don't say otherwise: its view's sentence and model."""
+    """Return the default run of a step's expressions: the sentence and model of its view."""
     return Run(text=step.query.get("text"), target=step.query.get("target"), model=step.model)
 
 
@@ -43,7 +43,7 @@ IN_WORDS = {"encoder": "encoder", "decoder": "decoder", "cross": "cross-attentio
 
 
 def introduction(step: Step, measuring: LessonComputer) -> str:
-    """What stands before the question."""
+    """Return the text before the question."""
     return _text(step.text, measuring)
 
 
@@ -177,7 +177,7 @@ def _pose_number(step: Step, measuring: LessonComputer) -> Json:
 
 
 def _seen_of_number(named: Named, measuring: LessonComputer) -> Json:
-    """What there is to look at: of a weight its head without its row, of a count of heads all of them."""
+    """Return the picture of a number: for a weight its head without the row, for a count of heads all heads."""
     if named.what == "weight":
         return _pose_of_row(_row_of(named), measuring)
     return _thumbnails(measuring.trace(named.run), named.kind) if named.what == "count" else {}
@@ -188,7 +188,7 @@ def _row_of(weight: Named) -> Named:
 
 
 def _true_number(step: Step, measuring: LessonComputer) -> Json:
-    """In the units of the slider: a share in per cent where that is its unit."""
+    """Return the value in the units of the slider, in percent where that is its unit."""
     assert step.scale is not None
     value = float(_answer(step, measuring)) * (100 if step.scale.unit == "%" else 1)
     if not step.scale.least <= value <= step.scale.most:
@@ -231,7 +231,7 @@ def _pose_order(step: Step, measuring: LessonComputer) -> Json:
 
 
 def _true_order(step: Step, measuring: LessonComputer) -> Json:
-    """From the largest value to the smallest."""
+    """Return the options from the largest value to the smallest."""
     values = [float(comparable(measuring(step.options[i].by))) for i in shuffled(step)]
     order = sorted(range(len(values)), key=lambda i: -values[i])
     return {"answer": order, "values": values}

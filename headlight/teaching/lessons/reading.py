@@ -60,7 +60,7 @@ class LessonLine(NamedTuple):
 
 @dataclass(frozen=True)
 class Option:
-    """One of the choices, or of the things that are put in order, with the condition or the number that decides."""
+    """A choice, or an item to put in order, with the condition or the number that decides."""
 
     text: str
     by: Named
@@ -78,7 +78,7 @@ class NumberScale:
 
 @dataclass(frozen=True)
 class Step:
-    """One question of a lesson with the view that answers it. Texts are Markdown with {expressions} in them."""
+    """A question of a lesson with the view that answers it. Texts are Markdown with {expressions}."""
 
     name: str  # of the address: "draw-its-row"
     title: str
@@ -99,7 +99,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Lesson:
-    """What is learned, in the order of the steps."""
+    """A lesson: its title, question and steps in order."""
 
     name: str  # of the file: "it"
     number: int
@@ -119,7 +119,7 @@ class Lesson:
 
 
 class Mistakes(ValueError):
-    """All that is wrong in a file, a line each: "it.md, line 12: ..."."""
+    """All mistakes in a file, a line each: "it.md, line 12: ..."."""
 
     def __init__(self, file: str, found: Iterable[tuple[int, str]]):
         super().__init__("\n".join(f"{file}, line {line}: {text}" for line, text in sorted(found)))
@@ -207,7 +207,7 @@ def _steps(lines: list[LessonLine], model: str, found: list[tuple[int, str]]) ->
 
 @dataclass
 class _Reader:
-    """Reads one step and notes what is wrong in it."""
+    """Reads one step and collects its mistakes."""
 
     heading: LessonLine
     lines: list[LessonLine]
@@ -260,7 +260,7 @@ class _Reader:
         self.found.append((line, text))
 
     def _fields(self) -> list[LessonLine]:
-        """Notes the fields below the heading; returns what follows them."""
+        """Read the fields below the heading; return the lines after them."""
         for i, line in enumerate(self.lines):
             match = _FIELD.fullmatch(line.text)
             if match is None or match[1] not in ("view", "ask", "answer", "range", "claim"):
