@@ -37,7 +37,7 @@ from benchmarks.measure import (
     table,
 )
 from headlight.analysis.atlas import atlas
-from headlight.analysis.atlas.over_corpus import BUDGET
+from headlight.analysis.atlas.over_corpus import BATCH_TOKENS
 from headlight.analysis.atlas.reading import Left, Reader, batches
 from headlight.analysis.atlas.scoring import losses
 from headlight.checkpoints import load_translator
@@ -102,7 +102,7 @@ def _plain(checkpoint: Checkpoint, drawn: list[KnownPair]) -> None:
     reader = Reader(model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
     with torch.inference_mode():
         for chunk in reader.chunks((pair._replace(truth=None) for pair in drawn), Left()):
-            for readings in batches(chunk, BUDGET):
+            for readings in batches(chunk, BATCH_TOKENS):
                 batch = collate([(one.source, one.target) for one in readings], model.config.pad_id)
                 losses(model, batch.src, batch.tgt)
 

@@ -1,8 +1,8 @@
-"""Texts of any script: where a reader sees one letter end and the next begin, and which way they run.
+"""Split texts of any script into graphemes, the units that a reader sees as one letter, and tell which way they run.
 
-A grapheme is what is read as one letter: "é" of two code points, "क्षि" of four, a family of emoji of seven
-(Unicode Standard Annex 29, extended grapheme clusters). Arabic, Hebrew and a dozen other scripts are written from right
-to left; `headlight/viewer/js/texts.js` decides by the same rules.
+A grapheme is what is read as one letter: "é" of two code points, "क्षि" of four, a family of emoji of seven (Unicode
+Standard Annex 29, extended grapheme clusters). Arabic, Hebrew and a dozen other scripts are written from right to left;
+`headlight/viewer/js/texts.js` decides by the same rules.
 """
 
 from __future__ import annotations

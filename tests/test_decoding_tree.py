@@ -190,7 +190,7 @@ def test_sampling_from_kept_steps_is_sampling_again(monkeypatch: pytest.MonkeyPa
     assert counted.passes == before
     held = [[step.log_probs, *(step.patterns or {}).values()] for step in kept.steps.values()]
     assert kept.nbytes == sum(array.nbytes for arrays in held for array in arrays) > 0
-    monkeypatch.setattr("headlight.analysis.resampling.MAX_BYTES", 0)
+    monkeypatch.setattr("headlight.analysis.resampling.MAX_STORED_BYTES", 0)
     kept.sample(temperature=3.0, seed=11)
     assert len(kept.steps) < len(held) and counted.passes > before
 

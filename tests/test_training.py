@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 import pytest
 import torch
 
-from headlight.runs import HELP, Evaluator, Recipe
+from headlight.runs import SETTING_HELP, Evaluator, Recipe
 from tests.small import small_checkpoint
 from transformer import ModelConfig, StackConfig, TrainConfig
 from transformer.batches import Batch, BatchStream, Example, collate
@@ -355,8 +355,8 @@ def test_either_place_of_the_norm_learns(norm: str) -> None:
 
 def test_every_setting_has_a_sentence() -> None:
     names = {field.name for config in (ModelConfig, StackConfig, TrainConfig, Recipe) for field in fields(config)}
-    assert set(HELP) == names - {"model", "training"}
-    assert all(text.endswith(".") and 20 < len(text) < 230 for text in HELP.values())
+    assert set(SETTING_HELP) == names - {"model", "training"}
+    assert all(text.endswith(".") and 20 < len(text) < 230 for text in SETTING_HELP.values())
 
 
 def test_bfloat16_stays_close_to_float32() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headlight.runs import Notes, notes, save_notes, status
-from headlight.runs.notes import FILE, MAX_NOTE_CHARACTERS, MAX_TAG_CHARACTERS, MAX_TAGS
+from headlight.runs.notes import MAX_NOTE_CHARACTERS, MAX_TAG_CHARACTERS, MAX_TAGS, NOTES_FILE
 from tests.small_run import new_run
 from ui.training.shelf import run_item
 
@@ -42,5 +42,5 @@ def test_what_is_too_much_is_refused_and_changes_nothing(tmp_path: Path, note: s
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"note": 3, "tags": []}', '{"note": "a", "tags": [1]}', "null"])
 def test_a_file_that_is_no_note_is_none(tmp_path: Path, text: str) -> None:
     run = new_run(tmp_path)
-    (run.path / FILE).write_text(text)
+    (run.path / NOTES_FILE).write_text(text)
     assert notes(run) == Notes()

@@ -16,7 +16,7 @@ import pytest
 
 from headlight.runs import Metrics, RunFolder, run_path, status, statuses
 from headlight.runs.metrics import Journal, metrics_line
-from headlight.runs.run_status import ENDED, this_process
+from headlight.runs.run_status import ENDED_STATES, this_process
 from tests.small_run import new_run
 from transformer.files import write_json
 from transformer.training.loop import StepReport
@@ -74,7 +74,7 @@ def test_a_worker_that_is_gone_or_a_zombie_has_crashed(run: RunFolder, sleeper: 
     assert run_status.state == "crashed" and not run_status.alive and "without a message" in run_status.cause
 
 
-@pytest.mark.parametrize("state", ENDED)
+@pytest.mark.parametrize("state", ENDED_STATES)
 def test_the_last_word_of_a_worker_counts_whatever_became_of_it(run: RunFolder, state: str) -> None:
     say(run, state=state, cause="Because.", pid=2**22 + 1, created=0.0, due=0.0)
     run_status = status(run.path)

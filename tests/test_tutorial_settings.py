@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from headlight.runs.recipe import flat, usual_values
-from headlight.runs.settings import GIVEN
+from headlight.runs.settings import DERIVED_FIELDS
 from transformer.config import ModelConfig
 from transformer.presets import DIFFERS, RECIPES, preset
 
@@ -38,7 +38,7 @@ def test_a_preset_is_the_tutorial_field_by_field(name: str) -> None:
 
 @pytest.mark.parametrize("name", DIFFERS)
 def test_every_setting_of_the_network_and_of_the_recipe_has_a_row_that_says_why(name: str) -> None:
-    own = [f.name for f in fields(ModelConfig) if f.name not in (*GIVEN, "encoder", "decoder")]
+    own = [f.name for f in fields(ModelConfig) if f.name not in (*DERIVED_FIELDS, "encoder", "decoder")]
     due = {f"model.{field}" for field in own} | RECIPES[name].keys()
     listed = {row["setting"]: row["what its text or code says"] for row in rows(name)}
     assert due <= listed.keys() and all(listed.values())

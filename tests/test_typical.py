@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headlight import checkpoints
-from headlight.analysis.typical import KEY, lowest, threshold_of, unlike, unlike_note, words_of
+from headlight.analysis.typical import CARD_KEY, find_threshold, threshold_of, unlike, unlike_note, words_of
 from headlight.checkpoints import load_translator, read_words, save_words
 from headlight.cli.verbs import main as command_line
 from headlight.corpora.corpora import GoldCorpus
@@ -52,7 +52,7 @@ def pairs(path: Path, count: int) -> list[str]:
 def test_the_command_writes_the_threshold_into_the_card(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headlight.analysis.typical.FEWEST", 20)
+    monkeypatch.setattr("headlight.analysis.typical.MIN_HELD_OUT_SENTENCES", 20)
     folder = tmp_path / "corpus"
     folder.mkdir()
     trained = pairs(folder / "en-fr.train.tsv", 30)
@@ -62,13 +62,13 @@ def test_the_command_writes_the_threshold_into_the_card(
         file.write(f"{sentences[0]}\ty\n{'two ' * 40}\tx\n")
     assert typical.main([str(small), "--data", f"{folder}:en-fr"]) == 0
     model = load_translator(small)
-    wanted = lowest({"": [model.translate(sentence).log_prob_per_token for sentence in sentences]})
+    wanted = find_threshold({"": [model.translate(sentence).log_prob_per_token for sentence in sentences]})
     card = read_json(small / "card.json")
-    assert card[KEY].pop("log_prob_per_token") == pytest.approx(wanted, abs=1e-5)
-    (of,) = card[KEY].pop("sentences").values()
-    assert of == 20 and "validation" in card[KEY].pop("on")
+    assert card[CARD_KEY].pop("log_prob_per_token") == pytest.approx(wanted, abs=1e-5)
+    (of,) = card[CARD_KEY].pop("sentences").values()
+    assert of == 20 and "validation" in card[CARD_KEY].pop("on")
     assert card == before | {
-        KEY: {
+        CARD_KEY: {
             "share_below": 0.01,
             "unread_log_prob_per_token": 0.0,  # every word of the validation part stands in the training part
             "command": f"python -m tools.typical {small} --data {folder}:en-fr",
@@ -92,14 +92,14 @@ def test_what_cannot_be_measured_is_reported_and_the_card_stays(
 def test_the_command_line_says_it_of_a_sentence_that_was_typed(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sure = load_translator(small).translate(TEXTS[0]).log_prob_per_token
     for threshold, warning in ((sure + 0.01, f"{unlike_note()}\n"), (sure - 0.01, "")):
-        write_json(small / "card.json", {KEY: {"log_prob_per_token": threshold}})
+        write_json(small / "card.json", {CARD_KEY: {"log_prob_per_token": threshold}})
         assert command_line(["translate", str(small), TEXTS[0]]) == 0
         assert capsys.readouterr().err == warning
 
 
 def test_the_command_line_names_a_word_that_was_never_read(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, *others = words_of(TEXTS[0])
-    write_json(small / "card.json", {KEY: {"log_prob_per_token": -99.0, "unread_log_prob_per_token": 0.0}})
+    write_json(small / "card.json", {CARD_KEY: {"log_prob_per_token": -99.0, "unread_log_prob_per_token": 0.0}})
     save_words(small, dict.fromkeys(set(others) - {first}, 1))
     assert command_line(["translate", str(small), TEXTS[0]]) == 0
     assert capsys.readouterr().err == f'The model has never read "{first}"; it will guess.\n'
@@ -157,7 +157,7 @@ def test_what_is_said_of_is_counted(small: Path, tmp_path: Path, capsys: pytest.
     (tmp_path / "strange.txt").write_text(f"{sentences[0]}\n\n{sentences[1]}\n", encoding="utf-8")
     model = load_translator(small)
     sure = {text: model.translate(text).log_prob_per_token for text in sentences}
-    write_json(small / "card.json", {KEY: {"log_prob_per_token": sure[sentences[1]] + 1e-4}})
+    write_json(small / "card.json", {CARD_KEY: {"log_prob_per_token": sure[sentences[1]] + 1e-4}})
     below = sum(value < sure[sentences[1]] + 1e-4 for value in sure.values())
     assert noted.main([str(small), "--data", f"{folder}:en-fr", "--strange", str(tmp_path / "strange.txt")]) == 0
     tested, _, strange = capsys.readouterr().out.splitlines()

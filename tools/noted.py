@@ -14,7 +14,7 @@ import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from headlight.analysis.typical import guessed, unlike, unread
+from headlight.analysis.typical import guessed_words, unlike, unread_words
 from headlight.checkpoints import load_translator, read_words
 from headlight.corpora.corpora import open_split
 from tools.typical import draw_sources, readable
@@ -33,7 +33,9 @@ def shares(model: Translator, read: Collection[str], kinds: dict[str, list[str]]
     for name, texts in kinds.items():
         words = other_words = 0
         for text, one in zip(texts, model.translate_batch(texts, beam_size=5), strict=True):
-            named = guessed(model.card, unread(text, one.text, read) if read else [], one.log_prob_per_token)
+            named = guessed_words(
+                model.card, unread_words(text, one.text, read) if read else [], one.log_prob_per_token
+            )
             words += bool(named)
             other_words += not named and unlike(model.card, one.log_prob_per_token)
         counts[name] = words, other_words, len(texts)

@@ -17,7 +17,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from headlight.analysis.typical import KEY, SHARE, lowest, unread, words_of
+from headlight.analysis.typical import CARD_KEY, UNLIKE_SHARE, find_threshold, unread_words, words_of
 from headlight.checkpoints import load_translator, save_words
 from headlight.corpora.corpora import Corpus, open_split
 from transformer import Translator
@@ -39,13 +39,13 @@ def measured(model: Translator, corpus: Corpus, read: Collection[str]) -> dict[s
         translations = model.translate_batch(texts, beam_size=5)
         kinds[name] = [translation.log_prob_per_token for translation in translations]
         of_all = zip(texts, translations, strict=True)
-        new += [one.log_prob_per_token for text, one in of_all if unread(text, one.text, read)]
-    threshold = lowest(kinds)
+        new += [one.log_prob_per_token for text, one in of_all if unread_words(text, one.text, read)]
+    threshold = find_threshold(kinds)
     every = [log_prob for log_probs in kinds.values() for log_prob in log_probs]
     return {
         "log_prob_per_token": round(threshold, 6),
         "unread_log_prob_per_token": round(threshold_of_unread(every, new, threshold), 6),
-        "share_below": SHARE,
+        "share_below": UNLIKE_SHARE,
         "on": corpus.name,
         "sentences": {name: len(log_probs) for name, log_probs in kinds.items()},
     }
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         listed = save_words(card.parent, words)
         facts = read_json(card) if card.exists() else {}
         command = shlex.join(["python", "-m", "tools.typical", options.checkpoint, "--data", options.data])
-        write_json(card, facts | {KEY: {**values, "command": command}})
+        write_json(card, facts | {CARD_KEY: {**values, "command": command}})
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

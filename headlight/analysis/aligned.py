@@ -15,12 +15,12 @@ from transformer.tokenizers import SPACE, SPECIALS, number_duplicates
 from transformer.trace import Tokens, Trace
 
 _UNKNOWN = {SPECIALS[1], "<unk>"}
-SPECIAL = "special tokens"  # the label of several together
+SPECIAL_TOKENS_LABEL = "special tokens"  # the label of several together
 
 Groups = list[list[int]]
 
 
-class Different(ValueError):
+class NotComparable(ValueError):
     """The reason why two axes have no common labels."""
 
 
@@ -36,7 +36,7 @@ class Axis:
 def axis(first: Tokens, second: Tokens) -> Axis:
     """Align two sentences token by token where both tokenize alike, else word by word.
 
-    Special tokens share a column at the start or the end. Raises Different where the words themselves differ.
+    Special tokens share a column at the start or the end. Raises NotComparable where the words themselves differ.
     """
     both = (first, second)
     plain = [[i for i in range(len(tokens)) if not _special(tokens, i)] for tokens in both]
@@ -49,9 +49,9 @@ def axis(first: Tokens, second: Tokens) -> Axis:
     special = [[i for i in range(len(tokens)) if _special(tokens, i)] for tokens in both]
     if any(special):
         if not all(special):
-            raise Different("Only one of the two has special tokens here, such as the end of the sentence.")
+            raise NotComparable("Only one of the two has special tokens here, such as the end of the sentence.")
         names = [" ".join(tokens.pieces[i] for i in places) for tokens, places in zip(both, special, strict=True)]
-        label = names[0] if names[0] == names[1] and len(special[0]) == 1 else SPECIAL
+        label = names[0] if names[0] == names[1] and len(special[0]) == 1 else SPECIAL_TOKENS_LABEL
         at = 0 if special[0][0] == 0 and special[0][-1] < len(first) - 1 else len(labels)
         labels.insert(at, label)
         for group, inside in zip(groups, special, strict=True):
@@ -78,10 +78,10 @@ def _agreed(first: list[str], second: list[str]) -> list[str]:
     """Return the words of both; what one does not know may be any word of the other's."""
     for a, b in zip(first, second, strict=False):
         if SPECIALS[1] not in (a, b) and _folded(a) != _folded(b):
-            raise Different(f"Where one has “{a}”, the other has “{b}”.")
+            raise NotComparable(f"Where one has “{a}”, the other has “{b}”.")
     if len(first) != len(second):
         longer = first if len(first) > len(second) else second
-        raise Different(
+        raise NotComparable(
             f"One has {len(first)} words, the other {len(second)}: from “{longer[min(len(first), len(second))]}” on."
         )
     return [b if a == SPECIALS[1] else a for a, b in zip(first, second, strict=True)]
@@ -112,17 +112,17 @@ class AlignedHeads:
 def pair(traces: tuple[Trace, Trace], kind: str, heads: tuple[tuple[int, int], tuple[int, int]]) -> AlignedHeads:
     """Align two heads, given as layer and head from 0 of each trace.
 
-    Raises Different where rows or columns have no common labels.
+    Raises NotComparable where rows or columns have no common labels.
     """
     first, second = traces
     try:
         columns = axis(first.column_tokens(kind), second.column_tokens(kind))
-    except Different as error:
-        raise Different(f"The columns do not line up. {error}") from None
+    except NotComparable as error:
+        raise NotComparable(f"The columns do not line up. {error}") from None
     try:
         rows = axis(first.row_tokens(kind), second.row_tokens(kind))
-    except Different as error:
-        raise Different(f"The rows do not line up. {error}") from None
+    except NotComparable as error:
+        raise NotComparable(f"The rows do not line up. {error}") from None
     cells, masks = [], []
     for n, (trace, (layer, head)) in enumerate(zip(traces, heads, strict=True)):
         around = rows.groups[n], columns.groups[n]
@@ -134,7 +134,7 @@ def pair(traces: tuple[Trace, Trace], kind: str, heads: tuple[tuple[int, int], t
 
 
 @dataclass(frozen=True)
-class Alone:
+class SingleHead:
     """A head on its own words."""
 
     rows: list[str]
@@ -143,12 +143,12 @@ class Alone:
     masked: np.ndarray  # [Q, K]
 
 
-def alone(trace: Trace, kind: str, layer: int, head: int) -> Alone:
+def single_head(trace: Trace, kind: str, layer: int, head: int) -> SingleHead:
     """Return one head with subwords merged to words, for heads without common labels."""
     rows, columns = trace.row_tokens(kind), trace.column_tokens(kind)
     masked = merge_masked(trace.masked(kind), rows.words, columns.words).masked
     names = [number_duplicates(_spelled(tokens, tokens.words)) for tokens in (rows, columns)]
-    return Alone(names[0], names[1], merge(trace.pattern(kind)[layer, head], rows.words, columns.words), masked)
+    return SingleHead(names[0], names[1], merge(trace.pattern(kind)[layer, head], rows.words, columns.words), masked)
 
 
 def column_change(pair: AlignedHeads) -> tuple[str, float]:

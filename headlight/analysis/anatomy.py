@@ -22,7 +22,7 @@ from headlight.analysis.stream import Stream, layer_blocks, rest_of_layer
 from transformer.attention import MultiHeadAttention
 from transformer.taps import Site
 
-LARGEST = 2**24  # numbers of a matrix that are turned to double precision at once: 128 MiB
+CHUNK_NUMBERS = 2**24  # numbers of a matrix that are turned to double precision at once: 128 MiB
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def embedded(stream: Stream, stack: str) -> EmbeddedStack:
 
 def linear(x: np.ndarray, layer: nn.Linear) -> np.ndarray:
     """Return W x + b over the last axis."""
-    rows = layer.weight.split(LARGEST // layer.in_features + 1)  # a vocabulary in double precision is large
+    rows = layer.weight.split(CHUNK_NUMBERS // layer.in_features + 1)  # a vocabulary in double precision is large
     product: np.ndarray = np.concatenate([x @ _numbers(row).T for row in rows], axis=-1) + _bias(layer)
     return product
 

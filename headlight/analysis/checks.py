@@ -17,7 +17,7 @@ from transformer.model import Transformer
 from transformer.taps import Ablate, Recorder, Replace, Scale, Site, Tap, Uniform, chain
 from transformer.trace import KINDS, Kind, Trace
 
-ROUNDING = 1e-4  # single precision over hundreds of keys and a dozen layers stays below; a mistake doesn't
+TOLERANCE = 1e-4  # single precision over hundreds of keys and a dozen layers stays below; a mistake doesn't
 
 
 class Check(NamedTuple):
@@ -83,7 +83,7 @@ def rows_sum_to_one(
     detail = f"The largest difference of a row's sum from 1 is {_plainly(worst)}."
     if changed:
         detail += f" Rows of the {_heads(len(changed))} you changed are left out."
-    return Check("Every row sums to 1", worst <= ROUNDING, detail)
+    return Check("Every row sums to 1", worst <= TOLERANCE, detail)
 
 
 def nothing_leaks(trace: Trace) -> Check:
@@ -105,7 +105,7 @@ def dropout_is_off(trace: Trace, model: Transformer, interventions: Sequence[Tap
     training = any(module.training for module in model.modules())
     state = "The model is in training mode" if training else "The model is in evaluation mode"
     detail = f"{state}, and the largest difference in a second pass is {_plainly(difference)}."
-    return Check("Dropout is off", not training and difference <= ROUNDING, detail)
+    return Check("Dropout is off", not training and difference <= TOLERANCE, detail)
 
 
 def recorded_is_plain(trace: Trace, model: Transformer, interventions: Sequence[Tap] = ()) -> Check:
@@ -118,7 +118,7 @@ def recorded_is_plain(trace: Trace, model: Transformer, interventions: Sequence[
     detail = f"With and without recording, log-probabilities differ by {_plainly(difference)} at most."
     if interventions:
         detail += " Compared with every head on, since a pass without recording cannot change heads."
-    return Check("Recording changes nothing", difference <= ROUNDING, detail)
+    return Check("Recording changes nothing", difference <= TOLERANCE, detail)
 
 
 def _heads(number: int) -> str:

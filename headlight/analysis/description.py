@@ -1,8 +1,8 @@
 """What each head does in one sentence, in words, where its numbers support them.
 
-A pattern is named where the share of a head's weight that follows it, as a mean over the rows, is at least HALF, and at
-least TIMES what uniform attention gives under the same mask. Several may be named, and most heads have none: then it is
-said which keys get the most, and all of those that get the same.
+A pattern is named where the share of a head's weight that follows it, as a mean over the rows, is at least MIN_SHARE,
+and at least MIN_RATIO_TO_UNIFORM times what uniform attention gives under the same mask. Several may be named, and most
+heads have none: then it is said which keys get the most, and all of those that get the same.
 
 Shapes: L layers, H heads, Q queries, K keys.
 """
@@ -18,13 +18,13 @@ from headlight.analysis.measures import HeadValues, measure
 from headlight.formatting import percent
 from transformer.trace import Kind
 
-HALF = 0.5
-TIMES = 2.0
-FEW = 3  # keys that are named together; where more get the same, they are counted
-APART = 0.05  # what special tokens together must have beyond one of them, to be named as such
+MIN_SHARE = 0.5
+MIN_RATIO_TO_UNIFORM = 2.0
+MAX_NAMED_KEYS = 3  # keys that are named together; where more get the same, they are counted
+MIN_SPECIAL_LEAD = 0.05  # what special tokens together must have beyond one of them, to be named as such
 ROW_SUM_TOLERANCE = 0.01  # how far from 1 half precision leaves the sum of a row
-OFF = "is off: its measures are not defined"
-PRUNED = "was pruned: the model has no such head any more"
+OFF_NOTE = "is off: its measures are not defined"
+PRUNED_NOTE = "was pruned: the model has no such head any more"
 _NAMED = {
     "previous": "looks at the previous token",
     "next": "looks at the next token",
@@ -51,7 +51,7 @@ def describe(
     """
     uniform = normalise((~masked).astype(np.float64))[None, None]
     chance = _shares(uniform, measure(uniform, masked, special), masked, kind)
-    least = {what: max(HALF, TIMES * float(share[0, 0])) for what, share in chance.items()}
+    least = {what: max(MIN_SHARE, MIN_RATIO_TO_UNIFORM * float(share[0, 0])) for what, share in chance.items()}
     shares = _shares(patterns, values, masked, kind)
     return [
         [
@@ -94,10 +94,10 @@ def _text(
     pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str], shares: dict[str, float], least: dict[str, float]
 ) -> Text:
     if not pattern.any():
-        return [OFF]
+        return [OFF_NOTE]
     clear = {what: share for what, share in shares.items() if share >= least[what]}
     sharp = clear.pop("row", None)
-    if "key" in clear and clear.get("special", 0.0) <= clear["key"] + APART:
+    if "key" in clear and clear.get("special", 0.0) <= clear["key"] + MIN_SPECIAL_LEAD:
         clear.pop("special", None)  # the key's own name says more than that it is a special token
     if clear:
         named = sorted(clear, key=lambda what: -clear[what])
@@ -132,7 +132,7 @@ def _most(pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str]) -> Text:
     read = [(percent(totals[k]), percent(shares[k])) for k in order]
     tied = [keys[k] for k, numbers in zip(order, read, strict=True) if numbers == read[0]]
     best = read[0][1]
-    if len(tied) > FEW:
+    if len(tied) > MAX_NAMED_KEYS:
         return [f"follows no single pattern: {len(tied)} tokens get the most, {best} each on average"]
     between = [", "] * (len(tied) - 2) + [" and "] if len(tied) > 1 else []
     ending = f" get the most, {best} each on average" if between else f" gets the most, {best} on average"

@@ -14,7 +14,7 @@ import torch
 from headlight.analysis.anatomy import standardised
 from headlight.analysis.stream import FEED_FORWARD, Stream, layer_blocks
 
-EPS = 1e-5  # of torch.nn.BatchNorm1d
+NORM_EPS = 1e-5  # of torch.nn.BatchNorm1d
 
 
 class BothNorms(NamedTuple):
@@ -35,7 +35,7 @@ def both_norms(batch: Sequence[Stream], stack: str, layer: int | None, block: st
     norm = batch[0].module(stack).norm if layer is None else batch[0].residuals(stack, layer)[block][0].norm
     if isinstance(norm, torch.nn.Identity):
         raise ValueError("This model has no norm there; choose another part.")
-    over_batch = (rows - rows.mean(0)) / np.sqrt(rows.var(0) + EPS)
+    over_batch = (rows - rows.mean(0)) / np.sqrt(rows.var(0) + NORM_EPS)
     return BothNorms(rows[token], standardised(rows[token], norm), over_batch[token])
 
 

@@ -17,7 +17,7 @@ from transformer.decoding.search import max_lengths, source_ids, with_forced
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
 
-MAX_BYTES = 50_000_000  # of log-probabilities and patterns, after which a `Resampler` starts over
+MAX_STORED_BYTES = 50_000_000  # of log-probabilities and patterns, after which a `Resampler` starts over
 
 
 class Resampler:
@@ -47,7 +47,7 @@ class Resampler:
             return known
         begun = known[-1].hypothesis(0).ids if known else ()
         steps = list(sample(self.model, self.src, prefix=begun, record=True, **options))
-        if self.nbytes > MAX_BYTES:
+        if self.nbytes > MAX_STORED_BYTES:
             self.steps, self.nbytes = {}, 0
         for step in steps[len(known) :]:
             self.steps[tuple(step.written[0].tolist())] = step

@@ -1,7 +1,7 @@
 """Whether a sentence is like those that a model was trained on, and which of its words the model has never read.
 
 The sign is the mean log-probability per token of the model's own best translation, its end included. The threshold is
-from sentences that are like those trained on and were not trained on: below it lie `SHARE` of them.
+from sentences that are like those trained on and were not trained on: below it lie `UNLIKE_SHARE` of them.
 
 A model's folder lists the words of its training sources (`headlight/checkpoints.py`). Most words that are not in the
 list are inflections and compounds of words that are, and are translated well by their pieces. So words are named only
@@ -18,25 +18,27 @@ from typing import Any
 
 import numpy as np
 
-KEY = "typical"  # in a card
-SHARE = 0.01  # of held-out sentences that are taken for unlike them
-FEWEST = 200  # sentences of a kind; the least sure of fewer are a matter of luck
+CARD_KEY = "typical"  # in a card
+UNLIKE_SHARE = 0.01  # of held-out sentences that are taken for unlike them
+MIN_HELD_OUT_SENTENCES = 200  # sentences of a kind; the least sure of fewer are a matter of luck
 WORD = re.compile(r"[^\W\d_]+")  # letters alone: "didn't" is two
 MOST_NAMED, LONGEST_NAMED = 3, 60  # words that are named, and characters of each; more are counted, and cut
 
 
-def lowest(kinds: Mapping[str, Sequence[float]]) -> float:
+def find_threshold(kinds: Mapping[str, Sequence[float]]) -> float:
     """Return the threshold, in nats per token, from the mean log-probabilities of held-out sentences of each kind.
 
     Where a model was trained on sentences of several kinds, it is that of the kind it is least sure of, so that in
-    none more than `SHARE` lie below. Raises ValueError where there is no kind, or one has too few sentences.
+    none more than `UNLIKE_SHARE` lie below. Raises ValueError where there is no kind, or one has too few sentences.
     """
     if not kinds:
-        raise ValueError(f"There are no held-out sentences; give at least {FEWEST}.")
+        raise ValueError(f"There are no held-out sentences; give at least {MIN_HELD_OUT_SENTENCES}.")
     for name, log_probs in kinds.items():
-        if len(log_probs) < FEWEST:
-            raise ValueError(f"{name} has {len(log_probs)} held-out sentences; at least {FEWEST} are needed.")
-    return min(float(np.quantile(log_probs, SHARE)) for log_probs in kinds.values())
+        if len(log_probs) < MIN_HELD_OUT_SENTENCES:
+            raise ValueError(
+                f"{name} has {len(log_probs)} held-out sentences; at least {MIN_HELD_OUT_SENTENCES} are needed."
+            )
+    return min(float(np.quantile(log_probs, UNLIKE_SHARE)) for log_probs in kinds.values())
 
 
 def unlike(card: Mapping[str, Any], log_prob_per_token: float) -> bool:
@@ -56,7 +58,7 @@ def unlike_note(who: str = "the model") -> str:
 
 def threshold_of(card: Mapping[str, Any]) -> float | None:
     """Return the threshold on a card, in nats per token; None if the card has none or an invalid one."""
-    typical = card.get(KEY)
+    typical = card.get(CARD_KEY)
     value = typical.get("log_prob_per_token") if isinstance(typical, Mapping) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -73,7 +75,7 @@ def has_unread(text: str, read: Collection[str]) -> bool:
     return any(word not in read for word in words_of(text))
 
 
-def unread(text: str, translation: str, read: Collection[str]) -> list[str]:
+def unread_words(text: str, translation: str, read: Collection[str]) -> list[str]:
     """Return the words of a text that are not among the `read` ones, each once, less those that the translation copies.
     """
     copied = set(words_of(translation))
@@ -81,12 +83,12 @@ def unread(text: str, translation: str, read: Collection[str]) -> list[str]:
     return list(dict.fromkeys(new))
 
 
-def guessed(card: Mapping[str, Any], words: Sequence[str], log_prob_per_token: float) -> list[str]:
+def guessed_words(card: Mapping[str, Any], words: Sequence[str], log_prob_per_token: float) -> list[str]:
     """Return the unread words that the model with this card had to guess; none where its card has no threshold.
 
     `log_prob_per_token` is the mean over the model's own translation of their sentence, in nats.
     """
-    typical = card.get(KEY)
+    typical = card.get(CARD_KEY)
     threshold = typical.get("unread_log_prob_per_token") if isinstance(typical, Mapping) else None
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or math.isnan(threshold):
         return []

@@ -14,9 +14,9 @@ from safetensors import SafetensorError, safe_open
 
 from transformer.files import open_regular
 
-PIECE = 2**21  # numbers that are held at a time; a row of a matrix is never cut
-BINS = 61  # odd, so that one bar of a histogram around zero stands on it
-REACH = 6.0  # deviations from the mean; a single number far out would make one bar of all the others
+CHUNK_NUMBERS = 2**21  # numbers that are held at a time; a row of a matrix is never cut
+HISTOGRAM_BINS = 61  # odd, so that one bar of a histogram around zero stands on it
+REACH_DEVIATIONS = 6.0  # deviations from the mean; a single number far out would make one bar of all the others
 
 Shape = tuple[int, ...]
 
@@ -107,13 +107,13 @@ def together(measured: Mapping[str, Numbers], names: Iterable[str]) -> Numbers:
     return sum((measured[name] for name in names), Numbers())
 
 
-def histogram(parts: Iterable[np.ndarray], numbers: Numbers, bins: int = BINS) -> Histogram:
+def histogram(parts: Iterable[np.ndarray], numbers: Numbers, bins: int = HISTOGRAM_BINS) -> Histogram:
     """Return the histogram of arrays whose `numbers` were measured before; around zero where they lie on both sides of
     it."""
     if not numbers.count:
         raise ValueError("There is no finite number to draw a histogram of.")
-    low = max(numbers.smallest, numbers.mean - REACH * numbers.deviation)
-    high = min(numbers.largest, numbers.mean + REACH * numbers.deviation)
+    low = max(numbers.smallest, numbers.mean - REACH_DEVIATIONS * numbers.deviation)
+    high = min(numbers.largest, numbers.mean + REACH_DEVIATIONS * numbers.deviation)
     if numbers.smallest < 0 < numbers.largest:
         high = max(-low, high)
         low = -high
@@ -135,7 +135,7 @@ def _pieces(file: Any, name: str) -> Iterator[np.ndarray]:
     if not shape:
         yield file.get_tensor(name).float().numpy().reshape(1)
         return
-    rows = max(1, PIECE // max(1, math.prod(shape[1:])))
+    rows = max(1, CHUNK_NUMBERS // max(1, math.prod(shape[1:])))
     for start in range(0, shape[0], rows):
         yield part[start : start + rows].float().numpy().ravel()
 

@@ -18,8 +18,9 @@ from headlight.importers.marian_export import export_marian
 from headlight.importers.questions import Answers, ImportQuestion, flag, possible_answers
 from transformer.quoting import short
 
-FILES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".zip", ".tar", ".tgz", ".gz", ".bz2"}  # not a Hub model ID
-PACKED = ("zip", "safetensors", "marian")
+# A name with one of these endings is a file, not the ID of a model on the hub.
+IMPORT_SUFFIXES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".zip", ".tar", ".tgz", ".gz", ".bz2"}
+EXPORT_FORMATS = ("zip", "safetensors", "marian")
 
 Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]
 
@@ -73,7 +74,7 @@ def import_(options: argparse.Namespace) -> None:
 def _source(text: str, progress: Progress) -> Path:
     """Return a path as it is; fetch the model of an ID from the hub."""
     path = Path(text)
-    if path.exists() or path.suffix in FILES:
+    if path.exists() or path.suffix in IMPORT_SUFFIXES:
         return path
     from headlight.importers.hub import fetch  # which takes a second to import
 
@@ -81,7 +82,7 @@ def _source(text: str, progress: Progress) -> Path:
 
 
 def pack(folder: Path, form: str, out: Path) -> tuple[str, ...]:
-    """Write the checkpoint `folder` as one of PACKED, and return notes about it.
+    """Write the checkpoint `folder` as one of EXPORT_FORMATS, and return notes about it.
 
     Raises ValueError where `out` is there already, or the model cannot be had in that form.
     """

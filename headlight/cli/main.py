@@ -20,8 +20,8 @@ from headlight import __version__
 if TYPE_CHECKING:
     from headlight.cli.checkpoints import Verb
 
-PORT = 8501
-_PORTS = 100  # that are tried
+DEFAULT_PORT = 8501
+_PORTS_TO_TRY = 100  # that are tried
 NO_PASSWORD = "--no-password"
 
 
@@ -48,17 +48,17 @@ def command_line() -> argparse.ArgumentParser:
 
 def _add_verbs(verb: Verb) -> None:
     sub = verb(app, "Open the app in the browser, for this machine alone, as the command does without a verb.")
-    sub.add_argument("--port", type=_port, help=f"the port; the first free one from {PORT}, if absent")
+    sub.add_argument("--port", type=_port, help=f"the port; the first free one from {DEFAULT_PORT}, if absent")
     sub.add_argument("--no-browser", action="store_true", help="only print the address")
 
     text = "Teach a class: serve the app to the local network, with a password for you and none for pupils' phones."
     sub = verb(class_, text)
     sub.epilog = "It prints the password, the address for phones and a QR code. HEADLIGHT_PASSWORD sets the password."
-    sub.add_argument("--port", type=_port, help=f"the port; the first free one from {PORT}, if absent")
+    sub.add_argument("--port", type=_port, help=f"the port; the first free one from {DEFAULT_PORT}, if absent")
 
     sub = verb(serve, "Serve the app to others: with HEADLIGHT_PASSWORD, or HEADLIGHT_PUBLIC=1 to look at.")
     sub.add_argument("--host", help="the address to listen at, such as 0.0.0.0; HOST or 127.0.0.1, if absent")
-    sub.add_argument("--port", type=_port, help=f"the port; PORT or {PORT}, if absent")
+    sub.add_argument("--port", type=_port, help=f"the port; PORT or {DEFAULT_PORT}, if absent")
     sub.add_argument(NO_PASSWORD, action="store_true", help="let anybody who reaches the server do all that you can")
 
     verb(desktop, "Open the app in a window of its own.")
@@ -130,9 +130,11 @@ def _port_for(host: str, given: int | None) -> int:
         if not _is_free(host, given):
             raise ValueError(f"Port {given} is in use; give another, or none, and the first free one is taken.")
         return given
-    port = next((port for port in range(PORT, PORT + _PORTS) if _is_free(host, port)), None)
+    port = next((port for port in range(DEFAULT_PORT, DEFAULT_PORT + _PORTS_TO_TRY) if _is_free(host, port)), None)
     if port is None:
-        raise ValueError(f"None of the ports {PORT} to {PORT + _PORTS - 1} is free; give one with --port.")
+        raise ValueError(
+            f"None of the ports {DEFAULT_PORT} to {DEFAULT_PORT + _PORTS_TO_TRY - 1} is free; give one with --port."
+        )
     return port
 
 

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from headlight import folders
 from headlight.checkpoints import load
-from headlight.cli.checkpoints import PACKED, Verb, pack
+from headlight.cli.checkpoints import EXPORT_FORMATS, Verb, pack
 from headlight.corpora.about import about
 from headlight.corpora.corpora import SPEC_FORMS
 from headlight.runs import steer
@@ -31,7 +31,7 @@ from headlight.runs.folder import RUNS, RunFolder
 from headlight.runs.metrics import Metrics
 from headlight.runs.recipe import Recipe, usual_values
 from headlight.runs.run_status import Status, status, statuses
-from headlight.runs.settings import GIVEN, HELP
+from headlight.runs.settings import DERIVED_FIELDS, SETTING_HELP
 from headlight.runs.steer import start
 from headlight.runs.worker import work as work_on
 from headlight.teaching.mistakes import MISTAKES, TRAINABLE
@@ -43,24 +43,26 @@ from transformer.quoting import short
 from transformer.training.processes import is_distributed, require_all_started
 
 STACKS = ("encoder", "decoder")
-VOCABULARY = ("tokenizer", "vocabulary", "separate", "min_frequency", "max_characters", "max_tokens", "framing")
+VOCABULARY_OPTIONS = ("tokenizer", "vocabulary", "separate", "min_frequency", "max_characters", "max_tokens", "framing")
 
 
 def add_verbs(verb: Verb) -> None:
     """Add the verbs by means of `verb(run, help)`, which makes the parser of one."""
     sub = verb(train, f"Train a model into a run folder. DATA is one of: {SPEC_FORMS}")
-    sub.add_argument("--data", required=True, help=HELP["data"])
-    sub.add_argument("--validation", help=HELP["validation"])
-    sub.add_argument("--folder", help=HELP["folder"])
+    sub.add_argument("--data", required=True, help=SETTING_HELP["data"])
+    sub.add_argument("--validation", help=SETTING_HELP["validation"])
+    sub.add_argument("--folder", help=SETTING_HELP["folder"])
     sub.add_argument("--out", type=folders.written, required=True, help="the run folder to create, such as runs/en-fr")
-    _add_fields(sub, Recipe, VOCABULARY)
-    sub.add_argument("--slots", type=float, default=0.0, metavar="SHARE", help=HELP["slots"])
-    sub.add_argument("--vary", type=float, default=0.0, metavar="SHARE", help=HELP["vary"])
-    sub.add_argument("--watch", action="append", metavar="SENTENCE", help=HELP["watch"] + " May be given repeatedly.")
-    sub.add_argument("--start", metavar="CHECKPOINT", help=HELP["start"])
-    sub.add_argument("--threads", type=int, help=HELP["threads"])
-    sub.add_argument("--tensorboard", action="store_true", help=HELP["tensorboard"])
-    sub.add_argument("--break", dest="broken", choices=TRAINABLE, help=HELP["broken"])
+    _add_fields(sub, Recipe, VOCABULARY_OPTIONS)
+    sub.add_argument("--slots", type=float, default=0.0, metavar="SHARE", help=SETTING_HELP["slots"])
+    sub.add_argument("--vary", type=float, default=0.0, metavar="SHARE", help=SETTING_HELP["vary"])
+    sub.add_argument(
+        "--watch", action="append", metavar="SENTENCE", help=SETTING_HELP["watch"] + " May be given repeatedly."
+    )
+    sub.add_argument("--start", metavar="CHECKPOINT", help=SETTING_HELP["start"])
+    sub.add_argument("--threads", type=int, help=SETTING_HELP["threads"])
+    sub.add_argument("--tensorboard", action="store_true", help=SETTING_HELP["tensorboard"])
+    sub.add_argument("--break", dest="broken", choices=TRAINABLE, help=SETTING_HELP["broken"])
     sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on in the background.")
     network = sub.add_argument_group("network", "what to change in the preset")
     network.add_argument(
@@ -69,7 +71,7 @@ def add_verbs(verb: Verb) -> None:
         default="small",
         help="the network, where --start names none; a tutorial's comes with its training and vocabulary",
     )
-    _add_fields(network, ModelConfig, [f.name for f in fields(ModelConfig) if f.name not in (*GIVEN, *STACKS)])
+    _add_fields(network, ModelConfig, [f.name for f in fields(ModelConfig) if f.name not in (*DERIVED_FIELDS, *STACKS)])
     stack = [f.name for f in fields(StackConfig)]
     for prefix in ("", *(f"{name}_" for name in STACKS)):
         _add_fields(network, StackConfig, stack, prefix)
@@ -91,12 +93,12 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--out", type=folders.written, required=True, help="the checkpoint folder to make, or the file")
     text = "pack a checkpoint folder, or a run's best, as it is: a zip of it, one safetensors file, or a Marian folder "
     text += "(which needs a network trained with --norm post --no-final-norm and sinusoidal positions)"
-    sub.add_argument("--as", dest="packed", choices=PACKED, help=text)
+    sub.add_argument("--as", dest="packed", choices=EXPORT_FORMATS, help=text)
     sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
     sub.add_argument(
         "--length-penalty", type=float, default=LENGTH_PENALTY, help="the exponent α of Wu et al. 2016; 0 is no penalty"
     )
-    sub.add_argument("--folder", help=HELP["folder"])
+    sub.add_argument("--folder", help=SETTING_HELP["folder"])
     sub.add_argument("--average", type=int, metavar="N", help="number of kept checkpoints whose mean to try")
 
 
@@ -110,7 +112,7 @@ def _add_fields(group: Any, config: type, names: Sequence[str], prefix: str = ""
     for field in fields(config):
         if field.name not in names:
             continue
-        options: dict[str, Any] = {"default": None, "help": HELP[field.name]}
+        options: dict[str, Any] = {"default": None, "help": SETTING_HELP[field.name]}
         if config in (Recipe, TrainConfig) and field.default not in (False, MISSING):
             options["help"] += f" (default: {field.default})"
         if hints[field.name] is bool:
@@ -219,7 +221,7 @@ def _recipe(options: argparse.Namespace) -> Recipe:
 def _network(options: argparse.Namespace, size: int) -> ModelConfig:
     """Return the configuration of the preset or of the checkpoint to start from, with the changes of the options."""
     values = vars(options)
-    names = [f.name for f in fields(ModelConfig) if f.name not in (*GIVEN, *STACKS)]
+    names = [f.name for f in fields(ModelConfig) if f.name not in (*DERIVED_FIELDS, *STACKS)]
     changes = dict(MISTAKES[options.broken].changes) if options.broken else {}
     changes |= {name: values[name] for name in names if values[name] is not None}
     usual = load(folders.named(options.start)).model.config if options.start else preset(options.preset, size, size)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from headlight import checkpoints
-from headlight.analysis.typical import guessed, unlike, unlike_note, unread, unread_note
+from headlight.analysis.typical import guessed_words, unlike, unlike_note, unread_note, unread_words
 from headlight.checkpoints import load_translator, read_words
 from headlight.cli import checkpoints as opening
 from headlight.cli import heads as atlas
@@ -190,8 +190,8 @@ def translate(options: argparse.Namespace) -> None:
 
 def _warning(translator: Translator, sentence: str, written: Translation, read: frozenset[str]) -> str:
     """Return a warning for a sentence unlike the training's, or with words that were never read, else ""."""
-    words = unread(sentence, written.text, read) if read else []
-    if words := guessed(translator.card, words, written.log_prob_per_token):
+    words = unread_words(sentence, written.text, read) if read else []
+    if words := guessed_words(translator.card, words, written.log_prob_per_token):
         return unread_note(words)
     return unlike_note() if unlike(translator.card, written.log_prob_per_token) else ""
 

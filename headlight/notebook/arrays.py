@@ -15,7 +15,7 @@ from transformer.quoting import quoted, short
 from transformer.tokenizers import label, word_groups
 from transformer.trace import Tokens, Trace
 
-UNKNOWN = "…"  # what the last position writes, where nobody said
+UNKNOWN_LABEL = "…"  # what the last position writes, where nobody said
 _SPECIAL = re.compile(r"<.+>|\[.+\]")  # "<s>", "[CLS]"
 
 
@@ -43,7 +43,7 @@ def trace_of(
         raise ValueError("source_tokens were given, but neither encoder nor cross, whose columns they are.")
     if reads:
         texts = texts_of("target_tokens", target_tokens)
-        target = tokens_of([*texts, UNKNOWN] if len(texts) == reads else texts)
+        target = tokens_of([*texts, UNKNOWN_LABEL] if len(texts) == reads else texts)
     elif target_tokens is not None:
         raise ValueError("target_tokens were given, but neither decoder nor cross, whose rows they are.")
     _check_lengths(patterns, source, target)
@@ -131,12 +131,13 @@ def texts_of(name: str, tokens: Sequence[str] | None) -> list[str]:
 
 def tokens_of(texts: Sequence[str]) -> Tokens:
     """Return tokens of which only the spelling is known: names in brackets are special, and "▁" begins a word."""
-    special = [bool(_SPECIAL.fullmatch(text)) or text == UNKNOWN for text in texts]
+    special = [bool(_SPECIAL.fullmatch(text)) or text == UNKNOWN_LABEL for text in texts]
     return Tokens([-1] * len(texts), list(texts), [label(text) for text in texts], word_groups(texts, special), special)
 
 
 def _check_lengths(patterns: dict[str, np.ndarray], source: Tokens, target: Tokens) -> None:
-    """Raise ValueError unless every pattern has a row and a column for each token, and all layers have the same tokens."""
+    """Raise ValueError unless every pattern has a row and a column for each token, and all layers have the same tokens.
+    """
     read = len(target) - 1
     sides = {"encoder": ("source", "source"), "decoder": ("target", "target"), "cross": ("target", "source")}
     count = {"source": len(source), "target": read}
@@ -145,7 +146,7 @@ def _check_lengths(patterns: dict[str, np.ndarray], source: Tokens, target: Toke
             if length == count[side]:
                 continue
             wanted = f"{length} or, with what the last one wrote, {length + 1}" if side == "target" else str(length)
-            given = read if side == "target" and target.pieces[-1] == UNKNOWN else len(target)
+            given = read if side == "target" and target.pieces[-1] == UNKNOWN_LABEL else len(target)
             number = len(source) if side == "source" else given
             raise ValueError(
                 f"{name} has {length} {axis} and {side}_tokens {number} tokens; give {wanted}, one for each of them."

@@ -19,13 +19,15 @@ from headlight.viewer.export import CAUTION
 from headlight.viewer.packing import labels_header, overview_parts, pack
 from transformer.trace import Kind, Trace
 
-STEPS = 10_000  # in which the weights are counted, from 0 to the largest that there can be
-MOST_WEIGHTS = 4_000_000  # about five megabytes of a saved notebook; beyond it the other layers stay with the kernel
+WEIGHT_STEPS = 10_000  # in which the weights are counted, from 0 to the largest that there can be
+MAX_SENT_WEIGHTS = (
+    4_000_000  # about five megabytes of a saved notebook; beyond it the other layers stay with the kernel
+)
 
 
 def cell_payload(trace: Trace, selected: tuple[Kind, int, int], words: bool, theme: str | None) -> bytes:
     """Return the views of `trace` as they begin, compressed."""
-    every = sum(trace.pattern(kind).size for kind in trace.kinds) <= MOST_WEIGHTS
+    every = sum(trace.pattern(kind).size for kind in trace.kinds) <= MAX_SENT_WEIGHTS
     headers: dict[str, Any] = {}
     arrays: dict[str, NDArray[Any]] = {}
     for kind in trace.kinds:
@@ -41,7 +43,7 @@ def cell_payload(trace: Trace, selected: tuple[Kind, int, int], words: bool, the
         "words": words,
         "theme": theme,
         "caution": CAUTION,
-        "rounding": f"The weights are as they were saved with the notebook, rounded to 1/{STEPS}.",
+        "rounding": f"The weights are as they were saved with the notebook, rounded to 1/{WEIGHT_STEPS}.",
         "fonts": list(fonts),
         "kinds": headers,
     }
@@ -63,8 +65,9 @@ def weights_message(trace: Trace, kind: str, layer: int, head: int, whole_layer:
 
 
 def in_steps(weights: NDArray[np.floating], peak: float) -> dict[str, NDArray[np.uint8]]:
-    """Return the weights in steps of peak / STEPS, all upper bytes before all lower ones: so they compress better."""
-    steps = np.rint(weights * (STEPS / peak)).astype(np.uint16)
+    """Return the weights in steps of peak / WEIGHT_STEPS, all upper bytes before all lower ones: so they compress
+    better."""
+    steps = np.rint(weights * (WEIGHT_STEPS / peak)).astype(np.uint16)
     return {"high": (steps >> 8).astype(np.uint8), "low": (steps & 255).astype(np.uint8)}
 
 
@@ -84,7 +87,7 @@ def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], di
         "layers": patterns.shape[0],
         "heads": patterns.shape[1],
         "here": here,
-        "unit": peak / STEPS,
+        "unit": peak / WEIGHT_STEPS,
         "note": row_note(patterns),
         "words": None,
     }

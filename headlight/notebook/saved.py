@@ -14,7 +14,7 @@ from headlight.viewer.scripts import VIEWS, style, viewer_script
 from transformer.quoting import short
 from transformer.trace import Kind, Trace
 
-_PIXELS = 320  # of the picture for where no script runs
+_PICTURE_PIXELS = 320  # of the picture for where no script runs
 
 
 @cache
@@ -50,7 +50,7 @@ def saved_html(id: str, payload: bytes, trace: Trace, selected: tuple[Kind, int,
 def _picture(trace: Trace, kind: Kind, layer: int, head: int) -> str:
     """Return one head as a picture that needs no script."""
     weights = trace.pattern(kind)[layer, head]
-    cell = max(1, _PIXELS // max(weights.shape))
+    cell = max(1, _PICTURE_PIXELS // max(weights.shape))
     large = np.kron(weights, np.ones((cell, cell)))  # a browser would blur what it has to enlarge
     image = thumbnail(large, THEMES["light"].sequential, 0, max(1.0, float(weights.max())))
     title = f"{kind.capitalize()} attention, layer {layer + 1}, head {head + 1}"

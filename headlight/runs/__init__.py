@@ -11,15 +11,15 @@ from headlight.runs.metrics import Metrics
 from headlight.runs.notes import Notes, notes, save_notes
 from headlight.runs.recipe import Recipe, differences
 from headlight.runs.run_status import Status, status, statuses
-from headlight.runs.settings import GIVEN, HELP
+from headlight.runs.settings import DERIVED_FIELDS, SETTING_HELP
 from headlight.runs.steer import delete, extend, kill, pause, resume, start, stop
 from headlight.runs.worker import work
 from transformer.training.loop import Diverged, StepReport, Trainer, train
 from transformer.training.schedule import learning_rate, teacher_forcing
 
 __all__ = [
-    "GIVEN",
-    "HELP",
+    "DERIVED_FIELDS",
+    "SETTING_HELP",
     "RUNS",
     "Diverged",
     "Evaluation",

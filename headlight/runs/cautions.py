@@ -12,8 +12,8 @@ from headlight.evaluation import MIN_SENTENCES
 from headlight.formatting import plural
 from headlight.machine import cores, threads
 from headlight.runs.folder import RunFolder
-from headlight.runs.preparing import MAX_UNKNOWN_SHARE, NONE_HELD_OUT, THEREFORE
-from headlight.runs.recipe import TRAIN, Recipe
+from headlight.runs.preparing import MAX_UNKNOWN_SHARE, NONE_HELD_OUT_NOTE, TRAINING_SCORES_NOTE
+from headlight.runs.recipe import VALIDATE_ON_TRAINING, Recipe
 from headlight.runs.run_status import Status
 
 HIGH_RATE = 0.03  # with Adam, networks of this kind diverge well below it; the paper's rate peaks at 0.0007
@@ -66,15 +66,15 @@ def _threads(run: Status) -> int:
 
 def _held_out(recipe: Recipe, preview: Preview) -> list[str]:
     """Return a caution where few or no pairs can be held out to validate on."""
-    if recipe.validation == TRAIN:
-        return [THEREFORE]
+    if recipe.validation == VALIDATE_ON_TRAINING:
+        return [TRAINING_SCORES_NOTE]
     if recipe.validation is not None or needs_network(recipe.data):
         return []
     with suppress(ValueError, OSError):
         if open_parts(recipe.data, recipe.folder)[1] is None:
             held = held_out_count(preview.count)
             if not held:
-                return [f"{NONE_HELD_OUT} {THEREFORE}"]
+                return [f"{NONE_HELD_OUT_NOTE} {TRAINING_SCORES_NOTE}"]
             if held < MIN_SENTENCES:
                 pairs = plural(held, "pair is", "pairs are")
                 return [

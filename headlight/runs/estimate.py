@@ -28,8 +28,8 @@ from transformer.config import ModelConfig, TrainConfig
 from transformer.model import Transformer
 from transformer.training.loop import Trainer
 
-LENGTH = 16  # tokens of a made-up sentence, where nothing is known of the corpus
-PROCESS = 350_000_000  # bytes of Python and its libraries
+DEFAULT_SENTENCE_TOKENS = 16  # tokens of a made-up sentence, where nothing is known of the corpus
+PROCESS_BYTES = 350_000_000  # bytes of Python and its libraries
 LONG_ENOUGH, TOO_LONG = 2.0, 60.0  # seconds
 
 
@@ -63,7 +63,7 @@ def estimate(recipe: Recipe, preview: Preview | None = None, speed: Speed | None
             target_vocab_size=min(preview.target.vocabulary, recipe.vocabulary),
         )
     parameters = sum(map(math.prod, expected_shapes(config).values()))
-    memory = speed.memory if speed else PROCESS + 16 * parameters + activations(config, training)
+    memory = speed.memory if speed else PROCESS_BYTES + 16 * parameters + activations(config, training)
     disk = 4 * 12 * parameters + training.snapshots * 2 * parameters
     if preview is None:
         return Estimate(parameters, memory, disk)
@@ -86,7 +86,9 @@ def activations(config: ModelConfig, training: TrainConfig) -> int:
     return training.batch_tokens * 4 * (encoder + decoder + 4 * config.target_vocab_size)
 
 
-def measure(recipe: Recipe, source_length: int = LENGTH, target_length: int = LENGTH) -> Speed:
+def measure(
+    recipe: Recipe, source_length: int = DEFAULT_SENTENCE_TOKENS, target_length: int = DEFAULT_SENTENCE_TOKENS
+) -> Speed:
     """Train the recipe's network for a few seconds on sentences of these lengths, in tokens.
 
     Raises ValueError where the network does not fit into memory, or cannot make two steps in a minute, and where nobody

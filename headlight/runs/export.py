@@ -46,7 +46,7 @@ def export(
     source, out = RunFolder(run), Path(out)
     recipe = source.recipe()
     best = best_of(source)
-    if wrong := intact.changed(best, but=intact.STATE):
+    if wrong := intact.changed(best, but=intact.STATE_FILES):
         raise ValueError(f"{short(best)} is damaged: {wrong}. Resume the run, which sets it aside.")
     if out.exists():
         raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")

@@ -18,15 +18,17 @@ from pathlib import Path
 from transformer.checkpoint.safetensors_file import read_header
 from transformer.files import open_regular, read_json, write_json
 
-LIST = "files.json"
+CHECKSUM_FILE = "files.json"
 OPTIMIZER, POSITION, RECIPE = "optimizer.safetensors", "training.json", "recipe.json"
-STATE = (OPTIMIZER, POSITION, RECIPE)  # what a checkpoint of a run has beside the model; see state.py
+STATE_FILES = (OPTIMIZER, POSITION, RECIPE)  # what a checkpoint of a run has beside the model; see state.py
 
 
 def record(folder: Path) -> None:
     """Write the list of the files in the folder."""
-    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != LIST)
-    write_json(folder / LIST, {path.name: {"bytes": path.stat().st_size, "sha256": _sum(path)} for path in files})
+    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != CHECKSUM_FILE)
+    write_json(
+        folder / CHECKSUM_FILE, {path.name: {"bytes": path.stat().st_size, "sha256": _sum(path)} for path in files}
+    )
 
 
 def flaw(folder: Path, names: Iterable[str]) -> str:
@@ -65,10 +67,10 @@ def changed(folder: Path, but: Collection[str] = ()) -> str:
 def recorded(folder: Path) -> dict[str, tuple[int, str]]:
     """Return the sizes and sums in the folder's list; none where there is no list that can be read."""
     try:
-        listed = (folder / LIST).stat()
+        listed = (folder / CHECKSUM_FILE).stat()
     except OSError:
         return {}
-    return _read(folder / LIST, listed.st_mtime_ns, listed.st_size)
+    return _read(folder / CHECKSUM_FILE, listed.st_mtime_ns, listed.st_size)
 
 
 # Both are asked of the same files every two seconds; a file that changes is read again.

@@ -17,9 +17,9 @@ from transformer.training.loop import StepReport
 
 MAX_STEPS, MAX_NUMBER = 100_000_000, 1e100
 TAIL_BYTES = 1_000_000  # at the end of the metrics in which the latest scores are looked for
-NUMBERS = ("loss", "learning_rate", "gradient_norm", "tokens", "seconds", "teacher_forcing", "epoch")
-SCORES = ("loss", "perplexity", "bleu", "chrf", "exact")
-COUNT = "sentences"  # on how many an evaluation's scores are
+STEP_FIELDS = ("loss", "learning_rate", "gradient_norm", "tokens", "seconds", "teacher_forcing", "epoch")
+SCORE_FIELDS = ("loss", "perplexity", "bleu", "chrf", "exact")
+SENTENCES_FIELD = "sentences"  # on how many an evaluation's scores are
 
 
 def metrics_line(
@@ -36,7 +36,7 @@ def metrics_line(
 
 
 def _scores(evaluation: Evaluation) -> dict[str, float]:
-    return {name: getattr(evaluation, name) for name in (*SCORES, COUNT)}
+    return {name: getattr(evaluation, name) for name in (*SCORE_FIELDS, SENTENCES_FIELD)}
 
 
 def sound_line(text: bytes) -> dict[str, Any] | None:
@@ -53,8 +53,10 @@ def sound_line(text: bytes) -> dict[str, Any] | None:
     watched, parts = evaluation.get("watched", []), evaluation.get("parts", {})
     if not isinstance(parts, dict) or not all(isinstance(part, dict) for part in parts.values()):
         return None
-    numbers = [line[name] for name in NUMBERS if name in line and (name, line[name]) != ("gradient_norm", None)]
-    scores = [of[name] for of in (evaluation, *parts.values()) for name in (*SCORES, COUNT) if name in of]
+    numbers = [line[name] for name in STEP_FIELDS if name in line and (name, line[name]) != ("gradient_norm", None)]
+    scores = [
+        of[name] for of in (evaluation, *parts.values()) for name in (*SCORE_FIELDS, SENTENCES_FIELD) if name in of
+    ]
     if not all(map(_is_number, numbers)) or not all(isinstance(n, float) or _is_number(n) for n in scores):
         return None  # a perplexity may be infinite
     return line if isinstance(watched, list) and all(isinstance(one, dict) for one in watched) else None
@@ -138,7 +140,7 @@ class _Events:
         values["train/tokens_per_second"] = line["tokens"] / line["seconds"]
         scores = line.get("evaluation", {})
         for part, of_part in {"validation": scores, **scores.get("parts", {})}.items():
-            values |= {f"{part}/{name}": of_part[name] for name in SCORES if name in of_part}
+            values |= {f"{part}/{name}": of_part[name] for name in SCORE_FIELDS if name in of_part}
         for name, value in values.items():
             if value is not None:
                 self.writer.add_scalar(name, value, line["step"])

@@ -10,7 +10,7 @@ from transformer.access import require_private
 from transformer.files import read_json, write_json
 from transformer.quoting import quoted
 
-FILE = "notes.json"
+NOTES_FILE = "notes.json"
 MAX_NOTE_CHARACTERS, MAX_TAG_CHARACTERS, MAX_TAGS = 2000, 30, 12
 
 
@@ -23,7 +23,7 @@ class Notes:
 def notes(run: RunFolder) -> Notes:
     """Read the notes of a run; empty where there are none or they cannot be read."""
     try:
-        values = read_json(run.path / FILE)
+        values = read_json(run.path / NOTES_FILE)
         return _checked(values["note"], values["tags"])
     except (ValueError, KeyError, TypeError, AttributeError):
         return Notes()
@@ -33,7 +33,7 @@ def save_notes(run: RunFolder, note: str, tags: Iterable[str]) -> None:
     """Write the notes of a run. Raises ValueError where they are too long or too many, or may not be written."""
     require_private()
     run.recipe()
-    write_json(run.path / FILE, asdict(_checked(note, tags)))
+    write_json(run.path / NOTES_FILE, asdict(_checked(note, tags)))
 
 
 def _checked(note: str, tags: Iterable[str]) -> Notes:

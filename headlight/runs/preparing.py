@@ -21,7 +21,7 @@ from headlight.corpora.varied import Varied
 from headlight.evaluation import Evaluator
 from headlight.runs import intact, state
 from headlight.runs.folder import VALIDATION, RunFolder
-from headlight.runs.recipe import TRAIN, Recipe
+from headlight.runs.recipe import VALIDATE_ON_TRAINING, Recipe
 from headlight.runs.state import Position
 from headlight.runs.status_writer import StatusWriter
 from transformer.checkpoint import Checkpoint
@@ -29,13 +29,17 @@ from transformer.checkpoint.native import WEIGHTS, load_weights
 from transformer.files import read_json, remove, set_aside, write_json, write_text
 from transformer.model import Transformer
 
-REPORT = "report.json"  # in the run's data folder: what of the corpus was read, kept and rejected,
-DOUBLED = "validation_in_training"  # and under this name how many validation pairs were left out, being trained on,
-BY_HEART = "validated_on_training"  # and under this one whether the pairs that are trained on are those that are scored
+REPORT_FILE = "report.json"  # in the run's data folder: what of the corpus was read, kept and rejected,
+DUPLICATES_FIELD = (
+    "validation_in_training"  # and under this name how many validation pairs were left out, being trained on,
+)
+VALIDATED_ON_TRAINING_FIELD = (
+    "validated_on_training"  # and under this one whether the pairs that are trained on are those that are scored
+)
 MAX_SCORED_PAIRS = 1_000  # of the training data, where these are the validation
 MAX_UNKNOWN_SHARE = 0.5  # of the tokens of a side
-NONE_HELD_OUT = f"The corpus has fewer than {MIN_PAIRS} pairs and no part to validate on, so nothing is held out."
-THEREFORE = "The scores are on the pairs that are trained on: they say what is known by heart."
+NONE_HELD_OUT_NOTE = f"The corpus has fewer than {MIN_PAIRS} pairs and no part to validate on, so nothing is held out."
+TRAINING_SCORES_NOTE = "The scores are on the pairs that are trained on: they say what is known by heart."
 VOCABULARY_SECONDS = 3600.0  # that learning a vocabulary may take without a heartbeat
 T = TypeVar("T")
 
@@ -60,7 +64,7 @@ def recipe_corpora(recipe: Recipe) -> Splits:
 
     Once train was read, validation rejects the pairs that train has.
     """
-    if recipe.validation == TRAIN:
+    if recipe.validation == VALIDATE_ON_TRAINING:
         splits = open_parts(recipe.data, recipe.folder, recipe.max_characters)
         splits = Splits(splits.train, None, splits.test)
     else:
@@ -83,7 +87,7 @@ def prepare_corpus(
 
     Where nothing is held out to validate on, the pairs that are trained on are scored.
     """
-    (folder.data / intact.LIST).unlink(missing_ok=True)
+    (folder.data / intact.CHECKSUM_FILE).unlink(missing_ok=True)
     source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
     longest = min(recipe.longest, checkpoint.model.config.max_length)
     examples = Encoded(splits.train, source, target, longest, checkpoint.model.config)
@@ -95,11 +99,11 @@ def prepare_corpus(
         raise ValueError(f"There is no pair to train on. {str(examples.report).splitlines()[0]}.")
     _require_known(examples)
     validation = splits.train if splits.validation is None else splits.validation
-    most = MAX_SCORED_PAIRS if recipe.validation == TRAIN else None
+    most = MAX_SCORED_PAIRS if recipe.validation == VALIDATE_ON_TRAINING else None
     pairs, known = list(islice(validation, most)), validation.report.rejected[IN_TRAINING]
     if splits.validation is None:
         why = f"Validation is on the training data, as asked: its first {len(pairs):,} pairs."
-        writer.log(f"{why if recipe.validation == TRAIN else NONE_HELD_OUT} {THEREFORE}")
+        writer.log(f"{why if recipe.validation == VALIDATE_ON_TRAINING else NONE_HELD_OUT_NOTE} {TRAINING_SCORES_NOTE}")
     if known and not pairs:
         raise ValueError(
             f"Every pair of {validation.name} is also in the training data, so scores on it would mean nothing; "
@@ -113,8 +117,8 @@ def prepare_corpus(
     Evaluator.of(checkpoint, validation.name, pairs)  # raises where there is nothing to evaluate on
     records = ({"source": pair.source, "target": pair.target, "origin": pair.origin} for pair in pairs)
     write_text(folder.data / VALIDATION, "".join(json.dumps(record) + "\n" for record in records))
-    facts = {**vars(examples.report), DOUBLED: known, BY_HEART: splits.validation is None}
-    write_json(folder.data / REPORT, facts)
+    facts = {**vars(examples.report), DUPLICATES_FIELD: known, VALIDATED_ON_TRAINING_FIELD: splits.validation is None}
+    write_json(folder.data / REPORT_FILE, facts)
     intact.record(folder.data)
 
 
@@ -131,7 +135,7 @@ def _require_known(examples: Encoded) -> None:
 def known_by_heart(folder: RunFolder) -> bool:
     """Return whether a run is scored on the pairs that it is trained on, as too few to hold any out."""
     try:
-        return read_json(folder.data / REPORT)[BY_HEART] is True
+        return read_json(folder.data / REPORT_FILE)[VALIDATED_ON_TRAINING_FIELD] is True
     except (ValueError, KeyError, TypeError):
         return False
 
@@ -139,7 +143,7 @@ def known_by_heart(folder: RunFolder) -> bool:
 def doubled(folder: RunFolder) -> int:
     """Return how many validation pairs a run left out because the training data have them too; 0 where unknown."""
     try:
-        count = read_json(folder.data / REPORT)[DOUBLED]
+        count = read_json(folder.data / REPORT_FILE)[DUPLICATES_FIELD]
     except (ValueError, KeyError, TypeError):
         return 0
     return count if type(count) is int and count > 0 else 0

@@ -16,8 +16,8 @@ from headlight.corpora.encoded import Framing
 from headlight.corpora.pairs import MAX_CHARACTERS, FirstRows
 from headlight.corpora.preview import PREVIEW_ROWS
 from headlight.corpora.slots import Slots, slot_languages
-from headlight.runs.intact import STATE, changed
-from headlight.runs.settings import AROUND
+from headlight.runs.intact import STATE_FILES, changed
+from headlight.runs.settings import SEQUENCE_FIELDS
 from headlight.teaching.mistakes import MISTAKES, TRAINABLE
 from transformer.checkpoint.native import WEIGHTS
 from transformer.config import (
@@ -35,7 +35,7 @@ from transformer.presets import PRESETS, RECIPES, preset
 from transformer.quoting import quoted, short
 from transformer.tokenizers import TokenizerKind
 
-TRAIN = "train"  # as the validation: what is trained on
+VALIDATE_ON_TRAINING = "train"  # as the validation: what is trained on
 MAX_WATCHED_SENTENCES, MAX_WATCHED_CHARACTERS = 100, 2000
 
 
@@ -43,17 +43,16 @@ MAX_WATCHED_SENTENCES, MAX_WATCHED_CHARACTERS = 100, 2000
 class Recipe:
     """What is trained, on what, and how. Raises ConfigError naming the field, the value and the remedy.
 
-    `data` and `validation` are written as `open_corpus` reads them, but that the validation TRAIN is of the pairs that
-    are trained on; `folder` is where Multi30k lies. `vocabulary`
-    bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. A word or merge is in
-    it that occurs `min_frequency` times; 0 is by the number of pairs (see `learn_tokenizers`). Pairs with a side of
-    more than `max_characters` or `max_tokens` are left out; 0 tokens is as many as the model reads. `framing` says
-    which special tokens stand around a pair (see `framed`). `vary` is the share
-    of the sources to train on that are changed to how people type, `slots` that of the pairs with names or numbers in
-    which these are replaced on both sides. `watch` are sentences that are translated at each
-    evaluation. `start` is a checkpoint folder, or the name of a model that ships: its weights and tokenizers are where
-    the training starts. `threads` None is all cores. `broken` is the mistake that is made on purpose, one of
-    `headlight.teaching.mistakes.TRAINABLE`, which is in the network or in how it is trained.
+    `data` and `validation` are written as `open_corpus` reads them, but that the validation VALIDATE_ON_TRAINING is of
+    the pairs that are trained on; `folder` is where Multi30k lies. `vocabulary` bounds the tokenizer; until it is
+    learned, the vocabulary sizes in `model` are that bound too. A word or merge is in it that occurs `min_frequency`
+    times; 0 is by the number of pairs (see `learn_tokenizers`). Pairs with a side of more than `max_characters` or
+    `max_tokens` are left out; 0 tokens is as many as the model reads. `framing` says which special tokens stand around
+    a pair (see `framed`). `vary` is the share of the sources to train on that are changed to how people type, `slots`
+    that of the pairs with names or numbers in which these are replaced on both sides. `watch` are sentences that are
+    translated at each evaluation. `start` is a checkpoint folder, or the name of a model that ships: its weights and
+    tokenizers are where the training starts. `threads` None is all cores. `broken` is the mistake that is made on
+    purpose, one of `headlight.teaching.mistakes.TRAINABLE`, which is in the network or in how it is trained.
     """
 
     data: str
@@ -164,7 +163,7 @@ class Recipe:
         corpora = [open_parts(self.data, self.folder, self.max_characters)[0]]
         if self.slots:
             corpora = [Slots(corpora[0], self.slots, slot_languages(self.data))]
-        if self.validation is not None and self.validation != TRAIN:
+        if self.validation is not None and self.validation != VALIDATE_ON_TRAINING:
             whole, split, _ = open_parts(self.validation, self.folder, self.max_characters)
             if split is None and self.validation == self.data:
                 raise ConfigError(
@@ -184,7 +183,7 @@ class Recipe:
         """Raise ValueError unless the network has the paper's layers and special tokens as in training."""
         if not (start / WEIGHTS).is_file():
             raise ValueError(f"There is no checkpoint in {short(start)} to start from.")
-        if wrong := changed(start, but=STATE):
+        if wrong := changed(start, but=STATE_FILES):
             raise ValueError(f"{short(start)} is damaged: {wrong}. Start from another checkpoint.")
         network = load(start).model.config
         if type(network) is not ModelConfig:
@@ -192,7 +191,7 @@ class Recipe:
                 f"{short(start)} is a {type(network).__name__.removesuffix('Config')}, which can be opened but not "
                 "trained here; start from a checkpoint of the paper's own network."
             )
-        other = [name for name in AROUND if getattr(network, name) != getattr(self.model, name)]
+        other = [name for name in SEQUENCE_FIELDS if getattr(network, name) != getattr(self.model, name)]
         if other:
             there, here = getattr(network, other[0]), getattr(self.model, other[0])
             raise ValueError(
@@ -262,7 +261,7 @@ def _changes(model: ModelConfig, name: str) -> dict[str, Any]:
     """Return what has to be changed in a preset's network to get `model`, by the names of the flags."""
     start, changed = preset(name, model.source_vocab_size, model.target_vocab_size), {}
     for f in fields(ModelConfig):
-        if f.name in AROUND:  # which the tokenizers and the framing decide
+        if f.name in SEQUENCE_FIELDS:  # which the tokenizers and the framing decide
             continue
         value, usual = getattr(model, f.name), getattr(start, f.name)
         if isinstance(value, StackConfig):

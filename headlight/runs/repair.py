@@ -78,7 +78,7 @@ def _set_aside_checkpoints(folder: RunFolder, writer: StatusWriter) -> None:
 def _weights_note(path: Path) -> str:
     """Return a sentence where a new run can start from the weights of a damaged checkpoint, else ""."""
     try:
-        if intact.changed(path, but=intact.STATE):
+        if intact.changed(path, but=intact.STATE_FILES):
             return ""
         checkpoints.load(path)
     except ValueError:

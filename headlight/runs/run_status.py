@@ -28,8 +28,8 @@ from transformer.quoting import error_message, short
 State = Literal[
     "queued", "running", "paused", "stopped", "finished", "crashed", "stalled", "diverged", "out of disk"
 ]  # fmt: skip
-ALIVE = ("queued", "running", "stalled")
-ENDED = ("paused", "stopped", "finished", "crashed", "diverged", "out of disk")  # which a worker writes itself
+ALIVE_STATES = ("queued", "running", "stalled")
+ENDED_STATES = ("paused", "stopped", "finished", "crashed", "diverged", "out of disk")  # which a worker writes itself
 
 MIN_FREE_BYTES = 64 * 1024  # on a disk with less, a crash counts as "out of disk"
 CHUNK_BYTES = 1 << 20
@@ -47,7 +47,7 @@ _ADVICE = {
     "diverged": "Start again with a lower learning rate, a longer warm-up or stronger gradient clipping.",
     "out of disk": "Free some disk space, then resume it.",
 }
-_WITH_BEST = {  # where a checkpoint was scored
+_ADVICE_WITH_BEST = {  # where a checkpoint was scored
     "stopped": "Resume it to go on from here, or open its best checkpoint.",
     "diverged": "Start again from its best checkpoint with a lower learning rate, a longer warm-up or "
     "stronger gradient clipping.",
@@ -82,7 +82,7 @@ class Status:
     @property
     def alive(self) -> bool:
         """Whether there is a worker."""
-        return self.state in ALIVE
+        return self.state in ALIVE_STATES
 
 
 def status(path: str | Path) -> Status:
@@ -100,7 +100,7 @@ def status(path: str | Path) -> Status:
 def _status(folder: RunFolder) -> Status:
     values = read(folder)
     state, cause = _judge(values)
-    if state == "crashed" and values.get("state") not in ENDED and (again := read(folder)) != values:
+    if state == "crashed" and values.get("state") not in ENDED_STATES and (again := read(folder)) != values:
         values = again  # it ended between the two looks
         state, cause = _judge(values)
     if state == "stalled" and process(values) is None and folder.is_free():  # on a machine that is no more
@@ -111,7 +111,7 @@ def _status(folder: RunFolder) -> Status:
     if request := folder.request():
         doing = {"pause": "pausing", "stop": "stopping"}.get(request, doing)
     steps = folder.steps()
-    damaged = [] if state in ALIVE else _damaged(folder, steps, values)  # a worker replaces what is looked at
+    damaged = [] if state in ALIVE_STATES else _damaged(folder, steps, values)  # a worker replaces what is looked at
     saved = folder.checkpoint(steps[-1]) / "training.json" if steps else None
     return Status(
         folder.name,
@@ -119,7 +119,7 @@ def _status(folder: RunFolder) -> Status:
         state,
         _whole(values, "step") or (steps[-1] if steps else 0),
         _whole(values, "steps") or _due(folder),
-        doing if state in ALIVE else "",
+        doing if state in ALIVE_STATES else "",
         cause,
         _advice(folder, state, steps, bool(damaged)),
         _number(values, "seconds_left") if state == "running" else None,
@@ -180,7 +180,7 @@ def _lines(path: Path, mtime: int, size: int) -> int:
 def _judge(values: dict[str, Any]) -> tuple[State, str]:
     """Return the state and its cause, from what is certain to what is likely."""
     written = values.get("state")
-    if written in ENDED:
+    if written in ENDED_STATES:
         return written, str(values.get("cause", ""))
     due = _number(values, "due")
     if written not in ("queued", "running") or due is None or not isinstance(values.get("host"), str):
@@ -208,8 +208,8 @@ def _advice(folder: RunFolder, state: State, steps: list[int], damaged: bool) ->
         return f"Resume it: what is damaged is set aside, and {where}."
     if state == "finished" and not steps:  # a run of an older version
         return "Open its best checkpoint."
-    if state in _WITH_BEST and folder.trained():
-        return _WITH_BEST[state]
+    if state in _ADVICE_WITH_BEST and folder.trained():
+        return _ADVICE_WITH_BEST[state]
     return _ADVICE[state]
 
 

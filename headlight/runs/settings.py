@@ -4,10 +4,10 @@ from __future__ import annotations
 
 # Fields of ModelConfig that nobody chooses. They follow from the tokenizer (the last of those say what stands around a
 # sentence), or from the checkpoint that a training starts from.
-AROUND = ("pad_id", "sos_id", "eos_id", "source_start", "source_end", "target_start")
-GIVEN = ("source_vocab_size", "target_vocab_size", *AROUND, "pruned_heads")
+SEQUENCE_FIELDS = ("pad_id", "sos_id", "eos_id", "source_start", "source_end", "target_start")
+DERIVED_FIELDS = ("source_vocab_size", "target_vocab_size", *SEQUENCE_FIELDS, "pruned_heads")
 
-HELP: dict[str, str] = {
+SETTING_HELP: dict[str, str] = {
     # ModelConfig
     "source_vocab_size": "How many different tokens the model can read.",
     "target_vocab_size": "How many different tokens the model can write.",

@@ -34,8 +34,8 @@ from transformer.model import Transformer
 from transformer.quoting import short
 from transformer.training.loop import Trainer
 
-ADAM = ("step", "exp_avg", "exp_avg_sq")
-KEPT = 2  # checkpoints, beside the best: one may be damaged
+ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
+CHECKPOINTS_KEPT = 2  # checkpoints, beside the best: one may be damaged
 MAX_BATCHES = 10_000  # in a step
 
 
@@ -116,7 +116,7 @@ def tidy(folder: RunFolder, position: Position) -> None:
     _point(folder.checkpoints / "last", folder.checkpoint(position.step))
     _point(folder.checkpoints / "best", folder.checkpoint(position.best))
     steps = folder.steps()
-    for step in {*steps} - {*steps[-KEPT:], position.step, position.best}:
+    for step in {*steps} - {*steps[-CHECKPOINTS_KEPT:], position.step, position.best}:
         path = folder.checkpoint(step)
         os.rename(path, path.with_suffix(".part"))  # at once, so that no half of a checkpoint is left to be seen
     for part in folder.checkpoints.glob("*.part"):
@@ -187,7 +187,7 @@ def adam(model: Transformer, optimizer: dict[str, Tensor]) -> dict[str, dict[str
     """
     moments: dict[str, dict[str, Tensor]] = {}
     for name, parameter in model.named_parameters() if optimizer else ():
-        held = {part: optimizer.get(f"{name}.{part}") for part in ADAM}
+        held = {part: optimizer.get(f"{name}.{part}") for part in ADAM_STATE}
         for part, value in held.items():
             if value is None or value.shape not in (parameter.shape, ()) or not value.is_floating_point():
                 raise ValueError(f"{OPTIMIZER} has no {part} for {name}; it belongs to another network.")

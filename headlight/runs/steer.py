@@ -20,7 +20,7 @@ from headlight.folders import ROOT, model
 from headlight.machine import threads
 from headlight.runs import run_status
 from headlight.runs.folder import RunFolder
-from headlight.runs.intact import LIST, STATE
+from headlight.runs.intact import CHECKSUM_FILE, STATE_FILES
 from headlight.runs.metrics import require_tensorboard
 from headlight.runs.recipe import Recipe
 from headlight.runs.repair import corpus_flaw, damaged_checkpoints
@@ -87,7 +87,7 @@ def claim(recipe: Recipe, path: str | Path) -> RunFolder:
         raise ValueError(f"{short(path)} exists already; choose another name, or delete that run first.") from None
     try:
         if recipe.start is not None:  # a copy: the run that it belongs to may go on and remove it
-            ours = shutil.ignore_patterns(*STATE, LIST, "history", "*.part")
+            ours = shutil.ignore_patterns(*STATE_FILES, CHECKSUM_FILE, "history", "*.part")
             shutil.copytree(model(recipe.start), folder.start, ignore=ours)
         write_json(folder.config, recipe.to_dict())
     except BaseException:

@@ -10,8 +10,8 @@ import sys
 with contextlib.suppress(ImportError):  # no such thing on Windows
     import resource
 
-MEMORY = 2**31  # bytes; a unigram model of 250,000 pieces takes 1,300 million to open
-SECONDS = 30  # of one core; that model takes 3 to 5
+MAX_MEMORY_BYTES = 2**31  # bytes; a unigram model of 250,000 pieces takes 1,300 million to open
+MAX_SECONDS = 30  # of one core; that model takes 3 to 5
 SENTENCES = (
     "",
     "a \ue000",  # a character in no vocabulary
@@ -24,7 +24,13 @@ SENTENCES = (
 
 
 def limit() -> None:
-    wanted = {"RLIMIT_AS": MEMORY, "RLIMIT_CPU": SECONDS, "RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0}
+    wanted = {
+        "RLIMIT_AS": MAX_MEMORY_BYTES,
+        "RLIMIT_CPU": MAX_SECONDS,
+        "RLIMIT_CORE": 0,
+        "RLIMIT_FSIZE": 0,
+        "RLIMIT_NPROC": 0,
+    }
     for name, most in wanted.items():
         with contextlib.suppress(NameError, AttributeError, ValueError, OSError):  # not every system has them all
             resource.setrlimit(getattr(resource, name), (most, most))

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 MAX_PATTERN_CHARACTERS = 2**22  # a class of all that a vocabulary knows has 100,000
-DEEPEST = 20  # groups inside groups
+MAX_DEPTH = 20  # groups inside groups
 MAX_REPEATS = 1_000
 
 _INTERVAL = re.compile(r"\{(\d{1,4})?(?:(,)(\d{1,4})?)?\}")
@@ -93,8 +93,8 @@ class _PatternParser:
 
     def branches(self, depth: int) -> list[list[_Item]]:
         """Parse alternatives up to the end of the group or pattern."""
-        if depth > DEEPEST:
-            raise ValueError(f"has over {DEEPEST} groups inside each other")
+        if depth > MAX_DEPTH:
+            raise ValueError(f"has over {MAX_DEPTH} groups inside each other")
         branches: list[list[_Item]] = [[]]
         while self.at < len(self.pattern) and self.pattern[self.at] != ")":
             if self.pattern[self.at] == "|":
@@ -149,7 +149,7 @@ class _PatternParser:
         if not self._taken(_CLASS):
             return None
         while self.at < len(self.pattern) and self.pattern[self.at] == "[":
-            if depth > DEEPEST or not self._class(depth + 1):
+            if depth > MAX_DEPTH or not self._class(depth + 1):
                 raise ValueError("has a class that is not understood here")
             self._taken(_INSIDE)
         if self.at >= len(self.pattern) or self.pattern[self.at] != "]":

@@ -10,7 +10,7 @@ from headlight.tokenizer_json import charsmap, patterns
 from headlight.tokenizer_json.fields import Fields, shown
 
 MAX_STEPS = 100
-DEEPEST = 10  # lists of steps inside lists of steps
+MAX_DEPTH = 10  # lists of steps inside lists of steps
 MAX_GROWTH = 1_500  # of a text; all that ALBERT does makes 1,296 characters of one at the very most
 MAX_GROWTH_BACK = 50  # of tokens that become a text
 # What patterns may cost for each character: many texts to compare with, but few runs to go through again.
@@ -225,8 +225,8 @@ def _read(values: Any, family: _Family, effort: Effort, depth: int = 0) -> dict[
     effort.step(what)
     if kind == "Sequence":
         members = values.get(family.members)
-        if not isinstance(members, list) or depth >= DEEPEST:
-            raise ValueError(f"it uses {what} without a list of steps, or inside {DEEPEST} others")
+        if not isinstance(members, list) or depth >= MAX_DEPTH:
+            raise ValueError(f"it uses {what} without a list of steps, or inside {MAX_DEPTH} others")
         steps = [_read(member, family, effort, depth + 1) for member in members]
         return {"type": kind, family.members: steps}
     if kind not in family.readers:

@@ -11,7 +11,7 @@ from threading import Lock
 
 import tokenizers
 
-from headlight.tokenizer_json.child import MEMORY, SECONDS
+from headlight.tokenizer_json.child import MAX_MEMORY_BYTES, MAX_SECONDS
 from headlight.tokenizer_json.fields import shown
 from transformer.access import allow_command
 
@@ -55,18 +55,18 @@ def _run_child(content: bytes) -> str:
                 input=content,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                timeout=_PATIENCE_FACTOR * SECONDS,
+                timeout=_PATIENCE_FACTOR * MAX_SECONDS,
                 cwd=_LIBRARY,
                 env={**needed, **_SETTINGS},
                 start_new_session=True,
             )
     except subprocess.TimeoutExpired:
-        return f"opening and trying it takes over {_PATIENCE_FACTOR * SECONDS} seconds"
+        return f"opening and trying it takes over {_PATIENCE_FACTOR * MAX_SECONDS} seconds"
     except OSError as error:
         why = error.strerror or error  # an error without a number has only its words
         return f"no process could be started to try it in ({why}); try again when the machine does less"
     output = ended.stdout.decode("utf-8", "replace")
     if not output.startswith("tried"):
-        limits = f"{MEMORY // 2**20:,} MB and {SECONDS} seconds"
+        limits = f"{MAX_MEMORY_BYTES // 2**20:,} MB and {MAX_SECONDS} seconds"
         return f"opening and trying it ended the process that did so, which had {limits}"
     return shown(ValueError(output.removeprefix("tried"))) if output != "tried" else ""

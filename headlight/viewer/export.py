@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.charts.document import fonts_of
-from headlight.viewer.packing import MOST_EXACT, Captions, checked, labels_header, overview_parts, pack
+from headlight.viewer.packing import MAX_EXACT_WEIGHTS, Captions, checked, labels_header, overview_parts, pack
 from headlight.viewer.scripts import VIEWS, style, viewer_script
 from transformer.quoting import quoted
 
@@ -93,7 +93,7 @@ def trace_blocks(kinds: Mapping[str, KindView], prefix: str = "") -> dict[str, b
 
 def _is_exact(kinds: Mapping[str, KindView]) -> bool:
     """Whether the weights are stored as they are, not as float16."""
-    return sum(view.patterns.size for view in kinds.values()) <= MOST_EXACT
+    return sum(view.patterns.size for view in kinds.values()) <= MAX_EXACT_WEIGHTS
 
 
 def html_page(

@@ -48,7 +48,7 @@ class LinesOptions(TypedDict, total=False):
 
 
 # Four megabytes of float32: beyond that half the bytes are worth half the digits.
-MOST_EXACT = 1_000_000
+MAX_EXACT_WEIGHTS = 1_000_000
 
 
 class Labels(TypedDict):
@@ -226,7 +226,7 @@ def lines_payload(
         "title": options.get("title", "Lines"),
         "held": options.get("held"),
     }
-    return pack(header, {"weights": weights if weights.size <= MOST_EXACT else weights.astype(np.float16)})
+    return pack(header, {"weights": weights if weights.size <= MAX_EXACT_WEIGHTS else weights.astype(np.float16)})
 
 
 def head_payload(

@@ -8,7 +8,14 @@ from typing import Any
 from transformer.quoting import quoted
 
 # What `watch` gives `generate` itself, or reads from what it returns.
-_OURS = ("input_ids", "inputs", "inputs_embeds", "attention_mask", "encoder_outputs", "return_dict_in_generate")
+_OWN_ARGUMENTS = (
+    "input_ids",
+    "inputs",
+    "inputs_embeds",
+    "attention_mask",
+    "encoder_outputs",
+    "return_dict_in_generate",
+)
 
 
 def require_model(model: Any) -> Any:
@@ -51,7 +58,7 @@ def require_text(text: Any, target: Any) -> None:
 
 
 def require_options(options: Mapping[str, Any]) -> None:
-    ours = next((name for name in _OURS if name in options), None)
+    ours = next((name for name in _OWN_ARGUMENTS if name in options), None)
     if ours is not None:
         raise ValueError(f"{ours} is set here and cannot be given; leave it out.")
     if options.get("num_return_sequences", 1) != 1:

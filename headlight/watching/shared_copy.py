@@ -16,7 +16,7 @@ from torch import Tensor
 from headlight.watching.checks import require_options
 
 _ROUNDING, _COARSE_ROUNDING = 0.01, 0.1  # by which kernels may differ, relative to the norm of what comes out
-_NO_PLACE = ("index out of range in self", "out of bounds")  # what a table of embeddings says that lacks a row
+_TOO_LONG_MESSAGES = ("index out of range in self", "out of bounds")  # what a table of embeddings says that lacks a row
 
 
 class SharedCopy:
@@ -150,7 +150,7 @@ class SharedCopy:
         except ValueError as error:
             raise ValueError(f"The code of {self.name} refuses this: {error}") from error
         except (IndexError, RuntimeError) as error:
-            if not any(words in str(error) for words in _NO_PLACE):
+            if not any(words in str(error) for words in _TOO_LONG_MESSAGES):
                 raise
             raise ValueError(
                 f"The text, with what was written, is too long for {self.name}, or has a token that it lacks "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headlight.analysis.aligned import Different, alone, axis, column_change, pair
+from headlight.analysis.aligned import NotComparable, axis, column_change, pair, single_head
 from tests.small import small_translator
 from transformer import StackConfig, Trace, Translator
 from transformer.trace import Tokens
@@ -66,13 +66,13 @@ def test_a_model_beside_itself_differs_in_nothing() -> None:
 
 def test_another_translation_does_not_line_up(deep: Translator, traces: tuple[Trace, Trace]) -> None:
     other = deep.trace(TEXT, "a little bench")
-    with pytest.raises(Different, match="The rows do not line up. Where one has “girl”, the other has “bench”"):
+    with pytest.raises(NotComparable, match="The rows do not line up. Where one has “girl”, the other has “bench”"):
         pair((traces[0], other), "cross", ((0, 0), (0, 0)))
     assert pair((traces[0], other), "encoder", ((0, 0), (0, 0))).columns[0] == "two"
     shorter = deep.trace(TEXT, "a little")
-    with pytest.raises(Different, match="One has 3 words, the other 2: from “girl” on"):
+    with pytest.raises(NotComparable, match="One has 3 words, the other 2: from “girl” on"):
         pair((traces[0], shorter), "cross", ((0, 0), (0, 0)))
-    lone = alone(other, "cross", 3, 3)
+    lone = single_head(other, "cross", 3, 3)
     assert lone.cells.shape == (len(lone.rows), len(lone.columns))
     np.testing.assert_allclose(lone.cells.sum(1), 1, atol=1e-5)
 
@@ -90,7 +90,7 @@ def test_several_special_tokens_share_a_place() -> None:
     assert common.labels == ["a", "special tokens"] and common.groups[0] == [[0], [1, 2]]
     first = axis(tokens(["<s>", "a"], special=(0,)), tokens(["[SOS]", "a"], special=(0,)))
     assert first.labels == ["special tokens", "a"]
-    with pytest.raises(Different, match="Only one of the two has special tokens"):
+    with pytest.raises(NotComparable, match="Only one of the two has special tokens"):
         axis(tokens(["a", "</s>"], special=(1,)), tokens(["a"]))
 
 

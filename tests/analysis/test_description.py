@@ -5,7 +5,7 @@ import pytest
 
 from headlight.analysis import measure
 from headlight.analysis.combine import normalise
-from headlight.analysis.description import OFF, describe, strongest_column
+from headlight.analysis.description import OFF_NOTE, describe, strongest_column
 from transformer.trace import Kind
 
 N = 8
@@ -96,7 +96,7 @@ def test_two_patterns_are_both_said() -> None:
 
 
 def test_a_head_that_is_off_is_said_to_be_off_and_nothing_else() -> None:
-    assert said(np.zeros((N, N))) == OFF
+    assert said(np.zeros((N, N))) == OFF_NOTE
 
 
 @pytest.mark.parametrize(

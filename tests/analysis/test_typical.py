@@ -12,16 +12,16 @@ import pytest
 
 from headlight import checkpoints
 from headlight.analysis.typical import (
-    FEWEST,
     LONGEST_NAMED,
-    SHARE,
-    guessed,
+    MIN_HELD_OUT_SENTENCES,
+    UNLIKE_SHARE,
+    find_threshold,
+    guessed_words,
     has_unread,
-    lowest,
     threshold_of,
     unlike,
-    unread,
     unread_note,
+    unread_words,
     words_of,
 )
 from headlight.checkpoints import MAX_PACKED_BYTES, WORDS, load_translator, read_words, save_words
@@ -35,22 +35,22 @@ SENTENCE = "The bliffle eats a zorgon in the kitchen."
 
 def test_the_threshold_leaves_its_share_of_the_held_out_sentences_below() -> None:
     scores = [-n / 1000 for n in range(1000)]
-    threshold = lowest({"captions": scores})
-    assert sum(value < threshold for value in scores) == round(SHARE * 1000)
+    threshold = find_threshold({"captions": scores})
+    assert sum(value < threshold for value in scores) == round(UNLIKE_SHARE * 1000)
 
 
 def test_of_several_kinds_none_has_more_than_its_share_below() -> None:
-    kinds = {"easy": [-n / 10_000 for n in range(1000)], "hard": [-1 - n / 1000 for n in range(FEWEST)]}
-    threshold = lowest(kinds)
-    assert threshold == lowest({"hard": kinds["hard"]}) < min(kinds["easy"])
-    assert all(sum(value < threshold for value in scores) <= SHARE * len(scores) for scores in kinds.values())
+    kinds = {"easy": [-n / 10_000 for n in range(1000)], "hard": [-1 - n / 1000 for n in range(MIN_HELD_OUT_SENTENCES)]}
+    threshold = find_threshold(kinds)
+    assert threshold == find_threshold({"hard": kinds["hard"]}) < min(kinds["easy"])
+    assert all(sum(value < threshold for value in scores) <= UNLIKE_SHARE * len(scores) for scores in kinds.values())
 
 
 def test_too_few_sentences_are_refused() -> None:
     with pytest.raises(ValueError, match="captions has 199 held-out sentences; at least 200 are needed"):
-        lowest({"everyday": [-1.0] * FEWEST, "captions": [-1.0] * (FEWEST - 1)})
+        find_threshold({"everyday": [-1.0] * MIN_HELD_OUT_SENTENCES, "captions": [-1.0] * (MIN_HELD_OUT_SENTENCES - 1)})
     with pytest.raises(ValueError, match="no held-out sentences"):
-        lowest({})
+        find_threshold({})
 
 
 def test_both_sides() -> None:
@@ -85,16 +85,16 @@ def test_words_are_letters_in_lower_case() -> None:
 
 def test_words_that_were_never_read_are_found_once_as_they_are_typed() -> None:
     read = {"the", "eats", "a"}
-    assert unread("The Zorgon eats a bliffle, a Zorgon!", "rien", read) == ["Zorgon", "bliffle"]
+    assert unread_words("The Zorgon eats a bliffle, a Zorgon!", "rien", read) == ["Zorgon", "bliffle"]
     assert has_unread("a zorgon", read) and not has_unread("The a, EATS 12.", read)
 
 
 def test_a_word_that_is_copied_needs_no_note(model: Translator) -> None:
     written = model.translate(SENTENCE)
     read = set(words_of(SENTENCE)) - {"zorgon"}
-    assert unread(SENTENCE, "rien", read) == ["zorgon"]
-    assert unread(SENTENCE, "Il mange un Zorgon.", read) == []
-    assert unread(SENTENCE, written.text, set(words_of(SENTENCE))) == []
+    assert unread_words(SENTENCE, "rien", read) == ["zorgon"]
+    assert unread_words(SENTENCE, "Il mange un Zorgon.", read) == []
+    assert unread_words(SENTENCE, written.text, set(words_of(SENTENCE))) == []
 
 
 CARDS: list[dict[str, Any]] = [
@@ -106,8 +106,11 @@ CARDS: list[dict[str, Any]] = [
 
 def test_the_card_says_how_unsure_is_unsure() -> None:
     card = {"typical": {"unread_log_prob_per_token": -0.5}}
-    assert guessed(card, ["a", "b"], -0.6) == ["a", "b"] and guessed(card, ["a"], -0.5) == guessed(card, [], -2.0) == []
-    assert [guessed(card, ["a"], -9.0) for card in CARDS] == [[]] * len(CARDS)
+    assert (
+        guessed_words(card, ["a", "b"], -0.6) == ["a", "b"]
+        and guessed_words(card, ["a"], -0.5) == guessed_words(card, [], -2.0) == []
+    )
+    assert [guessed_words(card, ["a"], -9.0) for card in CARDS] == [[]] * len(CARDS)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -40,7 +40,7 @@ def test_shapes_come_from_the_header(file: Path) -> None:
 
 @pytest.mark.parametrize("size", [1, 10, 2**21])
 def test_pieces_are_the_tensor(file: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "PIECE", size)
+    monkeypatch.setattr(weights, "CHUNK_NUMBERS", size)
     torch.manual_seed(0)
     matrix = torch.randn(40, 7)
     matrix[3] = 0
@@ -51,7 +51,7 @@ def test_pieces_are_the_tensor(file: Path, size: int, monkeypatch: pytest.Monkey
 
 
 def test_measures_are_those_of_numpy(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "PIECE", 16)
+    monkeypatch.setattr(weights, "CHUNK_NUMBERS", 16)
     measured = measure_file(file)
     both = np.concatenate([*pieces(file, ["matrix", "half"])]).astype(np.float64)
     statistics = together(measured, ["matrix", "half"])

@@ -152,7 +152,7 @@ def test_the_kernel_has_the_exact_weights_and_the_layers_of_a_large_trace(
     page: Page, notebook: Callable[[View], None]
 ) -> None:
     weights = np.tile(np.array([[0.999877, 0.000123], [0.4, 0.6]], np.float32), (2, 1, 1, 1))
-    with patch("headlight.notebook.payload.MOST_WEIGHTS", 1):
+    with patch("headlight.notebook.payload.MAX_SENT_WEIGHTS", 1):
         view = headlight.show(encoder=weights, source_tokens=["a", "b"], selected=("encoder", 0, 0))
         notebook(view)
         add_saved(page, view)

@@ -58,7 +58,7 @@ def test_without_a_verb_it_opens_the_app_at_the_first_free_port(
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        monkeypatch.setattr(command, "PORT", port)
+        monkeypatch.setattr(command, "DEFAULT_PORT", port)
         monkeypatch.setattr(sys, "argv", ["headlight"])
         with pytest.raises(Left):
             command.main()
@@ -77,7 +77,7 @@ def test_a_class_is_served_at_a_port_that_the_app_does_not_use(
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        monkeypatch.setattr(command, "PORT", port)
+        monkeypatch.setattr(command, "DEFAULT_PORT", port)
         monkeypatch.setenv("PORT", "before")
         with pytest.raises(Left):
             given("class")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from headlight.teaching.lessons import parse_lesson, read
-from headlight.teaching.lessons.reading import LARGEST
+from headlight.teaching.lessons.reading import MAX_LESSON_BYTES
 
 FRONT = "---\ntitle: T\nquestion: Q?\nminutes: 5\nmodel: reverse\n---\n"
 STEP = """
@@ -87,7 +87,7 @@ def test_choices_carry_what_decides() -> None:
 
 
 def test_huge_files_and_files_in_other_encodings_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "huge.md").write_text(FRONT + "x" * LARGEST)
+    (tmp_path / "huge.md").write_text(FRONT + "x" * MAX_LESSON_BYTES)
     with pytest.raises(ValueError, match="larger than"):
         read(tmp_path / "huge.md")
     (tmp_path / "latin.md").write_bytes("é".encode("latin-1"))

@@ -15,7 +15,7 @@ import headlight
 from headlight.analysis.combine import merge
 from headlight.notebook import View
 from headlight.notebook import view as module
-from headlight.notebook.payload import STEPS, cell_payload, weights_message
+from headlight.notebook.payload import WEIGHT_STEPS, cell_payload, weights_message
 from headlight.notebook.saved import saved_html
 from tests.small import small_translator
 from transformer import Trace
@@ -56,9 +56,9 @@ def test_a_cell_has_every_weight_to_four_decimals(trace: Trace) -> None:
     assert header["selected"] == ["decoder", 2, 1] and header["theme"] == "dark"
     assert list(header["kinds"]) == ["encoder", "decoder", "cross"]
     for kind, facts in header["kinds"].items():
-        assert facts["unit"] == 1 / STEPS and facts["here"] == list(range(facts["layers"]))
+        assert facts["unit"] == 1 / WEIGHT_STEPS and facts["here"] == list(range(facts["layers"]))
         given = trace.pattern(kind)
-        np.testing.assert_allclose(weights_in(arrays, facts["unit"], f"{kind} "), given, atol=0.51 / STEPS)
+        np.testing.assert_allclose(weights_in(arrays, facts["unit"], f"{kind} "), given, atol=0.51 / WEIGHT_STEPS)
         assert (arrays[f"{kind} masked"] == trace.masked(kind)).all()
         assert facts["tokens"]["rows_read"] == (None if kind == "encoder" else trace.reads.labels)
 
@@ -72,11 +72,11 @@ def test_words_are_groups_of_the_tokens(pieces: Trace) -> None:
 
 
 def test_of_a_large_trace_one_layer_of_each_kind_is_sent(pieces: Trace) -> None:
-    with patch("headlight.notebook.payload.MOST_WEIGHTS", 100):
+    with patch("headlight.notebook.payload.MAX_SENT_WEIGHTS", 100):
         header, arrays = unpacked(gzip.decompress(cell_payload(pieces, ("decoder", 2, 1), False, None)))
     assert [facts["here"] for facts in header["kinds"].values()] == [[1], [2], [2]]  # the encoder has two layers
-    decoder = weights_in(arrays, 1 / STEPS, "decoder ")
-    np.testing.assert_allclose(decoder[0], pieces.decoder[2], atol=0.51 / STEPS)
+    decoder = weights_in(arrays, 1 / WEIGHT_STEPS, "decoder ")
+    np.testing.assert_allclose(decoder[0], pieces.decoder[2], atol=0.51 / WEIGHT_STEPS)
     layers, heads = pieces.encoder.shape[:2]
     assert arrays["encoder thumbs"].shape[:2] == (layers, heads) and "cross thumbs words" in arrays
 
@@ -86,7 +86,7 @@ def test_the_kernel_answers_with_exact_weights(trace: Trace) -> None:
     assert (header["kind"], header["layer"], header["head"]) == ("cross", 1, 0)
     assert (arrays["weights"] == trace.cross[1, 0]).all() and "high" not in arrays
     _, arrays = unpacked(weights_message(trace, "cross", 1, 0, whole_layer=True))
-    np.testing.assert_allclose(weights_in(arrays, 1 / STEPS), trace.cross[1], atol=0.51 / STEPS)
+    np.testing.assert_allclose(weights_in(arrays, 1 / WEIGHT_STEPS), trace.cross[1], atol=0.51 / WEIGHT_STEPS)
 
 
 def test_a_widget_asks_its_kernel(trace: Trace) -> None:

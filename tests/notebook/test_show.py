@@ -12,7 +12,7 @@ import torch
 
 import headlight
 from headlight.notebook import Selected, View
-from headlight.notebook.arrays import UNKNOWN, trace_of
+from headlight.notebook.arrays import UNKNOWN_LABEL, trace_of
 from tests.small import small_translator
 from transformer import Trace
 
@@ -103,7 +103,7 @@ def test_a_models_three_kinds_become_a_trace() -> None:
     for kind, given in (("encoder", ENCODER), ("decoder", DECODER), ("cross", CROSS)):
         assert (trace.pattern(kind) == given).all()
     assert trace.source.words == [[0], [1, 2, 3]] and trace.source.special == [True, False, False, False]
-    assert trace.reads.labels == TARGET and trace.rows("cross") == [*TARGET[1:], UNKNOWN]
+    assert trace.reads.labels == TARGET and trace.rows("cross") == [*TARGET[1:], UNKNOWN_LABEL]
     assert trace.masked("decoder")[0].tolist() == [False, True, True]
     assert np.isnan(trace.log_probs).all() and len(trace.log_probs) == 3
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from headlight.analysis.description import PRUNED
+from headlight.analysis.description import PRUNED_NOTE
 from headlight.analysis.layout import Layout, descriptions
 from headlight.analysis.measures import MEASURES, HeadValues, Measure
 from headlight.formatting import plural, signed
@@ -169,7 +169,7 @@ def _every_head(shown: ShownTrace, place: Layout, values: HeadValues) -> EveryHe
     patterns, pruned = place.apply(shown.trace.pattern(place.kind)), shown.pruned(place.kind)
     captions = descriptions(shown.trace, place, values)
     for layer, head in pruned:
-        captions[layer][head] = [PRUNED]
+        captions[layer][head] = [PRUNED_NOTE]
     measures = _measures(values)
     profile = Profile(
         [measure.label.lower() for measure in measures],

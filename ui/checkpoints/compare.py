@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight import charts
 from headlight.analysis import aligned
-from headlight.analysis.aligned import AlignedHeads, Different
+from headlight.analysis.aligned import AlignedHeads, NotComparable
 from headlight.analysis.layout import sharpest
 from headlight.formatting import signed
 from transformer import Trace, Translator
@@ -177,7 +177,7 @@ def _of(count: int, number: int) -> str:
 def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head, Head], view: CheckpointsView) -> None:
     try:
         pair = aligned.pair(traces, view.kind, heads)
-    except Different as error:
+    except NotComparable as error:
         _separate_heads(names, traces, heads, view, str(error))
         return
     columns = st.columns(3, gap="medium")
@@ -232,7 +232,7 @@ def _separate_heads(
     for n, place in enumerate(st.columns(2, gap="large")):
         with place:
             _title(names[n], heads[n], traces[n], view.kind)
-            head = aligned.alone(traces[n], view.kind, *heads[n])
+            head = aligned.single_head(traces[n], view.kind, *heads[n])
             figure = charts.pattern(head.cells, head.rows, head.columns, **_look(head.masked))
             plot(_compact(figure), key=f"map-{n}")
 

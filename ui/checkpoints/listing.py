@@ -13,7 +13,7 @@ from headlight.analysis.weights import shapes
 from headlight.formatting import brief, file_size, in_millions, on_sentences
 from headlight.importers.health import check_health
 from headlight.runs import RunFolder
-from headlight.runs.metrics import COUNT
+from headlight.runs.metrics import SENTENCES_FIELD
 from transformer import Translator
 from transformer.checkpoint.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS, from_json
 from transformer.files import read_json
@@ -143,7 +143,7 @@ def score_texts(card: Mapping[str, Any]) -> tuple[str, str]:
     if not isinstance(scores, Mapping):
         return "", ""
     exact, bleu = _number(scores, "exact"), _number(scores, "BLEU")
-    count = on_sentences(scores.get(COUNT))
+    count = on_sentences(scores.get(SENTENCES_FIELD))
     on = f" on {scores['on']}{count.replace('on ', ', ', 1)}" if scores.get("on") else f" {count}".rstrip()
     if exact is not None and (exact > 0.9 or bleu is None or "pronouns" in scores):
         return f"{exact:.1%}", f"{exact:.1%} exactly right{on}"
@@ -157,7 +157,7 @@ def _last_score(run: Path) -> tuple[str, str]:
     metrics = RunFolder(run).metrics
     latest = latest_scores(str(run), metrics.stat().st_size) if metrics.is_file() else {}
     scores = {"BLEU": latest.get("bleu"), "exact": latest.get("exact"), "on": "its evaluation pairs"}
-    scores[COUNT] = latest.get(COUNT)
+    scores[SENTENCES_FIELD] = latest.get(SENTENCES_FIELD)
     return score_texts({"scores": scores})
 
 

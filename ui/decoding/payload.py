@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.analysis.reference import branching
-from headlight.viewer.packing import MOST_EXACT, pack
+from headlight.viewer.packing import MAX_EXACT_WEIGHTS, pack
 from transformer import Translator
 from transformer.config import ModelConfig
 from transformer.decoding.strategies import Decoding
@@ -206,7 +206,7 @@ def _heads(model: Translator) -> dict[str, Any]:
 
 def all_fit(*patterns: np.ndarray | RowPatterns) -> bool:
     """Return whether these heads are few enough for the browser to have all of them."""
-    return sum(array.size for array in patterns) <= MOST_EXACT
+    return sum(array.size for array in patterns) <= MAX_EXACT_WEIGHTS
 
 
 def _rows(patterns: RowPatterns, only: tuple[int, int] | None) -> np.ndarray:

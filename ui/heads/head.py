@@ -12,7 +12,7 @@ from streamlit.errors import StreamlitAPIException
 from headlight.analysis.atlas import Atlas
 from headlight.analysis.atlas.reading import OF_PRONOUNS
 from headlight.analysis.atlas.report import History
-from headlight.analysis.atlas.roles import RULE, RankedSentence, Role, compared, roles, shows, since
+from headlight.analysis.atlas.roles import ROLE_RULE, RankedSentence, Role, compared, roles, shows, since
 from headlight.analysis.measures import Measure
 from headlight.graphemes import shortened
 from transformer.trace import Kind
@@ -57,7 +57,7 @@ def head(atlas: Atlas, history: History, view: HeadsView, place: tuple[int, int]
     for role in given:
         st.markdown(f":material/label: {_sentence(role, history, kind, place)}")
     if not given:
-        st.markdown(":gray[No name: no measure here shows clearly what it does.]", help=RULE)
+        st.markdown(":gray[No name: no measure here shows clearly what it does.]", help=ROLE_RULE)
     sentences, numbers = st.tabs(["In sentences", "In numbers"])
     with sentences:
         _examples(atlas, kind, place, measure)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from headlight.analysis.atlas import Atlas
 from headlight.analysis.atlas.report import History, places
-from headlight.analysis.atlas.roles import BY_MEASURE, ROLES, RULE, Role, roles
+from headlight.analysis.atlas.roles import ROLE_BY_MEASURE, ROLE_RULE, ROLES, Role, roles
 from headlight.analysis.measures import Measure
 from transformer.trace import KINDS, Kind
 from ui.heads.head import since_step
@@ -29,7 +29,7 @@ def table(atlas: Atlas, history: History, view: HeadsView, chosen: tuple[int, in
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         rows = _filtered(named, view)
         measures = _chosen_columns(atlas, view)
-    st.caption("Sort by a column to find a head; select its row to open it above.", help=RULE)
+    st.caption("Sort by a column to find a head; select its row to open it above.", help=ROLE_RULE)
     columns, config = _columns(atlas, history, named, rows, (view.kind, *chosen), measures)
     key = widget_key(f"heads-table-{view.only}")
 
@@ -63,7 +63,7 @@ def _filtered(named: dict[Place, list[Role]], view: HeadsView) -> list[Place]:
         if option in (ANY, NAMED):
             return {ANY: f"All {len(named)}", NAMED: f"Named {number}"}[option]
         count = sum(any(role.what.measure == option for role in given) for given in named.values())
-        name = BY_MEASURE[option].name
+        name = ROLE_BY_MEASURE[option].name
         return f"{name[0].upper()}{name[1:]} {count}"
 
     st.pills(
@@ -119,7 +119,7 @@ def _columns(
     }
     config: dict[str, Any] = {
         "Head": st.column_config.TextColumn(width=104, help="The kind of attention, its layer and its head."),
-        "Named": st.column_config.TextColumn(width=150, help=RULE),
+        "Named": st.column_config.TextColumn(width=150, help=ROLE_RULE),
     }
     if history:
         columns["Since step"] = [_since(named[place], history, place) for place in rows]

@@ -11,8 +11,8 @@ import streamlit as st
 
 from headlight.formatting import brief, duration, on_sentences, plural
 from headlight.runs import MIN_SENTENCES, Status
-from headlight.runs.metrics import COUNT
-from headlight.runs.preparing import NONE_HELD_OUT, THEREFORE
+from headlight.runs.metrics import SENTENCES_FIELD
+from headlight.runs.preparing import NONE_HELD_OUT_NOTE, TRAINING_SCORES_NOTE
 from headlight.viewer.packing import pack
 from transformer import TrainConfig
 from transformer.training import learning_rate
@@ -178,7 +178,7 @@ def facts(run: Watched) -> list[dict[str, str]]:
     numbers.append(_fact("Tokens per second", brief(speed) if speed else "–"))
     latest = columns.evaluations[-1] if columns.evaluations else {}
     loss, exact, bleu = (latest.get(name) for name in ("loss", "exact", "bleu"))
-    on = on_sentences(latest.get(COUNT))
+    on = on_sentences(latest.get(SENTENCES_FIELD))
     numbers.append(_fact("Validation loss", brief(loss) if isinstance(loss, int | float) else "–"))
     if isinstance(exact, int | float) and (not bleu or exact > 0.9):
         numbers.append(_fact("Exactly right", f"{exact:.1%}", on))
@@ -193,8 +193,8 @@ def cautions(columns: Columns, doubled: int, by_heart: bool = False) -> list[str
     They may be on the pairs that are trained on (`by_heart`), or on few sentences, or `doubled` pairs were left out.
     """
     if by_heart:
-        return [f"{NONE_HELD_OUT} {THEREFORE}"]
-    count = columns.evaluations[-1].get(COUNT) if columns.evaluations else None
+        return [f"{NONE_HELD_OUT_NOTE} {TRAINING_SCORES_NOTE}"]
+    count = columns.evaluations[-1].get(SENTENCES_FIELD) if columns.evaluations else None
     told = []
     if type(count) is int and count < MIN_SENTENCES:
         told.append(
@@ -216,9 +216,9 @@ def parts(columns: Columns) -> list[str]:
     for name, of in by_corpus.items():
         bleu, exact = (of.get(score) for score in ("bleu", "exact"))
         if isinstance(exact, int | float) and exact > 0.9:
-            texts.append(f"{name} {exact:.1%} exactly right {on_sentences(of.get(COUNT))}".rstrip())
+            texts.append(f"{name} {exact:.1%} exactly right {on_sentences(of.get(SENTENCES_FIELD))}".rstrip())
         elif isinstance(bleu, int | float):
-            texts.append(f"{name} BLEU {bleu:.1f} {on_sentences(of.get(COUNT))}".rstrip())
+            texts.append(f"{name} BLEU {bleu:.1f} {on_sentences(of.get(SENTENCES_FIELD))}".rstrip())
     return texts
 
 

@@ -12,7 +12,7 @@ from headlight.corpora.corpora import TASKS
 from headlight.corpora.encoded import Framing, framed
 from headlight.corpora.generated import TOY
 from headlight.corpora.grammars import GRAMMARS
-from headlight.runs import GIVEN, HELP, Recipe
+from headlight.runs import DERIVED_FIELDS, SETTING_HELP, Recipe
 from headlight.runs.recipe import flat
 from transformer import PRESETS, ModelConfig, StackConfig, TrainConfig
 from transformer.config import ConfigError
@@ -22,7 +22,7 @@ from transformer.tokenizers import TokenizerKind
 Values = dict[str, Any]
 
 STACKS = ("encoder", "decoder")
-_DECIDED = (*GIVEN, *STACKS)
+_DECIDED = (*DERIVED_FIELDS, *STACKS)
 _MODEL = [f.name for f in fields(ModelConfig) if f.name not in _DECIDED]
 
 NETWORK = [f"model.{name}" for name in _MODEL[:1]]
@@ -146,7 +146,7 @@ def kind_of(name: str) -> type | tuple[Any, ...]:
 
 
 def help_of(name: str) -> str:
-    return HELP[name.rpartition(".")[2]]
+    return SETTING_HELP[name.rpartition(".")[2]]
 
 
 def label_of(name: str) -> str:

@@ -17,7 +17,7 @@ from headlight.analysis.layout import layout, sharpest
 from headlight.analysis.passes import REQUEST_BYTES
 from headlight.formatting import plural
 from headlight.runs.folder import snapshots
-from headlight.viewer.packing import MOST_EXACT, checked, pack
+from headlight.viewer.packing import MAX_EXACT_WEIGHTS, checked, pack
 from transformer import Trace, Translator
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
@@ -206,7 +206,7 @@ def payload(history: History, frames: Sequence[FilmFrame], head: tuple[Kind, int
         "note": note + "Rows are queries, columns are keys.",
     }
     arrays = {
-        "weights": weights if weights.size <= MOST_EXACT else weights.astype(np.float16),
+        "weights": weights if weights.size <= MAX_EXACT_WEIGHTS else weights.astype(np.float16),
         "masked": place.masked.astype(np.uint8),
     }
     return pack(header, arrays)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from headlight.formatting import duration, on_sentences, plural
 from headlight.runs import RunFolder, Status, notes, statuses
-from headlight.runs.metrics import COUNT
+from headlight.runs.metrics import SENTENCES_FIELD
 from transformer.checkpoint.native import CONFIG
 from ui.state import models
 from ui.state.models import latest_scores
@@ -119,7 +119,7 @@ def score_text(score: Mapping[str, Any]) -> str:
         text = f"{exact:.1%} exact"
     else:
         text = f"BLEU {bleu:.1f}" if isinstance(bleu, int | float) else ""
-    return f"{text} {on_sentences(score.get(COUNT))}".strip() if text else ""
+    return f"{text} {on_sentences(score.get(SENTENCES_FIELD))}".strip() if text else ""
 
 
 def _size(folder: Path) -> int:

@@ -7,7 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from headlight.analysis.typical import guessed, has_unread, threshold_of, unlike, unlike_note, unread, unread_note
+from headlight.analysis.typical import (
+    guessed_words,
+    has_unread,
+    threshold_of,
+    unlike,
+    unlike_note,
+    unread_note,
+    unread_words,
+)
 from headlight.checkpoints import read_words
 from transformer import Translator
 from ui.state import models
@@ -34,10 +42,10 @@ def out_of_domain_note(
         return
     words: list[str] = []
     if (read := read_words(models.model_folder(name))) and has_unread(text, read):
-        words = unread(text, models.trace(name, text, None).translation, read)
+        words = unread_words(text, models.trace(name, text, None).translation, read)
     if log_prob_per_token is None:
         log_prob_per_token = float(models.trace(name, text, None).log_probs.mean())
-    if words := guessed(model.card, words, log_prob_per_token):
+    if words := guessed_words(model.card, words, log_prob_per_token):
         said = unread_note(words, who[:1].upper() + who[1:], "*", literal)
     elif unlike(model.card, log_prob_per_token):
         said = unlike_note(who)

@@ -19,12 +19,12 @@ from headlight.corpora.pairs import Corpus
 from headlight.corpora.truth import KnownPair, Truth, has_truth, known_pairs
 from transformer.access import is_confined
 
-NAME = "eflomal"
+ALIGNER_NAME = "eflomal"
 
 
 def installed() -> bool:
     """Return whether it is there for this process, which has to start its program for it."""
-    return not is_confined() and find_spec(NAME) is not None
+    return not is_confined() and find_spec(ALIGNER_NAME) is not None
 
 
 def truths(
@@ -38,7 +38,7 @@ def truths(
     if has_truth(corpus):
         return pairs, "gold"
     if align and installed():
-        return aligned(pairs, most), NAME
+        return aligned(pairs, most), ALIGNER_NAME
     return pairs, ""
 
 
@@ -55,7 +55,7 @@ def aligned(pairs: Callable[[], Iterable[KnownPair]], most: int | None = None) -
             print(*split_words(pair.source), file=left)
             print(*split_words(pair.target), file=right)
     with open(source, encoding="utf-8") as left, open(target, encoding="utf-8") as right:
-        aligner = import_module(NAME).Aligner()
+        aligner = import_module(ALIGNER_NAME).Aligner()
         aligner.align(left, right, links_filename_fwd=str(forward), links_filename_rev=str(backward))
 
     def read() -> Iterator[KnownPair]:

@@ -22,7 +22,7 @@ from transformer.model import Transformer
 from transformer.taps import Recorder, Tap, chain
 from transformer.tokenizers import Tokenizer
 
-FEWEST = 3  # words: two words agree by chance every other time
+MIN_WORDS = 3  # words: two words agree by chance every other time
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ def faithfulness(
     words: Sequence[Sequence[int]],
     tap: Tap | None = None,
 ) -> Faithfulness | None:
-    """Return the faithfulness for one pair of ids; None for fewer than FEWEST `words`.
+    """Return the faithfulness for one pair of ids; None for fewer than MIN_WORDS `words`.
 
     `words` group the indices of `source` that are removed together. `tap` changes heads, in every pass.
     """
     assert not model.training, "dropout would drown the differences"
-    if len(words) < FEWEST:
+    if len(words) < MIN_WORDS:
         return None
     recorder = Recorder()
     whole = _log_probs(model, [list(source)], target, chain(tap, recorder))[0]
@@ -70,11 +70,11 @@ def faithfulness(
 
 
 def parts_of(tokenizer: Tokenizer, source: Sequence[int]) -> list[list[int]]:
-    """Return the groups that are removed in turn: words, or tokens if there are fewer than FEWEST words."""
+    """Return the groups that are removed in turn: words, or tokens if there are fewer than MIN_WORDS words."""
     special = tokenizer.special_ids - {tokenizer.unk_id}  # an unknown token is a word, too
     plain = [place for place, id in enumerate(source) if id not in special]
     groups = [group for group in tokenizer.word_groups(source) if group[0] in set(plain)]
-    return groups if len(groups) >= FEWEST else [[place] for place in plain]
+    return groups if len(groups) >= MIN_WORDS else [[place] for place in plain]
 
 
 def rank_correlation(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -29,8 +29,8 @@ from transformer.taps import Site, Tap, chain
 from transformer.tokenizers import Tokenizer
 from transformer.trace import KINDS, Kind
 
-BUDGET = 4096  # tokens of a batch
-SAMPLE_BUDGET = 1024  # the same where there is a pass for each head; others may compute between the passes
+BATCH_TOKENS = 4096  # tokens of a batch
+SAMPLE_BATCH_TOKENS = 1024  # the same where there is a pass for each head; others may compute between the passes
 # Of what is measured and of the generated corpora: raised when either changes, so that cached results are not shown.
 EDITION = 2
 
@@ -146,11 +146,11 @@ class _Work:
         number, padded = 0, self.model.config.padding_mask == "applied"
         for chunk in self.reader.chunks(pairs, self.left):
             sampled = [reading for reading in chunk if reading.index < self.sample]
-            for readings in batches(sampled, SAMPLE_BUDGET, padded):
+            for readings in batches(sampled, SAMPLE_BATCH_TOKENS, padded):
                 if self.mine(number):
                     self.passes(self.prepared(readings))
                 number += 1
-            for readings in batches(chunk, BUDGET, padded):
+            for readings in batches(chunk, BATCH_TOKENS, padded):
                 if self.mine(number):
                     self.add(self.prepared(readings))
                 number += 1

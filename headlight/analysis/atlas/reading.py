@@ -15,7 +15,7 @@ from transformer.tokenizers import SPACE, Tokenizer
 # Simple rules that guess the antecedent of a pronoun, which a head must beat to count as finding it.
 RULES = ("nearest noun", "first noun")  # before the pronoun, and of the sentence
 OF_PRONOUNS = ("antecedent", "among_words")  # the measures that are compared with them
-CHUNK = 2048  # pairs that are encoded and sorted by length at a time, the only ones in memory
+CHUNK_PAIRS = 2048  # pairs that are encoded and sorted by length at a time, the only ones in memory
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Reader:
         self.units = "words"  # what the gold is about, as far as it was read
 
     def chunks(self, pairs: Iterable[KnownPair], left: Left) -> Iterator[list[PairReading]]:
-        """Yield the readings of CHUNK pairs at a time; what cannot be measured is counted in `left`."""
+        """Yield the readings of CHUNK_PAIRS pairs at a time; what cannot be measured is counted in `left`."""
         rest, start = iter(pairs), 0
-        while chunk := list(islice(rest, CHUNK)):
+        while chunk := list(islice(rest, CHUNK_PAIRS)):
             yield self._read(chunk, start, left)
             start += len(chunk)
 

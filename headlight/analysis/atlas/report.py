@@ -7,11 +7,11 @@ from typing import Any
 
 from headlight.analysis.atlas import EDITION, Atlas
 from headlight.analysis.atlas.reading import RULES
-from headlight.analysis.atlas.roles import RULE, roles, since
+from headlight.analysis.atlas.roles import ROLE_RULE, roles, since
 from headlight.analysis.measures import MEASURES
 from transformer.trace import KINDS, Kind
 
-WIDTH = 16  # of a column
+COLUMN_CHARACTERS = 16  # of a column
 History = list[tuple[int, Atlas]]  # a step, and what was measured there
 
 
@@ -45,12 +45,12 @@ def summary(atlas: Atlas, by: str) -> Iterator[str]:
         chance = atlas.chance[kind]
         if guessed := [f"{rule} {100 * chance[rule]:.0f} %" for rule in RULES if rule in chance]:
             yield f"antecedents of {kind} heads, as simple rules guess them: {', '.join(guessed)}"
-    yield f"mean ± standard deviation over sentences. {RULE}"
+    yield f"mean ± standard deviation over sentences. {ROLE_RULE}"
 
 
 def table(atlas: Atlas, history: History) -> Iterator[str]:
     names = [name for name in MEASURES if any(name in of for of in atlas.heads.values())]
-    yield "head".ljust(14) + "".join(name.rjust(WIDTH) for name in names) + "  role"
+    yield "head".ljust(14) + "".join(name.rjust(COLUMN_CHARACTERS) for name in names) + "  role"
     for kind, layer, head in places(atlas):
         cells = []
         for name in names:
@@ -60,7 +60,7 @@ def table(atlas: Atlas, history: History) -> Iterator[str]:
             cell = "-"
             if spread and there:
                 cell = f"{spread.mean[layer, head]:z.{digits}f} ±{spread.deviation[layer, head]:.{digits}f}"
-            cells.append(cell.rjust(WIDTH))
+            cells.append(cell.rjust(COLUMN_CHARACTERS))
         said = "; ".join(_with_since(atlas, history, kind, layer, head))
         yield f"{kind} {layer + 1}.{head + 1}".ljust(14) + "".join(cells) + f"  {said}".rstrip()
 

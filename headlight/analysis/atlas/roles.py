@@ -2,11 +2,11 @@
 
 A head is named after a measure where all of this holds:
 
-- the mean share (of its weight, or of the words or pronouns that are counted) is at least HALF, and so is the lower end
-  of that mean's 95 % interval;
-- that lower end is at least TIMES the share that uniform attention reaches ("chance"); for antecedents it is above the
-  share that the better of the guessing rules gets right over the same pronouns;
-- at least FEWEST words, pronouns or sentences were counted, in at least FEWEST sentences.
+- the mean share (of its weight, or of the words or pronouns that are counted) is at least MIN_SHARE, and so is the
+  lower end of that mean's 95 % interval;
+- that lower end is at least MIN_RATIO_TO_UNIFORM times the share that uniform attention reaches ("chance"); for
+  antecedents it is above the share that the better of the guessing rules gets right over the same pronouns;
+- at least MIN_OBSERVATIONS words, pronouns or sentences were counted, in at least MIN_OBSERVATIONS sentences.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from typing import NamedTuple
 
 from headlight.analysis.atlas.over_corpus import Atlas
 from headlight.analysis.atlas.reading import OF_PRONOUNS, RULES
-from headlight.analysis.description import HALF, TIMES
+from headlight.analysis.description import MIN_RATIO_TO_UNIFORM, MIN_SHARE
 from headlight.analysis.measures import MEASURES
 from headlight.formatting import percent
 from transformer.trace import Kind
 
-FEWEST = 30
-RULE = (
-    f"A head gets a role where the share of its weight, or of the words or pronouns counted, is at least one half and "
-    f"at least {TIMES:g} times that of uniform attention. Both must hold at the lower end of the 95 % confidence "
-    f"interval, over at least {FEWEST} words or pronouns in at least {FEWEST} sentences. For antecedents, the "
-    f"comparison is with the better of two simple rules on the same pronouns: the nearest noun before the pronoun, and "
-    f"the first noun of the sentence. A noun is a word that a pronoun of the grammar can stand for."
+MIN_OBSERVATIONS = 30
+ROLE_RULE = (
+    f"A head gets a role where the share of its weight, or of the words or pronouns counted, is at least one half "
+    f"and at least {MIN_RATIO_TO_UNIFORM:g} times that of uniform attention. Both must hold at the lower end of the "
+    f"95 % confidence interval, over at least {MIN_OBSERVATIONS} words or pronouns in at least {MIN_OBSERVATIONS} "
+    f"sentences. For antecedents, the comparison is with the better of two simple rules on the same pronouns: the "
+    f"nearest noun before the pronoun, and the first noun of the sentence. A noun is a word that a pronoun of the "
+    f"grammar can stand for."
 )
 
 
@@ -70,7 +71,7 @@ ROLES = (
     RoleKind("special", "special tokens", "looks at special tokens", _OF_WEIGHT),
     RoleKind("punctuation", "punctuation", "looks at punctuation", _OF_WEIGHT),
 )
-BY_MEASURE = {role.measure: role for role in ROLES}
+ROLE_BY_MEASURE = {role.measure: role for role in ROLES}
 
 
 class Baseline(NamedTuple):
@@ -112,7 +113,7 @@ def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
         if MEASURES[what.measure].smaller_is_better:  # an error rate
             value, against = 1 - value, Baseline(against.what, 1 - against.value)
         units, sentences = int(spread.units[layer, head]), int(spread.sentences[layer, head])
-        if min(units, sentences) >= FEWEST and value - error >= HALF and _better(value - error, against):
+        if min(units, sentences) >= MIN_OBSERVATIONS and value - error >= MIN_SHARE and _better(value - error, against):
             given.append(Role(what, value, against, units, atlas.units))
     measures = {role.what.measure: role.value for role in given}
     # One finding, one role: in the decoder the first token is the special one, and whoever finds the antecedent among
@@ -131,7 +132,7 @@ def compared(atlas: Atlas, kind: Kind, measure: str) -> Baseline | None:
 
 
 def _better(least: float, against: Baseline) -> bool:
-    return least > against.value if against.what in RULES else least >= TIMES * against.value
+    return least > against.value if against.what in RULES else least >= MIN_RATIO_TO_UNIFORM * against.value
 
 
 def named(template: str, units: str, count: int = 0) -> str:

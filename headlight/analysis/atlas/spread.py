@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-UNIT = 2**24  # of which the sums count whole numbers; 512 squared, a million times, still fits into 64 bits
-SURE = 1.96  # standard errors on both sides of a mean hold 95 % of what another sample would give
+FIXED_POINT_ONE = 2**24  # of which the sums count whole numbers; 512 squared, a million times, still fits into 64 bits
+Z_95_PERCENT = 1.96  # standard errors on both sides of a mean hold 95 % of what another sample would give
 LONG, LENGTH = 5, 20  # tokens: a shorter sentence shows little, and over so many, more show no more
-NOBODY = np.iinfo(np.int64).max  # the index of no sentence
+NO_SENTENCE = np.iinfo(np.int64).max  # the index of no sentence
 # What is held of the sentence where a value is at its most. The first three decide which one that is, in this order:
 # 1 where it is long, 0 where not, -1 where there is none; the value in steps; its length. Then the first in the corpus.
 ENOUGH, STEPS, TOKENS, INDEX, VALUE = range(5)
@@ -36,7 +36,7 @@ class Sums:
     def __post_init__(self) -> None:
         self.parts = np.zeros((6, *self.shape), np.int64)
         self.most = np.zeros((2, 5, *self.shape), np.int64)
-        self.most[:, ENOUGH], self.most[:, INDEX] = -1, NOBODY
+        self.most[:, ENOUGH], self.most[:, INDEX] = -1, NO_SENTENCE
 
     def add(self, layer: int, values: np.ndarray, units: np.ndarray, indices: np.ndarray, lengths: np.ndarray) -> None:
         """Add values [B, H] of one layer, with units, indices in the corpus and lengths in tokens, [B] each."""
@@ -44,10 +44,10 @@ class Sums:
         if not there.any():
             return
         clean = np.where(there, values, 0.0).astype(np.float64)
-        whole = np.rint(clean * UNIT).astype(np.int64)
+        whole = np.rint(clean * FIXED_POINT_ONE).astype(np.int64)
         # The square of an importance is less than a unit, and what is left of it is counted, too.
-        squares = clean**2 * UNIT
-        rest = np.rint((squares - np.floor(squares)) * UNIT)
+        squares = clean**2 * FIXED_POINT_ONE
+        rest = np.rint((squares - np.floor(squares)) * FIXED_POINT_ONE)
         weight = units[:, None] * there
         self.parts[:, layer] += np.stack(
             [
@@ -63,7 +63,7 @@ class Sums:
             of_sentence = np.stack([lengths >= LONG, np.minimum(lengths, LENGTH), indices])[..., None]
             enough, tokens, index = np.broadcast_arrays(*of_sentence, clean)[:3]
             steps = np.rint(sign * clean * self.steps).astype(np.int64)
-            every = np.stack([np.where(there, enough, -1), steps, tokens, np.where(there, index, NOBODY), whole])
+            every = np.stack([np.where(there, enough, -1), steps, tokens, np.where(there, index, NO_SENTENCE), whole])
             best = _best(every[:INDEX])
             self._offer(side, layer, every[:, best, np.arange(len(best))])
 
@@ -84,14 +84,14 @@ class Sums:
     def spread(self) -> MeasureSpread:
         count, total, squares, rest, units, weighted = self.parts.astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            by_sentence = total / UNIT / count
+            by_sentence = total / FIXED_POINT_ONE / count
             # The mean of squares less the square of the mean; their rounding must not make it negative.
-            square = (squares + rest / UNIT) / UNIT / count
+            square = (squares + rest / FIXED_POINT_ONE) / FIXED_POINT_ONE / count
             variance = np.maximum(square - by_sentence**2, 0.0) * count / np.maximum(count - 1, 1)
-            mean = weighted / UNIT / units
-        nobody = self.most[:, INDEX] == NOBODY
+            mean = weighted / FIXED_POINT_ONE / units
+        nobody = self.most[:, INDEX] == NO_SENTENCE
         most, least = np.where(nobody, -1, self.most[:, INDEX])
-        largest, smallest = np.where(nobody, np.nan, self.most[:, VALUE] / UNIT)
+        largest, smallest = np.where(nobody, np.nan, self.most[:, VALUE] / FIXED_POINT_ONE)
         return MeasureSpread(mean, np.sqrt(variance), self.parts[0], self.parts[4], most, least, largest, smallest)
 
 
@@ -121,7 +121,7 @@ class MeasureSpread:
     def error(self) -> np.ndarray:
         """Half the width of the mean's 95 % interval, with sentences as a random sample."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return SURE * self.deviation / np.sqrt(self.sentences)
+            return Z_95_PERCENT * self.deviation / np.sqrt(self.sentences)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measure as JSON has it, NaN as null."""

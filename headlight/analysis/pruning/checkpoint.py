@@ -24,10 +24,10 @@ from transformer.model import Transformer, count_parameters
 from transformer.pruned import prune_heads
 from transformer.yielding import yield_turn
 
-BUDGET = 2048  # tokens of a batch; others may compute between the passes
-TIMES = 3  # that a time is the median of
+BATCH_TOKENS = 2048  # tokens of a batch; others may compute between the passes
+TIMING_ROUNDS = 3  # that a time is the median of
 # What a card says of the whole model only.
-OF_THE_WHOLE = ("scores", "more_scores", "validation_chrF", "typical", "everyday", "step")
+UNPRUNED_CARD_FIELDS = ("scores", "more_scores", "validation_chrF", "typical", "everyday", "step")
 
 
 def study(
@@ -74,7 +74,7 @@ def batches_of(checkpoint: Checkpoint, pairs: Sequence[KnownPair]) -> list[Pruni
     reader = Reader(model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
     readings = [one for chunk in reader.chunks(pairs, Left()) for one in chunk]
     made = []
-    for group in batches(readings, BUDGET, model.config.padding_mask == "applied"):
+    for group in batches(readings, BATCH_TOKENS, model.config.padding_mask == "applied"):
         batch = collate([(one.source, one.target) for one in group], model.config.pad_id)
         device = model.output.weight.device
         written = torch.tensor([len(one.target) - 1 for one in group], dtype=torch.float64, device=device)
@@ -86,7 +86,7 @@ def saved(before: Transformer, after: Transformer, batches: Sequence[PruningBatc
     """Compare two models on the same sentences, in turns, so that a busy machine slows both."""
     both: list[Prepared] = [Prepared(model) for model in (after, before)]
     times: list[list[float]] = [[], []]
-    for _ in range(TIMES):
+    for _ in range(TIMING_ROUNDS):
         for model, taken in zip(both, times, strict=True):
             start = time.process_time()
             for batch in batches:
@@ -105,7 +105,7 @@ def pruned_checkpoint(
     """
     model = prune_heads(checkpoint.model, heads)
     gone = len(model.config.pruned_heads)
-    card = {name: value for name, value in checkpoint.card.items() if name not in OF_THE_WHOLE}
+    card = {name: value for name, value in checkpoint.card.items() if name not in UNPRUNED_CARD_FIELDS}
     before = card.get("pruned")
     whole = before.get("of") if isinstance(before, dict) else card.get("title")
     facts = {"of": whole, **facts}

@@ -17,7 +17,9 @@ from headlight.analysis.why.alti import Contributions
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.model import Transformer
 
-ROUNDING = 1e-13  # the square of what a float32 leaves open: the distance of two vectors that differ by rounding
+COSINE_TOLERANCE = (
+    1e-13  # the square of what a float32 leaves open: the distance of two vectors that differ by rounding
+)
 
 
 @torch.no_grad()
@@ -119,7 +121,7 @@ def _distances(passed: Stream, count: int, without: Callable[[Sequence[int]], Te
     for tokens in in_passes(range(count), rows_per_pass(passed.model, len(passed.source), len(passed.target))):
         states = without(tokens).double()
         distances = 1.0 - torch.cosine_similarity(states[:-1], states[-1], dim=-1)
-        parts.append(distances.masked_fill(distances < ROUNDING, 0.0))  # rounding alone is no distance
+        parts.append(distances.masked_fill(distances < COSINE_TOLERANCE, 0.0))  # rounding alone is no distance
     return torch.cat(parts).T.cpu().numpy()
 
 

@@ -7,13 +7,13 @@ judge(question, truth(lesson.steps[0], measuring), check_guess(question, 3))
 """
 
 from headlight.teaching.lessons.handout import handout
-from headlight.teaching.lessons.judging import ASKS, check_guess, judge, overlap
+from headlight.teaching.lessons.judging import QUESTION_KINDS, check_guess, judge, overlap
 from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import base, failing, introduction, pose, truth
 from headlight.teaching.lessons.reading import Lesson, Step, parse_lesson, read, shelf
 
 __all__ = [
-    "ASKS",
+    "QUESTION_KINDS",
     "Lesson",
     "LessonComputer",
     "Step",

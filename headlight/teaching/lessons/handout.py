@@ -26,7 +26,7 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
 )
 _LOOK = theme_named("light")
-_MATRIX = 480  # pixels: how wide a matrix is at most, without its labels
+_MATRIX_PIXELS = 480  # pixels: how wide a matrix is at most, without its labels
 _MARKDOWN = MarkdownIt("commonmark", {"html": False})  # what HTML a text may hold is shown, and not obeyed
 
 
@@ -94,7 +94,7 @@ def _matrix(picture: Json, right: Json | None) -> str:
         masked,
         asked=picture["asked"],
     )
-    drawing = inline(block_drawing(block, room=_MATRIX))
+    drawing = inline(block_drawing(block, room=_MATRIX_PIXELS))
     return f'<figure class="matrix"><figcaption class="source">{block.name}</figcaption>{drawing}</figure>'
 
 

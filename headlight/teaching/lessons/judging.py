@@ -22,9 +22,9 @@ from typing import Any
 
 from headlight.formatting import percent
 
-ASKS = ("word", "row", "head", "number", "choice", "order")
-CLOSE = 0.1  # of a slider's range: a number so near counts as right
-SAME_ROW = 75  # per cent of overlap from which a drawn row counts as right
+QUESTION_KINDS = ("word", "row", "head", "number", "choice", "order")
+CLOSE_TOLERANCE = 0.1  # of a slider's range: a number so near counts as right
+SAME_ROW_PERCENT = 75  # per cent of overlap from which a drawn row counts as right
 
 Json = dict[str, Any]
 Given = Mapping[str, Any]
@@ -137,7 +137,7 @@ def _judge_row(posed: Given, truth: Given, guess: list[float]) -> Json:
     sentence = f"{common} % of your row lies where the head looks; shared out evenly, it would be {even} %."
     difference = [round(mine - its, 1) for mine, its in zip(guess, row, strict=True)]
     return _judged(
-        common >= SAME_ROW,
+        common >= SAME_ROW_PERCENT,
         common / 100,
         sentence,
         overlap=common,
@@ -160,7 +160,7 @@ def _judge_number(posed: Given, truth: Given, guess: float) -> Json:
     # Two shares lie some points apart: 20 % is no 10 % more than 10 %.
     unit = " points" if posed["unit"] == "%" else f" {posed['unit']}".rstrip()
     span = posed["most"] - posed["least"]
-    right = abs(off) <= max(CLOSE * span, posed["step"] / 2)
+    right = abs(off) <= max(CLOSE_TOLERANCE * span, posed["step"] / 2)
     far = f"{abs(off):.3g}{unit}"
     sentence = "Exactly." if abs(off) < posed["step"] / 2 else f"{far} too {'high' if off > 0 else 'low'}."
     return _judged(right, max(0.0, 1 - abs(off) / span), sentence, difference=round(off, 4))

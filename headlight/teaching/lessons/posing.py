@@ -39,7 +39,7 @@ def truth(step: Step, measuring: LessonComputer) -> Json:
     return _TRUE[step.ask](step, measuring) | {"explanation": _text(step.explanation, measuring)}
 
 
-IN_WORDS = {"encoder": "encoder", "decoder": "decoder", "cross": "cross-attention"}
+KIND_NAMES = {"encoder": "encoder", "decoder": "decoder", "cross": "cross-attention"}
 
 
 def introduction(step: Step, measuring: LessonComputer) -> str:
@@ -62,7 +62,7 @@ def written(named: Named, value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, Extreme):
         layer, head = value.head
-        return f"{IN_WORDS[named.kind]} layer {layer}, head {head}"
+        return f"{KIND_NAMES[named.kind]} layer {layer}, head {head}"
     if isinstance(value, str | Row):
         return str(comparable(value))
     if named.share:

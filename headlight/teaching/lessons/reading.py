@@ -36,16 +36,16 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
-from headlight.teaching.lessons.judging import ASKS
+from headlight.teaching.lessons.judging import QUESTION_KINDS
 from headlight.teaching.lessons.language import Named, parse
 from transformer.files import open_regular
 from transformer.quoting import quoted
 
-LARGEST = 200_000  # bytes of a file
+MAX_LESSON_BYTES = 200_000  # bytes of a file
 SECTIONS = ("Question", "Hint", "Explanation")
 PAGES = ("attention", "decoding", "why", "positions", "anatomy", "training", "heads")
 _FIELD = re.compile(r"([a-z]+):\s*(.*)")
-_PLACE = re.compile(r"\{([^{}]*)\}")
+_EXPRESSION = re.compile(r"\{([^{}]*)\}")
 _CHOICE = re.compile(r"-\s+(.*?)\s*(?:\{(if|by) ([^{}]*)\})?")
 _NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
 _RANGE = re.compile(rf"(-?{_NUMBER}) to (-?{_NUMBER}) by ({_NUMBER})(?: (\S.*))?")
@@ -141,9 +141,9 @@ def shelf(folder: Path) -> list[Lesson]:
 def read(path: Path) -> Lesson:
     """Return the lesson of a file. Raises ValueError naming everything that is wrong in it, with its line."""
     with open_regular(path) as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise ValueError(f"{path.name} is larger than {LARGEST:,} bytes; a lesson is a few thousand.")
+        data = file.read(MAX_LESSON_BYTES + 1)
+    if len(data) > MAX_LESSON_BYTES:
+        raise ValueError(f"{path.name} is larger than {MAX_LESSON_BYTES:,} bytes; a lesson is a few thousand.")
     try:
         return parse_lesson(data.decode("utf-8-sig"), path.stem, path.name)
     except UnicodeDecodeError:
@@ -219,8 +219,8 @@ class _Reader:
         body = self._fields()
         sections = self._sections(body)
         ask = self._one("ask").text
-        if ask not in ASKS:
-            self._wrong(self._one("ask").number, f"ask is {quoted(ask)}; choose one of {', '.join(ASKS)}.")
+        if ask not in QUESTION_KINDS:
+            self._wrong(self._one("ask").number, f"ask is {quoted(ask)}; choose one of {', '.join(QUESTION_KINDS)}.")
         page, query = self._view()
         listed = [line for line in sections["Question"] if line.text.startswith("- ")]
         question = [line for line in sections["Question"] if not line.text.startswith("- ")]
@@ -294,7 +294,7 @@ class _Reader:
     def _text(self, lines: list[LessonLine]) -> str:
         """Return the lines as one text, its expressions checked."""
         for line in lines:
-            for place in _PLACE.findall(line.text):
+            for place in _EXPRESSION.findall(line.text):
                 self._parsed(line.number, place)
         return "\n".join(line.text for line in lines).strip()
 
@@ -347,14 +347,14 @@ class _Reader:
 def filled(text: str, values: Iterable[str]) -> str:
     """Return the text with its {expressions} replaced, in their order."""
     given = iter(values)
-    return _PLACE.sub(lambda match: next(given), text)
+    return _EXPRESSION.sub(lambda match: next(given), text)
 
 
 def places(text: str) -> list[Named]:
     """Return the expressions of a text that was read, in their order."""
-    return [parse(place) for place in _PLACE.findall(text)]
+    return [parse(place) for place in _EXPRESSION.findall(text)]
 
 
 def pieces(text: str) -> list[str | Named]:
     """Return a text that was read in parts, of which those at odd places are its expressions."""
-    return [parse(part) if i % 2 else part for i, part in enumerate(_PLACE.split(text))]
+    return [parse(part) if i % 2 else part for i, part in enumerate(_EXPRESSION.split(text))]

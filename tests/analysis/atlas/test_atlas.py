@@ -16,7 +16,7 @@ from headlight import analysis
 from headlight.analysis.atlas import Atlas, Share
 from headlight.analysis.atlas.batch import MeasuredBatch, prepare
 from headlight.analysis.atlas.reading import PairReading
-from headlight.analysis.atlas.roles import FEWEST, roles
+from headlight.analysis.atlas.roles import MIN_OBSERVATIONS, roles
 from headlight.corpora.gold import GoldCorpus
 from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.truth import KnownPair, Truth, known_pairs
@@ -64,7 +64,7 @@ def test_without_gold_what_needs_it_is_absent(small: Checkpoint) -> None:
 
 def test_processes_find_together_bit_for_bit_what_one_finds(small: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """As of three processes: each says what it found, and the first one hears it."""
-    monkeypatch.setattr("headlight.analysis.atlas.over_corpus.BUDGET", 64)
+    monkeypatch.setattr("headlight.analysis.atlas.over_corpus.BATCH_TOKENS", 64)
     alone = measured(small, sample=6)
     contributions: list[list[np.ndarray]] = []
     for rank in range(3):
@@ -84,7 +84,7 @@ def test_processes_find_together_bit_for_bit_what_one_finds(small: Checkpoint, m
 
 
 def test_pieces_of_a_corpus_add_up(small: Checkpoint, monkeypatch: pytest.MonkeyPatch, measured_atlas: Atlas) -> None:
-    monkeypatch.setattr("headlight.analysis.atlas.reading.CHUNK", 7)
+    monkeypatch.setattr("headlight.analysis.atlas.reading.CHUNK_PAIRS", 7)
     pieces = measured(small, sample=6)
     for kind, of in measured_atlas.heads.items():
         for name, spread in of.items():
@@ -188,7 +188,7 @@ def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkey
     alignment, antecedent = measured_atlas.heads["cross"]["alignment"], measured_atlas.heads["encoder"]["antecedent"]
     assert alignment.mean[0, 1] == 0 and alignment.units[0, 1] > 100
     assert alignment.mean[1:].min() > 0.1
-    assert antecedent.mean[1, 2] == 1 and antecedent.units[1, 2] >= FEWEST
+    assert antecedent.mean[1, 2] == 1 and antecedent.units[1, 2] >= MIN_OBSERVATIONS
     (role, *_) = roles(measured_atlas, "cross", 0, 1)
     assert role.name == "alignment" and str(role).startswith("looks at what it is translating: 100\u00a0% of ")
     assert any(role.name == "antecedent" for role in roles(measured_atlas, "encoder", 1, 2))
@@ -197,7 +197,7 @@ def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkey
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_pairs(small: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """What Python and numpy hold at most, over one chunk and over many."""
-    monkeypatch.setattr("headlight.analysis.atlas.reading.CHUNK", 40)
+    monkeypatch.setattr("headlight.analysis.atlas.reading.CHUNK_PAIRS", 40)
 
     def peak(chunks: int) -> int:
         tracemalloc.start()

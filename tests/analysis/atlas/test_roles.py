@@ -9,7 +9,7 @@ import pytest
 
 from headlight.analysis import passes
 from headlight.analysis.atlas import Atlas, faithfulness, parts_of
-from headlight.analysis.atlas.roles import FEWEST, roles, shows, since
+from headlight.analysis.atlas.roles import MIN_OBSERVATIONS, roles, shows, since
 from tests.analysis.measured import TEXTS, measured, pairs
 from tests.small import small_checkpoint
 from transformer import Translator
@@ -36,9 +36,9 @@ def test_a_name_needs_the_number_and_enough_of_them(measured_atlas: Atlas) -> No
     assert with_previous(0.8, 0.1, 100, 0.2) == ["previous token"]
     assert with_previous(0.49, 0.01, 100, 0.1) == []  # under half
     assert with_previous(0.55, 0.5, 100, 0.1) == []  # its interval begins under half
-    assert with_previous(0.8, 0.1, FEWEST - 1, 0.2) == []  # too few
+    assert with_previous(0.8, 0.1, MIN_OBSERVATIONS - 1, 0.2) == []  # too few
     assert with_previous(0.8, 0.1, 100, 0.41) == []  # not twice chance
-    assert with_previous(1.0, 0.0, 1, 0.2, units=FEWEST) == []  # of one sentence
+    assert with_previous(1.0, 0.0, 1, 0.2, units=MIN_OBSERVATIONS) == []  # of one sentence
 
 
 def test_a_head_is_named_after_antecedents_where_it_is_better_than_the_rules_that_guess_them(

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 from headlight.analysis.combine import merge
 from headlight.charts.colours import THEMES, lookup
 from headlight.formatting import percent
-from headlight.notebook.payload import STEPS as STEPS_SENT
+from headlight.notebook.payload import WEIGHT_STEPS as STEPS_SENT
 from headlight.notebook.payload import in_steps
 from headlight.viewer.packing import pack
 from headlight.viewer.scripts import SCRIPTS, viewer_script

@@ -8,7 +8,7 @@ import pytest
 
 from headlight.cli.runs import _recipe
 from headlight.cli.verbs import command_line
-from headlight.runs import HELP, Recipe
+from headlight.runs import SETTING_HELP, Recipe
 from headlight.runs.recipe import flat
 from transformer import PRESETS
 from ui.training import draft
@@ -31,7 +31,7 @@ def test_every_setting_is_there_with_its_sentence() -> None:
     settings = flat(drafted("reverse", defaults("reverse", "mini"), ()).recipe.to_dict())  # type: ignore[union-attr]
     decided = {"data", "watch", "start", "broken", *(f"model.{name}" for name in draft._DECIDED)}
     assert set(defaults("reverse", "mini")) == set(settings) - decided
-    assert all(draft.help_of(name) in HELP.values() for name in defaults("reverse", "mini"))
+    assert all(draft.help_of(name) in SETTING_HELP.values() for name in defaults("reverse", "mini"))
     assert set(draft.SWITCHES) <= {*draft.NETWORK, *draft.TRAINING}
 
 

@@ -11,7 +11,7 @@ import pytest
 from headlight import checkpoints
 from headlight.checkpoints import load_translator
 from headlight.runs import RunFolder, Status, differences, status
-from headlight.runs.run_status import ALIVE
+from headlight.runs.run_status import ALIVE_STATES
 from tests.small import small_checkpoint
 from tests.small_run import new_run, small_recipe
 from ui.state import models
@@ -35,7 +35,7 @@ def test_each_state_has_an_icon_a_word_and_a_next_step(state: str) -> None:
     item = run_item(at(state))
     assert item.icon and item.word
     assert (item.tone == "bad") == (state in shelf.FAILED)
-    if state not in ALIVE and state != "finished":
+    if state not in ALIVE_STATES and state != "finished":
         assert "30" in item.rest
     if state in shelf.FAILED:
         assert ". " in item.rest  # and what to do about it
