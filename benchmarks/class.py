@@ -189,7 +189,7 @@ async def lesson(server: RestartableServer, folder: Path, count: int, steps: int
             told = [await pupil.until(60, step=step, phase="told") for pupil in group.pupils]
             reveals += [screen.at - begun for screen in told]
         sent = sum(len(one) for one in group.kept.values())
-        held = [one for asked in group.classes.results(group.code, group.secret) for one in asked.rounds]
+        held = [round_ for asked in group.classes.results(group.code, group.secret) for round_ in asked.rounds]
         return {
             "answer": spread(1000 * seconds for seconds in answers),
             "answer_when_killed": spread(1000 * seconds for seconds in during),

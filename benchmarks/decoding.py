@@ -126,8 +126,8 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
                     contestants[name] = Contestant(__name__, *options, trains=False)
                 result["modes"][mode] = measured(contestants, rounds) | way._asdict()
             finally:
-                for one in contestants.values():
-                    one.end()
+                for contestant in contestants.values():
+                    contestant.end()
             print(report(mode, result["modes"][mode]), flush=True)
     if multi30k is not None:
         result["bleu"] = {precision: bleu(multi30k, precision) for precision in ("float32", "bfloat16")}
@@ -139,8 +139,8 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
 def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
     """Measure each contestant with every number of threads in turns; the number with the better median counts."""
     numbers: dict[str, Any] = {}
-    tasks = {(name, n): round_of(one, n) for name, one in contestants.items() for n in THREADS}
-    written = {name: one.ask("written") for name, one in contestants.items()}
+    tasks = {(name, n): round_of(contestant, n) for name, contestant in contestants.items() for n in THREADS}
+    written = {name: contestant.ask("written") for name, contestant in contestants.items()}
     numbers["agree"] = {name: agreement(one, written[F32]) for name, one in written.items() if name != LINEAR}
     numbers["distinct_tokens"] = len({token for sentence in written[F32] for token in sentence})
     every = alternate(rounds, tasks)
@@ -332,8 +332,8 @@ def linear(model: Transformer, tokens: int, size: int) -> Write:
     @torch.inference_mode()
     def write(batch: list[list[int]]) -> list[list[int]]:
         for _ in range(tokens):
-            for one, given in calls:
-                one(given)
+            for call, given in calls:
+                call(given)
         return [[0] * tokens for _ in batch]
 
     return write

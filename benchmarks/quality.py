@@ -56,8 +56,8 @@ def run(minutes: float, slice: float, pair: str, multi30k: Path | None, joeynmt:
         result["contestants"] = compete(contestants, 60 * minutes, slice)
         references = contestants[OURS_NAME].facts["references"]
     finally:
-        for one in contestants.values():
-            one.end()
+        for contestant in contestants.values():
+            contestant.end()
     result["busy"] = busy.over()
     final = {name: one["beam"].pop("translations") for name, one in result["contestants"].items()}
     result["differences"] = differences(final, references)
@@ -82,11 +82,11 @@ def turns(budget: float, slice: float) -> list[tuple[float, bool]]:
 def compete(contestants: dict[str, Contestant], budget: float, slice: float) -> dict[str, dict[str, Any]]:
     """Return every contestant's points and last translations; every other turn they train in the opposite order."""
     learners: dict[str, dict[str, Any]] = {
-        name: {"parameters": one.facts["parameters"], "peak": PEAKS[name], "points": []}
-        for name, one in contestants.items()
+        name: {"parameters": contestant.facts["parameters"], "peak": PEAKS[name], "points": []}
+        for name, contestant in contestants.items()
     }
-    for one in contestants.values():
-        one.ask("speed", min(20.0, budget / 6))
+    for contestant in contestants.values():
+        contestant.ask("speed", min(20.0, budget / 6))
     for number, (until, scored) in enumerate(turns(budget, slice)):
         for name in list(contestants)[:: -1 if number % 2 else 1]:
             progress = contestants[name].ask("train", until, budget)
@@ -95,8 +95,8 @@ def compete(contestants: dict[str, Contestant], budget: float, slice: float) -> 
                 del point["translations"]
                 learners[name]["points"].append(point)
                 print(f"{name}: {point_text(point)}", flush=True)
-    for name, one in contestants.items():
-        learners[name]["beam"] = one.ask("score", BEAM)
+    for name, contestant in contestants.items():
+        learners[name]["beam"] = contestant.ask("score", BEAM)
     return learners
 
 
@@ -144,13 +144,13 @@ def point_text(point: dict[str, Any]) -> str:
 
 def report(result: dict[str, Any]) -> str:
     learners, curve, last = result["contestants"], [], []
-    for points in zip(*(one["points"] for one in learners.values()), strict=True):
+    for points in zip(*(learner["points"] for learner in learners.values()), strict=True):
         cells = [f"{point['BLEU']:.1f} / {point['chrF']:.1f}" for point in points]
         ahead = [f"{points[0]['BLEU'] - point['BLEU']:+.1f}" for point in points[1:]]
         curve.append([f"{points[0]['seconds'] / 60:.1f}", *cells, *ahead])
     ours = learners[OURS_NAME]["points"]
-    for name, one in learners.items():
-        end, beam = one["points"][-1], one["beam"]
+    for name, learner in learners.items():
+        end, beam = learner["points"][-1], learner["beam"]
         there = minutes_to(ours, end["BLEU"])
         sure = result["differences"]["BLEU"][name]
         last.append(
@@ -186,8 +186,8 @@ def report(result: dict[str, Any]) -> str:
 def picture(title: str, contestants: dict[str, dict[str, Any]]) -> str:
     """Draw an SVG of BLEU against minutes of training, a line for each contestant; the square is its beam search."""
     left, top, width, height = 70, 60, 560, 320
-    last = max(one["points"][-1]["seconds"] for one in contestants.values()) / 60
-    best = max(one["beam"]["BLEU"] for one in contestants.values())
+    last = max(contestant["points"][-1]["seconds"] for contestant in contestants.values()) / 60
+    best = max(contestant["beam"]["BLEU"] for contestant in contestants.values())
     most = 10 * math.ceil(max(best, 1) / 10)
 
     def x(minutes: float) -> float:

@@ -76,11 +76,11 @@ def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
     try:
         for name in names:
             contestants[name] = Contestant(__name__, name, Path(folder) / "small", length, trains=False)
-        peaks = {name: one.ask("peak") for name, one in contestants.items()}
-        seconds = alternate(rounds, {name: round_of(one) for name, one in contestants.items()})
+        peaks = {name: contestant.ask("peak") for name, contestant in contestants.items()}
+        seconds = alternate(rounds, {name: round_of(contestant) for name, contestant in contestants.items()})
     finally:
-        for one in contestants.values():
-            one.end()
+        for contestant in contestants.values():
+            contestant.end()
     patterns = LAYERS * HEADS * length**2 * 4
     return {
         "patterns_bytes": patterns,

@@ -354,16 +354,16 @@ def painting(
 
 def sizes_report(pages: dict[int, dict[str, Any]]) -> str:
     sizes, times = [], []
-    for tokens, one in pages.items():
-        size, fewer = one["bytes"], ["", ""]
+    for tokens, page in pages.items():
+        size, fewer = page["bytes"], ["", ""]
         if "model_view" in size:
             times_fewer = [size["model_view"] / size[name] for name in ("headlight", "cell")]
             wanted = FEWER.get(tokens)
             fewer = [f"{short(times)}{target_text(wanted, times >= (wanted or 0))}" for times in times_fewer]
-        made = {name: short(1000 * took["median"]) for name, took in one["seconds"].items()} | one["failed"]
-        longer = [ratio_text(one["times_longer"][name]) for name in ("model_view",) if name in one["times_longer"]]
+        made = {name: short(1000 * took["median"]) for name, took in page["seconds"].items()} | page["failed"]
+        longer = [ratio_text(page["times_longer"][name]) for name in ("model_view",) if name in page["times_longer"]]
         times.append([tokens, *(made.get(name, "") for name in TIMED_PAGES), *(longer or [""])])
-        written = {name: megabytes(count) for name, count in size.items()} | one["failed"]
+        written = {name: megabytes(count) for name, count in size.items()} | page["failed"]
         sizes.append([tokens, *(written[name] for name in NAMES), *fewer])
     made_names = [NAMES[name] for name in TIMED_PAGES]
     return "\n\n".join(
@@ -378,10 +378,10 @@ def sizes_report(pages: dict[int, dict[str, Any]]) -> str:
 
 def times_report(pages: dict[int, dict[str, Any]], app: dict[str, dict[str, float]]) -> str:
     opened, answered = [], []
-    for tokens, one in pages.items():
-        painted = {name: range_text(one[name]) for name in OPENED if name in one} | one["failed"]
+    for tokens, page in pages.items():
+        painted = {name: range_text(page[name]) for name in OPENED if name in page} | page["failed"]
         longer = [
-            ratio_text(one[f"times_longer_than_{ours}"][view]) if view in one[f"times_longer_than_{ours}"] else ""
+            ratio_text(page[f"times_longer_than_{ours}"][view]) if view in page[f"times_longer_than_{ours}"] else ""
             for view in ("model_view", "head_view")
             for ours in ("app", "headlight_file")
         ]

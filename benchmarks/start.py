@@ -285,9 +285,9 @@ def summary(started: dict[tuple[str, str], list[Started]]) -> dict[str, Any]:
     for kind in (COLD, WARM):
         result[kind] = {
             who: {
-                "milliseconds": {what: spread(one.seen[what] for one in starts) for what in starts[0].seen},
-                "processor_seconds": spread(one.processor for one in starts),
-                "megabytes": {what: spread(one.memory[what] for one in starts) for what in starts[0].memory},
+                "milliseconds": {what: spread(start.seen[what] for start in starts) for what in starts[0].seen},
+                "processor_seconds": spread(start.processor for start in starts),
+                "megabytes": {what: spread(start.memory[what] for start in starts) for what in starts[0].memory},
             }
             for who in (OURS_NAME, PEER)
             for starts in [started[who, kind]]

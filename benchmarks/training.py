@@ -92,11 +92,11 @@ def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int, joe
         for name, python in interpreters(joeynmt).items():
             options = name, multi30k or "", batch_tokens, batches
             contestants[name] = Contestant(__name__, *options, trains=True, python=python)
-        result["parameters"] = {name: one.facts for name, one in contestants.items()}
-        speeds = alternate(rounds, {name: round_of(one) for name, one in contestants.items()})
+        result["parameters"] = {name: contestant.facts for name, contestant in contestants.items()}
+        speeds = alternate(rounds, {name: round_of(contestant) for name, contestant in contestants.items()})
     finally:
-        for one in contestants.values():
-            one.end()
+        for contestant in contestants.values():
+            contestant.end()
     result |= {"batch_tokens": batch_tokens, "batches": batches, "busy": busy.over()}
     result["tokens_per_second"] = {name: spread(values) for name, values in speeds.items()}
     pairs = [(ours, theirs) for ours, theirs, _ in TARGETS if theirs in speeds]

@@ -25,7 +25,7 @@ def layers(package: str) -> list[list[str]]:
     """Return the rows of a package from the top: each imports only from the rows below it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
-    (rows,) = [one["layers"] for one in contracts if one.get("containers") == [package]]
+    (rows,) = [contract["layers"] for contract in contracts if contract.get("containers") == [package]]
     return [[name.strip() for name in row.split("|")] for row in rows]
 
 

@@ -209,7 +209,7 @@ class Classes:
     def tallies(self, code: str, step: str) -> list[dict[str, Any]]:
         """Return the tally of each round of a step that was opened, with its guesses; for the teacher's page alone."""
         opened = self._opened_step(code, self.store.state(code)[1], step)
-        return [{**one.tally, "guesses": one.guesses} for one in opened.rounds]
+        return [{**round_.tally, "guesses": round_.guesses} for round_ in opened.rounds]
 
     def _opened_step(self, code: str, state: ClassState, step: str) -> OpenedStep:
         question = self._question(code, step)
@@ -259,14 +259,14 @@ def rows(results: list[OpenedStep]) -> list[Line]:
     for opened in results:
         question, posed, truth = opened.question, opened.question.posed, opened.truth
         asking = [question.title, question.sentence, without_emphasis(question.question)]
-        for one in opened.rounds:
-            for no, guess in enumerate(one.guesses, 1):
+        for round_ in opened.rounds:
+            for no, guess in enumerate(round_.guesses, 1):
                 verdict: Line = [None, None]
                 if truth is not None:
                     score = judge(dict(posed), dict(truth), guess)["score"]
                     verdict = [int(is_right(posed, truth, guess)), score]
                 cells = _answer_cells(posed, guess, truth["answer"] if truth else None)
-                table += [[*asking, one.number, no, *answer, *verdict] for answer in cells]
+                table += [[*asking, round_.number, no, *answer, *verdict] for answer in cells]
     return table
 
 

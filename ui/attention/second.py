@@ -143,9 +143,9 @@ def _largest(found: PatternPair, name: str) -> None:
         f"{most.first:.2f} in the first sentence and {most.second:.2f} in the second."
     )
     rows = "\n".join(
-        f"| {literal(one.row)} looks at {literal(one.column)} | {one.first:.3f} | {one.second:.3f} | "
-        f"{minus(f'{one.difference:+.3f}')} |"
-        for one in changes
+        f"| {literal(change.row)} looks at {literal(change.column)} | {change.first:.3f} | {change.second:.3f} | "
+        f"{minus(f'{change.difference:+.3f}')} |"
+        for change in changes
     )
     st.markdown(f"| Largest differences | First | Second | Difference |\n|:---|---:|---:|---:|\n{rows}")
 

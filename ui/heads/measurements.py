@@ -121,7 +121,7 @@ def find(asked: MeasurementRequest) -> MeasuredAtlas | None:
 def find_history(asked: MeasurementRequest) -> History | None:
     facts = _find("history", asked)
     try:
-        return [(one["step"], Atlas.from_dict(one)) for one in facts["history"]] if facts else None
+        return [(snapshot["step"], Atlas.from_dict(snapshot)) for snapshot in facts["history"]] if facts else None
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 

@@ -169,8 +169,8 @@ def _tables(found: Pruning, gone: int) -> None:
     with right:
         order = {
             "Order": list(range(1, len(found.order) + 1)),
-            "Head": [f"{kind_of(one.site)} {one.site.layer + 1}.{one.head + 1}" for one in found.order],
-            "Importance": [one.importance for one in found.order],
+            "Head": [f"{kind_of(head.site)} {head.site.layer + 1}.{head.head + 1}" for head in found.order],
+            "Importance": [head.importance for head in found.order],
             "Removed": [number < gone for number in range(len(found.order))],
         }
         digits = st.column_config.NumberColumn(format="%.4f", help="Measured at its removal; nats per token.")

@@ -19,7 +19,7 @@ from ui.widgets.frame import frame, heading
 def body() -> None:
     with frame(LessonsView) as view:
         lessons, wrong = shelf.shelf()
-        lesson = next((one for one in lessons if one.name == view.lesson), None)
+        lesson = next((lesson for lesson in lessons if lesson.name == view.lesson), None)
         if lesson is None:
             _list(lessons, wrong, view)
         else:
@@ -43,7 +43,7 @@ def _list(lessons: list[Lesson], wrong: list[str], view: LessonsView) -> None:
                 "title": lesson.title,
                 "question": lesson.question,
                 "minutes": lesson.minutes,
-                "steps": [{"name": one.name, "ask": one.ask} for one in lesson.steps],
+                "steps": [{"name": step.name, "ask": step.ask} for step in lesson.steps],
             }
             for lesson in lessons
         ],

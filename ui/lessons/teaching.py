@@ -235,7 +235,7 @@ def _together(question: ClassQuestion, truth: Mapping[str, Any], rounds: list[di
     """
     posed = dict(question.posed)
     said: dict[str, Any] = {
-        "right": [share_right(posed, truth, one["guesses"]) for one in rounds],
+        "right": [share_right(posed, truth, round_["guesses"]) for round_ in rounds],
         "count": sum(is_right(posed, truth, guess) for guess in rounds[-1]["guesses"]),
     }
     if posed["ask"] == "row" and "mean" in rounds[-1]:
@@ -290,12 +290,12 @@ def _results(code: str, secret: str) -> None:
 
 def _line(opened: OpenedStep) -> dict[str, str]:
     posed, last = dict(opened.question.posed), opened.rounds[-1]
-    shares = [share_right(posed, opened.truth, one.guesses) for one in opened.rounds] if opened.truth else []
+    shares = [share_right(posed, opened.truth, round_.guesses) for round_ in opened.rounds] if opened.truth else []
     words = [in_words(posed, guess) for guess in last.guesses] if opened.truth else []  # the class sees this screen
     most = max(set(words), key=words.count) if words and posed["ask"] in ("word", "choice", "head") else ""
     return {
         "Step": literal(opened.question.title),
-        "Answered": ", then ".join(str(len(one.guesses)) for one in opened.rounds),
+        "Answered": ", then ".join(str(len(round_.guesses)) for round_ in opened.rounds),
         "Right": ", then ".join("none answered" if share is None else percent(share) for share in shares),
         "Most said": literal(most),
     }

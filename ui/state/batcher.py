@@ -67,17 +67,17 @@ class RequestBatcher(Generic[G, T]):
             try:
                 computed = self._compute(group, list(batch))
                 with self._changed:
-                    for one, value in zip(batch.values(), computed, strict=True):
-                        one.values.append(value)
+                    for member, value in zip(batch.values(), computed, strict=True):
+                        member.values.append(value)
             except Exception:
                 if len(batch) == 1:
                     raise
-                for one in batch.values():  # one of them is at fault, and only who asked for that is told
-                    one.alone = True
+                for member in batch.values():  # computed one by one, so that only the request at fault gets the error
+                    member.alone = True
             finally:  # after an error, or where this session moved on, the next one computes it
                 with self._changed:
-                    for one in batch.values():
-                        one.taken = False
+                    for member in batch.values():
+                        member.taken = False
                     self._changed.notify_all()
 
     def _batch(self, group: G, text: str) -> dict[str, _BatchRequest[T]]:
@@ -90,8 +90,8 @@ class RequestBatcher(Generic[G, T]):
         }
         batch = {text: own} | ({} if own.alone else waiting)
         batch = dict(list(batch.items())[:MAX_BATCH_SIZE])
-        for one in batch.values():
-            one.taken = True
+        for member in batch.values():
+            member.taken = True
         return batch
 
     def _wait_for_other_batch(self, request: _BatchRequest[T]) -> None:

@@ -41,8 +41,8 @@ def _read(file: Path, written: int, version: tuple[int, ...]) -> dict[str, Any] 
     try:
         facts: dict[str, Any] = read_json(file)
         if file.name == FILE:
-            for one in facts["measures"].values():
-                [float(part[name]) for part in (one, one["signed"]) for name in ("mean", "spread", "low", "high")]
+            for measure in facts["measures"].values():
+                [float(by[name]) for by in (measure, measure["signed"]) for name in ("mean", "spread", "low", "high")]
             facts["best"], facts["not_told_apart_from_best"]
         else:
             [float(number) for part in ("top", "named", "random") for number in facts[part]["restored"]]

@@ -252,7 +252,7 @@ def show(preview: Preview, max_length: int, spec: str) -> None:
             counts = ", ".join(f"{count:,} {reason}" for reason, count in report.rejected.most_common())
             st.caption(f"{counts}." + (f" The first {len(report.first)}:" if rejected > len(report.first) else ""))
             st.dataframe(
-                {"Line": [one.line for one in report.first], "Reason": [one.reason for one in report.first]},
+                {"Line": [row.line for row in report.first], "Reason": [row.reason for row in report.first]},
                 hide_index=True,
                 height="auto",
             )
