@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import base64
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -36,7 +37,6 @@ AIMS = {  # milliseconds, and megabytes
 }
 LOGITS_TOLERANCE, WEIGHTS_TOLERANCE = 1e-3, 1e-4
 CORPORA = {"en-fr": "phrases", "de-en": "phrases", "reverse-learned": "reverse", "reverse-unmasked": "reverse"}
-# Private memory, as the task manager of Chromium counts it: what the process has for itself alone.
 _PRIVATE = ("Private_Clean:", "Private_Dirty:", "SwapPss:")
 
 
@@ -65,12 +65,13 @@ def run(rounds: int, sentences: int, models: list[str]) -> None:
         file = page_of(TIMED_MODEL, Path(folder))
         result["bytes"] = file.stat().st_size
         result["version"] = chromium.version
+        acting = {**writing(chromium, file, rounds), "choosing a head": choosing(chromium, file, 40 * rounds)}
         result["measured"] = {
             "first picture": spread(list(first_pictures(chromium, file, rounds))),
-            **{name: spread(times) for name, times in writing(chromium, file, rounds).items()},
-            "choosing a head": spread(choosing(chromium, file, 40 * rounds)),
+            **{name: spread([one.clock for one in times]) for name, times in acting.items()},
             "memory of the tab": spread([megabytes(chromium, file) for _ in range(min(rounds, 3))]),
         }
+        result["processor"] = {name: spread([one.processor for one in times]) for name, times in acting.items()}
     result["busy"] = busy.over()
     print(report(result))
     keep("published", result, "A published page in Chromium", panels(result))
@@ -160,6 +161,37 @@ def _apart(packed: str, expected: np.ndarray) -> float:
 # ---- times and memory ------------------------------------------------------------------------------------
 
 
+class Milliseconds(NamedTuple):
+    """What something took: by the clock, and of all threads of the page's process, which others cannot slow down."""
+
+    clock: float
+    processor: float
+
+
+class Tab:
+    """A page with its first picture, in a process of its own."""
+
+    def __init__(self, browser: Any, file: Path) -> None:
+        before = _renderers(browser)
+        self.page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
+        self.worker = worker_of(self.page, file)
+        # Chromium keeps an empty process in reserve beside the tab's.
+        self.process = max(_renderers(browser) - before, key=private_bytes)
+
+    def processor(self) -> float:
+        """Return the milliseconds that the process has computed so far."""
+        states = Path(f"/proc/{self.process}/task").glob("*/schedstat")
+        return sum(int(state.read_text().split()[0]) for state in states) / 1e6
+
+    def timed(self, act: Callable[[], float]) -> Milliseconds:
+        """Do what returns its own milliseconds by the clock."""
+        before = self.processor()
+        return Milliseconds(act(), self.processor() - before)
+
+    def close(self) -> None:
+        self.page.context.close()
+
+
 def first_pictures(browser: Any, file: Path, rounds: int) -> Iterator[float]:
     """Milliseconds from opening the file to two frames after its heads are there; the first round warms up."""
     from benchmarks.browser import opening
@@ -172,65 +204,63 @@ def first_pictures(browser: Any, file: Path, rounds: int) -> Iterator[float]:
             yield took
 
 
-def writing(browser: Any, file: Path, rounds: int) -> dict[str, list[float]]:
-    """Milliseconds that the page's worker takes for sentences of which it writes so many tokens."""
+def writing(browser: Any, file: Path, rounds: int) -> dict[str, list[Milliseconds]]:
+    """Measure how long the page's worker takes for sentences of which it writes so many tokens."""
     from benchmarks.browser import sentences
 
     model = Translator(checkpoints.load(TIMED_MODEL))
     texts = (text for text in sentences(model, TOKENS) if len(model.translate(text, beam_size=1).ids) == TOKENS)
-    chosen = list(islice(texts, 3))
-    page = browser.new_page()
-    worker = worker_of(page, file)
+    chosen, tab = list(islice(texts, 3)), Tab(browser, file)
     call = f"given => {SCRIPT.read_text('utf-8')}.milliseconds(given)"
-    times: dict[str, list[float]] = {}
+    times: dict[str, list[Milliseconds]] = {}
     for turn in range(rounds + 1):
         for name, size in ((f"{TOKENS} tokens, greedily", 1), (f"{TOKENS} tokens, beam of 5", 5)):
-            taken = [worker.evaluate(call, {"text": text, "size": size}) for text in chosen]
-            times.setdefault(name, []).extend(taken if turn else [])
-    page.close()
+            for text in chosen:
+                took = tab.timed(partial(tab.worker.evaluate, call, {"text": text, "size": size}))
+                times.setdefault(name, []).extend([took] if turn else [])
+    tab.close()
     return times
 
 
-def choosing(browser: Any, file: Path, count: int) -> list[float]:
-    """Milliseconds from pressing on a head to two frames after it is large."""
-    page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
-    worker_of(page, file)
-    thumbs = page.locator(".thumb")
-    heads, times = thumbs.count(), []
-    for n in range(count + 3):
-        page.evaluate(
+def choosing(browser: Any, file: Path, count: int) -> list[Milliseconds]:
+    """Measure the time from pressing on a head to two frames after it is large."""
+    tab = Tab(browser, file)
+    thumbs = tab.page.locator(".thumb")
+    heads = thumbs.count()
+
+    def choose(n: int) -> float:
+        tab.page.evaluate(
             """() => { window.took = new Promise(done => addEventListener("pointerdown", ({ timeStamp }) => {
                 addEventListener("click", () => requestAnimationFrame(() => requestAnimationFrame(() =>
                   done(performance.now() - timeStamp))), { once: true });
               }, { capture: true, once: true })); }"""
         )
         thumbs.nth((7 * n + 1) % heads).click()
-        times.append(float(page.evaluate("took")))
-    page.context.close()
+        return float(tab.page.evaluate("took"))
+
+    times = [tab.timed(partial(choose, n)) for n in range(count + 3)]
+    tab.close()
     return times[3:]
 
 
 def megabytes(browser: Any, file: Path) -> float:
     """Return the private memory of the tab's process after ten heads of each kind, the search and a second sentence."""
-    context = browser.new_context(viewport={"width": 1280, "height": 720})
-    before = _renderers(browser)
-    page = context.new_page()
-    worker_of(page, file)
+    tab = Tab(browser, file)
     for kind in KINDS:
-        page.get_by_role("button", name=kind.capitalize(), exact=True).click()
+        tab.page.get_by_role("button", name=kind.capitalize(), exact=True).click()
         for n in range(10):
-            page.locator(".thumb").nth(n).click()
-    page.get_by_role("radio", name="Step by step").click()
-    page.locator(".player").wait_for()
-    page.locator("#sentence").fill("The cat sleeps on the chair.")
-    page.wait_for_timeout(3000)
-    # Chromium keeps an empty process in reserve beside the tab's.
-    largest = max(_private_bytes(process) for process in _renderers(browser) - before)
-    context.close()
-    return largest / 1e6
+            tab.page.locator(".thumb").nth(n).click()
+    tab.page.get_by_role("radio", name="Step by step").click()
+    tab.page.locator(".player").wait_for()
+    tab.page.locator("#sentence").fill("The cat sleeps on the chair.")
+    tab.page.wait_for_timeout(3000)
+    held = private_bytes(tab.process) / 1e6
+    tab.close()
+    return held
 
 
-def _private_bytes(process: int) -> int:
+def private_bytes(process: int) -> int:
+    """Return what a process has for itself alone, as the task manager of Chromium counts it."""
     lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
     return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith(_PRIVATE))
 
@@ -251,9 +281,11 @@ def report(result: dict[str, Any]) -> str:
         value, unit = _told(name, one)
         middle = f"{short(one['median'])} ({short(one['least'])} to {short(one['most'])})"
         reached = "reached" if value <= AIMS[name] else "missed"
-        rows.append([name, middle, short(one["p95"]), f"{AIMS[name]} {unit}: {reached}", one["count"]])
+        processor = result["processor"].get(name)
+        computing = f"{short(processor['median'])} ms" if processor else ""
+        rows.append([name, middle, short(one["p95"]), f"{AIMS[name]} {unit}: {reached}", computing, one["count"]])
     text = f"The page with {TIMED_MODEL}, {result['bytes'] / 1e6:.1f} MB, in Chromium {result['version']}\n\n"
-    text += table(["", "median (least to most)", "95th percentile", "at most", "times"], rows)
+    text += table(["", "median (least to most)", "95th percentile", "at most", "of processors", "times"], rows)
     if not result["agreement"]:
         return text
     compared = [

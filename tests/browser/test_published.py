@@ -275,6 +275,30 @@ def test_back_leads_to_the_page_before(tab: Page, file: Path) -> None:
     expect(tab.locator(".lessons a").first).to_be_visible()
 
 
+def test_on_paper_the_page_is_light_and_without_controls(browser: Browser, file: Path, tmp_path: Path) -> None:
+    tab = browser.new_page(color_scheme="dark")
+    show(tab, file, f"text={TEXT}")
+    corner = """() => {
+        const { canvas, box } = document.querySelectorAll(".views .hl")[1].view, ratio = devicePixelRatio;
+        const pen = canvas.getContext("2d");
+        return [...pen.getImageData((box.x + box.w - 3) * ratio, (box.y + 3) * ratio, 1, 1).data];
+    }"""
+    dark = tab.evaluate(corner)
+    assert max(dark[:3]) < 60
+    printed = tab.evaluate(f"() => {{ dispatchEvent(new Event('beforeprint')); return ({corner})(); }}")
+    assert min(printed[:3]) > 230  # without waiting for a frame
+    tab.emulate_media(media="print")
+    expect(tab.locator("html")).to_have_attribute("data-theme", "light")
+    for hidden in (".export", ".pages", ".examples"):
+        expect(tab.locator(hidden)).to_be_hidden()
+    expect(tab.locator(".thumb").first).to_be_visible()
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    tab.emulate_media(media="screen")
+    expect(tab.locator("html")).to_have_attribute("data-theme", "dark")
+    tab.wait_for_function(f"dark => String(({corner})()) === String(dark)", arg=dark)
+    tab.close()
+
+
 def test_two_tabs_of_one_file(tab: Page, file: Path, model: Translator) -> None:
     other = tab.context.new_page()
     show(tab, file, "text=The girl sees the dog.")

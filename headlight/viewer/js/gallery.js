@@ -21,7 +21,7 @@ class FigureSheet {
     return new URLSearchParams(this.view);
   }
 
-  append(_top, typed, _menu, place) {
+  append(_top, typed, place) {
     this.body.append(typed, place);
   }
 
@@ -45,7 +45,7 @@ class Gallery {
       top = el("header", {}, el("h1", {}, header.title), sheet.theme),
       main = el("main", { class: "gallery" }, ...header.parts.map(part => this.part(part)));
     sheet.redraw = () => this.figures.forEach(figure => figure());
-    sheet.append(top, "", "", main, this.foot());
+    sheet.append(top, "", main, this.foot());
     sheet.open();
     sheet.onAddress(() => sheet.open());
   }

@@ -43,7 +43,7 @@ class Page {
     this.sheet.redraw = () => this.views.draw();
     this.views.chose = (...chosen) => this.sheet.address(this.link(...chosen));
     const main = el("main", {}, this.views.bar, this.views.main);
-    this.sheet.append(this.top(), this.facts(), "", main, this.foot());
+    this.sheet.append(this.top(), this.facts(), main, this.foot());
     this.select();
     this.sheet.open(header.theme);
     this.sheet.onAddress(() => {

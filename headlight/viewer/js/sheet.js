@@ -16,6 +16,8 @@ class Sheet {
     this.body = body;
     this.theme = el("button", { class: "plain", type: "button" });
     this.theme.onclick = () => this.light(document.documentElement.dataset.theme === "dark");
+    addEventListener("beforeprint", () => this.print(true));
+    addEventListener("afterprint", () => this.print(false));
     this.whole = el("a", { class: "whole", target: "_blank", rel: "noopener" }, "Open as a page of its own");
   }
 
@@ -50,12 +52,23 @@ class Sheet {
   }
 
   // Puts the parts of a page around its views.
-  append(top, typed, menu, place, foot) {
-    this.body.append(top, typed, menu, place, this.whole, foot);
+  append(top, typed, place, foot) {
+    this.body.append(top, typed, place, this.whole, foot);
   }
 
   onAddress(act) {
     addEventListener("hashchange", act);
+  }
+
+  // Paper is light; it takes what is drawn now, so no view may wait for the next frame.
+  print(begins) {
+    const { dataset } = document.documentElement;
+    if (begins) this.onScreen = dataset.theme;
+    if (this.onScreen === "light") return;
+    this.light(begins);
+    const figures = [...document.querySelectorAll(".live-picture")].map(host => host.shadowRoot);
+    for (const tree of [document, ...figures])
+      for (const root of tree.querySelectorAll(".views .hl")) root.view?.draw();
   }
 
   // Makes the address say what is shown. Back leads to the page or lesson before, not through every choice on one.

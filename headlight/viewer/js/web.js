@@ -235,9 +235,8 @@ class App {
     this.steps = el("div", { class: "hl" });
     this.exports = new ExportMenu(() => this.exported());
     sheet.redraw = () => this.redraw();
-    const turned = el("nav", { class: "hl pages", "aria-label": "Pages" }, this.pages.node);
     this.typed = this.sentence();
-    sheet.append(this.top(), this.typed, turned, this.place, this.foot());
+    sheet.append(this.top(), this.typed, this.place, this.foot());
     this.turned();
     sheet.open();
     this.input.oninput = () => {
@@ -264,7 +263,8 @@ class App {
       tools.prepend(save);
     }
     const claim = "Works offline. Nothing is sent anywhere.";
-    return el("header", {}, el("h1", {}, "Headlight"), el("p", { class: "claim" }, claim), tools);
+    const pages = el("nav", { class: "hl pages", "aria-label": "Pages" }, this.pages.node);
+    return el("header", {}, el("h1", {}, "Headlight"), pages, el("p", { class: "claim" }, claim), tools);
   }
 
   sentence() {
