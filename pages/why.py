@@ -6,7 +6,7 @@ Where it came from, why no other, what caused it, and after how many encoder lay
 import streamlit as st
 
 from ui.state import models
-from ui.why import layers, origins, rather, swap
+from ui.why import contrast, layers, origins, swap
 from ui.why.cause import cause_of
 from ui.why.downloads import Picture, export
 from ui.why.view import WhyView
@@ -35,9 +35,9 @@ with page(WhyView, "Why", "Why did it write this word?") as opened:
         pictures += origins.draw_origins(opened, trace, step, theme)
     instead = None
     with right, plain_errors():
-        instead = rather.choose(name, model, view, trace, cause, step)
+        instead = contrast.choose(name, model, view, trace, cause, step)
         about["Rather than"] = model.checkpoint.target_tokenizer.labels([instead])[0]
-        pictures += rather.draw_rather(opened, trace, step, instead, theme)
+        pictures += contrast.draw_contrast(opened, trace, step, instead, theme)
     st.divider()
     with plain_errors():
         if instead is not None:

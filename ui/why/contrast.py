@@ -81,7 +81,7 @@ def _heading(name: str, model: Translator, view: WhyView, trace: Trace, step: in
     )
 
 
-def draw_rather(opened: Opened[WhyView], trace: Trace, step: int, instead: int, theme: str) -> list[Picture]:
+def draw_contrast(opened: Opened[WhyView], trace: Trace, step: int, instead: int, theme: str) -> list[Picture]:
     """Draw the parts in order, the check, every head's part, and the gradient's view of the same difference."""
     name, model, view = opened.name, opened.model, opened.view
     token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
