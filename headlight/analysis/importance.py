@@ -48,7 +48,7 @@ def head_importance(
     tgt_ids: Sequence[int],
     interventions: Sequence[Tap] = (),
 ) -> list[HeadEffect]:
-    """Switch every head off alone, and says what that does to the target, the most harmful first.
+    """Switch off each head alone and return the effects on the target, the most harmful first.
 
     The baseline is the model with `interventions`: what a head costs depends on which others there are to do its
     work. A head that they switch off is left out, since there is nothing to take away. `tgt_ids` runs from [SOS] to

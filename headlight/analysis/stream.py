@@ -83,7 +83,7 @@ class Stream:
 
 @torch.no_grad()
 def stream(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> Stream:
-    """Run the model's own layers one after the other and keeps what each leaves.
+    """Run the model's own layers one after the other and keep the output of each.
 
     `tgt_ids` runs from [SOS] to [EOS]; its last token is written and never read.
     """

@@ -29,8 +29,8 @@ _OPENERS: dict[bytes, Any] = {
 _SYSTEM_FILES = ("__MACOSX", ".DS_Store", "._")  # what other systems leave in archives
 
 
-class Sips(io.RawIOBase):
-    """A file of which only `budget` bytes may be read: who asks for more was told so by a header that lies."""
+class BudgetedReader(io.RawIOBase):
+    """A file of which only `budget` bytes may be read; a read beyond it means that a header lied about a size."""
 
     def __init__(self, file: IO[bytes], budget: int):
         self._file, self.budget = file, budget
@@ -59,7 +59,7 @@ def is_packed(start: bytes) -> bool:
 
 def unpack_zip(path: Path, folder: Path) -> None:
     """Raise Refused for anything but plain files and folders of a decent size."""
-    with open_regular(path) as file, zipfile.ZipFile(sips := Sips(file, MAX_LISTING_BYTES)) as archive:
+    with open_regular(path) as file, zipfile.ZipFile(reader := BudgetedReader(file, MAX_LISTING_BYTES)) as archive:
         infos = archive.infolist()
         _require_few(len(infos))
         for info in infos:
@@ -74,16 +74,16 @@ def unpack_zip(path: Path, folder: Path) -> None:
                 )
         files = [info for info in infos if not info.is_dir()]
         _require_light(sum(info.file_size for info in files), path)
-        sips.budget = path.stat().st_size + MAX_LISTING_BYTES * len(files)
+        reader.budget = path.stat().st_size + MAX_LISTING_BYTES * len(files)
         _write_members(((info.filename, info.file_size, archive.open(info)) for info in files), folder)
 
 
 def unpack_tar(path: Path, folder: Path) -> None:
     """Raise Refused for anything but plain files and folders of a decent size."""
     with open_regular(path) as packed, _unpacked(packed) as file:
-        sips = Sips(file, MAX_ENTRY_BYTES)
-        with tarfile.open(fileobj=sips, mode="r:") as archive:
-            _write_members(_tar_members(archive, sips, path), folder)
+        reader = BudgetedReader(file, MAX_ENTRY_BYTES)
+        with tarfile.open(fileobj=reader, mode="r:") as archive:
+            _write_members(_tar_members(archive, reader, path), folder)
 
 
 @contextmanager
@@ -98,11 +98,11 @@ def _unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
             yield unpacked
 
 
-def _tar_members(archive: tarfile.TarFile, sips: Sips, path: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
+def _tar_members(archive: tarfile.TarFile, reader: BudgetedReader, path: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
     declared = 0
     for number, member in enumerate(archive, 1):
         _require_few(number)
-        sips.budget = MAX_ENTRY_BYTES  # for what the next one says of itself
+        reader.budget = MAX_ENTRY_BYTES  # for the header of the next member
         if member.isdir():
             continue
         if not member.isfile() or member.issparse():
@@ -111,7 +111,7 @@ def _tar_members(archive: tarfile.TarFile, sips: Sips, path: Path) -> Iterator[t
         _require_light(declared, path)
         content = archive.extractfile(member)
         assert content is not None
-        sips.budget = member.size + MAX_ENTRY_BYTES
+        reader.budget = member.size + MAX_ENTRY_BYTES
         yield member.name, member.size, content
 
 

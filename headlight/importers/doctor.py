@@ -46,7 +46,7 @@ class KnownForm(Protocol):
 
 
 def diagnose(source: Source, forms: Iterable[KnownForm]) -> Diagnosis:
-    """Describe the names and shapes, and compares them with what each form would have at the same sizes."""
+    """Describe the names and shapes, and compare them with those of each format at the same sizes."""
     shapes = {name: info.shape for name, info in source.weights.infos.items()}
     nearest, due = _nearest(source, shapes, forms)
     missing = [name for name in due if name not in shapes]

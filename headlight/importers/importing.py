@@ -177,7 +177,7 @@ def _write(reading: ForeignModel, folder: Path, progress: Progress | None) -> tu
 
 
 def _require_usable(folder: Path) -> None:
-    """Open what was written and translates a sentence. Raises Refused where the app could not do either."""
+    """Open what was written and translate a sentence. Raises Refused where the app could not do either."""
     try:
         checkpoint = load(folder)
         config, texts = checkpoint.model.config, [example.text for example in examples(checkpoint.card)]

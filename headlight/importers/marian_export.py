@@ -67,7 +67,7 @@ def reason_against_marian(config: ModelConfig, model: Transformer | None = None)
 
 
 def export_marian(checkpoint: Checkpoint, folder: Path) -> tuple[str, ...]:
-    """Write the folder, whole or not at all, and returns what should be known of it.
+    """Write the folder, complete or not at all, and return notes about it.
 
     Raises Refused for a model that is not Marian's architecture.
     """

@@ -35,7 +35,9 @@ def is_pickle(raw: bytes) -> bool:
 
 
 def read_pickled(path: Path, side: str) -> Any:
-    """Return the words in order, or a dictionary of words and ids; of a pair the first, or for the "target" the second.
+    """Return the words in order, or a dictionary of words and ids.
+
+    Of a pair of vocabularies return the first, or for the "target" the second.
     """
     with open(path, "rb") as file:
         zipped = file.read(4) == ZIP

@@ -17,7 +17,7 @@ from typing import Any
 from headlight.importers.limits import MAX_PICKLE_DEPTH, MAX_PICKLE_INSTRUCTIONS
 from headlight.importers.torch_calls import (
     CALLS,
-    KNOWN,
+    KNOWN_NAMES,
     OF_TYPE,
     UNSUPPORTED,
     Global,
@@ -107,7 +107,7 @@ class Machine:
 
     def push_global(self, name: str, at: int) -> None:
         named = Global(name.replace("__builtin__.", "builtins."), at)
-        if named.name not in KNOWN and UNSUPPORTED.fullmatch(named.name):
+        if named.name not in KNOWN_NAMES and UNSUPPORTED.fullmatch(named.name):
             raise Refused(f"The file has tensors of an unsupported kind ({named.name}).", (), SAVE_AS_DENSE)
         if self.is_foreign(named) and self.foreign is None:
             self.foreign = named, at, "GLOBAL"
@@ -137,7 +137,7 @@ class Machine:
             self.foreign = thing, at, instruction
 
     def is_foreign(self, thing: Global) -> bool:
-        return thing.name not in KNOWN and thing.name not in self.classes
+        return thing.name not in KNOWN_NAMES and thing.name not in self.classes
 
 
 def _call(machine: Machine, at: int, instruction: str) -> None:

@@ -154,8 +154,7 @@ def _read_varint(content: bytes, at: int) -> tuple[int, int]:
 
 
 def tokenizer(model: SentencePiece, ids: Mapping[str, int], unknown: str, size: int = 0) -> tokenizers.Tokenizer:
-    """Return a tokenizer that splits text as the model does and takes the pieces' ids from `ids`, which may have more.
-    """
+    """Return a tokenizer that splits text as the model does, with ids from `ids`, which may have more tokens."""
     own = {
         piece.text: piece
         for piece in model.pieces

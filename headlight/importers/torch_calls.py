@@ -121,4 +121,4 @@ PASSED_OVER = {
 }
 # Complex, quantized and sparse tensors: harmless, but nothing that a transformer here is made of.
 UNSUPPORTED = re.compile(r"torch\.\w+Storage|torch\._utils\._rebuild_\w+|torch\.[a-z]+\d\w*|torch\.per_\w+")
-KNOWN = {*CALLS, OF_TYPE, *PASSED_OVER, *STORAGES, *TYPES}
+KNOWN_NAMES = {*CALLS, OF_TYPE, *PASSED_OVER, *STORAGES, *TYPES}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headlight.importers.archives import Sips
+from headlight.importers.archives import BudgetedReader
 from headlight.importers.limits import MAX_LISTING_BYTES, MAX_PICKLE_BYTES
 from headlight.importers.pickles import SAVE_COMMAND, Machine
 from headlight.importers.torch_calls import TensorView
@@ -44,7 +44,7 @@ class TorchFile:
 
 def is_torch_zip(path: Path) -> bool:
     """Return whether a zip is one of `torch.save`'s, not an archive of files."""
-    with open_regular(path) as file, zipfile.ZipFile(Sips(file, MAX_LISTING_BYTES)) as archive:
+    with open_regular(path) as file, zipfile.ZipFile(BudgetedReader(file, MAX_LISTING_BYTES)) as archive:
         return _pickle_of(archive.namelist()) is not None
 
 
@@ -58,7 +58,7 @@ def read_zip(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
 
     Raises Refused for a file that would run something, a damaged file, and a TorchScript program.
     """
-    with open_regular(path) as file, zipfile.ZipFile(Sips(file, MAX_LISTING_BYTES)) as archive:
+    with open_regular(path) as file, zipfile.ZipFile(BudgetedReader(file, MAX_LISTING_BYTES)) as archive:
         members = {member.filename: member for member in archive.infolist()}
         if len(members) < len(archive.infolist()):
             raise Refused(f"{path.name} has two members of the same name.", (), AGAIN)

@@ -20,7 +20,7 @@ from transformer.files import MAX_JSON_BYTES, read_bytes
 from transformer.quoting import quoted, short
 from transformer.tokenizers import Tokenizer
 
-MOST_TOKENS = 2_000_000
+MAX_TOKENS = 2_000_000
 UNKNOWN = ("[UNK]", "<unk>", "<UNK>", "[unk]", "UNK", "unk", "<oov>")
 NAMES = {  # under which other people's vocabularies have what a model needs
     "padding": ("[PAD]", "<pad>", "<PAD>", "<blank>", "[pad]"),
@@ -31,8 +31,7 @@ _MARKS_OF_PIECES = ("▁", "Ġ", "##")  # which begin a piece; "@@" and "</w>" e
 
 
 def open_vocabularies(answers: Answers, config: ModelConfig) -> tuple[Tokenizer, Tokenizer, tuple[str, ...]]:
-    """Return the source's and the target's tokenizer (the same object for one file), and what should be known of them.
-    """
+    """Return the source's and the target's tokenizer (one object for one file), and warnings about them."""
     paths, sizes = (answers.source_vocab, answers.target_vocab), (config.source_vocab_size, config.target_vocab_size)
     warnings = _without([side for side, path in zip(("source", "target"), paths, strict=True) if path is None])
     if paths[0] is not None and paths[0] == paths[1] and sizes[0] == sizes[1] and not _is_pair(paths[0]):
@@ -140,9 +139,9 @@ def _json(content: str) -> Any:
 def _in_order(path: Path, values: dict[str, Any]) -> list[str]:
     """Return the tokens in the order of their ids; an id without a token is "[57]"."""
     ids = list(values.values())
-    if not ids or not all(type(id) is int and 0 <= id < MOST_TOKENS for id in ids):
+    if not ids or not all(type(id) is int and 0 <= id < MAX_TOKENS for id in ids):
         raise Refused(
-            f"{path.name} gives its tokens ids that are not whole numbers from 0 to {MOST_TOKENS - 1:,}.",
+            f"{path.name} gives its tokens ids that are not whole numbers from 0 to {MAX_TOKENS - 1:,}.",
             remedy='Give a JSON object such as {"<pad>": 0, "the": 1}.',
         )
     if len(set(ids)) < len(ids):
@@ -153,8 +152,8 @@ def _in_order(path: Path, values: dict[str, Any]) -> list[str]:
 
 def _of_words(path: Path, words: list[str], ids: tuple[int, int, int]) -> Tokenizer:
     """Return a tokenizer that looks up words and punctuation marks, lowercased where the vocabulary is."""
-    if len(words) > MOST_TOKENS:
-        raise Refused(f"{path.name} has {len(words):,} tokens; at most {MOST_TOKENS:,} are read.")
+    if len(words) > MAX_TOKENS:
+        raise Refused(f"{path.name} has {len(words):,} tokens; at most {MAX_TOKENS:,} are read.")
     pieces = sum(word.startswith(_MARKS_OF_PIECES) or word.endswith(("@@", "</w>")) for word in words)
     if pieces > len(words) / 10:
         raise Refused(

@@ -95,7 +95,7 @@ def prune_in_order(
     every: int | None = None,
     progress: Callable[[float, str], None] = lambda share, doing: None,
 ) -> Pruning:
-    """Remove the heads of `model` in the order that `batches` give, and `score`s what is left, on `scored` sentences.
+    """Remove the heads of `model` in the order that `batches` give, and `score` what is left on `scored` sentences.
 
     Importance is measured again after `every` heads, a twelfth of them if not given, and there are the points of the
     curve. `draws` are random orders, the same at each call. Raises ValueError for a model that has no head.
