@@ -1,7 +1,9 @@
 """Our solutions are the library's own computations, and their inputs tell every known mistake from every other."""
 
+import re
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -170,3 +172,17 @@ def test_every_stub_is_an_exercise_and_stands_in_the_readme_in_order() -> None:
     rows = [f"| {number} | [{file}]({file})" for number, file in enumerate(files, 1)]
     assert [row for row in rows if row not in readme] == []
     assert all(f'"""Exercise {number}:' in stub(file) for number, file in enumerate(files, 1))
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_stub_links_to_what_helps_and_ours_is_where_it_says(name: str) -> None:
+    text = stub(EXERCISES[name].file)
+    links = re.findall(r"https://\S+", text.partition("What helps:")[2])
+    assert links or "The page " in text
+    for link in links:
+        if torch_name := re.fullmatch(r"https://docs\.pytorch\.org/docs/stable/generated/(torch\S+)\.html", link):
+            assert callable(attrgetter(torch_name[1].removeprefix("torch."))(torch))
+    names, _, where = EXERCISES[name].ours.partition(" in ")
+    if "PyTorch" not in names and where.startswith("transformer/"):
+        source = (FOLDER.parents[1] / where).read_text(encoding="utf-8")
+        assert all(re.search(rf"^(def|class) {each}\b", source, re.MULTILINE) for each in names.split(" and "))

@@ -158,7 +158,7 @@ LOOK_AHEAD = Exercise(
         _wide(3),
         _wide(4),
     ),
-    ours="no_later_keys in transformer/masks.py",
+    ours="look_ahead_mask in transformer/masks.py",
     aliases=("causal_mask", "subsequent_mask", "create_look_ahead_mask", "generate_square_subsequent_mask"),
 )
 TARGET = Exercise(
