@@ -23,7 +23,7 @@ import numpy as np
 import torch
 
 from headlight.analysis.atlas import Atlas
-from headlight.analysis.atlas.reading import OF_PRONOUNS
+from headlight.analysis.atlas.reading import PRONOUN_MEASURES
 from headlight.analysis.atlas.report import places
 from headlight.analysis.atlas.roles import roles
 from headlight.analysis.sites import all_heads, kind_of
@@ -119,7 +119,11 @@ def named_heads(folder: Path) -> list[Place]:
     """Return the heads that the Heads page names after antecedents, by the measurements in the model's folder."""
     facts = read_json(folder / "heads.json")
     atlas = Atlas.from_dict(facts)
-    return [place for place in places(atlas) if any(role.what.measure in OF_PRONOUNS for role in roles(atlas, *place))]
+    return [
+        place
+        for place in places(atlas)
+        if any(role.what.measure in PRONOUN_MEASURES for role in roles(atlas, *place))
+    ]
 
 
 def measured(model: Translator, asked: Sequence[AntecedentQuestion], after: Sequence[Place]) -> dict[str, Any]:

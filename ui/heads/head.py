@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from headlight.analysis.atlas import Atlas
-from headlight.analysis.atlas.reading import OF_PRONOUNS
+from headlight.analysis.atlas.reading import PRONOUN_MEASURES
 from headlight.analysis.atlas.report import History
 from headlight.analysis.atlas.roles import ROLE_RULE, RankedSentence, Role, compared, roles, shows, since
 from headlight.analysis.measures import Measure
@@ -34,7 +34,7 @@ def chosen_head(atlas: Atlas, view: HeadsView) -> tuple[int, int]:
 
     def clearest(place: tuple[int, int]) -> tuple[bool, float]:
         named = roles(atlas, view.kind, *place)
-        return max(((role.what.measure in OF_PRONOUNS, role.value) for role in named), default=(False, 0.0))
+        return max(((role.what.measure in PRONOUN_MEASURES, role.value) for role in named), default=(False, 0.0))
 
     return max(every, key=clearest)
 
@@ -44,7 +44,7 @@ def chosen_measure(atlas: Atlas, kind: Kind, place: tuple[int, int], view: Heads
     if view.measure in atlas.heads[kind]:
         return str(view.measure)
     measures = [role.what.measure for role in roles(atlas, kind, *place)]
-    return next((name for name in measures if name in OF_PRONOUNS), next(iter(measures), "entropy"))
+    return next((name for name in measures if name in PRONOUN_MEASURES), next(iter(measures), "entropy"))
 
 
 def head(atlas: Atlas, history: History, view: HeadsView, place: tuple[int, int], measure: str) -> None:

@@ -14,7 +14,7 @@ from transformer.tokenizers import SPACE, Tokenizer
 
 # Simple rules that guess the antecedent of a pronoun, which a head must beat to count as finding it.
 RULES = ("nearest noun", "first noun")  # before the pronoun, and of the sentence
-OF_PRONOUNS = ("antecedent", "among_words")  # the measures that are compared with them
+PRONOUN_MEASURES = ("antecedent", "among_words")  # the measures that are compared with them
 CHUNK_PAIRS = 2048  # pairs that are encoded and sorted by length at a time, the only ones in memory
 
 

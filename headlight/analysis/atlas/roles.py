@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from headlight.analysis.atlas.over_corpus import Atlas
-from headlight.analysis.atlas.reading import OF_PRONOUNS, RULES
+from headlight.analysis.atlas.reading import PRONOUN_MEASURES, RULES
 from headlight.analysis.description import MIN_RATIO_TO_UNIFORM, MIN_SHARE
 from headlight.analysis.measures import MEASURES
 from headlight.formatting import percent
@@ -126,7 +126,7 @@ def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
 def compared(atlas: Atlas, kind: Kind, measure: str) -> Baseline | None:
     """Return the score of uniform attention, or for antecedents the better of the rules."""
     chance = atlas.chance[kind]
-    names = RULES if measure in OF_PRONOUNS else (measure,)
+    names = RULES if measure in PRONOUN_MEASURES else (measure,)
     there = [Baseline(name if name in RULES else "chance", chance[name]) for name in names if name in chance]
     return max(there, key=lambda one: one.value, default=None)
 
