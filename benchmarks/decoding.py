@@ -68,7 +68,7 @@ ALONE = (LINEAR, TUTORIAL)  # only a sentence at a time
 
 
 class Way(NamedTuple):
-    """How it is decoded."""
+    """Settings of a decode."""
 
     shape: str
     beam: int

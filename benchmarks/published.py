@@ -102,7 +102,7 @@ def sentences_for(name: str, count: int) -> list[str]:
 
 @dataclass
 class Agreement:
-    """What a page computes of sentences, held to Python with the same rounded weights."""
+    """Agreement of a page's results with Python, with the same rounded weights."""
 
     sentences: int = 0
     same_source: int = 0  # tokens of the source
@@ -162,7 +162,7 @@ def _apart(packed: str, expected: np.ndarray) -> float:
 
 
 class Milliseconds(NamedTuple):
-    """What something took: by the clock, and of all threads of the page's process, which others cannot slow down."""
+    """Time of an action: by the clock, and of all threads of the page's process, which others cannot slow down."""
 
     clock: float
     processor: float

@@ -21,7 +21,7 @@ MINUS_INFINITY = "−∞"
 
 @dataclass(frozen=True)
 class MatrixAxes:
-    """What the matrices of a head have in common: the labels, the cells [Q, K] that may be hidden, a chosen row."""
+    """The axes that the matrices of a head share: the labels, the cells [Q, K] that may be hidden, a chosen row."""
 
     rows: Sequence[str]
     columns: Sequence[str]
