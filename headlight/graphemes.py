@@ -28,7 +28,7 @@ def graphemes(text: str) -> Iterator[str]:
 
 
 def is_wide(grapheme: str) -> bool:
-    """Return whether it takes twice the room of a Latin letter, as Chinese, Japanese, Korean and emoji do."""
+    """Return whether a grapheme is twice as wide as a Latin letter, as Chinese, Japanese, Korean and emoji are."""
     return any(unicodedata.east_asian_width(letter) in "WF" or letter == _AS_EMOJI for letter in grapheme)
 
 
@@ -71,7 +71,7 @@ def right_to_left(labels: Iterable[str]) -> bool:
 
 
 def runs_left(label: str, sentence: bool) -> bool:
-    """Return whether one token runs to the left: as its first letter does, and where it has none, as its `sentence`."""
+    """Return whether a token runs to the left, as its first letter does; without letters, as its `sentence` does."""
     leftwards = _strong(label)
     return leftwards[0] if leftwards else sentence
 

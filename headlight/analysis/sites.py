@@ -42,7 +42,7 @@ def pruned_heads(config: ModelConfig, kind: Kind) -> set[tuple[int, int]]:
 
 
 def require_kept(attention: MultiHeadAttention, head: int) -> None:
-    """Raise ValueError where an attention lacks that head."""
+    """Raise ValueError if the attention module at a site lacks the head."""
     if not 0 <= head < attention.n_heads:
         raise ValueError(f"There is no head {head} here; choose one from 0 to {attention.n_heads - 1}.")
     if head not in attention.remaining:

@@ -139,7 +139,7 @@ def _port_for(host: str, given: int | None) -> int:
 
 
 def _is_free(host: str, port: int) -> bool:
-    """Return whether nobody listens at the port, at `host` or on the loopback alone."""
+    """Return whether the port is free, at `host` and on the loopback interface."""
     for address in {host, "127.0.0.1"}:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what was closed just now is free

@@ -43,7 +43,7 @@ _TIMEOUT_SECONDS = 6  # that the hub may take to answer
 
 
 def is_name(text: str) -> bool:
-    """Return whether a model of the hub could be called so: OWNER/NAME, or one of the few without an owner."""
+    """Return whether a name has the form of a model ID of the hub: OWNER/NAME, or NAME for the few without an owner."""
     return _NAME.fullmatch(text) is not None and ".." not in text and "--" not in text
 
 

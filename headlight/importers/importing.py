@@ -69,7 +69,7 @@ class Unready(Refused):
 
 
 def examine(source: Path, answers: Answers | None = None) -> Examination:
-    """Read names, shapes and facts, not the weights. Raises Refused for what cannot be, or must not be, opened."""
+    """Read names, shapes and configuration, not the weights. Raises Refused for an unsafe or broken source."""
     with _refuse_on_error(), open_source(Path(source)) as opened:
         return _examine(opened, answers or Answers())[0]
 
@@ -132,7 +132,7 @@ def _limits(config: ModelConfig) -> tuple[str, ...]:
 
 
 def _clear(out: Path) -> None:
-    """Remove what imports to this name left behind that were killed."""
+    """Remove the temporary folders of killed imports to this name."""
     for left in out.parent.glob(f".{glob.escape(out.name)}.*-*.part"):
         process = left.name.split(".")[-2].partition("-")[0]
         if process.isdecimal() and not psutil.pid_exists(int(process)):
@@ -141,7 +141,7 @@ def _clear(out: Path) -> None:
 
 
 def _rename(part: Path, out: Path) -> None:
-    """Raise Refused where somebody else was faster."""
+    """Rename the folder. Raises Refused if another import took the name meanwhile."""
     require_free(out)
     try:
         part.rename(out)
@@ -194,7 +194,7 @@ def _require_usable(folder: Path) -> None:
 
 
 def require_free(out: Path) -> None:
-    """Raise Refused where something is there already."""
+    """Raise Refused if the path exists already."""
     if out.exists():
         raise Refused(f"{short(out)} exists already.", remedy="Choose another name, or delete it first.")
 

@@ -167,7 +167,7 @@ def _global(machine: Machine, at: int) -> None:
 
 
 def _build(machine: Machine, at: int) -> None:
-    """Give attributes to what is on top. Descriptions have none; a foreign class would be changed by it."""
+    """Set attributes of the object on top of the stack; descriptions have none, and a foreign class would change."""
     state = machine.stack.pop()
     if isinstance(machine.stack[-1], Made):
         machine.stack[-1].state = state

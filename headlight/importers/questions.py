@@ -110,5 +110,5 @@ def possible_answers(question: ImportQuestion) -> str:
 
 
 def flag(question: ImportQuestion) -> str:
-    """Return how the command line takes the answer: "--pad-id"."""
+    """Return the option of the command line that gives the answer: "--pad-id"."""
     return f"--{question.field.replace('_', '-')}"

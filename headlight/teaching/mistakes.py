@@ -181,7 +181,7 @@ RUNNABLE = tuple(name for name, mistake in MISTAKES.items() if mistake.runs)
 
 
 def mistake(name: str, among: Sequence[str] = tuple(MISTAKES)) -> Mistake:
-    """Raise ValueError for a name that is not `among` those that are asked for."""
+    """Return the mistake called `name`. Raises ValueError for a name that is not in `among`."""
     if name not in among:
         raise ValueError(f"There is no mistake {quoted(name)} here; choose one of {', '.join(among)}.")
     return MISTAKES[name]

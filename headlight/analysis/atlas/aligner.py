@@ -23,7 +23,7 @@ ALIGNER_NAME = "eflomal"
 
 
 def installed() -> bool:
-    """Return whether it is there for this process, which has to start its program for it."""
+    """Return whether eflomal is installed and this process may start it."""
     return not is_confined() and find_spec(ALIGNER_NAME) is not None
 
 

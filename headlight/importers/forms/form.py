@@ -38,7 +38,7 @@ class Form(Protocol):
         ...
 
     def fits(self, source: Source) -> bool:
-        """Return whether the names, and where there is one the configuration, are those of this form."""
+        """Return whether the tensor names, and the configuration if there is one, are of this format."""
         ...
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:

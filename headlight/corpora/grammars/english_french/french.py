@@ -139,7 +139,7 @@ ETRE, AVOIR = Conjugation("être"), Conjugation("avoir")
 
 
 def begins_with_vowel(word: str) -> bool:
-    """Return whether words before it elide: also before an h without an asterisk."""
+    """Return whether a word makes the word before it elide: it starts with a vowel, or an h without an asterisk."""
     return word[0].lower() in "aàâeéèêëiîïoôuùûœh"
 
 
