@@ -122,10 +122,14 @@ def far(model: Translator, texts: list[str]) -> list[str]:
     ]
 
 
+# A tutorial's own sentence, which a model of a grammar cannot translate: the notice is what the example shows.
+OUT_OF_DOMAIN_EXAMPLES = {"english-hindi": ["Climate change is one of the biggest challenges facing humanity today."]}
+
+
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in SHIPPED.glob("*/card.json")))
-def test_nobody_is_warned_of_the_examples_of_a_card(name: str) -> None:
+def test_only_the_example_that_is_out_of_domain_on_purpose_gets_a_notice(name: str) -> None:
     model = shipped(name)
-    assert far(model, [example.text for example in examples(model.card)]) == []
+    assert far(model, [example.text for example in examples(model.card)]) == OUT_OF_DOMAIN_EXAMPLES.get(name, [])
 
 
 @pytest.mark.parametrize("name", CAPTIONS)
