@@ -261,7 +261,7 @@ def test_the_health_check_tells_a_working_app_from_one_without_its_model(
         asked.append(query["text"])
         return open_session(url, **query)
 
-    monkeypatch.setattr(healthy, "opened", watched)
+    monkeypatch.setattr(healthy, "open_session", watched)
     for _ in range(2):
         assert asyncio.run(problem(school.url)) is None
     assert asked[0] != asked[1], "the second answer was kept, and says nothing of the model"

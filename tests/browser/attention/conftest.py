@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -41,10 +42,11 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Translator]:
 
 @pytest.fixture(scope="session")
 def odd_url(odd: tuple[Path, Translator], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEADLIGHT_CHECKPOINTS", str(odd[0]))
-        with serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("odd") / "log.txt") as address:
-            yield address
+    with ExitStack() as serving:
+        with pytest.MonkeyPatch.context() as patch:  # over before the tests of other files
+            patch.setenv("HEADLIGHT_CHECKPOINTS", str(odd[0]))
+            address = serving.enter_context(serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("odd") / "log.txt"))
+        yield address
 
 
 @pytest.fixture
