@@ -67,7 +67,8 @@ def test_what_a_detached_process_took_is_ours_and_what_a_stranger_took_is_not() 
         answer, _ = measured.communicate("\n")
     busy = json.loads(answer)
     processors = psutil.cpu_count() * busy["seconds"]
-    assert 0.5 <= busy["contestants"] * processors < 1.4  # with both interpreters' own beginning
+    # With both interpreters' own beginning, and less what rounding the clock and the ticks takes.
+    assert 0.45 <= busy["contestants"] * processors < 1.4
     assert busy["others"] * processors > 0.7
 
 

@@ -12,13 +12,15 @@ function stored(area, name) {
   }
 }
 
-/** Keeps a text, or with null forgets it. @param {"localStorage" | "sessionStorage"} area */
+/** Keeps a text, or with null forgets it; says whether it outlasts the page. @param {"localStorage" | "sessionStorage"} area */
 function store(area, name, value) {
   try {
     if (value === null) window[area].removeItem(name);
     else window[area].setItem(name, value);
+    return true;
   } catch {
     if (value === null) unstored.delete(area + name);
     else unstored.set(area + name, value);
+    return false;
   }
 }

@@ -39,8 +39,7 @@ class Tour {
   // remembers nothing, it would be each time anew: there only the button begins.
   welcome() {
     if (stored("localStorage", TOUR_PROGRESS) === "seen" || window.top !== window) return;
-    store("localStorage", TOUR_PROGRESS, "begun");
-    if (stored("localStorage", TOUR_PROGRESS) !== "begun") return;
+    if (!store("localStorage", TOUR_PROGRESS, "begun")) return;
     const until = Date.now() + TOUR_PATIENCE;
     this.waiting = setInterval(() => {
       const projected = document.documentElement.hasAttribute("data-large-type");
