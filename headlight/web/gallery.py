@@ -27,7 +27,7 @@ from transformer.trace import KINDS, Trace
 DEFAULT_MODEL = "en-fr"  # of an address that names none, as in the app
 LARGEST_TEXT_BYTES = 200_000
 MAX_VIEWS = 60
-MAX_TEXT_CHARACTERS = 1000  # of a sentence, as web.js takes it
+MAX_TEXT_CHARACTERS = 5000  # of a sentence, as LONGEST_TEXT of web.js
 PAGES = {"": "attention", "attention": "attention", "decoding": "decoding"}  # that a published page has, by their paths
 SIZES = ("1", "2", "3", "5")  # of the beam, as web.js has them
 COMMON = ("model", "text", "kind", "layer", "head", "changes", "embed", "theme")

@@ -97,7 +97,7 @@ def test_an_address_without_a_model_or_a_sentence_is_what_the_app_opens_with(tmp
         (f"{APP}decoding?model=reverse&text=abc&branches=4", "does not draw branches"),
         (f"{APP}decoding?model=reverse&text=abc&penalty=0", "does not draw another length penalty"),
         (f"{APP}decoding?model=reverse&text=abc&step=0", "The step is '0'"),
-        (f"{APP}?model=reverse&text={'a' * 2000}", "The sentence has 2000 characters, and may have 1000"),
+        (f"{APP}?model=reverse&text={'a' * 6000}", "The sentence has 6000 characters, and may have 5000"),
         (f"{APP}?model=reverse&text={'abc+' * 200}", r"The sentence has \d+ tokens, and this model reads 1 to"),
         (f"{APP}?{'&'.join(f'a{n}=1' for n in range(200))}", "The address says too much"),
         ("none.npz", "There is no trace at"),
