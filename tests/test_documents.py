@@ -18,7 +18,7 @@ from markdown_it.token import Token
 from tools import architecture
 
 ROOT = Path(__file__).resolve().parents[1]
-SITES = {"github.com", "semver.org"}
+SITES = {"arxiv.org", "github.com", "semver.org"}
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 
 
@@ -84,6 +84,17 @@ def test_links_lead_to_known_sites() -> None:
     """Nobody fetches them here: who adds a site looks at it once."""
     given = {(parts.scheme, parts.netloc) for path in DOCUMENTS for parts in map(urlsplit, links(path)) if parts.scheme}
     assert given == {("https", site) for site in SITES}
+
+
+def test_a_question_is_answered_in_three_sentences_and_leads_to_what_shows_it() -> None:
+    text = (ROOT / "docs" / "questions.md").read_text("utf-8").partition("## Further reading")[0]
+    answers = dict(part.split("\n\n", 1) for part in re.split(r"^### ", text, flags=re.MULTILINE)[1:])
+    assert len(answers) >= 40
+    for question, answer in answers.items():
+        sentences, _, shown = re.split(r"^## ", answer, flags=re.MULTILINE)[0].strip().partition("\n\n")
+        plain = re.sub(r"“[^”]*”|et al\.", "", sentences)
+        assert len(re.findall(r"[.?!](?=\s|$)", plain)) == 3, question
+        assert re.search(r"\]\((?!https:)", shown), question
 
 
 def test_every_page_of_the_app_is_described_with_its_picture() -> None:
