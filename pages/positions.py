@@ -5,7 +5,7 @@ Positional encodings, and what they do to a sentence.
 
 import streamlit as st
 
-from ui.positions import added, alike, circle, formula, order, relative, schemes, waves
+from ui.positions import added, alike, circle, formula, in_scores, order, relative, schemes, waves
 from ui.positions.codes import chosen, shown_frequencies
 from ui.positions.controls import controls
 from ui.positions.view import PositionsView
@@ -32,6 +32,7 @@ with page(PositionsView, "Positions", QUESTION) as opened:
         alike.draw_alike(code, view.positions, 2 * len(omega))
         st.space("medium")
         schemes.draw_schemes(code, 2 * len(omega))
+        in_scores.draw_in_scores(2 * len(omega), view.base)
     st.space("medium")
     order.draw_order(opened.name, model)
     st.space("medium")

@@ -102,6 +102,29 @@ def exp_log_difference(d_model: int, base: float = BASE, dtype: type = np.float3
     return float(np.abs(by_log / frequencies(d_model, base) - 1).max())
 
 
+DISTANCES = (1, 10, 100)  # of two positions, for what a base does
+SENTENCE = 100  # positions of a long sentence, in which a wave may hardly move
+
+
+@dataclass(frozen=True)
+class BaseEffects:
+    """What a base does to the sinusoidal encoding."""
+
+    slowest: float  # wavelength, in positions
+    similarities: tuple[float, ...]  # the cosine of two encodings at each of DISTANCES
+    still: float  # the share of waves that turn less than a tenth of a circle in SENTENCE positions
+
+
+def base_effects(d_model: int, base: float) -> BaseEffects:
+    """Return what a base does, from the frequencies: the cosine of PE(p) and PE(p + k) is the mean of cos kω.
+
+    Raises ValueError for an odd `d_model`.
+    """
+    omega = frequencies(d_model, base)
+    similarities = tuple(float(np.cos(k * omega).mean()) for k in DISTANCES)
+    return BaseEffects(float(2 * np.pi / omega[-1]), similarities, float((SENTENCE * omega < 0.2 * np.pi).mean()))
+
+
 # ---- similarity ----
 
 

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from headlight.analysis.positions import (
+    DISTANCES,
     FORMULAS,
+    SENTENCE,
+    base_effects,
     encoding,
     entry,
     exp_log_difference,
@@ -246,3 +249,21 @@ def test_one_function_alone_is_half_of_the_sinusoid() -> None:
     both = encoding("sinusoidal", 50, 16)
     assert encoding("sine", 50, 8) == pytest.approx(both[:, 0::2])
     assert encoding("cosine", 50, 8) == pytest.approx(both[:, 1::2])
+
+
+@pytest.mark.parametrize("base", [10, 10_000, 1_000_000])
+def test_what_a_base_does_is_what_its_table_shows(base: float) -> None:
+    effects = base_effects(64, base)
+    table = encoding("sinusoidal", 300, 64, base)
+    assert effects.similarities == pytest.approx([similarity(table, 150)[150 + k] for k in DISTANCES])
+    # A wave that turns less than a tenth of a circle: its hand stays within 36 degrees of where it began.
+    hands = table[: SENTENCE + 1].reshape(SENTENCE + 1, 32, 2)
+    still = (np.einsum("npk,pk->np", hands, hands[0]) > math.cos(0.2 * math.pi)).all(0)
+    assert effects.still == still.mean()
+    assert effects.slowest == pytest.approx(2 * math.pi * base ** (62 / 64))
+
+
+def test_the_paper_s_base_leaves_about_half_of_the_waves_something_to_do() -> None:
+    by_base = {base: base_effects(256, base) for base in (100, 10_000, 1_000_000)}
+    assert by_base[100].still == 0 and by_base[10_000].still < 0.5 < by_base[1_000_000].still
+    assert by_base[100].similarities[1] < 0.4 < by_base[10_000].similarities[1]

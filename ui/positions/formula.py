@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from headlight.analysis.positions import EncodingEntry, encoding, entry, exp_log_difference
+from headlight.analysis.positions import (
+    DISTANCES,
+    SENTENCE,
+    EncodingEntry,
+    base_effects,
+    encoding,
+    entry,
+    exp_log_difference,
+)
 from headlight.charts.colours import theme_named
 from headlight.charts.order import sums
 from headlight.formatting import minus, two_digits
@@ -19,6 +27,7 @@ from ui.viewer.component import plot
 from ui.widgets.errors import plain_errors
 
 _ROWS = 40  # words in the picture
+BASES = (10.0, 100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0)  # that are compared
 
 
 @st.fragment
@@ -36,6 +45,7 @@ def draw_formula(model: Translator, width: int, base: float) -> None:
     with plain_errors():
         _filled_in(model, view, width, base)
     _as_code(width, base)
+    _why_this_base(width, base)
     write_address()
 
 
@@ -132,13 +142,51 @@ def own_number(one: EncodingEntry, model: Translator, width: int, base: float) -
     return float(positions.table[one.position, one.dimension])
 
 
+def exponent_lines(base: float) -> list[str]:
+    """Return why a frequency is an exponential, a step per line, in LaTeX."""
+    b = f"{base:.10g}"
+    return [
+        rf"\omega_i&=\frac{{1}}{{{b}^{{2i/d}}}}={b}^{{-2i/d}}",
+        rf"&=\left(e^{{\ln {b}}}\right)^{{-2i/d}}",
+        rf"&=\exp\!\left(-\frac{{2i}}{{d}}\,\ln {b}\right)",
+    ]
+
+
 def _as_code(width: int, base: float) -> None:
     with st.expander("Why code has exp and log in it"):
-        st.latex(rf"\frac{{1}}{{{base:.10g}^{{2i/d}}}}=\exp\!\left(-\frac{{2i}}{{d}}\,\ln {base:.10g}\right)")
+        st.latex(r"\begin{aligned}" + r"\\[6pt]".join(exponent_lines(base)) + r"\end{aligned}")
         st.markdown(
-            "A power is the exponential of a multiple of a logarithm. So code takes one logarithm of the base, "
+            "One divided by a power is the power with a minus. Every number is e to its logarithm. And a power of a "
+            "power multiplies the exponents. So code takes one logarithm of the base, "
             "multiplies it by evenly spaced numbers, and raises e to all of them at once; positions are multiplied by "
             "these frequencies, not divided by powers. The numbers are the same: in single precision, the "
             f"{width // 2:,} frequencies here differ by a share of {two_digits(exp_log_difference(width, base))} at "
             "most. Without the exp, the frequencies would be negative numbers on a straight line."
+        )
+
+
+def _why_this_base(width: int, base: float) -> None:
+    """Draw what other bases would do, from the frequencies of this width."""
+    with st.expander("Why 10,000?"):
+        st.markdown(
+            "The paper gives no reason. The base sets how slow the slowest wave is, and with it what a network can "
+            "tell apart. With a small base every wave is fast: two words ten apart already have little in common, and "
+            "nothing says near from far. With a large one most waves hardly move within a sentence: numbers that say "
+            "nothing, and neighbours that are almost the same. 10,000 is far above the length of a sentence and still "
+            "leaves half of the waves something to do."
+        )
+        bases = sorted({*BASES, base})
+        effects = [base_effects(width, each) for each in bases]
+        near = [f"Similarity {distance} apart" for distance in DISTANCES]
+        table = {
+            "Base": [f"{each:,.10g}" for each in bases],
+            "Slowest wave, positions": [f"{one.slowest:,.0f}" for one in effects],
+            **{name: [one.similarities[i] for one in effects] for i, name in enumerate(near)},
+            f"Waves that hardly move in {SENTENCE}": [f"{one.still:.0%}" for one in effects],
+        }
+        numbers = dict.fromkeys(near, st.column_config.NumberColumn(format="%.3f"))
+        st.dataframe(table, hide_index=True, column_config=numbers, key="bases")
+        st.caption(
+            f"At width {width:,}: the cosine of two encodings, and the share of waves that turn less than a tenth of a "
+            f"circle in {SENTENCE} positions."
         )

@@ -17,7 +17,7 @@ from ui.positions.codes import MEASURED, MEASURED_WIDTH, Code, measured
 from ui.positions.view import SCHEMES
 from ui.widgets.table import Cell, Html, table_html
 
-_PICTURED = 16  # positions and numbers of the little pictures
+PICTURED = 16  # positions and numbers of the little pictures
 _ORDER = ("none", "integer", "normalised", "binary", "sine", "cosine", "sinusoidal", "learned")
 assert {*_ORDER} == {*SCHEMES, *HALVES}
 _NAMES = {"sine": "Sine only", "cosine": "Cosine only"}
@@ -114,7 +114,7 @@ def draw_schemes(code: Code, width: int) -> None:
     """Draw the table of schemes and properties."""
     st.subheader("Why not something simpler?", anchor=False)
     st.caption(
-        f"In the pictures, rows are {_PICTURED} positions and columns are dimensions. Each number is measured over "
+        f"In the pictures, rows are {PICTURED} positions and columns are dimensions. Each number is measured over "
         f"{MEASURED:,} positions (a learned table: over those that it has), at up to {MEASURED_WIDTH} dimensions."
     )
     properties = {scheme: measured(scheme, width, code.base, code.learned) for scheme in _ORDER}
@@ -174,24 +174,24 @@ def schemes_html(code: Code, properties: dict[str, Properties], theme: Theme) ->
     rows: list[list[str | Cell]] = [["", *(Html(_picture(code, scheme, theme)) for scheme in _ORDER)]]
     for name, explanation, judge in _ROWS:
         verdicts = [judge(properties[scheme]) for scheme in _ORDER]
-        cells = (
-            Cell(
-                Html(f"<div>{_icon(verdict.mark, theme)}<span>{html.escape(verdict.text)}</span></div>"),
-                "" if verdict.mark == "yes" else "muted",
-            )
-            for verdict in verdicts
-        )
+        cells = (verdict_html(verdict, theme) for verdict in verdicts)
         rows.append([Html(f"{name}<small>{explanation}</small>"), *cells])
     return table_html("schemes lined", rows, heads)
+
+
+def verdict_html(verdict: SchemeVerdict, theme: Theme) -> Cell:
+    """Return a verdict as a cell: its mark and its text."""
+    mark = Html(f"<div>{_icon(verdict.mark, theme)}<span>{html.escape(verdict.text)}</span></div>")
+    return Cell(mark, "" if verdict.mark == "yes" else "muted")
 
 
 def _picture(code: Code, scheme: str, theme: Theme) -> str:
     """Return the first positions of a scheme, on the diverging colour scale."""
     if scheme == "learned":
-        table = code.learned.table[:_PICTURED, :_PICTURED]
+        table = code.learned.table[:PICTURED, :PICTURED]
     else:
         # The base that makes as many waves in 16 positions as 10,000 makes in a sentence.
-        table = encoding(scheme, _PICTURED, _PICTURED, 100)
+        table = encoding(scheme, PICTURED, PICTURED, 100)
     limit = float(np.abs(table).max()) or 1.0
     image = base64.b64encode(thumbnail(table, theme.diverging, -limit, limit)).decode()
     width = "100%" if table.shape[1] > 1 else "26%"

@@ -10,11 +10,13 @@ import torch
 
 from headlight import checkpoints
 from headlight.analysis.positions import encoding, entry, properties, widths_of
+from headlight.analysis.score_positions import SCORE_SCHEMES, score_properties
 from headlight.charts import THEMES
 from tests.small import small_checkpoint, small_t5_checkpoint, small_translator
 from transformer import Translator
 from ui.positions.codes import Code, Learned, chosen, learned, learned_table, scheme_of, schemes_of, table_difference
-from ui.positions.formula import filled_in, first_ids, own_number
+from ui.positions.formula import exponent_lines, filled_in, first_ids, own_number
+from ui.positions.in_scores import in_scores_html
 from ui.positions.order import compare, default_sentences
 from ui.positions.relative import curves
 from ui.positions.schemes import _ORDER, _ROWS, SchemeVerdict, linear, said_alone, schemes_html
@@ -188,3 +190,20 @@ def test_every_model_has_two_sentences_of_the_same_words() -> None:
     model.card["source"] = "Letters"
     first, second = default_sentences(model)
     assert sorted(first) == sorted(second) and first != second
+
+
+def test_rotary_and_alibi_stand_beside_the_added_encoding() -> None:
+    measures = {scheme: score_properties(scheme, 60, 16, 10_000, 0.5) for scheme in SCORE_SCHEMES}
+    page = in_scores_html(measures, 16, THEMES["light"])
+    alone, nearer = (row for row in marks(page) if row)
+    assert [mark for mark, _ in alone] == ["lacks it", "has it", "has it"]
+    assert alone[2] == ("has it", "changes by up to 0") and {mark for mark, _ in nearer} == {"has it"}
+    assert "lowers by up to 59.5, before 29.5" in page  # a slope of one half over 119 and 59 steps
+    assert [*re.findall("(not the same|the same) along", page)[::2]] == ["not the same", "the same", "the same"]
+
+
+def test_the_exponent_is_derived_in_three_lines_for_any_base() -> None:
+    for base, written in ((10.0, "10"), (10_000.0, "10000")):
+        first, middle, last = exponent_lines(base)
+        assert f"{written}^{{-2i/d}}" in first and rf"e^{{\ln {written}}}" in middle
+        assert rf"\frac{{2i}}{{d}}\,\ln {written}" in last
