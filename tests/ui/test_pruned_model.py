@@ -58,7 +58,7 @@ def test_attention_shows_what_is_gone() -> None:
     assert pills == {"Heads of encoder layer 2 to change": ["head 1", "head 2", "head 4"]}
 
 
-@pytest.mark.parametrize("look", ["word", "matrices", "heads", "scaling"])
+@pytest.mark.parametrize("look", ["word", "matrices", "heads", "scaling", "plane"])
 @pytest.mark.parametrize(("kind", "layer"), [("encoder", "2"), ("decoder", "1"), ("cross", "3")])
 def test_anatomy(look: str, kind: str, layer: str) -> None:
     opened("anatomy", kind=kind, layer=layer, head="3" if kind == "encoder" else "1", look=look)

@@ -11,7 +11,7 @@ from headlight.analysis.anatomy import Variant, Walk, agreement, walk
 from headlight.analysis.sites import attention_at
 from transformer import Trace
 from transformer.tokenizers import number_duplicates
-from ui.anatomy import all_heads, components, scaling, whole_head
+from ui.anatomy import all_heads, components, plane, scaling, whole_head
 from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.others import vectors_table
 from ui.anatomy.passes import stream_of
@@ -22,11 +22,17 @@ from ui.state.view import update, widget_key
 from ui.widgets.choose import choose
 from ui.widgets.terms import explained
 
-_LOOKS = {"word": "One word", "matrices": "Whole head", "heads": "All heads", "scaling": "Why divide"}
+_LOOKS = {
+    "word": "One word",
+    "matrices": "Whole head",
+    "heads": "All heads",
+    "scaling": "Why divide",
+    "plane": "Words in a plane",
+}
 
 
 def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
-    """Draw the chosen head: one word in it, the whole head, all heads, or why its scores are divided."""
+    """Draw the chosen head: one word in it, all of it, all heads, why scores are divided, or words in a plane."""
     view: AnatomyView = st.session_state["view"]
     if not attention_at(translator(name).model, chosen.site).remaining:
         st.info(
@@ -43,6 +49,8 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
             all_heads.draw(name, trace, chosen)
         case "scaling":
             scaling.draw(name, trace, chosen)
+        case "plane":
+            plane.draw(name, trace, chosen)
         case _:
             _one_word(name, trace, chosen, view)
 

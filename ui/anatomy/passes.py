@@ -5,6 +5,7 @@ from __future__ import annotations
 from headlight.analysis import anatomy, masks
 from headlight.analysis.anatomy import ScoreSpread
 from headlight.analysis.masks import Mask, Matrices
+from headlight.analysis.plane import WordVectors, word_vectors
 from headlight.analysis.several_heads import SeveralHeads, several_heads
 from headlight.analysis.stream import Lens, Stream, lens, stream
 from transformer import Trace
@@ -35,6 +36,16 @@ def whole_head(name: str, traces: tuple[Trace, ...], site: Site, head: int, mask
 def heads_alone(name: str, trace: Trace, site: Site) -> SeveralHeads:
     """Return the log-probability of the translation with only one head of an attention left."""
     return _heads_alone(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids), site)
+
+
+def words_at_head(name: str, site: Site, head: int, words: tuple[Ids, ...]) -> WordVectors:
+    """Return typed words, as the ids of their tokens, at one head of a self-attention."""
+    return _words_at_head(name, version(name), site, head, words)
+
+
+@cached(40, "Mapping the words")
+def _words_at_head(name: str, version: tuple[int, ...], site: Site, head: int, words: tuple[Ids, ...]) -> WordVectors:
+    return word_vectors(translator(name).model, site, head, words)
 
 
 @cached(40, "Computing the head's matrices")

@@ -15,9 +15,10 @@ from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole
 STAGES = 9
 # Those that are a change of the model: the parts are computed from it one by one, as the paper has them.
 BREAKABLE = tuple(name for name in RUNNABLE if MISTAKES[name].tap is None)
-LOOKS = ("word", "matrices", "heads", "scaling")  # what is shown of an attention
+LOOKS = ("word", "matrices", "heads", "scaling", "plane")  # what is shown of an attention
 MATRICES_OF = ("sentence", "batch", "tutorial")
 MAX_WORD_CHARACTERS = 40  # characters of a word that is cut merge by merge
+MAX_WORDS_CHARACTERS = 200  # characters of the words that are drawn in a plane
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class AnatomyView(PageView):
     second: str | None = None  # the other sentence of the padded batch
     mask: str = ""  # in the place of the model's own, which is ""
     cut: str | None = None  # the word that is cut into tokens; None is one of the sentence
+    words: str | None = None  # those that are drawn in a plane; None is the sentence's first ones
     MISTAKES: ClassVar[tuple[str, ...]] = BREAKABLE
     broken: str = ""  # a mistake that the model is run with, which is "" for none
     lens: tuple[int, ...] = ()  # the pinned cell: its row (0 is the embedding) and its token
@@ -70,6 +72,7 @@ class AnatomyView(PageView):
             "second": query.get("second", "")[:MAX_TEXT_CHARACTERS] or None,
             "mask": one_of(query.get("mask"), MASKS, cls.mask),
             "cut": query["cut"][:MAX_WORD_CHARACTERS] if "cut" in query else None,
+            "words": query["words"][:MAX_WORDS_CHARACTERS] if "words" in query else None,
             "broken": one_of(query.get("broken"), BREAKABLE, cls.broken),
             "lens": tuple(part for part in cell if part is not None) if len(cell) == 2 and None not in cell else (),
         }

@@ -39,6 +39,7 @@ views = st.builds(
     second=st.none() | st.text(min_size=1, max_size=50),
     mask=st.sampled_from(["", *MASKS]),
     cut=st.none() | st.text(max_size=40),
+    words=st.none() | st.text(max_size=200),
     lens=st.just(()) | st.tuples(st.integers(0, 12), st.integers(0, 500)),
 )
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
