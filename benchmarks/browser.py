@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser, Locator, Page
 from playwright.sync_api import Error as Broken
 
-from headlight.analysis.layout import descriptions, layout, measures
+from headlight.analysis.layout import descriptions, lay_out, measures
 from tools.serving import VIEWPORT, skip_tour, wait_until_idle
 from transformer import Trace, Translator
 from transformer.trace import KINDS
@@ -165,7 +165,7 @@ def opening_app(browser: Browser, url: str, trace: Trace) -> tuple[float, int]:
 
 def named_heads(trace: Trace, kind: str) -> list[str]:
     """Return the beginning of each thumbnail's accessible name."""
-    place = layout(trace, kind, words=False, hide=False)
+    place = lay_out(trace, kind, words=False, hide=False)
     texts = descriptions(trace, place, measures(trace, place))
     return [
         f"Layer {layer + 1}, head {head + 1}, {''.join(text)}"

@@ -44,7 +44,7 @@ from benchmarks.measure import (
     table,
 )
 from headlight import checkpoints
-from headlight.analysis.layout import descriptions, layout, measures
+from headlight.analysis.layout import descriptions, lay_out, measures
 from headlight.checkpoints import load_translator
 from headlight.viewer.export import KindView, standalone_html
 from transformer import ModelConfig, StackConfig, Trace, Transformer, Translator
@@ -178,7 +178,7 @@ def offline_page(trace: Trace) -> str:
     """Return our offline file: the overviews, and the weights of every head."""
     kinds: dict[str, KindView] = {}
     for kind in KINDS:
-        place = layout(trace, kind, words=False, hide=False)
+        place = lay_out(trace, kind, words=False, hide=False)
         patterns = place.apply(trace.pattern(kind))
         labels = place.rows, place.columns, place.reads
         kinds[kind] = KindView(patterns, place.masked, *labels, descriptions(trace, place, measures(trace, place)))

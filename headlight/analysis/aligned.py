@@ -64,8 +64,8 @@ def _special(tokens: Tokens, i: int) -> bool:
 
 
 def _words(tokens: Tokens) -> Groups:
-    kept = [[i for i in word if not _special(tokens, i)] for word in tokens.words]
-    return [word for word in kept if word]
+    words = [[i for i in word if not _special(tokens, i)] for word in tokens.words]
+    return [word for word in words if word]
 
 
 def _spelled(tokens: Tokens, groups: Groups) -> list[str]:

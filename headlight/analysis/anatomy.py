@@ -86,7 +86,7 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
     """
     attention = attention_at(stream.model, site)
     require_kept(attention, head)
-    place = attention.remaining.index(head)
+    row = attention.remaining.index(head)
     _within("token", query, len(stream.ids(site.stack)))
     residual = stream.residuals(site.stack, site.layer)[site.kind][0]
     before = _numbers(layer_blocks(stream, site.stack, site.layer)[site.kind].before)
@@ -107,15 +107,15 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
 
     def variant(adjusts: bool, masked: bool) -> Variant:
         pattern = softmax(np.where(visible, final_scores, -np.inf))  # [H, K], the model's
-        adjusted = final_scores[place] if adjusts else scores[place]
-        pattern[place] = softmax(np.where(visible | (not masked), adjusted, -np.inf))
+        adjusted = final_scores[row] if adjusts else scores[row]
+        pattern[row] = softmax(np.where(visible | (not masked), adjusted, -np.inf))
         joined = np.zeros((attention.n_heads, attention.d_head))  # a pruned head gives nothing
         joined[list(attention.remaining)] = np.einsum("hk,hkd->hd", pattern, v)
         moved = np.einsum("hdm,hd->hm", _numbers(attention.outputs_by_head()), joined)
         added = moved.sum(0) + bias
         total = before[query] + added
         after = total if residual.norm_first else norm_of(total, residual.norm)
-        return Variant(adjusted, pattern[place], joined, moved, added, total, after)
+        return Variant(adjusted, pattern[row], joined, moved, added, total, after)
 
     first = site.layer == 0 and memory is None
     embedding = embedded(stream, site.stack) if first else None
@@ -130,12 +130,12 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
         normed=normed if memory is None else None,
         x=before[query],
         x_normed=None if normed is None else normed[query],
-        q=q[place],
-        k=k[place],
-        v=v[place],
-        scores=scores[place],
+        q=q[row],
+        k=k[row],
+        v=v[row],
+        scores=scores[row],
         divisor=divisor,
-        position_bias=None if position_bias is None else position_bias[place],
+        position_bias=None if position_bias is None else position_bias[row],
         visible=visible,
         output_bias=bias,
         variants={(adjusts, masked): variant(adjusts, masked) for adjusts in (True, False) for masked in (True, False)},

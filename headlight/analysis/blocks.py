@@ -142,9 +142,9 @@ def _named(path: str, shared: bool) -> tuple[str, str]:
     if len(parts) == 1:
         return ("Output", "out") if path == "output" else (_spaced(top), top)
     if parts[1] == "embedding":
-        whole = {"encoder": "Embedding" if shared else "Source embedding", "decoder": "Target embedding"}[parts[0]]
+        embedding = {"encoder": "Embedding" if shared else "Source embedding", "decoder": "Target embedding"}[parts[0]]
         inside = _spaced(parts[2]) if len(parts) > 2 else ""
-        return (f"{whole}, {inside}", inside) if inside else (whole, whole.split()[0].lower())
+        return (f"{embedding}, {inside}", inside) if inside else (embedding, embedding.split()[0].lower())
     if len(parts) == 2:
         return f"{top}, {_TITLES.get(parts[1], _spaced(parts[1]))}", _BRIEF.get(parts[1], _spaced(parts[1]))
     layer = f"layer {int(parts[2]) + 1}" if parts[2].isdecimal() else _spaced(parts[2])

@@ -130,10 +130,10 @@ def _plainly(number: float) -> str:
     return np.format_float_positional(number, precision=2, fractional=False, trim="-")
 
 
-def _difference(one: np.ndarray, other: np.ndarray) -> float:
-    if one.shape != other.shape:
+def _difference(left: np.ndarray, right: np.ndarray) -> float:
+    if left.shape != right.shape:
         return float("inf")
-    difference = np.abs(one.astype(np.float64) - other)
+    difference = np.abs(left.astype(np.float64) - right)
     return float(np.where(np.isnan(difference), np.inf, difference).max(initial=0))
 
 

@@ -71,8 +71,8 @@ def rollout_source(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray) 
     followed = []
     for itself, looked_at in zip(_with_residual(decoder), mean_heads(cross), strict=True):
         target, source = itself @ target, itself @ source
-        kept = 1 / (1 + looked_at.sum(-1, keepdims=True))  # half, or more where heads are switched off
-        target, source = kept * target, kept * (source + looked_at @ memory)
+        residual = 1 / (1 + looked_at.sum(-1, keepdims=True))  # half, or more where heads are switched off
+        target, source = residual * target, residual * (source + looked_at @ memory)
         followed.append(Sources(source, target))
     return Sources(*map(np.stack, zip(*followed, strict=True)))
 

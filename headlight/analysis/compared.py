@@ -22,9 +22,9 @@ def corresponding(first: Sequence[str], second: Sequence[str]) -> Pairs:
     Equal tokens correspond, in the alignment of `difflib`; so do the tokens of a passage that was replaced by another
     of the same length, one by one: "wide" and "tired".
     """
-    one, other = ([label.rstrip(_SUBSCRIPTS) or label for label in labels] for labels in (first, second))
+    left, right = ([label.rstrip(_SUBSCRIPTS) or label for label in labels] for labels in (first, second))
     pairs: Pairs = []
-    for tag, start, end, other_start, other_end in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+    for tag, start, end, other_start, other_end in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag == "equal" or (tag == "replace" and end - start == other_end - other_start):
             pairs += zip(range(start, end), range(other_start, other_end), strict=True)
     return pairs
@@ -84,8 +84,8 @@ def compared(first: LabelledPattern, second: LabelledPattern) -> PatternPair:
     rows, columns = corresponding(first.rows, second.rows), corresponding(first.columns, second.columns)
     cells = [np.ix_([pair[side] for pair in rows], [pair[side] for pair in columns]) for side in range(2)]
     without = tuple(
-        list(dict.fromkeys(_others(one.rows, rows, side) + _others(one.columns, columns, side)))
-        for side, one in enumerate((first, second))
+        list(dict.fromkeys(_others(pattern.rows, rows, side) + _others(pattern.columns, columns, side)))
+        for side, pattern in enumerate((first, second))
     )
     return PatternPair(
         [_joined(first.rows[a], second.rows[b]) for a, b in rows],
@@ -97,11 +97,11 @@ def compared(first: LabelledPattern, second: LabelledPattern) -> PatternPair:
     )
 
 
-def _joined(one: str, other: str) -> str:
-    same = one.rstrip(_SUBSCRIPTS) == other.rstrip(_SUBSCRIPTS)
-    return one if same else f"{one} / {other}"
+def _joined(left: str, right: str) -> str:
+    same = left.rstrip(_SUBSCRIPTS) == right.rstrip(_SUBSCRIPTS)
+    return left if same else f"{left} / {right}"
 
 
 def _others(labels: Sequence[str], pairs: Pairs, side: int) -> list[str]:
-    taken = {pair[side] for pair in pairs}
-    return [label for at, label in enumerate(labels) if at not in taken]
+    paired = {pair[side] for pair in pairs}
+    return [label for at, label in enumerate(labels) if at not in paired]

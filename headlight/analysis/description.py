@@ -118,11 +118,11 @@ def _doing(what: str, share: float, pattern: np.ndarray, keys: Sequence[str]) ->
 
 def _joined(texts: list[Text]) -> Text:
     """Return the texts one after the other; tokens stay at odd places."""
-    whole = list(texts[0])
+    joined = list(texts[0])
     for text in texts[1:]:
-        whole[-1] += f"; {text[0]}"
-        whole += text[1:]
-    return whole
+        joined[-1] += f"; {text[0]}"
+        joined += text[1:]
+    return joined
 
 
 def _most(pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str]) -> Text:

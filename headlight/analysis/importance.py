@@ -55,7 +55,7 @@ def head_importance(
     [EOS]. The heads run as the rows of batches, beside a row with the interventions alone.
     """
     assert not model.training, "dropout would drown the differences"
-    gone = {(one.site, one.head) for one in interventions if is_ablation(one)}
+    gone = {(intervention.site, intervention.head) for intervention in interventions if is_ablation(intervention)}
     heads = [head for head in all_heads(model) if head not in gone]
     before = chain(*interventions)
     size = rows_per_pass(model, len(src_ids), len(tgt_ids))
@@ -63,8 +63,8 @@ def head_importance(
     for off in in_passes((None, *heads), size):
         tap = chain(before, AblateByRow(tuple(off)))
         parts.append(target_log_probs(model, src_ids, tgt_ids, len(off), tap))
-    whole, *without = torch.cat(parts).tolist()
-    effects = [HeadEffect(site, head, lp - whole) for (site, head), lp in zip(heads, without, strict=True)]
+    complete, *without = torch.cat(parts).tolist()
+    effects = [HeadEffect(site, head, lp - complete) for (site, head), lp in zip(heads, without, strict=True)]
     return sorted(effects, key=lambda effect: effect.delta)
 
 

@@ -56,7 +56,7 @@ class Layout:
         return hide_columns(self._rows_shown(pattern), self.hidden).overall
 
 
-def layout(trace: Trace, kind: Kind, words: bool, hide: bool) -> Layout:
+def lay_out(trace: Trace, kind: Kind, words: bool, hide: bool) -> Layout:
     """Return the rows and columns of a kind of attention; `words` merges subwords, `hide` leaves special tokens out."""
     row_tokens, column_tokens = trace.row_tokens(kind), trace.column_tokens(kind)
     row_groups = row_tokens.words if words else _singly(len(row_tokens))
@@ -94,9 +94,9 @@ def _given(trace: Trace, kind: Kind, *axes: tuple[Sequence[Sequence[int]], np.nd
     if kind == "encoder":
         return None
     first_written = (trace.given - 1, trace.given if kind == "decoder" else 0)  # a row is called by what it writes
-    shown = [[max(group) for group, gone in zip(groups, hidden, strict=True) if not gone] for groups, hidden in axes]
-    rows, columns = (sum(last < first for last in axis) for axis, first in zip(shown, first_written, strict=True))
-    return (rows, columns) if 0 < rows < len(shown[0]) else None
+    visible = [[max(group) for group, gone in zip(groups, hidden, strict=True) if not gone] for groups, hidden in axes]
+    rows, columns = (sum(last < first for last in axis) for axis, first in zip(visible, first_written, strict=True))
+    return (rows, columns) if 0 < rows < len(visible[0]) else None
 
 
 def _special(tokens: Tokens, groups: Sequence[Sequence[int]]) -> np.ndarray:
@@ -119,20 +119,20 @@ def _joined(labels: Sequence[str], groups: Sequence[Sequence[int]], words: bool)
 
 def measure_trace(trace: Trace, kind: Kind, words: bool = False) -> HeadValues:
     """Return every measure of the heads of a kind in a sentence by its name, [L, H] each; `words` merges subwords."""
-    return measures(trace, layout(trace, kind, words, hide=False))
+    return measures(trace, lay_out(trace, kind, words, hide=False))
 
 
-def measures(trace: Trace, place: Layout) -> HeadValues:
+def measures(trace: Trace, layout: Layout) -> HeadValues:
     """Return the same over words where words are shown; what is hidden is counted."""
-    points = np.array([is_punctuation(label) for label in trace.column_tokens(place.kind).labels])
-    punctuation = np.array([points[group].all() for group in place.column_groups]) & ~place.special
-    return measure(place.merged(trace.pattern(place.kind)), place.masked_whole, place.special, punctuation)
+    points = np.array([is_punctuation(label) for label in trace.column_tokens(layout.kind).labels])
+    punctuation = np.array([points[group].all() for group in layout.column_groups]) & ~layout.special
+    return measure(layout.merged(trace.pattern(layout.kind)), layout.masked_whole, layout.special, punctuation)
 
 
-def descriptions(trace: Trace, place: Layout, found: HeadValues) -> list[list[Text]]:
-    """Describe what each head does, [L][H]; `found` are its `measures`. Hidden tokens are counted too."""
-    patterns = place.merged(trace.pattern(place.kind))
-    return describe(patterns, found, place.masked_whole, place.special, place.keys, place.kind)
+def descriptions(trace: Trace, layout: Layout, values: HeadValues) -> list[list[Text]]:
+    """Describe what each head does, [L][H]; `values` are its `measures`. Hidden tokens are counted too."""
+    patterns = layout.merged(trace.pattern(layout.kind))
+    return describe(patterns, values, layout.masked_whole, layout.special, layout.keys, layout.kind)
 
 
 def sharpest(trace: Trace, kind: Kind) -> tuple[int, int]:

@@ -82,8 +82,10 @@ def whole_head(
     visible = own if mask is None else _visible(mask, key_ids, queries, pad)
     bias = None if attention.position_bias is None else attention.position_bias(queries, keys)
     scores, weights = scores_and_weights(q, k, v, visible, attention.scale, bias)
-    shown = visible.expand(len(q), q.size(1), queries, keys)
-    return [Matrices(scores[b, head], shown[b, head].cpu().numpy(), weights[b, head]) for b in range(len(sources))]
+    visible_pairs = visible.expand(len(q), q.size(1), queries, keys)
+    return [
+        Matrices(scores[b, head], visible_pairs[b, head].cpu().numpy(), weights[b, head]) for b in range(len(sources))
+    ]
 
 
 def _visible(mask: Mask, key_ids: Tensor, queries: int, pad: int) -> Tensor:

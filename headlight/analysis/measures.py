@@ -247,7 +247,7 @@ def pronouns_of(context: Context) -> Tensor:
 _CLARK = "Clark et al. 2019, What does BERT look at?"
 _VIG = "Vig and Belinkov 2019, Analyzing the structure of attention in a transformer language model"
 # fmt: off
-MEASURES: dict[str, Measure] = {one.name: one for one in (
+MEASURES: dict[str, Measure] = {entry.name: entry for entry in (
     Measure(
         "entropy", "Entropy", "bits", "Spread of the weights: 0 bits is one token; each bit doubles their number.",
         "-Σ_j p_j log2 p_j", _VIG, entropy, limit=largest_entropy, brief="spread of the weights; 0 is one token",
@@ -333,10 +333,10 @@ MEASURES: dict[str, Measure] = {one.name: one for one in (
 def compute(weights: Tensor, context: Context, measures: Iterable[Measure]) -> dict[str, Values]:
     """Return those of `measures` that `weights` [B, H, Q, K] have in this context, by name."""
     pattern, once = Pattern.of(weights, context), torch.ones(len(weights), dtype=torch.int64)
-    found = ((one, one.function(pattern)) for one in measures if one.function is not None)
+    measured = ((entry, entry.function(pattern)) for entry in measures if entry.function is not None)
     return {
-        one.name: (values, once if one.units is None else one.units(context))
-        for one, values in found
+        entry.name: (values, once if entry.units is None else entry.units(context))
+        for entry, values in measured
         if values is not None
     }
 

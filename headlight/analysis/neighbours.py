@@ -34,8 +34,8 @@ def neighbours(matrix: np.ndarray, id: int, without: Collection[int] = (), most:
     with np.errstate(invalid="ignore", divide="ignore"):
         cosines = matrix @ matrix[id] / (lengths * lengths[id])
     cosines[[id, *(other for other in without if other < len(matrix))]] = np.nan
-    found = np.flatnonzero(np.isfinite(cosines))
-    best = found[np.argsort(-cosines[found], kind="stable")][:most]
+    candidates = np.flatnonzero(np.isfinite(cosines))
+    best = candidates[np.argsort(-cosines[candidates], kind="stable")][:most]
     return [Near(int(other), float(cosines[other])) for other in best]
 
 

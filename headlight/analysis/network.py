@@ -59,13 +59,13 @@ def _parts(model: Transformer, source: int, target: int) -> Iterator[_Placed]:
     memory, stream = (source, size), (target, size)
 
     def block(
-        kind: Kind, layer: int, sublayer: nn.Module, path: nn.Module, at: Shape, *beside: Shape
+        kind: Kind, layer: int, sublayer: nn.Module, path: nn.Module, at: Shape, *inputs: Shape
     ) -> Iterator[_Placed]:
         attention = isinstance(sublayer, MultiHeadAttention)  # else the feed-forward network
-        whole: _Placed = ("attention" if attention else "ff", kind, layer, sublayer, (at, *beside), at)
+        block_part: _Placed = ("attention" if attention else "ff", kind, layer, sublayer, (at, *inputs), at)
         # The path around a block holds nothing that is trained but its norm.
         normed: _Placed = ("attention-norm" if attention else "ff-norm", kind, layer, path, (at,), at)
-        yield from (normed, whole) if model.config.norm == "pre" else (whole, normed)
+        yield from (normed, block_part) if model.config.norm == "pre" else (block_part, normed)
 
     yield "embedding", "encoder", None, model.encoder.embedding, ((source,),), memory
     for n, layer in enumerate(model.encoder.layers):
@@ -100,8 +100,8 @@ def layer_cost(n: int, d_model: int, width: int, d_ff: int, gated: bool = False)
 
 def crossing(d_model: int, width: int, d_ff: int, gated: bool = False) -> int:
     """Return the first length at which the products of attention cost more than all maps of the layer."""
-    one = layer_cost(1, d_model, width, d_ff, gated)
-    return math.floor((one.projections + one.feed_forward) / one.attention) + 1
+    unit = layer_cost(1, d_model, width, d_ff, gated)
+    return math.floor((unit.projections + unit.feed_forward) / unit.attention) + 1
 
 
 class LayerKind(NamedTuple):

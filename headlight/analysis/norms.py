@@ -44,8 +44,8 @@ def _read(passed: Stream, stack: str, layer: int | None, block: str) -> np.ndarr
     if layer is None:
         states = passed.stack(stack).states[-1]
     else:
-        residual, made = passed.residuals(stack, layer)[block][0], layer_blocks(passed, stack, layer)[block]
-        states = made.before if residual.norm_first else made.before + made.given
+        residual, block_states = passed.residuals(stack, layer)[block][0], layer_blocks(passed, stack, layer)[block]
+        states = block_states.before if residual.norm_first else block_states.before + block_states.given
     numbers: np.ndarray = states.double().cpu().numpy()
     return numbers
 
@@ -59,5 +59,5 @@ def moved_by_others(passed: Stream, stack: str, layer: int, token: int) -> float
     read = layer_blocks(passed, stack, layer)[FEED_FORWARD].read
     module = passed.layer(stack, layer).feed_forward
     order = torch.arange(len(read)).flip(0)
-    place = int((order == token).nonzero())
-    return float((module(read)[token] - module(read[order])[place]).abs().max())
+    moved_to = int((order == token).nonzero())
+    return float((module(read)[token] - module(read[order])[moved_to]).abs().max())

@@ -73,7 +73,7 @@ def reordering(first: Sequence[int], second: Sequence[int]) -> list[int] | None:
     A token that occurs more than once keeps its order: the second "the" of one is the second "the" of the other.
     """
     places = defaultdict[int, list[int]](list)
-    for place in range(len(first) - 1, -1, -1):
-        places[first[place]].append(place)
+    for index in range(len(first) - 1, -1, -1):
+        places[first[index]].append(index)
     order = [places[token].pop() for token in second if places[token]]
     return order if len(order) == len(first) == len(second) else None

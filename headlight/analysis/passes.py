@@ -67,10 +67,10 @@ def log_probs_of(model: Transformer, states: Tensor, written: Tensor) -> Tensor:
     """Return the log-probabilities of the tokens `written` [B, T] after the decoder's last `states` [B, T, M], in nats:
     [B, T] float64."""
     flat, ids = states.flatten(0, 1), written.flatten()
-    found = torch.empty(len(ids), dtype=torch.float64, device=states.device)
+    log_probs = torch.empty(len(ids), dtype=torch.float64, device=states.device)
     size = max(1, BATCH_BYTES // (24 * model.output.out_features))  # logits in single and in double precision, twice
     for start in range(0, len(ids), size):
         here = slice(start, start + size)
         logits = model.output(flat[here]).double()
-        found[here] = logits.gather(-1, ids[here, None])[:, 0] - logits.logsumexp(-1)
-    return found.view_as(written)
+        log_probs[here] = logits.gather(-1, ids[here, None])[:, 0] - logits.logsumexp(-1)
+    return log_probs.view_as(written)

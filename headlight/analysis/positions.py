@@ -164,8 +164,8 @@ def rotation_residual(k: int, omega: np.ndarray, positions: int = 10_000, dtype:
     for w in omega.astype(dtype):
         turn = rotation(dtype(k), w)
         here = np.stack([np.sin(p * w), np.cos(p * w)])
-        there = np.stack([np.sin((p + dtype(k)) * w), np.cos((p + dtype(k)) * w)])
-        largest = max(largest, float(np.abs(there - turn @ here).max()))
+        shifted = np.stack([np.sin((p + dtype(k)) * w), np.cos((p + dtype(k)) * w)])
+        largest = max(largest, float(np.abs(shifted - turn @ here).max()))
     return largest
 
 
@@ -189,8 +189,8 @@ def twins(function: str, k: int, omega: float, positions: int) -> Twins | None:
     Of all such pairs below `positions`, return the one whose later values differ most; None if there is none.
     """
     p = np.arange(positions)
-    one, two = (np.sin, np.cos) if function == "sine" else (np.cos, np.sin)
-    now, later, other = one(p * omega), one((p + k) * omega), two(p * omega)
+    same, differing = (np.sin, np.cos) if function == "sine" else (np.cos, np.sin)
+    now, later, other = same(p * omega), same((p + k) * omega), differing(p * omega)
     apart = np.abs(later[:, None] - later)
     apart[np.abs(now[:, None] - now) > _ROUNDING] = 0
     if apart.max(initial=0) <= _ROUNDING:
@@ -286,15 +286,15 @@ def shift_misfit(table: np.ndarray, other: np.ndarray, k: int = 1) -> float:
     all whatever they are, and says nothing of the others.
     """
     p: np.ndarray = np.arange(max(len(table) - k, 0))
-    kept, tried = p[p % 4 != 3], p[p % 4 == 3]
+    fitted, tried = p[p % 4 != 3], p[p % 4 == 3]
     if not len(tried):
         return float("nan")
 
     def lifted(x: np.ndarray) -> np.ndarray:
         return np.hstack([x, np.ones((len(x), 1))])
 
-    best, _, rank, _ = np.linalg.lstsq(lifted(table[kept]), table[kept + k], rcond=None)
-    if rank == len(kept) and rank > 1:
+    best, _, rank, _ = np.linalg.lstsq(lifted(table[fitted]), table[fitted + k], rcond=None)
+    if rank == len(fitted) and rank > 1:
         return float("nan")
     off = np.linalg.norm(lifted(other[tried]) @ best - other[tried + k], axis=1).max()
     step = np.linalg.norm(other[tried + k] - other[tried], axis=1).mean()

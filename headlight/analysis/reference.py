@@ -77,10 +77,10 @@ def branching(before: Sequence[int], after: Sequence[int]) -> Branching:
     shared = next(
         (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(map(len, (before, after)))
     )
-    one, other = [True] * len(before), [True] * len(after)
-    one[:shared], other[:shared] = [False] * shared, [False] * shared
+    in_before, in_after = [True] * len(before), [True] * len(after)
+    in_before[:shared], in_after[:shared] = [False] * shared, [False] * shared
     matcher = SequenceMatcher(None, before[shared:], after[shared:], autojunk=False)
     for i, k, length in matcher.get_matching_blocks():
-        one[shared + i : shared + i + length] = [False] * length
-        other[shared + k : shared + k + length] = [False] * length
-    return Branching(shared, one, other)
+        in_before[shared + i : shared + i + length] = [False] * length
+        in_after[shared + k : shared + k + length] = [False] * length
+    return Branching(shared, in_before, in_after)

@@ -42,17 +42,17 @@ class Resampler:
         The model runs only from the first token on that was never drawn before.
         """
         options: dict[str, Any] = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
-        known = self._known(**options)
-        if known and known[-1].fates.tolist() != [Fate.LIVE]:
-            return known
-        begun = known[-1].hypothesis(0).ids if known else ()
+        computed = self._known(**options)
+        if computed and computed[-1].fates.tolist() != [Fate.LIVE]:
+            return computed
+        begun = computed[-1].hypothesis(0).ids if computed else ()
         steps = list(sample(self.model, self.src, prefix=begun, record=True, **options))
         if self.nbytes > MAX_STORED_BYTES:
             self.steps, self.nbytes = {}, 0
-        for step in steps[len(known) :]:
+        for step in steps[len(computed) :]:
             self.steps[tuple(step.written[0].tolist())] = step
             self.nbytes += sum(each.nbytes for each in (step.log_probs, *(step.patterns or {}).values()))
-        return known + steps[len(known) :]
+        return computed + steps[len(computed) :]
 
     def _known(self, temperature: float, top_k: int | None, top_p: float, seed: int) -> list[DecodeStep]:
         """Return the steps that need no pass of the model, sampled again."""

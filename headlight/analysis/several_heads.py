@@ -62,12 +62,12 @@ def several_heads(
 
     All other attentions are unchanged. Raises ValueError if the model has no such attention.
     """
-    kept = attention_at(model, site).remaining
-    rows: tuple[Left, ...] = (None, *kept, MEAN)
+    remaining = attention_at(model, site).remaining
+    rows: tuple[Left, ...] = (None, *remaining, MEAN)
     size = rows_per_pass(model, len(src_ids), len(tgt_ids))
     parts = []
     for left in in_passes(rows, size):
-        tap = LeaveByRow(site, tuple(left), kept)
+        tap = LeaveByRow(site, tuple(left), remaining)
         parts.append(target_log_probs(model, src_ids, tgt_ids, len(left), tap))
-    whole, *alone, mean = torch.cat(parts).tolist()
-    return SeveralHeads(whole, dict(zip(kept, alone, strict=True)), mean)
+    complete, *alone, mean = torch.cat(parts).tolist()
+    return SeveralHeads(complete, dict(zip(remaining, alone, strict=True)), mean)

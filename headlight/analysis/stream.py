@@ -110,14 +110,14 @@ def layer_blocks(stream: Stream, stack: str, layer: int) -> dict[str, BlockState
     """Return the states of each block of a layer (from 0) by name: "self", "cross" (decoder), "feed-forward"."""
     x, blocks = stream.stack(stack).states[layer][None], {}
     for name, (residual, sublayer) in stream.residuals(stack, layer).items():
-        seen: list[Tensor] = []
+        recorded: list[Tensor] = []
 
-        def kept(h: Tensor, sublayer: Sublayer = sublayer, seen: list[Tensor] = seen) -> Tensor:
-            seen.extend((h, sublayer(h)))
-            return seen[1]
+        def record(h: Tensor, sublayer: Sublayer = sublayer, recorded: list[Tensor] = recorded) -> Tensor:
+            recorded.extend((h, sublayer(h)))
+            return recorded[1]
 
-        after = residual(x, kept)
-        blocks[name] = BlockStates(x[0], seen[0][0], seen[1][0], after[0])
+        after = residual(x, record)
+        blocks[name] = BlockStates(x[0], recorded[0][0], recorded[1][0], after[0])
         x = after
     return blocks
 

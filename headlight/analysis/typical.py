@@ -96,10 +96,10 @@ def guessed_words(card: Mapping[str, Any], words: Sequence[str], log_prob_per_to
 
 
 def unread_note(
-    words: Sequence[str], who: str = "The model", mark: str = '"', shown: Callable[[str], str] = str
+    words: Sequence[str], who: str = "The model", mark: str = '"', escape: Callable[[str], str] = str
 ) -> str:
-    """Return the note on words that a model guessed, each between marks and escaped by `shown`."""
-    named = [f"{mark}{shown(word[:LONGEST_NAMED])}{mark}" for word in words[:MOST_NAMED]]
+    """Return the note on words that a model guessed, each between marks and escaped by `escape`."""
+    named = [f"{mark}{escape(word[:LONGEST_NAMED])}{mark}" for word in words[:MOST_NAMED]]
     more = [f"{len(words) - MOST_NAMED} more"] * (len(words) > MOST_NAMED)
     *most, last = [*named, *more]
     return f"{who} has never read {', '.join(most)}{' and ' * bool(most)}{last}; it will guess."

@@ -143,15 +143,17 @@ def _pieces(file: Any, name: str) -> Iterator[np.ndarray]:
 def _measured(part: np.ndarray) -> Numbers:
     with np.errstate(over="ignore"):
         squares = float(np.dot(part, part))  # finite only where all of them are, and fast
-    kept = part
+    finite = part
     if not math.isfinite(squares):
-        kept = part[np.isfinite(part)].astype(np.float64)
-        squares = float(np.dot(kept, kept))
-    if not kept.size:
+        finite = part[np.isfinite(part)].astype(np.float64)
+        squares = float(np.dot(finite, finite))
+    if not finite.size:
         return Numbers(broken=part.size)
-    zeros = kept.size - np.count_nonzero(kept)
-    total = float(kept.sum(dtype=np.float64))
-    return Numbers(kept.size, total, squares, float(kept.min()), float(kept.max()), int(zeros), part.size - kept.size)
+    zeros = finite.size - np.count_nonzero(finite)
+    total = float(finite.sum(dtype=np.float64))
+    return Numbers(
+        finite.size, total, squares, float(finite.min()), float(finite.max()), int(zeros), part.size - finite.size
+    )
 
 
 @contextmanager

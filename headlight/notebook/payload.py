@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.analysis.description import row_note
-from headlight.analysis.layout import Layout, descriptions, layout, measures
+from headlight.analysis.layout import Layout, descriptions, lay_out, measures
 from headlight.charts.document import fonts_of
 from headlight.viewer.export import CAUTION
 from headlight.viewer.packing import labels_header, overview_parts, pack
@@ -79,8 +79,8 @@ def _peak(patterns: NDArray[np.floating]) -> float:
 def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     patterns = trace.pattern(kind)
     peak, whole = _peak(patterns), len(here) == len(patterns)
-    places = {"tokens": layout(trace, kind, words=False, hide=False)}
-    merged = layout(trace, kind, words=True, hide=False)
+    places = {"tokens": lay_out(trace, kind, words=False, hide=False)}
+    merged = lay_out(trace, kind, words=True, hide=False)
     if merged.masked.shape != places["tokens"].masked.shape:
         places["words"] = merged
     header: dict[str, Any] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headlight.analysis.description import row_note
-from headlight.analysis.layout import Layout, descriptions, layout, measures, sharpest
+from headlight.analysis.layout import Layout, descriptions, lay_out, measures, sharpest
 from headlight.analysis.measures import HeadValues
 from headlight.viewer.export import KindView, standalone_html
 from transformer.files import write_text
@@ -64,7 +64,7 @@ def head_to_open(trace: Trace) -> tuple[str, int, int]:
 
 def kind_views(trace: Trace) -> dict[str, KindView]:
     """Return what the page draws of each kind of attention, token by token."""
-    places = {kind: layout(trace, kind, words=False, hide=False) for kind in trace.kinds}
+    places = {kind: lay_out(trace, kind, words=False, hide=False) for kind in trace.kinds}
     return {kind: kind_view(trace, place, measures(trace, place)) for kind, place in places.items()}
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headlight.analysis.compared import LabelledPattern, compared, corresponding
-from headlight.analysis.layout import layout
+from headlight.analysis.layout import lay_out
 from headlight.checkpoints import load_translator
 
 TIRED = "The animal did not cross the street because it was too tired ."
@@ -34,7 +34,7 @@ def test_pairs_rise_in_both_sentences(first: list[str], second: list[str]) -> No
 def test_the_difference_is_that_of_the_weights_of_both_traces(kind: str) -> None:
     model = load_translator("checkpoints/english-french")
     traces = [model.trace(text) for text in (TIRED, WIDE)]
-    places = [layout(trace, kind, words=False, hide=False) for trace in traces]  # type: ignore[arg-type]
+    places = [lay_out(trace, kind, words=False, hide=False) for trace in traces]  # type: ignore[arg-type]
     patterns = [trace.pattern(kind)[2, 3] for trace in traces]
     found = compared(
         *(

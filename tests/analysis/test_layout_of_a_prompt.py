@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from headlight.analysis.layout import layout
+from headlight.analysis.layout import lay_out
 from transformer.trace import Tokens, Trace
 
 LABELS = ["<s>", "▁the", "▁sno", "w", "▁fall", "s", "."]  # the prompt is "<s> the snow"
@@ -17,16 +17,16 @@ TRACE = Trace("", "", Tokens.none(), TARGET, None, WEIGHTS, None, np.zeros(6, np
 
 
 def test_a_row_is_called_by_what_it_writes_so_one_row_fewer_than_columns_is_the_prompt() -> None:
-    place = layout(TRACE, "decoder", words=False, hide=False)
+    place = lay_out(TRACE, "decoder", words=False, hide=False)
     assert place.given == (3, 4)
     assert (place.rows[:3], place.columns[:4]) == (["▁the", "▁sno", "w"], ["<s>", "▁the", "▁sno", "w"])
 
 
 def test_words_count_once_and_what_is_hidden_not_at_all() -> None:
-    assert layout(TRACE, "decoder", words=True, hide=False).given == (2, 3)
-    assert layout(TRACE, "decoder", words=True, hide=True).given == (2, 2)
+    assert lay_out(TRACE, "decoder", words=True, hide=False).given == (2, 3)
+    assert lay_out(TRACE, "decoder", words=True, hide=True).given == (2, 2)
 
 
 def test_there_is_none_where_only_the_start_was_given_or_nothing_was_written() -> None:
     for given in (1, 7):
-        assert layout(replace(TRACE, given=given), "decoder", words=False, hide=False).given is None
+        assert lay_out(replace(TRACE, given=given), "decoder", words=False, hide=False).given is None

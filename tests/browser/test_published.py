@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from headlight import checkpoints
-from headlight.analysis.layout import descriptions, layout, measures
+from headlight.analysis.layout import descriptions, lay_out, measures
 from headlight.cli.verbs import main
 from headlight.web.model_file import round_weights
 from tests.browser.test_accessibility import AXE, FOUND, OPTIONS
@@ -49,7 +49,7 @@ def captions(page: Page, kind: Kind) -> list[str]:
 
 
 def expected(trace: Trace, kind: Kind) -> list[str]:
-    place = layout(trace, kind, words=False, hide=False)
+    place = lay_out(trace, kind, words=False, hide=False)
     texts = descriptions(trace, place, measures(trace, place))
     return [
         f"Layer {n + 1}, head {h + 1}, {''.join(text)}" for n, layer in enumerate(texts) for h, text in enumerate(layer)

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from headlight.analysis import Check, max_heads, mean_heads, rollout, rollout_source, value_weighted_patterns
-from headlight.analysis.layout import Layout, layout, measures, narrowest
+from headlight.analysis.layout import Layout, lay_out, measures, narrowest
 from headlight.analysis.measures import HeadValues
 from headlight.analysis.sites import pruned_heads
 from transformer import Trace, Translator
@@ -84,7 +84,7 @@ class ShownTrace:
         """
         how = kind, words, hide
         if how not in self.places:
-            place = layout(self.trace, kind, words, hide)
+            place = lay_out(self.trace, kind, words, hide)
             self.places[how] = place, measures(self.trace, place)
         return self.places[how]
 
@@ -172,7 +172,7 @@ def panel(shown: ShownTrace, view: AttentionView, place: Layout) -> Panel:
         weights = shown.forced.pattern(view.kind)[layer, head] - shown.plain.pattern(view.kind)[layer, head]
         limit = float(np.abs(weights).max()) or 1.0
         # Rows and columns are those of the translation that both wrote.
-        place = layout(shown.plain, view.kind, view.words, view.hide)
+        place = lay_out(shown.plain, view.kind, view.words, view.hide)
     elif show == "value":
         source, target = shown.trace.source.ids, shown.trace.target.ids
         tap = chain(*models.own_taps(shown.model), *(change.tap() for change in shown.changes))

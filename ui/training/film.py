@@ -13,7 +13,7 @@ import numpy as np
 import streamlit as st
 
 from headlight import checkpoints
-from headlight.analysis.layout import layout, sharpest
+from headlight.analysis.layout import lay_out, sharpest
 from headlight.analysis.passes import REQUEST_BYTES
 from headlight.formatting import plural
 from headlight.runs.folder import snapshots
@@ -188,7 +188,7 @@ def settled(patterns: np.ndarray) -> np.ndarray:
 
 def payload(history: History, frames: Sequence[FilmFrame], head: tuple[Kind, int, int], step: int | None) -> bytes:
     """Return the message to film.js."""
-    patterns, place = strip(frames, head), layout(frames[-1].trace, head[0], words=False, hide=False)
+    patterns, place = strip(frames, head), lay_out(frames[-1].trace, head[0], words=False, hide=False)
     weights = checked(patterns, 3)
     note = "Every snapshot force-decodes the last snapshot's translation. "
     if history.left_out:

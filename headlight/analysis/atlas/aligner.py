@@ -60,9 +60,11 @@ def aligned(pairs: Callable[[], Iterable[KnownPair]], most: int | None = None) -
 
     def read() -> Iterator[KnownPair]:
         assert Path(folder.name).is_dir()
-        with open(forward) as ones, open(backward) as others:
-            for pair, one, other in zip(islice(pairs(), most), ones, others, strict=True):
-                links = sorted(_links(one) & _links(other))
+        with open(forward) as forward_lines, open(backward) as backward_lines:
+            for pair, forward_line, backward_line in zip(
+                islice(pairs(), most), forward_lines, backward_lines, strict=True
+            ):
+                links = sorted(_links(forward_line) & _links(backward_line))
                 truth = Truth(tuple(split_words(pair.source)), tuple(split_words(pair.target)), tuple(links))
                 yield KnownPair(pair.source, pair.target, truth)
 
@@ -70,4 +72,4 @@ def aligned(pairs: Callable[[], Iterable[KnownPair]], most: int | None = None) -
 
 
 def _links(line: str) -> set[tuple[int, int]]:
-    return {(int(here), int(there)) for here, there in (link.split("-") for link in line.split())}
+    return {(int(source), int(target)) for source, target in (link.split("-") for link in line.split())}

@@ -46,27 +46,30 @@ class MeasuredBatch:
 def prepare(
     readings: Sequence[PairReading], config: ModelConfig, source: Marks, target: Marks, device: torch.device
 ) -> MeasuredBatch:
-    batch = collate([(one.source, one.target) for one in readings], config.pad_id)
+    batch = collate([(reading.source, reading.target) for reading in readings], config.pad_id)
     src, tgt = batch.src, batch.tgt
-    n_source, n_target = [len(one.source) for one in readings], [len(one.target) - 1 for one in readings]
+    n_source, n_target = (
+        [len(reading.source) for reading in readings],
+        [len(reading.target) - 1 for reading in readings],
+    )
     s, t = _there(n_source), _there(n_target)
-    seen = t[:, :, None] & t[:, None, :]
+    visible = t[:, :, None] & t[:, None, :]
     if config.look_ahead_mask == "applied":
-        seen &= look_ahead_mask(t.size(1), t.size(1), t.device)
+        visible &= look_ahead_mask(t.size(1), t.size(1), t.device)
     contexts = {
         "encoder": _context(s, s[:, :, None] & s[:, None, :], src, source),
-        "decoder": _context(t, seen, tgt[:, :-1], target),
+        "decoder": _context(t, visible, tgt[:, :-1], target),
         "cross": _context(t, t[:, :, None] & s[:, None, :], src, source),
     }
-    if any(one.source_words is not None for one in readings):
+    if any(reading.source_words is not None for reading in readings):
         contexts = _with_gold(readings, contexts)
     return MeasuredBatch(
         readings,
         src.to(device),
         tgt.to(device),
         {kind: _moved(context, device) for kind, context in contexts.items()},  # type: ignore[misc]
-        np.array([one.index for one in readings]),
-        np.array([one.length for one in readings]),
+        np.array([reading.index for reading in readings]),
+        np.array([reading.length for reading in readings]),
         np.array(n_target),
     )
 
@@ -102,10 +105,10 @@ def _with_gold(readings: Sequence[PairReading], contexts: dict[str, Context]) ->
     words, read = _words(source, source_count), _words(target[:, :-1], target_count)
     of_target = _members(target, target_count)  # [B, T + 1, V]
     right = torch.zeros(len(readings), target_count, words.size(2), dtype=torch.bool)
-    for b, one in enumerate(readings):
-        if one.source_words is not None and one.links:
-            here, there = np.array(one.links).T
-            right[b, there, here] = True
+    for b, reading in enumerate(readings):
+        if reading.source_words is not None and reading.links:
+            source_words, target_words = np.array(reading.links).T
+            right[b, target_words, source_words] = True
     by_write, by_read = of_target[:, 1:].transpose(1, 2), of_target[:, :-1].transpose(1, 2)
     encoder, decoder, cross = (contexts[kind] for kind in ("encoder", "decoder", "cross"))
     return {
@@ -152,25 +155,27 @@ def _pronouns(
     form shows the noun (decoder, cross).
     """
     rows: list[tuple[int, tuple[Tensor, ...]]] = []
-    for b, one in enumerate(readings):
-        if one.source_words is None:
+    for b, reading in enumerate(readings):
+        if reading.source_words is None:
             continue
-        for pronoun, guessed in zip(one.pronouns, one.guessed, strict=True):
-            right, others = torch.zeros(width, dtype=torch.bool), torch.zeros(width, dtype=torch.bool)
+        for pronoun, guessed in zip(reading.pronouns, reading.guessed, strict=True):
+            right, candidates = torch.zeros(width, dtype=torch.bool), torch.zeros(width, dtype=torch.bool)
             asks = members[b, :, pronoun.word] if kind == "encoder" else members[b, 1:, pronoun.written]
             if kind == "decoder":
                 tokens = of_token[b]
                 before = tokens[: int(asks.argmax()) + 1]  # all that the first such row may see
-                others[before[before >= 0].unique()] = True
-                translated = [there for here, there in one.links if here == pronoun.antecedent]
+                candidates[before[before >= 0].unique()] = True
+                translated = [
+                    target_word for source_word, target_word in reading.links if source_word == pronoun.antecedent
+                ]
                 right[translated] = True
-                right &= others
+                right &= candidates
             else:
-                others[: max(one.source_words) + 1] = True
-                others[pronoun.word] = False
+                candidates[: max(reading.source_words) + 1] = True
+                candidates[pronoun.word] = False
                 right[pronoun.antecedent] = True
             if right.any() and asks.any():
-                rows.append((b, (asks, right, others, torch.tensor(guessed).float())))
+                rows.append((b, (asks, right, candidates, torch.tensor(guessed).float())))
     if not rows:
         return None
     columns = (torch.stack(parts) for parts in zip(*(tensors for _, tensors in rows), strict=True))

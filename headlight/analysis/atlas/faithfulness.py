@@ -59,28 +59,27 @@ def faithfulness(
     if len(words) < MIN_WORDS:
         return None
     recorder = Recorder()
-    whole = _log_probs(model, [list(source)], target, chain(tap, recorder))[0]
+    complete = _log_probs(model, [list(source)], target, chain(tap, recorder))[0]
     cross = by_kind({site: pattern[0].float().cpu().numpy() for site, (pattern,) in recorder.items()})["cross"]
     received = cross.sum(-2)  # [L, H, S]
     attention = np.stack([received[..., list(word)].sum(-1) for word in words], -1)
-    without = [[id for place, id in enumerate(source) if place not in set(word)] for word in words]
+    without = [[id for position, id in enumerate(source) if position not in set(word)] for word in words]
     size = rows_per_pass(model, len(source), len(target))
     parts = [_log_probs(model, rows, target, tap) for rows in in_passes(without, size)]
-    return Faithfulness([list(word) for word in words], attention, whole - np.concatenate(parts))
+    return Faithfulness([list(word) for word in words], attention, complete - np.concatenate(parts))
 
 
 def parts_of(tokenizer: Tokenizer, source: Sequence[int]) -> list[list[int]]:
     """Return the groups that are removed in turn: words, or tokens if there are fewer than MIN_WORDS words."""
     special = tokenizer.special_ids - {tokenizer.unk_id}  # an unknown token is a word, too
-    plain = [place for place, id in enumerate(source) if id not in special]
+    plain = [position for position, id in enumerate(source) if id not in special]
     groups = [group for group in tokenizer.word_groups(source) if group[0] in set(plain)]
-    return groups if len(groups) >= MIN_WORDS else [[place] for place in plain]
+    return groups if len(groups) >= MIN_WORDS else [[position] for position in plain]
 
 
-def rank_correlation(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return Spearman's ρ of `one` [..., W] with `other` [W]: [...]; ties share their mean rank, NaN if all are tied.
-    """
-    a, b = _ranks(one), _ranks(other)
+def rank_correlation(values: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return Spearman's ρ of `values` [..., W] with `other` [W]: [...]; ties share a mean rank, NaN if all are tied."""
+    a, b = _ranks(values), _ranks(other)
     a, b = a - a.mean(-1, keepdims=True), b - b.mean()
     scale = np.sqrt((a**2).sum(-1) * (b**2).sum())
     return np.divide((a * b).sum(-1), scale, out=np.full(scale.shape, np.nan), where=scale > 0)
@@ -88,8 +87,8 @@ def rank_correlation(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 def _ranks(values: np.ndarray) -> np.ndarray:
     """Return the mean rank of each value: half of the equal values plus all smaller ones."""
-    here, there = values[..., :, None], values[..., None, :]
-    ranks: np.ndarray = (there < here).sum(-1) + 0.5 * (there == here).sum(-1)
+    own, others = values[..., :, None], values[..., None, :]
+    ranks: np.ndarray = (others < own).sum(-1) + 0.5 * (others == own).sum(-1)
     return ranks
 
 

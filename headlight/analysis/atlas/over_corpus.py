@@ -68,7 +68,7 @@ class Atlas:
             "heads": {k: {name: s.to_dict() for name, s in spreads.items()} for k, spreads in self.heads.items()},
             "chance": self.chance,
             "left": vars(self.left),
-            "examples": {index: [one.source, one.target] for index, one in self.examples.items()},
+            "examples": {index: [pair.source, pair.target] for index, pair in self.examples.items()},
             "units": self.units,
         }
 
@@ -112,9 +112,9 @@ def atlas(
     with torch.inference_mode():
         work.run(islice(pairs(), most))
     measured = work.result()
-    wanted = set(_sentences(measured))
-    chosen = enumerate(islice(pairs(), max(wanted, default=-1) + 1))
-    return replace(measured, examples={index: pair for index, pair in chosen if index in wanted})
+    indices = set(_sentences(measured))
+    chosen = enumerate(islice(pairs(), max(indices, default=-1) + 1))
+    return replace(measured, examples={index: pair for index, pair in chosen if index in indices})
 
 
 def _sentences(measured: Atlas) -> Iterator[int]:
@@ -135,7 +135,9 @@ class _Work:
         config = self.model.config
         stacks: dict[Kind, Any] = {"encoder": config.encoder, "decoder": config.decoder, "cross": config.decoder}
         self.sums = {
-            kind: {one.name: Sums((stack.n_layers, stack.n_heads), 10**one.digits) for one in over_corpora()}
+            kind: {
+                measure.name: Sums((stack.n_layers, stack.n_heads), 10**measure.digits) for measure in over_corpora()
+            }
             for kind, stack in stacks.items()
         }
         self.chance = {kind: {name: Sums((1, 1)) for name in (*self.sums[kind], *RULES)} for kind in KINDS}
@@ -166,8 +168,8 @@ class _Work:
 
     def add(self, batch: MeasuredBatch) -> None:
         gone = {
-            site: [head for head in range(attention_at(self.model, site).n_heads) if (site, head) not in kept]
-            for kept in [set(all_heads(self.model))]
+            site: [head for head in range(attention_at(self.model, site).n_heads) if (site, head) not in remaining]
+            for remaining in [set(all_heads(self.model))]
             for site in self.model.sites()
         }
 
@@ -191,15 +193,15 @@ class _Work:
             values = np.full((len(loss), sums.shape[1]), np.nan)
             values[:, head] = (loss - plain).cpu().numpy()
             sums.add(site.layer, values, batch.written, batch.indices, batch.lengths)
-        one = np.ones(1, np.int64)
+        unit = np.ones(1, np.int64)
         for at, reading in enumerate(batch.readings):
             self.progress(self.read)
             where = batch.indices[[at]], batch.lengths[[at]]
             agreement = faithfulness(self.model, reading.source, reading.target, parts_of(self.source, reading.source))
             if agreement is not None:
-                self.agreement.add(0, np.array([[agreement.mean]]), one, *where)
+                self.agreement.add(0, np.array([[agreement.mean]]), unit, *where)
                 for layer, values in enumerate(agreement.by_head):
-                    self.sums["cross"]["agreement"].add(layer, values[None], one, *where)
+                    self.sums["cross"]["agreement"].add(layer, values[None], unit, *where)
 
     def result(self) -> Atlas:
         """Return the atlas without examples, with the sums of all processes."""

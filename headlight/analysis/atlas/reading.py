@@ -83,8 +83,8 @@ class Reader:
                 left.unmatched += 1
                 readings.append(PairReading(index, src, tgt))
             else:
-                known = truth.links, truth.pronouns, guessed(truth)
-                readings.append(PairReading(index, src, tgt, of_source, of_target, *known))
+                gold = truth.links, truth.pronouns, guessed(truth)
+                readings.append(PairReading(index, src, tgt, of_source, of_target, *gold))
         return readings
 
 
@@ -98,8 +98,8 @@ def units(tokenizer: Tokenizer, ids: Sequence[int], spelled: Sequence[str]) -> l
     plain = [place for place, gone in enumerate(special) if not gone]
     of_token = [-1] * len(ids)
     if [tokenizer.piece(ids[place]) for place in plain] == list(spelled):  # as letters are: nothing to be joined
-        for unit, place in enumerate(plain):
-            of_token[place] = unit
+        for unit, position in enumerate(plain):
+            of_token[position] = unit
         return of_token
     for grouped in (tokenizer.word_groups(ids), [[place] for place in range(len(ids))]):
         groups = [group for group in grouped if not special[group[0]]]
@@ -108,8 +108,8 @@ def units(tokenizer: Tokenizer, ids: Sequence[int], spelled: Sequence[str]) -> l
             for group, unit in zip(groups, spelled, strict=True)
         ):
             for unit, group in enumerate(groups):
-                for place in group:
-                    of_token[place] = unit
+                for position in group:
+                    of_token[position] = unit
             assert all(of_token[place] >= 0 for place in plain)
             return of_token
     return None
@@ -149,6 +149,6 @@ def guessed(truth: Truth) -> tuple[tuple[bool, bool], ...]:
     """For each pronoun whether each of RULES is right."""
     right = []
     for pronoun in truth.pronouns:
-        before = [place for place in truth.nouns if place < pronoun.word]
+        before = [noun for noun in truth.nouns if noun < pronoun.word]
         right.append((before[-1:] == [pronoun.antecedent], list(truth.nouns[:1]) == [pronoun.antecedent]))
     return tuple(right)

@@ -55,14 +55,14 @@ def table(atlas: Atlas, history: History) -> Iterator[str]:
         cells = []
         for name in names:
             spread = atlas.heads[kind].get(name)
-            there = spread is not None and spread.sentences[layer, head]
+            is_measured = spread is not None and spread.sentences[layer, head]
             digits = MEASURES[name].digits
             cell = "-"
-            if spread and there:
+            if spread and is_measured:
                 cell = f"{spread.mean[layer, head]:z.{digits}f} ±{spread.deviation[layer, head]:.{digits}f}"
             cells.append(cell.rjust(COLUMN_CHARACTERS))
-        said = "; ".join(_with_since(atlas, history, kind, layer, head))
-        yield f"{kind} {layer + 1}.{head + 1}".ljust(14) + "".join(cells) + f"  {said}".rstrip()
+        summary = "; ".join(_with_since(atlas, history, kind, layer, head))
+        yield f"{kind} {layer + 1}.{head + 1}".ljust(14) + "".join(cells) + f"  {summary}".rstrip()
 
 
 def _with_since(atlas: Atlas, history: History, kind: Kind, layer: int, head: int) -> Iterator[str]:
@@ -77,10 +77,10 @@ def _with_since(atlas: Atlas, history: History, kind: Kind, layer: int, head: in
 
 
 def facts(
-    checkpoint: str, model: str, asked: tuple[str | None, str | None, int | None], measured: str, by: str
+    checkpoint: str, model: str, selection: tuple[str | None, str | None, int | None], measured: str, by: str
 ) -> dict[str, Any]:
     """Return what was measured: the model's digest, the corpus, its split, the number of pairs, and the date."""
-    corpus, split, pairs = asked
+    corpus, split, pairs = selection
     return {
         "checkpoint": checkpoint,
         "model": model,
@@ -106,6 +106,6 @@ def numbers(atlas: Atlas, history: History) -> dict[str, Any]:
     ]
     return {
         **atlas.to_dict(),
-        "roles": [one for one in named if one["roles"]],
+        "roles": [head for head in named if head["roles"]],
         "history": [{"step": step, **then.to_dict(), "examples": {}} for step, then in history],
     }

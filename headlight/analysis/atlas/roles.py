@@ -104,7 +104,7 @@ class Role(NamedTuple):
 
 def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
     """Return the roles of a head (layer and head from 0), the clearest first; most heads have none."""
-    given = []
+    candidates = []
     for what in ROLES:
         spread, against = atlas.heads[kind].get(what.measure), compared(atlas, kind, what.measure)
         if spread is None or against is None:
@@ -114,11 +114,11 @@ def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
             value, against = 1 - value, Baseline(against.what, 1 - against.value)
         units, sentences = int(spread.units[layer, head]), int(spread.sentences[layer, head])
         if min(units, sentences) >= MIN_OBSERVATIONS and value - error >= MIN_SHARE and _better(value - error, against):
-            given.append(Role(what, value, against, units, atlas.units))
-    measures = {role.what.measure: role.value for role in given}
+            candidates.append(Role(what, value, against, units, atlas.units))
+    measures = {role.what.measure: role.value for role in candidates}
     # One finding, one role: in the decoder the first token is the special one, and whoever finds the antecedent among
     # all tokens finds it among words.
-    once = [r for r in given if r.what.measure != "special" or r.value > measures.get("first", 0) + 0.05]
+    once = [r for r in candidates if r.what.measure != "special" or r.value > measures.get("first", 0) + 0.05]
     once = [r for r in once if r.what.measure != "among_words" or "antecedent" not in measures]
     return sorted(once, key=lambda role: -role.value)
 
@@ -127,8 +127,8 @@ def compared(atlas: Atlas, kind: Kind, measure: str) -> Baseline | None:
     """Return the score of uniform attention, or for antecedents the better of the rules."""
     chance = atlas.chance[kind]
     names = RULES if measure in PRONOUN_MEASURES else (measure,)
-    there = [Baseline(name if name in RULES else "chance", chance[name]) for name in names if name in chance]
-    return max(there, key=lambda one: one.value, default=None)
+    baselines = [Baseline(name if name in RULES else "chance", chance[name]) for name in names if name in chance]
+    return max(baselines, key=lambda baseline: baseline.value, default=None)
 
 
 def _better(least: float, against: Baseline) -> bool:
@@ -158,8 +158,8 @@ def shows(atlas: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tupl
 def since(steps: Sequence[int], names: Sequence[set[str]], name: str) -> int | None:
     """Return the step from which on a role is there at every snapshot; None where it is not there at the last one."""
     first = None
-    for step, there in zip(steps, names, strict=True):
-        if name not in there:
+    for step, at_step in zip(steps, names, strict=True):
+        if name not in at_step:
             first = None
         elif first is None:
             first = step

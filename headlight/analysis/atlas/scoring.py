@@ -28,9 +28,9 @@ def _of(model: Transformer, states: Tensor, tgt: Tensor) -> Tensor:
     written, pad_id = tgt[:, 1:], model.config.pad_id
     nats = -log_probs_of(model, states, written)
     # What stands after the end is padding, whose id may be that of a token; the end is never before it.
-    there = _tokens(tgt, pad_id)
+    counts = _tokens(tgt, pad_id)
     steps = torch.arange(written.size(1), device=tgt.device)
-    return (nats * (steps < there[:, None])).sum(-1) / there
+    return (nats * (steps < counts[:, None])).sum(-1) / counts
 
 
 def _tokens(tgt: Tensor, pad_id: int) -> Tensor:

@@ -40,30 +40,32 @@ class Sums:
 
     def add(self, layer: int, values: np.ndarray, units: np.ndarray, indices: np.ndarray, lengths: np.ndarray) -> None:
         """Add values [B, H] of one layer, with units, indices in the corpus and lengths in tokens, [B] each."""
-        there = ~np.isnan(values)
-        if not there.any():
+        measured = ~np.isnan(values)
+        if not measured.any():
             return
-        clean = np.where(there, values, 0.0).astype(np.float64)
-        whole = np.rint(clean * FIXED_POINT_ONE).astype(np.int64)
+        clean = np.where(measured, values, 0.0).astype(np.float64)
+        fixed = np.rint(clean * FIXED_POINT_ONE).astype(np.int64)
         # The square of an importance is less than a unit, and what is left of it is counted, too.
         squares = clean**2 * FIXED_POINT_ONE
         rest = np.rint((squares - np.floor(squares)) * FIXED_POINT_ONE)
-        weight = units[:, None] * there
+        weight = units[:, None] * measured
         self.parts[:, layer] += np.stack(
             [
-                there.sum(0),
-                whole.sum(0),
+                measured.sum(0),
+                fixed.sum(0),
                 np.floor(squares).astype(np.int64).sum(0),
                 rest.astype(np.int64).sum(0),
                 weight.sum(0),
-                (whole * weight).sum(0),
+                (fixed * weight).sum(0),
             ]
         )
         for side, sign in enumerate((1, -1)):
             of_sentence = np.stack([lengths >= LONG, np.minimum(lengths, LENGTH), indices])[..., None]
             enough, tokens, index = np.broadcast_arrays(*of_sentence, clean)[:3]
             steps = np.rint(sign * clean * self.steps).astype(np.int64)
-            every = np.stack([np.where(there, enough, -1), steps, tokens, np.where(there, index, NO_SENTENCE), whole])
+            every = np.stack(
+                [np.where(measured, enough, -1), steps, tokens, np.where(measured, index, NO_SENTENCE), fixed]
+            )
             best = _best(every[:INDEX])
             self._offer(side, layer, every[:, best, np.arange(len(best))])
 

@@ -44,7 +44,7 @@ def study(
     every_pair = list(pairs)
     half = (len(every_pair) + 1) // 2
     measured = batches_of(checkpoint, every_pair[:half])
-    rows = [Pair(number, one.source, one.target) for number, one in enumerate(every_pair[half:], 1)]
+    rows = [Pair(number, pair.source, pair.target) for number, pair in enumerate(every_pair[half:], 1)]
     if not measured or not rows:
         raise ValueError(
             f"Of the {len(every_pair)} pairs one half gives the order and the other the scores, and the model can read "
@@ -53,33 +53,33 @@ def study(
     evaluator = Evaluator.of(checkpoint, "The second half of the pairs", rows)
 
     def score(model: Transformer) -> Score:
-        found = evaluator(replace(checkpoint, model=model))
-        return Score(-found.loss, found.bleu, found.exact)
+        evaluation = evaluator(replace(checkpoint, model=model))
+        return Score(-evaluation.loss, evaluation.bleu, evaluation.exact)
 
     def pruning(share: float, doing: str) -> None:
         progress(0.9 * share, doing)
 
     count = len(rows) - evaluator.left_out
-    found = prune_in_order(checkpoint.model, measured, score, count, draws, every, pruning)
+    curve = prune_in_order(checkpoint.model, measured, score, count, draws, every, pruning)
     batches, less = batches_of(checkpoint, every_pair[half:]), []
-    for point, gone in enumerate(found.gone):
-        progress(0.9 + 0.1 * point / len(found.gone), "measuring the time that is saved")
-        less.append(saved(checkpoint.model, prune_heads(checkpoint.model, found.first(gone)), batches))
-    return replace(found, saved=tuple(less))
+    for point, gone in enumerate(curve.gone):
+        progress(0.9 + 0.1 * point / len(curve.gone), "measuring the time that is saved")
+        less.append(saved(checkpoint.model, prune_heads(checkpoint.model, curve.first(gone)), batches))
+    return replace(curve, saved=tuple(less))
 
 
 def batches_of(checkpoint: Checkpoint, pairs: Sequence[KnownPair]) -> list[PruningBatch]:
     """Return batches of the `pairs` that the model can read."""
     model = checkpoint.model
     reader = Reader(model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
-    readings = [one for chunk in reader.chunks(pairs, Left()) for one in chunk]
-    made = []
+    readings = [reading for chunk in reader.chunks(pairs, Left()) for reading in chunk]
+    collated = []
     for group in batches(readings, BATCH_TOKENS, model.config.padding_mask == "applied"):
-        batch = collate([(one.source, one.target) for one in group], model.config.pad_id)
+        batch = collate([(reading.source, reading.target) for reading in group], model.config.pad_id)
         device = model.output.weight.device
-        written = torch.tensor([len(one.target) - 1 for one in group], dtype=torch.float64, device=device)
-        made.append(PruningBatch(batch.src.to(device), batch.tgt.to(device), written))
-    return made
+        written = torch.tensor([len(reading.target) - 1 for reading in group], dtype=torch.float64, device=device)
+        collated.append(PruningBatch(batch.src.to(device), batch.tgt.to(device), written))
+    return collated
 
 
 def saved(before: Transformer, after: Transformer, batches: Sequence[PruningBatch]) -> Saved:
@@ -87,11 +87,11 @@ def saved(before: Transformer, after: Transformer, batches: Sequence[PruningBatc
     both: list[Prepared] = [Prepared(model) for model in (after, before)]
     times: list[list[float]] = [[], []]
     for _ in range(TIMING_ROUNDS):
-        for model, taken in zip(both, times, strict=True):
+        for model, seconds in zip(both, times, strict=True):
             start = time.process_time()
             for batch in batches:
                 model(batch.src, batch.tgt[:, :-1])
-            taken.append(time.process_time() - start)
+            seconds.append(time.process_time() - start)
             yield_turn()
     return Saved(count_parameters(after), count_parameters(before), *map(statistics.median, times))
 
@@ -107,9 +107,9 @@ def pruned_checkpoint(
     gone = len(model.config.pruned_heads)
     card = {name: value for name, value in checkpoint.card.items() if name not in UNPRUNED_CARD_FIELDS}
     before = card.get("pruned")
-    whole = before.get("of") if isinstance(before, dict) else card.get("title")
-    facts = {"of": whole, **facts}
-    title = f"{whole or 'A model'}, {gone} of {gone + len(all_heads(model))} heads pruned"
+    original = before.get("of") if isinstance(before, dict) else card.get("title")
+    facts = {"of": original, **facts}
+    title = f"{original or 'A model'}, {gone} of {gone + len(all_heads(model))} heads pruned"
     card |= {"title": title, "pruned": facts} | ({"command": command} if command else {})
     return replace(checkpoint, model=model, card=card)
 

@@ -57,19 +57,19 @@ class Pruning:
 
     def first(self, count: int) -> list[Head]:
         """Return the first `count` heads in order of removal."""
-        return [(one.site, one.head) for one in self.order[:count]]
+        return [(removed.site, removed.head) for removed in self.order[:count]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the study as JSON has it."""
         return {
-            "order": [[*one.site, one.head, one.importance] for one in self.order],
+            "order": [[*removed.site, removed.head, removed.importance] for removed in self.order],
             "every": self.every,
             "gone": list(self.gone),
             "in_order": [score._asdict() for score in self.in_order],
             "at_random": [[score._asdict() for score in draw] for draw in self.at_random],
             "measured": self.measured,
             "scored": self.scored,
-            "saved": [list(one) for one in self.saved],
+            "saved": [list(point) for point in self.saved],
         }
 
     @classmethod
@@ -82,7 +82,7 @@ class Pruning:
             tuple(tuple(Score(**score) for score in draw) for draw in values["at_random"]),
             values["measured"],
             values["scored"],
-            tuple(Saved(*one) for one in values["saved"]),
+            tuple(Saved(*saving) for saving in values["saved"]),
         )
 
 
@@ -106,7 +106,7 @@ def prune_in_order(
     every = max(1, round(len(heads) / POINTS)) if every is None else every
     order = removal_order(model, batches, every, lambda share: progress(share / 2, "measuring which head can go next"))
     gone = (*range(0, len(heads), every), len(heads))
-    orders = [[(one.site, one.head) for one in order]]
+    orders = [[(head.site, head.head) for head in order]]
     orders += [random.Random(seed).sample(heads, len(heads)) for seed in range(draws)]
     ends = {0: score(model), len(heads): score(prune_heads(model, heads))}  # the same in every order
     curves = []

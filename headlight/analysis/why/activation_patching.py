@@ -87,13 +87,13 @@ class _Runs:
         heads: dict[Site, Tensor] = {}
         states: dict[ResidualSite, Tensor] = {}
 
-        def keep_heads(site: Site, given: Tensor) -> Tensor:
-            heads[site] = given
-            return given
+        def keep_heads(site: Site, outputs: Tensor) -> Tensor:
+            heads[site] = outputs
+            return outputs
 
-        def keep_states(place: ResidualSite, given: Tensor) -> Tensor:
-            states[place] = given
-            return given
+        def keep_states(site: ResidualSite, state: Tensor) -> Tensor:
+            states[site] = state
+            return state
 
         last = patched(self.model, self._rows(self.source, 1), self._rows(self.target, 1), keep_heads, keep_states)
         return heads, states, last[0, -1]
@@ -101,33 +101,33 @@ class _Runs:
     def places(self, stack: str) -> tuple[list[int], list[int]]:
         """Return the indices of a stack's tokens in the true and in the corrupted run."""
         own = list(self.pairs) if stack == "encoder" else [(i, i) for i in range(len(self.target))]
-        return [there for there, _ in own], [here for _, here in own]
+        return [true for true, _ in own], [corrupted for _, corrupted in own]
 
     def with_heads(self, rows: Sequence[Sequence[Head]]) -> Tensor:
         """Run the corrupted sentence with other heads' true output in each row: last states [B, M]."""
 
-        def exchange(site: Site, given: Tensor) -> Tensor:
-            there, here = self.places(site.stack if site.kind == "self" else "decoder")
-            given = given.clone()
+        def exchange(site: Site, outputs: Tensor) -> Tensor:
+            true, corrupted = self.places(site.stack if site.kind == "self" else "decoder")
+            outputs = outputs.clone()
             for row, exchanged in enumerate(rows):
                 for at, head in exchanged:
                     if at == site:
-                        given[row, head, here] = self.true[0][site][0, head, there]
-            return given
+                        outputs[row, head, corrupted] = self.true[0][site][0, head, true]
+            return outputs
 
         return self._run(len(rows), exchange, same_states)
 
     def with_states(self, rows: Sequence[Sequence[tuple[ResidualSite, int]]]) -> Tensor:
         """Run the corrupted sentence with other true states in each row: last states [B, M]."""
 
-        def exchange(place: ResidualSite, given: Tensor) -> Tensor:
-            partner = dict(zip(*self.places(place.stack), strict=True))
-            given = given.clone()
+        def exchange(site: ResidualSite, state: Tensor) -> Tensor:
+            partner = dict(zip(*self.places(site.stack), strict=True))
+            state = state.clone()
             for row, exchanged in enumerate(rows):
                 for at, token in exchanged:
-                    if at == place:
-                        given[row, partner[token]] = self.true[1][place][0, token]
-            return given
+                    if at == site:
+                        state[row, partner[token]] = self.true[1][site][0, token]
+            return state
 
         return self._run(len(rows), same_heads, exchange)
 
@@ -153,10 +153,10 @@ def patching(model: Transformer, corruption: Corruption, states: bool = True) ->
     sites = {site: _every(by_head, site, attention_at(model, site).n_heads) for site in model.sites()}
     places = list(runs.true[1])
     tokens = {stack: runs.places(stack)[0] for stack in ("encoder", "decoder")}
-    each = [(place, token) for place in places for token in tokens[place.stack]] if states else []
-    by_place = dict(zip(each, share(runs.with_states, [[one] for one in each]), strict=True))
-    whole = [(ResidualSite("encoder", 0), token) for token in tokens["encoder"]]
-    everything, nothing = share(runs.with_states, [whole, []])
+    each = [(site, token) for site in places for token in tokens[site.stack]] if states else []
+    by_place = dict(zip(each, share(runs.with_states, [[patch] for patch in each]), strict=True))
+    sources = [(ResidualSite("encoder", 0), token) for token in tokens["encoder"]]
+    everything, nothing = share(runs.with_states, [sources, []])
     return Patching(
         step,
         written,
@@ -173,7 +173,7 @@ def patching(model: Transformer, corruption: Corruption, states: bool = True) ->
 def restored_by(model: Transformer, corruption: Corruption, sets: Iterable[Sequence[Head]]) -> list[float]:
     """Return the share that each set of heads restores together; the other arguments are those of `patching`."""
     runs, step, instead = _runs(model, corruption)
-    return _Share(runs, corruption.target[step + 1], instead)(runs.with_heads, [list(one) for one in sets])
+    return _Share(runs, corruption.target[step + 1], instead)(runs.with_heads, [list(heads) for heads in sets])
 
 
 def first_difference(model: Transformer, corrupted: Sequence[int], target: Sequence[int]) -> tuple[int, int]:
@@ -271,8 +271,8 @@ def _every(by_head: dict[Head, float], site: Site, count: int) -> np.ndarray:
 def _table(
     by_place: dict[tuple[ResidualSite, int], float], places: Sequence[ResidualSite], stack: str, length: int
 ) -> np.ndarray:
-    layers = [place for place in places if place.stack == stack]
-    return np.array([[by_place.get((place, token), np.nan) for token in range(length)] for place in layers])
+    layers = [site for site in places if site.stack == stack]
+    return np.array([[by_place.get((site, token), np.nan) for token in range(length)] for site in layers])
 
 
 def partners(source: Sequence[int], corrupted: Sequence[int]) -> list[tuple[int, int]]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headlight.analysis.atlas.faithfulness import rank_correlation
 from headlight.analysis.combine import rollout_source
 from headlight.analysis.sites import by_kind
 from headlight.analysis.stream import stream
@@ -90,35 +91,35 @@ def _gradients(model: Transformer, source: Sequence[int], target: Sequence[int])
     return Contributions(from_source, prefix)
 
 
-def correlations(found: MeasuredOrigins, signed: bool = False) -> dict[str, list[float]]:
+def correlations(origins: MeasuredOrigins, signed: bool = False) -> dict[str, list[float]]:
     """Return the rank correlation of each measure with leaving out, for each step of one translation.
 
     What is compared is by how much the log-probability of a token changes. No measure but gradients has a sign, so a
     source token that speaks against the written one counts like one that speaks for it; `signed` asks instead whether a
     measure ranks those last.
     """
-    effect = found.left_out if signed else np.abs(found.left_out)
+    effect = origins.left_out if signed else np.abs(origins.left_out)
     return {
         name: [float(rank_correlation(*pair)) for pair in zip(shares.source, effect, strict=True)]
-        for name, shares in found.by_measure.items()
+        for name, shares in origins.by_measure.items()
     }
 
 
-def agreements(found: MeasuredOrigins, signed: bool = False) -> dict[str, Agreement]:
+def agreements(origins: MeasuredOrigins, signed: bool = False) -> dict[str, Agreement]:
     """Return the agreement of each measure over the steps of one translation; see `correlations`."""
-    return summed_up(correlations(found, signed))
+    return summed_up(correlations(origins, signed))
 
 
 def summed_up(each: Mapping[str, Sequence[float]]) -> dict[str, Agreement]:
     """Return mean, spread and interval of the correlations by measure; NaN where a measure has no order."""
     together: dict[str, Agreement] = {}
     for name, values in each.items():
-        known = np.array([value for value in values if not np.isnan(value)])
-        if not len(known):
+        defined = np.array([value for value in values if not np.isnan(value)])
+        if not len(defined):
             together[name] = Agreement(np.nan, np.nan, 0, np.nan, np.nan)
             continue
-        low, high = _interval(known)
-        together[name] = Agreement(float(known.mean()), float(known.std()), len(known), low, high)
+        low, high = _interval(defined)
+        together[name] = Agreement(float(defined.mean()), float(defined.std()), len(defined), low, high)
     return together
 
 
@@ -139,21 +140,3 @@ def _interval(values: np.ndarray) -> tuple[float, float]:
     drawn = np.random.default_rng(0).integers(0, len(values), (RESAMPLES, len(values)))
     low, high = np.percentile(values[drawn].mean(1), [2.5, 97.5])
     return float(low), float(high)
-
-
-def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
-    """Return Spearman's ρ of two lists of numbers, the correlation of their ranks; ties share their mean rank.
-
-    NaN if one of them has no order: all values equal, or a single value.
-    """
-    a, b = _ranks(one), _ranks(other)
-    a, b = a - a.mean(), b - b.mean()
-    spread = np.sqrt((a @ a) * (b @ b))
-    return float(a @ b / spread) if spread > 0 else float("nan")
-
-
-def _ranks(numbers: np.ndarray) -> np.ndarray:
-    _, place, count = np.unique(np.asarray(numbers, np.float64), return_inverse=True, return_counts=True)
-    last = np.cumsum(count)
-    ranks: np.ndarray = (last - (count - 1) / 2)[place]
-    return ranks

@@ -63,7 +63,7 @@ def heads_of(passed: Stream) -> AttentionPass:
     yield_turn()
     passed.model(passed.source[None], passed.target[None], chain(patterns, inputs))
     return AttentionPass(
-        {site: seen[0][0] for site, seen in patterns.items()}, {site: at.v[0] for site, at in inputs.items()}
+        {site: recorded[0][0] for site, recorded in patterns.items()}, {site: at.v[0] for site, at in inputs.items()}
     )
 
 
@@ -86,24 +86,24 @@ def taken_apart(passed: Stream, heads: AttentionPass, site: Site) -> Iterator[Ta
     row_bytes = 8 * moved[0].numel() * 6  # the parts of a query, and what is computed from them
     for queries in slices(len(block.before), row_bytes):
         parts = torch.einsum("hnk,hkm->nkm", heads.patterns[site][:, queries].double(), moved)
-        around, whole = block.before[queries].double(), block.after[queries].double()
+        around, after = block.before[queries].double(), block.after[queries].double()
         bias = around.new_zeros(around.size(-1)) if own is None else own.double()
         if not residual.norm_first:
             norm = frozen(residual.norm, around + block.given[queries].double())
             parts, around = norm.linear(parts), norm.linear(around)
             bias = norm.linear(bias.expand_as(around)) + norm.bias
-        yield TakenApart(queries, parts, around, bias, whole)
+        yield TakenApart(queries, parts, around, bias, after)
 
 
-def shares(parts: Tensor, whole: Tensor) -> Tensor:
+def shares(parts: Tensor, total: Tensor) -> Tensor:
     """Return how much nearer each of the parts [N, K, M] brings the rest to the whole [N, M]: [N, K], rows that sum to
     1.
 
     max(0, |y| - |y - part|) over its sum, in the 1-norm (equations 6 and 7 of Ferrando, Gállego and Costa-jussà). A
     row of which no part brings anything nearer is 0.
     """
-    away = (whole[:, None] - parts).abs().sum(-1)
-    nearer = (whole.abs().sum(-1, keepdim=True) - away).clamp(min=0)
+    away = (total[:, None] - parts).abs().sum(-1)
+    nearer = (total.abs().sum(-1, keepdim=True) - away).clamp(min=0)
     return nearer / nearer.sum(-1, keepdim=True).clamp(min=torch.finfo(nearer.dtype).tiny)
 
 

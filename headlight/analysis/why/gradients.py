@@ -49,8 +49,8 @@ def gradient_times_input(
         for layer in model.decoder.layers:
             y = layer(y, memory, passed.target_mask, passed.source_mask)
         logits = model.output(model.decoder.norm(y)[0, -1])
-        wanted = logits[target[step + 1]] - (0.0 if instead is None else logits[instead])
-        gradients = torch.autograd.grad(wanted, inputs)
+        logit = logits[target[step + 1]] - (0.0 if instead is None else logits[instead])
+        gradients = torch.autograd.grad(logit, inputs)
     return InputGradients(*(_summed(gradient, x) for gradient, x in zip(gradients, inputs, strict=True)))
 
 

@@ -32,11 +32,11 @@ def leave_one_out(model: Transformer, source: Sequence[int], target: Sequence[in
     assert len(source) > 1, "nothing would be left to read"
     device = model.output.weight.device
     tgt = torch.tensor([target], device=device)
-    whole = written_log_probs(model, torch.tensor([source], device=device), tgt)
+    complete = written_log_probs(model, torch.tensor([source], device=device), tgt)
     parts = []
     for places in in_passes(range(len(source)), rows_per_pass(model, len(source), len(target))):
         shorter = torch.tensor([[*source[:i], *source[i + 1 :]] for i in places], device=device)
-        parts.append(whole - written_log_probs(model, shorter, tgt.expand(len(places), -1)))
+        parts.append(complete - written_log_probs(model, shorter, tgt.expand(len(places), -1)))
     return torch.cat(parts).T.cpu().numpy()
 
 

@@ -92,9 +92,9 @@ def _parts(passed: Stream) -> dict[Named, Tensor]:
     for layer in range(model.config.decoder.n_layers):
         blocks = layer_blocks(passed, "decoder", layer)
         for name, (residual, _) in passed.residuals("decoder", layer).items():
-            given = blocks[name].given[-1].double()
+            output = blocks[name].given[-1].double()
             if name == FEED_FORWARD:
-                parts[name, layer, 0] = given
+                parts[name, layer, 0] = output
             else:
                 site = Site("decoder", layer, name)
                 pattern = heads.patterns[site][:, -1].double()  # [H, K]
@@ -104,7 +104,7 @@ def _parts(passed: Stream) -> dict[Named, Tensor]:
                 if bias is not None:
                     parts[BIAS, 0, 0] = parts[BIAS, 0, 0] + bias.double()
             if not residual.norm_first:
-                parts = _through(residual.norm, blocks[name].before[-1].double() + given, parts)
+                parts = _through(residual.norm, blocks[name].before[-1].double() + output, parts)
     return _through(model.decoder.norm, passed.decoder.states[-1][-1].double(), parts)
 
 
@@ -121,8 +121,8 @@ def _by_name(effects: dict[Named, float]) -> dict[str, np.ndarray]:
     """Return the effects as arrays: [L, H] for heads, [L] for feed-forward networks, a number for the rest."""
     arrays: dict[str, np.ndarray] = {}
     for kind in (EMBEDDING, SELF, CROSS, FEED_FORWARD, BIAS):
-        there = {(layer, head): effect for (name, layer, head), effect in effects.items() if name == kind}
-        layers, heads = (1 + max(place[axis] for place in there) for axis in (0, 1))
-        array = np.array([[there[layer, head] for head in range(heads)] for layer in range(layers)])
+        by_head = {(layer, head): effect for (name, layer, head), effect in effects.items() if name == kind}
+        layers, heads = (1 + max(key[axis] for key in by_head) for axis in (0, 1))
+        array = np.array([[by_head[layer, head] for head in range(heads)] for layer in range(layers)])
         arrays[kind] = array if kind in (SELF, CROSS) else array[:, 0] if kind == FEED_FORWARD else array[0, 0]
     return arrays

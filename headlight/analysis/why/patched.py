@@ -34,7 +34,7 @@ def same_heads(site: Site, heads: Tensor) -> Tensor:
     return heads
 
 
-def same_states(place: ResidualSite, states: Tensor) -> Tensor:
+def same_states(site: ResidualSite, states: Tensor) -> Tensor:
     return states
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from headlight.analysis import check
-from headlight.analysis.layout import layout, sharpest
+from headlight.analysis.layout import lay_out, sharpest
 from headlight.formatting import percent
 from tests.small import small_translator
 from transformer import Trace
@@ -45,7 +45,7 @@ def shown(changes: tuple[HeadChange, ...] = ()) -> ShownTrace:
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_the_plain_panel_is_the_pattern_bit_for_bit(kind: str) -> None:
     view = AttentionView(kind=kind, layer=2, head=2)
-    large = panel(shown(), view, layout(TRACE, kind, words=False, hide=False))
+    large = panel(shown(), view, lay_out(TRACE, kind, words=False, hide=False))
     assert np.array_equal(large.cells, TRACE.pattern(kind)[1, 1])
     assert (large.limit, large.hidden) == (1.0, 0.0)
     assert len(set(large.place.columns)) == len(large.place.columns)
@@ -54,7 +54,7 @@ def test_the_plain_panel_is_the_pattern_bit_for_bit(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_words_are_merged_and_rows_still_sum_to_one(kind: str) -> None:
     assert len(TRACE.source.words) < len(TRACE.source), "the sentence needs a word of several pieces"
-    place = layout(TRACE, kind, words=True, hide=False)
+    place = lay_out(TRACE, kind, words=True, hide=False)
     merged = place.apply(TRACE.pattern(kind))
     assert merged.shape[-2:] == (len(place.rows), len(place.columns)) == place.masked.shape
     assert np.allclose(merged.sum(-1), 1, atol=1e-5)
@@ -62,7 +62,7 @@ def test_words_are_merged_and_rows_still_sum_to_one(kind: str) -> None:
 
 
 def test_hidden_tokens_are_named() -> None:
-    place = layout(TRACE, "cross", words=False, hide=True)
+    place = lay_out(TRACE, "cross", words=False, hide=True)
     large = panel(shown(), AttentionView(layer=1, head=1, hide=True), place)
     assert "[EOS]" not in place.columns
     words = TRACE.cross[0, 0][:-1]  # the last row writes [EOS]
@@ -72,7 +72,7 @@ def test_hidden_tokens_are_named() -> None:
 
 
 def test_means_largest_and_rollout_keep_their_promises() -> None:
-    place = layout(TRACE, "cross", words=False, hide=False)
+    place = lay_out(TRACE, "cross", words=False, hide=False)
     cells = {
         show: panel(shown(), AttentionView(layer=2, show=show), place).cells for show in ("mean", "max", "rollout")
     }
@@ -84,19 +84,19 @@ def test_means_largest_and_rollout_keep_their_promises() -> None:
 def test_the_difference_is_with_minus_without_on_the_same_tokens() -> None:
     changes = (HeadChange("encoder", 1, 1),)
     drawn = shown(changes)
-    large = panel(drawn, AttentionView(layer=2, head=1, show="difference"), layout(drawn.trace, "cross", False, False))
+    large = panel(drawn, AttentionView(layer=2, head=1, show="difference"), lay_out(drawn.trace, "cross", False, False))
     expected = drawn.forced.cross[1, 0] - TRACE.cross[1, 0]  # type: ignore[union-attr]
     assert np.array_equal(large.cells, expected) and large.signed
     assert large.limit == pytest.approx(np.abs(expected).max())
 
 
 def test_without_changes_a_difference_falls_back_to_the_weights() -> None:
-    large = panel(shown(), AttentionView(layer=1, head=1, show="difference"), layout(TRACE, "cross", False, False))
+    large = panel(shown(), AttentionView(layer=1, head=1, show="difference"), lay_out(TRACE, "cross", False, False))
     assert not large.signed and np.array_equal(large.cells, TRACE.cross[0, 0])
 
 
 def test_value_weighted_cells_are_weights_times_lengths() -> None:
-    place = layout(TRACE, "encoder", False, False)
+    place = lay_out(TRACE, "encoder", False, False)
     large = panel(shown(), AttentionView(kind="encoder", layer=1, head=3, show="value"), place)
     lengths = large.cells / TRACE.encoder[0, 2]
     assert np.allclose(lengths, lengths[0], rtol=1e-3)  # a key's value is as long for every query
@@ -111,7 +111,7 @@ def test_a_head_that_the_model_lacks_is_not_chosen() -> None:
 
 def test_a_head_that_is_off_is_drawn_as_zeros_and_the_checks_say_so() -> None:
     drawn = shown((HeadChange("cross", 1, 1),))
-    large = panel(drawn, AttentionView(layer=1, head=1), layout(drawn.trace, "cross", False, False))
+    large = panel(drawn, AttentionView(layer=1, head=1), lay_out(drawn.trace, "cross", False, False))
     assert not large.cells.any()
     assert all(one.holds for one in check(drawn.trace, MODEL.model, [change.tap() for change in drawn.changes]))
     assert Ablate(Site("decoder", 0, "cross"), 0) == drawn.changes[0].tap()
@@ -119,7 +119,7 @@ def test_a_head_that_is_off_is_drawn_as_zeros_and_the_checks_say_so() -> None:
 
 def test_the_csv_holds_every_weight_exactly_and_masked_cells_empty() -> None:
     view = AttentionView(kind="decoder", layer=1, head=1)
-    large = panel(shown(), view, layout(TRACE, "decoder", False, False))
+    large = panel(shown(), view, lay_out(TRACE, "decoder", False, False))
     about, rows = in_csv(picture_csv(shown(), view, large))
     assert about == {
         "Attention": "Decoder self-attention, layer 1, head 1, raw weights",
@@ -145,7 +145,7 @@ def in_csv(text: str) -> tuple[dict[str, str], list[list[str]]]:
 
 def test_a_token_is_no_formula_in_a_spreadsheet() -> None:
     view = AttentionView(layer=1, head=1)
-    large = panel(shown(), view, layout(TRACE, "cross", False, False))
+    large = panel(shown(), view, lay_out(TRACE, "cross", False, False))
     columns, rows = (["=1", *labels[1:]] for labels in (large.place.columns, large.place.rows))
     odd = replace(large, place=replace(large.place, columns=columns, rows=rows))
     cells = in_csv(picture_csv(shown(), view, odd))[1]
@@ -156,7 +156,7 @@ def test_a_figure_says_what_it_shows() -> None:
     """Model, sentence, translation, what was changed and left out, both axes and the scale, in the picture itself."""
     changed = shown((HeadChange("cross", 1, 2), HeadChange("encoder", 1, 1, "scale", 0.5)))
     view = AttentionView(layer=2, head=2, hide=True, scale="sqrt")
-    large = panel(changed, view, layout(changed.trace, "cross", False, True))
+    large = panel(changed, view, lay_out(changed.trace, "cross", False, True))
     texts = drawn_texts(svg(head_figure(changed, view, large), facts(changed, view, large), "light"))
     for text in (
         "Cross-attention, layer 2, head 2, raw weights",
@@ -177,7 +177,7 @@ def test_a_figure_says_what_it_shows() -> None:
 
 def test_every_head_is_one_figure() -> None:
     view = AttentionView(kind="decoder", layer=2, head=3)
-    large = panel(shown(), view, layout(TRACE, "decoder", False, False))
+    large = panel(shown(), view, lay_out(TRACE, "decoder", False, False))
     one, every = kind_figure(shown(), view, large), model_figure(shown(), view, large)
     assert [block.weights.shape for block in one.blocks] == [TRACE.decoder.shape]
     assert [block.weights.shape for block in every.blocks] == [TRACE.pattern(kind).shape for kind in KINDS]
@@ -191,7 +191,7 @@ def test_every_head_is_one_figure() -> None:
 def test_a_head_beyond_one_stretches_the_scale_of_its_figure() -> None:
     changed = shown((HeadChange("cross", 1, 2, "scale", 3.0),))
     view = AttentionView(layer=1, head=1)
-    large = panel(changed, view, layout(changed.trace, "cross", False, False))
+    large = panel(changed, view, lay_out(changed.trace, "cross", False, False))
     limit = kind_figure(changed, view, large).colours.limit
     assert limit == pytest.approx(changed.trace.cross.max()) and limit > 1
 
@@ -211,7 +211,7 @@ def test_the_npz_is_the_trace_and_names_its_model(tmp_path) -> None:
 def test_the_page_holds_the_sentence_and_no_address() -> None:
     drawn = shown()
     view = AttentionView(layer=1, head=1)
-    large = panel(drawn, view, layout(TRACE, "cross", False, False))
+    large = panel(drawn, view, lay_out(TRACE, "cross", False, False))
     page = page_html(drawn, view, large, "light")
     assert "http://" not in page.replace("http://www.w3.org", "") and "https://" not in page
     assert len(page) < 2_000_000
