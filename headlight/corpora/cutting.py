@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from tokenizers import models
@@ -46,6 +47,10 @@ class Merges:
 
     def __len__(self) -> int:
         return len(self._ranks)
+
+    def learned(self, first: int, end: int) -> list[tuple[str, ...]]:
+        """Return the pairs of the merges from number `first` (from 0) to before `end`, in the order of learning."""
+        return list(islice(self._ranks, first, end))
 
     def cut(self, text: str) -> list[WordSplit]:
         """Return how each word of `text` is cut; the tokenizer's own normaliser and pre-tokenizer make the words."""

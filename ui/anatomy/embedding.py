@@ -26,8 +26,7 @@ _NAMES = {"encoder": "encoder's embedding", "decoder": "decoder's embedding", "o
 
 def draw(model: Translator, trace: Trace, chosen: ChosenPart) -> None:
     """Draw a word merge by merge, then the neighbours of the chosen token."""
-    checkpoint = model.checkpoint
-    tokenizer = checkpoint.source_tokenizer if chosen.stack == "encoder" else checkpoint.target_tokenizer
+    tokenizer = tokenizer_of(model, chosen.stack)
     ids = tokens(trace, chosen.stack).ids
     theme = theme_named(st.context.theme.type or "light")
     st.space("small")
@@ -74,20 +73,35 @@ def cut_html(cut: WordSplit, tokenizer: Tokenizer) -> str:
     rows += [(f"merge {step.rank + 1:,}", step.pair, step.pieces, step.joined) for step in cut.merges]
     cells = []
     for name, pair, pieces, new in rows:
-        chips = "".join(
-            f'<span class="chip{" chosen" if piece == new else ""}" dir="{token_dir(text)}">{html.escape(text)}</span>'
-            for piece, text in zip(pieces, _spelled(tokenizer, pieces), strict=True)
-        )
-        # Each in a box of its own: a vowel sign would join the plus before it.
-        joined = " + ".join(f"<span>{html.escape(text)}</span>" for text in _spelled(tokenizer, pair))
-        cells.append((Html(f"{name}<div>{joined}</div>"), Html(chips)))
+        (of_new,) = spelled(tokenizer, [new])
+        chips = chips_html(spelled(tokenizer, pieces), of_new)
+        cells.append((Html(f"{name}<div>{joined_html(spelled(tokenizer, pair))}</div>"), Html(chips)))
     return table_html("cut lined", cells)
 
 
-def _spelled(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[str]:
+def chips_html(labels: Sequence[str], newest: str = "") -> str:
+    """Return pieces side by side; those labelled as the `newest` are outlined."""
+    return "".join(
+        f'<span class="chip{" chosen" if text == newest else ""}" dir="{token_dir(text)}">{html.escape(text)}</span>'
+        for text in labels
+    )
+
+
+def joined_html(labels: Sequence[str]) -> Html:
+    """Return a pair with a plus between its pieces, each in a box of its own: a vowel sign would join the plus."""
+    return Html(" + ".join(f"<span>{html.escape(text)}</span>" for text in labels))
+
+
+def spelled(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[str]:
     """Return pieces as people see them."""
     ids = [tokenizer.inner.token_to_id(piece) for piece in pieces]
     return [piece if id is None else tokenizer.label(id) for id, piece in zip(ids, pieces, strict=True)]
+
+
+def tokenizer_of(model: Translator, stack: str) -> Tokenizer:
+    """Return the tokenizer of what a stack reads."""
+    checkpoint = model.checkpoint
+    return checkpoint.source_tokenizer if stack == "encoder" else checkpoint.target_tokenizer
 
 
 def _near(model: Translator, tokenizer: Tokenizer, chosen: ChosenPart, id: int, theme: Theme) -> None:

@@ -15,7 +15,7 @@ from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream
 from headlight.formatting import minus
 from transformer import Trace
 from transformer.config import ModelConfig
-from ui.anatomy import components, embedding, norms
+from ui.anatomy import components, embedding, learned_merges, norms
 from ui.anatomy.chosen import ChosenPart, tokens
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
@@ -49,6 +49,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         norms.offer(name, trace, chosen)
     if chosen.part.name == "embedding":
         embedding.draw(model, trace, chosen)
+        learned_merges.offer(model, chosen)
 
 
 def _taken(stream: Stream, chosen: ChosenPart) -> Taken:

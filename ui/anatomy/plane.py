@@ -17,6 +17,7 @@ from transformer import Trace
 from transformer.config import ModelConfig
 from transformer.tokenizers import Tokenizer
 from ui.anatomy.chosen import ChosenPart, tokens
+from ui.anatomy.embedding import tokenizer_of
 from ui.anatomy.facts import is_t5
 from ui.anatomy.matrix_table import MatrixAxes, matrix_html, side_by_side
 from ui.anatomy.passes import words_at_head
@@ -42,8 +43,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         )
         return
     view: AnatomyView = st.session_state["view"]
-    checkpoint = translator(name).checkpoint
-    tokenizer = checkpoint.source_tokenizer if chosen.stack == "encoder" else checkpoint.target_tokenizer
+    tokenizer = tokenizer_of(translator(name), chosen.stack)
     st.caption(
         explained(
             "W_Q and W_K are two linear maps of the same embedding: the query is what a word looks for, the key what "
@@ -55,11 +55,11 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     default = " ".join(default_words(tokenizer, tokens(trace, chosen.stack).ids))
     typed = st.text_input(
         "Words",
-        default if view.words is None else view.words,
+        default if view.plane is None else view.plane,
         max_chars=MAX_WORDS_CHARACTERS,
         placeholder="apple market cellphone",
         help=f"Up to {MAX_WORDS} words, with spaces or commas between them.",
-        **bound("words"),
+        **bound("plane"),
     )
     with plain_errors():
         words = split_words(typed)

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from headlight.analysis.masks import MASKS
 from headlight.analysis.network import PART_NAMES
+from headlight.corpora.learned_merges import MAX_LEARNED_CHARACTERS
 from headlight.teaching.mistakes import MISTAKES, RUNNABLE
 from transformer.trace import Kind
 from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole
@@ -44,7 +45,9 @@ class AnatomyView(PageView):
     second: str | None = None  # the other sentence of the padded batch
     mask: str = ""  # in the place of the model's own, which is ""
     cut: str | None = None  # the word that is cut into tokens; None is one of the sentence
-    words: str | None = None  # those that are drawn in a plane; None is the sentence's first ones
+    learn: str | None = None  # the text that a BPE is learned from; None is a textbook's
+    vocabulary: int | None = None  # the size of that BPE's vocabulary; None is that after a few merges
+    plane: str | None = None  # the words that are drawn in a plane; None is the sentence's first ones
     MISTAKES: ClassVar[tuple[str, ...]] = BREAKABLE
     broken: str = ""  # a mistake that the model is run with, which is "" for none
     lens: tuple[int, ...] = ()  # the pinned cell: its row (0 is the embedding) and its token
@@ -72,7 +75,9 @@ class AnatomyView(PageView):
             "second": query.get("second", "")[:MAX_TEXT_CHARACTERS] or None,
             "mask": one_of(query.get("mask"), MASKS, cls.mask),
             "cut": query["cut"][:MAX_WORD_CHARACTERS] if "cut" in query else None,
-            "words": query["words"][:MAX_WORDS_CHARACTERS] if "words" in query else None,
+            "learn": query["learn"][:MAX_LEARNED_CHARACTERS] if "learn" in query else None,
+            "vocabulary": whole(query.get("vocabulary", ""), 1, 9999),
+            "plane": query["plane"][:MAX_WORDS_CHARACTERS] if "plane" in query else None,
             "broken": one_of(query.get("broken"), BREAKABLE, cls.broken),
             "lens": tuple(part for part in cell if part is not None) if len(cell) == 2 and None not in cell else (),
         }

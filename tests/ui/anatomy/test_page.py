@@ -39,7 +39,9 @@ views = st.builds(
     second=st.none() | st.text(min_size=1, max_size=50),
     mask=st.sampled_from(["", *MASKS]),
     cut=st.none() | st.text(max_size=40),
-    words=st.none() | st.text(max_size=200),
+    learn=st.none() | st.text(max_size=900),
+    vocabulary=st.none() | st.integers(1, 9999),
+    plane=st.none() | st.text(max_size=200),
     lens=st.just(()) | st.tuples(st.integers(0, 12), st.integers(0, 500)),
 )
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"

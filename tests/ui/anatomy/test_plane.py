@@ -33,7 +33,7 @@ def scores(app: AppTest) -> list[list[str]]:
 
 def test_the_scores_are_those_of_the_two_maps(small: Translator) -> None:
     """Computed again from the weights of the checkpoint, a number at a time."""
-    app = opened(look="plane", kind="encoder", layer="1", head="2", words="dogs girl")
+    app = opened(look="plane", kind="encoder", layer="1", head="2", plane="dogs girl")
     model = small.model
     layer = model.encoder.layers[0]
     ids = [small.checkpoint.source_tokenizer.encode(word)[0] for word in ("dogs", "girl")]
@@ -45,33 +45,33 @@ def test_the_scores_are_those_of_the_two_maps(small: Translator) -> None:
         for row in q
     ]
     assert "is left out" in said(app) and "after the layer norm" in said(app)
-    assert "Not what the model does" in said(opened(look="plane", kind="encoder", layer="2", words="dogs girl"))
+    assert "Not what the model does" in said(opened(look="plane", kind="encoder", layer="2", plane="dogs girl"))
 
 
 def test_what_is_typed(small: Translator) -> None:
     def rows(words: str) -> int:
-        app = opened(look="plane", kind="encoder", layer="1", words=words)
+        app = opened(look="plane", kind="encoder", layer="1", plane=words)
         assert not app.exception and not app.error
         return len(scores(app)) if "Scores" in drawn(app) else 0
 
     assert rows("two dogs, girl") == 3 and rows("dogs dogs") == 1 and rows("  ,  ") == 0
-    app = opened(look="plane", kind="encoder", layer="1", words="")
+    app = opened(look="plane", kind="encoder", layer="1", plane="")
     assert "There is nothing to draw" in said(app)
-    app = opened(look="plane", kind="encoder", layer="1", words="a b c d e f g h i j")
+    app = opened(look="plane", kind="encoder", layer="1", plane="a b c d e f g h i j")
     assert "The first 8 of 10 words" in said(app)
-    app = opened(look="plane", kind="encoder", layer="1", words="<b>")
+    app = opened(look="plane", kind="encoder", layer="1", plane="<b>")
     assert "Type a second word" in said(app) and "<b>" not in drawn(app)
 
 
 def test_words_that_are_the_same_to_the_model_do_not_vary(small: Translator) -> None:
-    app = opened(look="plane", kind="encoder", layer="1", words="xylophone zebra")
+    app = opened(look="plane", kind="encoder", layer="1", plane="xylophone zebra")
     assert "nothing varies among them" in said(app) and "zebra is not in the vocabulary" in said(app)
     (row, other) = scores(app)
     assert row == other and len({*row}) == 1
 
 
 def test_cross_attention_has_no_one_embedding(small: Translator) -> None:
-    app = opened(look="plane", kind="cross", layer="1", words="dogs girl")
+    app = opened(look="plane", kind="cross", layer="1", plane="dogs girl")
     assert "Choose a self-attention" in said(app) and "Scores" not in drawn(app)
 
 

@@ -1,0 +1,96 @@
+"""How byte-pair encoding (BPE) is learned from a text: which pairs were counted at each merge, and how often.
+
+`Tokenizer.train` learns the merges, as for every model of ours. Its library keeps no counts, so they are counted here
+again, in the words as its merges left them.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from transformer.tokenizers import MIN_TOKENS_FOR_BYTES, SPECIALS, Tokenizer
+from transformer.yielding import yield_turn
+
+MAX_LEARNED_CHARACTERS = 900  # of a text; all of its characters fit into a vocabulary without bytes
+MIN_FREQUENCY = 2  # of a pair that is merged, as in the tokenizers that ship
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class LearnedMerges:
+    """The merges that were learned from a text, in order, and what is needed to follow them."""
+
+    alphabet: tuple[str, ...]  # the characters, in the order of the vocabulary
+    merges: tuple[Pair, ...]
+    counts: tuple[int, ...]  # how often each pair occurred when it was merged
+    sizes: tuple[int, ...]  # of the vocabulary, special tokens included: before any merge, then after each
+    words: tuple[str, ...]  # of the text in order, "▁" where a space was
+
+    def merges_within(self, vocabulary: int) -> int:
+        """Return how many merges a vocabulary of that size has: the trainer stops as soon as it is full."""
+        return min(bisect_left(self.sizes, vocabulary), len(self.merges))
+
+    def pieces(self, merges: int) -> list[tuple[str, ...]]:
+        """Return each word of the text as the first `merges` merges leave it."""
+        splits = {word: tuple(word) for word in self.words}
+        for pair in self.merges[:merges]:
+            yield_turn()
+            splits = {word: merged(pieces, pair) for word, pieces in splits.items()}
+        return [splits[word] for word in self.words]
+
+    def pairs(self, merges: int) -> list[tuple[Pair, int]]:
+        """Return the pairs of adjacent pieces after the first `merges` merges with their counts, in the trainer's
+        order.
+
+        The most frequent comes first; of equally frequent ones, that whose first piece has been in the vocabulary
+        longer, then that whose second piece has.
+        """
+        learned = [*self.alphabet, *("".join(pair) for pair in self.merges)]
+        age = {piece: n for n, piece in reversed([*enumerate(learned)])}
+        counted = count_pairs(self.pieces(merges)).items()
+        return sorted(counted, key=lambda item: (-item[1], age[item[0][0]], age[item[0][1]]))
+
+
+def learn_merges(text: str) -> LearnedMerges:
+    """Learn a BPE from a text of at most MAX_LEARNED_CHARACTERS characters; what is beyond is left out.
+
+    Raises ValueError for a text without a character.
+    """
+    text = text[:MAX_LEARNED_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
+    tokenizer = Tokenizer.train([text], "bpe", MIN_TOKENS_FOR_BYTES - 1, MIN_FREQUENCY)
+    content = json.loads(tokenizer.inner.to_str())["model"]
+    learned = tuple((left, right) for left, right in content["merges"])
+    joined = {left + right for left, right in learned}
+    vocabulary = sorted(content["vocab"], key=content["vocab"].__getitem__)[len(SPECIALS) :]
+    alphabet = tuple(piece for piece in vocabulary if piece not in joined)
+    normal = tokenizer.inner.normalizer.normalize_str(text)
+    words = tuple(word for word, _ in tokenizer.inner.pre_tokenizer.pre_tokenize_str(normal))
+    sizes, counts, pieces = [len(SPECIALS) + len(alphabet)], [], [tuple(word) for word in words]
+    known = {*alphabet}
+    for pair in learned:
+        yield_turn()
+        counts.append(count_pairs(pieces)[pair])
+        pieces = [merged(word, pair) for word in pieces]
+        known.add("".join(pair))  # two merges may give the same piece
+        sizes.append(len(SPECIALS) + len(known))
+    return LearnedMerges(alphabet, learned, tuple(counts), tuple(sizes), words)
+
+
+def count_pairs(words: Sequence[Sequence[str]]) -> Counter[Pair]:
+    """Count the pairs of adjacent pieces; in "aaa" the pair of two "a" occurs twice."""
+    return Counter(pair for word in words for pair in zip(word, word[1:], strict=False))
+
+
+def merged(pieces: tuple[str, ...], pair: Pair) -> tuple[str, ...]:
+    """Return the pieces with every occurrence of the pair joined, from left to right."""
+    joined: list[str] = []
+    at = 0
+    while at < len(pieces):
+        both = pieces[at : at + 2] == pair
+        joined.append(pieces[at] + pieces[at + 1] if both else pieces[at])
+        at += 1 + both
+    return tuple(joined)
