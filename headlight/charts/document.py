@@ -42,11 +42,11 @@ def document(drawing: Drawing, title: str, facts: Mapping[str, str], theme: str)
     look, size = theme_named(theme), drawing.size
     room = max(size[0], _NARROWEST)
     heading = [(line, _TITLE, look.text) for line in wrapped(title, room * 0.94, _TITLE)]  # 0.94: it is bold
-    told = [f"{name}: {isolated(text)}" for name, text in facts.items()]
+    named_facts = [f"{name}: {isolated(text)}" for name, text in facts.items()]
     for name, text in facts.items():
-        first, *others = wrapped(f"{name}: {text}", room, _FACT)
+        first, *further = wrapped(f"{name}: {text}", room, _FACT)
         after = len(name) + 2
-        lines = [first[:after] + isolated(first[after:]), *map(isolated, others)]
+        lines = [first[:after] + isolated(first[after:]), *map(isolated, further)]
         heading += [(line, _FACT, look.muted) for line in lines]
     parts, y = [], float(_MARGIN)
     for line, font_size, colour in heading:
@@ -55,16 +55,16 @@ def document(drawing: Drawing, title: str, facts: Mapping[str, str], theme: str)
         parts.append(text_element((_MARGIN, y - 0.4 * font_size), line, colour, font_size, weight=weight))
     y += _MARGIN
     across, down = room + 2 * _MARGIN, y + size[1] + _MARGIN
-    whole = "\n".join([*parts, f'<g transform="translate({_MARGIN} {y:.1f})">', *drawing.elements, "</g>"])
+    body = "\n".join([*parts, f'<g transform="translate({_MARGIN} {y:.1f})">', *drawing.elements, "</g>"])
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{across:.0f}" height="{down:.0f}" '
             f'viewBox="0 0 {across:.0f} {down:.0f}" font-family="{FONT}" font-size="{FONT_SIZE}">',
             f"<title>{text_of(title)}</title>",
-            f"<desc>{text_of('; '.join(told))}</desc>",
-            *([f"<style>{style}</style>"] if (style := faces(whole)) else []),
+            f"<desc>{text_of('; '.join(named_facts))}</desc>",
+            *([f"<style>{style}</style>"] if (style := faces(body)) else []),
             f'<rect width="100%" height="100%" fill="{look.background}"/>',
-            whole,
+            body,
             "</svg>\n",
         ]
     )

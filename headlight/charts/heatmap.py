@@ -117,23 +117,23 @@ def pattern_spec(
         raise ValueError(f"There is no scale {quoted(scale)}: choose one of {', '.join(SCALES)}.")
     weights = np.asarray(weights, dtype=np.float32)
     frame = frame_of(weights, rows, columns, **options)
-    seen = np.where(frame.masked, np.float32(np.nan), weights)
+    visible = np.where(frame.masked, np.float32(np.nan), weights)
     top, value = (limit, "%{z:.3g}") if scale == "fixed" else (1.0, "%{customdata:.3g}")
     ticks = {v: f"{v:g}" for v in (0, top / 2, top)}
     matrix = {
         "type": "heatmap",
-        "z": scaled(seen, scale),
+        "z": scaled(visible, scale),
         "zmin": 0,
         "zmax": top,
         "colorscale": _steps(frame.theme.sequential),
         "colorbar": colour_bar(frame, SCALES[scale].format(name=name, limit=limit), ticks),
-        "text": _ranks(seen),
+        "text": _ranks(visible),
         "hoverongaps": False,
         "hovertemplate": _hover(f"{_big(value)}, %{{text}} in its row"),
     }
     if scale != "fixed":
-        matrix["customdata"] = seen
-    return spec_in(frame, matrix, _sentence(seen, rows, columns, name))
+        matrix["customdata"] = visible
+    return spec_in(frame, matrix, _sentence(visible, rows, columns, name))
 
 
 def difference(
@@ -158,12 +158,12 @@ def difference_spec(
     """Return the specification from which `difference` makes a figure."""
     change = np.asarray(change, dtype=np.float32)
     frame = frame_of(change, rows, columns, **options)
-    seen = np.where(frame.masked, np.float32(np.nan), change)
-    largest = float(np.nanmax(np.abs(seen), initial=0.0))
+    visible = np.where(frame.masked, np.float32(np.nan), change)
+    largest = float(np.nanmax(np.abs(visible), initial=0.0))
     limit = limit or largest or 1.0
     matrix = {
         "type": "heatmap",
-        "z": seen,
+        "z": visible,
         "zmin": -limit,
         "zmax": limit,
         "colorscale": _steps(frame.theme.diverging),

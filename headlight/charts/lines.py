@@ -59,8 +59,9 @@ def lines(
     )
     figure = go.Figure(traces, layout)
     if at is not None:
-        place, word = at
-        figure.add_vline(place, line={"width": 1.5, "color": look.muted, "dash": "dot"})
-        across = np.log10(place) if "x" in logarithmic else place  # unlike lines, words on such an axis count in tens
+        position, word = at
+        figure.add_vline(position, line={"width": 1.5, "color": look.muted, "dash": "dot"})
+        # Unlike lines, words on a logarithmic axis count in tens.
+        across = np.log10(position) if "x" in logarithmic else position
         figure.add_annotation(x=across, y=1, yref="paper", text=word, font=small, showarrow=False, xanchor="left")
     return figure

@@ -68,8 +68,8 @@ def reordered(
         "ticks": "",
         "fixedrange": True,
     }
-    said = f"{n_tokens} tokens, too narrow to be named: point at one"
-    unnamed = [] if names[0] else [note(said, look.muted, x=0, y=1, yanchor="bottom")]
+    summary = f"{n_tokens} tokens, too narrow to be named: point at one"
+    unnamed = [] if names[0] else [note(summary, look.muted, x=0, y=1, yanchor="bottom")]
     above, below = ([escaped(isolated(name)) for name in side] or [""] * n_tokens for side in names)
     layout = bare(look) | {
         "height": bottom + _STRIP + 2 * margin,

@@ -171,8 +171,8 @@ def pooling(n: int, width: int, paired: bool) -> tuple[int, int]:
 
 
 def _curve_range(table: np.ndarray, dims: Sequence[int]) -> dict[str, Any]:
-    seen = table[:, list(dims)] if len(dims) else np.zeros((1, 1))
-    low, high = min(float(seen.min()), 0.0), max(float(seen.max()), 0.0)
+    columns = table[:, list(dims)] if len(dims) else np.zeros((1, 1))
+    low, high = min(float(columns.min()), 0.0), max(float(columns.max()), 0.0)
     margin = 0.06 * ((high - low) or 1.0)
     ticks: dict[str, Any] = {"nticks": 5}
     if low >= -1 and high <= 1 and max(-low, high) > 0.5:
@@ -221,16 +221,16 @@ def _marks(here: Sequence[int], dims: Sequence[int], axis: str) -> list[dict[str
 def _wavelengths(wavelengths: np.ndarray, domains: Sequence[Sequence[float]], look: Theme) -> list[dict[str, Any]]:
     """Return how many positions a wave takes, at some rows of the sines."""
     last = len(wavelengths) - 1
-    shown = sorted({round(last * share / 4) for share in range(5)})
+    ticks = sorted({round(last * share / 4) for share in range(5)})
     notes = [
         note("2π = 6.3 words" if i == 0 else f"{wavelengths[i]:,.0f} words", look.text, x=1, xshift=10, y=2 * i)
         | {"yref": "y2", "yanchor": "middle"}
-        for i in shown
+        for i in ticks
     ]
-    beside = {"x": 1, "xshift": 10}
-    notes.append(note("wavelength", look.muted, size=SMALL, **beside, y=domains[1][1], yanchor="bottom", yshift=8))
+    margin = {"x": 1, "xshift": 10}
+    notes.append(note("wavelength", look.muted, size=SMALL, **margin, y=domains[1][1], yanchor="bottom", yshift=8))
     text = "the cosines: the same<br>waves, a quarter<br>period ahead"
-    notes.append(note(text, look.muted, size=SMALL, **beside, y=domains[2][1], yanchor="top") | {"align": "left"})
+    notes.append(note(text, look.muted, size=SMALL, **margin, y=domains[2][1], yanchor="top") | {"align": "left"})
     return notes
 
 
@@ -238,14 +238,14 @@ def _row_ticks(rows: np.ndarray, height: int) -> dict[str, Any]:
     """Return ticks for dimensions from the top down, all labelled where there is room."""
     step = (rows[1] - rows[0]) if len(rows) > 1 else 1
     if height >= _NAMED_ROW * len(rows):
-        shown = rows.tolist()
+        ticks = rows.tolist()
     else:
         parts = 4 if height >= 4 * 34 else 2  # quarters and halves, since widths are round
-        shown = sorted({*(int(rows[len(rows) * part // parts]) for part in range(parts)), int(rows[-1])})
+        ticks = sorted({*(int(rows[len(rows) * part // parts]) for part in range(parts)), int(rows[-1])})
     return {
         "range": [rows[-1] + step / 2, rows[0] - step / 2],
-        "tickvals": shown,
-        "ticktext": [str(row) for row in shown],
+        "tickvals": ticks,
+        "ticktext": [str(row) for row in ticks],
         "ticklabelstandoff": 8,
         "showgrid": False,
         "fixedrange": True,
@@ -270,20 +270,20 @@ def similarity(curves: Mapping[int, np.ndarray], reach: int, *, nested: bool, th
     traces, lowest = [], 0.0
     for number, (p, values) in enumerate(curves.items()):
         distance = np.arange(len(values)) - p
-        seen = np.abs(distance) <= reach
+        near = np.abs(distance) <= reach
         traces.append(
             {
                 "type": "scatter",
-                "mode": "lines" if seen.sum() > 1 else "markers",
+                "mode": "lines" if near.sum() > 1 else "markers",
                 "name": f"p = {p:,}",
-                "x": distance[seen].astype(np.int32),
-                "y": values[seen].astype(np.float32),
+                "x": distance[near].astype(np.int32),
+                "y": values[near].astype(np.float32),
                 "line": {"width": max(8 - 3 * number, 1.5) if nested else 1.8, "color": OKABE_ITO[number]},
                 "marker": {"color": OKABE_ITO[number], "size": max(12 - 3 * number, 3)},
                 "hovertemplate": f"<b>%{{y:.3f}}</b> from {p:,}<extra></extra>",
             }
         )
-        finite = values[seen & np.isfinite(values)]
+        finite = values[near & np.isfinite(values)]
         lowest = min(lowest, float(finite.min(initial=lowest)))
     low = min(lowest - 0.06, -0.06)
     layout = bare(look) | {

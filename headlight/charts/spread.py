@@ -27,8 +27,8 @@ def beside_spread(
     least and most. `at` marks a place on the x axis. A sentence about the picture is in `layout.meta`.
     """
     look = theme_named(theme)
-    (name, given), (others_name, rest) = own, others
-    curve, grey = np.asarray(given, np.float32), look.muted
+    (name, values), (others_name, rest) = own, others
+    curve, grey = np.asarray(values, np.float32), look.muted
     traces: list[dict[str, Any]] = []
     if len(rest):
         edge = {"type": "scatter", "mode": "lines", "x": list(x), "line": {"width": 0}, "hoverinfo": "skip"}
@@ -41,12 +41,12 @@ def beside_spread(
                 "mode": "lines",
                 "name": others_name,
                 "x": list(x),
-                "y": one.astype(np.float32),
+                "y": draw.astype(np.float32),
                 "line": {"width": 1, "color": grey, "dash": "dot"},
                 "showlegend": number == 0,
                 "hovertemplate": f"<b>%{{y:.3g}}</b> {others_name}, {along} %{{x}}<extra></extra>",
             }
-            for number, one in enumerate(rest)
+            for number, draw in enumerate(rest)
         ]
     traces.append(
         {
@@ -60,12 +60,12 @@ def beside_spread(
             "hovertemplate": f"<b>%{{y:.3g}}</b> {name}, {along} %{{x}}<extra></extra>",
         }
     )
-    told = f"{what}, along {along}: {name} from {curve[0]:.3g} to {curve[-1]:.3g}"
+    summary = f"{what}, along {along}: {name} from {curve[0]:.3g} to {curve[-1]:.3g}"
     middle = len(x) // 2
-    told += f", at {x[middle]:g} {curve[middle]:.3g}"
+    summary += f", at {x[middle]:g} {curve[middle]:.3g}"
     if len(rest):
-        told += f"; {others_name} at {x[middle]:g} from {rest[:, middle].min():.3g} to {rest[:, middle].max():.3g}"
-    layout = with_axes(look, what, along, 2) | {"meta": f"{told}."}
+        summary += f"; {others_name} at {x[middle]:g} from {rest[:, middle].min():.3g} to {rest[:, middle].max():.3g}"
+    layout = with_axes(look, what, along, 2) | {"meta": f"{summary}."}
     layout["yaxis"]["rangemode"] = "tozero"
     figure = go.Figure(traces, layout)
     if at is not None:
@@ -75,5 +75,5 @@ def beside_spread(
 
 def _clear(colour: str) -> str:
     """Return a colour of which a seventh is seen."""
-    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.14)"

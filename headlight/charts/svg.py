@@ -63,8 +63,8 @@ class Colours:
         """Return [..., Q, K] as indices into a table of 256 colours."""
         low, high = self.ends
         weights = np.nan_to_num(weights)
-        shown = weights if self.signed else scaled(weights, self.scale)
-        return shades(shown, low, high)
+        values = weights if self.signed else scaled(weights, self.scale)
+        return shades(values, low, high)
 
     def steps(self, look: Theme) -> tuple[str, ...]:
         return look.diverging if self.signed else look.sequential
@@ -159,8 +159,8 @@ class _Grid:
 
     def labels(self, tokens: Sequence[str]) -> list[tuple[int, str]]:
         """Return the cells that have a label, and it."""
-        shown = tokens[:: self.joined * self.every]
-        return [(place * self.every, label) for place, label in enumerate(shown)]
+        labelled = tokens[:: self.joined * self.every]
+        return [(index * self.every, label) for index, label in enumerate(labelled)]
 
     def longest(self, tokens: Sequence[str]) -> float:
         return max(text_width(label, self.size) for _, label in self.labels(tokens))
@@ -287,9 +287,9 @@ class _Grid:
         for layer in range(self.layers):
             y = self.corner(layer, 0)[1]
             for x, tokens, colour in columns:
-                for place, label in self.labels(tokens):
-                    at = y + (place + 0.5) * self.cell + self.size * 0.34
-                    ink, weight = (self.look.accent, 700) if place == self.asked else (colour, 400)
+                for index, label in self.labels(tokens):
+                    at = y + (index + 0.5) * self.cell + self.size * 0.34
+                    ink, weight = (self.look.accent, 700) if index == self.asked else (colour, 400)
                     word = text_element((x, at), label, ink, self.size, anchor="end", weight=weight, sentence=sentence)
                     parts.append(word)
         return parts
@@ -298,8 +298,8 @@ class _Grid:
         parts, last = [], self.shades.shape[3] - 1
         for head in range(self.heads):
             x = self.corner(0, head)[0]
-            for place, label in self.labels(self.block.columns):
-                seat = last - place if self.leftwards else place
+            for index, label in self.labels(self.block.columns):
+                seat = last - index if self.leftwards else index
                 at = x + (seat + 0.5) * self.cell + self.size * 0.34
                 anchor = anchored(label, "end", self.leftwards)
                 parts.append(

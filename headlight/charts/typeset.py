@@ -67,12 +67,16 @@ def png(svg: str) -> bytes:
 
 def undrawn(text: str) -> list[str]:
     """Return the letters of a text for which no font is found, one per script: PDF and PNG show boxes for them."""
-    rest = [one for one in dict.fromkeys(graphemes(text)) if not _SURELY_DRAWN.fullmatch(one) and not one.isspace()]
+    rest = [
+        grapheme
+        for grapheme in dict.fromkeys(graphemes(text))
+        if not _SURELY_DRAWN.fullmatch(grapheme) and not grapheme.isspace()
+    ]
     missing: list[str] = []
-    while rest and (found := _first_undrawn(" ".join(rest))):
-        letter = next((one for one in rest if found in one), rest[0])
+    while rest and (character := _first_undrawn(" ".join(rest))):
+        letter = next((grapheme for grapheme in rest if character in grapheme), rest[0])
         missing.append(letter)
-        rest = [one for one in rest if one != letter and _script(one) != _script(letter)]
+        rest = [grapheme for grapheme in rest if grapheme != letter and _script(grapheme) != _script(letter)]
     return missing
 
 
@@ -102,10 +106,10 @@ def _typeset(svg: str, title: str, about: str, form: Literal["pdf", "png"]) -> b
     root = ElementTree.fromstring(svg)
     words = json.dumps(list(_taken(root, 0, 0)))
     lines = ElementTree.tostring(root, encoding="unicode")
-    given = {"title": title, "about": about, "words": words, "lines": lines}
+    inputs = {"title": title, "about": about, "words": words, "lines": lines}
     pixels = max(MAX_BYTES - BYTES_PER_CHARACTER * len(svg), MAX_BYTES // 10) / BYTES_PER_PIXEL
     ppi = min(PPI, 96 * math.sqrt(pixels / (float(root.get("width", 1)) * float(root.get("height", 1)))))
-    return typst.compile(_PAGE, font_paths=_fonts(), sys_inputs=given, format=form, ppi=ppi)
+    return typst.compile(_PAGE, font_paths=_fonts(), sys_inputs=inputs, format=form, ppi=ppi)
 
 
 @cache

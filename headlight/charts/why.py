@@ -81,7 +81,12 @@ def shares(
     bar = (across - room - numbers - 28) / 2
     lefts = room, room + bar + 18
     largest = [max([1e-9, *(float(np.max(part, initial=0.0)) for part in column)]) for column in _columns(groups)]
-    furthest = max([1e-9, *(float(np.max(one.left_out, initial=0.0)) for one in groups if one.left_out is not None)])
+    furthest = max(
+        [
+            1e-9,
+            *(float(np.max(bar_group.left_out, initial=0.0)) for bar_group in groups if bar_group.left_out is not None),
+        ]
+    )
     decimals = min(5, max(2, 1 - int(np.floor(np.log10(furthest)))))  # two digits of the largest, where it is small
     parts = [
         _text((lefts[0], 14), names[0], look.text, weight=600),
@@ -94,9 +99,9 @@ def shares(
         parts.append(_text((0, y + 16), _cut(group.name, room - 6), look.text, weight=600))
         parts += [_text((left, y + 16), f"Σ {total:.2f}", look.muted) for left, total in zip(lefts, sums, strict=True)]
         y += _ROW
-        shown, rest = _chosen(group, least, largest[1], furthest)
+        drawn_rows, rest = _chosen(group, least, largest[1], furthest)
         points: list[tuple[float, float]] = []
-        for at in shown:
+        for at in drawn_rows:
             middle = y + _ROW / 2
             parts.append(_text((0, middle + 5), _cut(group.labels[at], room - 6), look.text))
             for left, values, most, colour in zip(
@@ -132,9 +137,9 @@ def _columns(groups: Sequence[BarGroup]) -> list[list[np.ndarray]]:
 def _chosen(group: BarGroup, least: float, most: float, furthest: float) -> tuple[list[int], list[int]]:
     costs = np.zeros(len(group.labels)) if group.left_out is None else np.abs(group.left_out)
     far = [a >= least * most or b >= least * furthest for a, b in zip(group.second, costs, strict=True)]
-    shown = [at for at, one in enumerate(far) if one]
-    rest = [at for at, one in enumerate(far) if not one]
-    return (list(range(len(far))), []) if len(rest) < 2 else (shown, rest)
+    drawn_rows = [at for at, is_far in enumerate(far) if is_far]
+    rest = [at for at, is_far in enumerate(far) if not is_far]
+    return (list(range(len(far))), []) if len(rest) < 2 else (drawn_rows, rest)
 
 
 def waterfall(
@@ -187,9 +192,9 @@ def waterfall(
     parts.append(_text((0, y + 21), total_name, look.text, weight=600))
     parts.append(_bar(x(min(0.0, total)), y + 7, max(1.5, abs(total) * scale), 18, look.text))
     parts.append(_text((across, y + 21), signed(total, plus=True, decimals=2), look.text, anchor="end", weight=600))
-    told = ", ".join(f"{effect.name} {signed(effect.value, plus=True, decimals=2)}" for effect in effects)
+    summary = ", ".join(f"{effect.name} {signed(effect.value, plus=True, decimals=2)}" for effect in effects)
     together = f"together {signed(total, plus=True, decimals=2)} towards {towards}"
-    return Drawing(parts, (across, y + 32), f"{told}; {together}.")
+    return Drawing(parts, (across, y + 32), f"{summary}; {together}.")
 
 
 def maps(
@@ -240,9 +245,9 @@ def maps(
                 value = float(grid.values[row, column])
                 pick = "" if grid.picks is None else grid.picks[row][column]
                 box = (x + label + column * cell + 1, y + top + row * (_CELL + 2), cell - 2, _CELL)
-                place = f"{grid.name} {grid.columns[column]}".strip()
-                told = f"{place}, {name}: {scale.written(value)}{' %' if scale.percent else ''}"
-                parts.append(_cell(box, value, scale, look, pick, told))
+                cell_name = f"{grid.name} {grid.columns[column]}".strip()
+                caption = f"{cell_name}, {name}: {scale.written(value)}{' %' if scale.percent else ''}"
+                parts.append(_cell(box, value, scale, look, pick, caption))
                 if pick and pick in chosen:
                     outlines.append(
                         f'<rect x="{box[0] - 2:.1f}" y="{box[1] - 2:.1f}" width="{box[2] + 4:.1f}" '
@@ -267,8 +272,8 @@ def maps(
 
 
 def _largest(grids: Sequence[Map], scale: MapScale) -> str:
-    known = [grid for grid in grids if not np.isnan(grid.values).all()]
-    grid = max(known, key=lambda one: float(np.nanmax(np.abs(one.values))))
+    measured = [grid for grid in grids if not np.isnan(grid.values).all()]
+    grid = max(measured, key=lambda candidate: float(np.nanmax(np.abs(candidate.values))))
     row, column = divmod(int(np.nanargmax(np.abs(grid.values))), grid.values.shape[1])
     value = scale.written(float(grid.values[row, column]))
     return f"The largest number is {value}: {grid.name} {grid.columns[column]}, {grid.rows[row]}."
@@ -295,12 +300,12 @@ def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, largest: float =
         if full:
             parts.append(_bar(left, middle - 4, full, 8, look.accent if at == 0 else look.sequential[2]))
         parts.append(_text((across, middle + 5), text, look.text, anchor="end"))
-    told = "; ".join(f"{name} {text}" for name, _, text in rows)
-    return Drawing(parts, (across, (28.0 + above) * len(rows)), f"{told}.")
+    summary = "; ".join(f"{name} {text}" for name, _, text in rows)
+    return Drawing(parts, (across, (28.0 + above) * len(rows)), f"{summary}.")
 
 
 def _cell(
-    box: tuple[float, float, float, float], value: float, scale: MapScale, look: Theme, pick: str, told: str
+    box: tuple[float, float, float, float], value: float, scale: MapScale, look: Theme, pick: str, label: str
 ) -> str:
     left, top, wide, high = box
     share = 0.0 if np.isnan(value) else value / scale.limit
@@ -311,12 +316,14 @@ def _cell(
     size = SMALL if wide >= 40 else 12  # no less: a projector enlarges it by half, to 18
     text = scale.written(value)
     number = _text((left + wide / 2, top + 21), text, ink, size=size, anchor="middle") if wide >= 27 else ""
-    given = f' data-pick="{text_of(pick)}" role="button" tabindex="0" aria-label="{_quoted(told)}"' if pick else ""
+    attributes = (
+        f' data-pick="{text_of(pick)}" role="button" tabindex="0" aria-label="{_quoted(label)}"' if pick else ""
+    )
     rect = (
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{wide:.1f}" height="{high}" rx="5" fill="{hexadecimal(rgb)}" '
         f'stroke="{look.line}" stroke-width="1"/>'
     )
-    return f"<g{given}><title>{text_of(told)}</title>{rect}{number}</g>"
+    return f"<g{attributes}><title>{text_of(label)}</title>{rect}{number}</g>"
 
 
 def _quoted(text: str) -> str:

@@ -61,8 +61,8 @@ def _folders() -> Iterator[tuple[str, bool]]:
     """Yield the folders of imported models, runs and classes, and whether each can be written to."""
     ours = {"imported models": folders.models(), "runs": folders.runs(), "classes": folders.classes()}
     for what, folder in ours.items():
-        there = next(parent for parent in (folder, *folder.parents) if parent.exists())
-        writable = os.access(there, os.W_OK)
+        existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+        writable = os.access(existing, os.W_OK)
         yield f"{what}: {_short(folder)}{'' if writable else ', which cannot be written to'}", writable
 
 
@@ -74,17 +74,20 @@ def _models() -> Iterator[tuple[str, bool]]:
         try:
             model = load_translator(name)
             sentence = _first_example(model)
-            said = model.translate(sentence)
+            translation = model.translate(sentence)
             # There and back: what was written on the cache, read again by the pass that records.
-            again = model.trace(sentence, said.text or None).log_prob
+            again = model.trace(sentence, translation.text or None).log_prob
         except (ValueError, OSError) as error:
             yield f"{name}: {error_message(error)}", False
             continue
         seconds = time.perf_counter() - begun
-        if abs(again - said.log_prob) > _ROUNDING:
-            yield f"{name}: its log-probability is {said.log_prob:.4f} as it writes, {again:.4f} read again", False
+        if abs(again - translation.log_prob) > _ROUNDING:
+            yield (
+                f"{name}: its log-probability is {translation.log_prob:.4f} as it writes, {again:.4f} read again",
+                False,
+            )
         else:
-            yield f"{name}: {sentence} -> {said.text} (opened and translated in {seconds:.1f} s)", True
+            yield f"{name}: {sentence} -> {translation.text} (opened and translated in {seconds:.1f} s)", True
 
 
 def _first_example(model: Translator) -> str:

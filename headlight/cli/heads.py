@@ -66,8 +66,8 @@ def heads(options: argparse.Namespace) -> None:
         print("\n".join(summary(measured, by)))
         print("\n".join(table(measured, history)))
         if options.json:
-            asked = options.corpus, options.split, options.pairs
-            about = facts(options.checkpoint, digest(options.checkpoint), asked, date.today().isoformat(), by)
+            selection = options.corpus, options.split, options.pairs
+            about = facts(options.checkpoint, digest(options.checkpoint), selection, date.today().isoformat(), by)
             write_text(options.json, json.dumps(about | numbers(measured, history), ensure_ascii=False) + "\n")
 
 
@@ -93,4 +93,4 @@ def gathered(array: np.ndarray, processes: Processes) -> list[np.ndarray]:
     mine = torch.from_numpy(np.ascontiguousarray(array)).to(processes.device)
     every = [torch.empty_like(mine) for _ in range(processes.count)]
     distributed.all_gather(every, mine)
-    return [one.cpu().numpy() for one in every]
+    return [part.cpu().numpy() for part in every]

@@ -80,8 +80,8 @@ def _port(text: str) -> int:
 
 def app(options: argparse.Namespace) -> NoReturn:
     port = _port_for("127.0.0.1", options.port)
-    given = [f"--server.port={port}", "--server.address=127.0.0.1", "--server.fileWatcherType=none"]
-    _in_the_app("streamlit", "run", str(_app() / "app.py"), *given, *["--server.headless=true"] * options.no_browser)
+    flags = [f"--server.port={port}", "--server.address=127.0.0.1", "--server.fileWatcherType=none"]
+    _in_the_app("streamlit", "run", str(_app() / "app.py"), *flags, *["--server.headless=true"] * options.no_browser)
 
 
 def class_(options: argparse.Namespace) -> NoReturn:
@@ -90,8 +90,8 @@ def class_(options: argparse.Namespace) -> NoReturn:
 
 
 def serve(options: argparse.Namespace) -> NoReturn:
-    given = {"HOST": options.host, "PORT": options.port}
-    os.environ |= {name: str(value) for name, value in given.items() if value is not None}
+    variables = {"HOST": options.host, "PORT": options.port}
+    os.environ |= {name: str(value) for name, value in variables.items() if value is not None}
     _in_the_app("tools.production", *[NO_PASSWORD] * options.no_password)
 
 
@@ -124,12 +124,12 @@ def _in_the_app(module: str, *arguments: str) -> NoReturn:
     os.execve(sys.executable, [sys.executable, "-P", "-m", module, *arguments], {**os.environ, "PYTHONPATH": path})
 
 
-def _port_for(host: str, given: int | None) -> int:
+def _port_for(host: str, requested: int | None) -> int:
     """Return the port that was given, or the first free one. Raises ValueError where it, or every one, is in use."""
-    if given:
-        if not _is_free(host, given):
-            raise ValueError(f"Port {given} is in use; give another, or none, and the first free one is taken.")
-        return given
+    if requested:
+        if not _is_free(host, requested):
+            raise ValueError(f"Port {requested} is in use; give another, or none, and the first free one is taken.")
+        return requested
     port = next((port for port in range(DEFAULT_PORT, DEFAULT_PORT + _PORTS_TO_TRY) if _is_free(host, port)), None)
     if port is None:
         raise ValueError(

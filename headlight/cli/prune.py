@@ -84,8 +84,8 @@ def table(pruning: Pruning) -> Iterator[str]:
     )
     yield "heads gone   log-probability     BLEU    exact   in random orders: log-probability, BLEU, exact"
     for point, (count, own) in enumerate(zip(pruning.gone, pruning.in_order, strict=True)):
-        others = [draw[point] for draw in pruning.at_random]
-        yield f"{count:>10}   {own.log_prob:15.4f} {own.bleu:8.2f} {own.exact:8.1%}   {_spread(others)}"
+        random = [draw[point] for draw in pruning.at_random]
+        yield f"{count:>10}   {own.log_prob:15.4f} {own.bleu:8.2f} {own.exact:8.1%}   {_spread(random)}"
 
 
 def _spread(scores: Sequence[Score]) -> str:

@@ -31,19 +31,19 @@ def add_verbs(verb: Verb) -> None:
 
 
 def lesson(options: argparse.Namespace) -> int:
-    given = read(folders.lesson(options.file))
+    parsed = read(folders.lesson(options.file))
     open_once = cache(lambda name: load_translator(options.checkpoints / name))
 
     @cache
     def measuring(step_name: str) -> LessonComputer:
-        step = given.steps[given.step(step_name)]
+        step = parsed.steps[parsed.step(step_name)]
         return LessonComputer(open_once, lambda name: options.checkpoints / name, base(step))
 
     if options.handout:
-        write_text(options.handout, handout(given, lambda step: measuring(step.name), options.answers))
+        write_text(options.handout, handout(parsed, lambda step: measuring(step.name), options.answers))
         return 0
     wrong = 0
-    for step in given.steps:
+    for step in parsed.steps:
         problems = _problems(step, measuring(step.name))
         wrong += bool(problems)
         print(f"{step.title}: {'; '.join(problems) or 'holds'}")

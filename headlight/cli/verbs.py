@@ -124,11 +124,11 @@ class _ArgumentParser(argparse.ArgumentParser):
     """A parser that quotes only a part of a long argument that it refuses."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        options, others = self.parse_known_args(args, namespace)
-        if getattr(options, "sentence", None) == [] and not any(word.startswith("-") for word in others):
-            options.sentence, others = others, []  # argparse itself takes a sentence only before the options
-        if others:
-            self.error(f"unrecognized arguments: {short(' '.join(others))}")
+        options, unknown = self.parse_known_args(args, namespace)
+        if getattr(options, "sentence", None) == [] and not any(word.startswith("-") for word in unknown):
+            options.sentence, unknown = unknown, []  # argparse itself takes a sentence only before the options
+        if unknown:
+            self.error(f"unrecognized arguments: {short(' '.join(unknown))}")
         return options
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -136,8 +136,8 @@ class _ArgumentParser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        for given in self._given:
-            for part in (given, given.partition("=")[2]):
+        for argument in self._given:
+            for part in (argument, argument.partition("=")[2]):
                 if len(part) > MAX_QUOTED_CHARACTERS:
                     message = message.replace(repr(part)[1:-1], short(repr(part)[1:-1])).replace(part, short(part))
         super().error(message)
@@ -284,8 +284,8 @@ def describe(options: argparse.Namespace) -> None:
         for name, value in values.items():
             if name == fingerprint.CARD_KEY and isinstance(value, dict):
                 value = value.get("pairs")
-            shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
-            print(f"  {name:<24}{shown}")
+            text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+            print(f"  {name:<24}{text}")
 
 
 def run(parser: argparse.ArgumentParser | None = None) -> NoReturn:

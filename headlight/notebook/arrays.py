@@ -31,8 +31,8 @@ def trace_of(
 
     Log-probabilities are NaN. Raises ValueError where something does not fit, naming the argument.
     """
-    given = {"encoder": encoder, "decoder": decoder, "cross": cross}
-    patterns = {name: patterns_of(name, value) for name, value in given.items() if value is not None}
+    arrays = {"encoder": encoder, "decoder": decoder, "cross": cross}
+    patterns = {name: patterns_of(name, value) for name, value in arrays.items() if value is not None}
     if not patterns:
         raise ValueError("There is nothing to show: give a trace, or at least one of encoder, decoder and cross.")
     source = target = Tokens.none()
@@ -75,21 +75,23 @@ def patterns_of(name: str, value: Any) -> np.ndarray:
         )
     try:
         arrays = [_array(layer) for layer in layers]
-        whole = np.stack(arrays) if isinstance(value, (list, tuple)) else arrays[0]
+        stacked = np.stack(arrays) if isinstance(value, (list, tuple)) else arrays[0]
     except (TypeError, ValueError):
         raise ValueError(
             f"{name} is {described(value)}; give an array [layers, heads, rows, columns], or layers of one shape."
         ) from None
-    if whole.ndim == 5 and whole.shape[1] == 1:
-        whole = whole[:, 0]
-    if whole.ndim == 5:
-        raise ValueError(f"{name} has a batch of {whole.shape[1]}; give one sentence, such as layer[:1] of each layer.")
-    if whole.ndim != 4:
-        raise ValueError(f"{name} has shape {whole.shape}; it must have four axes: layers, heads, rows, columns.")
-    if 0 in whole.shape:
-        raise ValueError(f"{name} has shape {whole.shape}; there must be at least one layer, head, row and column.")
-    _check_weights(name, whole)
-    return whole
+    if stacked.ndim == 5 and stacked.shape[1] == 1:
+        stacked = stacked[:, 0]
+    if stacked.ndim == 5:
+        raise ValueError(
+            f"{name} has a batch of {stacked.shape[1]}; give one sentence, such as layer[:1] of each layer."
+        )
+    if stacked.ndim != 4:
+        raise ValueError(f"{name} has shape {stacked.shape}; it must have four axes: layers, heads, rows, columns.")
+    if 0 in stacked.shape:
+        raise ValueError(f"{name} has shape {stacked.shape}; there must be at least one layer, head, row and column.")
+    _check_weights(name, stacked)
+    return stacked
 
 
 def _array(layer: Any) -> np.ndarray:
@@ -145,9 +147,9 @@ def _check_lengths(patterns: dict[str, np.ndarray], source: Tokens, target: Toke
         for axis, length, side in zip(("rows", "columns"), pattern.shape[2:], sides[name], strict=True):
             if length == count[side]:
                 continue
-            wanted = f"{length} or, with what the last one wrote, {length + 1}" if side == "target" else str(length)
-            given = read if side == "target" and target.pieces[-1] == UNKNOWN_LABEL else len(target)
-            number = len(source) if side == "source" else given
+            expected = f"{length} or, with what the last one wrote, {length + 1}" if side == "target" else str(length)
+            n_target = read if side == "target" and target.pieces[-1] == UNKNOWN_LABEL else len(target)
+            number = len(source) if side == "source" else n_target
             raise ValueError(
-                f"{name} has {length} {axis} and {side}_tokens {number} tokens; give {wanted}, one for each of them."
+                f"{name} has {length} {axis} and {side}_tokens {number} tokens; give {expected}, one for each of them."
             )

@@ -78,11 +78,11 @@ def _peak(patterns: NDArray[np.floating]) -> float:
 
 def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     patterns = trace.pattern(kind)
-    peak, whole = _peak(patterns), len(here) == len(patterns)
-    places = {"tokens": lay_out(trace, kind, words=False, hide=False)}
+    peak, is_complete = _peak(patterns), len(here) == len(patterns)
+    layouts = {"tokens": lay_out(trace, kind, words=False, hide=False)}
     merged = lay_out(trace, kind, words=True, hide=False)
-    if merged.masked.shape != places["tokens"].masked.shape:
-        places["words"] = merged
+    if merged.masked.shape != layouts["tokens"].masked.shape:
+        layouts["words"] = merged
     header: dict[str, Any] = {
         "layers": patterns.shape[0],
         "heads": patterns.shape[1],
@@ -92,23 +92,23 @@ def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], di
         "words": None,
     }
     arrays: dict[str, NDArray[Any]] = dict(in_steps(patterns[here], peak))
-    for name, place in places.items():
-        shown = place.apply(patterns)
-        says = descriptions(trace, place, measures(trace, place))
-        overview, thumbs = overview_parts(shown, place.masked, says, peak=_peak(shown), columns=place.columns)
+    for name, layout in layouts.items():
+        weights = layout.apply(patterns)
+        says = descriptions(trace, layout, measures(trace, layout))
+        overview, thumbs = overview_parts(weights, layout.masked, says, peak=_peak(weights), columns=layout.columns)
         header["off"] = overview["off"]
-        header[name] = _face(place, overview, name == "words")
+        header[name] = _face(layout, overview, name == "words")
         suffix = " words" if name == "words" else ""
-        arrays[f"masked{suffix}"] = place.masked.astype(np.uint8)
-        if not whole:
+        arrays[f"masked{suffix}"] = layout.masked.astype(np.uint8)
+        if not is_complete:
             arrays |= {f"{thumb}{suffix}": array for thumb, array in thumbs.items()}
     return header, arrays
 
 
-def _face(place: Layout, overview: dict[str, Any], merged: bool) -> dict[str, Any]:
+def _face(layout: Layout, overview: dict[str, Any], merged: bool) -> dict[str, Any]:
     """Return the tokens that a kind is shown with, as they are or merged, and what is said of each head then."""
     return {
         **{name: value for name, value in overview.items() if name not in ("layers", "heads", "scale", "off")},
-        **labels_header(place.masked.shape, place.rows, place.columns, place.reads, place.given),
-        "groups": [place.row_groups, place.column_groups] if merged else None,
+        **labels_header(layout.masked.shape, layout.rows, layout.columns, layout.reads, layout.given),
+        "groups": [layout.row_groups, layout.column_groups] if merged else None,
     }

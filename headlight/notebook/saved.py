@@ -37,12 +37,12 @@ def saved_html(id: str, payload: bytes, trace: Trace, selected: tuple[Kind, int,
     Without scripts it shows the selected head as a picture. With them it hides the output of a widget that has nothing
     to draw or cannot be found.
     """
-    place = f"[data-headlight-saved={json.dumps(id)}]:not([hidden])"
-    beside = f".jp-OutputArea-child:has({place}) + .jp-OutputArea-child {{ display: none; }}"
+    saved = f"[data-headlight-saved={json.dumps(id)}]:not([hidden])"
+    rule = f".jp-OutputArea-child:has({saved}) + .jp-OutputArea-child {{ display: none; }}"
     data = base64.b64encode(payload).decode("ascii")
     return (
         f'<div data-headlight-saved="{escape(id)}">{_picture(trace, *selected)}</div>\n'
-        f"<style>{beside}</style>\n"
+        f"<style>{rule}</style>\n"
         f"<script>(() => {{\n{_viewer()}viewer().drawSaved({json.dumps(id)}, {json.dumps(data)});\n}})();</script>"
     )
 

@@ -40,14 +40,14 @@ def show(
     the notebook. Raises ValueError for arrays and tokens that do not fit, and for a head that is not there.
     """
     arrays = {"encoder": encoder, "decoder": decoder, "cross": cross}
-    given = [name for name, value in arrays.items() if value is not None]
+    names = [name for name, value in arrays.items() if value is not None]
     if trace is None:
         trace = trace_of(**arrays, source_tokens=source_tokens, target_tokens=target_tokens)
     elif not isinstance(trace, Trace):
         raise ValueError(
             f"show was given {described(trace)}; give a trace, as model.trace(text) makes it, or arrays: encoder=..."
         )
-    elif given or source_tokens is not None or target_tokens is not None:
+    elif names or source_tokens is not None or target_tokens is not None:
         raise ValueError(
             "show was given a trace and arrays or tokens as well; the trace has its own, so leave them out."
         )

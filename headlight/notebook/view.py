@@ -79,8 +79,8 @@ class View(AnyWidget):
         if message.get("ask") == "page":
             self._payload = self._packed()
         elif message.get("ask") == "weights":
-            place = message["kind"], message["layer"], message["head"]
-            self.send({}, [weights_message(self.trace, *place, whole_layer=message["whole_layer"])])
+            head = message["kind"], message["layer"], message["head"]
+            self.send({}, [weights_message(self.trace, *head, whole_layer=message["whole_layer"])])
 
     def _ipython_display_(self) -> None:
         """Display two outputs: HTML that is saved with the notebook, and the widget that connects it to the kernel."""

@@ -72,11 +72,11 @@ def _held_out(recipe: Recipe, preview: Preview) -> list[str]:
         return []
     with suppress(ValueError, OSError):
         if open_parts(recipe.data, recipe.folder)[1] is None:
-            held = held_out_count(preview.count)
-            if not held:
+            count = held_out_count(preview.count)
+            if not count:
                 return [f"{NONE_HELD_OUT_NOTE} {TRAINING_SCORES_NOTE}"]
-            if held < MIN_SENTENCES:
-                pairs = plural(held, "pair is", "pairs are")
+            if count < MIN_SENTENCES:
+                pairs = plural(count, "pair is", "pairs are")
                 return [
                     f"{pairs} held out to validate on: scores on fewer than {MIN_SENTENCES} say little. Give a corpus "
                     "to validate on."

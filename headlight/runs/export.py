@@ -88,7 +88,7 @@ def _ship_history(history: Path, checkpoint: checkpoints.Checkpoint, out: Path) 
 def _better(run: RunFolder, best: checkpoints.Checkpoint, mean: checkpoints.Checkpoint) -> checkpoints.Checkpoint:
     """Return the checkpoint with the higher chrF of greedy translations; its card has both scores."""
     evaluator = Evaluator.of(best, "The validation", JsonLines(run.data / VALIDATION, origin="origin"))
-    scores = {name: evaluator(one).chrf for name, one in (("best", best), ("mean", mean))}
+    scores = {name: evaluator(checkpoint).chrf for name, checkpoint in (("best", best), ("mean", mean))}
     chosen = mean if scores["mean"] > scores["best"] else best
     chosen.card["validation_chrF"] = {name: round(score, 2) for name, score in scores.items()}
     return chosen
@@ -132,5 +132,5 @@ def _score(
             command = shlex.join([*words, "--length-penalty", f"{length_penalty:g}"])
             scored.append({"on": corpus.name, **scores.to_dict(), "command": command})
     if scored:
-        checkpoint.card["scores"], *others = scored
-        checkpoint.card |= {"more_scores": others} if others else {}
+        checkpoint.card["scores"], *further = scored
+        checkpoint.card |= {"more_scores": further} if further else {}

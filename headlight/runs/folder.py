@@ -106,12 +106,12 @@ class RunFolder:
 
         `best`; the one that the newest intact checkpoint names as the best; the newest ones.
         """
-        whole = [path for path in self.step_folders() if not model_flaw(path)]
+        intact_folders = [path for path in self.step_folders() if not model_flaw(path)]
         try:
-            named = [self.checkpoint(read_json(whole[-1] / POSITION)["best"])] if whole else []
+            named = [self.checkpoint(read_json(intact_folders[-1] / POSITION)["best"])] if intact_folders else []
         except (ValueError, TypeError, KeyError):
             named = []
-        likeliest = [self.checkpoints / "best", *named, *reversed(whole)]
+        likeliest = [self.checkpoints / "best", *named, *reversed(intact_folders)]
         return next((path for path in likeliest if not model_flaw(path)), None)
 
     def trained(self) -> Path | None:
@@ -204,8 +204,8 @@ class RunFolder:
 def snapshots(history: Path) -> tuple[list[Path], int]:
     """Return the snapshots that are intact at a first look, the latest last, and how many others there are."""
     files = [path for path in history.glob("step-*.safetensors") if re.fullmatch(r"step-\d+", path.stem)]
-    whole = [path for path in files if not intact.flaw(history, [path.name])]
-    return sorted(whole, key=lambda path: int(path.stem[5:])), len(files) - len(whole)
+    undamaged = [path for path in files if not intact.flaw(history, [path.name])]
+    return sorted(undamaged, key=lambda path: int(path.stem[5:])), len(files) - len(undamaged)
 
 
 def model_flaw(path: Path) -> str:

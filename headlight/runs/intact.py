@@ -79,7 +79,7 @@ def recorded(folder: Path) -> dict[str, tuple[int, str]]:
 @lru_cache(1000)
 def _read(path: Path, mtime: int, size: int) -> dict[str, tuple[int, str]]:
     try:
-        return {Path(name).name: (int(one["bytes"]), str(one["sha256"])) for name, one in read_json(path).items()}
+        return {Path(name).name: (int(entry["bytes"]), str(entry["sha256"])) for name, entry in read_json(path).items()}
     except (ValueError, TypeError, AttributeError, KeyError, OverflowError):
         return {}
 

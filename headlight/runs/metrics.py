@@ -59,7 +59,7 @@ def sound_line(text: bytes) -> dict[str, Any] | None:
     ]
     if not all(map(_is_number, numbers)) or not all(isinstance(n, float) or _is_number(n) for n in scores):
         return None  # a perplexity may be infinite
-    return line if isinstance(watched, list) and all(isinstance(one, dict) for one in watched) else None
+    return line if isinstance(watched, list) and all(isinstance(translation, dict) for translation in watched) else None
 
 
 def _is_number(value: object) -> bool:
@@ -169,9 +169,9 @@ class Metrics:
                 content = file.read()
         except OSError:  # there is none, or what stands there is no file
             return self.lines
-        whole = content[: content.rfind(b"\n") + 1]
-        self._offset += len(whole)
-        for text in whole.splitlines():
+        complete = content[: content.rfind(b"\n") + 1]
+        self._offset += len(complete)
+        for text in complete.splitlines():
             line = sound_line(text)
             if line is not None:  # else torn by a full disk or a power cut, and written over when the run went on
                 self.lines.append(line)

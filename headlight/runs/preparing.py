@@ -100,24 +100,28 @@ def prepare_corpus(
     _require_known(examples)
     validation = splits.train if splits.validation is None else splits.validation
     most = MAX_SCORED_PAIRS if recipe.validation == VALIDATE_ON_TRAINING else None
-    pairs, known = list(islice(validation, most)), validation.report.rejected[IN_TRAINING]
+    pairs, duplicates = list(islice(validation, most)), validation.report.rejected[IN_TRAINING]
     if splits.validation is None:
         why = f"Validation is on the training data, as asked: its first {len(pairs):,} pairs."
         writer.log(f"{why if recipe.validation == VALIDATE_ON_TRAINING else NONE_HELD_OUT_NOTE} {TRAINING_SCORES_NOTE}")
-    if known and not pairs:
+    if duplicates and not pairs:
         raise ValueError(
             f"Every pair of {validation.name} is also in the training data, so scores on it would mean nothing; "
             "choose another corpus to validate on, or none, and pairs are held out."
         )
-    if known:
+    if duplicates:
         writer.log(
-            f"{known:,} of the {known + len(pairs):,} validation pairs are also in the training data; "
+            f"{duplicates:,} of the {duplicates + len(pairs):,} validation pairs are also in the training data; "
             "they are left out of the validation."
         )
     Evaluator.of(checkpoint, validation.name, pairs)  # raises where there is nothing to evaluate on
     records = ({"source": pair.source, "target": pair.target, "origin": pair.origin} for pair in pairs)
     write_text(folder.data / VALIDATION, "".join(json.dumps(record) + "\n" for record in records))
-    facts = {**vars(examples.report), DUPLICATES_FIELD: known, VALIDATED_ON_TRAINING_FIELD: splits.validation is None}
+    facts = {
+        **vars(examples.report),
+        DUPLICATES_FIELD: duplicates,
+        VALIDATED_ON_TRAINING_FIELD: splits.validation is None,
+    }
     write_json(folder.data / REPORT_FILE, facts)
     intact.record(folder.data)
 

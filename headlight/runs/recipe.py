@@ -164,14 +164,14 @@ class Recipe:
         if self.slots:
             corpora = [Slots(corpora[0], self.slots, slot_languages(self.data))]
         if self.validation is not None and self.validation != VALIDATE_ON_TRAINING:
-            whole, split, _ = open_parts(self.validation, self.folder, self.max_characters)
+            opened, split, _ = open_parts(self.validation, self.folder, self.max_characters)
             if split is None and self.validation == self.data:
                 raise ConfigError(
                     "validation",
                     "is the training data, so scores on it would mean nothing; choose another corpus, or none, and "
                     "pairs are held out.",
                 )
-            corpora.append(whole if split is None else split)
+            corpora.append(opened if split is None else split)
         for corpus in corpora:
             first = FirstRows(corpus, PREVIEW_ROWS)
             if next(iter(first), None) is None:
@@ -193,10 +193,10 @@ class Recipe:
             )
         other = [name for name in SEQUENCE_FIELDS if getattr(network, name) != getattr(self.model, name)]
         if other:
-            there, here = getattr(network, other[0]), getattr(self.model, other[0])
+            start_value, own_value = getattr(network, other[0]), getattr(self.model, other[0])
             raise ValueError(
-                f"{short(start)} has {other[0]} {there}, and a training here has {here}: it would read and write "
-                "differently than it was trained to; start from a checkpoint that was trained here."
+                f"{short(start)} has {other[0]} {start_value}, and a training here has {own_value}: it would read and "
+                "write differently than it was trained to; start from a checkpoint that was trained here."
             )
 
     def card(self) -> dict[str, Any]:
@@ -233,9 +233,9 @@ class Recipe:
         return words
 
 
-def differences(one: Recipe, other: Recipe) -> list[tuple[str, Any, Any]]:
+def differences(left: Recipe, right: Recipe) -> list[tuple[str, Any, Any]]:
     """Return the settings in which two recipes differ, such as ("training.steps", 1000, 2000)."""
-    a, b = flat(one.to_dict()), flat(other.to_dict())
+    a, b = flat(left.to_dict()), flat(right.to_dict())
     return [(name, a[name], b[name]) for name in a if a[name] != b[name]]
 
 

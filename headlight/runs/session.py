@@ -176,11 +176,11 @@ class WorkerSession:
         """Copy all weights to the first process where each process holds a shard."""
         if not self.processes.sharded:
             return
-        whole = dict(self.checkpoint.model.named_parameters())
+        parameters = dict(self.checkpoint.model.named_parameters())
         for name, parameter in self.trainer.model.named_parameters():
             full = self.processes.whole(parameter.detach())
             if self.processes.first:
-                whole[name].detach().copy_(full)  # counted as a change, as writing through `data` is not
+                parameters[name].detach().copy_(full)  # counted as a change, as writing through `data` is not
 
 
 def snapshot_steps(config: TrainConfig) -> set[int]:

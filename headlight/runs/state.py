@@ -77,7 +77,7 @@ def _is(value: object, kind: Any) -> bool:
         return type(value) is int and value >= 0
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-    return isinstance(value, dict) and all(_is(one, float) for one in value.values())
+    return isinstance(value, dict) and all(_is(entry, float) for entry in value.values())
 
 
 def optimizer_tensors(trainer: Trainer) -> dict[str, Tensor]:
@@ -187,11 +187,11 @@ def adam(model: Transformer, optimizer: dict[str, Tensor]) -> dict[str, dict[str
     """
     moments: dict[str, dict[str, Tensor]] = {}
     for name, parameter in model.named_parameters() if optimizer else ():
-        held = {part: optimizer.get(f"{name}.{part}") for part in ADAM_STATE}
-        for part, value in held.items():
+        tensors = {part: optimizer.get(f"{name}.{part}") for part in ADAM_STATE}
+        for part, value in tensors.items():
             if value is None or value.shape not in (parameter.shape, ()) or not value.is_floating_point():
                 raise ValueError(f"{OPTIMIZER} has no {part} for {name}; it belongs to another network.")
-        moments[name] = {part: value for part, value in held.items() if value is not None}
+        moments[name] = {part: value for part, value in tensors.items() if value is not None}
     return moments
 
 
@@ -201,9 +201,9 @@ def restore(trainer: Trainer, optimizer: dict[str, Tensor], position: Position) 
     if position.scaler:
         trainer.scaler.load_state_dict(position.scaler)
     parameters = dict(trainer.model.named_parameters())
-    for name, held in adam(trainer.model, optimizer).items():
+    for name, moments in adam(trainer.model, optimizer).items():
         parameter = parameters[name]
         trainer.optimizer.state[parameter] = {
             part: trainer.processes.like(value, parameter) if value.shape else value.to(parameter.device)
-            for part, value in held.items()
+            for part, value in moments.items()
         }

@@ -195,16 +195,16 @@ def break_model(model: Transformer, name: str) -> tuple[Transformer, Tap | None]
 
     Raises ValueError for a mistake of training, and for a model that does not have what would be broken.
     """
-    made = mistake(name, RUNNABLE)
+    chosen = mistake(name, RUNNABLE)
     config = model.config
-    if type(config) is not ModelConfig and (made.tap is not None or "positions" in made.changes):
+    if type(config) is not ModelConfig and (chosen.tap is not None or "positions" in chosen.changes):
         raise ValueError(
             "This model's positions are a bias on its scores, which are not scaled; choose a model of the paper's own "
             f"network to break it by {name}."
         )
-    if made.changes and all(getattr(config, field) == value for field, value in made.changes.items()):
+    if chosen.changes and all(getattr(config, field) == value for field, value in chosen.changes.items()):
         raise ValueError(f"This model already has the mistake {name}; choose another model to break.")
-    return _changed(model, made.changes), made.tap
+    return _changed(model, chosen.changes), chosen.tap
 
 
 def _changed(model: Transformer, changes: Mapping[str, Any]) -> Transformer:

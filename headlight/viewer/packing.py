@@ -266,9 +266,9 @@ def labels_header(
     """
     queries, keys = shape
     lists = {"rows": (rows, queries), "columns": (columns, keys), "rows_read": (rows_read, queries)}
-    for name, (labels, wanted) in lists.items():
-        if labels is not None and len(labels) != wanted:
-            raise ValueError(f"{name} has {len(labels)} labels and the pattern {wanted}; give one label for each.")
+    for name, (labels, size) in lists.items():
+        if labels is not None and len(labels) != size:
+            raise ValueError(f"{name} has {len(labels)} labels and the pattern {size}; give one label for each.")
     return {
         "rows": [str(label) for label in rows],
         "columns": [str(label) for label in columns],

@@ -140,9 +140,9 @@ def _add_picture(gallery: Gallery, folder: Path, line: str, is_trace: bool) -> N
     if name not in gallery.models:
         gallery.models[name] = _checkpoint(name)
     view = _view(gallery.models[name], page, query)
-    place = list(gallery.models).index(name)
+    index = list(gallery.models).index(name)
     what = "Step by step" if page == "decoding" else "Attention"
-    gallery.parts.append({"view": view, "model": place, "name": f"{what}: {query['text']}"})
+    gallery.parts.append({"view": view, "model": index, "name": f"{what}: {query['text']}"})
 
 
 def _page_and_query(line: str) -> tuple[str, dict[str, str]]:

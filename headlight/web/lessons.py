@@ -35,7 +35,7 @@ def lessons_of(model: str) -> tuple[list[Json], dict[str, bytes]]:
     A model of which no lesson tells has none. A lesson is left out where it needs another large model, or where
     what its steps compare is not there.
     """
-    lessons = [lesson for lesson in _shelf() if all(one == model or _is_small(one) for one in models_of(lesson))]
+    lessons = [lesson for lesson in _shelf() if all(name == model or _is_small(name) for name in models_of(lesson))]
     if not any(step.model == model for lesson in lessons for step in lesson.steps[:1]):
         return [], {}
     playable, needed = [], dict[str, None]()

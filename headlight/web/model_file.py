@@ -108,17 +108,17 @@ def _tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
     vocabulary = content["model"]["vocab"]
     ours = [json.loads(make().to_str()) for make in UNTRAINED.values()]
     alike = {vocabulary.get(name) for name in SPECIALS} == tokenizer.special_ids
-    if not alike or len(vocabulary) != tokenizer.vocab_size or not any(_cuts_alike(content, one) for one in ours):
+    if not alike or len(vocabulary) != tokenizer.vocab_size or not any(_cuts_alike(content, own) for own in ours):
         raise ValueError(
             f"The model's tokenizer ({content['model']['type']}) is not of the kinds that are trained here, and a page "
             "runs those only."
         )
-    kept = ("type", "vocab", "merges", "byte_fallback")
+    fields = ("type", "vocab", "merges", "byte_fallback")
     kind = content["pre_tokenizer"]["type"]
-    return {"model": {key: content["model"][key] for key in kept if key in content["model"]}, "cut": kind}
+    return {"model": {key: content["model"][key] for key in fields if key in content["model"]}, "cut": kind}
 
 
-def _cuts_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _cuts_alike(left: dict[str, Any], right: dict[str, Any]) -> bool:
     """Whether two tokenizers differ in nothing but their vocabulary, and in bytes for unknown characters."""
     learned = ("vocab", "merges", "byte_fallback")
 
@@ -126,4 +126,4 @@ def _cuts_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
         model = {key: value for key, value in content["model"].items() if key not in learned}
         return [content["normalizer"], content["pre_tokenizer"], model]
 
-    return rules(one) == rules(other)
+    return rules(left) == rules(right)

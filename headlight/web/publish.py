@@ -208,5 +208,5 @@ def gallery_script() -> str:
 def page_style() -> str:
     """The style sheets of the page and its views: what the app has in shadow trees of their own stands apart."""
     apart = {".search": ("decoding",), ".lessons-page": ("question", "lessons", "terms")}
-    nested = (f"{place} {{\n{''.join(map(style, names))}}}\n" for place, names in apart.items())
+    nested = (f"{selector} {{\n{''.join(map(style, names))}}}\n" for selector, names in apart.items())
     return style("page") + style("views") + style("viewer") + "".join(nested) + style("web")

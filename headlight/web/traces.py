@@ -64,15 +64,15 @@ def head_to_open(trace: Trace) -> tuple[str, int, int]:
 
 def kind_views(trace: Trace) -> dict[str, KindView]:
     """Return what the page draws of each kind of attention, token by token."""
-    places = {kind: lay_out(trace, kind, words=False, hide=False) for kind in trace.kinds}
-    return {kind: kind_view(trace, place, measures(trace, place)) for kind, place in places.items()}
+    layouts = {kind: lay_out(trace, kind, words=False, hide=False) for kind in trace.kinds}
+    return {kind: kind_view(trace, layout, measures(trace, layout)) for kind, layout in layouts.items()}
 
 
-def kind_view(trace: Trace, place: Layout, found: HeadValues) -> KindView:
-    """Return what the page draws of a kind of attention; `found` are its heads' measures in this layout."""
-    patterns = place.apply(trace.pattern(place.kind))
-    captions = descriptions(trace, place, found)
-    return KindView(patterns, place.masked, place.rows, place.columns, place.reads, captions, place.given)
+def kind_view(trace: Trace, layout: Layout, values: HeadValues) -> KindView:
+    """Return what the page draws of a kind of attention; `values` are its heads' measures in this layout."""
+    patterns = layout.apply(trace.pattern(layout.kind))
+    captions = descriptions(trace, layout, values)
+    return KindView(patterns, layout.masked, layout.rows, layout.columns, layout.reads, captions, layout.given)
 
 
 def load_trace(path: str | Path) -> Trace:

@@ -46,15 +46,15 @@ def export(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
         stem = partial(file_stem, shown.name, "changed" if shown.changes else "")
         figure_buttons(partial(svg, figure, about), figure.title, about, stem(figure.stem, shown.trace.text))
         st.caption(f"The numbers, {large.title.lower()}" if what == "head" else "The numbers of the chosen head")
-        place = f"{view.kind} {large.title.lower()}"
+        head = f"{view.kind} {large.title.lower()}"
         csv = partial(picture_csv, shown, view, large)
-        download("CSV, the exact weights", csv, f"{stem(place, shown.trace.text)}.csv", "text/csv")
+        download("CSV, the exact weights", csv, f"{stem(head, shown.trace.text)}.csv", "text/csv")
         st.caption("The whole sentence")
-        whole = stem("attention", shown.trace.text)
+        file = stem("attention", shown.trace.text)
         npz = partial(trace_npz, shown)
-        download("NPZ, all attention weights", npz, f"{whole}.npz", "application/octet-stream")
+        download("NPZ, all attention weights", npz, f"{file}.npz", "application/octet-stream")
         page = partial(page_html, shown, view, large, theme)
-        download("HTML, this view offline", page, f"{whole}.html", "text/html")
+        download("HTML, this view offline", page, f"{file}.html", "text/html")
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Figure:
 
 def head_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure:
     """Return the figure of the chosen head as it is shown."""
-    place = large.place
-    block = HeadBlock("", large.cells[None, None], place.rows, place.columns, place.masked, place.reads)
+    layout = large.layout
+    block = HeadBlock("", large.cells[None, None], layout.rows, layout.columns, layout.masked, layout.reads)
     what = "" if large.show == "raw" else f" {large.show}"
     return Figure(
         head_title(view, large),
@@ -99,9 +99,9 @@ def model_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure
 
 
 def _block(shown: ShownTrace, view: AttentionView, kind: Kind) -> HeadBlock:
-    place = shown.measured(kind, view.words, view.hide)[0]
-    weights = place.apply(shown.trace.pattern(kind))
-    return HeadBlock(ATTENTIONS[kind], weights, place.rows, place.columns, place.masked, place.reads)
+    layout = shown.measured(kind, view.words, view.hide)[0]
+    weights = layout.apply(shown.trace.pattern(kind))
+    return HeadBlock(ATTENTIONS[kind], weights, layout.rows, layout.columns, layout.masked, layout.reads)
 
 
 def _colours(view: AttentionView, blocks: Sequence[HeadBlock]) -> Colours:
@@ -140,9 +140,9 @@ def picture_csv(shown: ShownTrace, view: AttentionView, large: Panel) -> str:
     about = {"Attention": head_title(view, large), **facts(shown, view, large)}
     rows = (
         [label, *(None if gone else float(weight) for weight, gone in zip(row, masked, strict=True))]
-        for label, row, masked in zip(large.place.rows, large.cells, large.place.masked, strict=True)
+        for label, row, masked in zip(large.layout.rows, large.cells, large.layout.masked, strict=True)
     )
-    return csv_text([*map(list, about.items()), [], ["query \\ key", *large.place.columns], *rows])
+    return csv_text([*map(list, about.items()), [], ["query \\ key", *large.layout.columns], *rows])
 
 
 def trace_npz(shown: ShownTrace) -> bytes:
@@ -156,8 +156,8 @@ def page_html(shown: ShownTrace, view: AttentionView, large: Panel, theme: Liter
     trace = shown.trace
     kinds: dict[str, KindView] = {}
     for kind in KINDS:
-        place, found = shown.measured(kind, view.words, view.hide)
-        kinds[kind] = kind_view(trace, place, found)
+        layout, values = shown.measured(kind, view.words, view.hide)
+        kinds[kind] = kind_view(trace, layout, values)
     about = facts(shown, view, None)
     names = list(about)
     # The page prints the first two above its views.

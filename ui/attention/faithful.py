@@ -23,12 +23,12 @@ from ui.widgets.terms import explained
 
 def faithful(shown: ShownTrace) -> None:
     """Draw a line with the numbers, or the button that computes them, which takes about as long as translating."""
-    held = st.session_state.get("faithful")
-    if held is not None and held[0] == _key(shown):
+    stored = st.session_state.get("faithful")
+    if stored is not None and stored[0] == _key(shown):
         # Imported late: behind it are the grammars, for which the first page would wait a fifth of a second.
         from ui.state.atlases import shipped
 
-        st.caption(" ".join(filter(None, (_caption(held[1], shown), over_corpus(shipped(shown.name))))))
+        st.caption(" ".join(filter(None, (_caption(stored[1], shown), over_corpus(shipped(shown.name))))))
         return
     st.button(
         "Does attention agree with removing words?",

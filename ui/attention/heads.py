@@ -81,8 +81,8 @@ def heads(
         _pictures(shown, replace(view, row=None, column=None))
         return
     bar = st.container()
-    place, values = shown.measured(view.kind, view.words, view.hide)
-    large = panel(shown, view, place)
+    layout, values = shown.measured(view.kind, view.words, view.hide)
+    large = panel(shown, view, layout)
     settle(layer=large.layer + 1, head=large.head + 1)
     if second is None:
         left, middle, right = st.container(key="three-views").columns([28, 46, 26], gap="medium")
@@ -106,7 +106,7 @@ def heads(
         roles = st.container()
     if second is None:
         with right:
-            _lines(shown, view, place, large)
+            _lines(shown, view, layout, large)
             checked = st.container()
     else:
         with middle:
@@ -114,7 +114,7 @@ def heads(
     with bar, behind_button("attention-controls", _chosen(view, large)):
         _controls(shown, view)
     with numbers:
-        _table(shown, view, large, place, values)
+        _table(shown, view, large, layout, values)
     with actions:
         export(shown, view, large)
     if second is None:
@@ -128,15 +128,15 @@ def heads(
 def _pictures(shown: ShownTrace, view: AttentionView) -> None:
     """Draw the three views alone, each where it will be."""
     bar = st.container()
-    place, _ = shown.measured(view.kind, view.words, view.hide)
-    large = panel(shown, view, place)
+    layout, _ = shown.measured(view.kind, view.words, view.hide)
+    large = panel(shown, view, layout)
     left, middle, right = st.container(key="three-views").columns([28, 46, 26], gap="medium")
     with middle:
         large_head(large, view)
     with left:
         _overview(shown, view, large)
     with right:
-        _lines(shown, view, place, large)
+        _lines(shown, view, layout, large)
     with bar, behind_button("attention-controls", _chosen(view, large)):
         _controls(shown, view)
 
@@ -165,9 +165,9 @@ def every_head(shown: ShownTrace, words: bool, hide: bool, scale: str) -> Kinds:
     return shown.packed[how]
 
 
-def _every_head(shown: ShownTrace, place: Layout, values: HeadValues) -> EveryHead:
-    patterns, pruned = place.apply(shown.trace.pattern(place.kind)), shown.pruned(place.kind)
-    captions = descriptions(shown.trace, place, values)
+def _every_head(shown: ShownTrace, layout: Layout, values: HeadValues) -> EveryHead:
+    patterns, pruned = layout.apply(shown.trace.pattern(layout.kind)), shown.pruned(layout.kind)
+    captions = descriptions(shown.trace, layout, values)
     for layer, head in pruned:
         captions[layer][head] = [PRUNED_NOTE]
     measures = _measures(values)
@@ -176,9 +176,9 @@ def _every_head(shown: ShownTrace, place: Layout, values: HeadValues) -> EveryHe
         ["" if measure.unit == "share" else measure.unit for measure in measures],
         [measure.brief or measure.meaning for measure in measures],
         np.stack([values[measure.name] for measure in measures]),
-        [measure.largest(values[measure.name], place.masked_whole) for measure in measures],
+        [measure.largest(values[measure.name], layout.masked_whole) for measure in measures],
     )
-    return EveryHead(patterns, captions, place.masked, profile, pruned, place.columns)
+    return EveryHead(patterns, captions, layout.masked, profile, pruned, layout.columns)
 
 
 def _measures(values: HeadValues) -> list[Measure]:
@@ -186,8 +186,8 @@ def _measures(values: HeadValues) -> list[Measure]:
     return [MEASURES[name] for name in values if MEASURES[name].on_attention]
 
 
-def _lines(shown: ShownTrace, view: AttentionView, place: Layout, large: Panel) -> None:
-    patterns = place.apply(shown.trace.pattern(view.kind)[large.layer])
+def _lines(shown: ShownTrace, view: AttentionView, layout: Layout, large: Panel) -> None:
+    patterns = layout.apply(shown.trace.pattern(view.kind)[large.layer])
     drawn = [line - 1 for line in view.lines if line <= len(patterns)] or [large.head]
 
     def keep(state: LinesState) -> None:
@@ -195,11 +195,11 @@ def _lines(shown: ShownTrace, view: AttentionView, place: Layout, large: Panel) 
 
     lines(
         patterns,
-        place.rows,
-        place.columns,
+        layout.rows,
+        layout.columns,
         LinesState(tuple(drawn), view.mass / 100),
         key="lines",
-        rows_read=place.reads,
+        rows_read=layout.reads,
         peak=max(1.0, float(patterns.max())),
         held=held_cell(view),
         on_change=keep,
@@ -207,7 +207,7 @@ def _lines(shown: ShownTrace, view: AttentionView, place: Layout, large: Panel) 
     )
 
 
-def _table(shown: ShownTrace, view: AttentionView, large: Panel, place: Layout, values: HeadValues) -> None:
+def _table(shown: ShownTrace, view: AttentionView, large: Panel, layout: Layout, values: HeadValues) -> None:
     """Draw every head in numbers; a click on a row opens the head."""
     n_layers, n_heads = values["entropy"].shape
     st.subheader("Heads in numbers", anchor="heads-in-numbers")
@@ -229,7 +229,7 @@ def _table(shown: ShownTrace, view: AttentionView, large: Panel, place: Layout, 
             width=66,
             format="%.3f",
             min_value=0.0,
-            max_value=measure.largest(of_heads, place.masked_whole),
+            max_value=measure.largest(of_heads, layout.masked_whole),
             help=f"{measure.meaning} Unit: {measure.unit}.",
         )
     key = widget_key(f"table-{view.kind}")

@@ -24,20 +24,20 @@ def large_head(
     key: str = "head",
     title: str = "",
     first: bool = True,
-    beside: Panel | None = None,
+    partner: Panel | None = None,
 ) -> None:
     """Draw the chosen head with its notes. `first` is the one that is picked in the overview and whose tokens are held.
 
-    `title` is another than which head it is. `beside` is drawn next to it, with cells of the same size.
+    `title` is another than which head it is. `partner` is drawn next to it, with cells of the same size.
     """
-    place = large.place
+    layout = large.layout
     big_head(
         large.cells,
-        place.rows,
-        place.columns,
-        place.masked,
+        layout.rows,
+        layout.columns,
+        layout.masked,
         key=key,
-        rows_read=place.reads,
+        rows_read=layout.reads,
         scale=view.scale,  # type: ignore[arg-type]
         peak=large.limit,
         signed=large.signed,
@@ -46,7 +46,7 @@ def large_head(
         shows=_foreseen(large, view) if first else None,
         held=held_cell(view) if first else None,
         on_held=hold if first else None,
-        beside=None if beside is None else labels_of(beside),
+        beside=None if partner is None else labels_of(partner),
     )
     if SHOW_HELP[large.show]:
         st.caption(SHOW_HELP[large.show])
@@ -56,7 +56,7 @@ def large_head(
             f"Half of the rows have no {large.name} above {strongest:.2g}, so the colours are faint: scale by row or "
             "take the square root to see more."
         )
-    if place.hidden.any() or place.hidden_rows.any():
+    if layout.hidden.any() or layout.hidden_rows.any():
         share = percent(large.hidden)
         left = "" if large.off else f" {share} of the weight of the rows that are left is on hidden columns."
         st.caption(explained(f"The rows and columns of special tokens are hidden.{left}", "special token"))
@@ -68,7 +68,7 @@ def large_head(
 
 def labels_of(large: Panel) -> Labels:
     """Return the labels around a picture."""
-    return {"rows": large.place.rows, "columns": large.place.columns, "rows_read": large.place.reads}
+    return {"rows": large.layout.rows, "columns": large.layout.columns, "rows_read": large.layout.reads}
 
 
 def _foreseen(large: Panel, view: AttentionView) -> Shows | None:
@@ -84,18 +84,18 @@ def held_cell(view: AttentionView) -> Held:
     return None if row is column is None else (row, column)
 
 
-def hold(held: Held) -> None:
+def hold(cell: Held) -> None:
     """Return the callback of a view in which a token was held, or released."""
-    row, column = (None if at is None else at + 1 for at in held or (None, None))
+    row, column = (None if at is None else at + 1 for at in cell or (None, None))
     update(row=row, column=column)
 
 
 def _as_table(large: Panel, key: str) -> None:
     """Draw the picture's numbers; a masked cell is empty."""
-    place = large.place
-    table: dict[str, list[Any]] = {"query": list(place.rows)}
-    for k, label in enumerate(place.columns):
-        gone = place.masked[:, k].tolist()
+    layout = large.layout
+    table: dict[str, list[Any]] = {"query": list(layout.rows)}
+    for k, label in enumerate(layout.columns):
+        gone = layout.masked[:, k].tolist()
         table[label] = [None if off else cell for cell, off in zip(large.cells[:, k].tolist(), gone, strict=True)]
-    numbers = {label: st.column_config.NumberColumn(format="%.3f") for label in place.columns}
+    numbers = {label: st.column_config.NumberColumn(format="%.3f") for label in layout.columns}
     st.dataframe(table, hide_index=True, column_config=numbers, key=f"{key}-table")

@@ -57,7 +57,7 @@ class ShownTrace:
     changes: tuple[HeadChange, ...]
     target: str | None  # what somebody typed for a translation
     packed: dict[tuple[bool, bool, str], Kinds] = field(default_factory=dict)  # by words, special tokens hidden, scale
-    places: dict[tuple[Kind, bool, bool], tuple[Layout, HeadValues]] = field(default_factory=dict)  # by kind and these
+    layouts: dict[tuple[Kind, bool, bool], tuple[Layout, HeadValues]] = field(default_factory=dict)  # by kind and these
 
     @cached_property
     def checks(self) -> list[Check]:
@@ -83,10 +83,10 @@ class ShownTrace:
         They are computed once for all the heads to choose.
         """
         how = kind, words, hide
-        if how not in self.places:
-            place = lay_out(self.trace, kind, words, hide)
-            self.places[how] = place, measures(self.trace, place)
-        return self.places[how]
+        if how not in self.layouts:
+            layout = lay_out(self.trace, kind, words, hide)
+            self.layouts[how] = layout, measures(self.trace, layout)
+        return self.layouts[how]
 
 
 def shown_trace(name: str, text: str, view: AttentionView) -> ShownTrace:
@@ -126,7 +126,7 @@ def combined(trace: Trace, kind: str, show: str) -> np.ndarray:
 class Panel:
     """The picture of the chosen head."""
 
-    place: Layout
+    layout: Layout
     layer: int  # from 0
     head: int  # from 0
     show: str
@@ -138,8 +138,8 @@ class Panel:
 
     @property
     def title(self) -> str:
-        place = f"Layer {self.layer + 1}"
-        return place if self.show in ("mean", "max", "rollout") else f"{place}, head {self.head + 1}"
+        layer = f"Layer {self.layer + 1}"
+        return layer if self.show in ("mean", "max", "rollout") else f"{layer}, head {self.head + 1}"
 
     @property
     def note(self) -> str:
@@ -158,12 +158,12 @@ def chosen_head(shown: ShownTrace, view: AttentionView) -> tuple[int, int]:
     head = view.head if view.head and view.head <= n_heads else None
     if layer and head:
         return layer - 1, head - 1
-    place, values = shown.measured(view.kind, words=False, hide=False)
-    first = narrowest(values, place.masked_whole)
+    layout, values = shown.measured(view.kind, words=False, hide=False)
+    first = narrowest(values, layout.masked_whole)
     return (layer - 1 if layer else first[0]), (head - 1 if head else first[1])
 
 
-def panel(shown: ShownTrace, view: AttentionView, place: Layout) -> Panel:
+def panel(shown: ShownTrace, view: AttentionView, layout: Layout) -> Panel:
     """Return the picture of the chosen head, or of the heads of its layer together, as the view says."""
     layer, head = chosen_head(shown, view)
     weights, name, limit = shown.trace.pattern(view.kind)[layer, head], "weight", 1.0
@@ -172,7 +172,7 @@ def panel(shown: ShownTrace, view: AttentionView, place: Layout) -> Panel:
         weights = shown.forced.pattern(view.kind)[layer, head] - shown.plain.pattern(view.kind)[layer, head]
         limit = float(np.abs(weights).max()) or 1.0
         # Rows and columns are those of the translation that both wrote.
-        place = lay_out(shown.plain, view.kind, view.words, view.hide)
+        layout = lay_out(shown.plain, view.kind, view.words, view.hide)
     elif show == "value":
         source, target = shown.trace.source.ids, shown.trace.target.ids
         tap = chain(*models.own_taps(shown.model), *(change.tap() for change in shown.changes))
@@ -184,6 +184,6 @@ def panel(shown: ShownTrace, view: AttentionView, place: Layout) -> Panel:
     else:
         show = "raw"
         limit = max(1.0, float(weights.max()))  # a head that was scaled up goes beyond 1
-    cells = place.apply(weights)
+    cells = layout.apply(weights)
     off = shown.without_weights(view.kind, layer, head) if show in ("raw", "value") else ""
-    return Panel(place, layer, head, show, cells, name, limit, place.share_hidden(np.abs(weights)), off)
+    return Panel(layout, layer, head, show, cells, name, limit, layout.share_hidden(np.abs(weights)), off)

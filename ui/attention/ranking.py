@@ -24,14 +24,14 @@ FULL = 1.0  # nats of a full bar where no head costs more: a bar says how much i
 
 def ranking(shown: ShownTrace) -> None:
     """Draw the cost of each head, on request; from then on it follows the heads that are changed."""
-    asked = shown.name, models.version(shown.name), tuple(shown.plain.source.ids), tuple(shown.plain.target.ids)
+    question = shown.name, models.version(shown.name), tuple(shown.plain.source.ids), tuple(shown.plain.target.ids)
     if st.button("How important is each head?", icon=":material/sort:", key=widget_key("rank"),
                  help="Switches off every head of the model, one at a time, and ranks them by how much less likely "
                  "the original translation becomes. Heads that you changed stay changed meanwhile."):  # fmt: skip
-        st.session_state["ranked"] = asked
-    if st.session_state.get("ranked") != asked:
+        st.session_state["ranked"] = question
+    if st.session_state.get("ranked") != question:
         return
-    effects = _effects(*asked, tuple(change.tap() for change in shown.changes))
+    effects = _effects(*question, tuple(change.tap() for change in shown.changes))
     if not effects:
         st.caption("Every head is off: there is none to switch off.")
         return

@@ -22,27 +22,27 @@ def corpus_roles(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
     # Imported late: behind it are the measures over a corpus, for which the first page would wait.
     from ui.state.atlases import EXAMPLES, known_roles
 
-    known = known_roles(shown.name)
-    if known is None:
+    roles = known_roles(shown.name)
+    if roles is None:
         return
     if shown.changes or view.broken:
         st.caption("What is known of the heads from a corpus holds for the model as it is, not with these changes.")
         return
-    here = known.of.get((view.kind, large.layer, large.head), [])
+    here = roles.of.get((view.kind, large.layer, large.head), [])
     for role in here:
         text = str(role)
         st.markdown(f":small[:material/label: {literal(text[0].upper() + text[1:])}.]")
-    corpus = "its own examples" if known.corpus == EXAMPLES else without_places(known.corpus)
-    where = f"Over {known.pairs:,} sentences of {literal(corpus)}, with all heads on"
+    corpus = "its own examples" if roles.corpus == EXAMPLES else without_places(roles.corpus)
+    where = f"Over {roles.pairs:,} sentences of {literal(corpus)}, with all heads on"
     st.caption(f"{where}." if here else f"{where}, no measure shows clearly what this head does.")
-    if known.of:
+    if roles.of:
         st.caption("Take me to the head that looks at the")
         with st.container(horizontal=True, gap="small", key="roles"):
-            _ways(known)
+            _ways(roles)
 
 
-def _ways(known: Roles) -> None:
-    for what, ((kind, layer, head), role) in known.clearest.items():
+def _ways(roles: Roles) -> None:
+    for what, ((kind, layer, head), role) in roles.clearest.items():
         st.button(
             role.what.looks_at or role.name,
             key=f"role-{what}",

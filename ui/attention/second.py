@@ -30,9 +30,9 @@ MAX_DIFFERENCES = 6  # differences that are listed
 
 
 def second_sentence(
-    name: str, model: Translator, text: str, view: AttentionView, below: DeltaGenerator, place: DeltaGenerator
+    name: str, model: Translator, text: str, view: AttentionView, below: DeltaGenerator, container: DeltaGenerator
 ) -> ShownTrace | None:
-    """Draw the box of a second sentence and its translation in `place`.
+    """Draw the box of a second sentence and its translation in `container`.
 
     Before it is opened there is a button in `below` instead.
     """
@@ -47,7 +47,7 @@ def second_sentence(
             args=(closest(text, (example.text for example in examples(model.card))),),
         )
         return None
-    source, target = place.columns([5, 6], gap="medium")
+    source, target = container.columns([5, 6], gap="medium")
     with source, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         sentence_box("Second sentence", view.second, "second")
         st.button("Close", icon=":material/close:", key="second-close", help="Show one sentence", on_click=_close)
@@ -68,18 +68,18 @@ def _close() -> None:
     update(second=None)
 
 
-def closest(text: str, others: Iterable[str]) -> str:
+def closest(text: str, candidates: Iterable[str]) -> str:
     """Return the sentence of the others that shares most words with the text; the text itself where there is none."""
     words = text.split()
-    different = [other for other in others if other != text]
+    different = [other for other in candidates if other != text]
     return max(different, key=lambda other: SequenceMatcher(None, words, other.split()).ratio(), default=text)
 
 
 def compare(shown: ShownTrace, second: ShownTrace, view: AttentionView, large: Panel) -> None:
     """Draw the chosen head in both sentences, side by side or as a difference, and where it differs most."""
     both = side_by_side(second, view, large)
-    sides = [LabelledPattern(one.cells, one.place.rows, one.place.columns, one.place.masked) for one in both]
-    found = compared(*sides)
+    sides = [LabelledPattern(side.cells, side.layout.rows, side.layout.columns, side.layout.masked) for side in both]
+    pair = compared(*sides)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{large.title} in both sentences**")
         st.space("stretch")
@@ -87,18 +87,18 @@ def compare(shown: ShownTrace, second: ShownTrace, view: AttentionView, large: P
     if view.compare == "difference":
         left, right = st.columns(2, gap="medium")
         with left:
-            _difference(found, large)
+            _difference(pair, large)
         with right:
-            _largest(found, large.name)
+            _largest(pair, large.name)
     else:
         left, right = st.columns(2, gap="medium")
         with left:
-            large_head(both[0], view, title="First sentence", beside=both[1])
+            large_head(both[0], view, title="First sentence", partner=both[1])
             checks(shown)
         with right:
-            large_head(both[1], view, key="head-second", title="Second sentence", first=False, beside=both[0])
+            large_head(both[1], view, key="head-second", title="Second sentence", first=False, partner=both[0])
             checks(second)
-        _largest(found, large.name)
+        _largest(pair, large.name)
 
 
 def side_by_side(second: ShownTrace, view: AttentionView, large: Panel) -> tuple[Panel, Panel]:
@@ -109,32 +109,32 @@ def side_by_side(second: ShownTrace, view: AttentionView, large: Panel) -> tuple
     return replace(large, limit=limit), replace(other, limit=limit)
 
 
-def _difference(found: PatternPair, large: Panel) -> None:
-    if not found.rows or not found.columns:
+def _difference(pair: PatternPair, large: Panel) -> None:
+    if not pair.rows or not pair.columns:
         st.info("The two sentences have no tokens in common, so there is nothing to subtract.")
         return
     big_head(
-        found.difference,
-        found.rows,
-        found.columns,
-        found.masked,
+        pair.difference,
+        pair.rows,
+        pair.columns,
+        pair.masked,
         key="head-difference",
-        peak=float(np.abs(found.difference).max()) or 1.0,
+        peak=float(np.abs(pair.difference).max()) or 1.0,
         signed=True,
         name=large.name,
         title=("Second sentence minus first", large.note),
-        before=found.first,
+        before=pair.first,
     )
-    for which, tokens in zip(("first", "second"), found.left_out, strict=True):
+    for which, tokens in zip(("first", "second"), pair.left_out, strict=True):
         if tokens:
             named = ", ".join(literal(token) for token in tokens[:MAX_NAMED_HEADS])
             more = f" and {len(tokens) - MAX_NAMED_HEADS} more" if len(tokens) > MAX_NAMED_HEADS else ""
             st.caption(f"Only in the {which} sentence, so not in the picture: {named}{more}.")
 
 
-def _largest(found: PatternPair, name: str) -> None:
+def _largest(pair: PatternPair, name: str) -> None:
     """Say where the two sentences differ most, in a sentence and as a table."""
-    changes = found.largest(MAX_DIFFERENCES)
+    changes = pair.largest(MAX_DIFFERENCES)
     if not changes or not changes[0].difference:
         return
     most = changes[0]

@@ -35,13 +35,13 @@ def _example(name: str, version: tuple[int, ...]) -> ShownTrace:
 
 @contextmanager
 def example_while_waiting(
-    name: str, view: AttentionView, place: DeltaGenerator, middle: DeltaGenerator
+    name: str, view: AttentionView, container: DeltaGenerator, middle: DeltaGenerator
 ) -> Iterator[None]:
     """Draw the example in place of the translation and of the heads where the code within waits in the queue.
 
     Afterwards the page runs again: what was focused or chosen meanwhile stays, since it has the same keys.
     """
-    with wait_placeholder(_drawing(name, view, place, middle)) as placeholder:
+    with wait_placeholder(_drawing(name, view, container, middle)) as placeholder:
         try:
             yield
         except Exception:  # beside the example no page could say it; the next run does, without the example
@@ -52,7 +52,7 @@ def example_while_waiting(
 
 
 def _drawing(
-    name: str, view: AttentionView, place: DeltaGenerator, middle: DeltaGenerator
+    name: str, view: AttentionView, container: DeltaGenerator, middle: DeltaGenerator
 ) -> Callable[[], None] | None:
     """Return a function that draws the example.
 
@@ -65,7 +65,7 @@ def _drawing(
     picture = _example(*key)
 
     def draw() -> None:
-        with place:
+        with container:
             st.caption(f"Your sentence is in line. Meanwhile, an example: {literal(picture.trace.text)}")
             token_strip(picture.trace, picture.model)
         with middle:

@@ -45,17 +45,17 @@ def draw_compare(entries: list[ListedModel], view: CheckpointsView) -> None:
         both = open_listed(chosen[0]), open_listed(chosen[1])
         above = st.container()
         st.space("medium")
-        below, beside = st.columns([1.35, 1], gap="large")
+        below, right = st.columns([1.35, 1], gap="large")
         with below:
             _configurations(chosen, both)
         with above, plain_errors():
-            _sentence(chosen, both, view, beside)
+            _sentence(chosen, both, view, right)
 
 
 def _sentence(
-    chosen: tuple[str, str], both: tuple[Translator, Translator], view: CheckpointsView, beside: DeltaGenerator
+    chosen: tuple[str, str], both: tuple[Translator, Translator], view: CheckpointsView, container: DeltaGenerator
 ) -> None:
-    """Draw the results of both for a sentence: their heads here, their translations `beside` the configurations."""
+    """Draw the results of both for a sentence: their heads here, their translations in `container`."""
     left, right = st.columns(2, gap="large", vertical_alignment="bottom")
     with left:
         text = source_input(both[0], view)
@@ -68,7 +68,7 @@ def _sentence(
     if view.target is not None:
         traces = _trace(chosen[0], text, view.target), _trace(chosen[1], text, view.target)
     _maps(chosen, traces, _heads(traces, view), view)
-    with beside:
+    with container:
         _writes(chosen, own, traces, view)
 
 
@@ -150,15 +150,15 @@ def _head(n: int, trace: Trace, view: CheckpointsView) -> Head:
     fields = (("layer", "head"), ("beside_layer", "beside_head"))[n]
     counts = trace.pattern(view.kind).shape[:2]
     own = sharpest(trace, view.kind)
-    asked = [getattr(view, field) for field in fields]
-    shown = [
+    requested = [getattr(view, field) for field in fields]
+    indices = [
         number - 1 if number and number <= count else default
-        for number, count, default in zip(asked, counts, own, strict=True)
+        for number, count, default in zip(requested, counts, own, strict=True)
     ]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", width="content"):
-        for field, value, count in zip(fields, shown, counts, strict=True):
+        for field, value, count in zip(fields, indices, counts, strict=True):
             # The other number stays what is shown, which may have been the page's choice.
-            also: dict[str, Any] = {other: at + 1 for other, at in zip(fields, shown, strict=True) if other != field}
+            also: dict[str, Any] = {other: at + 1 for other, at in zip(fields, indices, strict=True) if other != field}
             st.selectbox(
                 f"{('First', 'Second')[n]} model, {field.removeprefix('beside_')}",
                 list(range(1, count + 1)),
@@ -167,7 +167,7 @@ def _head(n: int, trace: Trace, view: CheckpointsView) -> Head:
                 width=150,
                 **bound(field, f"{field}-{view.kind}", **also),
             )
-    return shown[0], shown[1]
+    return indices[0], indices[1]
 
 
 def _of(count: int, number: int) -> str:
@@ -181,8 +181,8 @@ def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head
         _separate_heads(names, traces, heads, view, str(error))
         return
     columns = st.columns(3, gap="medium")
-    for n, place in enumerate(columns[:2]):
-        with place:
+    for n, column in enumerate(columns[:2]):
+        with column:
             _title(names[n], heads[n], traces[n], view.kind)
             figure = charts.pattern(pair.cells[n], pair.rows, pair.columns, **_look(pair.masked))
             plot(_compact(figure), key=f"map-{n}")
@@ -229,8 +229,8 @@ def _separate_heads(
         " Switch on “The same translation in both” to line them up." if "rows" in why and view.target is None else ""
     )
     st.info(f"There is no difference to draw. {literal(why)}{remedy}", icon=":material/info:")
-    for n, place in enumerate(st.columns(2, gap="large")):
-        with place:
+    for n, column in enumerate(st.columns(2, gap="large")):
+        with column:
             _title(names[n], heads[n], traces[n], view.kind)
             head = aligned.single_head(traces[n], view.kind, *heads[n])
             figure = charts.pattern(head.cells, head.rows, head.columns, **_look(head.masked))

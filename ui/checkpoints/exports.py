@@ -69,8 +69,8 @@ def _button(label: str, make: Callable[[], bytes], name: str, help_text: str, di
 
 def file_bytes(make: Callable[[Path], object], name: str) -> bytes:
     """Return the bytes that `make` writes to a file of that name."""
-    with tempfile.TemporaryDirectory() as place:
-        out = Path(place) / name
+    with tempfile.TemporaryDirectory() as directory:
+        out = Path(directory) / name
         make(out)
         return out.read_bytes()
 

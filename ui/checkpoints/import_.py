@@ -114,10 +114,10 @@ def _take_name(key: str) -> None:
     _begin(None)
     st.session_state["import-name"] = text
     try:
-        there = path.exists()
+        exists = path.exists()
     except (OSError, ValueError):  # too long for a name, or with a zero byte
-        there = False
-    if there:
+        exists = False
+    if exists:
         st.session_state["import-source"] = ImportSource(path, path.name or text)
     elif is_name(text):
         st.session_state["import-job"] = Job(partial(_fetch, text))

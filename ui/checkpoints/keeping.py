@@ -39,8 +39,8 @@ def suggested_name(text: str) -> str:
     """Return a free name for a model that is like the name of its file or of its repository on the Hub."""
     stem = re.sub(r"\.(pt|pth|ckpt|bin|safetensors|zip)$", "", text.rstrip("/").rpartition("/")[2], flags=re.I)
     name = re.sub(r"[^\w.-]+", "-", stem).strip("-._")[:50] or "model"
-    taken = [name, *(f"{name}-{number}" for number in range(2, 1000))]
-    return next(free for free in taken if not (models.MODELS / free).exists())
+    candidates = [name, *(f"{name}-{number}" for number in range(2, 1000))]
+    return next(free for free in candidates if not (models.MODELS / free).exists())
 
 
 def menu(entry: ListedModel) -> None:

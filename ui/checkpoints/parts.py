@@ -34,22 +34,24 @@ def draw_parts(entry: ListedModel) -> None:
     view: CheckpointsView = st.session_state["view"]
     st.markdown("**Where the parameters are**")
     with plain_errors():
-        known = _shapes(str(entry.folder), version(entry.name))
-        all_blocks = blocks(sizes(known))
-        chosen = chosen_names(view.weight, all_blocks, known)
+        tensor_shapes = _shapes(str(entry.folder), version(entry.name))
+        all_blocks = blocks(sizes(tensor_shapes))
+        chosen = chosen_names(view.weight, all_blocks, tensor_shapes)
 
         def picked() -> None:
             match st.session_state["blocks"].get("pick"):
                 case str(path):
-                    _open(path, known, all_blocks)
+                    _open(path, tensor_shapes, all_blocks)
 
         _BLOCKS(data=pack(header(all_blocks, chosen[0]), {}), key="blocks", on_pick_change=picked)
         left, right = st.columns(2, gap="large")
         with right:
-            _numbers(entry, known, all_blocks, *chosen)
+            _numbers(entry, tensor_shapes, all_blocks, *chosen)
         with left:
-            _table(entry, known)
-        if any(name.endswith(TABLE) for name in known) and entry.parameters < sum(sizes(known).values()):
+            _table(entry, tensor_shapes)
+        if any(name.endswith(TABLE) for name in tensor_shapes) and entry.parameters < sum(
+            sizes(tensor_shapes).values()
+        ):
             st.caption(
                 explained(
                     "Stored positional encodings are drawn but not counted above: they are not trained.",
@@ -60,10 +62,10 @@ def draw_parts(entry: ListedModel) -> None:
 
 
 def chosen_names(
-    weight: str | None, all_blocks: Sequence[Block], known: Mapping[str, Shape]
+    weight: str | None, all_blocks: Sequence[Block], tensor_shapes: Mapping[str, Shape]
 ) -> tuple[Block, str | None]:
     """Return the chosen block and, where one is chosen, the tensor in it; else the last block that is an attention."""
-    if weight in known:
+    if weight in tensor_shapes:
         return next(block for block in reversed(all_blocks) if weight in block.names), weight
     named = {block.path: block for block in all_blocks}
     if weight in named:
@@ -99,12 +101,12 @@ def shape_text(shape: Shape) -> str:
     return " × ".join(f"{size:,}" for size in shape) or "one number"
 
 
-def family_shape(group: BlockGroup, known: Mapping[str, Shape]) -> str:
+def family_shape(group: BlockGroup, tensor_shapes: Mapping[str, Shape]) -> str:
     """Format the shapes of a group: "3 × (4 × 256 × 256)" for four matrices in each of three layers."""
     layers = _layers(group)
-    matrices = [known[name] for name in group.names if len(known[name]) > 1]
+    matrices = [tensor_shapes[name] for name in group.names if len(tensor_shapes[name]) > 1]
     if all(map(is_norm, group.names)) or not matrices:
-        return _counted(Counter(known[name] for name in group.names))
+        return _counted(Counter(tensor_shapes[name] for name in group.names))
     if not layers:
         return _counted(Counter(matrices))
     by_shape = Counter(tuple(sorted(shape)) for shape in matrices)  # in and out of a feed-forward network
@@ -125,8 +127,8 @@ def _layers(group: BlockGroup) -> int:
     return len({name.split(".")[2] for name in group.names if ".layers." in name})
 
 
-def _open(path: str, known: Mapping[str, Shape], all_blocks: Sequence[Block]) -> None:
-    if path in known or any(block.path == path for block in all_blocks):
+def _open(path: str, tensor_shapes: Mapping[str, Shape], all_blocks: Sequence[Block]) -> None:
+    if path in tensor_shapes or any(block.path == path for block in all_blocks):
         update(weight=path)
         reseed()
 
@@ -134,27 +136,29 @@ def _open(path: str, known: Mapping[str, Shape], all_blocks: Sequence[Block]) ->
 # ---- the table -----------------------------------------------------------------------------------------------------
 
 
-def _table(entry: ListedModel, known: Mapping[str, Shape]) -> None:
+def _table(entry: ListedModel, tensor_shapes: Mapping[str, Shape]) -> None:
     measured = _measured(str(entry.folder), version(entry.name))
-    counted = sizes(known)
+    counted = sizes(tensor_shapes)
     total = sum(counted.values())
     rows = []
-    for group in groups(known):
+    for group in groups(tensor_shapes):
         numbers = sum(counted[name] for name in group.names)
         norm = together(measured, group.names).norm
         share = percent_of(numbers, total)
-        rows.append((group.title, family_shape(group, known), f"{numbers:,}", share, three_digits(norm)))
+        rows.append((group.title, family_shape(group, tensor_shapes), f"{numbers:,}", share, three_digits(norm)))
     columns = ("Part", "Shape", "Parameters", "Share", "Norm")
     st.html(table_html("parts-table lined", rows, columns, numbers=(2, 3, 4)))
-    table = st.expander(f"Every tensor ({len(known):,})", key="every-tensor", on_change="rerun")
+    table = st.expander(f"Every tensor ({len(tensor_shapes):,})", key="every-tensor", on_change="rerun")
     if table.open:
         with table:
-            _all_tensors(known, counted, measured)
+            _all_tensors(tensor_shapes, counted, measured)
 
 
-def _all_tensors(known: Mapping[str, Shape], counted: Mapping[str, int], measured: Mapping[str, Numbers]) -> None:
+def _all_tensors(
+    tensor_shapes: Mapping[str, Shape], counted: Mapping[str, int], measured: Mapping[str, Numbers]
+) -> None:
     """Draw all tensors in numbers; a click on a row opens one."""
-    names = [name for group in groups(known) for name in group.names]
+    names = [name for group in groups(tensor_shapes) for name in group.names]
     key = widget_key("tensors")
 
     def open_row() -> None:
@@ -165,7 +169,7 @@ def _all_tensors(known: Mapping[str, Shape], counted: Mapping[str, int], measure
     st.dataframe(
         {
             "Tensor": names,
-            "Shape": [shape_text(known[name]) for name in names],
+            "Shape": [shape_text(tensor_shapes[name]) for name in names],
             "Parameters": [counted[name] for name in names],
             "Norm": [measured[name].norm for name in names],
             "Mean": [measured[name].mean for name in names],
@@ -184,7 +188,7 @@ def _all_tensors(known: Mapping[str, Shape], counted: Mapping[str, int], measure
 
 
 def _numbers(
-    entry: ListedModel, known: Mapping[str, Shape], all_blocks: Sequence[Block], block: Block, name: str | None
+    entry: ListedModel, tensor_shapes: Mapping[str, Shape], all_blocks: Sequence[Block], block: Block, name: str | None
 ) -> None:
     options = [block.path, *block.names] if len(block.names) > 1 else list(block.names)
     st.selectbox(
@@ -193,8 +197,8 @@ def _numbers(
         index=options.index(name) if name is not None else 0,
         format_func=lambda path: (
             f"{block.title}, all {len(block.names)} tensors"
-            if path == block.path and path not in known
-            else f"{tensor_title(path)}, {shape_text(known[path])}"
+            if path == block.path and path not in tensor_shapes
+            else f"{tensor_title(path)}, {shape_text(tensor_shapes[path])}"
         ),
         **bound("weight"),
         label_visibility="collapsed",

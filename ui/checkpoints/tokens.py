@@ -86,8 +86,8 @@ def _chosen(model: Translator) -> Tokenizer:
 
 def example(model: Translator, tokenizer: Tokenizer) -> str:
     """Return a text that the tokenizer can split: one of the card's, a sentence, or else a few of its tokens."""
-    known = examples(model.card)
-    first = known[0].text if known else SENTENCE
+    in_card = examples(model.card)
+    first = in_card[0].text if in_card else SENTENCE
     if tokenizer is model.checkpoint.source_tokenizer:
         try:
             tokenizer.encode(first)

@@ -44,18 +44,20 @@ def export(
         download("JSON, every step", steps, f"{file_stem(name, 'decoding', text)}.json", "application/json")
 
 
-def tree_facts(name: str, text: str, model: Translator, found: Search) -> dict[str, str]:
+def tree_facts(name: str, text: str, model: Translator, search: Search) -> dict[str, str]:
     """Return the input and the settings of the decode: name to text."""
-    translation = model.checkpoint.target_tokenizer.decode(found.tree.ids(found.tree.winner))
+    translation = model.checkpoint.target_tokenizer.decode(search.tree.ids(search.tree.winner))
     return {
         **sentence_facts(name, model, text, translation),
-        "Strategy": str(found.decoding),
+        "Strategy": str(search.decoding),
     }
 
 
-def drawing(model: Translator, found: Search, view: DecodingView, title: str, facts: dict[str, str], theme: str) -> str:
-    names = node_labels(model, found.tree)
-    return tree_svg(found.tree, names, title=title, facts=facts, pruned=view.pruned, under=view.under, theme=theme)
+def drawing(
+    model: Translator, search: Search, view: DecodingView, title: str, facts: dict[str, str], theme: str
+) -> str:
+    names = node_labels(model, search.tree)
+    return tree_svg(search.tree, names, title=title, facts=facts, pruned=view.pruned, under=view.under, theme=theme)
 
 
 def steps_json(

@@ -14,14 +14,14 @@ def lanes(tree: Tree, pruned: bool = True) -> list[int | None]:
     A branch goes on in the lane of its best continuation. Without `pruned`, pruned nodes have no lane.
     """
     lane_of: list[int | None] = [None] * len(tree.nodes)
-    taken: set[tuple[int, int]] = set()  # (step, lane)
+    occupied: set[tuple[int, int]] = set()  # (step, lane)
     for branch in _branches(tree, pruned):
         steps = [tree.nodes[i].step for i in branch]
         parent = tree.nodes[branch[0]].parent
         home = 0 if parent is None else lane_of[parent]
         assert home is not None, "a branch comes after the one it leaves"
-        lane = next(lane for lane in _outwards(home) if not any((step, lane) in taken for step in steps))
-        taken |= {(step, lane) for step in steps}
+        lane = next(lane for lane in _outwards(home) if not any((step, lane) in occupied for step in steps))
+        occupied |= {(step, lane) for step in steps}
         for index in branch:
             lane_of[index] = lane
     top = min(lane for lane in lane_of if lane is not None)
@@ -35,8 +35,8 @@ def _branches(tree: Tree, pruned: bool) -> list[list[int]]:
     while starts:
         run = [starts.pop()]
         while after := _visible_children(tree, run[-1], pruned):
-            heir, *others = sorted(after, key=lambda i: (OUTCOMES.index(tree.nodes[i].outcome), -tree.nodes[i].score))
-            starts += others
+            heir, *siblings = sorted(after, key=lambda i: (OUTCOMES.index(tree.nodes[i].outcome), -tree.nodes[i].score))
+            starts += siblings
             run.append(heir)
         runs.append(run)
     # A branch's parent is never worse or later than it: what leaves a run comes after the run.

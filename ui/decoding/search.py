@@ -237,17 +237,17 @@ def searched(model: Translator, source: list[int], decoding: Decoding, steps: It
 
 def _candidates(model: Translator, decoding: Decoding, step: DecodeStep) -> list[list[Candidate]]:
     """Return for each row the most probable tokens, and those that the step considered, most probable first."""
-    seen = step.log_probs
+    adjusted = step.log_probs
     cuts = {name: value for name, value in decoding.values.items() if name in ("temperature", "top_k", "top_p")}
     if decoding.strategy.draws or decoding.temperature != 1:
-        seen = tempered(allowed(seen, model.model.config), **cuts)
+        adjusted = tempered(allowed(adjusted, model.model.config), **cuts)
     top = step.log_probs.topk(min(MAX_SHOWN, step.log_probs.size(1))).indices
     rows = []
     for row, best in enumerate(top):
         alike = (step.written == step.written[row]).all(1)  # groups of a diverse beam may have written the same
-        others = step.tokens[alike[step.parents]].unique()
-        ids = torch.cat([best, others[~torch.isin(others, best)]])
-        log_probs, as_seen = step.log_probs[row, ids], seen[row, ids]
+        considered = step.tokens[alike[step.parents]].unique()
+        ids = torch.cat([best, considered[~torch.isin(considered, best)]])
+        log_probs, as_seen = step.log_probs[row, ids], adjusted[row, ids]
         order = log_probs.argsort(descending=True, stable=True)
         columns = (ids[order].tolist(), log_probs[order].tolist(), as_seen[order].tolist())
         rows.append([Candidate(*cells, None) for cells in zip(*columns, strict=True)])

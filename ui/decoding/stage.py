@@ -32,54 +32,54 @@ def stage(name: str, text: str, model: Translator, decoding: Decoding, actions: 
     """
     view: DecodingView = st.session_state["view"]
     with plain_errors():
-        found = search(name, text, decoding)
-        player(name, text, model, found)
-        _as_table(model, found, view)
-        branches = _branches(name, text, model, found, view)
+        decode = search(name, text, decoding)
+        player(name, text, model, decode)
+        _as_table(model, decode, view)
+        branches = _branches(name, text, model, decode, view)
         with actions:
-            export(name, text, model, found, branches, view)
-        reference(name, text, model, found, view)
+            export(name, text, model, decode, branches, view)
+        reference(name, text, model, decode, view)
     write_address()
 
 
-def _as_table(model: Translator, found: Search, view: DecodingView) -> None:
+def _as_table(model: Translator, decode: Search, view: DecodingView) -> None:
     """Draw the step and every hypothesis in numbers."""
     expander = st.expander("This step and every hypothesis as tables", key="decoding-as-table", on_change="rerun")
     if not expander.open:
         return
-    names = node_labels(model, found.tree)
+    names = node_labels(model, decode.tree)
     with expander:
-        _step_table(model, found, names, view)
+        _step_table(model, decode, names, view)
         st.caption(explained("Every hypothesis", "hypothesis"))
-        _tree_table(found, names, horizon(found, view))
+        _tree_table(decode, names, horizon(decode, view))
 
 
-def _step_table(model: Translator, found: Search, names: list[str], view: DecodingView) -> None:
+def _step_table(model: Translator, decode: Search, names: list[str], view: DecodingView) -> None:
     """Draw the attention weights of the step that is shown."""
-    node, _ = shown_node(found, view)
-    layer, head = shown_head(found, model, view)
-    path = found.tree.path(node)
-    answer = found.answers[path[-2]]
+    node, _ = shown_node(decode, view)
+    layer, head = shown_head(decode, model, view)
+    path = decode.tree.path(node)
+    answer = decode.answers[path[-2]]
     at = slice(layer, layer + 1), slice(head, head + 1)
-    cross, own = (kind.rows([answer], *at)[0, 0, 0] for kind in (found.cross, found.decoder))
+    cross, own = (kind.rows([answer], *at)[0, 0, 0] for kind in (decode.cross, decode.decoder))
     own = own[: len(path) - 1]
-    words, most = number_duplicates(found.source.labels), int(cross.argmax())
-    top, bottom = (min(at, size - 1) for at, size in zip((layer, head), found.encoder.shape, strict=False))
+    words, most = number_duplicates(decode.source.labels), int(cross.argmax())
+    top, bottom = (min(at, size - 1) for at, size in zip((layer, head), decode.encoder.shape, strict=False))
     st.caption(f"Step {len(path) - 1}, layer {layer + 1}, head {head + 1}")
     source, written = st.columns(2)
     weight = st.column_config.NumberColumn(format="%.3f")
     read = f"Encoder, from {words[most]}"
     sides: tuple[tuple[DeltaGenerator, dict[str, Any], str], ...] = (
-        (source, {"Source": words, "Cross": cross, read: found.encoder[top, bottom, most]}, "step-source"),
+        (source, {"Source": words, "Cross": cross, read: decode.encoder[top, bottom, most]}, "step-source"),
         (written, {"Written so far": [names[i] for i in path[:-1]], "Decoder": own}, "step-written"),
     )
     for column, table, key in sides:
         column.dataframe(table, hide_index=True, key=key, column_config=dict.fromkeys(list(table)[1:], weight))
 
 
-def _tree_table(found: Search, names: list[str], last: int | None) -> None:
+def _tree_table(decode: Search, names: list[str], last: int | None) -> None:
     """Draw the nodes up to the step `last`, at which their fate is not known yet; None is the end."""
-    tree = found.tree
+    tree = decode.tree
     places = [i for i in range(1, len(tree.nodes)) if last is None or tree.nodes[i].step <= last]
     nodes = [tree.nodes[i] for i in places]
     table: dict[str, list[Any]] = {
@@ -98,12 +98,12 @@ def _tree_table(found: Search, names: list[str], last: int | None) -> None:
 
 
 def _branches(
-    name: str, text: str, model: Translator, found: Search, view: DecodingView
+    name: str, text: str, model: Translator, decode: Search, view: DecodingView
 ) -> list[tuple[Branch | None, TracedHypothesis]]:
     """Draw each branch next to the original decode; return them for the export."""
-    fit = fitting(model, found.source.ids, view.branches)
+    fit = fitting(model, decode.source.ids, view.branches)
     lines: list[tuple[Branch | None, TracedHypothesis]] = [
-        (None, line_in(found, found.tree.winner, model.model.config.eos_id))
+        (None, line_in(decode, decode.tree.winner, model.model.config.eos_id))
     ]
     if not fit:
         st.caption(
@@ -114,7 +114,7 @@ def _branches(
             )
         )
         return lines
-    if horizon(found, view) is not None:
+    if horizon(decode, view) is not None:
         st.caption(
             f":material/visibility_off: {plural(len(fit), 'branch', 'branches')} hidden: beside the whole sentences, "
             "until the last step is reached or what comes later is shown."
@@ -129,8 +129,8 @@ def _branches(
         "its attention."
     )
     with plain_errors():
-        lines += [(branch, line(name, text, found.decoding, branch)) for branch in fit]
-        branch_cards(model, found, lines)
+        lines += [(branch, line(name, text, decode.decoding, branch)) for branch in fit]
+        branch_cards(model, decode, lines)
     return lines
 
 

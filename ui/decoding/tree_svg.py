@@ -31,17 +31,17 @@ def tree_svg(
     it the meaning of its lines and numbers.
     """
     look, lane = theme_named(theme), lanes(tree, pruned)
-    shown = [i for i in range(len(tree.nodes)) if lane[i] is not None]
+    drawn = [i for i in range(len(tree.nodes)) if lane[i] is not None]
     labels = [cut(name, _WIDEST) for name in names]
     boxes = [max(30.0, width(label) + 16) for label in labels]
-    steps = max(tree.nodes[i].step for i in shown) + 1
-    widths = [max([40.0, *(boxes[i] for i in shown if tree.nodes[i].step == step)]) for step in range(steps)]
+    steps = max(tree.nodes[i].step for i in drawn) + 1
+    widths = [max([40.0, *(boxes[i] for i in drawn if tree.nodes[i].step == step)]) for step in range(steps)]
     left = [sum(widths[:step]) + _GUTTER * step for step in range(steps)]
     places = {
-        i: (left[tree.nodes[i].step] + widths[tree.nodes[i].step] / 2, _TOP + _LANE * (lane[i] or 0)) for i in shown
+        i: (left[tree.nodes[i].step] + widths[tree.nodes[i].step] / 2, _TOP + _LANE * (lane[i] or 0)) for i in drawn
     }
     edges = []
-    for i in reversed(shown):
+    for i in reversed(drawn):
         parent = tree.nodes[i].parent
         if parent is not None:
             (x1, y1), (x2, y2), step = places[parent], places[i], tree.nodes[i].step
@@ -53,16 +53,16 @@ def tree_svg(
             )
             edges.append(f'<path fill="none" {_stroke(tree.nodes[i].outcome, look)} d="{path}"/>')
     words = []
-    for i in shown:
+    for i in drawn:
         x, y = places[i]
         words.append(_word(labels[i], tree.nodes[i].outcome, x, y, boxes[i], look))
         if i:
             value = signed(getattr(tree.nodes[i], under))
             words.append(text_element((x, y + 26), value, look.muted, 12, anchor="middle"))
-    y = _TOP + _LANE * (1 + max(lane[i] or 0 for i in shown))
-    seen = {tree.nodes[i].outcome for i in shown}
-    legend = _legend([outcome for outcome in OUTCOMES if outcome in seen], y, look)
-    size = max(left[-1] + widths[-1], _LEGEND * len(seen)), y + 24
+    y = _TOP + _LANE * (1 + max(lane[i] or 0 for i in drawn))
+    present = {tree.nodes[i].outcome for i in drawn}
+    legend = _legend([outcome for outcome in OUTCOMES if outcome in present], y, look)
+    size = max(left[-1] + widths[-1], _LEGEND * len(present)), y + 24
     numbers = {"Below each token": UNDER[under]}
     return document(Drawing([*edges, *words, *legend], size), title, {**facts, **numbers}, theme)
 
@@ -70,8 +70,8 @@ def tree_svg(
 def _legend(outcomes: Sequence[Outcome], y: float, look: Theme) -> list[str]:
     """Return the meaning of each kind of line."""
     parts = []
-    for place, outcome in enumerate(outcomes):
-        x = place * _LEGEND
+    for index, outcome in enumerate(outcomes):
+        x = index * _LEGEND
         parts += [
             f'<path fill="none" {_stroke(outcome, look)} d="M{x} {y + 8}h28"/>',
             text_element((x + 36, y + 12), FATES[outcome], look.muted, 12),

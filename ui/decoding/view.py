@@ -103,12 +103,12 @@ class Branch:
         layers, heads = range(config.decoder.n_layers), range(config.decoder.n_heads)
         if not self.heads:
             return [(layer, head) for layer in layers for head in heads]
-        wanted = set(self.heads)
+        changed = set(self.heads)
         return [
             (layer, head)
             for layer in layers
             for head in heads
-            if (layer + 1, None) in wanted or (layer + 1, head + 1) in wanted
+            if (layer + 1, None) in changed or (layer + 1, head + 1) in changed
         ]
 
 

@@ -54,31 +54,31 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
     if chosen.spec is None:
         st.info("Choose a corpus to measure the heads over.", icon=":material/dataset:")
         return
-    asked = MeasurementRequest(name, version(name), chosen, pairs)
-    job = JOBS.get("heads", asked, partial(measure, asked), partial(find, asked), chosen.brought)
+    request = MeasurementRequest(name, version(name), chosen, pairs)
+    job = JOBS.get("heads", request, partial(measure, request), partial(find, request), chosen.brought)
     if chosen.brought:
-        _mark_in_use(asked)
+        _mark_in_use(request)
     wait(job)
     if not job.done:
-        at_work(job, "heads", asked)
+        at_work(job, "heads", request)
         return
     if job.error is not None:
-        failed("heads", asked, job.error)
+        failed("heads", request, job.error)
         return
     assert isinstance(job.result, MeasuredAtlas)
     past = None
     if history_files(name):
-        find_past = partial(find_history, asked)
-        past = JOBS.get("history", asked, partial(measure_history, asked), find_past, chosen.brought)
+        find_past = partial(find_history, request)
+        past = JOBS.get("history", request, partial(measure_history, request), find_past, chosen.brought)
         wait(past)
     with kind:
         choose(view, "kind", "Attention", KINDS)
-    _draw_results(job.result, past, asked)
-    sets(name, model, asked)
+    _draw_results(job.result, past, request)
+    sets(name, model, request)
     with actions:
         st.download_button(
             "JSON",
-            partial(_json, job.result, past, asked),
+            partial(_json, job.result, past, request),
             f"{name.replace('/', '-')}-heads.json",
             "application/json",
             icon=":material/download:",
@@ -86,10 +86,10 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
         )
 
 
-def _json(measured: MeasuredAtlas, past: Job[Any] | None, asked: MeasurementRequest) -> str:
+def _json(measured: MeasuredAtlas, past: Job[Any] | None, request: MeasurementRequest) -> str:
     """Return the measurements as the command line writes them; made when the button is pressed."""
-    what = asked.chosen.spec, None, asked.pairs
-    provenance = facts(asked.name, digest_of(asked.name), what, measured.when, measured.by)
+    what = request.chosen.spec, None, request.pairs
+    provenance = facts(request.name, digest_of(request.name), what, measured.when, measured.by)
     return json.dumps(provenance | numbers(measured.atlas, _history(past)), ensure_ascii=False) + "\n"
 
 
@@ -98,24 +98,24 @@ def _history(past: Job[Any] | None) -> History:
 
 
 @st.fragment
-def _draw_results(measured: MeasuredAtlas, past: Job[Any] | None, asked: MeasurementRequest) -> None:
+def _draw_results(measured: MeasuredAtlas, past: Job[Any] | None, request: MeasurementRequest) -> None:
     """Draw the picture with the chosen head, and the table. A fragment, so that choosing a head draws nothing else."""
     view: HeadsView = st.session_state["view"]
     atlas, history = measured.atlas, _history(past)
-    place = chosen_head(atlas, view)
-    name = chosen_measure(atlas, view.kind, place, view)
+    index = chosen_head(atlas, view)
+    name = chosen_measure(atlas, view.kind, index, view)
     left, right = st.columns([62, 38], gap="medium")
     with left:
         if past is not None and not past.done:
-            at_work(past, "history", asked)
-        payload = header(atlas, history, view.kind, place, measure=name, step=view.step)
+            at_work(past, "history", request)
+        payload = header(atlas, history, view.kind, index, measure=name, step=view.step)
         atlas_picture(payload, key="heads-atlas", on_pick=_take_pick)
-        _about(measured, history, asked)
+        _about(measured, history, request)
         if past is not None and past.error is not None:
             st.caption(f":material/info: The snapshots could not be measured: {why(past.error)}")
     with right:
-        head(atlas, history, view, place, name)
-    table(atlas, history, view, place)
+        head(atlas, history, view, index, name)
+    table(atlas, history, view, index)
     write_address()
 
 
@@ -127,13 +127,13 @@ def _take_pick(pick: Mapping[str, Any]) -> None:
         update(step=pick["step"])
 
 
-def _about(measured: MeasuredAtlas, history: History, asked: MeasurementRequest) -> None:
+def _about(measured: MeasuredAtlas, history: History, request: MeasurementRequest) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(_summary(measured, history, asked.chosen), width="stretch")
+        st.caption(_summary(measured, history, request.chosen), width="stretch")
         help = "Results are cached until the model or the measures change."
         if st.button("Measure again", icon=":material/refresh:", key="heads-anew", type="tertiary", help=help):
-            JOBS.forget("heads", asked)
-            JOBS.get("heads", asked, partial(measure, asked), brought=asked.chosen.brought)  # whatever there is
+            JOBS.forget("heads", request)
+            JOBS.get("heads", request, partial(measure, request), brought=request.chosen.brought)  # whatever there is
             st.rerun()
 
 
@@ -170,11 +170,11 @@ def _summary(measured: MeasuredAtlas, history: History, chosen: ChosenCorpus) ->
 
 
 @st.fragment(run_every=SEEN_EVERY)
-def _mark_in_use(asked: MeasurementRequest) -> None:
+def _mark_in_use(request: MeasurementRequest) -> None:
     """Mark the measurements as in use for as long as the page is open, also where nothing is clicked on it for long."""
     for what in ("heads", "history"):
-        JOBS.seen(what, asked)
-    JOBS.seen("sets", of_sets(asked))
+        JOBS.seen(what, request)
+    JOBS.seen("sets", of_sets(request))
 
 
 def atlas_picture(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:

@@ -56,9 +56,9 @@ def _captions(model: Translator) -> list[str]:
     folder = default_folder()
     codes = {name: code for code, name in LANGUAGES.items()}
     pair = codes.get(str(model.card.get("source"))), codes.get(str(model.card.get("target")))
-    wanted = "-".join(str(code) for code in pair) if all(pair) and "hi" not in pair else "en-fr"
-    there = all(any(folder.glob(f"test_2016_flickr.{code}*")) for code in wanted.split("-"))
-    return [wanted] if there else []
+    languages = "-".join(str(code) for code in pair) if all(pair) and "hi" not in pair else "en-fr"
+    is_present = all(any(folder.glob(f"test_2016_flickr.{code}*")) for code in languages.split("-"))
+    return [languages] if is_present else []
 
 
 def suited(model: Translator, among: Iterable[str]) -> str | None:
@@ -77,8 +77,8 @@ def suited(model: Translator, among: Iterable[str]) -> str | None:
 def choose_corpus(name: str, model: Translator, view: HeadsView) -> tuple[ChosenCorpus, int]:
     """Draw the choice of the corpus and of the number of its sentences, and what it needs to know."""
     corpora = choices(model)
-    there = (shipped(name) or {}).get("corpus")  # measured already: no page begins empty
-    chosen = view.corpus if view.corpus in corpora else there if there in corpora else suited(model, corpora)
+    measured = (shipped(name) or {}).get("corpus")  # measured already: no page begins empty
+    chosen = view.corpus if view.corpus in corpora else measured if measured in corpora else suited(model, corpora)
     row = st.container(horizontal=True, gap="small")
     row.selectbox(
         "Corpus",

@@ -32,59 +32,59 @@ def chosen_head(atlas: Atlas, view: HeadsView) -> tuple[int, int]:
         return view.layer - 1, view.head - 1
     every = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
 
-    def clearest(place: tuple[int, int]) -> tuple[bool, float]:
-        named = roles(atlas, view.kind, *place)
+    def clearest(index: tuple[int, int]) -> tuple[bool, float]:
+        named = roles(atlas, view.kind, *index)
         return max(((role.what.measure in PRONOUN_MEASURES, role.value) for role in named), default=(False, 0.0))
 
     return max(every, key=clearest)
 
 
-def chosen_measure(atlas: Atlas, kind: Kind, place: tuple[int, int], view: HeadsView) -> str:
+def chosen_measure(atlas: Atlas, kind: Kind, index: tuple[int, int], view: HeadsView) -> str:
     """Return the measure whose sentences are shown: the view's, else that of the head's role, else the entropy."""
     if view.measure in atlas.heads[kind]:
         return str(view.measure)
-    measures = [role.what.measure for role in roles(atlas, kind, *place)]
+    measures = [role.what.measure for role in roles(atlas, kind, *index)]
     return next((name for name in measures if name in PRONOUN_MEASURES), next(iter(measures), "entropy"))
 
 
-def head(atlas: Atlas, history: History, view: HeadsView, place: tuple[int, int], measure: str) -> None:
+def head(atlas: Atlas, history: History, view: HeadsView, index: tuple[int, int], measure: str) -> None:
     kind = view.kind
-    st.markdown(f"**{head_name(kind, *place)}**")
-    if not atlas.heads[kind]["entropy"].sentences[place]:
+    st.markdown(f"**{head_name(kind, *index)}**")
+    if not atlas.heads[kind]["entropy"].sentences[index]:
         st.markdown(":gray[This head was pruned: the model has no such head any more.]")
         return
-    given = roles(atlas, kind, *place)
-    for role in given:
-        st.markdown(f":material/label: {_sentence(role, history, kind, place)}")
-    if not given:
+    head_roles = roles(atlas, kind, *index)
+    for role in head_roles:
+        st.markdown(f":material/label: {_sentence(role, history, kind, index)}")
+    if not head_roles:
         st.markdown(":gray[No name: no measure here shows clearly what it does.]", help=ROLE_RULE)
     sentences, numbers = st.tabs(["In sentences", "In numbers"])
     with sentences:
-        _examples(atlas, kind, place, measure)
+        _examples(atlas, kind, index, measure)
     with numbers:
-        _numbers(atlas, kind, place)
+        _numbers(atlas, kind, index)
 
 
-def since_step(role: Role, history: History, kind: Kind, place: tuple[int, int]) -> int | None:
+def since_step(role: Role, history: History, kind: Kind, index: tuple[int, int]) -> int | None:
     """Return the first snapshot from which on the head has this role; None where the last one lacks it."""
-    names = [{one.name for one in roles(then, kind, *place)} for _, then in history]
+    names = [{role_then.name for role_then in roles(then, kind, *index)} for _, then in history]
     return since([step for step, _ in history], names, role.name)
 
 
-def _sentence(role: Role, history: History, kind: Kind, place: tuple[int, int]) -> str:
-    text, step = str(role), since_step(role, history, kind, place)
+def _sentence(role: Role, history: History, kind: Kind, index: tuple[int, int]) -> str:
+    text, step = str(role), since_step(role, history, kind, index)
     if history:
         text += f"; since step {step:,} of its training" if step is not None else "; not in earlier snapshots"
     return text[0].upper() + text[1:] + "."
 
 
-def _examples(atlas: Atlas, kind: Kind, place: tuple[int, int], measure: str) -> None:
+def _examples(atlas: Atlas, kind: Kind, index: tuple[int, int], measure: str) -> None:
     """Draw the sentence with the best value of the measure, and the one with the worst where the values differ."""
-    (what,) = (one for one in present(atlas, kind) if one.name == measure)
-    shown = ends(what, shows(atlas, kind, *place, measure))
-    sentences = ", the same in every sentence" if len(shown) == 1 else ", sentence by sentence"
+    (what,) = (entry for entry in present(atlas, kind) if entry.name == measure)
+    examples = ends(what, shows(atlas, kind, *index, measure))
+    sentences = ", the same in every sentence" if len(examples) == 1 else ", sentence by sentence"
     st.caption(f"{what.label}{sentences}", help=what.meaning)
-    for label, sentence, value in shown:
+    for label, sentence, value in examples:
         pair = atlas.examples.get(sentence)
         if pair is None:
             continue
@@ -94,7 +94,7 @@ def _examples(atlas: Atlas, kind: Kind, place: tuple[int, int], measure: str) ->
                 icon=":material/grid_view:",
                 key=f"heads-open-{label}",
                 on_click=_take_sentence,
-                args=(kind, place, pair.source, pair.target),
+                args=(kind, index, pair.source, pair.target),
                 help="Opens this head on the Attention page with this sentence and its translation.",
             )
             st.html(
@@ -111,38 +111,38 @@ def _examples(atlas: Atlas, kind: Kind, place: tuple[int, int], measure: str) ->
 def ends(measure: Measure, both: tuple[RankedSentence, RankedSentence]) -> list[tuple[str, int, str]]:
     """Return label, index in the corpus and value of the best and the worst sentence; one where they read the same."""
     best, worst = ("Best sentence", "Worst sentence") if measure.unit == "share" else ("Highest", "Lowest")
-    texts = [value_text(measure, one.value) for one in both]
+    texts = [value_text(measure, ranked.value) for ranked in both]
     if texts[0] == texts[1]:
         return [("A sentence", both[0].place, texts[0])]
     return [(best, both[0].place, texts[0]), (worst, both[1].place, texts[1])]
 
 
-def _take_sentence(kind: Kind, place: tuple[int, int], text: str, target: str) -> None:
-    layer, head = place
+def _take_sentence(kind: Kind, index: tuple[int, int], text: str, target: str) -> None:
+    layer, head = index
     update(text=text, target=target, kind=kind, layer=layer + 1, head=head + 1)
     reseed()
     st.session_state["heads-go"] = True
 
 
-def _numbers(atlas: Atlas, kind: Kind, place: tuple[int, int]) -> None:
+def _numbers(atlas: Atlas, kind: Kind, index: tuple[int, int]) -> None:
     """Draw every measure with its spread over sentences, its baseline, and the number of sentences."""
     table: dict[str, list[Any]] = {"Measure": [], "Mean": [], "Spread": [], "Baseline": [], "Count": []}
     for measure in present(atlas, kind):
         spread = atlas.heads[kind][measure.name]
-        mean = float(spread.mean[place])
+        mean = float(spread.mean[index])
         if np.isnan(mean):
             continue
         against = compared(atlas, kind, measure.name)
         table["Measure"].append(measure.label)
         table["Mean"].append(value_text(measure, mean))
-        table["Spread"].append(f"± {value_text(measure, float(spread.deviation[place]))}")
+        table["Spread"].append(f"± {value_text(measure, float(spread.deviation[index]))}")
         table["Baseline"].append("" if against is None else value_text(measure, against.value))
-        table["Count"].append(f"{int(spread.units[place]):,}")
+        table["Count"].append(f"{int(spread.units[index]):,}")
     st.dataframe(
         table,
         hide_index=True,
         key="heads-numbers",
-        alt=f"Every measure of {head_name(kind, *place)} with its spread over sentences.",
+        alt=f"Every measure of {head_name(kind, *index)} with its spread over sentences.",
         height=min(25 * (len(table["Mean"]) + 1) + 14, 320),
         row_height=25,
         column_config={

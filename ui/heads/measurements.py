@@ -51,26 +51,26 @@ class MeasuredAtlas:
     when: str
 
 
-def measure(asked: MeasurementRequest, progress: Progress) -> MeasuredAtlas:
+def measure(request: MeasurementRequest, progress: Progress) -> MeasuredAtlas:
     """Measure every head over the corpus."""
     progress(0.0, "Opening the corpus")
-    model = models.translator(asked.name)
-    pairs, by = open_pairs(model, _spec(asked), asked.pairs)
+    model = models.translator(request.name)
+    pairs, by = open_pairs(model, _spec(request), request.pairs)
     with TURNS.turn():
-        most = _count(asked, pairs, asked.pairs)
+        most = _count(request, pairs, request.pairs)
         measured = MeasuredAtlas(_atlas(model.checkpoint, pairs, most, SAMPLE, progress), by, atlases.today())
-    about = {"corpus": _spec(asked), "alignment": measured.by, "measured": measured.when}
-    _keep("heads", asked, about | measured.atlas.to_dict())
+    about = {"corpus": _spec(request), "alignment": measured.by, "measured": measured.when}
+    _keep("heads", request, about | measured.atlas.to_dict())
     return measured
 
 
-def measure_history(asked: MeasurementRequest, progress: Progress) -> History:
+def measure_history(request: MeasurementRequest, progress: Progress) -> History:
     """Measure every head at each snapshot, without what takes many passes."""
-    base = models.translator(asked.name)
-    files, history = history_files(asked.name), []
-    pairs, _ = open_pairs(base, _spec(asked), AT_SNAPSHOTS)
+    base = models.translator(request.name)
+    files, history = history_files(request.name), []
+    pairs, _ = open_pairs(base, _spec(request), AT_SNAPSHOTS)
     with TURNS.turn():
-        most = _count(asked, pairs, AT_SNAPSHOTS)
+        most = _count(request, pairs, AT_SNAPSHOTS)
         for number, file in enumerate(files):
             old = base.checkpoint
             then = Checkpoint(load_weights(old.model.config, file), old.source_tokenizer, old.target_tokenizer)
@@ -79,77 +79,77 @@ def measure_history(asked: MeasurementRequest, progress: Progress) -> History:
                 progress((number + share) / len(files), f"Snapshot {number + 1} of {len(files)}")
 
             history.append((step_of(file), _atlas(then, pairs, most, 0, report)))
-    kept = [{"step": step, **replace(then, examples={}).to_dict()} for step, then in history]
-    _keep("history", asked, {"history": kept})
+    entries = [{"step": step, **replace(then, examples={}).to_dict()} for step, then in history]
+    _keep("history", request, {"history": entries})
     return history
 
 
-def of_sets(asked: MeasurementRequest) -> MeasurementRequest:
+def of_sets(request: MeasurementRequest) -> MeasurementRequest:
     """Return the request for sets of heads that belongs to a request for single heads."""
-    return replace(asked, pairs=min(asked.pairs, SETS))
+    return replace(request, pairs=min(request.pairs, SETS))
 
 
-def measure_sets(asked: MeasurementRequest, progress: Progress) -> Pruning:
+def measure_sets(request: MeasurementRequest, progress: Progress) -> Pruning:
     """Return the heads in order of importance, and the model without more and more of them."""
     progress(0.0, "Opening the corpus")
-    model = models.translator(asked.name)
-    pairs, _ = open_pairs(model, _spec(asked), asked.pairs)
+    model = models.translator(request.name)
+    pairs, _ = open_pairs(model, _spec(request), request.pairs)
     with TURNS.turn():
-        chosen = list(islice(pairs(), asked.pairs))
-        found = study(model.checkpoint, chosen, progress=progress)
-    _keep("sets", asked, {"sets": found.to_dict()})
-    return found
+        chosen = list(islice(pairs(), request.pairs))
+        pruning = study(model.checkpoint, chosen, progress=progress)
+    _keep("sets", request, {"sets": pruning.to_dict()})
+    return pruning
 
 
-def find_sets(asked: MeasurementRequest) -> Pruning | None:
-    facts = _find("sets", asked)
+def find_sets(request: MeasurementRequest) -> Pruning | None:
+    facts = _find("sets", request)
     try:
         return Pruning.from_dict(facts["sets"]) if facts else None
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 
 
-def find(asked: MeasurementRequest) -> MeasuredAtlas | None:
+def find(request: MeasurementRequest) -> MeasuredAtlas | None:
     """Return what `measure` computed before."""
-    facts = _find("heads", asked)
+    facts = _find("heads", request)
     try:
         return MeasuredAtlas(Atlas.from_dict(facts), facts["alignment"] or "", facts["measured"]) if facts else None
     except (KeyError, TypeError, ValueError, AttributeError):  # written by another version, or by other software
         return None
 
 
-def find_history(asked: MeasurementRequest) -> History | None:
-    facts = _find("history", asked)
+def find_history(request: MeasurementRequest) -> History | None:
+    facts = _find("history", request)
     try:
         return [(snapshot["step"], Atlas.from_dict(snapshot)) for snapshot in facts["history"]] if facts else None
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 
 
-def _find(what: str, asked: MeasurementRequest) -> atlases.Facts | None:
-    return None if asked.chosen.spec is None or asked.chosen.brought else atlases.find(what, *_key(asked))
+def _find(what: str, request: MeasurementRequest) -> atlases.Facts | None:
+    return None if request.chosen.spec is None or request.chosen.brought else atlases.find(what, *_key(request))
 
 
-def _keep(what: str, asked: MeasurementRequest, facts: atlases.Facts) -> None:
-    if not asked.chosen.brought:
-        atlases.keep(what, *_key(asked), facts)
+def _keep(what: str, request: MeasurementRequest, facts: atlases.Facts) -> None:
+    if not request.chosen.brought:
+        atlases.keep(what, *_key(request), facts)
 
 
-def _key(asked: MeasurementRequest) -> tuple[str, str, int]:
-    return asked.name, _spec(asked), asked.pairs
+def _key(request: MeasurementRequest) -> tuple[str, str, int]:
+    return request.name, _spec(request), request.pairs
 
 
-def _spec(asked: MeasurementRequest) -> str:
-    assert asked.chosen.spec is not None
-    return asked.chosen.spec
+def _spec(request: MeasurementRequest) -> str:
+    assert request.chosen.spec is not None
+    return request.chosen.spec
 
 
-def _count(asked: MeasurementRequest, pairs: Callable[[], Iterable[KnownPair]], most: int) -> int:
+def _count(request: MeasurementRequest, pairs: Callable[[], Iterable[KnownPair]], most: int) -> int:
     """Return the number of sentences to be measured.
 
     The corpora that come with the app have as many as can be asked for.
     """
-    if asked.chosen.brought or asked.chosen.spec == EXAMPLES:
+    if request.chosen.brought or request.chosen.spec == EXAMPLES:
         return max(1, sum(1 for _ in islice(pairs(), most)))
     return most
 
@@ -168,4 +168,4 @@ def history_files(name: str) -> list[Path]:
     folder = models.model_folder(name)
     files = snapshots(models.RUNS / name.removeprefix(models.RUN) if name.startswith(models.RUN) else folder)
     places = np.unique(np.linspace(0, len(files) - 1, min(MAX_SNAPSHOTS, len(files))).astype(int))
-    return [files[place] for place in places]
+    return [files[index] for index in places]

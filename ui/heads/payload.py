@@ -64,8 +64,8 @@ def _scale(measure: Measure, moments: list[tuple[int | None, Atlas]], kind: Kind
     if least is not None and limit is not None:
         text = "" if measure.unit == "share" else minus(f"{least:g} to {limit:g}")
         return {"least": least, "most": limit, "signed": least < 0, "range": text}
-    shown = [moment.heads[kind][measure.name].mean for _, moment in moments if measure.name in moment.heads[kind]]
-    most = max([float(np.nanmax(np.abs(mean))) for mean in shown if not np.isnan(mean).all()], default=0.0) or 1.0
+    means = [moment.heads[kind][measure.name].mean for _, moment in moments if measure.name in moment.heads[kind]]
+    most = max([float(np.nanmax(np.abs(mean))) for mean in means if not np.isnan(mean).all()], default=0.0) or 1.0
     if least is None:
         return {"least": -most, "most": most, "signed": True, "range": f"± {most:.2g}"}
     unit = f" {measure.unit}" if most >= 0.1 else ""  # beside more digits there is no room for it

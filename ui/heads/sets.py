@@ -36,10 +36,10 @@ MIN_EXACT_SHARE = 0.5  # the share of exact translations from which on these are
 
 
 @st.fragment
-def sets(name: str, model: Translator, asked: MeasurementRequest) -> None:
+def sets(name: str, model: Translator, request: MeasurementRequest) -> None:
     """Draw the section; it is measured on request, since that takes minutes; a link asks as well."""
     view: HeadsView = st.session_state["view"]
-    asked = of_sets(asked)
+    request = of_sets(request)
     st.subheader("Heads in sets", anchor="heads-in-sets", help=HELP)
     if not view.sets:
         st.caption("How many heads does the model need? They are removed in order, the least important first.")
@@ -47,49 +47,49 @@ def sets(name: str, model: Translator, asked: MeasurementRequest) -> None:
         st.button("Which heads can go?", icon=":material/content_cut:", key="sets-begin", on_click=update, kwargs=begin)
         return
     write_address()
-    job = JOBS.get("sets", asked, partial(measure_sets, asked), partial(find_sets, asked), asked.chosen.brought)
+    job = JOBS.get("sets", request, partial(measure_sets, request), partial(find_sets, request), request.chosen.brought)
     wait(job)
     if not job.done:
-        at_work(job, "sets", asked)
+        at_work(job, "sets", request)
         return
     if job.error is not None:
-        failed("sets", asked, job.error)
+        failed("sets", request, job.error)
         return
     assert isinstance(job.result, Pruning)
-    _curves(name, model, asked, job.result, view)
+    _curves(name, model, request, job.result, view)
 
 
-def _curves(name: str, model: Translator, asked: MeasurementRequest, found: Pruning, view: HeadsView) -> None:
-    point = _point(found, view)
-    gone, own = found.gone[point], found.in_order[point]
+def _curves(name: str, model: Translator, request: MeasurementRequest, pruning: Pruning, view: HeadsView) -> None:
+    point = _point(pruning, view)
+    gone, own = pruning.gone[point], pruning.in_order[point]
     theme = st.context.theme.type or "light"
-    exact = found.in_order[0].exact >= MIN_EXACT_SHARE
+    exact = pruning.in_order[0].exact >= MIN_EXACT_SHARE
     left, right = st.columns(2, gap="large")
-    random = f"{len(found.at_random)} random orders" if found.at_random else ""
+    random = f"{len(pruning.at_random)} random orders" if pruning.at_random else ""
     for column, (what, value) in zip((left, right), _measures(exact), strict=True):
         with column:
-            curves = np.array([[value(score) for score in draw] for draw in found.at_random])
-            named = ("in order of importance", [value(score) for score in found.in_order])
-            chart = beside_spread(found.gone, named, (random, curves), what, "heads removed", at=gone, theme=theme)
+            curves = np.array([[value(score) for score in draw] for draw in pruning.at_random])
+            named = ("in order of importance", [value(score) for score in pruning.in_order])
+            chart = beside_spread(pruning.gone, named, (random, curves), what, "heads removed", at=gone, theme=theme)
             plot(chart, key=f"sets-{what.split(',')[0].lower()}")
     st.select_slider(
         "Heads removed",
-        found.gone,
+        pruning.gone,
         value=gone,
         **bound("gone"),
         help="The points of the curves: importance was measured again at each.",
     )
-    st.markdown(_sentence(found, point))
+    st.markdown(_sentence(pruning, point))
     st.caption(
-        f"The order comes from {found.measured} sentences and is measured again every {found.every} heads; the scores "
-        f"from {found.scored} others, translated greedily. {term('log-probability', 'Log-probability')} is that of "
-        "their right translations."
+        f"The order comes from {pruning.measured} sentences and is measured again every {pruning.every} heads; the "
+        f"scores from {pruning.scored} others, translated greedily. "
+        f"{term('log-probability', 'Log-probability')} is that of their right translations."
     )
     with st.container(horizontal=True, gap="small"):
-        facts = {"heads": gone, "measured": found.measured, "every": found.every, "scores": own._asdict()}
+        facts = {"heads": gone, "measured": pruning.measured, "every": pruning.every, "scores": own._asdict()}
         st.download_button(
             "The smaller model, as a zip",
-            in_turn(partial(_zip, model, found, gone, facts), "The smaller model"),
+            in_turn(partial(_zip, model, pruning, gone, facts), "The smaller model"),
             f"{name.rpartition('/')[2]}-without-{gone}-heads.zip",
             "application/zip",
             icon=":material/download:",
@@ -102,17 +102,17 @@ def _curves(name: str, model: Translator, asked: MeasurementRequest, found: Prun
     expander = st.expander("These numbers as a table", key="sets-as-table", on_change="rerun")
     if expander.open:
         with expander:
-            _tables(found, gone)
+            _tables(pruning, gone)
 
 
-def _point(found: Pruning, view: HeadsView) -> int:
+def _point(pruning: Pruning, view: HeadsView) -> int:
     """Return the number of removed heads that is shown.
 
     This is the view's, else the last at which less than a tenth of the probability of a token is lost.
     """
-    if view.gone in found.gone:
-        return found.gone.index(view.gone)
-    little = [score.log_prob > found.in_order[0].log_prob - 0.1 for score in found.in_order]
+    if view.gone in pruning.gone:
+        return pruning.gone.index(view.gone)
+    little = [score.log_prob > pruning.in_order[0].log_prob - 0.1 for score in pruning.in_order]
     return little.index(False) - 1 if False in little else len(little) - 1
 
 
@@ -126,36 +126,36 @@ def _measures(exact: bool) -> tuple[tuple[str, Any], tuple[str, Any]]:
     return ("Log-probability, nats per token", log_prob), ("Exactly right, %" if exact else "BLEU", right)
 
 
-def _sentence(found: Pruning, point: int) -> str:
+def _sentence(pruning: Pruning, point: int) -> str:
     """Say what is left, and what is saved."""
-    gone, own, whole = found.gone[point], found.in_order[point], found.in_order[0]
-    count = len(found.order)
+    gone, own, complete = pruning.gone[point], pruning.in_order[point], pruning.in_order[0]
+    count = len(pruning.order)
     if not gone:
-        return f"With all {count} heads: {_scores(whole)}."
-    said = f"Without {gone} of {count} heads: {_scores(own)}; with all, {_scores(whole)}."
-    if found.at_random:
-        others = [draw[point] for draw in found.at_random]
-        low, high = min(others, key=lambda score: score.log_prob), max(others, key=lambda score: score.log_prob)
-        said += f" In random orders {signed(low.log_prob)} to {signed(high.log_prob)} nats per token."
-    return f"{said} {found.saved[point]}." if found.saved else said
+        return f"With all {count} heads: {_scores(complete)}."
+    text = f"Without {gone} of {count} heads: {_scores(own)}; with all, {_scores(complete)}."
+    if pruning.at_random:
+        random = [draw[point] for draw in pruning.at_random]
+        low, high = min(random, key=lambda score: score.log_prob), max(random, key=lambda score: score.log_prob)
+        text += f" In random orders {signed(low.log_prob)} to {signed(high.log_prob)} nats per token."
+    return f"{text} {pruning.saved[point]}." if pruning.saved else text
 
 
 def _scores(score: Score) -> str:
     return f"{signed(score.log_prob)} nats per token, BLEU {score.bleu:.1f}, {score.exact:.0%} exactly right"
 
 
-def _tables(found: Pruning, gone: int) -> None:
+def _tables(pruning: Pruning, gone: int) -> None:
     left, right = st.columns(2, gap="medium")
     rows: dict[str, list[Any]] = {
-        "Removed": list(found.gone),
-        "Log-prob.": [score.log_prob for score in found.in_order],
-        "BLEU": [score.bleu for score in found.in_order],
-        "Exact": [score.exact for score in found.in_order],
+        "Removed": list(pruning.gone),
+        "Log-prob.": [score.log_prob for score in pruning.in_order],
+        "BLEU": [score.bleu for score in pruning.in_order],
+        "Exact": [score.exact for score in pruning.in_order],
     }
-    for number, draw in enumerate(found.at_random, 1):
+    for number, draw in enumerate(pruning.at_random, 1):
         rows[f"Random {number}"] = [score.log_prob for score in draw]
-    rows["Parameters"] = [one.parameters for one in found.saved]
-    rows["Time"] = [one.seconds / one.seconds_before for one in found.saved]
+    rows["Parameters"] = [saving.parameters for saving in pruning.saved]
+    rows["Time"] = [saving.seconds / saving.seconds_before for saving in pruning.saved]
     rows = {name: values for name, values in rows.items() if values}
     numbers = st.column_config.NumberColumn(format="%.3f")
     with left:
@@ -168,21 +168,21 @@ def _tables(found: Pruning, gone: int) -> None:
         st.caption("Random: log-probability in each random order.")
     with right:
         order = {
-            "Order": list(range(1, len(found.order) + 1)),
-            "Head": [f"{kind_of(head.site)} {head.site.layer + 1}.{head.head + 1}" for head in found.order],
-            "Importance": [head.importance for head in found.order],
-            "Removed": [number < gone for number in range(len(found.order))],
+            "Order": list(range(1, len(pruning.order) + 1)),
+            "Head": [f"{kind_of(head.site)} {head.site.layer + 1}.{head.head + 1}" for head in pruning.order],
+            "Importance": [head.importance for head in pruning.order],
+            "Removed": [number < gone for number in range(len(pruning.order))],
         }
         digits = st.column_config.NumberColumn(format="%.4f", help="Measured at its removal; nats per token.")
         st.dataframe(order, hide_index=True, key="sets-order", column_config={"Importance": digits})
         st.caption("Kind, layer and head, in order of removal.")
 
 
-def _zip(model: Translator, found: Pruning, gone: int, facts: dict[str, Any]) -> bytes:
+def _zip(model: Translator, pruning: Pruning, gone: int, facts: dict[str, Any]) -> bytes:
     """Return the folder of the model without so many heads, as a zip."""
-    smaller = pruned_checkpoint(model.checkpoint, found.first(gone), facts)
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "pruned"
+    smaller = pruned_checkpoint(model.checkpoint, pruning.first(gone), facts)
+    with tempfile.TemporaryDirectory() as directory:
+        folder = Path(directory) / "pruned"
         checkpoints.save(smaller, folder, bits_of(smaller.model))
-        zip_folder(folder, out := Path(place) / "pruned.zip")
+        zip_folder(folder, out := Path(directory) / "pruned.zip")
         return out.read_bytes()

@@ -25,7 +25,7 @@ FEWEST = 4  # of them, where some of these are not measured
 def table(atlas: Atlas, history: History, view: HeadsView, chosen: tuple[int, int]) -> None:
     st.subheader("Heads in numbers", anchor="heads-in-numbers")
     # Those of the kind that is looked at first.
-    named = {place: roles(atlas, *place) for place in sorted(places(atlas), key=lambda place: place[0] != view.kind)}
+    named = {key: roles(atlas, *key) for key in sorted(places(atlas), key=lambda key: key[0] != view.kind)}
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         rows = _filtered(named, view)
         measures = _chosen_columns(atlas, view)
@@ -54,15 +54,15 @@ def table(atlas: Atlas, history: History, view: HeadsView, chosen: tuple[int, in
 
 def _filtered(named: dict[Place, list[Role]], view: HeadsView) -> list[Place]:
     """Draw the filter; return the heads that pass it."""
-    there = {role.what.measure for given in named.values() for role in given}
-    options = [ANY, NAMED, *(role.measure for role in ROLES if role.measure in there)] if there else [ANY]
+    measures = {role.what.measure for head_roles in named.values() for role in head_roles}
+    options = [ANY, NAMED, *(role.measure for role in ROLES if role.measure in measures)] if measures else [ANY]
     only = view.only if view.only in options else ANY
-    number = sum(bool(given) for given in named.values())
+    number = sum(bool(head_roles) for head_roles in named.values())
 
     def label(option: str) -> str:
         if option in (ANY, NAMED):
             return {ANY: f"All {len(named)}", NAMED: f"Named {number}"}[option]
-        count = sum(any(role.what.measure == option for role in given) for given in named.values())
+        count = sum(any(role.what.measure == option for role in head_roles) for head_roles in named.values())
         name = ROLE_BY_MEASURE[option].name
         return f"{name[0].upper()}{name[1:]} {count}"
 
@@ -79,8 +79,8 @@ def _filtered(named: dict[Place, list[Role]], view: HeadsView) -> list[Place]:
     if only == ANY:
         return list(named)
     if only == NAMED:
-        return [place for place, given in named.items() if given]
-    return [place for place, given in named.items() if any(role.what.measure == only for role in given)]
+        return [key for key, head_roles in named.items() if head_roles]
+    return [key for key, head_roles in named.items() if any(role.what.measure == only for role in head_roles)]
 
 
 def _chosen_columns(atlas: Atlas, view: HeadsView) -> list[Measure]:
@@ -115,22 +115,22 @@ def _columns(
             f"{kind.capitalize()} {layer + 1}.{head + 1}" + (" ◂" if (kind, layer, head) == chosen else "")
             for kind, layer, head in rows
         ],
-        "Named": [", ".join(role.name for role in named[place]) for place in rows],
+        "Named": [", ".join(role.name for role in named[key]) for key in rows],
     }
     config: dict[str, Any] = {
         "Head": st.column_config.TextColumn(width=104, help="The kind of attention, its layer and its head."),
         "Named": st.column_config.TextColumn(width=150, help=ROLE_RULE),
     }
     if history:
-        columns["Since step"] = [_since(named[place], history, place) for place in rows]
+        columns["Since step"] = [_since(named[key], history, key) for key in rows]
         help = "The step of the snapshot since which the head has the first of its names."
         config["Since step"] = st.column_config.NumberColumn(width=82, format="localized", help=help)
     for measure in measures:
-        values = [_value(atlas, place, measure.name) for place in rows]
+        values = [_value(atlas, key, measure.name) for key in rows]
         if all(value is None for value in values):
             continue
         columns[measure.label] = values
-        columns[f"± {measure.label}"] = [_value(atlas, place, measure.name, "deviation") for place in rows]
+        columns[f"± {measure.label}"] = [_value(atlas, key, measure.name, "deviation") for key in rows]
         help = f"{measure.meaning} Unit: {measure.unit}."
         digits = 3 if measure.unit == "share" else measure.digits
         if measure.unit == "share":
@@ -145,14 +145,14 @@ def _columns(
     return columns, config
 
 
-def _since(given: list[Role], history: History, place: Place) -> int | None:
-    kind, layer, head = place
-    return since_step(given[0], history, kind, (layer, head)) if given else None
+def _since(head_roles: list[Role], history: History, key: Place) -> int | None:
+    kind, layer, head = key
+    return since_step(head_roles[0], history, kind, (layer, head)) if head_roles else None
 
 
-def _value(atlas: Atlas, place: Place, name: str, what: str = "mean") -> float | None:
+def _value(atlas: Atlas, key: Place, name: str, what: str = "mean") -> float | None:
     """Return the mean of a measure, or its "deviation"; None where the head has neither."""
-    kind, layer, head = place
+    kind, layer, head = key
     spread = atlas.heads[kind].get(name)
     if spread is None or np.isnan(spread.mean[layer, head]):
         return None

@@ -28,21 +28,21 @@ def wait(job: Job[Any]) -> None:
 
 
 @st.fragment(run_every=TICK)
-def at_work(job: Job[Any], what: str, asked: MeasurementRequest) -> None:
+def at_work(job: Job[Any], what: str, request: MeasurementRequest) -> None:
     """Draw how far a measurement is; when it is done, the page is redrawn."""
     if job.done:
         st.rerun()
-    JOBS.seen(what, asked)
+    JOBS.seen(what, request)
     st.progress(job.share, f"{NAMES[what]}: {job.doing}" if job.doing else NAMES[what])
 
 
-def failed(what: str, asked: MeasurementRequest, error: Exception) -> None:
+def failed(what: str, request: MeasurementRequest, error: Exception) -> None:
     if isinstance(error, ValueError | OSError):
         st.info(why(error), icon=":material/info:")
     else:
         st.error(why(error), icon=":material/error:")
     key = f"{what}-again"
-    st.button("Try again", icon=":material/refresh:", key=key, on_click=JOBS.forget, args=(what, asked))
+    st.button("Try again", icon=":material/refresh:", key=key, on_click=JOBS.forget, args=(what, request))
 
 
 def why(error: Exception) -> str:

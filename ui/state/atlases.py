@@ -65,22 +65,22 @@ class Roles:
     def clearest(self) -> dict[str, tuple[Place, Role]]:
         """Return for each role, by its measure, the head in which it is clearest; in the order of `ROLES`."""
         best: dict[str, tuple[Place, Role]] = {}
-        for place, given in self.of.items():
-            for role in given:
+        for head, head_roles in self.of.items():
+            for role in head_roles:
                 if role.what.measure not in best or best[role.what.measure][1].value < role.value:
-                    best[role.what.measure] = place, role
+                    best[role.what.measure] = head, role
         return {role.measure: best[role.measure] for role in ROLES if role.measure in best}
 
 
 def known_roles(name: str) -> Roles | None:
     """Return the latest measurement of a model: the one that ships with it, else one that was computed here."""
-    place = models.model_folder(name) / FILE
+    path = models.model_folder(name) / FILE
     if shipped(name) is None:
-        made = sorted((models.RUNS / ".heads").glob(f"{_begins('heads', name)}-*.json"), key=_written_at)
-        if not made:
+        measured = sorted((models.RUNS / ".heads").glob(f"{_begins('heads', name)}-*.json"), key=_written_at)
+        if not measured:
             return None
-        place = made[-1]
-    return _roles(place, _written_at(place))
+        path = measured[-1]
+    return _roles(path, _written_at(path))
 
 
 def _written_at(file: Path) -> int:
@@ -113,11 +113,11 @@ def keep(what: str, name: str, corpus: str, pairs: int, facts: Facts) -> None:
 
     A disk that is full or read-only is only logged.
     """
-    place = _cache_path(what, name, corpus, pairs)
+    path = _cache_path(what, name, corpus, pairs)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_text(place, json.dumps(facts, ensure_ascii=False))
-        files = sorted(place.parent.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, json.dumps(facts, ensure_ascii=False))
+        files = sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)
         for old in files[:-MAX_FILES]:
             old.unlink(missing_ok=True)
     except OSError as error:
@@ -130,8 +130,8 @@ def today() -> str:
 
 def _cache_path(what: str, name: str, corpus: str, pairs: int) -> Path:
     examples = models.translator(name).card.get("examples")
-    asked = [what, digest_of(name), corpus, pairs, EDITION, list(MEASURES), installed(), examples]
-    key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
+    request = [what, digest_of(name), corpus, pairs, EDITION, list(MEASURES), installed(), examples]
+    key = hashlib.sha256(json.dumps(request).encode()).hexdigest()[:32]
     return models.RUNS / ".heads" / f"{_begins(what, name)}-{key}.json"
 
 

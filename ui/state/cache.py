@@ -35,20 +35,20 @@ def weight(value: object) -> int:
     """
     counted, total, left = set[int](), 0, [value]
     while left:
-        one = left.pop()
-        if id(one) in counted or isinstance(one, torch.nn.Module | Translator):
+        item = left.pop()
+        if id(item) in counted or isinstance(item, torch.nn.Module | Translator):
             continue
-        counted.add(id(one))
-        if hasattr(one, "nbytes"):
-            total += int(one.nbytes)
+        counted.add(id(item))
+        if hasattr(item, "nbytes"):
+            total += int(item.nbytes)
             continue
-        total += sys.getsizeof(one)
-        if isinstance(one, dict):
-            left += [*one, *one.values()]
-        elif isinstance(one, list | tuple | set | frozenset):
-            left += one
-        elif not isinstance(one, type):
-            left += getattr(one, "__dict__", {}).values()
+        total += sys.getsizeof(item)
+        if isinstance(item, dict):
+            left += [*item, *item.values()]
+        elif isinstance(item, list | tuple | set | frozenset):
+            left += item
+        elif not isinstance(item, type):
+            left += getattr(item, "__dict__", {}).values()
     return total
 
 

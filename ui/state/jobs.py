@@ -113,8 +113,8 @@ class Jobs:
         than places none would ever be done.
         """
         until = time.monotonic() - POLLED_SECONDS
-        others = [key for key, entry in self._jobs.items() if not entry.brought]
-        for key in others[: max(0, len(others) - MAX_STORED_JOBS)]:
+        releasable = [key for key, entry in self._jobs.items() if not entry.brought]
+        for key in releasable[: max(0, len(releasable) - MAX_STORED_JOBS)]:
             if self._jobs[key].seen < until:
                 self._jobs.pop(key).job.cancel()
 
@@ -134,8 +134,8 @@ class Jobs:
         self, what: str, find: Callable[[], object], do: Callable[[Progress], object], progress: Progress
     ) -> object:
         try:
-            found = find()
-            return self._alone(do, progress) if found is None else found
+            stored = find()
+            return self._alone(do, progress) if stored is None else stored
         except Cancelled:
             raise
         except Exception as error:

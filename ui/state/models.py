@@ -72,8 +72,8 @@ def broken_name(name: str, mistake: str) -> str:
 
 def _parted(name: str) -> tuple[str, str | None]:
     """Split a name into the name of the model as it is, and the mistake that it is run with."""
-    whole, separator, mistake = name.rpartition(MISTAKE_SEPARATOR)
-    return (whole, mistake) if separator and mistake in RUNNABLE else (name, None)
+    base, separator, mistake = name.rpartition(MISTAKE_SEPARATOR)
+    return (base, mistake) if separator and mistake in RUNNABLE else (name, None)
 
 
 def own_taps(model: Translator) -> tuple[Tap, ...]:
@@ -123,9 +123,9 @@ def _changed(file: Path) -> int:
 
 @cached(8, "Loading the model", seconds=3600, turn=False)
 def _translator(name: str, version: tuple[int, ...]) -> Translator:
-    whole, mistake = _parted(name)
+    base, mistake = _parted(name)
     if mistake is not None:
-        return break_translator(_translator(whole, version), mistake)
+        return break_translator(_translator(base, version), mistake)
     translator = load_translator(model_folder(name), shares=True)  # a server has many models
     translator.checkpoint.card = card_without_places(translator.checkpoint.card)
     return translator

@@ -114,12 +114,12 @@ def _scores(columns: Columns, number: int, alone: bool) -> list[CurveLine]:
 
 def _ahead(config: TrainConfig, columns: Columns) -> tuple[Floats, Floats]:
     """Return the rest of the schedule, from the latest step on."""
-    done = int(columns.step[-1]) if len(columns) else 0
-    if done >= config.steps:
+    last = int(columns.step[-1]) if len(columns) else 0
+    if last >= config.steps:
         return np.zeros(0), np.zeros(0)
-    steps = np.unique(np.linspace(max(done, 1), config.steps, SCHEDULE_POINTS).astype(int))
+    steps = np.unique(np.linspace(max(last, 1), config.steps, SCHEDULE_POINTS).astype(int))
     peak = min(max(config.warmup, 1), config.steps)  # between two points it would be cut off
-    steps = np.union1d(steps, [peak]) if peak > done else steps
+    steps = np.union1d(steps, [peak]) if peak > last else steps
     return steps.astype(np.float64), np.array([learning_rate(int(step), config) for step in steps])
 
 
@@ -195,18 +195,18 @@ def cautions(columns: Columns, doubled: int, by_heart: bool = False) -> list[str
     if by_heart:
         return [f"{NONE_HELD_OUT_NOTE} {TRAINING_SCORES_NOTE}"]
     count = columns.evaluations[-1].get(SENTENCES_FIELD) if columns.evaluations else None
-    told = []
+    sentences = []
     if type(count) is int and count < MIN_SENTENCES:
-        told.append(
+        sentences.append(
             f"The scores are {on_sentences(count)}: on fewer than {MIN_SENTENCES} they say little. Give the run "
             "a larger corpus to validate on."
         )
     if doubled:
-        told.append(
+        sentences.append(
             f"{plural(doubled, 'validation pair is', 'validation pairs are')} also in the training data, and left out "
             "of the validation."
         )
-    return told
+    return sentences
 
 
 def parts(columns: Columns) -> list[str]:

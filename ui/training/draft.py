@@ -99,13 +99,13 @@ def defaults(data: str, size: str) -> Values:
     values: Values = {f.name: f.default for f in fields(Recipe) if f.name in CORPUS}
     values |= flat(ModelConfig(8, 8, **PRESETS[size]).to_dict(), "model.")
     values |= flat(TrainConfig(snapshots=10).to_dict(), "training.")
-    known = {name: values[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
+    own = {name: values[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
     suits = advice(data).changes
     if size not in RECIPES:
-        return known | suits
+        return own | suits
     suits = {name: value for name, value in suits.items() if not name.startswith("model.")}
     letters = {name: value for name, value in suits.items() if data in TASKS and not name.startswith("training.")}
-    return known | suits | RECIPES[size] | letters
+    return own | suits | RECIPES[size] | letters
 
 
 def from_recipe(recipe: Recipe) -> Values:
@@ -240,8 +240,8 @@ def _recipe(data: str, values: Values, watch: tuple[str, ...], start: str | None
     network: Values = {**stacks, **{name: values[f"model.{name}"] for name in _MODEL}}
     model = framed(ModelConfig(sizes, sizes, **network), values["framing"])
     training = TrainConfig(**{f.name: values[f"training.{f.name}"] for f in fields(TrainConfig)})
-    given = {name: values[name] for name in CORPUS}
-    return Recipe(data=data, model=model, training=training, watch=watch, start=start, **given)
+    corpus = {name: values[name] for name in CORPUS}
+    return Recipe(data=data, model=model, training=training, watch=watch, start=start, **corpus)
 
 
 def _setting(field: str) -> str:

@@ -188,7 +188,7 @@ def settled(patterns: np.ndarray) -> np.ndarray:
 
 def payload(history: History, frames: Sequence[FilmFrame], head: tuple[Kind, int, int], step: int | None) -> bytes:
     """Return the message to film.js."""
-    patterns, place = strip(frames, head), lay_out(frames[-1].trace, head[0], words=False, hide=False)
+    patterns, layout = strip(frames, head), lay_out(frames[-1].trace, head[0], words=False, hide=False)
     weights = checked(patterns, 3)
     note = "Every snapshot force-decodes the last snapshot's translation. "
     if history.left_out:
@@ -199,15 +199,15 @@ def payload(history: History, frames: Sequence[FilmFrame], head: tuple[Kind, int
         "of": history.of,
         "steps": [frame.step for frame in frames],
         "step": step,
-        "rows": place.rows,
-        "columns": place.columns,
+        "rows": layout.rows,
+        "columns": layout.columns,
         "sure": [round(float(value), 4) for value in sureness(patterns)],
         "settled": settled(patterns).tolist(),
         "note": note + "Rows are queries, columns are keys.",
     }
     arrays = {
         "weights": weights if weights.size <= MAX_EXACT_WEIGHTS else weights.astype(np.float16),
-        "masked": place.masked.astype(np.uint8),
+        "masked": layout.masked.astype(np.uint8),
     }
     return pack(header, arrays)
 

@@ -18,7 +18,7 @@ def noting(run: Status, other_runs: list[Status]) -> None:
         if own_notes != Notes():
             st.caption(literal(" ".join([own_notes.note, *(f"#{tag}" for tag in own_notes.tags)]).strip()))
         return
-    known = {tag for other in other_runs for tag in notes(RunFolder(other.folder)).tags}
+    tags = {tag for other in other_runs for tag in notes(RunFolder(other.folder)).tags}
     note_key, tags_key = f"note-{run.name}", f"tags-{run.name}"
 
     def keep() -> None:
@@ -37,7 +37,7 @@ def noting(run: Status, other_runs: list[Status]) -> None:
     )
     right.multiselect(
         "Tags",
-        sorted({*known, *own_notes.tags}),
+        sorted({*tags, *own_notes.tags}),
         default=own_notes.tags,
         max_selections=MAX_TAGS,
         accept_new_options=True,

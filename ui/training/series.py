@@ -92,8 +92,8 @@ def scores(evaluations: list[dict[str, Any]], name: str) -> tuple[Floats, Floats
 
 def thinned(x: Floats, y: Floats, most: int = POINTS) -> tuple[Floats, Floats]:
     """Return at most `most` of the points [P]: the lowest and the highest of each stretch, so that no peak is lost."""
-    known = np.isfinite(y)
-    x, y = x[known], y[known]
+    finite = np.isfinite(y)
+    x, y = x[finite], y[finite]
     if len(x) <= most:
         return x, y
     edges = np.linspace(0, len(x), most // 2 + 1).astype(int)
@@ -118,8 +118,8 @@ def smoothed(y: Floats, share: float) -> Floats:
 
 def speeds(columns: Columns) -> tuple[Floats, Floats]:
     """Return target tokens per second, a mean for each stretch of steps, since a batch of short sentences has fewer."""
-    known = np.isfinite(columns.tokens) & np.isfinite(columns.seconds)
-    step, tokens, seconds = columns.step[known], columns.tokens[known], columns.seconds[known]
+    finite = np.isfinite(columns.tokens) & np.isfinite(columns.seconds)
+    step, tokens, seconds = columns.step[finite], columns.tokens[finite], columns.seconds[finite]
     if not len(step):
         return step, step
     edges = np.unique(np.linspace(0, len(step), min(STRETCHES, max(1, len(step) // 10)) + 1).astype(int))

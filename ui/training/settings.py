@@ -22,11 +22,11 @@ def every_setting(
     values: Values, wrong: Mapping[str, str], fixed: Collection[str], elsewhere: Collection[str] = ()
 ) -> None:
     """Draw all settings in tabs, less those that are `elsewhere`; those that are `fixed` cannot be changed."""
-    shown = {*SWITCHES, *elsewhere}
+    excluded = {*SWITCHES, *elsewhere}
     tabs = {
         "Training techniques": list(SWITCHES),
-        "Training": [name for name in TRAINING if name not in shown],
-        "Network": [name for name in NETWORK if name not in shown],
+        "Training": [name for name in TRAINING if name not in excluded],
+        "Network": [name for name in NETWORK if name not in excluded],
         "Data and hardware": CORPUS,
     }
     for tab, names in zip(st.tabs(list(tabs)), tabs.values(), strict=True):

@@ -53,8 +53,8 @@ def runs() -> list[Status]:
 
 def shipped() -> list[Shipped]:
     included = []
-    for prefix, place in (("", models.CHECKPOINTS), (models.IMPORTED, models.MODELS)):
-        for config in sorted(place.glob(f"[!.]*/{CONFIG}")):
+    for prefix, folder in (("", models.CHECKPOINTS), (models.IMPORTED, models.MODELS)):
+        for config in sorted(folder.glob(f"[!.]*/{CONFIG}")):
             count = len(list(config.parent.glob("history/step-*.safetensors")))
             if count:
                 included.append(Shipped(prefix + config.parent.name, config.parent, count))

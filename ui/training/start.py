@@ -61,8 +61,8 @@ def form(view: TrainingView) -> None:
     with middle:
         _middle(view, chosen, values, before, fresh=not weights)
     examples, preview = _examples(chosen, before), None
-    known = bool(examples)
-    if not known:  # some of the corpus's own will do
+    has_examples = bool(examples)
+    if not has_examples:  # some of the corpus's own will do
         with pictures:
             preview = _preview(chosen, values)
         examples = [pair.source for pair in preview.pairs[:SUGGESTED]] if preview else []
@@ -80,7 +80,7 @@ def form(view: TrainingView) -> None:
     expander = st.expander("All settings", icon=":material/tune:", key=key_of("all"), expanded=False)
     with expander:
         every_setting(values, plan.wrong, fixed, elsewhere=["training.steps"])
-    if known:  # after all that is there at once
+    if has_examples:  # after all that is there at once
         with pictures:
             preview = _preview(chosen, values)
     with right:
@@ -133,13 +133,13 @@ def _values(view: TrainingView, kind: str, before: RunFolder | None) -> Values:
     """Return the settings: what was typed last, else what suits the data and the size."""
     size = _size(view, kind)
     occasion = (kind, size, before.name if before else None)
-    held: Held | None = st.session_state.get("draft")
-    if held is None or held.occasion != occasion:
+    stored: Held | None = st.session_state.get("draft")
+    if stored is None or stored.occasion != occasion:
         first = _from_run(before) if before else draft.defaults(kind, size)
-        held = st.session_state["draft"] = Held(occasion, next(_COUNTER), first)
-    for name in held.values:
-        held.values[name] = st.session_state.get(key_of(name), held.values[name])
-    return held.values
+        stored = st.session_state["draft"] = Held(occasion, next(_COUNTER), first)
+    for name in stored.values:
+        stored.values[name] = st.session_state.get(key_of(name), stored.values[name])
+    return stored.values
 
 
 def _from_run(before: RunFolder) -> Values:
@@ -208,12 +208,12 @@ def _examples(chosen: TrainingCorpus, before: RunFolder | None) -> list[str]:
 
 def _watched(chosen: TrainingCorpus, examples: list[str]) -> tuple[str, ...]:
     """Put the sentences in the box, where those of other data were not put."""
-    key, held = key_of("watch"), st.session_state["draft"]
-    if held.suggested != chosen.spec and examples:
-        held.suggested, held.watch = chosen.spec, "\n".join(examples)
-        st.session_state[key] = held.watch
-    held.watch = st.session_state.get(key, held.watch)
-    return tuple(line.strip() for line in held.watch.splitlines() if line.strip())
+    key, stored = key_of("watch"), st.session_state["draft"]
+    if stored.suggested != chosen.spec and examples:
+        stored.suggested, stored.watch = chosen.spec, "\n".join(examples)
+        st.session_state[key] = stored.watch
+    stored.watch = st.session_state.get(key, stored.watch)
+    return tuple(line.strip() for line in stored.watch.splitlines() if line.strip())
 
 
 def _sentences(plan: Draft) -> None:
@@ -262,8 +262,8 @@ def _is_requested(spec: str) -> bool:
 def _name_box(view: TrainingView, chosen: TrainingCorpus, before: RunFolder | None) -> str:
     """Draw the box for the name; return its key."""
     stem = before.name if before else f"{chosen.kind}-{_size(view, chosen.kind)}"
-    taken = {path.name for path in models.RUNS.glob("*")}
-    free = next(name for n in itertools.count(1) if (name := stem if n == 1 else f"{stem}-{n}") not in taken)
+    names = {path.name for path in models.RUNS.glob("*")}
+    free = next(name for n in itertools.count(1) if (name := stem if n == 1 else f"{stem}-{n}") not in names)
     key = f"{key_of('name')}-{free}"
     st.text_input("Name", free, key=key, live=True)
     return key

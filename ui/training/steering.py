@@ -37,14 +37,14 @@ def _open_form(on: bool) -> None:
     reseed()
 
 
-def header(run: Status, others: list[str], view: TrainingView) -> None:
+def header(run: Status, names: list[str], view: TrainingView) -> None:
     """Draw the run's name, what it is compared with, and its buttons."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(literal(run.name), anchor=False, width="stretch")
         st.multiselect(
             "Compare with",
-            others,
-            default=[name for name in view.compare if name in others],
+            names,
+            default=[name for name in view.compare if name in names],
             max_selections=MAX_COMPARED,
             placeholder="Compare with",
             **bound("compare", convert=tuple),
@@ -186,16 +186,16 @@ def _ask(question: str) -> None:
 
 def _longer(run: Status) -> None:
     """Draw the dialog for more steps of a run that has ended."""
-    done = run.saved_step or 0
+    steps_done = run.saved_step or 0
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        key = f"longer-{run.name}-{done}"
+        key = f"longer-{run.name}-{steps_done}"
         st.number_input(
             "Continue up to step",
-            min_value=done + 1,
-            value=max(run.steps, done + 1) if done < run.steps else done + max(1, done // 2),
+            min_value=steps_done + 1,
+            value=max(run.steps, steps_done + 1) if steps_done < run.steps else steps_done + max(1, steps_done // 2),
             step=100,
             key=key,
-            help=f"{done:,} steps are done. The learning rate's schedule is stretched to the new end.",
+            help=f"{steps_done:,} steps are done. The learning rate's schedule is stretched to the new end.",
         )
         st.button(
             "Continue",
@@ -203,5 +203,5 @@ def _longer(run: Status) -> None:
             key="continue",
             on_click=attempt,
             # Read at the click: what was typed last may have come with it.
-            args=(lambda: extend(run.folder, int(st.session_state.get(key) or done + 1)),),
+            args=(lambda: extend(run.folder, int(st.session_state.get(key) or steps_done + 1)),),
         )

@@ -38,10 +38,10 @@ class TrainingView(PageView):
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
-        others = query.get("compare", "").split(",")[:MAX_COMPARED]
+        names = query.get("compare", "").split(",")[:MAX_COMPARED]
         return {
             "run": _matching(_NAME, query.get("run")),
-            "compare": tuple(name for name in others if _matching(_NAME, name)),
+            "compare": tuple(name for name in names if _matching(_NAME, name)),
             "step": whole(query.get("step"), 0, 100_000_000),
             "smooth": whole(query.get("smooth"), 0, MAX_SMOOTHED) or cls.smooth,
             "sentence": whole(query.get("sentence"), 1, 100) or cls.sentence,

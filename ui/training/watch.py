@@ -163,10 +163,10 @@ def _numbers(trainings: Shelf, view: TrainingView) -> Columns | None:
         _about(trainings.chosen)
         return None
     assert trainings.chosen is not None
-    others = [
+    compared = [
         run for name in view.compare for run in trainings.runs if run.name == name and run is not trainings.chosen
     ]
-    watched = [_watched(run) for run in (trainings.chosen, *others)]
+    watched = [_watched(run) for run in (trainings.chosen, *compared)]
     curves.draw(watched, view.step, view.smooth)
     if parts := curves.parts(watched[0].columns):
         st.caption("The last evaluation, by corpus: " + "; ".join(map(literal, parts)) + ".")
@@ -200,9 +200,9 @@ def _about(model: Shipped) -> None:
 def _compared(trainings: Shelf, view: TrainingView) -> None:
     """Draw the settings of the runs that are compared."""
     assert isinstance(trainings.chosen, Status)
-    others = [run for name in view.compare for run in trainings.runs if run.name == name]
-    if others:
-        runs = [trainings.chosen, *others]
+    compared = [run for name in view.compare for run in trainings.runs if run.name == name]
+    if compared:
+        runs = [trainings.chosen, *compared]
         st.space("small")
         side_by_side([run.name for run in runs], [RunFolder(run.folder).recipe() for run in runs])
 

@@ -25,10 +25,12 @@ def of_evaluations(evaluations: Iterable[Mapping[str, Any]], text: str) -> list[
     """Return the translations of a watched sentence, as a run's metrics have them."""
     lines = []
     for line in evaluations:
-        for one in line.get("watched") or []:
-            if isinstance(one, Mapping) and one.get("text") == text:
+        for watched in line.get("watched") or []:
+            if isinstance(watched, Mapping) and watched.get("text") == text:
                 lines.append(
-                    WrittenLine(int(line["step"]), str(one.get("translation", "")), _number(one.get("log_prob")))
+                    WrittenLine(
+                        int(line["step"]), str(watched.get("translation", "")), _number(watched.get("log_prob"))
+                    )
                 )
     return lines
 

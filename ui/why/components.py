@@ -47,11 +47,11 @@ def draw_picture(
 ) -> None:
     """Draw a picture, which `draw` makes for a width; `on_pick` gets what was chosen in it."""
     drawings = [draw(across), draw(NARROW)]
-    there = {pick for element in drawings[0].elements for pick in _picks(element)}
+    picks = {pick for element in drawings[0].elements for pick in _picks(element)}
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
-            case {"of": str(of)} if on_pick is not None and of in there:
+            case {"of": str(of)} if on_pick is not None and of in picks:
                 on_pick(of)
 
     svgs = [{"svg": inline(drawing), "across": drawing.size[0]} for drawing in drawings]
@@ -60,7 +60,7 @@ def draw_picture(
 
 def _picks(element: str) -> list[str]:
     _, *rest = element.split(' data-pick="')
-    return [one.split('"', 1)[0] for one in rest]
+    return [part.split('"', 1)[0] for part in rest]
 
 
 def check(holds: bool, says: str) -> None:

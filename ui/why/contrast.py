@@ -62,21 +62,21 @@ def choose(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cau
     return instead
 
 
-def _heading(name: str, model: Translator, view: WhyView, trace: Trace, step: int, shown: str) -> None:
-    st.subheader(f"“{literal(trace.writes.labels[step])}” rather than “{literal(shown)}”", anchor="rather-than")
+def _heading(name: str, model: Translator, view: WhyView, trace: Trace, step: int, instead: str) -> None:
+    st.subheader(f"“{literal(trace.writes.labels[step])}” rather than “{literal(instead)}”", anchor="rather-than")
     labels = model.checkpoint.target_tokenizer.labels
     chances = {labels([at])[0]: chance for at, chance in candidates_of(name, trace, step)}
     # A box of its own for each place: of the last one's choice it would make a token that somebody typed.
-    place = zlib.crc32(repr((trace.source.ids, trace.target.ids[: step + 2], view.corrupted)).encode())
-    offered = list(dict.fromkeys([*chances, shown]))
+    digest = zlib.crc32(repr((trace.source.ids, trace.target.ids[: step + 2], view.corrupted)).encode())
+    offered = list(dict.fromkeys([*chances, instead]))
     st.selectbox(
         "Rather than",
         offered,
-        index=offered.index(shown),
-        format_func=lambda one: f"{one} ({signed(chances[one])})" if one in chances else one,
+        index=offered.index(instead),
+        format_func=lambda token: f"{token} ({signed(chances[token])})" if token in chances else token,
         accept_new_options=True,
         help="The most probable other tokens with their probabilities; or type a token of the vocabulary.",
-        **bound("instead", f"instead-{place}", step=step + 1),
+        **bound("instead", f"instead-{digest}", step=step + 1),
         width=240,
     )
 
@@ -144,7 +144,7 @@ def sentence(parts: Contrast, token: str, rival: str, largest: tuple[str, int, i
 
 def largest_head(parts: Contrast) -> tuple[str, int, int]:
     """Return the head with the largest part, of either sign: block, layer and head from 0."""
-    kind = max(KINDS, key=lambda one: float(np.abs(parts.parts[one]).max()))
+    kind = max(KINDS, key=lambda block: float(np.abs(parts.parts[block]).max()))
     layer, head = divmod(int(np.abs(parts.parts[kind]).argmax()), parts.parts[kind].shape[1])
     return kind, layer, head
 

@@ -54,8 +54,8 @@ def export(
         )
         download("CSV, its numbers", lambda: picture_csv(picture, facts), f"{stem}.csv", "text/csv")
         st.caption("The whole page")
-        whole = f"{file_stem(name, 'why', trace.text)}.json"
-        download("JSON, every number", lambda: page_json(facts, pictures), whole, "application/json")
+        file = f"{file_stem(name, 'why', trace.text)}.json"
+        download("JSON, every number", lambda: page_json(facts, pictures), file, "application/json")
 
 
 def picture_csv(picture: Picture, facts: Mapping[str, str]) -> str:

@@ -32,29 +32,29 @@ MIN_BAR_SHARE = 0.08  # share of the largest bar, below which tokens are one row
 def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
     """Draw the sentence, the picture, the check, the measures compared, and how it is measured."""
     name, model, view = opened.name, opened.model, opened.view
-    found, beside = measured_of(name, trace), BESIDE[view.beside]
+    origins, measure = measured_of(name, trace), BESIDE[view.beside]
     token = trace.writes.labels[step]
     st.subheader(f"Where “{literal(token)}” came from", anchor="where-it-came-from")
-    st.markdown(sentence(found, model, trace, step))
-    groups = groups_of(found, model, trace, step, beside)
+    st.markdown(sentence(origins, model, trace, step))
+    groups = groups_of(origins, model, trace, step, measure)
 
     def draw(theme: str, across: int, least: float = 0.0) -> Drawing:
-        return shares(groups, (beside, "contribution"), theme, least=least, across=across)
+        return shares(groups, (measure, "contribution"), theme, least=least, across=across)
 
     least = 0.0 if view.every else MIN_BAR_SHARE
     draw_picture(lambda across: draw(theme, across, least), WIDTH, key="why-shares")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         choose(view, "beside", "Beside the contributions", BESIDE, menu=True, width=220)
         st.toggle("Every token", view.every, **bound("every"))
-    contribution = found.by_measure[ALTI]
+    contribution = origins.by_measure[ALTI]
     a, b = float(contribution.source[step].sum()), float(contribution.prefix[step].sum())
     check(
         abs(a + b - 1) < TOLERANCE,
         f"Contributions sum to 1: {a:.3f} + {b:.3f} = {a + b:.3f}. "
         f"Left out: {len(trace.source)} runs of the model, each without one token of the source.",
     )
-    compared = _compared(name, found, len(trace.writes), theme)
-    rows = rows_of(found, trace, step)
+    compared = _compared(name, origins, len(trace.writes), theme)
+    rows = rows_of(origins, trace, step)
     with st.expander("As tables"):
         table(rows, "why-contributions")
         table(compared.rows, "why-agreement-table")
@@ -78,47 +78,47 @@ METHODS = (
 )
 
 
-def sentence(found: MeasuredOrigins, model: Translator, trace: Trace, step: int) -> str:
+def sentence(origins: MeasuredOrigins, model: Translator, trace: Trace, step: int) -> str:
     """ "68 % from the English, 32 % from the French so far. Leaving out X changes most." """
-    from_source = float(found.by_measure[ALTI].source[step].sum())
+    from_source = float(origins.by_measure[ALTI].source[step].sum())
     source, target = languages(model)
-    at = int(np.abs(found.left_out[step]).argmax())
+    at = int(np.abs(origins.left_out[step]).argmax())
     return (
         f"**{percent(from_source)}** from the {literal(source)}, "
         f"**{percent(1 - from_source)}** from the {literal(target)} so far. "
         f"{term('leaving out', 'Leaving out')} **{literal(trace.source.labels[at])}** changes most: "
-        f"{signed(-float(found.left_out[step][at]), plus=True)} nats."
+        f"{signed(-float(origins.left_out[step][at]), plus=True)} nats."
     )
 
 
-def groups_of(found: MeasuredOrigins, model: Translator, trace: Trace, step: int, beside: str) -> list[BarGroup]:
+def groups_of(origins: MeasuredOrigins, model: Translator, trace: Trace, step: int, measure: str) -> list[BarGroup]:
     source, target = languages(model)
-    first, second, read = found.by_measure[beside], found.by_measure[ALTI], slice(0, step + 1)
+    first, second, read = origins.by_measure[measure], origins.by_measure[ALTI], slice(0, step + 1)
     return [
-        BarGroup(source, trace.source.labels, first.source[step], second.source[step], found.left_out[step]),
+        BarGroup(source, trace.source.labels, first.source[step], second.source[step], origins.left_out[step]),
         BarGroup(
             f"{target} so far", trace.reads.labels[read], first.prefix[step, read], second.prefix[step, read], None
         ),
     ]
 
 
-def rows_of(found: MeasuredOrigins, trace: Trace, step: int) -> list[Row]:
+def rows_of(origins: MeasuredOrigins, trace: Trace, step: int) -> list[Row]:
     """Return every measure of every token behind the step."""
     rows: list[Row] = []
     for side, labels in (("source", trace.source.labels), ("prefix", trace.reads.labels[: step + 1])):
         for at, label in enumerate(labels):
             row: Row = {"Token": label, "Side": "source" if side == "source" else "so far"}
-            for name, given in found.by_measure.items():
-                row[name] = float(getattr(given, side)[step][at])
-            row["left out, nats"] = float(found.left_out[step][at]) if side == "source" else None
+            for name, contributions in origins.by_measure.items():
+                row[name] = float(getattr(contributions, side)[step][at])
+            row["left out, nats"] = float(origins.left_out[step][at]) if side == "source" else None
             rows.append(row)
     return rows
 
 
-def _compared(name: str, found: MeasuredOrigins, steps: int, theme: str) -> Picture:
+def _compared(name: str, origins: MeasuredOrigins, steps: int, theme: str) -> Picture:
     """Draw each measure's rank correlation with leaving out, here and over the corpus that came measured."""
     corpus = why_measured(name)
-    rows = agreement_rows(agreements(found), agreements(found, signed=True), corpus)
+    rows = agreement_rows(agreements(origins), agreements(origins, signed=True), corpus)
 
     def draw(theme: str, across: int) -> Drawing:
         return bars([(str(row["Measure"]), float(row[SIZE] or 0), _text(row)) for row in rows], theme, across=across)
@@ -144,8 +144,8 @@ def _over(corpus: dict[str, Any] | None) -> str:
     if corpus is None:
         return "No measurement over a corpus came with this model."
     close = corpus["not_told_apart_from_best"]
-    others = f"; {' and '.join(close)} cannot be told apart from it" if close else ""
-    return f"Over the sentences {corpus['best']} agrees best{others}."
+    rivals = f"; {' and '.join(close)} cannot be told apart from it" if close else ""
+    return f"Over the sentences {corpus['best']} agrees best{rivals}."
 
 
 def agreement_rows(
@@ -155,8 +155,8 @@ def agreement_rows(
     rows: list[Row] = []
     for measure in here if corpus is None else corpus["measures"]:
         row: Row = {"Measure": measure}
-        for column, found in ((SIZE, here[measure]), (SIGNED, signed_here[measure])):
-            row |= {column: _known(found.mean), f"{column}, spread": _known(found.spread)}
+        for column, agreement in ((SIZE, here[measure]), (SIGNED, signed_here[measure])):
+            row |= {column: _known(agreement.mean), f"{column}, spread": _known(agreement.spread)}
             if corpus is not None:
                 over = corpus["measures"][measure]
                 over = over if column == SIZE else over["signed"]

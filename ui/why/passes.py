@@ -119,16 +119,18 @@ def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: I
     model = translator(name).model
     pairs = why.partners(source, corrupted)
     corruption = why.Corruption(source, corrupted, target, step, instead, pairs)
-    found = why.patching(model, corruption, states=False)
+    patching = why.patching(model, corruption, states=False)
     # A pruned head has no share: NaN, which has no place in an order.
-    heads = [(site, head) for site, shares in found.restored.items() for head in np.flatnonzero(np.isfinite(shares))]
-    top = sorted(((site, int(head)) for site, head in heads), key=lambda at: -found.restored[at[0]][at[1]])[:TOP_HEADS]
+    heads = [(site, head) for site, shares in patching.restored.items() for head in np.flatnonzero(np.isfinite(shares))]
+    top = sorted(((site, int(head)) for site, head in heads), key=lambda at: -patching.restored[at[0]][at[1]])[
+        :TOP_HEADS
+    ]
     (together,) = why.restored_by(model, corruption, [top])
     alone = tuple(
-        [place for place in range(len(ids)) if place not in {pair[side] for pair in pairs}]
+        [index for index in range(len(ids)) if index not in {pair[side] for pair in pairs}]
         for side, ids in enumerate((source, corrupted))
     )
-    return Swapped(found, top, together, (alone[0], alone[1]))
+    return Swapped(patching, top, together, (alone[0], alone[1]))
 
 
 @cached(20, "Patching one state at a time")

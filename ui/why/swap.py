@@ -77,20 +77,20 @@ def draw_swap(
             on_click=lambda: update(step=first + 1, instead=None),
             type="tertiary",
         )
-    found = swapped_of(name, trace, cause.ids, step, instead)
+    swapped = swapped_of(name, trace, cause.ids, step, instead)
     st.markdown(
-        f"As it is: difference of the {term('logit', 'logits')} **{signed(found.patching.true, plus=True)}**. "
-        f"Swapped: **{signed(found.patching.corrupted, plus=True)}**."
+        f"As it is: difference of the {term('logit', 'logits')} **{signed(swapped.patching.true, plus=True)}**. "
+        f"Swapped: **{signed(swapped.patching.corrupted, plus=True)}**."
     )
-    if found.patching.true - found.patching.corrupted < MIN_LOGIT_CHANGE:
+    if swapped.patching.true - swapped.patching.corrupted < MIN_LOGIT_CHANGE:
         st.caption(
             f":material/info: The other sentence hardly speaks against “{literal(token)}” rather than "
             f"“{literal(rival)}”: there is next to nothing to give back, and shares of it say little. Choose another "
             "token above, or another sentence."
         )
-    shares = by_kind(found.patching.restored)
-    heads = Picture("Heads given back one at a time", partial(_maps, shares, found), _head_rows(shares), 590)
-    top = Picture("The top heads together", partial(_top, found), _top_rows(found), 336)
+    shares = by_kind(swapped.patching.restored)
+    heads = Picture("Heads given back one at a time", partial(_maps, shares, swapped), _head_rows(shares), 590)
+    top = Picture("The top heads together", partial(_top, swapped), _top_rows(swapped), 336)
     left, right = st.columns([7, 4], gap="large")
     with left:
         draw_picture(partial(heads.draw, theme), heads.across, key="why-patched")
@@ -99,11 +99,11 @@ def draw_swap(
             "true run."
         )
     with right:
-        st.markdown(f"**The top {len(found.top)}**")
+        st.markdown(f"**The top {len(swapped.top)}**")
         draw_picture(partial(top.draw, theme), top.across, key="why-top")
-        alone = sum(_share(found, at) for at in found.top)
-        st.caption(_compared(alone, found.together) + _named_among_best(name, found))
-    _identities(trace, cause, found)
+        alone = sum(_share(swapped, at) for at in swapped.top)
+        st.caption(_compared(alone, swapped.together) + _named_among_best(name, swapped))
+    _identities(trace, cause, swapped)
     pictures = [heads, top, *_states(name, view, trace, cause, step, instead, theme)]
     if (over := _over_corpus(name)) is not None:
         st.caption(over)
@@ -141,8 +141,8 @@ def _propose(key: str) -> None:
         reseed()
 
 
-def _share(found: Swapped, at: tuple[Site, int]) -> float:
-    return float(found.patching.restored[at[0]][at[1]])
+def _share(swapped: Swapped, at: tuple[Site, int]) -> float:
+    return float(swapped.patching.restored[at[0]][at[1]])
 
 
 def _pick(site: Site, head: int) -> str:
@@ -153,22 +153,22 @@ def _head_name(site: Site, head: int) -> str:
     return f"{KINDS[kind_of(site)]} {site.layer + 1}, head {head + 1}"
 
 
-def _maps(shares: Mapping[Kind, np.ndarray], found: Swapped, theme: str, across: int) -> Drawing:
+def _maps(shares: Mapping[Kind, np.ndarray], swapped: Swapped, theme: str, across: int) -> Drawing:
     grids = []
     for kind, values in shares.items():
         layers, heads = values.shape
         picks = [[f"{kind} {layer} {head}" for head in range(heads)] for layer in range(layers)]
         names = [f"layer {layer + 1}" for layer in range(layers)], [str(head + 1) for head in range(heads)]
         grids.append(Map(f"{KINDS[kind]}, head", values, *names, picks))
-    chosen = [_pick(*at) for at in found.top]
+    chosen = [_pick(*at) for at in swapped.top]
     drawing = maps(grids, theme, RETURNS, chosen=chosen, across=across, cell=38.0)
     plain = [element.replace(' role="button" tabindex="0"', ' role="img"') for element in drawing.elements]
     return drawing._replace(elements=plain)
 
 
-def _top(found: Swapped, theme: str, across: int) -> Drawing:
-    rows = [("together", found.together, _percent(found.together))]
-    rows += [(_head_name(*at), _share(found, at), _percent(_share(found, at))) for at in found.top]
+def _top(swapped: Swapped, theme: str, across: int) -> Drawing:
+    rows = [("together", swapped.together, _percent(swapped.together))]
+    rows += [(_head_name(*at), _share(swapped, at), _percent(_share(swapped, at))) for at in swapped.top]
     return bars(rows, theme, across=across)
 
 
@@ -185,45 +185,46 @@ def _compared(alone: float, together: float) -> str:
 
 def _antecedents(name: str) -> set[Place]:
     """Return the heads that the Heads page names after antecedents."""
-    known = known_roles(name)
-    of = {} if known is None else known.of
-    return {place for place, roles in of.items() if any("antecedent" in role.name for role in roles)}
+    named = known_roles(name)
+    of = {} if named is None else named.of
+    return {head for head, roles in of.items() if any("antecedent" in role.name for role in roles)}
 
 
-def _named_among_best(name: str, found: Swapped) -> str:
+def _named_among_best(name: str, swapped: Swapped) -> str:
     """Say whether the heads that are named after antecedents are among the best."""
     if not (named := _antecedents(name)):
         return ""
-    both = [at for at in found.top if (kind_of(at[0]), at[0].layer, at[1]) in named]
-    told = ", ".join(_head_name(*at) for at in both) or "none"
-    return f"The Heads page names {plural(len(named), 'head')} after antecedents; among these: {told}."
+    both = [at for at in swapped.top if (kind_of(at[0]), at[0].layer, at[1]) in named]
+    names = ", ".join(_head_name(*at) for at in both) or "none"
+    return f"The Heads page names {plural(len(named), 'head')} after antecedents; among these: {names}."
 
 
 def _named_over_pairs(name: str, heads: Mapping[str, int], pairs: int) -> str:
     """Say the same over that many pairs; `heads` are counts by "kind layer head"."""
-    counts = {place: heads.get(f"{place[0]} {place[1] + 1} {place[2] + 1}", 0) for place in sorted(_antecedents(name))}
+    counts = {head: heads.get(f"{head[0]} {head[1] + 1} {head[2] + 1}", 0) for head in sorted(_antecedents(name))}
     if not counts:
         return ""
-    told = "; ".join(
+    shares = "; ".join(
         f"{KINDS[kind]} {layer + 1}, head {head + 1}, in {count}" for (kind, layer, head), count in counts.items()
     )
     most = max(counts.values())
     moral = "" if 2 * most >= pairs else " A head that looks at the antecedent need not be the one that decides."
-    return f"Those that the Heads page names after antecedents: {told}.{moral}"
+    return f"Those that the Heads page names after antecedents: {shares}.{moral}"
 
 
-def _identities(trace: Trace, cause: Cause, found: Swapped) -> None:
-    everything, nothing = found.patching.everything, found.patching.nothing
+def _identities(trace: Trace, cause: Cause, swapped: Swapped) -> None:
+    everything, nothing = swapped.patching.everything, swapped.patching.nothing
     holds = abs(everything - 1) < 5e-4 and abs(nothing) < 5e-4
-    there, here = found.unpaired
-    mark = "check_circle" if holds else "info" if there or here else "error"
+    true_only, swapped_only = swapped.unpaired
+    mark = "check_circle" if holds else "info" if true_only or swapped_only else "error"
     st.caption(
         f":material/{mark}: "
         + minus(f"Everything given back: {100 * everything:z.1f} %. Nothing: {100 * nothing:z.1f} %.")
         + (
-            f" The sentences are aligned by the tokens that both have; {len(there)} of the true one and {len(here)} of "
-            "the other have no partner and were left as they are, which is why everything need not be 100 %."
-            if there or here
+            f" The sentences are aligned by the tokens that both have; {len(true_only)} of the true one and "
+            f"{len(swapped_only)} of the other have no partner and were left as they are, which is why everything need "
+            "not be 100 %."
+            if true_only or swapped_only
             else ""
         )
     )
@@ -306,6 +307,6 @@ def _head_rows(shares: Mapping[Kind, np.ndarray]) -> list[Row]:
     ]
 
 
-def _top_rows(found: Swapped) -> list[Row]:
-    rows: list[Row] = [{"Given back": _head_name(*at), "Share": _share(found, at)} for at in found.top]
-    return [*rows, {"Given back": "together", "Share": found.together}]
+def _top_rows(swapped: Swapped) -> list[Row]:
+    rows: list[Row] = [{"Given back": _head_name(*at), "Share": _share(swapped, at)} for at in swapped.top]
+    return [*rows, {"Given back": "together", "Share": swapped.together}]

@@ -28,13 +28,13 @@ from transformer.quoting import quoted
 MODULE = "exercise_file"  # not "__main__": what stands below that question is not for us
 
 
-def main(path: Path, folder: Path, seconds: float, done: list[str]) -> None:
+def main(path: Path, folder: Path, seconds: float, judged: list[str]) -> None:
     """`seconds` are for the file itself, and for each exercise."""
-    with open(folder / SAID, "a", encoding="utf-8") as said, open(folder / STUCK, "w") as stuck:
+    with open(folder / SAID, "a", encoding="utf-8") as messages, open(folder / STUCK, "w") as stuck:
 
         def say(**what: Any) -> None:
-            said.write(json.dumps(what) + "\n")
-            said.flush()
+            messages.write(json.dumps(what) + "\n")
+            messages.flush()
 
         def limit() -> None:
             faulthandler.dump_traceback_later(seconds, exit=True, file=stuck)
@@ -43,13 +43,13 @@ def main(path: Path, folder: Path, seconds: float, done: list[str]) -> None:
         sys.path.append(str(path.parent))  # exercises may import each other
         try:
             limit()
-            found = _found(path)
-            for name in [name for name in EXERCISES if name in found and name not in done]:  # in their order
+            definitions = _found(path)
+            for name in [name for name in EXERCISES if name in definitions and name not in judged]:  # in their order
                 say(begun=name)
                 limit()
-                verdict = judge(EXERCISES[name], found[name].value, path.parent)
-                if found[name].name != name:
-                    renamed = f"Your file calls it `{found[name].name}`; other exercises import it as `{name}`."
+                verdict = judge(EXERCISES[name], definitions[name].value, path.parent)
+                if definitions[name].name != name:
+                    renamed = f"Your file calls it `{definitions[name].name}`; other exercises import it as `{name}`."
                     verdict = replace(verdict, says=(*verdict.says, renamed))
                 say(verdict=asdict(verdict))
             say(ended=True)
@@ -74,16 +74,16 @@ def _found(path: Path) -> dict[str, Found]:
     except (Exception, SystemExit) as error:
         raise Unfit(_does_not_run(path, error_lines(error, path.parent))) from error
     own = {name: value for name, value in vars(module).items() if _own(value)}
-    found: dict[str, Found] = {}
+    definitions: dict[str, Found] = {}
     for exercise in EXERCISES.values():
         for name in (exercise.name, *exercise.aliases):
-            if name in own and exercise.name not in found:
-                found[exercise.name] = Found(name, own[name])
-    if not found:
+            if name in own and exercise.name not in definitions:
+                definitions[exercise.name] = Found(name, own[name])
+    if not definitions:
         raise Unfit(_does_not_run(path, failed) if failed else _none(path, module))
     if failed:
         print(f"Of {quoted(path.name)} this did not run:\n  " + "\n  ".join(failed), flush=True)
-    return found
+    return definitions
 
 
 def _does_not_run(path: Path, lines: Iterable[str]) -> str:

@@ -60,14 +60,14 @@ def judge(exercise: Exercise, written: Any, folder: Path, seed: int = 0) -> Verd
         notes |= dict.fromkeys(filter(None, (not_bool(got, result.expected), _changed(case.inputs, inputs))))
         results.append(result)
     wrong = [result for result in results if not result.right]
-    known = _mistake(exercise, results) if wrong else ()
-    if failure is not None and not known:
+    mistake = _mistake(exercise, results) if wrong else ()
+    if failure is not None and not mistake:
         at, raised = failure
         return verdict(ExerciseState.WRONG, _slip(exercise, raised), *error_lines(raised, folder), _seen(at))
     if wrong:
-        said = known or _unknown(results)
+        sentences = mistake or _unknown(results)
         return verdict(
-            ExerciseState.WRONG, *said, *notes, _seen(wrong[0].case), difference(wrong[0].got, wrong[0].expected)
+            ExerciseState.WRONG, *sentences, *notes, _seen(wrong[0].case), difference(wrong[0].got, wrong[0].expected)
         )
     if notes:
         return verdict(ExerciseState.WRONG, *notes)
@@ -85,9 +85,9 @@ def _mistake(exercise: Exercise, results: list[Result]) -> tuple[str, ...]:
     """What one of the known mistakes, or two at once, would say that compute the very same."""
     alone = [(mistake.change, (mistake.says,), mistake.styles or exercise.styles) for mistake in exercise.mistakes]
     paired = (
-        ({**one.change, **two.change}, (one.says, two.says), one.styles or two.styles or exercise.styles)
-        for one, two in combinations(exercise.mistakes, 2)
-        if not one.change.keys() & two.change.keys()
+        ({**first.change, **second.change}, (first.says, second.says), first.styles or second.styles or exercise.styles)
+        for first, second in combinations(exercise.mistakes, 2)
+        if not first.change.keys() & second.change.keys()
     )
     for change, says, styles in chain(alone, paired):
         for style in styles:

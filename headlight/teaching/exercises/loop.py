@@ -60,13 +60,13 @@ def batches(
             return torch.tensor([[*gap, *ids] for ids, gap in zip(sentences, gaps, strict=True)])
         return torch.tensor([[*ids, *gap][:length] for ids, gap in zip(sentences, gaps, strict=True)])
 
-    made = []
+    collated = []
     for group in groups:
         sides = tuple(zip(*(rows if longest == "corpus" else group), strict=True))
         lengths = [(min if cut else max)(map(len, sentences)) for sentences in sides]
         lengths = [max(lengths)] * 2 if longest == "both sides" else lengths
-        made.append((pad([s for s, _ in group], lengths[0]), pad([t for _, t in group], lengths[1])))
-    return made
+        collated.append((pad([s for s, _ in group], lengths[0]), pad([t for _, t in group], lengths[1])))
+    return collated
 
 
 def _batches_cases(draw: Draw) -> list[Case]:
@@ -213,34 +213,34 @@ def _train_cases(draw: Draw) -> list[Case]:
     V, width = draw.randint(8, 12), draw.randint(4, 6)
     pad_id = draw.randint(1, V - 1)
     tokens = [id for id in range(V) if id != pad_id]
-    made: Pairs = []
+    batched: Pairs = []
     for _ in range(4):
         B, S, T = draw.sizes(3, low=3)
         source = torch.tensor([[draw.choice(tokens) for _ in range(S)] for _ in range(B)])
         target = torch.tensor([[draw.choice(tokens) for _ in range(T)] for _ in range(B)])
         target[0, -2:], target[1, 1] = pad_id, 0
-        made.append((source, target))
+        batched.append((source, target))
     shapes = {"source": (V, width), "target": (V, width), "output": (width, V)}
     weights = {name: draw.normal(*shape) for name, shape in shapes.items()}
-    inputs: dict[str, Any] = {"weights": weights, "batches": made, "first_rate": 0.3}
+    inputs: dict[str, Any] = {"weights": weights, "batches": batched, "first_rate": 0.3}
     return [
         Case("", {**inputs, "rate": Rate(draw.uniform(0.5, 1.5), 3), "pad_id": pad_id, "clip": draw.uniform(0.1, 0.2)})
     ]
 
 
 def _call_train(written: Any, inputs: dict[str, Any]) -> Any:
-    weights, made, first_rate, rate, pad_id, clip = inputs.values()
+    weights, batched, first_rate, rate, pad_id, clip = inputs.values()
     model = Bigrams(weights).eval()
     optimizer = Descent(model.parameters(), first_rate)
     with torch.enable_grad():
-        losses = in_torch(written(model, made, optimizer, rate, pad_id, clip))
+        losses = in_torch(written(model, batched, optimizer, rate, pad_id, clip))
     listed = losses.tolist() if isinstance(losses, Tensor) else losses
     if listed is None:
         raise Unfit("Nothing is returned: return the list of the losses, a number for each batch.")
     if not isinstance(listed, (list, tuple)) or not all(_is_number(loss) for loss in listed):
         raise Unfit("Return the list of the losses, a number for each batch: `losses.append(loss.item())`.")
-    if len(listed) != len(made):
-        raise Unfit(f"It returns {len(listed)} losses for {len(made)} batches: there is one step for each batch.")
+    if len(listed) != len(batched):
+        raise Unfit(f"It returns {len(listed)} losses for {len(batched)} batches: there is one step for each batch.")
     return torch.tensor([float(loss) for loss in listed]), torch.cat([p.detach().flatten() for p in model.parameters()])
 
 

@@ -26,8 +26,8 @@ def padding_mask(
     if hides == "queries":
         return mask[:, None, :, None]
     B, K = ids.shape
-    whole = mask[:, None, None, :]
-    return {"flat": mask, "three": mask[:, None, :], "square": whole.expand(B, 1, K, K)}.get(shape, whole)
+    broadcast = mask[:, None, None, :]
+    return {"flat": mask, "three": mask[:, None, :], "square": broadcast.expand(B, 1, K, K)}.get(shape, broadcast)
 
 
 def look_ahead_mask(
@@ -61,11 +61,11 @@ def target_mask(
     """Both: what the decoder may look at in its own sentence, [B, 1, T, T]."""
     length = ids.size(1)
     every = torch.ones(len(ids), 1, length, length, dtype=torch.bool)
-    seen, before = padding_mask(ids, pad_id, hides, pad=pad) & every, look_ahead_mask(length) & every
+    padded, before = padding_mask(ids, pad_id, hides, pad=pad) & every, look_ahead_mask(length) & every
     if not (padding and look_ahead):
-        mask = seen if padding else before
+        mask = padded if padding else before
     else:
-        mask = seen & before if joined == "and" else seen | before
+        mask = padded & before if joined == "and" else padded | before
     mask = ~mask if inverted else mask
     return mask[:, 0] if shape == "three" else mask
 

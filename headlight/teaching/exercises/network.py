@@ -140,8 +140,8 @@ def encoder(
     """The embedding, then each layer reads what the one before it gave: [B, S, d_model]."""
     x = embedded = embedding(ids)
     for layer in _way(layers, way):
-        given = layer(embedded if way == "not carried" else x, mask if masked else None)
-        x = x + given if way == "added" else given
+        output = layer(embedded if way == "not carried" else x, mask if masked else None)
+        x = x + output if way == "added" else output
     return x
 
 
@@ -162,9 +162,9 @@ def decoder(
         target_mask, source_mask = source_mask, target_mask
     hides = (None if masks == "no target" else target_mask, None if masks == "no source" else source_mask)
     for layer in _way(layers, way):
-        asked = {"itself": x, "handed on": memory}.get(reads, memory)
-        given = layer(embedded if way == "not carried" else x, asked, *hides)
-        x = x + given if way == "added" else given
+        keys = {"itself": x, "handed on": memory}.get(reads, memory)
+        output = layer(embedded if way == "not carried" else x, keys, *hides)
+        x = x + output if way == "added" else output
         memory = x if reads == "handed on" else memory
     return x
 
@@ -198,10 +198,10 @@ def _encoder_cases(draw: Draw) -> list[Case]:
     for _ in range(2):
         n_heads, d_head, B, S, depth = draw.sizes(5, high=6)
         vocabulary, pad_id, d_model = draw.randint(9, 14), draw.randint(1, 8), n_heads * d_head
-        given = ids(draw, B, S + 1, vocabulary, pad_id)
+        source = ids(draw, B, S + 1, vocabulary, pad_id)
         inputs = {"embedding": Tokens(draw, vocabulary, d_model)}
         layers = [EncoderLayer(draw, d_model, n_heads) for _ in range(depth)]
-        cases.append(Case("", {**inputs, "layers": layers, "ids": given, "mask": padding_mask(given, pad_id)}))
+        cases.append(Case("", {**inputs, "layers": layers, "ids": source, "mask": padding_mask(source, pad_id)}))
     return cases
 
 

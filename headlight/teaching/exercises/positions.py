@@ -26,14 +26,14 @@ def positions(
     dtype = torch.float64 if computed == "exactly" else torch.float32
     columns = torch.arange(0, d_model, 2, dtype=dtype)
     power = columns * (sign * exponent * math.log(base) / d_model)
-    place = torch.arange(start, start + length, dtype=dtype)[:, None]
+    position = torch.arange(start, start + length, dtype=dtype)[:, None]
     frequencies = power.exp() if exp else power
     if computed == "as a power":
         frequencies = base ** (sign * exponent * columns / d_model)
-    angle = place * frequencies
+    angle = position * frequencies
     sines, cosines = angle.sin(), angle.cos()
     if layout == "own frequencies":
-        cosines = (place * (sign * exponent * math.log(base) * (columns + 1) / d_model).exp()).cos()
+        cosines = (position * (sign * exponent * math.log(base) * (columns + 1) / d_model).exp()).cos()
     even, odd = {
         "overwritten": (cosines, torch.zeros_like(sines)),
         "sines": (sines, sines),

@@ -35,7 +35,7 @@ class Progress:
 
 def read(folder: Path, names: Iterable[str]) -> Progress:
     """Return what the folder's file says of these exercises; nothing where there is none, or it is damaged."""
-    known = set(names)
+    valid = set(names)
     try:
         content = read_json(folder / FILE)
     except (OSError, ValueError):
@@ -43,8 +43,8 @@ def read(folder: Path, names: Iterable[str]) -> Progress:
     content = content if isinstance(content, dict) else {}
     right, tries = content.get("right"), content.get("tries")
     return Progress(
-        {name for name in right if isinstance(name, str) and name in known} if isinstance(right, list) else set(),
-        {name: count for name, count in tries.items() if name in known and type(count) is int and count > 0}
+        {name for name in right if isinstance(name, str) and name in valid} if isinstance(right, list) else set(),
+        {name: count for name, count in tries.items() if name in valid and type(count) is int and count > 0}
         if isinstance(tries, dict)
         else {},
     )

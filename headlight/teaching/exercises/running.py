@@ -41,27 +41,27 @@ def check(path: str | Path, seconds: float = SECONDS) -> list[Verdict]:
 def _run(path: Path, seconds: float, verdicts: list[Verdict]) -> Verdict | None:
     """Judges the exercises that have no verdict yet. What is returned ended the process; None if nothing did."""
     with TemporaryDirectory() as folder:
-        done = [verdict.name for verdict in verdicts]
+        judged = [verdict.name for verdict in verdicts]
         paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         ended = subprocess.run(
-            [sys.executable, "-m", "headlight.teaching.exercises.child", str(path), folder, str(seconds), *done],
+            [sys.executable, "-m", "headlight.teaching.exercises.child", str(path), folder, str(seconds), *judged],
             stdin=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": paths},
         )
-        said, stuck = Path(folder, SAID), Path(folder, STUCK)
-        begun, whole = "", False
-        for line in said.read_text(encoding="utf-8").splitlines() if said.exists() else []:
+        messages, stuck = Path(folder, SAID), Path(folder, STUCK)
+        begun, is_complete = "", False
+        for line in messages.read_text(encoding="utf-8").splitlines() if messages.exists() else []:
             match json.loads(line):
                 case {"refused": str(why)}:
                     raise ValueError(why)
                 case {"ended": True}:
-                    whole = True
+                    is_complete = True
                 case {"begun": str(name)}:
                     begun = name
                 case {"verdict": {"name": str(name), "state": str(state), "says": list(says)}}:
                     verdicts.append(Verdict(name, ExerciseState(state), tuple(says)))
                     begun = ""
-        if whole:
+        if is_complete:
             return None
         why = _why(stuck.read_text() if stuck.exists() else "", seconds, ended.returncode, path)
         if not begun:

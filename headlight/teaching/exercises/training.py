@@ -80,14 +80,14 @@ def label_smoothing(
     pad_id = 0 if pad == "zero" else pad_id
     smoothing = 0.0 if over == "nothing" else 0.1 if fixed else smoothing
     shares = {"others": V - 1, "all": V, "others by V": V, "others but padding": V - 2}
-    wanted = torch.full_like(logits, smoothing / shares.get(over, V - 1))
+    distribution = torch.full_like(logits, smoothing / shares.get(over, V - 1))
     if over == "others but padding":
-        wanted[:, pad_id] = 0.0
+        distribution[:, pad_id] = 0.0
     true = 1.0 if right == "whole" else 1.0 - smoothing + (smoothing / V if over == "all" else 0.0)
-    wanted.scatter_(1, targets[:, None], true)
-    losses = -(wanted * log_probs).sum(1)
+    distribution.scatter_(1, targets[:, None], true)
+    losses = -(distribution * log_probs).sum(1)
     if divergence:
-        losses = losses + torch.xlogy(wanted, wanted).sum(1)
+        losses = losses + torch.xlogy(distribution, distribution).sum(1)
     real = targets != pad_id
     if padding == "left out":
         losses = losses[real]

@@ -56,12 +56,16 @@ def _unfit_inside(got: Any, expected: Any) -> str:
             if isinstance(expected, tuple)
             else (f"{_kind(got)} is returned; {what} is expected.")
         )
-    return next(filter(None, (unfit(one, other) for one, other in zip(got, expected, strict=False))), "")
+    return next(
+        filter(None, (unfit(part, expected_part) for part, expected_part in zip(got, expected, strict=False))), ""
+    )
 
 
 def _holds_tensors(expected: Any) -> bool:
     """Whether it is a tuple of tensors, or a list of such."""
-    return isinstance(expected, tuple) or isinstance(expected, list) and any(isinstance(one, tuple) for one in expected)
+    return (
+        isinstance(expected, tuple) or isinstance(expected, list) and any(isinstance(part, tuple) for part in expected)
+    )
 
 
 def not_bool(got: Any, expected: Any) -> str:
@@ -85,13 +89,15 @@ def _ids(value: Any) -> list[int] | None:
     if not isinstance(values, (list, tuple)):
         return None
     plain = [v.item() if isinstance(v, Tensor) and v.numel() == 1 else v for v in values]
-    whole = [v for v in plain if isinstance(v, int)]
-    return whole if len(whole) == len(plain) else None
+    ids = [v for v in plain if isinstance(v, int)]
+    return ids if len(ids) == len(plain) else None
 
 
 def alike(got: Any, expected: Any) -> bool:
     if _holds_tensors(expected):
-        return len(got) == len(expected) and all(alike(one, other) for one, other in zip(got, expected, strict=True))
+        return len(got) == len(expected) and all(
+            alike(part, expected_part) for part, expected_part in zip(got, expected, strict=True)
+        )
     if isinstance(expected, list):
         return _ids(got) == expected
     if isinstance(expected, float):
@@ -106,10 +112,14 @@ def difference(got: Any, expected: Any) -> str:
     if _holds_tensors(expected):
         if len(got) != len(expected):
             return f"Yours has {len(got)} parts; {len(expected)} are expected."
-        at, one, other = next(
+        at, part, expected_part = next(
             (at, one, other) for at, (one, other) in enumerate(zip(got, expected, strict=True)) if not alike(one, other)
         )
-        return f"In {at}: {difference(one, other)}" if isinstance(expected, list) else difference(one, other)
+        return (
+            f"In {at}: {difference(part, expected_part)}"
+            if isinstance(expected, list)
+            else difference(part, expected_part)
+        )
     if isinstance(expected, list):
         return f"Yours is {_ids(got)}; ours is {expected}."
     if isinstance(expected, float):
@@ -119,10 +129,10 @@ def difference(got: Any, expected: Any) -> str:
     yours, ours = _double(got), _double(expected)
     wrong = ~torch.isclose(yours, ours, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
     undefined = wrong & yours.isnan()
-    place = tuple((undefined if undefined.any() else wrong).nonzero()[0].tolist())
-    where = f"At {list(place)} yours" if place else "Yours"
+    index = tuple((undefined if undefined.any() else wrong).nonzero()[0].tolist())
+    where = f"At {list(index)} yours" if index else "Yours"
     how_many = f" {int(wrong.sum())} of {wrong.numel()} numbers differ." if wrong.numel() > 1 else ""
-    return f"{where} is {_number(got[place])}; ours is {_number(expected[place])}.{how_many}"
+    return f"{where} is {_number(got[index])}; ours is {_number(expected[index])}.{how_many}"
 
 
 def tensors(value: Any) -> Iterator[Tensor]:

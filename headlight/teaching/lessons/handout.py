@@ -77,8 +77,8 @@ def _row(posed: Json, right: Json | None) -> str:
 
 
 def _word(posed: Json, right: Json | None) -> str:
-    said = escape(posed["labels"][right["answer"]]) if right else "&nbsp;"
-    return _matrix(posed["picture"], right) + f'<p>The word: <span class="line">{said}</span></p>'
+    word = escape(posed["labels"][right["answer"]]) if right else "&nbsp;"
+    return _matrix(posed["picture"], right) + f'<p>The word: <span class="line">{word}</span></p>'
 
 
 def _matrix(picture: Json, right: Json | None) -> str:
@@ -111,8 +111,8 @@ def _head(posed: Json, right: Json | None) -> str:
     cells = ""
     for layer, heads in enumerate(posed["thumbnails"], 1):
         for head, weights in enumerate(heads, 1):
-            shown = np.array(weights)[:, ::-1] if right_to_left(posed["columns"]) else np.array(weights)
-            picture = base64.b64encode(thumbnail(shown, _LOOK.sequential, 0, 1)).decode("ascii")
+            weights_in_order = np.array(weights)[:, ::-1] if right_to_left(posed["columns"]) else np.array(weights)
+            picture = base64.b64encode(thumbnail(weights_in_order, _LOOK.sequential, 0, 1)).decode("ascii")
             marked = ' class="right"' if right and right["answer"] == [layer, head] else ""
             name = f"layer {layer}, head {head}"
             image = f'<img alt="{name}" src="data:image/png;base64,{picture}">'
@@ -122,9 +122,9 @@ def _head(posed: Json, right: Json | None) -> str:
 
 def _number(posed: Json, right: Json | None) -> str:
     decimals = max(0, -math.floor(math.log10(posed["step"])))
-    said = f"{right['answer']:.{decimals}f}" if right else "&nbsp;"
+    number = f"{right['answer']:.{decimals}f}" if right else "&nbsp;"
     span = f"from {posed['least']:g} to {posed['most']:g}"
-    return f'{_seen(posed, right)}<p>{span}: <span class="line">{said}</span> {escape(posed["unit"])}</p>'
+    return f'{_seen(posed, right)}<p>{span}: <span class="line">{number}</span> {escape(posed["unit"])}</p>'
 
 
 def _choice(posed: Json, right: Json | None) -> str:
@@ -136,7 +136,7 @@ def _choice(posed: Json, right: Json | None) -> str:
 
 
 def _order(posed: Json, right: Json | None) -> str:
-    places = {item: place for place, item in enumerate(right["answer"], 1)} if right else {}
+    places = {item: rank for rank, item in enumerate(right["answer"], 1)} if right else {}
     items = "".join(
         f"<tr><td>{places.get(i, '')}</td><th>{escape(item)}</th></tr>" for i, item in enumerate(posed["items"])
     )

@@ -47,9 +47,9 @@ def judge(posed: Given, truth: Given, guess: Any) -> Json:
     return _JUDGES[posed["ask"]](posed, truth, guess)
 
 
-def overlap(one: list[float], other: list[float]) -> float:
+def overlap(left: list[float], right: list[float]) -> float:
     """Return Σ min(one, other): what two rows that sum to 100 have in common, in percent."""
-    return sum(map(min, one, other))
+    return sum(map(min, left, right))
 
 
 # ---- checks --------------------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def _check_row(posed: Given, guess: object) -> list[float]:
 
 def _check_head(posed: Given, guess: object) -> list[int]:
     places = zip(_list(guess, 2), (posed["layers"], posed["heads"]), strict=True)
-    if any(type(place) is not int or not 1 <= place <= most for place, most in places):
+    if any(type(index) is not int or not 1 <= index <= most for index, most in places):
         raise ValueError(f"A guess is a layer from 1 to {posed['layers']} and a head from 1 to {posed['heads']}.")
     return guess  # type: ignore[return-value]
 
@@ -99,7 +99,7 @@ def _check_number(posed: Given, guess: object) -> float:
 
 
 def _check_order(posed: Given, guess: object) -> list[int]:
-    order = [_index(len(posed["items"]), place, "items") for place in _list(guess, len(posed["items"]))]
+    order = [_index(len(posed["items"]), item, "items") for item in _list(guess, len(posed["items"]))]
     if len(set(order)) < len(order):
         raise ValueError("An order has every item once.")
     return order
@@ -149,10 +149,10 @@ def _judge_row(posed: Given, truth: Given, guess: list[float]) -> Json:
 def _judge_head(posed: Given, truth: Given, guess: list[int]) -> Json:
     values, (layer, head) = truth["values"], guess
     flat = sorted((value for row in values for value in row), reverse=not truth.get("smallest"))
-    place = flat.index(values[layer - 1][head - 1]) + 1
+    rank = flat.index(values[layer - 1][head - 1]) + 1
     right = guess == truth["answer"]
-    sentence = "That head it is." if right else f"Of {len(flat)} heads, yours comes {_ordinal(place)}."
-    return _judged(right, 1 - (place - 1) / len(flat), sentence, place=place)
+    sentence = "That head it is." if right else f"Of {len(flat)} heads, yours comes {_ordinal(rank)}."
+    return _judged(right, 1 - (rank - 1) / len(flat), sentence, place=rank)
 
 
 def _judge_number(posed: Given, truth: Given, guess: float) -> Json:
@@ -172,12 +172,12 @@ def _judge_choice(posed: Given, truth: Given, guess: int) -> Json:
 
 
 def _judge_order(posed: Given, truth: Given, guess: list[int]) -> Json:
-    place = {item: i for i, item in enumerate(truth["answer"])}
+    rank = {item: i for i, item in enumerate(truth["answer"])}
     pairs = list(combinations(guess, 2))
-    kept = sum(place[first] < place[second] for first, second in pairs)
-    right = kept == len(pairs)
-    sentence = "In that order." if right else f"{kept} of {len(pairs)} pairs stand in the right order."
-    return _judged(right, kept / len(pairs), sentence)
+    in_order = sum(rank[first] < rank[second] for first, second in pairs)
+    right = in_order == len(pairs)
+    sentence = "In that order." if right else f"{in_order} of {len(pairs)} pairs stand in the right order."
+    return _judged(right, in_order / len(pairs), sentence)
 
 
 _JUDGES: dict[str, Callable[[Given, Given, Any], Json]] = {

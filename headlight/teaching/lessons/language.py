@@ -90,7 +90,7 @@ class Named:
 
 def measure_names() -> dict[str, str]:
     """Return the measures that a lesson can name, by what it calls them: their names in `MEASURES`."""
-    return {one.lesson_name or one.name: one.name for one in MEASURES.values() if one.of_weights}
+    return {measure.lesson_name or measure.name: measure.name for measure in MEASURES.values() if measure.of_weights}
 
 
 def parse(text: str) -> Named:
@@ -148,9 +148,9 @@ class _ExpressionParser:
         return parts[0] if len(parts) == 1 else Named("and", parts=tuple(parts))
 
     def comparison(self) -> Named:
-        one = self.value()
+        left = self.value()
         operator = next((sign for sign in OPERATORS if self.take(sign)), None)
-        return one if operator is None else Named("compare", measure=operator, parts=(one, self.value()))
+        return left if operator is None else Named("compare", measure=operator, parts=(left, self.value()))
 
     def value(self) -> Named:
         if self.tokens and self.tokens[0].startswith('"'):
@@ -188,9 +188,9 @@ class _ExpressionParser:
         if self.take("effect", "of", "leaving", "out"):
             return self.with_run(Named("effect", words=(self.word(), self.after("on"))))
         if self.take("similarity", "of", "positions"):
-            one = self.at_most(MAX_POSITION, "a position")
+            position = self.at_most(MAX_POSITION, "a position")
             self.need("and")
-            return self.with_run(Named("similarity", positions=(one, self.at_most(MAX_POSITION, "a position"))))
+            return self.with_run(Named("similarity", positions=(position, self.at_most(MAX_POSITION, "a position"))))
         measure = self.measure()
         self.need("of")
         return self.with_run(Named("measure", measure=measure, head=self.head()))

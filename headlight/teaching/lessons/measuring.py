@@ -75,8 +75,8 @@ class LessonComputer:
         labels = [plain(label) for label in tokens.labels]
         same = [i for i, label in enumerate(labels) if label == word.text]
         if len(same) < word.which:
-            there = " ".join(labels)
-            raise ValueError(f"There is no {quoted(word.text)} number {word.which} among the tokens: {there}.")
+            listed = " ".join(labels)
+            raise ValueError(f"There is no {quoted(word.text)} number {word.which} among the tokens: {listed}.")
         return same[word.which - 1]
 
     # ---- runs ------------------------------------------------------------------------------------------------------
@@ -106,12 +106,12 @@ class LessonComputer:
         assert run.model is not None
         translator = self._open(run.model)
         if run.snapshot is not None:
-            there = {step_of(path): path for path in snapshots(self._folder(run.model))}
-            if run.snapshot not in there:
-                steps = ", ".join(map(str, there)) or "none"
+            by_step = {step_of(path): path for path in snapshots(self._folder(run.model))}
+            if run.snapshot not in by_step:
+                steps = ", ".join(map(str, by_step)) or "none"
                 raise ValueError(f"{run.model} has no snapshot of step {run.snapshot}; it has {steps}.")
             opened = translator.checkpoint
-            weights = load_weights(opened.model.config, there[run.snapshot])
+            weights = load_weights(opened.model.config, by_step[run.snapshot])
             checkpoint = Checkpoint(weights, opened.source_tokenizer, opened.target_tokenizer, opened.card)
             translator = Translator(checkpoint)
         return break_translator(translator, run.broken) if run.broken else translator
@@ -153,9 +153,9 @@ class LessonComputer:
         assert named.head is not None
         trace, pattern = self._pattern(named.head, named.run)
         query = self.words(named.words[0], trace.row_tokens(named.head.kind))
-        seen = np.flatnonzero(~trace.masked(named.head.kind)[query])
+        visible = np.flatnonzero(~trace.masked(named.head.kind)[query])
         labels = trace.columns(named.head.kind)
-        return Row([labels[i] for i in seen], [round(100 * float(pattern[query, i]), 3) for i in seen])
+        return Row([labels[i] for i in visible], [round(100 * float(pattern[query, i]), 3) for i in visible])
 
     def _top(self, named: Named) -> Row:
         return self._row(named)
@@ -167,8 +167,8 @@ class LessonComputer:
         return float(pattern[query, key])
 
     def _cell(self, named: Named, trace: Trace, kind: str) -> tuple[int, int]:
-        one, other = named.words
-        return self.words(one, trace.row_tokens(kind)), self.words(other, trace.column_tokens(kind))
+        row, column = named.words
+        return self.words(row, trace.row_tokens(kind)), self.words(column, trace.column_tokens(kind))
 
     def _measures(self, measure: str, kind: Any, run: Run) -> np.ndarray:
         """Return one measure of every head of a kind, [L, H]."""
@@ -267,28 +267,28 @@ class LessonComputer:
 
     def _similarity(self, named: Named) -> float:
         d_model = self.translator(named.run).model.config.d_model
-        one, other = sinusoidal_rows(torch.tensor(named.positions), d_model)
-        return float(one @ other / (one.norm() * other.norm()))
+        left, right = sinusoidal_rows(torch.tensor(named.positions), d_model)
+        return float(left @ right / (left.norm() * right.norm()))
 
     def _compare(self, named: Named) -> bool:
-        one, other = (comparable(self(part)) for part in named.parts)
+        left, right = (comparable(self(part)) for part in named.parts)
         if named.measure == "has":
-            return str(other).lower() in str(one).lower()
-        if isinstance(one, str) != isinstance(other, str):
+            return str(right).lower() in str(left).lower()
+        if isinstance(left, str) != isinstance(right, str):
             raise ValueError(f"{quoted(named.text)} compares a text with a number.")
-        return bool(_COMPARE[named.measure](one, other))
+        return bool(_COMPARE[named.measure](left, right))
 
     def _and(self, named: Named) -> bool:
         return all(self(part) for part in named.parts)
 
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "=": lambda one, other: one == other,
-    "!=": lambda one, other: one != other,
-    "<": lambda one, other: one < other,
-    "<=": lambda one, other: one <= other,
-    ">": lambda one, other: one > other,
-    ">=": lambda one, other: one >= other,
+    "=": lambda left, right: left == right,
+    "!=": lambda left, right: left != right,
+    "<": lambda left, right: left < right,
+    "<=": lambda left, right: left <= right,
+    ">": lambda left, right: left > right,
+    ">=": lambda left, right: left >= right,
 }
 
 

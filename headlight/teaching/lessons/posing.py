@@ -53,7 +53,7 @@ def failing(step: Step, measuring: LessonComputer) -> list[str]:
 
 
 def _text(text: str, measuring: LessonComputer) -> str:
-    return filled(text, [written(place, measuring(place)) for place in places(text)])
+    return filled(text, [written(expression, measuring(expression)) for expression in places(text)])
 
 
 def written(named: Named, value: Any) -> str:

@@ -121,8 +121,8 @@ class Lesson:
 class Mistakes(ValueError):
     """All mistakes in a file, a line each: "it.md, line 12: ..."."""
 
-    def __init__(self, file: str, found: Iterable[tuple[int, str]]):
-        super().__init__("\n".join(f"{file}, line {line}: {text}" for line, text in sorted(found)))
+    def __init__(self, file: str, mistakes: Iterable[tuple[int, str]]):
+        super().__init__("\n".join(f"{file}, line {line}: {text}" for line, text in sorted(mistakes)))
 
 
 def shelf(folder: Path) -> list[Lesson]:
@@ -153,55 +153,57 @@ def read(path: Path) -> Lesson:
 def parse_lesson(text: str, name: str, file: str) -> Lesson:
     """Return the lesson that a text describes; `file` is what errors call it."""
     lines = [LessonLine(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1)]
-    found: list[tuple[int, str]] = []
-    front, rest = _front(lines, found)
-    steps = tuple(_steps(rest, front.get("model", ""), found))
-    if not steps and not found:
-        found.append((len(lines) or 1, "There is no step: begin one with “## Its name”."))
+    mistakes: list[tuple[int, str]] = []
+    front, rest = _front(lines, mistakes)
+    steps = tuple(_steps(rest, front.get("model", ""), mistakes))
+    if not steps and not mistakes:
+        mistakes.append((len(lines) or 1, "There is no step: begin one with “## Its name”."))
     names = [step.name for step in steps]
     for step in steps:
         if names.count(step.name) > 1:
-            found.append((step.line, f"Two steps are called {quoted(step.title)}; give each a name of its own."))
-    if found:
-        raise Mistakes(file, found)
+            mistakes.append((step.line, f"Two steps are called {quoted(step.title)}; give each a name of its own."))
+    if mistakes:
+        raise Mistakes(file, mistakes)
     number, minutes = int(front.get("number", "99")), int(front["minutes"])
     return Lesson(name, number, front["title"], front["question"], minutes, steps)
 
 
-def _front(lines: list[LessonLine], found: list[tuple[int, str]]) -> tuple[dict[str, str], list[LessonLine]]:
+def _front(lines: list[LessonLine], mistakes: list[tuple[int, str]]) -> tuple[dict[str, str], list[LessonLine]]:
     if not lines or lines[0].text != "---":
-        found.append((1, "The file begins with “---”, then title, question, minutes and model, then “---”."))
+        mistakes.append((1, "The file begins with “---”, then title, question, minutes and model, then “---”."))
         return {}, lines
     end = next((i for i, line in enumerate(lines[1:], 1) if line.text == "---"), None)
     if end is None:
-        found.append((1, "The front matter is not closed: put “---” on a line of its own after it."))
+        mistakes.append((1, "The front matter is not closed: put “---” on a line of its own after it."))
         return {}, []
     front: dict[str, str] = {}
     for line in filter(lambda line: line.text.strip(), lines[1:end]):
         match = _FIELD.fullmatch(line.text)
         if match is None or match[1] not in ("title", "question", "minutes", "model", "number"):
-            found.append((line.number, f"{quoted(line.text)} is none of title, question, minutes, model and number."))
+            mistakes.append(
+                (line.number, f"{quoted(line.text)} is none of title, question, minutes, model and number.")
+            )
         elif match[1] in ("minutes", "number") and not re.fullmatch(r"[1-9]\d{0,2}", match[2]):
-            found.append((line.number, f"{match[1]} is {quoted(match[2])}; give a whole number from 1 to 999."))
+            mistakes.append((line.number, f"{match[1]} is {quoted(match[2])}; give a whole number from 1 to 999."))
             front[match[1]] = "1"  # it is not missing
         else:
             front[match[1]] = match[2].strip()
     missing = [name for name in ("title", "question", "minutes", "model") if not front.get(name)]
     if missing:
-        found.append((1, f"The front matter lacks {', '.join(missing)}."))
+        mistakes.append((1, f"The front matter lacks {', '.join(missing)}."))
     return front, lines[end + 1 :]
 
 
-def _steps(lines: list[LessonLine], model: str, found: list[tuple[int, str]]) -> Iterator[Step]:
+def _steps(lines: list[LessonLine], model: str, mistakes: list[tuple[int, str]]) -> Iterator[Step]:
     starts = [i for i, line in enumerate(lines) if line.text.startswith("## ")]
     for line in lines[: starts[0] if starts else None]:
         if line.text.strip():
-            found.append((line.number, "Text before the first step: begin one with “## Its name”."))
+            mistakes.append((line.number, "Text before the first step: begin one with “## Its name”."))
             break
     for start, end in pairwise([*starts, len(lines)]):
-        before = len(found)
-        step = _Reader(lines[start], lines[start + 1 : end], model, found).step()
-        if len(found) == before:
+        before = len(mistakes)
+        step = _Reader(lines[start], lines[start + 1 : end], model, mistakes).step()
+        if len(mistakes) == before:
             yield step
 
 
@@ -212,7 +214,7 @@ class _Reader:
     heading: LessonLine
     lines: list[LessonLine]
     model: str
-    found: list[tuple[int, str]]
+    mistakes: list[tuple[int, str]]
     fields: dict[str, list[LessonLine]] = field(default_factory=dict)
 
     def step(self) -> Step:
@@ -257,7 +259,7 @@ class _Reader:
         )
 
     def _wrong(self, line: int, text: str) -> None:
-        self.found.append((line, text))
+        self.mistakes.append((line, text))
 
     def _fields(self) -> list[LessonLine]:
         """Read the fields below the heading; return the lines after them."""
@@ -273,10 +275,10 @@ class _Reader:
         return []
 
     def _one(self, name: str) -> LessonLine:
-        given = self.fields.get(name, [])
-        if len(given) > 1:
-            self._wrong(given[1].number, f"{name} was given before in this step.")
-        return given[0] if given else LessonLine(self.heading.number, "")
+        lines = self.fields.get(name, [])
+        if len(lines) > 1:
+            self._wrong(lines[1].number, f"{name} was given before in this step.")
+        return lines[0] if lines else LessonLine(self.heading.number, "")
 
     def _sections(self, body: list[LessonLine]) -> dict[str, list[LessonLine]]:
         sections: dict[str, list[LessonLine]] = {name: [] for name in ("", *SECTIONS)}
@@ -294,8 +296,8 @@ class _Reader:
     def _text(self, lines: list[LessonLine]) -> str:
         """Return the lines as one text, its expressions checked."""
         for line in lines:
-            for place in _EXPRESSION.findall(line.text):
-                self._parsed(line.number, place)
+            for expression in _EXPRESSION.findall(line.text):
+                self._parsed(line.number, expression)
         return "\n".join(line.text for line in lines).strip()
 
     def _parsed(self, line: int, text: str) -> Named | None:
@@ -346,13 +348,13 @@ class _Reader:
 
 def filled(text: str, values: Iterable[str]) -> str:
     """Return the text with its {expressions} replaced, in their order."""
-    given = iter(values)
-    return _EXPRESSION.sub(lambda match: next(given), text)
+    replacements = iter(values)
+    return _EXPRESSION.sub(lambda match: next(replacements), text)
 
 
 def places(text: str) -> list[Named]:
     """Return the expressions of a text that was read, in their order."""
-    return [parse(place) for place in _EXPRESSION.findall(text)]
+    return [parse(expression) for expression in _EXPRESSION.findall(text)]
 
 
 def pieces(text: str) -> list[str | Named]:

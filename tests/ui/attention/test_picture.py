@@ -48,7 +48,7 @@ def test_the_plain_panel_is_the_pattern_bit_for_bit(kind: str) -> None:
     large = panel(shown(), view, lay_out(TRACE, kind, words=False, hide=False))
     assert np.array_equal(large.cells, TRACE.pattern(kind)[1, 1])
     assert (large.limit, large.hidden) == (1.0, 0.0)
-    assert len(set(large.place.columns)) == len(large.place.columns)
+    assert len(set(large.layout.columns)) == len(large.layout.columns)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -128,7 +128,7 @@ def test_the_csv_holds_every_weight_exactly_and_masked_cells_empty() -> None:
         "Target (Words)": TRACE.translation,
         SPACE: "a space: a token that begins with it begins a word",
     }
-    assert rows[0][1:] == large.place.columns and [row[0] for row in rows[1:]] == large.place.rows
+    assert rows[0][1:] == large.layout.columns and [row[0] for row in rows[1:]] == large.layout.rows
     for q, row in enumerate(rows[1:]):
         for k, cell in enumerate(row[1:]):
             if k > q:
@@ -146,8 +146,8 @@ def in_csv(text: str) -> tuple[dict[str, str], list[list[str]]]:
 def test_a_token_is_no_formula_in_a_spreadsheet() -> None:
     view = AttentionView(layer=1, head=1)
     large = panel(shown(), view, lay_out(TRACE, "cross", False, False))
-    columns, rows = (["=1", *labels[1:]] for labels in (large.place.columns, large.place.rows))
-    odd = replace(large, place=replace(large.place, columns=columns, rows=rows))
+    columns, rows = (["=1", *labels[1:]] for labels in (large.layout.columns, large.layout.rows))
+    odd = replace(large, layout=replace(large.layout, columns=columns, rows=rows))
     cells = in_csv(picture_csv(shown(), view, odd))[1]
     assert cells[0][1] == cells[1][0] == "'=1"
 
@@ -172,7 +172,7 @@ def test_a_figure_says_what_it_shows() -> None:
         "writes",
     ):
         assert text in " ".join(texts), text
-    assert set(large.place.columns) < set(texts)
+    assert set(large.layout.columns) < set(texts)
 
 
 def test_every_head_is_one_figure() -> None:
