@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -110,6 +110,34 @@ def scores_and_weights(
     if bias is not None:
         scores = scores + bias
     return scores.cpu().numpy(), recorder[site][0].cpu().numpy()
+
+
+FINITE = -1e9  # what many codes take for minus infinity
+
+
+class MaskedScores(NamedTuple):
+    """Scores with a mask that is added, as in softmax(QKᵀ/√d + M), and with one that is filled in: [Q, K] each."""
+
+    mask: np.ndarray  # M: 0 where a query may look, else −∞
+    added: np.ndarray
+    filled: np.ndarray
+    apart: float  # the largest difference between the two in a weight
+    finite_apart: float  # the same with FINITE added in the place of −∞
+    nowhere: tuple[float, float]  # a weight of a row that hides every key: with −∞, and with FINITE
+
+
+def added_and_filled(scores: np.ndarray, visible: np.ndarray) -> MaskedScores:
+    """Hide the same cells of scores [Q, K] in both ways, in single precision, as models do."""
+    plain, hidden = torch.from_numpy(scores).float(), torch.from_numpy(~visible)
+    mask, finite = (torch.zeros_like(plain).masked_fill(hidden, value) for value in (-math.inf, FINITE))
+    filled = plain.masked_fill(hidden, -math.inf)
+    weights = filled.softmax(-1)
+    apart, finite_apart = (float(((plain + m).softmax(-1) - weights).abs().max()) for m in (mask, finite))
+    row = torch.zeros(plain.size(1))
+    infinite, uniform = (float((row + value).softmax(-1)[0]) for value in (-math.inf, FINITE))
+    return MaskedScores(
+        mask.numpy(), (plain + mask).numpy(), filled.numpy(), apart, finite_apart, (infinite, uniform)
+    )
 
 
 # "Coding transformer model from scratch, part 1" (adeveloperdiary) prints these q and k, [3, 6], drawn at random, and

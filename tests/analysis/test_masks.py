@@ -1,10 +1,12 @@
 """A whole head as matrices, against the trace's own weights and against numpy."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
 
-from headlight.analysis.masks import MASKS, masks_at, own_mask, tutorial, whole_head
+from headlight.analysis.masks import FINITE, MASKS, added_and_filled, masks_at, own_mask, tutorial, whole_head
 from tests.small import small_checkpoint
 from transformer.model import Transformer
 from transformer.taps import InputRecorder, Site
@@ -101,3 +103,18 @@ def test_a_mask_that_a_model_never_applies_is_not_its_own(padding: str, later: s
         whole_head(model, sources, reads, site, 0), whole_head(model, sources, reads, site, 0, named), strict=True
     ):
         assert (own.visible == same.visible).all() and own.weights == pytest.approx(same.weights)
+
+
+def test_a_mask_that_is_added_and_one_that_is_filled_in_are_the_same() -> None:
+    scores = np.random.default_rng(0).normal(0, 3, (5, 5))
+    visible = np.tril(np.ones((5, 5), bool))
+    masked = added_and_filled(scores, visible)
+    by_hand = np.exp(scores) * visible
+    by_hand /= by_hand.sum(-1, keepdims=True)
+    assert np.array_equal(masked.added, masked.filled) and masked.apart == 0 and masked.finite_apart < 1e-7
+    with np.errstate(over="ignore"):
+        powers = np.exp(masked.filled.astype(np.float64))
+    np.testing.assert_allclose(powers / powers.sum(-1, keepdims=True), by_hand, atol=1e-6)
+    assert np.array_equal(np.isneginf(masked.mask), ~visible) and (masked.mask[visible] == 0).all()
+    assert math.isnan(masked.nowhere[0]) and masked.nowhere[1] == pytest.approx(1 / 5)
+    assert torch.tensor(FINITE).half() == -math.inf

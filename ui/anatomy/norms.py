@@ -12,15 +12,18 @@ import streamlit as st
 
 from headlight.analysis.norms import BothNorms, both_norms
 from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF
+from headlight.charts.diagrams import norm_cubes, norm_places
 from headlight.charts.lines import Curve, lines
 from headlight.importers.examples import examples
 from transformer import Trace
+from transformer.config import ModelConfig
 from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
 from ui.state import models
 from ui.state.models import translator
 from ui.viewer.component import plot
+from ui.widgets import drawings
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 from ui.widgets.text import literal
@@ -39,7 +42,7 @@ def offer(name: str, trace: Trace, chosen: ChosenPart) -> None:
     where = st.expander("Before the block or after it?", key="pre-or-post", on_change="rerun")
     if where.open:
         with where:
-            _before_or_after()
+            _before_or_after(translator(name).model.config)
 
 
 def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
@@ -53,6 +56,7 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
             "layer norm",
         )
     )
+    drawings.draw(*norm_cubes(st.context.theme.type or "light"))
     if len(others) < 2:
         st.caption("To compare, this model needs two examples in its card, and it has fewer.")
         return
@@ -90,7 +94,7 @@ def measured() -> dict[str, Any]:
     return runs
 
 
-def _before_or_after() -> None:
+def _before_or_after(config: ModelConfig) -> None:
     runs, theme = measured()["runs"], st.context.theme.type or "light"
     depth = len(runs[0]["gradients"]) // 2
     layers = [f"{stack[:3]} {i + 1}" for stack in ("encoder", "decoder") for i in range(depth)]
@@ -105,7 +109,9 @@ def _before_or_after() -> None:
             "post-norm",
             "warm-up",
         )
+        + f" This model has its norms {'before' if config.norm == 'pre' else 'after'} the blocks."
     )
+    drawings.draw(*norm_places(theme))
     left, right = st.columns(2, gap="large")
     with left:
         curves = [Curve(f"{run['norm']}-norm", layers, np.array(run["gradients"])) for run in runs if not run["warmup"]]

@@ -6,15 +6,25 @@ example.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
-from headlight.analysis.masks import MASKS, TUTORIAL_WORDS, Mask, Matrices, masks_at, own_mask, tutorial
+from headlight.analysis.masks import (
+    MASKS,
+    TUTORIAL_WORDS,
+    Mask,
+    Matrices,
+    added_and_filled,
+    masks_at,
+    own_mask,
+    tutorial,
+)
 from headlight.charts.colours import theme_named
-from headlight.formatting import minus, plural
+from headlight.formatting import minus, plural, two_digits
 from headlight.importers.examples import examples
 from transformer import Trace, Translator
 from transformer.config import ModelConfig
@@ -39,6 +49,7 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
+FLOAT16_LARGEST = float(np.finfo(np.float16).max)
 _OF = {"sentence": "This sentence", "batch": "A padded batch of two", "tutorial": "I LOVE PYTHON"}
 _MASKS = {"none": "None", "padding": "Padding", "look-ahead": "Look-ahead", "both": "Both"}
 _HIDES = {
@@ -87,6 +98,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         shown = _matrices(name, trace, chosen, view, mask)
         if shown is not None:
             _pictures(shown)
+            _added_or_filled(shown)
             _as_table(shown)
 
 
@@ -187,16 +199,21 @@ def _words(mask: Mask, own: Mask, added: int, batch: bool, text: str) -> str:
     return does + alone
 
 
-def _pictures(shown: DrawnMatrices) -> None:
-    matrices, theme = shown.matrices, theme_named(st.context.theme.type or "light")
-    queries, keys = matrices.scores.shape
+def _axes(shown: DrawnMatrices) -> tuple[MatrixAxes, tuple[slice, slice]]:
+    """Return the axes of the part that is drawn, and the rows and columns of that part."""
+    queries, keys = shown.matrices.scores.shape
     down = window(queries, shown.chosen)
     across = down if queries == keys else window(keys, None)
-    scores, weights = matrices.scores[down, across], matrices.weights[down, across]
-    hidden = ~matrices.visible[down, across]
-    limit = float(np.abs(scores).max())
     chosen = None if shown.chosen is None else shown.chosen - down.start
-    axes = MatrixAxes(shown.rows[down], shown.columns[across], hidden, chosen)
+    hidden = ~shown.matrices.visible[down, across]
+    return MatrixAxes(shown.rows[down], shown.columns[across], hidden, chosen), (down, across)
+
+
+def _pictures(shown: DrawnMatrices) -> None:
+    matrices, theme = shown.matrices, theme_named(st.context.theme.type or "light")
+    axes, view = _axes(shown)
+    scores, weights = matrices.scores[view], matrices.weights[view]
+    limit = float(np.abs(scores).max())
     digits = shown.digits if len(axes.columns) <= MAX_ROOMY_COLUMNS else 1
     tables = [
         matrix_html("Scores", scores, axes, theme, (-limit, limit), digits=digits),
@@ -204,11 +221,49 @@ def _pictures(shown: DrawnMatrices) -> None:
         matrix_html("Weights", weights, axes, theme, (0.0, 1.0), hidden="0", digits=shown.digits),
     ]
     st.html(side_by_side(tables))
+    queries, keys = matrices.scores.shape
     too_many = max(queries, keys) > MAX_CELLS
     cut = f" Of {queries} rows and {keys} columns, at most {MAX_CELLS} of each are drawn." if too_many else ""
-    followed = "" if chosen is None else literal(axes.rows[chosen])
+    followed = "" if axes.chosen is None else literal(axes.rows[axes.chosen])
     row = f" The outlined row, {followed}, is the token that the page follows." if followed else ""
     st.caption(f"Hatched: hidden by the mask, which is not a low score. Blue below zero, orange above.{row}{cut}")
+
+
+def _added_or_filled(shown: DrawnMatrices) -> None:
+    """Draw the same mask added to the scores, as formulas have it, and filled in, as code has it."""
+    expander = st.expander("Adding a mask or filling it in", key="added-or-filled", on_change="rerun")
+    if not expander.open:
+        return
+    with expander:
+        masked = added_and_filled(shown.matrices.scores, shown.matrices.visible)
+        st.markdown(
+            r"Formulas add a matrix: $\text{softmax}(S + M)$, where M is 0 where a query may look and −∞ where it may "
+            "not. Code fills in: `S.masked_fill(hidden, -inf)` overwrites the same cells. Any number plus −∞ is −∞, so "
+            "both give the same scores."
+        )
+        axes, view = _axes(shown)
+        limit = float(np.abs(shown.matrices.scores[view]).max())
+        digits = shown.digits if len(axes.columns) <= MAX_ROOMY_COLUMNS else 1
+        titles = {"M": masked.mask, "S + M": masked.added, "S, filled in": masked.filled}
+        theme = theme_named(st.context.theme.type or "light")
+        st.html(
+            side_by_side(
+                [
+                    matrix_html(
+                        title, values[view], axes, theme, (-limit, limit), hidden=MINUS_INFINITY, digits=digits
+                    )
+                    for title, values in titles.items()
+                ]
+            )
+        )
+        infinite, finite = masked.nowhere
+        st.caption(
+            f"The weights of the two differ by at most {two_digits(masked.apart)}; with −10⁹ in the place of −∞, which "
+            f"many programs add, by {two_digits(masked.finite_apart)}. A row that hides every key is another matter: "
+            f"with −∞ its weights are {'no numbers (0/0)' if math.isnan(infinite) else two_digits(infinite)}, with "
+            f"−10⁹ all alike, {two_digits(finite)} each. And in float16, whose largest number is "
+            f"{FLOAT16_LARGEST:,.0f}, −10⁹ is −∞ again."
+        )
 
 
 def _as_table(shown: DrawnMatrices) -> None:

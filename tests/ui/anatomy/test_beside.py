@@ -35,7 +35,10 @@ def test_batch_norm_moves_with_the_other_sentence_and_layer_norm_does_not(
     table = next(frame.value for frame in app.dataframe if "number 1" in frame.value)
     rows = table.to_numpy()[:, 1:].astype(float)
     assert np.array_equal(rows[1], rows[2]) and np.abs(rows[3] - rows[4]).max() > 0.01
-    assert "Xiong et al. 2020" in captions(app)
+    assert "Xiong et al. 2020" in captions(app) and "has its norms before the blocks" in captions(app)
+    pictures = " ".join(element.proto.body for element in app.get("html"))
+    for says in ("Layer norm: one token, all", "Batch norm: one number", "Pre-norm: y = x", "Post-norm, as in the pa"):
+        assert f'alt="{says}' in pictures
 
 
 def test_what_was_measured_of_the_norms_is_shown_and_says_what_it_says(small: Translator) -> None:

@@ -12,7 +12,7 @@ from headlight.analysis.several_heads import several_heads
 from headlight.charts.colours import THEMES
 from headlight.formatting import minus, signed
 from tests.small import TEXTS
-from tests.ui.pages import open_page
+from tests.ui.pages import open_page, ran
 from transformer import Translator
 from transformer.taps import Site
 from ui.anatomy.matrix_table import MAX_CELLS, MatrixAxes, ink_on, matrix_html, window
@@ -73,6 +73,19 @@ def test_the_shorter_sentence_of_a_batch_is_padded(small: Translator) -> None:
     app = opened(look="matrices", kind="encoder", matrices="batch", second=TEXTS[0] + " dogs" * 40)
     assert any("this model reads at most" in info.value for info in app.info)  # in a sentence, beside the controls
     assert app.selectbox
+
+
+@pytest.mark.parametrize("of", ["sentence", "tutorial"])
+def test_a_mask_is_added_and_filled_in_side_by_side(small: Translator, of: str) -> None:
+    app = opened(look="matrices", kind="decoder", matrices=of)
+    app.session_state["added-or-filled"] = True
+    app = ran(app)
+    html = drawn(app)
+    added, filled = numbers(html, r"S \+ M"), numbers(html, "S, filled in")
+    assert added == filled == numbers(html, "Masked scores")
+    mask = np.array(numbers(html, "M"))
+    assert ((mask == "−∞") == (np.array(added) == "−∞")).all() and {float(x) for x in mask[mask != "−∞"]} == {0.0}
+    assert "differ by at most 0;" in said(app) and "no numbers (0/0)" in said(app) and "65,504" in said(app)
 
 
 def test_the_tutorials_row(small: Translator) -> None:
