@@ -38,6 +38,17 @@ def test_the_expander_is_closed_until_a_text_is_in_the_address(small: Translator
     assert "Merges so far" in said(learning(TEXT))
 
 
+def test_the_expander_stays_open_while_its_text_is_typed(small: Translator) -> None:
+    app = opened(part="embedding", kind="encoder")
+    app.session_state["learn-bpe"] = True
+    app.run()
+    (box,) = [area for area in app.text_area if area.label == "Text to learn from"]
+    assert box.value == TEXT
+    box.set_value("abab abab ab").run()
+    assert not app.exception and app.query_params["learn"] == "abab abab ab"
+    assert ["1", "a + b", "5"] in rows(drawn(app))
+
+
 def test_the_textbook_example_merge_by_merge(small: Translator) -> None:
     app = learning(TEXT)
     (slider,) = app.slider

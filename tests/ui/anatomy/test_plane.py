@@ -63,6 +63,14 @@ def test_what_is_typed(small: Translator) -> None:
     assert "Type a second word" in said(app) and "<b>" not in drawn(app)
 
 
+def test_words_that_are_typed_are_in_the_address(small: Translator) -> None:
+    app = opened(look="plane", kind="encoder", layer="1")
+    (box,) = [text for text in app.text_input if text.label == "Words"]
+    assert box.value == "two dogs"
+    box.set_value("dogs, girl, snow").run()
+    assert len(scores(app)) == 3 and app.query_params["plane"] == "dogs, girl, snow"
+
+
 def test_words_that_are_the_same_to_the_model_do_not_vary(small: Translator) -> None:
     app = opened(look="plane", kind="encoder", layer="1", plane="xylophone zebra")
     assert "nothing varies among them" in said(app) and "zebra is not in the vocabulary" in said(app)
