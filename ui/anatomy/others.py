@@ -86,7 +86,12 @@ def _words(taken: Taken, chosen: ChosenPart, config: ModelConfig) -> str:
                 where = "nothing is added: positions are a bias on the scores of self-attention."
             times = f", times √{config.d_model} = {config.d_model**0.5:.3g}," if config.scale_embeddings else ""
             norm = " Layer norm then brings the sum to mean 0 and variance 1." if config.embedding_norm else ""
-            return f"The token's row of the embedding matrix{times} is its first vector; {where}{norm}"
+            return (
+                f"The token's row of the embedding matrix{times} is its first vector; {where}{norm} Taking a row is "
+                "multiplying the matrix by a one-hot vector, 1 at the token's number and 0 elsewhere. word2vec "
+                "(Mikolov et al. 2013) learns such rows in advance, from a word's neighbours; here they are trained "
+                "with the network."
+            )
         case "ff":
             active = np.count_nonzero(vectors["active"] > 0)
             gated = ", multiplied by the gate, a third linear layer of the same vector" * ("gate" in vectors)

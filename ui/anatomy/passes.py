@@ -6,6 +6,7 @@ from headlight.analysis import anatomy, masks
 from headlight.analysis.anatomy import ScoreSpread
 from headlight.analysis.masks import Mask, Matrices
 from headlight.analysis.plane import WordVectors, word_vectors
+from headlight.analysis.relatives import WidthEffect, by_width
 from headlight.analysis.several_heads import SeveralHeads, several_heads
 from headlight.analysis.stream import Lens, Stream, lens, stream
 from transformer import Trace
@@ -70,6 +71,12 @@ def _heads_alone(name: str, version: tuple[int, ...], source: Ids, target: Ids, 
 def against_width(keys: int) -> list[tuple[ScoreSpread, ScoreSpread]]:
     """Return the random half of the picture of the scaling; the same for every model."""
     return anatomy.against_width(keys)
+
+
+@cached(20, "Drawing random queries and keys")
+def additive_by_width(keys: int) -> dict[str, list[WidthEffect]]:
+    """Return additive attention beside dot products at each width; the same for every model."""
+    return by_width(keys, anatomy.WIDTHS)
 
 
 @cached(20, "Following the residual stream")

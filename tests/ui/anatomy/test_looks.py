@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight.analysis.anatomy import WIDTHS
+from headlight.analysis.relatives import by_width
 from headlight.analysis.several_heads import several_heads
 from headlight.charts.colours import THEMES
 from headlight.formatting import minus, signed
@@ -125,6 +127,24 @@ def test_the_division_is_told_with_the_heads_own_numbers(small: Translator) -> N
     assert "d_head is 4, √d_head 2." in said(app)
     largest = trace.encoder[0, 0].max(-1).mean()
     assert f"and {largest:.2f} with it." in said(app)
+
+
+def test_additive_attention_stands_beside_the_division(small: Translator) -> None:
+    app = opened(look="scaling", kind="encoder", layer="1")
+    app.session_state["additive"] = True
+    keys = len(small.trace("two dogs", target=TARGET).source)
+    wide = {name: row[-1].slope for name, row in by_width(keys, WIDTHS).items()}
+    text = said(ran(app))
+    assert f"to {wide['dot product']:.2f}; at 512 it is {wide['divided by √d_k']:.2f} divided" in text
+    assert f"and {wide['additive']:.2f} additive." in text
+
+
+def test_a_row_of_the_embedding_is_a_one_hot_vector_times_the_matrix(small: Translator) -> None:
+    matrix = small.model.encoder.embedding.tokens.weight.detach()
+    one_hot = np.eye(len(matrix), dtype=np.float32)[7]
+    assert np.array_equal(one_hot @ matrix.numpy(), matrix[7].numpy())
+    text = said(opened(part="embedding", kind="encoder"))
+    assert "one-hot vector" in text and "Mikolov et al. 2013" in text
 
 
 @pytest.mark.parametrize("look", ["matrices", "heads", "scaling"])
