@@ -81,12 +81,8 @@ def shares(
     bar = (across - room - numbers - 28) / 2
     lefts = room, room + bar + 18
     largest = [max([1e-9, *(float(np.max(part, initial=0.0)) for part in column)]) for column in _columns(groups)]
-    furthest = max(
-        [
-            1e-9,
-            *(float(np.max(bar_group.left_out, initial=0.0)) for bar_group in groups if bar_group.left_out is not None),
-        ]
-    )
+    effects = [group.left_out for group in groups if group.left_out is not None]
+    furthest = max([1e-9, *(float(np.max(effect, initial=0.0)) for effect in effects)])
     decimals = min(5, max(2, 1 - int(np.floor(np.log10(furthest)))))  # two digits of the largest, where it is small
     parts = [
         _text((lefts[0], 14), names[0], look.text, weight=600),

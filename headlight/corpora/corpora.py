@@ -61,8 +61,8 @@ def open_corpus(
     """
     train, own, test = open_parts(spec, folder, max_characters, seed)
     if validation is not None:
-        whole, split, _ = open_parts(validation, folder, max_characters, seed)
-        own = whole if split is None else split
+        opened, split, _ = open_parts(validation, folder, max_characters, seed)
+        own = opened if split is None else split
     if own is None:
         train, own = hold_out(train)
     return Splits(train, own, test)
@@ -150,8 +150,8 @@ def open_split(spec: str, split: str | None = None, folder: str | None = None) -
         parts["combinations"] = GoldCorpus(train.grammar, "combinations")
     chosen = parts[split] if split else test or validation or train
     if chosen is None:
-        there = ", ".join(name for name, corpus in parts.items() if corpus is not None)
-        raise ValueError(f"{short(spec)} has no {short(split)} split; choose one of {there}.")
+        names = ", ".join(name for name, corpus in parts.items() if corpus is not None)
+        raise ValueError(f"{short(spec)} has no {short(split)} split; choose one of {names}.")
     return chosen
 
 
@@ -189,10 +189,10 @@ def _open_hub(name: str, source: str, target: str, config: str | None = None) ->
         raise ValueError(f"The dataset {quoted(name)} has no split 'train'; its splits are {short(', '.join(names))}.")
 
     def split(*spellings: str) -> Corpus | None:
-        known = [spelling for spelling in spellings if spelling in names]
-        if not known:
+        matching = [spelling for spelling in spellings if spelling in names]
+        if not matching:
             return None
-        return HubDataset(name, source, target, known[0], config=config)
+        return HubDataset(name, source, target, matching[0], config=config)
 
     train = HubDataset(name, source, target, "train", config=config)
     return Splits(train, split("validation", "valid", "val", "dev"), split("test"))

@@ -105,5 +105,5 @@ class Encoded:
         return max(len(self.start) + len(source) + len(self.end), len(target) + 1) <= self.max_tokens
 
     def _framed(self, source: list[int], target: list[int]) -> Example:
-        whole = [self.target.sos_id, *target, self.target.eos_id]
-        return [*self.start, *source, *self.end], whole if self.end else target
+        target_ids = [self.target.sos_id, *target, self.target.eos_id]
+        return [*self.start, *source, *self.end], target_ids if self.end else target

@@ -126,8 +126,8 @@ class Table(Corpus):
         if isinstance(column, int):
             return column
         if column not in header:
-            there = short(", ".join(header)) or "none"
-            raise ValueError(f"{short(self.path)} has no column {quoted(column)}; it has {there}.")
+            names = short(", ".join(header)) or "none"
+            raise ValueError(f"{short(self.path)} has no column {quoted(column)}; it has {names}.")
         return header.index(column)
 
 

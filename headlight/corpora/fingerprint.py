@@ -63,10 +63,10 @@ class Fingerprint:
 
 def overlap(card: Mapping[str, Any], pairs: Iterable[Pair]) -> Overlap | None:
     """Return how many of `pairs` the model of `card` was trained on; None where its card has no fingerprint."""
-    known = _parse_card(card.get(CARD_KEY))
-    if known is None:
+    fingerprint = _parse_card(card.get(CARD_KEY))
+    if fingerprint is None:
         return None
-    _, hashes, limit = known
+    _, hashes, limit = fingerprint
     looked_up = [number for number in {_hash(pair) for pair in pairs} if number < limit]
     return Overlap(sum(number in hashes for number in looked_up), len(looked_up))
 

@@ -54,8 +54,8 @@ def count_resolved(pair: GoldPair, written: str) -> int:
     position is found by matching the words of both texts in order (difflib), so another "il" of the sentence does not
     count, and a missing word resolves nothing.
     """
-    here, there = split_words(pair.target), split_words(written)
-    same = difflib.SequenceMatcher(None, here, there, autojunk=False).get_matching_blocks()
+    reference, hypothesis = split_words(pair.target), split_words(written)
+    same = difflib.SequenceMatcher(None, reference, hypothesis, autojunk=False).get_matching_blocks()
     matched = {start + offset for start, _, size in same for offset in range(size)}
     return sum(pronoun.written in matched for pronoun in pair.resolvable)
 
@@ -117,12 +117,12 @@ def gold_pair(
         for here in source_places[origin]
         for there in target_places[word]
     }
-    meant = tuple(
+    resolved = tuple(
         # The head of "post office" is its last word; of "l'" it is the letter, not the apostrophe.
         Pronoun(source_places[pronoun][0], source_places[antecedent][-1], target_places[written][0], shows)
         for pronoun, antecedent, written, shows in pronouns
     )
-    return GoldPair(source_text, target_text, tuple(sorted(links)), meant, frozenset(combinations))
+    return GoldPair(source_text, target_text, tuple(sorted(links)), resolved, frozenset(combinations))
 
 
 def _write_sentence(sentence: Sequence[GoldWord]) -> tuple[str, dict[GoldWord, range]]:

@@ -27,11 +27,11 @@ def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus | None]:
                 yield key, pair
 
     smallest = heapq.nsmallest(2000, distinct_pairs())
-    held = dict(smallest[: held_out_count(len(distinct))])
-    if not held:
+    validation = dict(smallest[: held_out_count(len(distinct))])
+    if not validation:
         return corpus, None
-    name = f"{corpus.name}, {len(held):,} pairs held out"
-    return _Without(corpus, set(held)), Pairs(name, held.values(), corpus.max_characters)
+    name = f"{corpus.name}, {len(validation):,} pairs held out"
+    return _Without(corpus, set(validation)), Pairs(name, validation.values(), corpus.max_characters)
 
 
 def held_out_count(different: int) -> int:

@@ -36,12 +36,12 @@ class Packed:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         facts = read_json(self.folder / FACTS)
-        known = facts if isinstance(facts, dict) else {}
-        counts = [n for name in COUNT_FIELDS if type(n := known.get(name)) is int and n >= 0]
-        if len(counts) < len(COUNT_FIELDS) or known.get("dtype") not in DTYPES:
+        fields = facts if isinstance(facts, dict) else {}
+        counts = [n for name in COUNT_FIELDS if type(n := fields.get(name)) is int and n >= 0]
+        if len(counts) < len(COUNT_FIELDS) or fields.get("dtype") not in DTYPES:
             raise ValueError(f"{short(self.folder / FACTS)} does not say what the corpus is; pack it again.")
         self.pairs, self.source_tokens, self.target_tokens = counts
-        self.dtype = np.dtype(known["dtype"])
+        self.dtype = np.dtype(fields["dtype"])
         expected = {TOKENS: (self.source_tokens + self.target_tokens) * self.dtype.itemsize, LENGTHS: self.pairs * 8}
         for name, size in expected.items():
             path = self.folder / name

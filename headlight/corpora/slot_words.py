@@ -107,8 +107,8 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
         pairs = [(values.get(languages[0], ""), values.get(languages[1], "")) for values in table[kind]]
         return tuple(dict.fromkeys(pair for pair in pairs if all(pair)))
 
-    known = [values for values in table["city"] if values.get("en") in CITIES]
-    cities = dict.fromkeys((values[languages[0]], values[languages[1]]) for values in known)
+    city_rows = [values for values in table["city"] if values.get("en") in CITIES]
+    cities = dict.fromkeys((values[languages[0]], values[languages[1]]) for values in city_rows)
     cities.update(dict.fromkeys((city, city) for city in SAME_CITIES))
     places = {
         values.get(language, "")
@@ -155,20 +155,20 @@ def is_invariable(number: int) -> bool:
 @cache
 def numbers_in_words(language: str) -> dict[str, int]:
     """Return the numbers of 2 to MAX_NUMBER_IN_WORDS by their words; in English with and without "and"."""
-    known = {in_words(number, language): number for number in range(2, MAX_NUMBER_IN_WORDS + 1)}
-    return known | {words.replace(" and ", " "): number for words, number in known.items() if language == "en"}
+    numbers = {in_words(number, language): number for number in range(2, MAX_NUMBER_IN_WORDS + 1)}
+    return numbers | {words.replace(" and ", " "): number for words, number in numbers.items() if language == "en"}
 
 
 @cache
 def number_parts(language: str) -> frozenset[str]:
     """Return every word that can be part of a number in words, also of one that has no slot."""
     parts = {part for words in numbers_in_words(language) for part in re.split("[ -]", words)}
-    others = {
+    irregular = {
         "en": "one hundred hundreds thousand thousands million millions billion dozen half zero",
         "fr": "un une cent cents mille million millions milliard milliards demi demie zéro vingts",
         "de": "eins ein eine einen einem einer hundert tausend million millionen milliarden halb zwo null",
     }
-    return frozenset((parts | set(others[language].split())) - {"and", "et", "und"})
+    return frozenset((parts | set(irregular[language].split())) - {"and", "et", "und"})
 
 
 def starts_with_vowel(name: str) -> bool:

@@ -226,7 +226,7 @@ class Replacer:
 
     @staticmethod
     def _find_numbers(text: str, tokens: list[re.Match[str]], language: str) -> list[Slot]:
-        parts, known, joiners = number_parts(language), numbers_in_words(language), _JOINERS[language]
+        parts, numbers, joiners = number_parts(language), numbers_in_words(language), _JOINERS[language]
         slots, index = [], 0
         lowered = [token[0].lower() for token in tokens]
         while index < len(tokens):
@@ -247,7 +247,7 @@ class Replacer:
                 else:
                     break
             start, end = tokens[index].start(), tokens[last].end()
-            value = known.get(text[start:end].lower())
+            value = numbers.get(text[start:end].lower())
             before = lowered[index - 1] if index else ""
             after = lowered[last + 1] if last + 1 < len(tokens) and text[end : end + 1] == " " else ""
             blocked = (
@@ -341,12 +341,14 @@ def slot_languages(spec: str) -> tuple[str, str]:
     Raises ValueError where they cannot be told from its name, or differ.
     """
     codes = {name: code for code, name in LANGUAGES.items()}
-    known = set()
+    language_pairs = set()
     for part, _ in weighted_parts(spec):
         facts = about(part)
         written = re.search(r"[:/](\w\w)[-:](\w\w)(?::\d+)?$", part)
-        known.add((codes.get(facts["source"]), codes.get(facts["target"])) if not written else (written[1], written[2]))
-    if len(known) != 1 or None in (languages := known.pop()):
+        language_pairs.add(
+            (codes.get(facts["source"]), codes.get(facts["target"])) if not written else (written[1], written[2])
+        )
+    if len(language_pairs) != 1 or None in (languages := language_pairs.pop()):
         raise ValueError(
             f"The languages of {short(spec)} are not known, so its names and numbers cannot be replaced; name a corpus "
             "such as tatoeba:en-fr or FOLDER:en-fr, or train with --slots 0."

@@ -132,14 +132,14 @@ def _write_members(members: Iterator[tuple[str, int, IO[bytes]]], folder: Path) 
     """Write each member to its path under `folder`; a member that lies about its size is refused at the first extra
     byte.
     """
-    taken: set[str] = set()
+    written: set[str] = set()
     for name, size, content in members:
         parts = _parts(name)
         if any(part.startswith(_SYSTEM_FILES) for part in parts):
             continue
-        if "/".join(parts).casefold() in taken:
+        if "/".join(parts).casefold() in written:
             raise Refused(f"The archive has two files named {'/'.join(parts)[:80]!r}.")
-        taken.add("/".join(parts).casefold())
+        written.add("/".join(parts).casefold())
         target = folder.joinpath(*parts)
         target.parent.mkdir(parents=True, exist_ok=True)
         with content, open(target, "xb") as file:

@@ -40,9 +40,9 @@ def suggest_examples(language: object, tokenizer: Tokenizer) -> list[str]:
     its vocabulary.
     """
     sentences = everyday(language if isinstance(language, str) and language else "English")
-    known = [text for text in sentences if (ids := _ids(tokenizer, text)) and tokenizer.unk_id not in ids]
-    if known:
-        return known
+    readable = [text for text in sentences if (ids := _ids(tokenizer, text)) and tokenizer.unk_id not in ids]
+    if readable:
+        return readable
     words = (text for text in _pieces(tokenizer) if len(text) > 1 and text.isalpha())
     chosen = list(islice(words, SUGGESTED_WORDS)) or list(islice(_pieces(tokenizer), SUGGESTED_WORDS))
     return [" ".join(chosen)] if chosen else []

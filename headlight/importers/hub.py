@@ -87,13 +87,13 @@ def _files_to_fetch(name: str, sizes: Mapping[str, int]) -> dict[str, int]:
     weights = next((files for files in by_pattern if files), None)
     if weights is None:
         raise Refused(f"{name} has no PyTorch weights: neither model.safetensors nor pytorch_model.bin.")
-    wanted = {file: sizes[file] for file in (*_CONFIG_FILES, *_TOKENIZERS, *weights) if file in sizes}
-    total = sum(wanted.values())
-    if total > MAX_WEIGHTS_BYTES or len(wanted) > MAX_FILES:
+    sizes_to_fetch = {file: sizes[file] for file in (*_CONFIG_FILES, *_TOKENIZERS, *weights) if file in sizes}
+    total = sum(sizes_to_fetch.values())
+    if total > MAX_WEIGHTS_BYTES or len(sizes_to_fetch) > MAX_FILES:
         raise Refused(
-            f"{name} has {total:,} bytes in {len(wanted)} files; at most {MAX_WEIGHTS_BYTES:,} bytes open here."
+            f"{name} has {total:,} bytes in {len(sizes_to_fetch)} files; at most {MAX_WEIGHTS_BYTES:,} bytes open here."
         )
-    return wanted
+    return sizes_to_fetch
 
 
 def _fetched(name: str, sizes: Mapping[str, int], progress: Progress | None, endpoint: str | None) -> Path:
@@ -137,11 +137,11 @@ def _cached(name: str, error: Exception) -> Path:
     if isinstance(config, str):
         folder = Path(config).parent
         try:
-            there = {path.name: 0 for path in folder.iterdir() if path.exists()}
-            wanted = _files_to_fetch(name, there)
+            present = {path.name: 0 for path in folder.iterdir() if path.exists()}
+            needed = _files_to_fetch(name, present)
         except Refused:
-            wanted = {}
-        if {"model.safetensors", "pytorch_model.bin"} & wanted.keys():
+            needed = {}
+        if {"model.safetensors", "pytorch_model.bin"} & needed.keys():
             return folder
     lines = str(error).strip().splitlines()
     raise Refused(

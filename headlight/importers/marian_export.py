@@ -186,9 +186,9 @@ def _layer(
         theirs[f"{prefix}.{b}.weight"] = weight[order] if writes else weight[:, order]
         theirs[f"{prefix}.{b}.bias"] = bias[order] if writes else bias
     norms = [f"{b}_layer_norm" for _, b in attentions] + ["final_layer_norm"]
-    for place, norm in enumerate(norms):
+    for index, norm in enumerate(norms):
         for part in ("weight", "bias"):
-            theirs[f"{prefix}.{norm}.{part}"] = own[f"{ours}.residuals.{place}.norm.{part}"][order]
+            theirs[f"{prefix}.{norm}.{part}"] = own[f"{ours}.residuals.{index}.norm.{part}"][order]
     return theirs
 
 

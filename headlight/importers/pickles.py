@@ -131,13 +131,13 @@ class Machine:
             require_tensor_count(self.tensors)
         self.stack.append(result)
 
-    def note(self, thing: Global, at: int, instruction: str) -> None:
+    def note(self, named: Global, at: int, instruction: str) -> None:
         """Note a call or an assignment; the first foreign one is what the file would have run."""
-        if self.is_foreign(thing) and (self.foreign is None or self.foreign[2] == "GLOBAL"):
-            self.foreign = thing, at, instruction
+        if self.is_foreign(named) and (self.foreign is None or self.foreign[2] == "GLOBAL"):
+            self.foreign = named, at, instruction
 
-    def is_foreign(self, thing: Global) -> bool:
-        return thing.name not in KNOWN_NAMES and thing.name not in self.classes
+    def is_foreign(self, named: Global) -> bool:
+        return named.name not in KNOWN_NAMES and named.name not in self.classes
 
 
 def _call(machine: Machine, at: int, instruction: str) -> None:
@@ -180,9 +180,9 @@ def _storage(machine: Machine) -> None:
     if id[0] == "module":  # the class of a whole model, with its source, in older files
         machine.stack.append(id[1])
         return
-    known = storage(id)
-    machine.storages[known.key] = known
-    machine.stack.append(known)
+    stored = storage(id)
+    machine.storages[stored.key] = stored
+    machine.stack.append(stored)
 
 
 def _mark(machine: Machine) -> None:
@@ -265,13 +265,13 @@ _STEPS: dict[str, Callable[[Machine, Any, int], object]] = {
 }
 
 
-def refusal(thing: Global, at: int, instruction: str, tensors: int) -> Refused:
-    """Return the refusal of a pickle that names `thing`."""
+def refusal(named: Global, at: int, instruction: str, tensors: int) -> Refused:
+    """Return the refusal of a pickle that names `named`."""
     facts = (
         ("Found at", f"byte {at:,}, instruction {instruction}"),
         ("Weights inside", f"{tensors:,} tensors" if tensors else "none"),
     )
-    name = thing.name if thing.name.isprintable() else ascii(thing.name)
+    name = named.name if named.name.isprintable() else ascii(named.name)
     name = name if len(name) <= 80 else f"{name[:80]}…"
     if name.startswith("torchtext."):
         what = f"This file is a vocabulary ({name}), not a model."

@@ -180,10 +180,10 @@ def _tokenizer_json(
 ) -> dict[str, Any]:
     """Return the tokenizer's JSON."""
     rewriting, cuts = _rewriting(model), _words(own)
-    known = {character for piece in own.values() if piece.kind == PieceType.NORMAL for character in piece.text}
-    foreign_tokens = [token for token in ids if token not in own and known.isdisjoint(token)]
+    characters = {character for piece in own.values() if piece.kind == PieceType.NORMAL for character in piece.text}
+    foreign_tokens = [token for token in ids if token not in own and characters.isdisjoint(token)]
     if foreign_tokens:
-        strange = f"[^{_escaped(sorted(known))}]"
+        strange = f"[^{_escaped(sorted(characters))}]"
         wholes = [] if model.merges else [token for token in foreign_tokens if len(token) > 1]  # merges make none
         rewriting.append(_one_unknown(strange, wholes))
         cuts.append(_split({"Regex": f"{strange}+"}, "Isolated"))

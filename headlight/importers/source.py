@@ -233,7 +233,7 @@ def _read_shards(folder: Path, index: Path) -> list[_WeightsFile]:
     for shard in sorted(set(shard_of.values())):
         if not shard.isprintable() or "/" in shard or "\\" in shard or not (folder / shard).is_file():
             raise Refused(f"{index.name} names a file {shard[:80]!r} that the folder does not contain.")
-        read, names = _read(folder / shard), [name for name, held in shard_of.items() if held == shard]
+        read, names = _read(folder / shard), [name for name, file in shard_of.items() if file == shard]
         if absent := [name for name in names if name not in read.tensors]:
             raise Refused(f"{shard} is missing the tensor {quoted(absent[0])}, which {index.name} says is in it.")
         reads.append(replace(read, tensors={name: read.tensors[name] for name in names}))

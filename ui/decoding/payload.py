@@ -225,5 +225,5 @@ def _chosen(array: np.ndarray, only: tuple[int, int] | None) -> np.ndarray:
     """
     if only is None:
         return array
-    layer, head = (min(wanted, size - 1) for wanted, size in zip(only, array.shape, strict=False))
+    layer, head = (min(index, size - 1) for index, size in zip(only, array.shape, strict=False))
     return array[layer : layer + 1, head : head + 1].astype(np.float16)

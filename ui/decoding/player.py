@@ -49,12 +49,12 @@ def player(name: str, text: str, model: Translator, search: Search) -> None:
     few = all_fit(search.encoder, search.decoder, search.cross)
     only = None if few else (layer, head)
     payload = _payload(name, models.version(name), text, search.decoding, start, only)
-    told = search.without_weights
+    without = search.without_weights
     _PLAYER(
         data=payload,
         key="player",
-        on_shown_change=lambda: _take_shown(told, model),
-        on_pick_change=lambda: _take_pick(told),
+        on_shown_change=lambda: _take_shown(without, model),
+        on_pick_change=lambda: _take_pick(without),
     )
 
 
@@ -76,14 +76,14 @@ def _start(name: str, text: str, model: Translator, search: Search, view: Decodi
     It is the same as long as only the reader has moved it, so that nothing is sent again.
     """
     occasion = (st.session_state.get("seeds", 0), name, models.version(name), text, search.decoding)
-    held = st.session_state.get("player-start")
-    if held is None or held[0] != occasion:
+    stored = st.session_state.get("player-start")
+    if stored is None or stored[0] != occasion:
         node, end = shown_node(search, view)
         layer, head = shown_head(search, model, view)
-        asked = view.layer is not None or view.head is not None
-        start = Start(str(next(_COUNTER)), node, end, layer, head, asked, view.pruned, view.under, view.future)
-        held = st.session_state["player-start"] = (occasion, start)
-    start = held[1]
+        is_chosen = view.layer is not None or view.head is not None
+        start = Start(str(next(_COUNTER)), node, end, layer, head, is_chosen, view.pruned, view.under, view.future)
+        stored = st.session_state["player-start"] = (occasion, start)
+    start = stored[1]
     assert isinstance(start, Start)
     return start
 
@@ -155,8 +155,8 @@ def _take_pick(search: Search) -> None:
     branch = picked(st.session_state["player"].get("pick"), search)
     if branch is not None:
         st.session_state["revealed"] = str(branch)
-        kept = tuple(other for other in view.branches if other != branch)
-        update(branches=(*kept, branch)[-MAX_BRANCHES:])
+        others = tuple(other for other in view.branches if other != branch)
+        update(branches=(*others, branch)[-MAX_BRANCHES:])
 
 
 def picked(pick: object, search: Search) -> Branch | None:

@@ -32,7 +32,10 @@ def draw_step(lesson: Lesson, step: Step, lessons: list[Lesson], view: LessonsVi
     header = {
         "lesson": {"name": lesson.name, "title": lesson.title, "number": lesson.number},
         "following": following and {"name": following.name, "title": following.title},
-        "steps": [{"name": one.name, "title": one.title, "ask": one.ask} for one in lesson.steps],
+        "steps": [
+            {"name": lesson_step.name, "title": lesson_step.title, "ask": lesson_step.ask}
+            for lesson_step in lesson.steps
+        ],
         "at": lesson.steps.index(step),
         "text": explained(posed_step.text, *LESSON_TERMS),
         "sentence": step.query.get("text", ""),
@@ -62,19 +65,19 @@ def _answer(lesson: Lesson, step: Step, posed_step: shelf.PosedStep) -> dict[str
 
 
 def _picked(lesson: Lesson, step: Step, following: Lesson | None, only: bool, pick: Mapping[str, Any]) -> None:
-    told = st.session_state.setdefault(REVEALED_KEY, {})
+    verdicts = st.session_state.setdefault(REVEALED_KEY, {})
     step_key = (lesson.name, step.name)
     match pick:
         case {"guess": guess}:
             try:
-                told[step_key] = check_guess(shelf.posed_step(lesson, step).posed, guess)
+                verdicts[step_key] = check_guess(shelf.posed_step(lesson, step).posed, guess)
             except ValueError as error:
                 st.session_state[REFUSED] = str(error)
         case {"skip": True}:
-            told[step_key] = None
+            verdicts[step_key] = None
         case {"again": True}:
-            told.pop(step_key, None)
-        case {"step": name} if not only and name in [one.name for one in lesson.steps]:
+            verdicts.pop(step_key, None)
+        case {"step": name} if not only and name in [lesson_step.name for lesson_step in lesson.steps]:
             update(step=name)
         case {"following": True} if following and not only:
             update(lesson=following.name, step=None)

@@ -132,7 +132,7 @@ def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
         "unreachable": "" if join else how_to_be_reached(),
         "joined": joined,
         "answered": len(snapshot.answers),
-        "steps": [{"name": one.name, "title": one.title} for one in lesson.steps],
+        "steps": [{"name": lesson_step.name, "title": lesson_step.title} for lesson_step in lesson.steps],
         "at": lesson.steps.index(step),
         "open": question is not None,
         "text": question.text if question else "",
@@ -160,7 +160,7 @@ def _split(lesson: Lesson, code: str, secret: str) -> None:
         st.info(_sentence(error), icon=":material/info:")
         return
     question, state = snapshot.question, snapshot.state
-    step = next((one for one in lesson.steps if one.name == state.step), None)
+    step = next((lesson_step for lesson_step in lesson.steps if lesson_step.name == state.step), None)
     if question is None or step is None:
         st.info("No question of this lesson is open in the class.", icon=":material/info:")
         return
@@ -207,7 +207,7 @@ def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[st
                 classes.again(code, secret, step.name)
             case {"act": "release"}:
                 classes.release(code, secret)
-            case {"step": name} if name in [one.name for one in lesson.steps]:
+            case {"step": name} if name in [lesson_step.name for lesson_step in lesson.steps]:
                 other = lesson.steps[lesson.step(name)]
                 classes.open(code, secret, _question(lesson, other))
                 update(step=name)
@@ -234,13 +234,13 @@ def _together(question: ClassQuestion, truth: Mapping[str, Any], rounds: list[di
     That is the share and the count of right answers in each round, and what its mean row has in common with the head's.
     """
     posed = dict(question.posed)
-    said: dict[str, Any] = {
+    message: dict[str, Any] = {
         "right": [share_right(posed, truth, round_["guesses"]) for round_ in rounds],
         "count": sum(is_right(posed, truth, guess) for guess in rounds[-1]["guesses"]),
     }
     if posed["ask"] == "row" and "mean" in rounds[-1]:
-        said["mean"] = judge(posed, dict(truth), rounds[-1]["mean"])
-    return said
+        message["mean"] = judge(posed, dict(truth), rounds[-1]["mean"])
+    return message
 
 
 def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
@@ -284,7 +284,7 @@ def _results(code: str, secret: str) -> None:
         except (Gone, ClassRefusal, *UNAVAILABLE) as error:
             st.info(_sentence(error), icon=":material/info:")
             return
-        st.table([_line(one) for one in opened], border="horizontal")
+        st.table([_line(question) for question in opened], border="horizontal")
         st.caption("Only answers are kept: no name, no device, no address.")
 
 

@@ -46,13 +46,13 @@ def upload() -> str | None:
 
 def _stored(files: list[Any]) -> list[Path]:
     """Copy each upload once, remove those that the user took back, and return the paths."""
-    held: dict[str, Path] = st.session_state.setdefault("uploads", {})
-    for gone in held.keys() - {file.file_id for file in files}:
-        remove(held.pop(gone))
+    files_by_id: dict[str, Path] = st.session_state.setdefault("uploads", {})
+    for gone in files_by_id.keys() - {file.file_id for file in files}:
+        remove(files_by_id.pop(gone))
     for file in files:
-        if file.file_id not in held:
-            held[file.file_id] = save_upload(file, file.name, uploads())
-    return [held[file.file_id] for file in files]
+        if file.file_id not in files_by_id:
+            files_by_id[file.file_id] = save_upload(file, file.name, uploads())
+    return [files_by_id[file.file_id] for file in files]
 
 
 def settle() -> None:
@@ -73,8 +73,8 @@ def _spec(paths: list[Path]) -> str:
     if len(paths) == 2:
         alike = paths[0].name == paths[1].name
 
-        def shown(place: int) -> str:
-            return f"{paths[place].name} ({('first', 'second')[place]})" if alike else paths[place].name
+        def shown(index: int) -> str:
+            return f"{paths[index].name} ({('first', 'second')[index]})" if alike else paths[index].name
 
         first = st.selectbox("The source is", [0, 1], format_func=shown, key="upload-source")
         return ",".join(map(str, paths[::-1] if first else paths))

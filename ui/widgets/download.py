@@ -59,8 +59,8 @@ export default function ({ parentElement, data, setTriggerValue }) {
 
 def download(label: str, name: str, kind: str, content: Callable[[], str], *, key: str) -> None:
     """Draw the button. `content` returns the text of the file `name`, of the media type `kind`, after each click."""
-    wanted = (st.session_state.get(key) or {}).get("wanted")
-    file = {"wanted": wanted, "text": content()} if isinstance(wanted, int) else None
+    request = (st.session_state.get(key) or {}).get("wanted")
+    file = {"wanted": request, "text": content()} if isinstance(request, int) else None
     _BUTTON(data={"label": label, "name": name, "kind": kind, "file": file}, key=key, on_wanted_change=lambda: None)
 
 

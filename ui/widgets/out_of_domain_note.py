@@ -46,12 +46,12 @@ def out_of_domain_note(
     if log_prob_per_token is None:
         log_prob_per_token = float(models.trace(name, text, None).log_probs.mean())
     if words := guessed_words(model.card, words, log_prob_per_token):
-        said = unread_note(words, who[:1].upper() + who[1:], "*", literal)
+        note = unread_note(words, who[:1].upper() + who[1:], "*", literal)
     elif unlike(model.card, log_prob_per_token):
-        said = unlike_note(who)
+        note = unlike_note(who)
     else:
         return
-    st.caption(f":material/info: {said}", help=trained_on(model.card))
+    st.caption(f":material/info: {note}", help=trained_on(model.card))
 
 
 def trained_on(card: Mapping[str, Any]) -> str | None:

@@ -73,19 +73,19 @@ def two_sides(model: Translator, view: PageView) -> tuple[str, DeltaGenerator, D
         text = source_input(model, view)
         below = st.container()
     with target:
-        place = st.container()
+        container = st.container()
     if view.target is not None:  # before the model reads it, so that a translation that cannot be read can be changed
-        with place:
+        with container:
             _written_by(model, view, "")
             sentence_box("Your translation", view.target, "target", label_visibility="collapsed")
-    return text, below, place
+    return text, below, container
 
 
 def translation(
-    place: DeltaGenerator, model: Translator, view: PageView, trace: Trace, own: str, note: str = ""
+    container: DeltaGenerator, model: Translator, view: PageView, trace: Trace, own: str, note: str = ""
 ) -> None:
     """Draw what was written; `own` is the model's own translation, and `note` follows the log-probability."""
-    with place:
+    with container:
         if view.target is None:
             _written_by(model, view, own)
         token_strip(trace, model, note)

@@ -119,9 +119,9 @@ class CoreVocabulary(Generic[E, P]):
         chosen = dict(fixed or {})
         for slot in self.slots(frame):
             if slot not in chosen:
-                taken = {text for entry in chosen.values() for text in entry[:2]}
+                used = {text for entry in chosen.values() for text in entry[:2]}
                 chosen[slot] = rng.choice(
-                    [entry for entry in self.lexicon[category(slot)] if taken.isdisjoint(entry[:2])]
+                    [entry for entry in self.lexicon[category(slot)] if used.isdisjoint(entry[:2])]
                 )
         return self.fill(source, target, chosen)
 

@@ -26,10 +26,10 @@ def _ask_for_language(config: HuggingFaceConfig, languages: Languages) -> tuple[
 
 def _around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
     start = config.id("decoder_start_token_id", MAX_TOKENS)
-    wanted = languages.get(answers.target_language or "")
+    language_token = languages.get(answers.target_language or "")
     return Around(
         config.known_id("pad_token_id", MAX_TOKENS) if start is None else start,
-        source_start=() if wanted is None else (wanted,),
+        source_start=() if language_token is None else (language_token,),
     )
 
 

@@ -109,10 +109,10 @@ class MarianFamily:
         self._require_known(config)
         infos, parts = source.weights.infos, self._parts(source, self._sizes(source, config))
         prefix = _prefix(infos)
-        known = {name for part in parts for name in part.names} | {f"{prefix}{name}" for name in _EMBEDDINGS}
-        known |= {f"{prefix}{stack}.embed_positions.weight" for stack in ATTENTIONS} | {"lm_head.weight", _BIAS}
+        expected = {name for part in parts for name in part.names} | {f"{prefix}{name}" for name in _EMBEDDINGS}
+        expected |= {f"{prefix}{stack}.embed_positions.weight" for stack in ATTENTIONS} | {"lm_head.weight", _BIAS}
         return self._misfits(source, parts) == [] and all(
-            name in known or name.endswith(_IGNORED_TENSORS) for name in infos
+            name in expected or name.endswith(_IGNORED_TENSORS) for name in infos
         )
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
@@ -308,8 +308,8 @@ class MarianFamily:
         if self.table is not None and (name not in infos or self.offset):
             return TensorPart(native, (), (length, sizes.width))
         first = self.offset
-        whole = (sizes.length + first, sizes.width)
-        return TensorPart(native, (name,), whole, lambda table: table[first : first + length])
+        shape = (sizes.length + first, sizes.width)
+        return TensorPart(native, (name,), shape, lambda table: table[first : first + length])
 
 
 _EMBEDDINGS = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")

@@ -311,8 +311,8 @@ def _card(source: Source, config: HuggingFaceConfig) -> dict[str, Any]:
     tasks = config.values.get("task_specific_params")
     listed = tasks.values() if isinstance(tasks, dict) else ()
     prefixes = [task.get("prefix") for task in listed if isinstance(task, dict)]
-    wanted = [text for text in prefixes if isinstance(text, str) and text.startswith("translate ") and len(text) < 80]
-    return {**card, "examples": [f"{text}The house is wonderful." for text in wanted[:4]]} if wanted else card
+    usable = [text for text in prefixes if isinstance(text, str) and text.startswith("translate ") and len(text) < 80]
+    return {**card, "examples": [f"{text}The house is wonderful." for text in usable[:4]]} if usable else card
 
 
 T5 = HuggingFaceT5()

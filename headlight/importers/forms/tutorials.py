@@ -215,8 +215,8 @@ class Tutorial:
         theirs = f"{foreign}.{self.feed_forwards[stack]}"
         yield from _linear(f"{native}.feed_forward.inner", f"{theirs}.{names[0]}", ff, d)
         yield from _linear(f"{native}.feed_forward.outer", f"{theirs}.{names[1]}", d, ff)
-        for place, norm in enumerate(self.norms[: 2 + stack]):
-            yield from self._norm(sizes, f"{native}.residuals.{place}.norm", f"{foreign}.{norm}")
+        for index, norm in enumerate(self.norms[: 2 + stack]):
+            yield from self._norm(sizes, f"{native}.residuals.{index}.norm", f"{foreign}.{norm}")
 
     def _norm(self, sizes: _Sizes, native: str, foreign: str) -> Iterator[_Part]:
         d, (gain, bias) = sizes.width, self.gain_bias

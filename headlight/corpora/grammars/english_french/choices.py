@@ -41,11 +41,11 @@ from headlight.corpora.grammars.english_french.phrases import (
 @cache
 def nouns(kinds: str, quality: Quality | None = None, gender: Gender | None = None) -> tuple[FrenchNoun, ...]:
     """Return the nouns of one of these kinds, those that the quality fits and of the gender."""
-    wanted = set(kinds.split())
+    kind_names = set(kinds.split())
     return tuple(
         noun
         for noun in NOUNS
-        if not noun.kinds.isdisjoint(wanted)
+        if not noun.kinds.isdisjoint(kind_names)
         and (quality is None or quality.fits(noun))
         and (gender is None or noun.gender == gender)
     )

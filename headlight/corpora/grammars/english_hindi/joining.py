@@ -109,14 +109,14 @@ def but(scene: Scene) -> BilingualText:
     ]
     if not pairs:
         return but(scene)
-    one, other = scene.choose(pairs)
+    first_adjective, second_adjective = scene.choose(pairs)
     many = noun.plural is not None and scene.chance(0.3)
     named = noun_phrase(noun, many, determiner(scene, noun, many, None, plain=True, bare=False))
-    for adjective in (one, other):
+    for adjective in (first_adjective, second_adjective):
         scene.combine("noun+adjective", noun.english, adjective.english)
     tense: Tense = "past" if scene.chance(0.3) else "present"
-    left = copula(named, quality(one, named.agreement, scene.chance(0.2)), tense)
-    right = _is_so(scene, named, other, tense)
+    left = copula(named, quality(first_adjective, named.agreement, scene.chance(0.2)), tense)
+    right = _is_so(scene, named, second_adjective, tense)
     conjunction = ("but", "लेकिन") if opposed else ("and", "और")
     return stop(_joined(left.statement(), *conjunction, right.statement()))
 
