@@ -62,6 +62,21 @@ def similarity(output: str, reference: str) -> Similarity:
     return Similarity(score, chrf, str(bleu.get_signature()))
 
 
+class BleuParts(NamedTuple):
+    """What sentence BLEU is made of: of n = 1 to 4 words in a row, how many the reference has too."""
+
+    matches: list[int]
+    totals: list[int]
+    brevity: float  # the factor for an output shorter than its reference
+    score: float  # brevity times the geometric mean of matches / totals, from 0 to 100
+
+
+def bleu_parts(output: str, reference: str) -> BleuParts:
+    """Return the counts behind `similarity`'s BLEU (Papineni et al. 2002, as sacreBLEU computes it)."""
+    bleu = sacrebleu.metrics.BLEU(effective_order=True).sentence_score(output, [reference])
+    return BleuParts(list(bleu.counts), list(bleu.totals), float(bleu.bp), float(bleu.score))
+
+
 class Branching(NamedTuple):
     """Where two sequences part: they share the first `shared` tokens. Each `..._differs` is True at tokens that the
     other lacks there.

@@ -1,11 +1,12 @@
 """A reference read token by token against a full pass, and sentence scores against counting by hand."""
 
 import math
+from collections import Counter
 
 import pytest
 import torch
 
-from headlight.analysis.reference import branching, read_reference, similarity
+from headlight.analysis.reference import bleu_parts, branching, read_reference, similarity
 from tests.analysis.conftest import SRC, TGT
 from transformer.model import Transformer
 
@@ -56,3 +57,22 @@ def test_where_two_sentences_part(
     assert difference.shared == shared
     assert difference.before_differs == [bool(x) for x in gone]
     assert difference.after_differs == [bool(x) for x in new]
+
+
+@pytest.mark.parametrize(
+    ("output", "reference"),
+    [("the cat sat on the mat", "the cat is on the mat"), ("a small cat sat down", "a small cat sat down here today")],
+)
+def test_bleu_is_counted_by_hand(output: str, reference: str) -> None:
+    parts, words, right = bleu_parts(output, reference), output.split(), reference.split()
+    shares, halved = [], 1.0
+    for n in range(1, 5):
+        ours, theirs = (Counter(zip(*[w[i:] for i in range(n)], strict=False)) for w in (words, right))
+        matches = sum((ours & theirs).values())
+        assert (parts.matches[n - 1], parts.totals[n - 1]) == (matches, sum(ours.values()))
+        halved = halved if matches else halved / 2
+        shares.append((matches or halved) / sum(ours.values()))
+    brevity = min(1.0, math.exp(1 - len(right) / len(words)))
+    assert parts.brevity == pytest.approx(brevity)
+    assert parts.score == pytest.approx(100 * brevity * math.prod(shares) ** 0.25)
+    assert parts.score == similarity(output, reference).bleu

@@ -55,3 +55,15 @@ def test_only_the_cache_keeps_the_weights_of_an_open_page(shelves: Path, monkeyp
 def forget() -> None:
     search._search.clear()
     search._line.clear()
+
+
+def test_bleu_is_explained_on_this_output_and_an_example(shelves: Path) -> None:
+    checkpoints.save(small_checkpoint(seed=7), shelves / "checkpoints" / "small")
+    page = AppTest.from_file(str(PAGE), default_timeout=60)
+    page.query_params["text"] = TEXT
+    page.query_params["reference"] = "un *chien* court"
+    page.run()
+    assert not page.exception and not page.error
+    captions = " ".join(element.value for element in page.caption)
+    assert "1 to 4 in a row: 5/6, 3/5, 1/4, 0/3; factor for length 1.00; BLEU 38.0." in captions
+    assert any("un \\*chien\\* court" in element.value for element in page.markdown)
