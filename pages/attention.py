@@ -6,6 +6,7 @@ A sentence, its translation, and every attention pattern in between.
 import streamlit as st
 
 from ui.attention.heads import heads
+from ui.attention.left_out import left_out
 from ui.attention.picture import shown_trace
 from ui.attention.second import second_sentence
 from ui.attention.switches import changed, switches
@@ -23,7 +24,7 @@ with page(AttentionView, "Attention", "What does each head look at?") as opened:
     with actions:
         tour(view)
     text, below, place = two_sides(model, view)
-    compared, middle = st.container(), st.container()
+    beside, compared, middle = st.container(), st.container(), st.container()
     numbers, off = st.columns([54, 46], gap="large")
     with plain_errors():
         with example_while_waiting(opened.name, view, place, middle):
@@ -31,6 +32,8 @@ with page(AttentionView, "Attention", "What does each head look at?") as opened:
         translation(place, model, view, picture.trace, picture.plain.translation, changed(picture))
         with below:
             out_of_domain_note(opened.name, model, text)
+        with beside:
+            left_out(opened.name, model, text, view, picture.trace)
         second = second_sentence(opened.name, model, text, view, below, compared)
         with middle:
             heads(picture, second, actions, numbers)

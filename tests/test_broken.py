@@ -81,7 +81,8 @@ def test_the_model_at_hand_stays_as_it_is(name: str) -> None:
         assert (before.pattern(kind) == after.pattern(kind)).all()
     assert all(torch.equal(weights[key], value) for key, value in translator.model.state_dict().items())
     shared = {id(parameter) for parameter in translator.model.parameters()}
-    assert all(id(parameter) in shared for parameter in broken.model.parameters())
+    # Where the feed-forward networks give 0, their last layer is a new one, of zeros.
+    assert all(id(parameter) in shared or not parameter.any() for parameter in broken.model.parameters())
 
 
 @pytest.mark.parametrize("name", RUNNABLE)

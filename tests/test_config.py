@@ -40,6 +40,7 @@ WRONG_MODEL: dict[str, list[Any]] = {
     "position_base": [*NOT_A_NUMBER, 0, 10**400],
     "initialisation": NOT_A_CHOICE,
     "scale_embeddings": NOT_A_FLAG,
+    "residual": NOT_A_FLAG,
     "embedding_norm": NOT_A_FLAG,
     "source_start": WRONG_IDS,
     "source_end": WRONG_IDS,

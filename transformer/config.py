@@ -8,9 +8,9 @@ from reprlib import repr as brief
 from typing import Any, Literal, Self, get_args
 
 Norm = Literal["pre", "post"]
-Activation = Literal["relu", "gelu", "silu"]
+Activation = Literal["relu", "gelu", "silu", "none"]
 Positions = Literal["sinusoidal", "no-exp", "learned", "stored", "none"]
-NormForm = Literal["standard", "unbiased", "scalar"]
+NormForm = Literal["standard", "unbiased", "scalar", "none"]
 Initialisation = Literal["scaled", "xavier", "torch"]
 Tied = Literal["none", "output", "all"]
 Schedule = Literal["paper", "linear", "constant"]
@@ -133,7 +133,8 @@ class ModelConfig:
     `tied` says which embeddings share one matrix: "none"; "output", where the output projection is the target
     embedding; or "all", where the source embedding is that matrix too (section 3.4 of the paper). `scale_embeddings`
     multiplies embeddings by √d_model (section 3.4); `embedding_norm` normalises the sum of embeddings and positions.
-    "stored" positions are a table that is loaded with the weights and not trained.
+    "stored" positions are a table that is loaded with the weights and not trained. To see what they are for, a part can
+    be left out: `residual` False leaves out the residual connections, "none" the norms or the activation.
 
     `pruned_heads` lists the heads that were removed, each as (stack, layer, kind, head). The remaining heads keep their
     original numbers.
@@ -177,6 +178,7 @@ class ModelConfig:
     norm_form: NormForm = "standard"
     position_base: float = 10_000.0
     initialisation: Initialisation = "scaled"
+    residual: bool = True
 
     def __post_init__(self) -> None:
         check_whole("source_vocab_size", self.source_vocab_size, 2, MAX_SIZES["vocabulary"])
@@ -204,6 +206,7 @@ class ModelConfig:
             "attention_output_bias",
             "logits_bias",
             "dropout_after_sum",
+            "residual",
         ):
             check_flag(name, getattr(self, name))
         _check_positive("norm_eps", self.norm_eps)
@@ -224,7 +227,7 @@ class ModelConfig:
                 "d_model",
                 f"is {self.d_model}; sinusoidal positions pair a sine with a cosine, so choose an even number.",
             )
-        if self.norm_form != "standard" and self.d_model == 1:
+        if self.norm_form in ("unbiased", "scalar") and self.d_model == 1:
             raise ConfigError("norm_form", f"is '{self.norm_form}', and one number has no unbiased deviation.")
         if self.positions != "none" and self.max_length * self.d_model > _MAX_POSITION_NUMBERS:
             raise ConfigError(

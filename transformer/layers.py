@@ -16,7 +16,12 @@ from transformer.attention import MultiHeadAttention
 from transformer.config import ModelConfig, StackConfig
 from transformer.taps import Site, Tap
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "silu": F.silu,
+    "none": nn.Identity(),
+}
 
 
 class FeedForward(nn.Module):
@@ -75,18 +80,25 @@ class UnbiasedNorm(nn.LayerNorm):
 class Residual(nn.Module):
     """A residual connection around a sublayer, with dropout, and a norm before or after it (pre-norm, post-norm).
 
-    Dropout is on what the sublayer adds, or on the sum where `after_sum`.
+    Dropout is on what the sublayer adds, or on the sum where `after_sum`. With `connected` False there is no residual
+    connection: the sublayer's output takes the place of its input.
     """
 
-    def __init__(self, norm: nn.Module, dropout: float, norm_first: bool, after_sum: bool = False):
+    def __init__(
+        self, norm: nn.Module, dropout: float, norm_first: bool, after_sum: bool = False, connected: bool = True
+    ):
         super().__init__()
         self.norm = norm
         self.dropout = nn.Dropout(dropout)
-        self.norm_first, self.after_sum = norm_first, after_sum
+        self.norm_first, self.after_sum, self.connected = norm_first, after_sum, connected
+
+    def around(self, x: Tensor) -> Tensor:
+        """Return what is added to the sublayer's output: `x`, or zeros without the connection."""
+        return x if self.connected else torch.zeros_like(x)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         added = sublayer(self.norm(x) if self.norm_first else x)
-        total = self.dropout(x + added) if self.after_sum else x + self.dropout(added)
+        total = self.dropout(self.around(x) + added) if self.after_sum else self.around(x) + self.dropout(added)
         return total if self.norm_first else self.norm(total)
 
 
@@ -116,6 +128,8 @@ class Parts:
 
     def norm(self) -> nn.Module:
         config = self.config
+        if config.norm_form == "none":
+            return nn.Identity()
         if config.norm_form == "standard":
             return nn.LayerNorm(config.d_model, eps=config.norm_eps)
         return UnbiasedNorm(config.d_model, config.norm_eps, scalar=config.norm_form == "scalar")
@@ -123,7 +137,8 @@ class Parts:
     def residuals(self, count: int) -> nn.ModuleList:
         config, first = self.config, self.config.norm == "pre"
         return nn.ModuleList(
-            Residual(self.norm(), config.dropout, first, config.dropout_after_sum) for _ in range(count)
+            Residual(self.norm(), config.dropout, first, config.dropout_after_sum, config.residual)
+            for _ in range(count)
         )
 
     def last_norm(self) -> nn.Module:

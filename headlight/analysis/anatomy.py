@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from headlight.analysis.sites import attention_at, require_kept
-from headlight.analysis.stream import Stream, layer_blocks, rest_of_layer
+from headlight.analysis.stream import Stream, layer_blocks, require_paper_layers, rest_of_layer
 from transformer.attention import MultiHeadAttention
 from transformer.taps import Site
 
@@ -82,8 +82,9 @@ class WalkError(NamedTuple):
 def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
     """Compute the way of the token `query` through one head; layers, heads and tokens count from 0.
 
-    Raises ValueError for an attention, head or token that does not exist.
+    Raises ValueError for an attention, head or token that does not exist, and for a model without the paper's layers.
     """
+    require_paper_layers(stream.model)
     attention = attention_at(stream.model, site)
     require_kept(attention, head)
     row = attention.remaining.index(head)

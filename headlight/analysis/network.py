@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, get_args
 
 from torch import nn
 
+from headlight.analysis.stream import require_paper_layers
 from transformer.attention import MultiHeadAttention
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.model import Transformer
@@ -38,8 +39,9 @@ class NetworkPart(NamedTuple):
 def network(model: Transformer, source: int, target: int) -> list[NetworkPart]:
     """Return every part in the order in which a sentence of `source` tokens and a target of `target` meet them.
 
-    The parameters of all parts sum to the model's.
+    The parameters of all parts sum to the model's. Raises ValueError for a model without the paper's layers.
     """
+    require_paper_layers(model)
     counted: set[int] = set()
     parts = []
     for name, kind, layer, module, reads, gives in _parts(model, source, target):

@@ -81,6 +81,17 @@ class Stream:
         return {name: (path, blocks[name]) for name, path in zip(blocks, paths, strict=True)}
 
 
+def require_paper_layers(model: Transformer) -> None:
+    """Raise ValueError for a model whose layers lack what the paper's have: norms and residual connections."""
+    missing = [] if model.config.residual else ["residual connections"]
+    missing += ["layer norms"] * (model.config.norm_form == "none")
+    if missing:
+        raise ValueError(
+            f"This model has no {' and no '.join(missing)}, and the parts of a layer are shown as the paper has them; "
+            "choose another model here, or look at this one's heads."
+        )
+
+
 @torch.no_grad()
 def stream(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> Stream:
     """Run the model's own layers one after the other and keep the output of each.
@@ -134,6 +145,27 @@ def rest_of_layer(stream: Stream, stack: str, layer: int, block: str, after: Ten
             x = residual(x, sublayer)
         passed = passed or name == block
     return x[0, 0]
+
+
+class StreamSize(NamedTuple):
+    """The size of the residual stream at one place: the mean length of its vectors, over the tokens."""
+
+    layer: int | None  # from 0; None of the embedding
+    block: str  # "embedding", or the block that the stream has just left: "self", "cross", "feed-forward"
+    mean: float
+
+
+def stream_sizes(stream: Stream, stack: str) -> list[StreamSize]:
+    """Return the size of a stack's residual stream as it enters the first layer, and behind each block."""
+    sizes = [StreamSize(None, "embedding", _mean_length(stream.stack(stack).states[0]))]
+    for layer in range(len(stream.stack(stack).states) - 1):
+        blocks = layer_blocks(stream, stack, layer).items()
+        sizes += [StreamSize(layer, name, _mean_length(block.after)) for name, block in blocks]
+    return sizes
+
+
+def _mean_length(vectors: Tensor) -> float:
+    return float(vectors.double().norm(dim=-1).mean())
 
 
 class Lens(NamedTuple):

@@ -48,8 +48,10 @@ def reason_against_marian(config: ModelConfig, model: Transformer | None = None)
         return "it normalises the embeddings, which Marian does not"
     if config.norm_eps != NORM_EPS:
         return f"its norms add {config.norm_eps:g} under the root, and Marian's {NORM_EPS:g}"
-    if config.norm_form != "standard":
+    if config.norm_form in ("unbiased", "scalar"):
         return "its norms divide by the unbiased deviation, and Marian's do not"
+    if not config.residual or "none" in (config.norm_form, config.activation):
+        return "it lacks the residual connections, the norms or the activation, and Marian has them"
     if "never" in (config.padding_mask, config.look_ahead_mask):
         return "it does not hide from attention what Marian hides: padding, and the words still to be written"
     if config.pad_id == config.eos_id:

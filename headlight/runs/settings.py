@@ -19,7 +19,7 @@ SETTING_HELP: dict[str, str] = {
     "final_norm": "One more layer norm at the end of each stack. A pre-norm network needs it, since nothing else "
     "bounds what the layers have added up.",
     "norm_eps": "A small number that keeps layer norm from dividing by zero.",
-    "activation": "The function between the two linear maps of a feed-forward network.",
+    "activation": "The function between the two linear maps of a feed-forward network; with none they are one map.",
     "positions": "How the model knows a token's position: fixed sines and cosines, the same with a tutorial's mistake "
     "(no-exp), a learned vector each, a table stored with the weights to start from, or nothing.",
     "scale_embeddings": "Whether embeddings are multiplied by √d_model, so that the positional encodings do not drown "
@@ -33,10 +33,11 @@ SETTING_HELP: dict[str, str] = {
     "attention_dropout": "The share of attention weights set to zero at random during training; none in the paper.",
     "activation_dropout": "The share of the feed-forward network's inner activations set to zero at random during "
     "training; none in the paper.",
+    "residual": "Whether each sublayer adds to what it reads, as in the paper, or replaces it.",
     "dropout_after_sum": "Whether dropout is on the sum of the residual connection, so that the residual stream loses "
     "numbers too, and not on what the sublayer adds, as in the paper.",
     "norm_form": "Standard layer norm, or as tutorials write it: by the unbiased deviation (over n − 1 numbers), and "
-    "if scalar, with one gain and bias for all dimensions.",
+    "if scalar, with one gain and bias for all dimensions. None leaves out all norms of the layers.",
     "position_base": "The base of the sinusoidal positions' wavelengths: 10,000 in the paper.",
     "initialisation": "How weights begin. Scaled: Xavier, and embeddings with variance 1 once they are multiplied by "
     "√d_model. Xavier: every matrix. Torch: PyTorch's own, whose embeddings are √d_model times as large.",
@@ -111,6 +112,6 @@ SETTING_HELP: dict[str, str] = {
     "start": "A checkpoint folder, or a model that ships such as en-fr, from whose weights and vocabulary the "
     "training starts.",
     "threads": "Processor cores to use; all if not given.",
-    "broken": "A mistake of a tutorial that is made on purpose, to see what it does; the model's card says so.",
+    "broken": "A mistake of a tutorial, or a part left out, on purpose, to see what it does; the model's card says so.",
     "tensorboard": "Also write event files for TensorBoard into the run's folder.",
 }

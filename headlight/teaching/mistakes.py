@@ -1,17 +1,19 @@
-"""Mistakes that tutorials make, each as a switch: the equation before and after, and the model at hand run with it.
+"""Mistakes that tutorials make, and parts left out, each as a switch: the equation before and after, and the model at
+hand run with it.
 
     broken = break_translator(translator, "no-scaling")      # shares the weights; the one at hand stays as it is
     trace = broken.trace("The cat sat on the mat.")
     translation = broken.translate("The cat sat on the mat.")
 
-A mistake is a change of the configuration where that can say it; else it is a tap, which gives attention the pattern of
-the wrong equation. Those that training can make are trained by `python -m headlight train --break NAME`.
+A mistake is a change of the network, by its configuration where that can say it; else it is a tap, which gives
+attention the pattern of the wrong equation. Those that training can make are trained by `python -m headlight train
+--break NAME`.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
@@ -23,7 +25,8 @@ from torch import Tensor, nn
 from transformer.checkpoint import Checkpoint
 from transformer.config import ModelConfig
 from transformer.decoding import Decoding
-from transformer.model import Transformer
+from transformer.layers import ACTIVATIONS, FeedForward, Residual
+from transformer.model import Embedding, Transformer
 from transformer.positions import NoPositions
 from transformer.quoting import quoted
 from transformer.taps import Inputs, Site, Tap, WholePass, chain
@@ -70,12 +73,52 @@ class SoftmaxOverQueries(WholePass):
         return scores.softmax(-2).nan_to_num(0.0)  # a key that no query may see has no weights
 
 
+# ---- parts left out: each takes a copy of a module of the network, and returns what stands in its place -------------
+
+
+def _no_positions(module: nn.Module) -> nn.Module:
+    if isinstance(module, Embedding):
+        module.positions = NoPositions()
+    return module
+
+
+def _no_residual(module: nn.Module) -> nn.Module:
+    if isinstance(module, Residual):
+        module.connected = False
+    return module
+
+
+def _no_norms(module: nn.Module) -> nn.Module:
+    return nn.Identity() if isinstance(module, nn.LayerNorm) else module
+
+
+def _no_feed_forward(module: nn.Module) -> nn.Module:
+    """Let the feed-forward network give 0, so that the residual connection passes on what it read."""
+    if isinstance(module, FeedForward):
+        outer = nn.Linear(module.outer.in_features, module.outer.out_features, bias=False)
+        module.outer = outer.to(module.outer.weight).requires_grad_(False)
+        nn.init.zeros_(outer.weight)
+    return module
+
+
+def _no_activation(module: nn.Module) -> nn.Module:
+    if isinstance(module, FeedForward):
+        module.activation = ACTIVATIONS["none"]
+    return module
+
+
+def _no_embedding_scale(module: nn.Module) -> nn.Module:
+    if isinstance(module, Embedding):
+        module.scale = 1.0
+    return module
+
+
 # ---- the mistakes --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A mistake in an implementation. `right` and `wrong` are LaTeX."""
+    """A mistake in an implementation, or a part left out. `right` and `wrong` are LaTeX."""
 
     name: str  # "no-causal-mask"
     title: str  # "The causal mask is never applied"
@@ -84,6 +127,7 @@ class Mistake:
     look_at: str  # what to look at, in a sentence or two
     kind: Literal["encoder", "decoder"] | None = None  # the attention in which it shows; None is any
     changes: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # of ModelConfig
+    part: Callable[[nn.Module], nn.Module] | None = None  # applied to a copy of each module of the network
     tap: Tap | None = None
     shifted: bool = True  # in training, what is read stands one place before what is written
     trains: bool = False
@@ -91,7 +135,7 @@ class Mistake:
     @property
     def runs(self) -> bool:
         """Whether it can be made in a model at hand, not in training alone."""
-        return bool(self.changes) or self.tap is not None
+        return bool(self.changes) or self.part is not None or self.tap is not None
 
 
 _SCORES = r"\frac{Q K^\top}{\sqrt{d_k}}"
@@ -144,6 +188,7 @@ MISTAKES: dict[str, Mistake] = {
             "Two equal words have equal rows in the encoder, and a shuffled sentence has the same patterns, shuffled.",
             "encoder",
             MappingProxyType({"positions": "none"}),
+            _no_positions,
             trains=True,
         ),
         Mistake(
@@ -174,6 +219,60 @@ MISTAKES: dict[str, Mistake] = {
             shifted=False,
             trains=True,
         ),
+        Mistake(
+            "no-residual",
+            "There are no residual connections",
+            r"x + \text{Sublayer}(x)",
+            r"\text{Sublayer}(x)",
+            "The size of the residual stream, and the translation: each sublayer replaces what it reads. A word and "
+            "its position reach the next layer only as far as the heads happen to look at that word.",
+            changes=MappingProxyType({"residual": False}),
+            part=_no_residual,
+            trains=True,
+        ),
+        Mistake(
+            "no-norms",
+            "There are no layer norms",
+            r"\text{Norm}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta",
+            r"\text{Norm}(x) = x",
+            "The size of the residual stream: nothing brings it back to a fixed size, and each sublayer was trained to "
+            "read vectors of that size.",
+            changes=MappingProxyType({"norm_form": "none", "final_norm": False, "embedding_norm": False}),
+            part=_no_norms,
+            trains=True,
+        ),
+        Mistake(
+            "no-feed-forward",
+            "There are no feed-forward networks",
+            r"x + W_2\, f(W_1 x + b_1) + b_2",
+            "x",
+            "The translation: attention only moves vectors from token to token and mixes them. What is computed from "
+            "each vector by itself is missing.",
+            part=_no_feed_forward,
+        ),
+        Mistake(
+            "no-non-linearity",
+            "The feed-forward networks have no non-linearity",
+            r"W_2\, f(W_1 x + b_1) + b_2",
+            r"W_2 (W_1 x + b_1) + b_2 = W x + b",
+            "The size of the residual stream, and the translation: two linear layers without a function between them "
+            "are one linear layer, and what the function set to 0, or nearly, now comes through.",
+            changes=MappingProxyType({"activation": "none"}),
+            part=_no_activation,
+            trains=True,
+        ),
+        Mistake(
+            "no-embedding-scale",
+            "The embeddings are not multiplied by √d_model",
+            r"x_t = \sqrt{d}\, E[\text{token}_t] + p_t",
+            r"x_t = E[\text{token}_t] + p_t",
+            "The first layer of the encoder: words are √d_model times smaller beside their positions, so heads see "
+            "where a word stands better than which word it is.",
+            "encoder",
+            MappingProxyType({"scale_embeddings": False}),
+            _no_embedding_scale,
+            trains=True,
+        ),
     )
 }
 TRAINABLE = tuple(name for name, mistake in MISTAKES.items() if mistake.trains)
@@ -197,33 +296,31 @@ def break_model(model: Transformer, name: str) -> tuple[Transformer, Tap | None]
     """
     chosen = mistake(name, RUNNABLE)
     config = model.config
-    if type(config) is not ModelConfig and (chosen.tap is not None or "positions" in chosen.changes):
+    if type(config) is not ModelConfig and (chosen.tap is not None or chosen.part is not None):
         raise ValueError(
             "This model's positions are a bias on its scores, which are not scaled; choose a model of the paper's own "
             f"network to break it by {name}."
         )
     if chosen.changes and all(getattr(config, field) == value for field, value in chosen.changes.items()):
         raise ValueError(f"This model already has the mistake {name}; choose another model to break.")
-    return _changed(model, chosen.changes), chosen.tap
+    return _changed(model, chosen), chosen.tap
 
 
-def _changed(model: Transformer, changes: Mapping[str, Any]) -> Transformer:
-    if not changes:
-        return model
-    changed = _copied(model)
-    changed.config = replace(model.config, **changes)
-    if changes.get("positions") == "none":
-        changed.encoder, changed.decoder = _copied(model.encoder), _copied(model.decoder)
-        for stack in (changed.encoder, changed.decoder):
-            stack.embedding = _copied(stack.embedding)
-            stack.embedding.positions = NoPositions()
+def _changed(model: Transformer, mistake: Mistake) -> Transformer:
+    changed = model
+    if mistake.part is not None:
+        changed = _rebuilt(model, mistake.part)
+    if mistake.changes:
+        changed = copy.copy(changed)
+        changed.config = replace(model.config, **mistake.changes)
     return changed
 
 
-def _copied(module: M) -> M:
-    """Return another module with the same parts, in which a part may be replaced."""
+def _rebuilt(module: M, part: Callable[[nn.Module], nn.Module]) -> M:
+    """Return another module with the same weights, in which `part` was applied to each module inside."""
     copied = copy.copy(module)
-    copied.__dict__["_modules"] = dict(module._modules)
+    inside = module._modules.items()
+    copied.__dict__["_modules"] = {name: inner and part(_rebuilt(inner, part)) for name, inner in inside}
     return copied
 
 

@@ -78,10 +78,10 @@ def check_model(model: Transformer) -> None:
     facts = model.config.to_dict()
     computed = {
         "norm": ("pre", "post"),
-        "activation": ("relu",),
+        "activation": ("relu", "none"),
         "positions": ("sinusoidal", "learned", "stored", "none"),
         "position_base": (10_000,),
-        "norm_form": ("standard",),
+        "norm_form": ("standard", "none"),
     }
     for field, values in computed.items():
         if facts[field] not in values:

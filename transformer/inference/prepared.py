@@ -150,13 +150,13 @@ class PreparedDecoderLayer:
 
 class PreparedResidual:
     def __init__(self, plain: Residual):
-        self.norm, self.norm_first = Norm(plain.norm), plain.norm_first
+        self.norm, self.norm_first, self.around = Norm(plain.norm), plain.norm_first, plain.around
 
     def __call__(self, x: Tensor, sublayer: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
         """Apply `sublayer(x, residual)`, which returns its output plus the residual, fused into its last product."""
         if self.norm_first:
-            return sublayer(self.norm(x), x)
-        return self.norm(sublayer(x, x))
+            return sublayer(self.norm(x), self.around(x))
+        return self.norm(sublayer(x, self.around(x)))
 
 
 class PreparedFeedForward:

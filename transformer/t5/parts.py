@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from transformer import layers
 from transformer.attention import MultiHeadAttention
 from transformer.config import StackConfig
 from transformer.layers import FeedForward, Parts
@@ -22,9 +23,8 @@ from transformer.t5.config import T5Config
 from transformer.taps import Site
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,
+    **layers.ACTIVATIONS,
     "gelu": partial(F.gelu, approximate="tanh"),
-    "silu": F.silu,
 }
 
 

@@ -10,7 +10,7 @@ from transformer.t5 import T5Config
 from ui.anatomy.chosen import stack_of
 
 _BLOCKS = {"encoder": "self-attention", "decoder": "self-attention", "cross": "cross-attention"}
-_ACTIVATIONS = {"relu": r"\max(0,\; %s)", "gelu": r"\text{GELU}(%s)", "silu": r"\text{SiLU}(%s)"}
+_ACTIVATIONS = {"relu": r"\max(0,\; %s)", "gelu": r"\text{GELU}(%s)", "silu": r"\text{SiLU}(%s)", "none": r"(%s)"}
 
 
 def is_t5(config: ModelConfig) -> bool:

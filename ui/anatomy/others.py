@@ -23,7 +23,7 @@ from ui.anatomy.payloads import likely, parts_payload
 from ui.state.models import translator
 from ui.state.view import update, widget_key
 
-ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU"}
+ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU", "none": "no function"}
 Row = tuple[str, str, str, str]  # vector, name, note, and the group of vectors that share one colour scale
 
 

@@ -15,7 +15,7 @@ from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole
 
 STAGES = 9
 # Those that are a change of the model: the parts are computed from it one by one, as the paper has them.
-BREAKABLE = tuple(name for name in RUNNABLE if MISTAKES[name].tap is None)
+BREAKABLE = tuple(name for name in RUNNABLE if MISTAKES[name].tap is None and name not in ("no-residual", "no-norms"))
 LOOKS = ("word", "matrices", "heads", "scaling", "plane")  # what is shown of an attention
 MATRICES_OF = ("sentence", "batch", "tutorial")
 MAX_WORD_CHARACTERS = 40  # characters of a word that is cut merge by merge

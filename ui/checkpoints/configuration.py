@@ -6,7 +6,7 @@ from headlight.formatting import both
 from transformer.config import ModelConfig
 from transformer.t5 import T5Config
 
-_ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU (swish)"}
+_ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU (swish)", "none": "no function"}
 _TIED = {"none": "not tied", "output": "target and output tied", "all": "source, target and output tied"}
 
 
@@ -16,7 +16,7 @@ def configuration(config: ModelConfig) -> list[tuple[str, str]]:
     widths = both(config.d_head(encoder), config.d_head(decoder))
     vocabularies = both(config.source_vocab_size, config.target_vocab_size)
     return [
-        ("Layers, encoder and decoder", f"{encoder.n_layers} and {decoder.n_layers}"),
+        ("Layers, encoder and decoder", f"{encoder.n_layers} and {decoder.n_layers}{_unconnected(config)}"),
         ("d_model", f"{config.d_model:,}"),
         ("Heads", f"{both(encoder.n_heads, decoder.n_heads)}, d_k = {widths}{_pruned(config)}"),
         ("d_ff", f"{both(encoder.d_ff, decoder.d_ff)}, {_activation(config)}"),
@@ -33,6 +33,10 @@ def configuration(config: ModelConfig) -> list[tuple[str, str]]:
     ]
 
 
+def _unconnected(config: ModelConfig) -> str:
+    return "" if config.residual else ", without residual connections"
+
+
 def _pruned(config: ModelConfig) -> str:
     gone = len(config.pruned_heads)
     return f"; {gone} of {config.all_heads} pruned" if gone else ""
@@ -44,6 +48,8 @@ def _activation(config: ModelConfig) -> str:
 
 
 def _norm(config: ModelConfig) -> str:
+    if config.norm_form == "none":
+        return "none"
     root = ", root mean square" if isinstance(config, T5Config) else ""
     last = ", with a final layer norm" if config.final_norm else ""
     return f"{'pre-norm' if config.norm == 'pre' else 'post-norm'}{root}{last}, ε {config.norm_eps:g}".replace(

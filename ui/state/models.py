@@ -70,6 +70,11 @@ def broken_name(name: str, mistake: str) -> str:
     return f"{name}{MISTAKE_SEPARATOR}{mistake}"
 
 
+def unbroken_name(name: str) -> str:
+    """Return the name of the model as it is, from that of its broken variant."""
+    return _parted(name)[0]
+
+
 def _parted(name: str) -> tuple[str, str | None]:
     """Split a name into the name of the model as it is, and the mistake that it is run with."""
     base, separator, mistake = name.rpartition(MISTAKE_SEPARATOR)

@@ -1,4 +1,4 @@
-"""A tutorial's mistake, made in the open model: chosen in the sidebar and named at the top of the page."""
+"""A tutorial's mistake, or a part left out, made in the open model: chosen in the sidebar, named atop the page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
             key=key,
             on_change=_take,
             args=(key,),
-            help="Runs this very model with a mistake that tutorials make. Resets when you leave this page.",
+            help="Runs this very model with a mistake that tutorials make, or without one of its parts. Dropout has "
+            "no switch: it acts in training alone, so a model that translates is already without it. Resets when you "
+            "leave this page.",
         )
     if not broken:
         return

@@ -86,7 +86,7 @@ def taken_apart(passed: Stream, heads: AttentionPass, site: Site) -> Iterator[Ta
     row_bytes = 8 * moved[0].numel() * 6  # the parts of a query, and what is computed from them
     for queries in slices(len(block.before), row_bytes):
         parts = torch.einsum("hnk,hkm->nkm", heads.patterns[site][:, queries].double(), moved)
-        around, after = block.before[queries].double(), block.after[queries].double()
+        around, after = residual.around(block.before[queries]).double(), block.after[queries].double()
         bias = around.new_zeros(around.size(-1)) if own is None else own.double()
         if not residual.norm_first:
             norm = frozen(residual.norm, around + block.given[queries].double())

@@ -92,7 +92,9 @@ def _parts(passed: Stream) -> dict[Named, Tensor]:
     for layer in range(model.config.decoder.n_layers):
         blocks = layer_blocks(passed, "decoder", layer)
         for name, (residual, _) in passed.residuals("decoder", layer).items():
-            output = blocks[name].given[-1].double()
+            output, around = blocks[name].given[-1].double(), residual.around(blocks[name].before[-1]).double()
+            if not residual.connected:  # what was in the stream before is not in it any more
+                parts = {part: torch.zeros_like(vector) for part, vector in parts.items()}
             if name == FEED_FORWARD:
                 parts[name, layer, 0] = output
             else:
@@ -104,7 +106,7 @@ def _parts(passed: Stream) -> dict[Named, Tensor]:
                 if bias is not None:
                     parts[BIAS, 0, 0] = parts[BIAS, 0, 0] + bias.double()
             if not residual.norm_first:
-                parts = _through(residual.norm, blocks[name].before[-1].double() + output, parts)
+                parts = _through(residual.norm, around + output, parts)
     return _through(model.decoder.norm, passed.decoder.states[-1][-1].double(), parts)
 
 

@@ -21,6 +21,11 @@ const MISTAKES = {
   "no-scaling": { mistake: "no-scaling" },
   "softmax-over-queries": { mistake: "softmax-over-queries" },
   "padding-mask-inverted": {},
+  "no-residual": { residual: false },
+  "no-norms": { norm_form: "none", final_norm: false, embedding_norm: false },
+  "no-feed-forward": { mistake: "no-feed-forward" },
+  "no-non-linearity": { activation: "none" },
+  "no-embedding-scale": { scale_embeddings: false },
 };
 // Without padding all words of the source are hidden alike, and each gets the same.
 const MISTAKE_TAPS = {

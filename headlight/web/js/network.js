@@ -7,16 +7,18 @@ const NORM_FIRST = "pre";
 
 // Mistakes of tutorials that a lesson makes in a model at hand (headlight/teaching/mistakes.py): `mistake` of the config.
 export const NO_SCALING = "no-scaling",
-  WRONG_AXIS = "softmax-over-queries";
+  WRONG_AXIS = "softmax-over-queries",
+  NO_FEED_FORWARD = "no-feed-forward";
 
 // What this engine computes; another configuration is refused by the name of its field.
 /** @type {Record<string, unknown[]>} */
 const COMPUTED = {
   norm: ["pre", "post"],
-  activation: ["relu"],
+  activation: ["relu", "none"],
   positions: ["sinusoidal", "learned", "stored", "none"],
   position_base: [10000, undefined],
-  norm_form: ["standard", undefined],
+  norm_form: ["standard", "none", undefined],
+  residual: [true, false, undefined],
   tied: ["all", "output", "none"],
   padding_mask: ["applied", "never", undefined],
   look_ahead_mask: ["applied", "never", undefined],
@@ -270,8 +272,13 @@ export class Network {
     return { weight: this.tensor(`${path}.weight`).data, bias: this.tensor(`${path}.bias`).data };
   }
 
+  // A norm of the layers, or null in a network without them.
+  layerNormAt(path) {
+    return this.config.norm_form === "none" ? null : this.normAt(path);
+  }
+
   lastNorm(stack) {
-    return this.config.final_norm !== false ? this.normAt(`${stack}.norm`) : null;
+    return this.config.final_norm !== false ? this.layerNormAt(`${stack}.norm`) : null;
   }
 
   embedding(stack) {
@@ -299,7 +306,7 @@ export class Network {
     const attentions = kinds.map(
       kind => new Attention(this, `${path}.${names[kind]}`, heads, { stack, layer: l, kind }),
     );
-    const norms = [...kinds, "feed forward"].map((_, i) => this.normAt(`${path}.residuals.${i}.norm`));
+    const norms = [...kinds, "feed forward"].map((_, i) => this.layerNormAt(`${path}.residuals.${i}.norm`));
     return {
       attentions,
       inner: this.map(`${path}.feed_forward.inner`),
@@ -324,16 +331,19 @@ export class Network {
 
   residual(x, norm, sublayer) {
     const { width } = this,
-      { norm: kind, norm_eps: eps } = this.config,
-      first = kind === NORM_FIRST;
-    const given = sublayer(first ? layerNorm(x, width, norm, eps) : x);
-    for (let i = 0; i < x.length; i++) given[i] += x[i];
-    return first ? given : layerNorm(given, width, norm, eps);
+      { norm: kind, norm_eps: eps, residual } = this.config,
+      first = kind === NORM_FIRST,
+      normed = y => (norm ? layerNorm(y, width, norm, eps) : y);
+    const given = sublayer(first ? normed(x) : x);
+    if (residual !== false) for (let i = 0; i < x.length; i++) given[i] += x[i];
+    return first ? given : normed(given);
   }
 
   feedForward(x, rows, layer) {
+    const { activation, mistake } = this.config;
+    if (mistake === NO_FEED_FORWARD) return new Float32Array(x.length);
     const inner = linear(x, rows, layer.inner);
-    for (let i = 0; i < inner.length; i++) if (inner[i] < 0) inner[i] = 0;
+    if (activation !== "none") for (let i = 0; i < inner.length; i++) if (inner[i] < 0) inner[i] = 0;
     return linear(inner, rows, layer.outer);
   }
 
