@@ -17,6 +17,7 @@ from ui.checkpoints.configuration import configuration
 from ui.checkpoints.exports import export
 from ui.checkpoints.listing import PLAIN_ORIGINS, ListedModel, day, score_texts, warnings
 from ui.state.models import model_card
+from ui.widgets.bleu import how_bleu_counts
 from ui.widgets.errors import plain_errors
 from ui.widgets.pages import open_in
 from ui.widgets.table import facts_html
@@ -105,6 +106,8 @@ def _scores(card: Mapping[str, Any]) -> None:
         st.caption(f"Not scored yet: `{COMMAND} evaluate FOLDER --data CORPUS`.")
     for scores in scored:
         _scored(scores)
+    if any(scores.get("BLEU") for scores in scored):
+        how_bleu_counts()
 
 
 def _scored(scores: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ import math
 
 import streamlit as st
 
-from headlight.analysis.reference import Similarity, TokenRead, bleu_parts, read_reference, similarity
+from headlight.analysis.reference import Similarity, TokenRead, read_reference, similarity
 from headlight.formatting import probability_text, signed
 from headlight.graphemes import right_to_left, sentence_dir, token_dir
 from transformer import Translator
@@ -16,12 +16,10 @@ from ui.decoding.search import Search
 from ui.decoding.view import DecodingView
 from ui.state import models
 from ui.state.cache import cached
+from ui.widgets.bleu import how_bleu_counts
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import token_bar
 from ui.widgets.sentence_box import sentence_box
-from ui.widgets.text import literal
-
-BLEU_EXAMPLE = ("the cat sat on the mat", "the cat is on the mat")
 
 
 def reference(name: str, text: str, model: Translator, search: Search, view: DecodingView) -> None:
@@ -46,7 +44,7 @@ def reference(name: str, text: str, model: Translator, search: Search, view: Dec
         read, near = _read(name, models.version(name), text, view.reference, output(model, search))
         _strip(model, read)
         _numbers(model, search, read, near)
-        _how_bleu_counts(output(model, search), view.reference)
+        how_bleu_counts(output(model, search), view.reference)
         _as_table(model, read)
 
 
@@ -110,22 +108,6 @@ def _numbers(model: Translator, search: Search, read: list[TokenRead], near: Sim
         )
     if total > own + 1e-4:
         st.caption("The model gives the reference a higher probability than its own output: the search missed it.")
-
-
-def _how_bleu_counts(output: str, reference: str) -> None:
-    """Draw the counts behind the score of this output, and two sentences as an example."""
-    with st.expander("How BLEU counts"):
-        st.caption(
-            "Of the output's words, pairs, triples and fours in a row, BLEU counts those that the reference has too, "
-            "multiplies the four shares, takes the fourth root, and lowers the score of an output that is shorter than "
-            "its reference. Where nothing matches, sacreBLEU takes half a match for the first such length, a quarter "
-            "for the next."
-        )
-        for title, one, other in (("An example", *BLEU_EXAMPLE), ("This output", output, reference)):
-            parts = bleu_parts(one, other)
-            shares = ", ".join(f"{match}/{total}" for match, total in zip(parts.matches, parts.totals, strict=True))
-            st.markdown(f"**{title}**: “{literal(one)}” against “{literal(other)}”")
-            st.caption(f"1 to 4 in a row: {shares}; factor for length {parts.brevity:.2f}; BLEU {parts.score:.1f}.")
 
 
 def _as_table(model: Translator, read: list[TokenRead]) -> None:

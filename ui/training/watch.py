@@ -26,6 +26,7 @@ from ui.training.shelf import Shipped
 from ui.training.start import form
 from ui.training.steering import header
 from ui.training.view import TrainingView
+from ui.widgets.bleu import how_bleu_counts
 from ui.widgets.errors import plain_errors
 from ui.widgets.pages import open_in
 from ui.widgets.text import literal
@@ -170,6 +171,8 @@ def _numbers(trainings: Shelf, view: TrainingView) -> Columns | None:
     curves.draw(watched, view.step, view.smooth)
     if parts := curves.parts(watched[0].columns):
         st.caption("The last evaluation, by corpus: " + "; ".join(map(literal, parts)) + ".")
+    if any(evaluation.get("bleu") for evaluation in watched[0].columns.evaluations):
+        how_bleu_counts()
     folder = RunFolder(trainings.chosen.folder)
     for caution in curves.cautions(watched[0].columns, doubled(folder), known_by_heart(folder)):
         st.caption(f":material/info: {caution}")

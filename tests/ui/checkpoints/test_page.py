@@ -38,6 +38,16 @@ def maps(app: AppTest) -> list[str]:
     return [id.rpartition("-map-")[2] for id in ids if "-map-" in id]
 
 
+def test_bleu_is_explained_where_a_card_has_it(shelf: Path) -> None:
+    explained = widget(open_page("checkpoints", model="small").expander, "How BLEU counts")
+    # Of "the cat sat on the mat", "the", "cat", "on", "the", "mat" are in the reference too, and so on.
+    numbers = "1 to 4 in a row: 5/6, 3/5, 1/4, 0/3; factor for length 1.00; BLEU 38.0."
+    assert numbers in [caption.value for caption in explained.caption]
+    assert "Over a corpus, the counts of all sentences are added up first." in explained.caption[0].value
+    other = open_page("checkpoints", model="other")
+    assert not [one for one in other.expander if one.label == "How BLEU counts"]
+
+
 def test_two_models_of_unequal_depth(shelf: Path) -> None:
     app = open_page("checkpoints", model="small", beside=f"models/{HOSTILE}", text="two dogs are running .")
     assert "The rows do not line up" in texts(app)

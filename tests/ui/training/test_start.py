@@ -1,5 +1,6 @@
 """The form that starts a run, and the box that draws one out: what is typed and clicked at once, before a redraw."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from headlight.runs import Recipe
 from ui.state import models
-from ui.training import start, steering
+from ui.training import start, steering, watch
+from ui.training.series import Columns
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -63,3 +65,23 @@ def test_the_steps_typed_last_are_those_of_the_longer_run(runs: Path, monkeypatc
     box(page, "Continue up to step").set_value(700)
     click(page, "continue")
     assert drawn == [(runs / "first", 700)]
+
+
+@pytest.mark.parametrize("bleu", [0.0, 44.6])
+def test_bleu_is_explained_where_the_curves_have_it(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, bleu: float
+) -> None:
+    read = watch.series
+    monkeypatch.setattr(watch, "series", lambda folder: _Scored(read(folder).read(), bleu))
+    labels = [expander.label for expander in opened(run="first").expander]
+    assert ("How BLEU counts" in labels) == (bleu > 0)
+
+
+class _Scored:
+    """The series of a run whose evaluations all have this score."""
+
+    def __init__(self, columns: Columns, bleu: float) -> None:
+        self.columns = replace(columns, evaluations=[{**one, "bleu": bleu} for one in columns.evaluations])
+
+    def read(self) -> Columns:
+        return self.columns
