@@ -52,7 +52,7 @@ def test_the_list_has_every_lesson_and_no_answer() -> None:
     app = opened()
     app.run()
     lessons = header(app)["lessons"]
-    assert [lesson["number"] for lesson in lessons] == list(range(1, 11))
+    assert [lesson["number"] for lesson in lessons] == list(range(1, 12))
     assert all(lesson["steps"] for lesson in lessons)
 
 
@@ -123,7 +123,7 @@ def test_a_file_that_cannot_be_read_is_named_beside_the_lessons_that_can(
 def test_a_link_to_a_lesson_that_is_not_here_shows_those_that_are() -> None:
     app = opened(lesson="nowhere")
     app.run()
-    assert "no lesson of that name" in app.info[0].value and len(header(app)["lessons"]) == 10
+    assert "no lesson of that name" in app.info[0].value and len(header(app)["lessons"]) == 11
 
 
 def test_a_handout_has_every_step_and_only_the_teachers_has_the_answers() -> None:
