@@ -7,6 +7,7 @@ import streamlit as st
 
 from transformer.access import REFUSAL
 from ui.state.public import public
+from ui.training.precision import precision_picture
 from ui.training.start import form
 from ui.training.steering import toggle_form
 from ui.training.view import TrainingView
@@ -24,3 +25,4 @@ with frame(TrainingView) as view:
         if view.new:  # an address from elsewhere, where there is still something to look at
             st.info(REFUSAL, icon=":material/info:")
         watch(view)
+    precision_picture()

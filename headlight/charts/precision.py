@@ -1,0 +1,86 @@
+"""The magnitudes of gradients below the ranges of the 16-bit types that hold them or round them to 0.
+
+Letters: B bins, each from a power of two to the next.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import torch
+
+from headlight.charts.bare import with_axes
+from headlight.charts.colours import MORE, theme_named
+
+TYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+FROM, TO = 1e-42, 1e7  # the ends of the axis; bfloat16 goes on to 3e38
+
+
+def magnitudes(spreads: Mapping[str, tuple[np.ndarray, np.ndarray]], theme: str = "light") -> go.Figure:
+    """Return a curve for each of `spreads`, exponents [B] and shares [B], below the ranges of float16 and bfloat16.
+
+    The pale part of a range holds its subnormal numbers. A sentence about the picture is in `layout.meta`.
+    """
+    look = theme_named(theme)
+    top = 100 * max(float(shares.max()) for _, shares in spreads.values())
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": name,
+            "x": 2.0 ** (exponents + 0.5),
+            "y": 100 * shares,
+            "line": {"width": 2, "color": colour, "dash": dash},
+            "hovertemplate": f"<b>%{{y:.1f}} %</b> {name}, near %{{x:.1e}}<extra></extra>",
+        }
+        for (name, (exponents, shares)), colour, dash in zip(
+            spreads.items(), (MORE, look.signed[0]), ("dash", "solid"), strict=True
+        )
+    ]
+    layout = with_axes(look, "Share of the gradients, %", "magnitude", len(spreads))
+    layout["height"] += 60
+    layout["legend"] |= {"y": -0.21}
+    layout["xaxis"] |= {
+        "type": "log",
+        "range": [np.log10(FROM), np.log10(TO)],
+        "tickvals": [10.0**exponent for exponent in range(-40, 1, 10)],
+        "ticktext": [f"10<sup>−{-exponent}</sup>" if exponent else "1" for exponent in range(-40, 1, 10)],
+        "showgrid": True,
+    }
+    layout["yaxis"] |= {"range": [0, 1.75 * top], "tickvals": [tick for tick in range(0, 101, 5) if tick <= top]}
+    layout["annotations"], layout["meta"] = [], "Magnitudes of gradients: "
+    for row, (name, dtype) in enumerate(TYPES.items()):
+        type_ = torch.finfo(dtype)
+        least, y = type_.smallest_normal * type_.eps, (1.5 - 0.3 * row) * top
+        for low, high, opacity in ((least, type_.smallest_normal, 0.35), (type_.smallest_normal, type_.max, 1.0)):
+            traces.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines",
+                    "x": [low, min(high, TO)],
+                    "y": [y, y],
+                    "line": {"width": 8, "color": look.muted},
+                    "opacity": opacity,
+                    "showlegend": False,
+                    "hovertemplate": f"{name}: smallest subnormal number {least:.1e}, smallest normal "
+                    f"{type_.smallest_normal:.1e}, largest {type_.max:.1e}<extra></extra>",
+                }
+            )
+        layout["annotations"].append(
+            {
+                "x": np.log10(TO),
+                "y": y,
+                "text": name,
+                "showarrow": False,
+                "xanchor": "right",
+                "yanchor": "bottom",
+                "yshift": 4,
+                "font": {"color": look.muted},
+            }
+        )
+        layout["meta"] += f"{name} from {least:.1e} (normal from {type_.smallest_normal:.1e}) to {type_.max:.1e}; "
+    layout["meta"] += (
+        "; ".join(f"{name} mostly near {2.0 ** (e[s.argmax()] + 0.5):.0e}" for name, (e, s) in spreads.items()) + "."
+    )
+    return go.Figure(traces, layout)
