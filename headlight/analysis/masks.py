@@ -29,11 +29,13 @@ MASKS: tuple[Mask, ...] = get_args(Mask)
 
 @dataclass(frozen=True)
 class Matrices:
-    """One head over one sentence, [Q, K] each."""
+    """One head over one sentence: [Q, K] each, and the vectors that the scores are computed from."""
 
     scores: np.ndarray  # what the softmax would get without a mask: scaled, and with T5's bias
     visible: np.ndarray  # bool, True where the mask lets the query look
     weights: np.ndarray  # 0 where it does not
+    queries: np.ndarray  # [Q, D]
+    keys: np.ndarray  # [K, D]
 
 
 def own_mask(site: Site, config: ModelConfig) -> Mask:
@@ -84,7 +86,14 @@ def whole_head(
     scores, weights = scores_and_weights(q, k, v, visible, attention.scale, bias)
     visible_pairs = visible.expand(len(q), q.size(1), queries, keys)
     return [
-        Matrices(scores[b, head], visible_pairs[b, head].cpu().numpy(), weights[b, head]) for b in range(len(sources))
+        Matrices(
+            scores[b, head],
+            visible_pairs[b, head].cpu().numpy(),
+            weights[b, head],
+            q[b, head].cpu().numpy(),
+            k[b, head].cpu().numpy(),
+        )
+        for b in range(len(sources))
     ]
 
 
@@ -135,9 +144,7 @@ def added_and_filled(scores: np.ndarray, visible: np.ndarray) -> MaskedScores:
     apart, finite_apart = (float(((plain + m).softmax(-1) - weights).abs().max()) for m in (mask, finite))
     row = torch.zeros(plain.size(1))
     infinite, uniform = (float((row + value).softmax(-1)[0]) for value in (-math.inf, FINITE))
-    return MaskedScores(
-        mask.numpy(), (plain + mask).numpy(), filled.numpy(), apart, finite_apart, (infinite, uniform)
-    )
+    return MaskedScores(mask.numpy(), (plain + mask).numpy(), filled.numpy(), apart, finite_apart, (infinite, uniform))
 
 
 # "Coding transformer model from scratch, part 1" (adeveloperdiary) prints these q and k, [3, 6], drawn at random, and
@@ -161,4 +168,4 @@ def tutorial(mask: Mask) -> Matrices:
     q, k = (torch.tensor(rows)[None, None] for rows in (_TUTORIAL_Q, _TUTORIAL_K))
     visible = _visible(mask, torch.ones(1, len(TUTORIAL_WORDS), dtype=torch.int64), len(TUTORIAL_WORDS), pad=0)
     scores, weights = scores_and_weights(q, k, k, visible)
-    return Matrices(scores[0, 0], visible[0, 0].numpy(), weights[0, 0])
+    return Matrices(scores[0, 0], visible[0, 0].numpy(), weights[0, 0], q[0, 0].numpy(), k[0, 0].numpy())

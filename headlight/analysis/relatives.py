@@ -1,6 +1,6 @@
-"""Additive attention beside dot products: their scores by the width, and what gradient the softmax leaves.
+"""Relatives of softmax attention: additive scores by the width, sparse and linear attention on a head's own vectors.
 
-Letters: Q queries, K keys, D = d_k.
+Shapes: Q queries, K keys, D = d_k.
 """
 
 from __future__ import annotations
@@ -62,3 +62,42 @@ def by_width(keys: int, widths: Sequence[int], seed: int = 0) -> dict[str, list[
             variance = float(np.mean([one.var() for one in rows]))
             effects[name].append(WidthEffect(variance, softmax_slope(np.concatenate(rows))))
     return effects
+
+
+def stride(tokens: int) -> int:
+    """Return the stride of sparse attention over so many keys: about √n, which makes its cost n · √n."""
+    return max(1, round(math.sqrt(tokens)))
+
+
+def sparse_visible(queries: int, keys: int, step: int) -> np.ndarray:
+    """Return what strided sparse attention (Child et al. 2019) leaves visible: bool, [Q, K].
+
+    The keys at most `step` away, and those at a multiple of `step`. The paper has only earlier keys, which a head's
+    own mask sees to.
+    """
+    distances = np.abs(np.arange(queries)[:, None] - np.arange(keys))
+    visible: np.ndarray = (distances <= step) | (distances % step == 0)
+    return visible
+
+
+def masked_softmax(scores: np.ndarray, visible: np.ndarray) -> np.ndarray:
+    """Return the softmax over the visible keys, [Q, K]; a row that sees no key is 0."""
+    weights = softmax(np.where(visible | ~visible.any(-1, keepdims=True), scores, -np.inf))
+    return np.where(visible, weights, 0.0)
+
+
+def linear_weights(q: np.ndarray, k: np.ndarray, visible: np.ndarray) -> np.ndarray:
+    """Return the weights of linear attention (Katharopoulos et al. 2020), [Q, K], from q [Q, D] and k [K, D].
+
+    φ(q)ᵀ φ(k) in the place of e^score, with φ(x) = elu(x) + 1, over the sum of its row. A program never computes them:
+    it sums φ(k) vᵀ over the keys once.
+    """
+    similarity = np.where(visible, _feature(q) @ _feature(k).T, 0.0)
+    sums = similarity.sum(-1, keepdims=True)
+    return np.divide(similarity, sums, out=np.zeros_like(similarity), where=sums > 0)
+
+
+def _feature(x: np.ndarray) -> np.ndarray:
+    x = x.astype(np.float64)
+    feature: np.ndarray = np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
+    return feature

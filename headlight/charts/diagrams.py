@@ -25,7 +25,7 @@ def norm_cubes(theme: str) -> tuple[Drawing, Drawing]:
 
 def _cube(chosen: set[tuple[int, int, int]], title: str, look: Theme) -> Drawing:
     """Draw the three visible faces of the batch, with the cells of the `chosen` (number, token, sentence) filled."""
-    left, top = 4.0, 30 + _DEPTH[1] * _SENTENCES
+    left, top = 4.0, 50 + _DEPTH[1] * _SENTENCES
 
     def point(number: float, token: float, sentence: float) -> tuple[float, float]:
         return left + _CELL * number + _DEPTH[0] * sentence, top + _CELL * token - _DEPTH[1] * sentence
@@ -34,7 +34,8 @@ def _cube(chosen: set[tuple[int, int, int]], title: str, look: Theme) -> Drawing
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
         return f'<polygon points="{points}" fill="{look.accent if filled else look.field}" stroke="{look.muted}"/>'
 
-    parts = [text_element((left, 16), title, look.text, weight=600)]
+    norm, extent = title.split(": ")
+    parts = [text_element((left, 16), norm, look.text, weight=600), text_element((left, 36), extent, look.text)]
     for n in range(_NUMBERS):
         for t in range(_TOKENS):
             corners = [point(n + i, t + j, 0) for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))]

@@ -50,7 +50,10 @@ def lines(
     small = {"size": SMALL, "color": look.muted}
     layout = with_axes(look, what, along, len(curves))
     for axis in "xy":
-        scale = {"type": "log", "dtick": 1} if axis in logarithmic else {"rangemode": "tozero"} if axis == "y" else {}
+        if axis in logarithmic:
+            scale: dict[str, Any] = {"type": "log", "dtick": 1, "exponentformat": "power"}
+        else:
+            scale = {"rangemode": "tozero"} if axis == "y" else {}
         layout[f"{axis}axis"] |= scale
     layout["meta"] = (
         f"{what}, along {along}: "

@@ -1,4 +1,4 @@
-"""The cost of a layer of this model by the length of the sentence, and how variants of attention differ."""
+"""The cost of a layer of this model by the length of the sentence."""
 
 from __future__ import annotations
 
@@ -20,48 +20,13 @@ from ui.widgets.table import table_html
 
 LENGTHS = [int(n) for n in np.unique(np.geomspace(4, 16_384, 49).round())]
 
-# What is looked at, what changes in softmax(q kᵀ / √d) v, what it costs for n tokens, and whose it is.
-RELATIVES = (
-    ("Additive attention", "score = vᵀ tanh(W q + U k)", "n² · d, and no matrix product", "Bahdanau et al. 2015"),
-    ("Encoder only", "no decoder and no look-ahead mask: every token sees all", "n² · d", "BERT, Devlin et al. 2019"),
-    (
-        "Decoder only",
-        "no encoder: prompt and answer in one causal self-attention",
-        "n² · d; a written token n · d, from a cache",
-        "GPT-2, Radford et al. 2019",
-    ),
-    (
-        "Sparse attention",
-        "the mask leaves each query some keys: near ones, strided ones",
-        "n · √n · d, or n · r · d for r keys",
-        "Child et al. 2019; Longformer, Beltagy et al. 2020",
-    ),
-    (
-        "Linear attention",
-        "φ(q) (φ(k)ᵀ v) in the place of the softmax: the sum over keys is made once",
-        "n · d²",
-        "Katharopoulos et al. 2020",
-    ),
-    (
-        "Fused kernels",
-        "nothing: the same numbers, block by block, without storing the n × n weights",
-        "n² · d, memory n · d",
-        "FlashAttention, Dao et al. 2022",
-    ),
-)
-
 
 def offer(name: str, trace: Trace) -> None:
-    """Draw two expanders, closed at first."""
+    """Draw an expander, closed at first."""
     costs = st.expander("What it costs", key="cost", on_change="rerun")
     if costs.open:
         with costs:
             _costs(name, len(trace.source))
-    relatives = st.expander("Relatives of this attention", key="relatives", on_change="rerun")
-    if relatives.open:
-        with relatives:
-            st.caption("What changes in softmax(q kᵀ / √d_head) v, and what a layer costs for n tokens of width d.")
-            _table(("Attention", "What changes", "Cost", "From"), RELATIVES)
 
 
 def _costs(name: str, tokens: int) -> None:
@@ -97,10 +62,11 @@ def _costs(name: str, tokens: int) -> None:
     )
     rows = table_1(tokens, config.d_model)
     columns = ("Layer", "Cost", "here", "Steps one after the other", "Longest path")
-    _table(columns, [(r.name, r.complexity, f"{r.products:,.0f}", f"{r.steps:,}", f"{r.path:,}") for r in rows])
+    cost_table(columns, [(r.name, r.complexity, f"{r.products:,.0f}", f"{r.steps:,}", f"{r.path:,}") for r in rows])
     if is_t5(config):
         st.caption("T5's heads together may be wider than d_model; the curve has their own width.")
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def cost_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Draw a table that scrolls sideways where it has no room."""
     st.html(table_html("costs", rows, columns, scrolls="Table, scrolls sideways"))

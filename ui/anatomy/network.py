@@ -6,7 +6,7 @@ import streamlit as st
 
 from headlight.analysis.network import NetworkPart, network
 from headlight.analysis.sites import attention_at
-from ui.anatomy import components, cost, exercises, head, others
+from ui.anatomy import components, cost, exercises, head, others, relatives
 from ui.anatomy.chosen import ChosenPart, choose, stack_of
 from ui.anatomy.facts import formula, shape, title
 from ui.anatomy.payloads import map_payload
@@ -67,6 +67,7 @@ def draw_network(name: str, text: str, target: str | None) -> None:
     exercises.offer(chosen.part, model.config)
     if attention:
         cost.offer(name, trace)
+        relatives.offer(name, trace, chosen)
     write_address()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from headlight.analysis import anatomy, masks
+import numpy as np
+
+from headlight.analysis import anatomy, masks, recurrence
 from headlight.analysis.anatomy import ScoreSpread
 from headlight.analysis.masks import Mask, Matrices
 from headlight.analysis.plane import WordVectors, word_vectors
@@ -15,6 +17,9 @@ from ui.state.cache import cached
 from ui.state.models import translator, version
 
 Ids = tuple[int, ...]
+
+GAINS = (0.9, 1.0, 2.0)  # of the recurrent networks beside attention
+STEPS = 50
 
 
 def stream_of(name: str, trace: Trace) -> Stream:
@@ -77,6 +82,12 @@ def against_width(keys: int) -> list[tuple[ScoreSpread, ScoreSpread]]:
 def additive_by_width(keys: int) -> dict[str, list[WidthEffect]]:
     """Return additive attention beside dot products at each width; the same for every model."""
     return by_width(keys, anatomy.WIDTHS)
+
+
+@cached(1, "Following the gradient back")
+def gradients_by_distance() -> tuple[dict[float, np.ndarray], np.ndarray]:
+    """Return a recurrent network's gradients by distance, for each gain, and attention's."""
+    return recurrence.by_distance(GAINS, STEPS)
 
 
 @cached(20, "Following the residual stream")

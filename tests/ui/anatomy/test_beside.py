@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from headlight.analysis.network import crossing
+from headlight.analysis.recurrence import by_distance
+from headlight.formatting import brief
 from tests.ui.pages import page_at, ran
 from transformer import Translator
 from ui.anatomy.norms import MEASURED, measured
+from ui.anatomy.passes import GAINS, STEPS
 
 TARGET = "une petite fille"
 
@@ -69,3 +74,22 @@ def test_the_cost_of_a_layer_and_the_relatives(small: Translator, model: str) ->
     assert any("Recurrent (RNN)" in table for table in tables)
     relatives = next(table for table in tables if "What changes" in table)
     assert relatives.count("<tr>") == 7 and "Bahdanau et al. 2015" in relatives
+
+
+@pytest.mark.parametrize(("kind", "model"), [("encoder", "a-small"), ("decoder", "a-small"), ("cross", "t5")])
+def test_sparse_and_linear_attention_stand_beside_the_softmax(small: Translator, kind: str, model: str) -> None:
+    app = opened("relatives", kind=kind, layer="1", head="1", model=model)
+    drawn = " ".join(element.proto.body for element in app.get("html"))
+    for title in ("Softmax, exact", "Sparse", "Linear"):
+        assert f'aria-label="{title}"' in drawn
+    text = captions(app)
+    assert "of the softmax's weight" in text and "vanishes or explodes" in text
+    if model == "a-small" and kind == "decoder":
+        trace = small.trace("two dogs", target=TARGET)
+        (table,) = re.findall(r'aria-label="Softmax, exact".*?<tbody>(.*?)</tbody>', drawn)
+        cells = [x or "0" for x in re.findall(r"<td[^>]*>([^<]*)</td>", table)]
+        pattern, hidden = trace.decoder[0, 0].ravel(), trace.masked("decoder").ravel()
+        assert cells == ["0" if off else f"{weight:.2f}" for weight, off in zip(pattern, hidden, strict=True)]
+        recurrent, attention = by_distance(GAINS, STEPS)
+        assert f"to {brief(recurrent[2.0][-1])} with 2: it vanishes" in text
+        assert f"{brief(attention[0])} at 1 token back, {brief(attention[-1])} at {STEPS - 1}." in text
