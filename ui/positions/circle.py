@@ -27,10 +27,10 @@ _CIRCLE = st.components.v2.component(
 
 
 _DERIVED = (
-    r"\begin{pmatrix}u_1&v_1\\u_2&v_2\end{pmatrix}\begin{pmatrix}\sin p\omega\\\cos p\omega\end{pmatrix}="
-    r"\begin{pmatrix}\sin(p\omega+k\omega)\\\cos(p\omega+k\omega)\end{pmatrix}",
-    r"\begin{aligned}u_1\sin p\omega+v_1\cos p\omega&=\cos k\omega\,\sin p\omega+\sin k\omega\,\cos p\omega\\"
-    r"u_2\sin p\omega+v_2\cos p\omega&=-\sin k\omega\,\sin p\omega+\cos k\omega\,\cos p\omega\end{aligned}",
+    r"\begin{aligned}&\begin{pmatrix}u_1&v_1\\u_2&v_2\end{pmatrix}"
+    r"\begin{pmatrix}\sin p\omega\\\cos p\omega\end{pmatrix}\\[4pt]&=\begin{pmatrix}\sin(p\omega+k\omega)\\\cos(p\omega+k\omega)\end{pmatrix}\end{aligned}",
+    r"\begin{aligned}&u_1\sin p\omega+v_1\cos p\omega\\&=\cos k\omega\,\sin p\omega+\sin k\omega\,\cos p\omega\\[4pt]"
+    r"&u_2\sin p\omega+v_2\cos p\omega\\&=-\sin k\omega\,\sin p\omega+\cos k\omega\,\cos p\omega\end{aligned}",
     r"\begin{aligned}u_1&=\cos k\omega&v_1&=\sin k\omega\\u_2&=-\sin k\omega&v_2&=\cos k\omega\end{aligned}",
     r"M_k=\begin{pmatrix}\cos k\omega&\sin k\omega\\-\sin k\omega&\cos k\omega\end{pmatrix}",
 )
@@ -48,17 +48,17 @@ def draw_circle(omega: np.ndarray, positions: int, base: float) -> None:
         "everywhere, and a head can learn it."
     )
     st.latex(
-        r"\begin{pmatrix}\sin (p+k)\omega_i\\ \cos (p+k)\omega_i\end{pmatrix} ="
+        r"\begin{aligned}&\begin{pmatrix}\sin (p+k)\omega_i\\ \cos (p+k)\omega_i\end{pmatrix}\\[4pt]&="
         r"\underbrace{\begin{pmatrix}\cos k\omega_i & \sin k\omega_i\\ -\sin k\omega_i & \cos k\omega_i\end{pmatrix}}"
         r"_{M_k\ \text{has no}\ p}"
-        r"\begin{pmatrix}\sin p\,\omega_i\\ \cos p\,\omega_i\end{pmatrix}"
+        r"\begin{pmatrix}\sin p\,\omega_i\\ \cos p\,\omega_i\end{pmatrix}\end{aligned}"
     )
-    with st.expander("Where the matrix comes from, in four lines"):
+    with st.expander("Where the matrix comes from, in four steps"):
         st.caption("Four unknown numbers are to do it at every p. For short, ω is the frequency of the pair.")
         for line in _DERIVED:
             st.latex(line)
         st.caption(
-            "The second line is the addition theorem of sine and cosine. Line three compares what stands beside sin pω "
+            "The second step is the addition theorem of sine and cosine. The third compares what stands beside sin pω "
             "and cos pω: as the equation has to hold at every p, these must agree."
         )
     last = len(omega) - 1
