@@ -28,7 +28,8 @@ _CIRCLE = st.components.v2.component(
 
 _DERIVED = (
     r"\begin{aligned}&\begin{pmatrix}u_1&v_1\\u_2&v_2\end{pmatrix}"
-    r"\begin{pmatrix}\sin p\omega\\\cos p\omega\end{pmatrix}\\[4pt]&=\begin{pmatrix}\sin(p\omega+k\omega)\\\cos(p\omega+k\omega)\end{pmatrix}\end{aligned}",
+    r"\begin{pmatrix}\sin p\omega\\\cos p\omega\end{pmatrix}\\[4pt]&="
+    r"\begin{pmatrix}\sin(p\omega+k\omega)\\\cos(p\omega+k\omega)\end{pmatrix}\end{aligned}",
     r"\begin{aligned}&u_1\sin p\omega+v_1\cos p\omega\\&=\cos k\omega\,\sin p\omega+\sin k\omega\,\cos p\omega\\[4pt]"
     r"&u_2\sin p\omega+v_2\cos p\omega\\&=-\sin k\omega\,\sin p\omega+\cos k\omega\,\cos p\omega\end{aligned}",
     r"\begin{aligned}u_1&=\cos k\omega&v_1&=\sin k\omega\\u_2&=-\sin k\omega&v_2&=\cos k\omega\end{aligned}",
