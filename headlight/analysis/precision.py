@@ -14,6 +14,7 @@ from torch import Tensor
 from transformer.batches import Batch
 from transformer.model import Transformer
 from transformer.training.loop import batch_loss
+from transformer.yielding import yield_turn
 
 LOSS_SCALE = 2.0**16  # with which torch.amp.GradScaler begins
 
@@ -23,6 +24,7 @@ def gradients(model: Transformer, batch: Batch) -> Tensor:
 
     Those that are exactly 0, such as of tokens that are not in the batch, are left out.
     """
+    yield_turn()
     with torch.enable_grad():
         loss = batch_loss(model.eval(), batch) / batch.n_tokens
         parts = torch.autograd.grad(loss, list(model.parameters()), allow_unused=True)

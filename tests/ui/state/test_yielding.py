@@ -14,6 +14,7 @@ from headlight.analysis import check, head_importance, passes, value_weighted_pa
 from headlight.analysis.atlas import atlas, faithfulness
 from headlight.analysis.masks import whole_head
 from headlight.analysis.order import embedded, encoder_states
+from headlight.analysis.precision import gradients
 from headlight.analysis.pruning.checkpoint import study
 from headlight.analysis.reference import read_reference
 from headlight.analysis.resampling import Resampler
@@ -22,6 +23,7 @@ from headlight.analysis.stream import lens, stream
 from headlight.corpora.truth import KnownPair
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
+from transformer.batches import collate
 from transformer.decoding import beam, greedy, sample
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.yielding import on_yield, yield_turn
@@ -90,6 +92,7 @@ CASES: dict[str, Callable[[Translator], object]] = {
     "headlight.analysis.masks.whole_head": lambda t: whole_head(t.model, [SOURCE], [TARGET], t.model.sites()[0], 0),
     "headlight.analysis.order.embedded": lambda t: embedded(t.model, SOURCE),
     "headlight.analysis.order.encoder_states": lambda t: encoder_states(t.model, SOURCE),
+    "headlight.analysis.precision.gradients": lambda t: gradients(t.model, collate([(SOURCE, TARGET)])),
     "headlight.analysis.pruning.checkpoint.study": lambda t: study(t.checkpoint, pairs(), draws=1, every=9),
     "headlight.analysis.reference.read_reference": lambda t: read_reference(t.prepared, SOURCE, TARGET[1:]),
     "headlight.analysis.several_heads.several_heads": lambda t: several_heads(
