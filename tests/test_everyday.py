@@ -29,7 +29,7 @@ FIRST = (
 )
 
 
-@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("pair", [*PAIRS, "en-hi"])
 def test_a_list_is_whole(pair: str) -> None:
     rows = list(lines(LISTS / f"{pair}.tsv"))
     listed = sentences(rows)
@@ -42,7 +42,7 @@ def test_a_list_is_whole(pair: str) -> None:
         unique = {normalised(translation) for translation in sentence.accepted}
         assert len(unique) == len(sentence.accepted), sentence.source
         for translation in sentence.accepted:
-            assert translation[-1] in ".!?" and translation[0] == translation[0].upper(), translation
+            assert translation[-1] in ".!?।" and translation[0] == translation[0].upper(), translation
 
 
 @pytest.mark.parametrize("table", SHORT_LISTS, ids=lambda table: table.stem)
