@@ -36,7 +36,9 @@ AIMS = {  # milliseconds, and megabytes
     "memory of the tab": 250,
 }
 LOGITS_TOLERANCE, WEIGHTS_TOLERANCE = 1e-3, 1e-4
-CORPORA = {"en-fr": "phrases", "de-en": "phrases", "reverse-learned": "reverse", "reverse-unmasked": "reverse"}
+CORPORA = {"en-fr": "phrases", "de-en": "phrases", "reverse-learned": "reverse"} | dict.fromkeys(
+    ("reverse-unmasked", "reverse-no-residual", "reverse-no-norms"), "reverse"
+)
 _PRIVATE = ("Private_Clean:", "Private_Dirty:", "SwapPss:")
 
 
