@@ -4,16 +4,27 @@ Letters: B bins, each from a power of two to the next.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
-import torch
 
 from headlight.charts.bare import with_axes
 from headlight.charts.colours import MORE, theme_named
 
-TYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+
+class Limits(NamedTuple):
+    """The smallest positive numbers of a type, with fewer digits (subnormal) and with all, and its largest."""
+
+    subnormal: float
+    normal: float
+    largest: float
+
+
+TYPES = {
+    "bfloat16": Limits(2.0**-133, 2.0**-126, (2 - 2.0**-7) * 2.0**127),
+    "float16": Limits(2.0**-24, 2.0**-14, (2 - 2.0**-10) * 2.0**15),
+}
 FROM, TO = 1e-42, 1e7  # the ends of the axis; bfloat16 goes on to 3e38
 
 
@@ -50,10 +61,9 @@ def magnitudes(spreads: Mapping[str, tuple[np.ndarray, np.ndarray]], theme: str 
     }
     layout["yaxis"] |= {"range": [0, 1.75 * top], "tickvals": [tick for tick in range(0, 101, 5) if tick <= top]}
     layout["annotations"], layout["meta"] = [], "Magnitudes of gradients: "
-    for row, (name, dtype) in enumerate(TYPES.items()):
-        type_ = torch.finfo(dtype)
-        least, y = type_.smallest_normal * type_.eps, (1.5 - 0.3 * row) * top
-        for low, high, opacity in ((least, type_.smallest_normal, 0.35), (type_.smallest_normal, type_.max, 1.0)):
+    for row, (name, (least, normal, largest)) in enumerate(TYPES.items()):
+        y = (1.5 - 0.3 * row) * top
+        for low, high, opacity in ((least, normal, 0.35), (normal, largest, 1.0)):
             traces.append(
                 {
                     "type": "scatter",
@@ -64,7 +74,7 @@ def magnitudes(spreads: Mapping[str, tuple[np.ndarray, np.ndarray]], theme: str 
                     "opacity": opacity,
                     "showlegend": False,
                     "hovertemplate": f"{name}: smallest subnormal number {least:.1e}, smallest normal "
-                    f"{type_.smallest_normal:.1e}, largest {type_.max:.1e}<extra></extra>",
+                    f"{normal:.1e}, largest {largest:.1e}<extra></extra>",
                 }
             )
         layout["annotations"].append(
@@ -79,7 +89,7 @@ def magnitudes(spreads: Mapping[str, tuple[np.ndarray, np.ndarray]], theme: str 
                 "font": {"color": look.muted},
             }
         )
-        layout["meta"] += f"{name} from {least:.1e} (normal from {type_.smallest_normal:.1e}) to {type_.max:.1e}; "
+        layout["meta"] += f"{name} from {least:.1e} (normal from {normal:.1e}) to {largest:.1e}; "
     layout["meta"] += (
         "; ".join(f"{name} mostly near {2.0 ** (e[s.argmax()] + 0.5):.0e}" for name, (e, s) in spreads.items()) + "."
     )

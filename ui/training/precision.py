@@ -11,7 +11,7 @@ import torch
 
 from headlight import checkpoints
 from headlight.analysis.precision import LOSS_SCALE, Rounding, gradients, rounding, spread
-from headlight.charts.precision import TYPES, magnitudes
+from headlight.charts.precision import TYPES, Limits, magnitudes
 from headlight.corpora.encoded import Encoded
 from headlight.corpora.generated import Generated
 from headlight.formatting import percent_of, scientific
@@ -53,7 +53,7 @@ def precision_picture() -> None:
             f"The {step.total:,} gradients of one batch of {PAIRS} pairs, by the weights of **{MODEL}**, computed in "
             "float32 and then rounded. The bars above the curves are the ranges of the types, with their subnormal "
             "numbers, which have fewer digits the smaller they are, in a paler colour. "
-            + "; ".join(f"{name}: {_smallest(dtype)}" for name, dtype in TYPES.items())
+            + "; ".join(f"{name}: {_smallest(limits)}" for name, limits in TYPES.items())
             + "."
         )
         plot(magnitudes(spreads, st.context.theme.type or "light"), key="underflow-picture")
@@ -71,10 +71,8 @@ def precision_picture() -> None:
         )
 
 
-def _smallest(dtype: torch.dtype) -> str:
-    limits = torch.finfo(dtype)
-    subnormal, normal = scientific(limits.smallest_normal * limits.eps), scientific(limits.smallest_normal)
-    return f"smallest normal number {normal}, smallest subnormal {subnormal}"
+def _smallest(limits: Limits) -> str:
+    return f"smallest normal number {scientific(limits.normal)}, smallest subnormal {scientific(limits.subnormal)}"
 
 
 @cached(1, "Computing the gradients of a step")

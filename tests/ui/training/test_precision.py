@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from torch.nn.functional import cross_entropy
 
 from headlight import checkpoints
+from headlight.charts.precision import TYPES
 from headlight.corpora.encoded import Encoded
 from headlight.corpora.generated import Generated
 from headlight.formatting import percent_of
@@ -53,3 +54,9 @@ def test_the_sentence_counts_what_numpy_s_float16_makes_of_the_gradients() -> No
 def test_it_is_not_there_without_its_model(shelves: object) -> None:
     app = AppTest.from_function(page, default_timeout=60).run()
     assert not app.exception and not app.expander
+
+
+def test_the_limits_are_those_of_the_types() -> None:
+    for name, limits in TYPES.items():
+        type_ = torch.finfo(getattr(torch, name))
+        assert limits == (type_.smallest_normal * type_.eps, type_.smallest_normal, type_.max)
