@@ -108,7 +108,7 @@ SENTENCE = 100  # positions of a long sentence, in which a wave may hardly move
 
 @dataclass(frozen=True)
 class BaseEffects:
-    """What a base does to the sinusoidal encoding."""
+    """The properties of the sinusoidal encoding with one base."""
 
     slowest: float  # wavelength, in positions
     similarities: tuple[float, ...]  # the cosine of two encodings at each of DISTANCES

@@ -33,7 +33,7 @@ def gradients(model: Transformer, batch: Batch) -> Tensor:
 
 
 class Rounding(NamedTuple):
-    """What share of numbers a type rounds to 0, keeps with fewer digits (subnormal), and cannot hold (infinite)."""
+    """Shares of numbers that a type rounds to 0, keeps with fewer digits (subnormal), and cannot hold (infinite)."""
 
     zero: float
     subnormal: float

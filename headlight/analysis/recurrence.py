@@ -1,4 +1,4 @@
-"""How the gradient shrinks or grows with the distance: through a recurrent network, and through attention.
+"""The size of the gradient by distance, through a recurrent network and through attention.
 
 Shapes: T steps, D the width of a state.
 """

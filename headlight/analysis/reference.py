@@ -63,7 +63,7 @@ def similarity(output: str, reference: str) -> Similarity:
 
 
 class BleuParts(NamedTuple):
-    """What sentence BLEU is made of: of n = 1 to 4 words in a row, how many the reference has too."""
+    """The counts behind a sentence BLEU: of n = 1 to 4 words in a row, those that the reference has too, and all."""
 
     matches: list[int]
     totals: list[int]

@@ -52,7 +52,7 @@ def positioned_scores(
 
 @dataclass(frozen=True)
 class ScoreProperties:
-    """What a scheme does to scores, in units of their standard deviation without positions."""
+    """The effects of a scheme on scores, in units of their standard deviation without positions."""
 
     shifted: float  # the largest change of a score between two tokens when the whole text moves SHIFT positions on
     fall: float  # how much lower the score of two equal tokens is, as a mean, in the far half than at neighbours

@@ -1,4 +1,4 @@
-"""How byte-pair encoding (BPE) is learned from a text: which pairs were counted at each merge, and how often.
+"""The merges of a byte-pair encoding (BPE) learned from a text, with the counts of pairs before each.
 
 `Tokenizer.train` learns the merges, as for every model of ours. Its library keeps no counts, so they are counted here
 again, in the words as its merges left them.

@@ -1,4 +1,4 @@
-"""What is learned of a typed text, against a naive learner that counts everything again before each merge."""
+"""A BPE of a typed text, against a naive learner that counts all pairs again before each merge."""
 
 from __future__ import annotations
 

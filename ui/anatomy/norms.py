@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import json
 from functools import cache
 from pathlib import Path
@@ -13,6 +15,7 @@ import streamlit as st
 from headlight.analysis.norms import BothNorms, both_norms
 from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF
 from headlight.charts.diagrams import norm_cubes, norm_places
+from headlight.charts.document import FONT, Drawing, inline
 from headlight.charts.lines import Curve, lines
 from headlight.importers.examples import examples
 from transformer import Trace
@@ -23,7 +26,6 @@ from ui.anatomy.passes import stream_of
 from ui.state import models
 from ui.state.models import translator
 from ui.viewer.component import plot
-from ui.widgets import drawings
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 from ui.widgets.text import literal
@@ -56,7 +58,7 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
             "layer norm",
         )
     )
-    drawings.draw(*norm_cubes(st.context.theme.type or "light"))
+    _draw(*norm_cubes(st.context.theme.type or "light"))
     if len(others) < 2:
         st.caption("To compare, this model needs two examples in its card, and it has fewer.")
         return
@@ -111,7 +113,7 @@ def _before_or_after(config: ModelConfig) -> None:
         )
         + f" This model has its norms {'before' if config.norm == 'pre' else 'after'} the blocks."
     )
-    drawings.draw(*norm_places(theme))
+    _draw(*norm_places(theme))
     left, right = st.columns(2, gap="large")
     with left:
         curves = [Curve(f"{run['norm']}-norm", layers, np.array(run["gradients"])) for run in runs if not run["warmup"]]
@@ -139,3 +141,14 @@ def _before_or_after(config: ModelConfig) -> None:
         f"{run['norm']}-norm": run["gradients"] for run in runs if not run["warmup"]
     }  # the first gradient is the same with and without warm-up
     st.dataframe(table, hide_index=True, key="gradients-table")
+
+
+def _draw(*drawings: Drawing) -> None:
+    """Draw them side by side, or below each other where there is no room; each has a text alternative."""
+    st.html(f'<div class="drawings">{"".join(map(_picture, drawings))}</div>')
+
+
+def _picture(drawing: Drawing) -> str:
+    svg = inline(drawing._replace(elements=[f'<g font-family="{FONT}">', *drawing.elements, "</g>"]))
+    data = base64.b64encode(svg.encode()).decode()
+    return f'<img src="data:image/svg+xml;base64,{data}" alt="{html.escape(drawing.says)}">'
