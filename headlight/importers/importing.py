@@ -38,8 +38,8 @@ from transformer.files import remove, write_json
 from transformer.quoting import quoted, short
 
 _FAIRSEQ_OUTPUT = "decoder.output_projection.weight"
-FAMILIES = "Marian, BART, mBART, M2M100, NLLB and T5"
-KNOWN_MODEL_TYPES = ("marian", "bart", "mbart", "m2m_100", "t5", "mt5")
+FAMILIES = "Marian, BART, mBART, PLBart, M2M100, NLLB, Pegasus, Blenderbot and T5"
+KNOWN_MODEL_TYPES = ("marian", "bart", "mbart", "plbart", "m2m_100", "pegasus", "blenderbot", "t5", "mt5")
 TRIAL_TOKENS = 12  # of the sentence that is translated before an import is reported, and of its translation
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 

@@ -30,8 +30,12 @@ CLASSES = {
     "marian": (transformers.MarianMTModel, transformers.MarianConfig),
     "bart": (transformers.BartForConditionalGeneration, transformers.BartConfig),
     "mbart": (transformers.MBartForConditionalGeneration, transformers.MBartConfig),
+    "plbart": (transformers.PLBartForConditionalGeneration, transformers.PLBartConfig),
+    "pegasus": (transformers.PegasusForConditionalGeneration, transformers.PegasusConfig),
+    "blenderbot": (transformers.BlenderbotForConditionalGeneration, transformers.BlenderbotConfig),
     "m2m100": (transformers.M2M100ForConditionalGeneration, transformers.M2M100Config),
 }
+_ROLES = {"<pad>": "pad", "<unk>": "unk", "<s>": "bos", "</s>": "eos"}
 _WORDS = "the a girl boy dog walks runs sitting on bench snow little Été façade naïve hello world 12 2021 , . ! don't"
 
 
@@ -66,8 +70,10 @@ def save(model: Any, folder: Path, pickled: bool = False) -> Path:
     return folder
 
 
-def piece_model(folder: Path, name: str, kind: str = "unigram", more: str = "", size: int = 90) -> Path:
-    """A SentencePiece model of our sentences."""
+def piece_model(
+    folder: Path, name: str, kind: str = "unigram", more: str = "", size: int = 90, first: str = "<unk> <s> </s>"
+) -> Path:
+    """A SentencePiece model of our sentences, which has the tokens `first` before the pieces."""
     trainer = pytest.importorskip("sentencepiece").SentencePieceTrainer
     text = folder / f"{name}.txt"
     text.write_text("\n".join(sentences(300, more)), encoding="utf-8")
@@ -79,5 +85,6 @@ def piece_model(folder: Path, name: str, kind: str = "unigram", more: str = "", 
         hard_vocab_limit=False,
         minloglevel=2,
         num_threads=1,
+        **{f"{_ROLES[token]}_id": first.split().index(token) if token in first else -1 for token in _ROLES},
     )
     return folder / f"{name}.model"

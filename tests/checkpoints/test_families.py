@@ -25,6 +25,10 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "bart, its own output": ("bart", {"tie_word_embeddings": False, "scale_embedding": True}),
     "mbart": ("mbart", {"decoder_start_token_id": 30}),
     "mbart-50": ("mbart", {"decoder_start_token_id": 2, "forced_bos": 29, "scale_embedding": True}),
+    "plbart": ("plbart", {"decoder_start_token_id": 30}),
+    "pegasus": ("pegasus", {"activation_function": "relu", "scale_embedding": True, **ODD}),
+    "blenderbot": ("blenderbot", {"forced_bos": 3}),
+    "blenderbot, its own output": ("blenderbot", {"scale_embedding": True, "tie_word_embeddings": False}),
     "m2m100": ("m2m100", {"forced_bos": 29}),
     "m2m100, not scaled": ("m2m100", {"forced_bos": 28, "scale_embedding": False}),
 }
@@ -91,6 +95,19 @@ def test_a_model_saved_without_its_output_is_read_too(tmp_path: Path) -> None:
     assert_equal(model, tmp_path / "ours")
 
 
+@pytest.mark.parametrize(("family", "before"), [("marian", True), ("pegasus", False)])
+def test_where_norms_stand_is_as_the_family_has_it(tmp_path: Path, family: str, before: bool) -> None:
+    """Their code has no pre-norm Marian, whatever the configuration says."""
+    model = random_model(family, **(MARIAN_IDS if family == "marian" else {}))
+    folder = save(model, tmp_path / "theirs")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"normalize_before": before}))
+    where = "places them after" if before else "places them before"
+    assert any("normalize_before" in text and where in text for text in examine(folder).warnings)
+    import_model(folder, tmp_path / "ours")
+    assert_equal(type(model).from_pretrained(folder).eval(), tmp_path / "ours")
+
+
 def test_the_examination_reports_what_was_read(tmp_path: Path) -> None:
     save(random_model("mbart", decoder_start_token_id=2), tmp_path / "theirs")
     examination = examine(tmp_path / "theirs")
@@ -106,10 +123,9 @@ def test_the_examination_reports_what_was_read(tmp_path: Path) -> None:
     [
         ({"model_type": "bert"}, "'bert'"),
         ({"model_type": "nllb-moe"}, "many feed-forward networks"),
-        ({"model_type": "pegasus", "is_encoder_decoder": True}, "encoder-decoder of an unsupported family"),
+        ({"model_type": "led", "is_encoder_decoder": True}, "encoder-decoder of an unsupported family"),
         ({"is_encoder_decoder": False}, "not an encoder-decoder"),
         ({"architectures": ["BartForSequenceClassification"]}, "BartForSequenceClassification"),
-        ({"normalize_before": True}, "normalize_before"),
         ({"activation_function": "gelu_new"}, "'gelu_new'"),
         ({"encoder_layers": 10**9}, "encoder_layers"),
         ({"d_model": "16"}, "d_model"),

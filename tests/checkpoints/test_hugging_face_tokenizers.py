@@ -214,3 +214,58 @@ def test_a_vocabulary_that_is_none_is_refused(tmp_path: Path, content: str) -> N
     (folder / "vocab.json").write_text(content)
     with pytest.raises(Refused, match=r"vocab\.json"):
         import_model(folder, tmp_path / "out")
+
+
+def test_pegasus_after_the_tokens_of_its_pretraining(tmp_path: Path) -> None:
+    path = piece_model(tmp_path, "a", first="<pad> </s> <unk>")
+    model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    size = model.get_piece_size()
+    network = random_model("pegasus", vocab_size=size + 103, max_position_embeddings=200)
+    folder = save(network, tmp_path / "theirs")
+    shutil.copy(path, folder / "spiece.model")
+    ours = imported(folder, tmp_path / "pieces")
+    assert [text for text in TEXTS if ours.encode(text) != [*(id + 103 for id in model.encode(text)), 1]] == []
+    assert ours.checkpoint.source_tokenizer.label(3) == "<mask_2>" and ours.encode("<mask_2> a")[0] > 104
+    theirs = transformers.PegasusTokenizer.from_pretrained(folder)
+    assert theirs.convert_tokens_to_ids("<unk>") == 105 and ours.checkpoint.source_tokenizer.unk_id == 105
+    (folder / "tokenizer_config.json").write_text('{"offset": 0}')
+    bare = imported(folder, tmp_path / "bare")
+    assert bare.encode("hello the world") == [*model.encode("hello the world"), 1]
+    (folder / "tokenizer_config.json").write_text('{"offset": "many"}')
+    with pytest.raises(Refused, match="offset in tokenizer_config.json"):
+        import_model(folder, tmp_path / "other")
+
+
+def test_blenderbot_begins_with_a_space(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(sentences(300)), encoding="utf-8")
+    trained = tokenizers.ByteLevelBPETokenizer()
+    first = ["<pad>", "<s>", "</s>", "<unk>"]
+    trained.train([str(text)], vocab_size=330, min_frequency=2, special_tokens=first, show_progress=False)
+    ids = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
+    size = trained.get_vocab_size()
+    folder = save(random_model("blenderbot", vocab_size=size, max_position_embeddings=300, **ids), tmp_path / "theirs")
+    trained.save_model(str(folder))
+    theirs = transformers.BlenderbotTokenizer.from_pretrained(folder)
+    ours = imported(folder, tmp_path / "out")
+    options = {"add_special_tokens": False}
+    assert [text for text in TEXTS if [*theirs(text, **options)["input_ids"], 2] != ours.encode(text)] == []
+    assert ours.checkpoint.source_tokenizer.label(ours.encode("the girl")[0]).startswith("▁")
+
+
+@pytest.mark.parametrize(("codes", "languages"), [("base", 3), ("multi", 7)])
+def test_plbart_and_its_languages(tmp_path: Path, codes: str, languages: int) -> None:
+    path = piece_model(tmp_path, "a")
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(path)).get_piece_size()
+    size = pieces + 1 + languages + (codes == "base")
+    network = random_model("plbart", vocab_size=size, max_position_embeddings=200)
+    folder = save(network, tmp_path / "theirs")
+    shutil.copy(path, folder / "sentencepiece.bpe.model")
+    theirs = transformers.PLBartTokenizer.from_pretrained(folder, language_codes=codes, src_lang="python")
+    theirs.save_pretrained(folder)
+    asked = examine(folder).questions
+    assert [len(question.choices) for question in asked] == [languages, languages]
+    ours = imported(folder, tmp_path / "out", source_language="python", target_language="en_XX")
+    assert differing(theirs, ours) == []
+    english = theirs.convert_tokens_to_ids("__en_XX__")
+    assert ours.encode_target("hello")[0] == english == pieces + 3

@@ -11,6 +11,7 @@ from headlight.checkpoints import load_translator
 from headlight.importers.importing import import_model
 from tests.checkpoints.hugging_face import random_model, save, transformers
 from transformer.checkpoint.weights import Refused
+from transformer.taps import Recorder
 
 VOCABULARY, TARGET_VOCABULARY = 32, 36
 T5_ACTIVATIONS = ["relu", "silu", "gelu_new", "gated-gelu", "gated-silu", "gated-relu"]
@@ -52,7 +53,7 @@ def draw_configuration(family: str, chance: random.Random) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("family", ["marian", "bart", "mbart", "m2m100"])
+@pytest.mark.parametrize("family", ["marian", "bart", "mbart", "plbart", "pegasus", "blenderbot", "m2m100"])
 def test_logits_are_those_of_the_original_code(tmp_path: Path, family: str, seed: int) -> None:
     config = draw_configuration(family, random.Random(f"{family} {seed}"))
     model = random_model(family, **config)
@@ -100,13 +101,28 @@ def test_logits_of_t5_are_those_of_the_original_code(tmp_path: Path, seed: int) 
 
 
 def assert_same_logits(theirs: Any, folder: Path, config: dict[str, Any]) -> None:
-    """On padded batches whose tokens leave out the special ids."""
+    """Compare logits and attention on padded batches whose tokens leave out the special ids."""
     pad, eos, start = (config[f"{name}_token_id"] for name in ("pad", "eos", "decoder_start"))
     words = [id for id in range(VOCABULARY) if id not in (pad, eos, start)]
     src = torch.tensor([[*words[:7], eos], [*words[9:12], eos, pad, pad, pad, pad]])
     tgt = torch.tensor([[start, *words[3:9]], [start, *words[15:21]]])
     ours = load_translator(folder).model
     assert (ours.config.pad_id, ours.config.eos_id, ours.config.sos_id) == (pad, eos, start)
+    theirs.set_attn_implementation("eager")  # the others keep no weights
+    recorder = Recorder()
+    options: dict[str, Any] = {"output_attentions": True, "use_cache": False}
     with torch.no_grad():
-        expected = theirs(input_ids=src, attention_mask=(src != pad).long(), decoder_input_ids=tgt).logits
-        torch.testing.assert_close(ours(src, tgt), expected, atol=2e-4, rtol=1e-4)
+        logits = ours(src, tgt, recorder)
+        expected = theirs(input_ids=src, attention_mask=(src != pad).long(), decoder_input_ids=tgt, **options)
+    torch.testing.assert_close(logits, expected.logits, atol=1e-4, rtol=1e-4)
+    stacks = {
+        ("encoder", "self"): expected.encoder_attentions,
+        ("decoder", "self"): expected.decoder_attentions,
+        ("decoder", "cross"): expected.cross_attentions,
+    }
+    assert len(recorder) == sum(map(len, stacks.values()))
+    real = (src != pad)[:, None, :, None]  # the row of a padded query is nobody's
+    for site, (pattern,) in recorder.items():
+        weights = stacks[site.stack, site.kind][site.layer]
+        rows = real if site.stack == "encoder" else torch.tensor(True)
+        torch.testing.assert_close(pattern * rows, weights * rows, atol=1e-5, rtol=1e-4)

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from headlight.importers.hub import fetch, is_name
-from headlight.importers.importing import Examination, examine, import_model
+from headlight.importers.importing import FAMILIES, Examination, examine, import_model
 from headlight.importers.limits import MAX_FILES
 from headlight.importers.questions import Answers
 from transformer.checkpoint.weights import Refused
@@ -30,7 +30,7 @@ UPDATE_SECONDS = 0.4  # between two updates of the progress
 SUPPORTED = (
     ("Headlight", "folders, zips, safetensors"),
     ("Tutorials", "seven, in the format that each saves"),
-    ("Hugging Face", "Marian, BART, mBART, M2M100, NLLB, T5"),
+    ("Hugging Face", FAMILIES),
     ("Anything else", "listed tensor by tensor, with the closest known format"),
 )
 

@@ -4,15 +4,28 @@ converted.
 
 from __future__ import annotations
 
-from headlight.importers.forms.bart import BART, MBART
+from headlight.importers.forms.bart import BART, MBART, PLBART
 from headlight.importers.forms.exercises import EXERCISES
 from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.m2m100 import M2M100
 from headlight.importers.forms.marian import MARIAN
 from headlight.importers.forms.native import Native
+from headlight.importers.forms.pegasus import BLENDERBOT, PEGASUS
 from headlight.importers.forms.t5 import T5
 from headlight.importers.forms.tutorials import TUTORIALS
 
 __all__ = ["FORMS", "Form", "ForeignModel"]
 
-FORMS: tuple[Form, ...] = (Native(), *TUTORIALS.values(), EXERCISES, MARIAN, BART, MBART, M2M100, T5)
+FORMS: tuple[Form, ...] = (
+    Native(),
+    *TUTORIALS.values(),
+    EXERCISES,
+    MARIAN,
+    BART,
+    MBART,
+    PLBART,
+    M2M100,
+    PEGASUS,
+    BLENDERBOT,
+    T5,
+)

@@ -1,25 +1,14 @@
-"""BART and mBART as Hugging Face saves them."""
+"""BART, mBART and PLBart as Hugging Face saves them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
-from headlight.importers.forms.hugging_face_tokenizers import Ids
 from headlight.importers.forms.languages import Around, Languages, about_language
-from headlight.importers.forms.marian_family import MAX_TOKENS, MarianFamily
+from headlight.importers.forms.marian_family import MAX_TOKENS, MarianFamily, forced_start, shared
 from headlight.importers.questions import Answers, ImportQuestion
-from transformer.tokenizers import Tokenizer
-
-
-def forced_start(config: HuggingFaceConfig) -> tuple[int, ...]:
-    """Return the tokens that generation forces at the start of the target."""
-    first = config.id("forced_bos_token_id", MAX_TOKENS)
-    return () if first is None else (first,)
-
-
-def _bart_tokenizers(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
-    tokenizer = hugging_face_tokenizers.bart(config, ids, sizes[0])
-    return None if tokenizer is None else (tokenizer, tokenizer)
 
 
 def _bart_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
@@ -41,18 +30,11 @@ BART = MarianFamily(
     activation="gelu",
     scaled=False,
     multilingual=False,
-    tokenizers=_bart_tokenizers,
+    tokenizers=shared(hugging_face_tokenizers.bart),
     languages=lambda config: {},
     asks=lambda config, languages: (),
     around=_bart_around,
 )
-
-
-def _mbart_tokenizers(
-    config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]
-) -> tuple[Tokenizer, Tokenizer] | None:
-    tokenizer = hugging_face_tokenizers.fairseq(config, ids, sizes[0])
-    return None if tokenizer is None else (tokenizer, tokenizer)
 
 
 def _mbart_asks(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
@@ -100,8 +82,30 @@ MBART = MarianFamily(
     activation="gelu",
     scaled=False,
     multilingual=True,
-    tokenizers=_mbart_tokenizers,
+    tokenizers=shared(hugging_face_tokenizers.fairseq),
     languages=hugging_face_tokenizers.fairseq_languages,
     asks=_mbart_asks,
     around=_mbart_around,
+)
+
+
+def _plbart_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
+    """Return the ids around a text: PLBart reads "tokens </s> __java__" and writes after "__en_XX__"."""
+    if not languages:
+        return Around(config.known_id("decoder_start_token_id", MAX_TOKENS), target_start=forced_start(config))
+    around = _mbart_around(config, languages, answers)
+    eos = config.known_id("eos_token_id", MAX_TOKENS)
+    return around._replace(source_start=(), source_end=(eos, languages[answers.source_language or ""]))
+
+
+PLBART = replace(
+    BART,
+    name="Hugging Face PLBart",
+    model_type="plbart",
+    scaled=True,
+    multilingual=True,
+    tokenizers=shared(hugging_face_tokenizers.plbart),
+    languages=hugging_face_tokenizers.plbart_languages,
+    asks=_mbart_asks,
+    around=_plbart_around,
 )

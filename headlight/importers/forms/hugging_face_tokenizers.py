@@ -13,22 +13,25 @@ from headlight import tokenizer_json as foreign
 from headlight.checkpoints import load_tokenizer
 from headlight.importers import sentencepiece_file
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
-from headlight.importers.forms.languages import M2M100, MBART, MBART_50, Languages
+from headlight.importers.forms.languages import M2M100, MBART, MBART_50, PLBART, PLBART_MULTI, Languages
+from headlight.importers.sentencepiece_file import SentencePiece
 from transformer.checkpoint.weights import Refused
 from transformer.files import read_bytes, read_json
 from transformer.tokenizers import Tokenizer
 
 WHOLE, TARGET, PIECES, FAIRSEQ = "tokenizer.json", "target_tokenizer.json", "vocab.json", "sentencepiece.bpe.model"
+SPIECE = "spiece.model"
 MARIAN = ("source.spm", "target.spm")
 FAIRSEQ_FIRST = ("<s>", "<pad>", "</s>", "<unk>")  # where SentencePiece has <unk> <s> </s>
 MASK = "<mask>"
+PEGASUS_OFFSET = 103
 MAX_TOKENS = 2_000_000
 
 Ids = tuple[int, int, int]  # padding, start, end
 
 
 def has_tokenizer(folder: Path) -> bool:
-    return any((folder / name).exists() for name in (WHOLE, PIECES, FAIRSEQ))
+    return any((folder / name).exists() for name in (WHOLE, PIECES, FAIRSEQ, SPIECE))
 
 
 def tokenizer_file(folder: Path, ids: Ids, size: int, name: str = WHOLE) -> Tokenizer | None:
@@ -86,15 +89,20 @@ def marian_languages(config: HuggingFaceConfig) -> Languages:
     return {match[1]: id for match, id in matches if match}
 
 
-def bart(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
-    """Open byte-level pieces (Radford et al. 2019): `tokenizer.json`, or `vocab.json` with `merges.txt`."""
+def bart(config: HuggingFaceConfig, ids: Ids, size: int, spaced: bool = False) -> Tokenizer | None:
+    """Open byte-level pieces (Radford et al. 2019): `tokenizer.json`, or `vocab.json` with `merges.txt`.
+
+    `spaced` says whether a text begins with a space where tokenizer_config.json does not.
+    """
     folder = config.folder
     merges = folder / "merges.txt"
     if (folder / WHOLE).exists() or not ((folder / PIECES).exists() and merges.exists()):
         return tokenizer_file(folder, ids, size)
     vocabulary = _vocabulary(folder / PIECES)
     pairs = [line.split(" ", 1) for line in _lines(merges) if " " in line and not line.startswith("#version")]
-    in_bytes = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    stated = config.tokenizer.get("add_prefix_space")
+    first = stated if isinstance(stated, bool) else spaced
+    in_bytes = {"type": "ByteLevel", "add_prefix_space": first, "trim_offsets": True, "use_regex": True}
     model = {"type": "BPE", "vocab": vocabulary, "merges": pairs}
     try:
         inner = foreign.opened({"model": model, "pre_tokenizer": in_bytes, "decoder": in_bytes})
@@ -104,13 +112,43 @@ def bart(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     return Tokenizer(inner, *ids).of_size(size)
 
 
+def blenderbot(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
+    """Open the byte-level pieces of Blenderbot, whose texts begin with a space."""
+    return bart(config, ids, size, spaced=True)
+
+
+def pegasus(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
+    """Open `tokenizer.json`, or a SentencePiece model whose pieces, but for the first two, follow tokens that only the
+    pretraining wrote: `offset` of them.
+    """
+    path = config.folder / SPIECE
+    if (config.folder / WHOLE).exists() or not path.exists():
+        return tokenizer_file(config.folder, ids, size)
+    model = sentencepiece_file.read(path)
+    offset = config.tokenizer.get("offset", PEGASUS_OFFSET)
+    if type(offset) is not int or not 0 <= offset <= MAX_TOKENS:
+        raise Refused(f"offset in tokenizer_config.json is not a whole number from 0 to {MAX_TOKENS:,}.")
+    first = ["<pad>", "</s>", *["<mask_1>", "<mask_2>", *(f"<unk_{n}>" for n in range(2, offset))][:offset]]
+    tokens = {piece.text: id for id, piece in enumerate(model.pieces[2:], offset + 2)}
+    tokens |= {token: id for id, token in enumerate(first)}
+    if "<unk>" not in tokens:
+        raise Refused(f"{SPIECE} has no token <unk>, which stands for what the model does not know.")
+    inner = sentencepiece_file.tokenizer(model, tokens, "<unk>", size)
+    inner.add_special_tokens([*first, "<unk>"])
+    return Tokenizer(inner, *ids).of_size(size)
+
+
 def fairseq(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """Open `tokenizer.json`, or a SentencePiece model whose ids are shifted by one and followed by the languages."""
     path = config.folder / FAIRSEQ
     if (config.folder / WHOLE).exists() or not path.exists():
         return tokenizer_file(config.folder, ids, size)
     model = sentencepiece_file.read(path)
-    languages = _fairseq_languages(config, len(model.pieces))
+    return _shifted(model, _fairseq_languages(config, len(model.pieces)), ids, size)
+
+
+def _shifted(model: SentencePiece, languages: Languages, ids: Ids, size: int) -> Tokenizer:
+    """Return a tokenizer whose ids are shifted by one and followed by `languages`, by token, and the mask."""
     tokens = {token: id for id, token in enumerate(FAIRSEQ_FIRST)}
     tokens |= {piece.text: id for id, piece in enumerate(model.pieces[3:], len(FAIRSEQ_FIRST))}
     tokens |= languages
@@ -139,6 +177,27 @@ def _fairseq_languages(config: HuggingFaceConfig, pieces: int) -> dict[str, int]
         families = (MBART.split(), MBART_50.split())
         own = next((names for names in families if rows == pieces + 2 + len(names)), [])
     return {name: id for id, name in enumerate(own, pieces + 1)}
+
+
+def plbart(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
+    """Open `tokenizer.json`, or a SentencePiece model with fairseq's ids and PLBart's languages."""
+    path = config.folder / FAIRSEQ
+    if (config.folder / WHOLE).exists() or not path.exists():
+        return tokenizer_file(config.folder, ids, size)
+    languages = {f"__{name}__": id for name, id in plbart_languages(config).items()}
+    return _shifted(sentencepiece_file.read(path), languages, ids, size)
+
+
+def plbart_languages(config: HuggingFaceConfig) -> Languages:
+    """Return the languages by name; "__java__" is the token of "java"."""
+    if (config.folder / WHOLE).exists():
+        named = _named_in(config.folder / WHOLE, re.compile("__[A-Za-z_]+__"))
+        return {token.strip("_"): id for token, id in named.items()}
+    path = config.folder / FAIRSEQ
+    if not path.exists():
+        return {}
+    names = PLBART_MULTI if config.tokenizer.get("language_codes") == "multi" else PLBART
+    return {name: id for id, name in enumerate(names.split(), len(sentencepiece_file.read(path).pieces) + 1)}
 
 
 def m2m100(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:

@@ -21,6 +21,8 @@ M2M100 = (
     "id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns oc or pa pl ps pt ro ru "
     "sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu"
 )
+PLBART = "java python en_XX"
+PLBART_MULTI = f"{PLBART} javascript php ruby go"
 
 # What people call the languages that most files name by two letters.
 _LANGUAGE_NAMES = (

@@ -8,14 +8,11 @@ import torch
 from torch import Tensor
 
 from headlight.importers.forms import hugging_face_tokenizers
-from headlight.importers.forms.bart import forced_start
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
-from headlight.importers.forms.hugging_face_tokenizers import Ids
 from headlight.importers.forms.languages import Around, Languages, about_language
-from headlight.importers.forms.marian_family import MAX_TOKENS, MarianFamily
+from headlight.importers.forms.marian_family import MAX_TOKENS, MarianFamily, forced_start, shared
 from headlight.importers.questions import Answers, ImportQuestion
 from transformer.checkpoint.weights import Refused
-from transformer.tokenizers import Tokenizer
 
 POSITION_OFFSET = 2  # rows that the family's tables have beside max_position_embeddings
 
@@ -37,11 +34,6 @@ def _positions(config: HuggingFaceConfig, length: int, d_model: int) -> Tensor:
     id (`create_position_ids_from_input_ids`).
     """
     return sinusoidal_from(config.known_id("pad_token_id", MAX_TOKENS) + 1, length, d_model)
-
-
-def _tokenizers(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
-    tokenizer = hugging_face_tokenizers.m2m100(config, ids, sizes[0])
-    return None if tokenizer is None else (tokenizer, tokenizer)
 
 
 def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
@@ -87,7 +79,7 @@ M2M100 = MarianFamily(
     activation="relu",
     scaled=True,
     multilingual=True,
-    tokenizers=_tokenizers,
+    tokenizers=shared(hugging_face_tokenizers.m2m100),
     languages=hugging_face_tokenizers.m2m100_languages,
     asks=_asks,
     around=_around,

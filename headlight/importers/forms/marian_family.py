@@ -1,4 +1,4 @@
-"""What Marian, BART, mBART and M2M100 have in common: one naming of their tensors, and a configuration that says the
+"""What Marian, BART and their relatives have in common: one naming of their tensors, and a configuration that says the
 rest. They differ in where the norms stand, in the positions, in the tokenizers and in what stands around a sentence.
 
 Shapes: V vocabulary, L positions, D = d_model, F = feed-forward width.
@@ -50,6 +50,27 @@ class Tokenizers(Protocol):
     def __call__(
         self, config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]
     ) -> tuple[Tokenizer, Tokenizer] | None: ...
+
+
+def shared(open_tokenizer: Callable[[HuggingFaceConfig, Ids, int], Tokenizer | None]) -> Tokenizers:
+    """Return the tokenizers of a family that reads and writes with the same tokenizer."""
+
+    def both(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
+        tokenizer = open_tokenizer(config, ids, sizes[0])
+        return None if tokenizer is None else (tokenizer, tokenizer)
+
+    return both
+
+
+def forced_start(config: HuggingFaceConfig) -> tuple[int, ...]:
+    """Return the tokens that generation forces at the start of the target."""
+    first = config.id("forced_bos_token_id", MAX_TOKENS)
+    return () if first is None else (first,)
+
+
+def plain_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
+    """Return the ids around a text that is read as "tokens </s>"."""
+    return Around(config.known_id("decoder_start_token_id", MAX_TOKENS), target_start=forced_start(config))
 
 
 class TensorPart(NamedTuple):
@@ -160,11 +181,11 @@ class MarianFamily:
         around = self.around(config, self.languages(config) if own else {}, answers)
         native = self._native(source, config, sizes, around)
         ids = (native.pad_id, native.sos_id, native.eos_id)
-        warnings: tuple[str, ...] = ()
+        warnings = self._ignored_norms(config)
         if own is not None and self.multilingual and not self.languages(config):
-            warnings = ("The tokenizer names no languages: nothing beside a sentence says which they are.",)
+            warnings += ("The tokenizer names no languages: nothing beside a sentence says which they are.",)
         if own is None:
-            warnings = ("The folder has no tokenizer: tokens are shown as ids, and a text is ids with spaces.",)
+            warnings += ("The folder has no tokenizer: tokens are shown as ids, and a text is ids with spaces.",)
             source_size, target_size = sizes.vocabularies
             first = Tokenizer.of_ids(source_size, *ids)
             own = (first, first if target_size == source_size else Tokenizer.of_ids(target_size, *ids))
@@ -180,6 +201,19 @@ class MarianFamily:
             warnings,
         )
 
+    def _ignored_norms(self, config: HuggingFaceConfig) -> tuple[str, ...]:
+        """Return a warning where the configuration places the norms elsewhere than the family's code, which does not
+        read that field: weights that were trained otherwise compute something else there, and so here.
+        """
+        before = config.flag("normalize_before", self.norm == "pre")
+        if before == (self.norm == "pre"):
+            return ()
+        places = ("before", "after") if before else ("after", "before")
+        return (
+            f"{CONFIG} places the layer norms {places[0]} the sublayers (normalize_before), but the code of "
+            f"{self.name} does not read that and places them {places[1]}; so does Headlight.",
+        )
+
     def _require_known(self, config: HuggingFaceConfig) -> None:
         """Raise Refused for a relative of the family that is no encoder-decoder, or has parts of its own."""
         architectures = config.values.get("architectures")
@@ -191,11 +225,6 @@ class MarianFamily:
             raise Refused(
                 f"{CONFIG} says that this {self.name} model is not an encoder-decoder.",
                 remedy="Only encoder-decoders can be imported.",
-            )
-        if config.flag("normalize_before", False) != (self.norm == "pre") and "normalize_before" in config.values:
-            raise Refused(
-                f"{CONFIG} places the layer norms before the sublayers (normalize_before), which "
-                f"{self.name} models do not do."
             )
         activation = config.text("activation_function", self.activation)
         if activation not in ACTIVATIONS:

@@ -1,0 +1,37 @@
+"""Pegasus and both Blenderbots as Hugging Face saves them: they write a summary, or an answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headlight.importers.forms import hugging_face_tokenizers
+from headlight.importers.forms.marian import sines_then_cosines
+from headlight.importers.forms.marian_family import MarianFamily, plain_around, shared
+
+PEGASUS = MarianFamily(
+    name="Hugging Face Pegasus",
+    model_type="pegasus",
+    norm="pre",
+    final_norm=True,
+    embedding_norm=False,
+    logits_bias=True,
+    positions="stored",
+    offset=0,
+    table=lambda config, length, d_model: sines_then_cosines(length, d_model),
+    activation="gelu",
+    scaled=False,
+    multilingual=False,
+    tokenizers=shared(hugging_face_tokenizers.pegasus),
+    languages=lambda config: {},
+    asks=lambda config, languages: (),
+    around=plain_around,
+)
+
+BLENDERBOT = replace(
+    PEGASUS,
+    name="Hugging Face Blenderbot",
+    model_type="blenderbot",
+    positions="learned",
+    table=None,
+    tokenizers=shared(hugging_face_tokenizers.blenderbot),
+)
