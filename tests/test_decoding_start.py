@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from headlight.analysis.resampling import Resampler
+from headlight.analysis.search_tree import grow
 from tests.small import TEXTS, small_checkpoint
 from transformer import Transformer, Translator
 from transformer.decoding import beam, finish, given, greedy, sample
-from transformer.decoding.tree import grow
 
 PAD, EOS = 0, 3
 START = (7, 9)

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from headlight.analysis.search_tree import grow
 from tests.decoding_by_hand import EOS, alone, log_prob, network, next_log_probs, penalty, same
 from transformer.decoding import Fate, beam, diverse_beam, finish
-from transformer.decoding.tree import grow
 from transformer.model import Transformer
 
 BOUND = 12

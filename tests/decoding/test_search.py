@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from headlight.analysis.search_tree import grow
 from tests.decoding_by_hand import (
     ALPHAS,
     EOS,
@@ -35,7 +36,6 @@ from transformer.decoding import (
     rows_of,
     sample,
 )
-from transformer.decoding.tree import grow
 from transformer.model import Transformer
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
-from transformer.decoding.tree import OUTCOMES, Tree
+from headlight.analysis.search_tree import OUTCOMES, Tree
 
 
 def lanes(tree: Tree, pruned: bool = True) -> list[int | None]:

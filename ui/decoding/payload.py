@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.analysis.reference import branching
+from headlight.analysis.search_tree import OUTCOMES, Tree
 from headlight.viewer.packing import MAX_EXACT_WEIGHTS, pack
 from transformer import Translator
 from transformer.config import ModelConfig
 from transformer.decoding.strategies import Decoding
-from transformer.decoding.tree import OUTCOMES, Tree
 from transformer.tokenizers import number_duplicates
 from ui.decoding.lanes import lanes
 from ui.decoding.search import MAX_SHOWN, RowPatterns, Search, TracedHypothesis

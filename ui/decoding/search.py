@@ -15,11 +15,11 @@ import numpy as np
 import torch
 
 from headlight.analysis.resampling import Resampler
+from headlight.analysis.search_tree import Tree, grow
 from transformer import Translator
 from transformer.decoding import DecodeStep, allowed, tempered
 from transformer.decoding.search import Options, max_lengths
 from transformer.decoding.strategies import Decoding
-from transformer.decoding.tree import Tree, grow
 from transformer.taps import Site
 from transformer.trace import Tokens
 from transformer.translator import describe_tokens

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from headlight.analysis.search_tree import OUTCOMES, Outcome, Tree
 from headlight.charts.colours import Theme, theme_named
 from headlight.charts.document import Drawing, anchored, document, text_element, text_of
 from headlight.charts.labels import cut, width
 from headlight.formatting import signed
-from transformer.decoding.tree import OUTCOMES, Outcome, Tree
 from ui.decoding.lanes import lanes
 from ui.decoding.view import FATES, UNDER
 

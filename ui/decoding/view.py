@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, make_dataclass
 from typing import ClassVar
 
+from headlight.analysis.search_tree import Outcome
 from transformer.config import ModelConfig
 from transformer.decoding.search import TapAt
 from transformer.decoding.strategies import STRATEGIES, Decoding, Parameter, parameters
-from transformer.decoding.tree import Outcome
 from transformer.taps import Replace, Site, Tap, chain
 from ui.state.view import PageView, number, one_of, whole
 

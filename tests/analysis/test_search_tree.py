@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from headlight.analysis.resampling import Resampler
+from headlight.analysis.search_tree import OUTCOMES, Tree, grow
 from tests.decoding_by_hand import EOS, PAD, SOS, UNK, network
 from transformer.decoding import beam, greedy, sample
-from transformer.decoding.tree import OUTCOMES, Tree, grow
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
 
