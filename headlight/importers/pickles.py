@@ -21,6 +21,7 @@ from headlight.importers.torch_calls import (
     OF_TYPE,
     UNSUPPORTED,
     Global,
+    Options,
     Storage,
     TensorView,
     put,
@@ -167,8 +168,14 @@ def _global(machine: Machine, at: int) -> None:
 
 
 def _build(machine: Machine, at: int) -> None:
-    """Set attributes of the object on top of the stack; descriptions have none, and a foreign class would change."""
+    """Set attributes of the object on top of the stack.
+
+    Descriptions other than a namespace's have none, and a foreign class would change.
+    """
     state = machine.stack.pop()
+    if isinstance(machine.stack[-1], Options):
+        machine.spend(len(state))  # each copy is paid for, since a file may set the same attributes many times
+        machine.stack[-1].update(state)
     if isinstance(machine.stack[-1], Made):
         machine.stack[-1].state = state
     if isinstance(machine.stack[-1], Global):

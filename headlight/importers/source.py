@@ -48,7 +48,7 @@ class Source:
     origin: tuple[
         tuple[str, str], ...
     ] = ()  # how the weights were found: ("Weights found under", "model_state_dict"), ...
-    facts: Mapping[str, Any] = field(default_factory=dict)  # the plain values that a training checkpoint kept beside
+    facts: Mapping[str, Any] = field(default_factory=dict)  # plain values and options beside the weights
 
     def file(self, name: str) -> Path | None:
         """Return the path of a file that came with the weights, such as "config.json"; None if it is absent."""

@@ -33,7 +33,8 @@ def find(value: Any, file_name: str) -> StateDict:
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value[:100]):
             raise pickled_vocabulary(file_name)
         raise Refused(f"{file_name} holds a {_kind(value)}, not a state dict.", (), "Save the weights.", SAVE_COMMAND)
-    facts = {name: fact for name, fact in value.items() if isinstance(fact, str | int | float | bool)}
+    plain = {name: fact for name, fact in value.items() if isinstance(fact, str | int | float | bool)}
+    facts = plain | {name: part for name, part in value.items() if _is_options(name, part)}
     tensors = _tensors(value)
     parts = {str(name): inner for name, part in value.items() if (inner := _tensors(part))}
     if len(tensors) >= max(map(len, parts.values()), default=1):  # fewer may be a loss beside the model
@@ -47,9 +48,14 @@ def find(value: Any, file_name: str) -> StateDict:
     if parts:  # such as {"encoder": ..., "decoder": ...}
         joined = {f"{part}.{name}": view for part, tensors in parts.items() for name, view in tensors.items()}
         return StateDict(joined, (("Merged from", ", ".join(parts)),), facts)
-    if len(facts) > 10 and set(map(type, facts.values())) == {int}:
+    if len(plain) > 10 and set(map(type, plain.values())) == {int}:
         raise pickled_vocabulary(file_name)
     raise Refused(f"{file_name} holds a dictionary without tensors.", (), "Save the weights.", SAVE_COMMAND)
+
+
+def _is_options(name: Any, part: Any) -> bool:
+    """Return whether a part of a training checkpoint is settings: a namespace or dictionary without tensors."""
+    return isinstance(part, dict) and not _tensors(part) and not _NOT_THE_MODEL.search(str(name))
 
 
 def _opened_at(key: str, tensors: dict[str, TensorView], lightning: bool, facts: dict[str, Any]) -> StateDict:

@@ -38,6 +38,10 @@ class TensorView:
     strides: tuple[int, ...]
 
 
+class Options(dict[str, Any]):
+    """The attributes of an argparse.Namespace: the settings of a training script, which are plain values."""
+
+
 TYPES = {str(dtype): name for name, dtype in DTYPES.items()}  # "torch.float32" is "F32"
 STORAGES: dict[str, str | None] = {
     "torch.DoubleStorage": "F64",
@@ -103,6 +107,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "torch.nn.parameter.Parameter": lambda data, *_: data,
     "torch.Size": lambda sizes=(): tuple(sizes),
     "collections.OrderedDict": _mapping,
+    "argparse.Namespace": Options,
 }
 OF_TYPE = "torch._tensor._rebuild_from_type_v2"  # calls its first argument with its third
 # Facts that may stand beside the weights (a set, a device, a number of numpy's): each is read as nothing.

@@ -1,5 +1,6 @@
 """A pickle is read, never run: what would run is named, with the byte and the instruction, and leaves no mark."""
 
+import argparse
 import builtins
 import contextlib
 import os
@@ -212,3 +213,26 @@ def bombs() -> dict[str, bytes]:
 def test_a_bomb_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "a.pkl").write_bytes(bombs()[name])
     flat_refusal(tmp_path / "a.pkl")
+
+
+@pytest.mark.parametrize("options", [{}, {"_use_new_zipfile_serialization": False}])
+def test_the_options_of_a_script_are_read_as_plain_values(tmp_path: Path, options: dict) -> None:
+    """argparse.Namespace holds what a script was called with; in a namespace of namespaces too."""
+    inner = argparse.Namespace(layers=2, bias=False, betas=(0.9, 0.98), names=["a", "b"])
+    args = argparse.Namespace(lr=0.5, none=None, model=inner)
+    torch.save({"model": tensors(), "args": args}, tmp_path / "a.pt", **options)
+    with open_source(tmp_path / "a.pt") as source:
+        assert source.facts == {"args": {"lr": 0.5, "none": None, "model": vars(inner)}}
+
+
+def test_a_namespace_cannot_run_anything_or_take_memory(tmp_path: Path) -> None:
+    namespace = pickle.dumps({"args": argparse.Namespace(x=Calls(posix.system, "true"))}, 2)
+    (tmp_path / "call.pt").write_bytes(namespace)
+    assert "posix.system" in refusal(tmp_path / "call.pt").what
+    for state in (b"K\x01", b"]K\x01a"):  # what is no mapping is no set of attributes
+        (tmp_path / "state.pt").write_bytes(b"\x80\x02cargparse\nNamespace\n)\x81" + state + b"b.")
+        assert "damaged" in refusal(tmp_path / "state.pt").what
+    many = b"\x80\x02}(" + b"".join(b"M" + struct.pack("<H", n) + b"N" for n in range(2_000)) + b"uq\x000"
+    many += b"cargparse\nNamespace\nq\x010" + b"h\x01)\x81h\x00b0" * 20_000 + b"N."
+    (tmp_path / "many.pt").write_bytes(many)
+    assert "instructions" in refusal(tmp_path / "many.pt").what
