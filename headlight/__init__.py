@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from headlight.analysis.measures import MEASURES
     from headlight.checkpoints import load_translator as load
     from headlight.notebook import View, show
-    from headlight.watching import watch
+    from headlight.watching import attention_of, from_hugging_face, watch
     from headlight.web.traces import publish
     from transformer import Trace, Transformer, Translator, taps
 
@@ -27,8 +27,10 @@ _FROM = {
     "Translator": "transformer:Translator",
     "View": "headlight.notebook:View",
     "analysis": "headlight.analysis",
+    "attention_of": "headlight.watching:attention_of",
     "charts": "headlight.charts",
     "MEASURES": "headlight.analysis.measures:MEASURES",
+    "from_hugging_face": "headlight.watching:from_hugging_face",
     "load": "headlight.checkpoints:load_translator",
     "measure": "headlight.analysis.layout:measure_trace",
     "publish": "headlight.web.traces:publish",
@@ -38,8 +40,8 @@ _FROM = {
 }
 
 __all__ = [
-    "MEASURES", "Trace", "Transformer", "Translator", "View", "analysis", "charts", "load", "measure", "publish",
-    "show", "taps", "watch",
+    "MEASURES", "Trace", "Transformer", "Translator", "View", "analysis", "attention_of", "charts",
+    "from_hugging_face", "load", "measure", "publish", "show", "taps", "watch",
 ]  # fmt: skip
 
 

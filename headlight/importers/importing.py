@@ -71,7 +71,7 @@ class Unready(Refused):
 def examine(source: Path, answers: Answers | None = None) -> Examination:
     """Read names, shapes and configuration, not the weights. Raises Refused for an unsafe or broken source."""
     with _refuse_on_error(), open_source(Path(source)) as opened:
-        return _examine(opened, answers or Answers())[0]
+        return examine_source(opened, answers or Answers())[0]
 
 
 def import_model(
@@ -85,7 +85,7 @@ def import_model(
     out = Path(out)
     require_free(out)
     with _refuse_on_error(), open_source(Path(source)) as opened:
-        examination, reading = _examine(opened, answers or Answers())
+        examination, reading = examine_source(opened, answers or Answers())
         if reading is None:
             raise Unready(examination)
         # Nobody opens a checkpoint that is half there, and two who import to the same name write to two places.
@@ -102,7 +102,7 @@ def import_model(
     return replace(examination, warnings=tuple(dict.fromkeys((*examination.warnings, *warnings))))
 
 
-def _examine(source: Source, answers: Answers) -> tuple[Examination, ForeignModel | None]:
+def examine_source(source: Source, answers: Answers) -> tuple[Examination, ForeignModel | None]:
     """Return the examination, and the converted model if no required question is open."""
     infos = source.weights.infos
     form = next((form for form in FORMS if form.fits(source)), None)

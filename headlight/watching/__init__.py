@@ -9,12 +9,13 @@ import numpy as np
 from headlight.watching.checks import require_model, require_only_read, require_text, require_tokenizer
 from headlight.watching.shared_copy import SharedCopy
 from headlight.watching.traces import watch_decoder, watch_encoder, watch_encoder_decoder
+from headlight.watching.translating import from_hugging_face
 from transformer.trace import Trace
 
 if TYPE_CHECKING:
     from headlight.notebook import View
 
-__all__ = ["attention_of", "watch"]
+__all__ = ["attention_of", "from_hugging_face", "watch"]
 
 
 def watch(model: Any, tokenizer: Any, text: str, target: str | None = None, **generate_options: Any) -> View:

@@ -106,7 +106,7 @@ class SharedCopy:
         return set() if ids is None else {ids} if isinstance(ids, int) else {int(id) for id in ids}
 
     @torch.no_grad()
-    def run(self, **read: Tensor) -> Any:
+    def run(self, **read: Any) -> Any:
         """Run one forward pass that returns the attention weights.
 
         Raises ValueError where it does not give what the model gives as it is: then these are not its weights.

@@ -18,6 +18,7 @@ DECODERS = ("gpt2", "llama", "falcon")  # the last cannot be told by transformer
 _SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 20}
 _CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
     "t5": ("T5", {"d_model": 16, "d_kv": 5, "d_ff": 20, "num_layers": 2, "num_heads": 4}),
+    "mt5": ("MT5", {"d_model": 16, "d_kv": 5, "d_ff": 20, "num_layers": 2, "num_heads": 4}),
     "gpt2": ("GPT2", {"n_embd": 16, "n_layer": 3, "n_head": 4, "n_positions": 40}),
     "llama": ("Llama", {**_SIZES, "num_key_value_heads": 2, "max_position_embeddings": 40}),
     "falcon": ("Falcon", {**_SIZES, "max_position_embeddings": 40}),
@@ -25,6 +26,7 @@ _CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 _OUTPUTS = {
     "t5": "ForConditionalGeneration",
+    "mt5": "ForConditionalGeneration",
     "gpt2": "LMHeadModel",
     "llama": "ForCausalLM",
     "falcon": "ForCausalLM",
@@ -39,7 +41,7 @@ def live_model(family: str, **config: Any) -> Any:
     if family not in _CLASSES:
         return random_model(family, decoder_start_token_id=START, **IDS, **config)
     name, sizes = _CLASSES[family]
-    start = {"decoder_start_token_id": START} if family == "t5" else {}
+    start = {"decoder_start_token_id": START} if family in ("t5", "mt5") else {}
     torch.manual_seed(0)
     model = getattr(transformers, name + _OUTPUTS[family])(
         getattr(transformers, name + "Config")(vocab_size=32, **sizes, **IDS, **start, **config)

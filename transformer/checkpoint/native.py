@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from transformer.checkpoint.safetensors_file import read_header, write_tensors
@@ -180,6 +180,19 @@ def load_weights(config: ModelConfig, path: Path) -> Transformer:
     with torch.no_grad():  # one by one and not memory-mapped, so that no second copy of all weights is in memory
         for name, parameter in model.named_parameters():
             parameter.copy_(read_dequantized(*tensors[name]))
+    return model.eval()
+
+
+def assemble(config: ModelConfig, tensors: Mapping[str, Tensor]) -> Transformer:
+    """Build the network of `config` around `tensors`, used in place, in evaluation mode.
+
+    `tensors` has each parameter of `expected_shapes` by its name; parameters that are tied stay one.
+    """
+    with _SkipInitialisation():
+        model = build(config)
+    own = {id(p): nn.Parameter(tensors[name], p.requires_grad) for name, p in model.named_parameters()}
+    tied = model.named_parameters(remove_duplicate=False)
+    model.load_state_dict({name: own[id(parameter)] for name, parameter in tied}, assign=True)
     return model.eval()
 
 

@@ -37,15 +37,15 @@ class Prepared:
     It holds a copy of the current weights and no state of a run, so that any number of threads may use it. Prepare the
     model again after its weights change.
 
-    With `shares`, a model of more than LARGE_PARAMETERS uses the model's own weights instead of a copy: half the
-    memory, but a beam may take twice as long.
+    With `shares`, a model of at least `least` parameters uses the model's own weights instead of a copy: half the
+    memory, but a beam may take twice as long. Changes to the weights then show at once.
     """
 
     @torch.inference_mode()
-    def __init__(self, model: Transformer, shares: bool = False):
+    def __init__(self, model: Transformer, shares: bool = False, least: int = LARGE_PARAMETERS):
         assert not model.training, "dropout is left out"
         self.config, self.device = model.config, model.output.weight.device
-        large = sum(p.numel() for p in model.parameters()) > LARGE_PARAMETERS
+        large = sum(p.numel() for p in model.parameters()) >= least
         maps = WeightSharingLinear if shares and large and model.output.weight.dtype == torch.float32 else Linear
         self.encoder = PreparedEncoder(model.encoder, maps)
         self.decoder = PreparedDecoder(model.decoder, maps)
@@ -92,9 +92,9 @@ class Prepared:
 
 class PreparedEncoder:
     def __init__(self, plain: Encoder, maps: Maps):
-        self.embedding, self.norm = plain.embedding, Norm(plain.norm)
+        self.embedding, self.norm = plain.embedding, Norm(plain.norm, maps)
         self.layers = [PreparedEncoderLayer(layer, maps) for layer in children_of_type(EncoderLayer, plain.layers)]
-        self.position_bias = position_bias(children_of_type(EncoderLayer, plain.layers)[0].attention)
+        self.position_bias = position_bias(children_of_type(EncoderLayer, plain.layers)[0].attention, maps)
 
     def __call__(self, src: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
         x = self.embedding(src).float()
@@ -106,9 +106,9 @@ class PreparedEncoder:
 
 class PreparedDecoder:
     def __init__(self, plain: Decoder, maps: Maps):
-        self.embedding, self.norm = plain.embedding, Norm(plain.norm)
+        self.embedding, self.norm = plain.embedding, Norm(plain.norm, maps)
         self.layers = [PreparedDecoderLayer(layer, maps) for layer in children_of_type(DecoderLayer, plain.layers)]
-        self.position_bias = position_bias(children_of_type(DecoderLayer, plain.layers)[0].self_attention)
+        self.position_bias = position_bias(children_of_type(DecoderLayer, plain.layers)[0].self_attention, maps)
 
     def __call__(self, tgt: Tensor, mask: Tensor | None, cache: KeyValueCache, tap: Tap | None) -> Tensor:
         """Return the hidden states [N, T, d_model] of `tgt` [N, T], which continues the tokens in `cache`."""
@@ -124,7 +124,7 @@ class PreparedEncoderLayer:
     def __init__(self, plain: EncoderLayer, maps: Maps):
         self.attention = SelfAttention(plain.attention, maps)
         self.feed_forward = PreparedFeedForward(plain.feed_forward, maps)
-        self.residuals = [PreparedResidual(residual) for residual in children_of_type(Residual, plain.residuals)]
+        self.residuals = [PreparedResidual(residual, maps) for residual in children_of_type(Residual, plain.residuals)]
 
     def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, tap: Tap | None) -> Tensor:
         around_attention, around_feed_forward = self.residuals
@@ -137,7 +137,7 @@ class PreparedDecoderLayer:
         self.self_attention = SelfAttention(plain.self_attention, maps)
         self.cross_attention = CrossAttention(plain.cross_attention, maps)
         self.feed_forward = PreparedFeedForward(plain.feed_forward, maps)
-        self.residuals = [PreparedResidual(residual) for residual in children_of_type(Residual, plain.residuals)]
+        self.residuals = [PreparedResidual(residual, maps) for residual in children_of_type(Residual, plain.residuals)]
 
     def __call__(
         self, x: Tensor, mask: Tensor | None, bias: Tensor | None, cache: KeyValueCache, tap: Tap | None
@@ -149,8 +149,8 @@ class PreparedDecoderLayer:
 
 
 class PreparedResidual:
-    def __init__(self, plain: Residual):
-        self.norm, self.norm_first, self.around = Norm(plain.norm), plain.norm_first, plain.around
+    def __init__(self, plain: Residual, maps: Maps):
+        self.norm, self.norm_first, self.around = Norm(plain.norm, maps), plain.norm_first, plain.around
 
     def __call__(self, x: Tensor, sublayer: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
         """Apply `sublayer(x, residual)`, which returns its output plus the residual, fused into its last product."""
@@ -268,8 +268,8 @@ class CrossAttention(PreparedAttention):
 class Norm:
     """A norm called without its module: for a single token, the module call costs as much as the norm itself."""
 
-    def __init__(self, plain: nn.Module):
-        self.plain = copy.deepcopy(plain).requires_grad_(False).float()
+    def __init__(self, plain: nn.Module, maps: Maps):
+        self.plain = _with(plain, maps)
         self.of_layer: tuple[Any, ...] | None = None
         if isinstance(self.plain, nn.LayerNorm):
             self.of_layer = self.plain.normalized_shape, self.plain.weight, self.plain.bias, self.plain.eps
@@ -279,7 +279,12 @@ class Norm:
         return normed
 
 
-def position_bias(attention: MultiHeadAttention) -> Callable[[int, int], Tensor | None]:
+def position_bias(attention: MultiHeadAttention, maps: Maps) -> Callable[[int, int], Tensor | None]:
     """Return a stack's position bias as a function of (queries, keys): shared by all layers in T5, None elsewhere."""
     bias = attention.position_bias
-    return (lambda queries, keys: None) if bias is None else copy.deepcopy(bias).requires_grad_(False).float()
+    return (lambda queries, keys: None) if bias is None else _with(bias, maps)
+
+
+def _with(plain: nn.Module, maps: Maps) -> nn.Module:
+    """Return a module with the model's own weights, or with a copy of them where `maps` copies too."""
+    return plain if maps is WeightSharingLinear else copy.deepcopy(plain).requires_grad_(False).float()

@@ -1,0 +1,93 @@
+"""Compare a network of ours with the live Hugging Face model that it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headlight.analysis.stream import StackStates, stream
+from headlight.watching.shared_copy import SharedCopy
+from transformer import Translator
+
+ROUNDING = 1e-3  # by which float32 numbers may differ: logits relative to their norm, and attention weights
+COARSE_ROUNDING = 0.1  # likewise of numbers in half precision
+_PATTERNS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
+
+
+class Comparison(NamedTuple):
+    """How far our network is from the live model over one source and target."""
+
+    logits: float  # the largest difference
+    relative: float  # the norm of all differences of logits, over the norm of the live model's
+    attention: float | None  # the largest difference of a weight; None where the live model gives no attention
+    begins: str | None  # "layer 2 of the encoder", where differences begin; None where nothing differs
+
+
+@torch.no_grad()
+def compare(translator: Translator, copy: SharedCopy, source: Sequence[int], target: Sequence[int]) -> Comparison:
+    """Run both on the ids of a sentence and its translation, from [SOS] on; padding is hidden from both."""
+    src, tgt = copy.batch(source), copy.batch(target)
+    seen = (src != translator.model.config.pad_id).long()
+    theirs = copy.run(input_ids=src, attention_mask=seen, decoder_input_ids=tgt, output_hidden_states=True)
+    ours = translator.prepared(src, tgt)
+    apart, due = (ours - theirs.logits.float()).abs(), theirs.logits.float().norm()
+    relative = float(apart.norm() / due.clamp_min(1e-9))
+    attention = _attention_apart(translator, copy, theirs, [list(source), list(target)])
+    allowed = ROUNDING if copy.model.dtype == torch.float32 else COARSE_ROUNDING
+    begins = None
+    if not (relative <= allowed and (attention or 0.0) <= allowed):  # NaN is a difference
+        begins = _first_difference(translator, theirs, source, target, allowed)
+    return Comparison(float(apart.max()), relative, attention, begins)
+
+
+def _attention_apart(translator: Translator, copy: SharedCopy, theirs: Any, ids: list[list[int]]) -> float | None:
+    source, target = ids
+    trace = translator.trace_ids(source, [*target, target[-1]])  # of the last token only what it reads is compared
+    apart = 0.0
+    for kind, name in _PATTERNS.items():
+        ours = trace.pattern(kind)
+        try:
+            due = copy.weights(theirs, name, *ours.shape[-2:])
+        except ValueError:  # it gives none
+            return None
+        if due.shape != ours.shape:
+            return float("inf")
+        apart = max(apart, float(np.abs(due - ours).max()))
+    return apart
+
+
+def _first_difference(
+    translator: Translator, theirs: Any, source: Sequence[int], target: Sequence[int], allowed: float
+) -> str:
+    """Return the first place, in the order of the forward pass, whose hidden states differ."""
+    ours = stream(translator.model, list(source), [*target, target[-1]])
+    for stack in ("encoder", "decoder"):
+        states: Sequence[Tensor] | None = getattr(theirs, f"{stack}_hidden_states", None)
+        for place, difference in _differences(ours.stack(stack), states or ()):
+            if not difference <= allowed:
+                return f"the {stack}'s embeddings" if place == 0 else f"layer {place} of the {stack}"
+    return "the output projection"
+
+
+def _differences(ours: StackStates, theirs: Sequence[Tensor]) -> Iterator[tuple[int, float]]:
+    """Yield, for the embeddings (0) and each layer, how far our hidden states are from theirs.
+
+    Their last ones may have passed the final norm, which here may hold a factor of the output projection.
+    """
+    if len(theirs) != len(ours.states):
+        return
+    for place, (own, due) in enumerate(zip(ours.states, theirs, strict=True)):
+        due = due[0].float()
+        difference = _relative(own, due)
+        if place == len(theirs) - 1:
+            last = ours.last * (due.norm() / ours.last.norm().clamp_min(1e-9))
+            difference = min(difference, _relative(last, due))
+        yield place, difference
+
+
+def _relative(own: Tensor, due: Tensor) -> float:
+    return float((own.float() - due).norm() / due.norm().clamp_min(1e-9)) if own.shape == due.shape else float("inf")

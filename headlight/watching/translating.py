@@ -1,0 +1,105 @@
+"""Open a live Hugging Face model as a `Translator`, without a copy of its weights."""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+from typing import Any
+
+from headlight.formatting import percent
+from headlight.importers.examples import examples, suggest_examples
+from headlight.importers.questions import Answers
+from headlight.watching.checks import WATCH_INSTEAD, require_model, require_tokenizer
+from headlight.watching.comparing import compare
+from headlight.watching.shared_copy import SharedCopy
+from headlight.watching.sharing import LiveTranslator, share
+from transformer.quoting import quoted, short
+
+COMPARED_TOKENS = 12  # of the text on which both are compared, and of its translation
+
+
+def from_hugging_face(
+    model: Any, tokenizer: Any, *, source_language: str | None = None, target_language: str | None = None
+) -> LiveTranslator:
+    """Return a live encoder-decoder of `transformers` as a `Translator`, which shares the model's tensors.
+
+    No weight is copied and nothing is written to `model`: change its weights, and the translator computes with the
+    changed ones. `card["live"]` names the few parameters that are computed from the model's (`copied`), and how far
+    both are apart on a short text (`logits` and `attention`, the largest differences).
+
+    The families are those of Hugging Face that `headlight import` opens. The languages of a multilingual model are the
+    tokenizer's `src_lang` and `tgt_lang` where they are set, or `source_language` and
+    `target_language`, by the tokenizer's own names ("fr_XX", "fra_Latn", "fr").
+
+    Raises ValueError for another kind of model (use `headlight.watch`), for a language that is missing or unknown, and
+    for a model whose logits or attention differ from those of our network, with the layer where they begin to.
+    """
+    model = require_model(model)
+    require_tokenizer(tokenizer)
+    copy = SharedCopy(model, tokenizer)
+    if not copy.has_both:
+        raise ValueError(f"{copy.name} is not an encoder-decoder. {WATCH_INSTEAD}")
+    copy.require_output()
+    _require_plain_tensors(model, copy.name)
+    languages = Answers(source_language=source_language, target_language=target_language)
+    translator = share(model, tokenizer, languages, copy.title)
+    _require_same(translator, copy)
+    return translator
+
+
+def _require_plain_tensors(model: Any, name: str) -> None:
+    """Raise ValueError for weights that our network cannot use in place."""
+    tensors = [tensor for tensor in model.state_dict().values() if tensor.is_floating_point()]
+    if any(tensor.is_meta for tensor in tensors):
+        raise ValueError(f"Some weights of {name} are offloaded; open it without device_map.")
+    devices, dtypes = {str(t.device) for t in tensors}, {str(t.dtype).removeprefix("torch.") for t in tensors}
+    if devices != {"cpu"}:
+        raise ValueError(f"{name} is on {' and '.join(sorted(devices))}; move it with model.cpu() first.")
+    if dtypes != {"float32"}:
+        raise ValueError(f"{name} is in {' and '.join(sorted(dtypes))}; convert it with model.float() first.")
+
+
+def _require_same(translator: LiveTranslator, copy: SharedCopy) -> None:
+    """Compare both on a short text, and write on the card how far they are apart. Raises ValueError if they differ."""
+    text = _text(translator)
+    _require_same_tokens(translator, copy, text)
+    config, card = translator.model.config, translator.card
+    end = (config.eos_id,) if config.source_end is None else config.source_end
+    source, target = (
+        list(islice(tokenizer.encode(text), COMPARED_TOKENS))
+        for tokenizer in (translator.checkpoint.source_tokenizer, translator.checkpoint.target_tokenizer)
+    )
+    source = [*config.source_start, *source, *end][: config.max_length]
+    target = [config.sos_id, *config.target_start, *target][: config.max_length]
+    apart = compare(translator, copy, source, target)
+    if apart.begins is not None:
+        raise ValueError(
+            f"{copy.name} cannot be opened as a Translator: it differs from Headlight's network, first in "
+            f"{apart.begins}; its logits for {quoted(text)} are {_off(apart.relative)}. {WATCH_INSTEAD}"
+        )
+    card["live"] |= {"text": text, "logits": apart.logits, "attention": apart.attention}
+
+
+def _off(relative: float) -> str:
+    return f"{percent(relative)} off" if math.isfinite(relative) else "not all numbers"
+
+
+def _text(translator: LiveTranslator) -> str:
+    card = translator.card
+    if not examples(card):
+        card["examples"] = suggest_examples(card.get("source"), translator.checkpoint.source_tokenizer)
+    known = examples(card)
+    if not known:
+        raise ValueError("The tokenizer makes no token of any sentence; give the tokenizer that belongs to the model.")
+    return known[0].text
+
+
+def _require_same_tokens(translator: LiveTranslator, copy: SharedCopy, text: str) -> None:
+    """Raise ValueError where the tokenizer's files, as they are read here, split a text into other tokens."""
+    due = list(copy.tokenizer(text, add_special_tokens=False, padding=False, truncation=False)["input_ids"])
+    own = translator.checkpoint.source_tokenizer.encode(text)
+    if own != due:
+        raise ValueError(
+            f"{type(copy.tokenizer).__name__} splits {quoted(text)} into the ids {short(due)}, and its files, as they "
+            f"are read here, into {short(own)}; give the tokenizer that belongs to the model."
+        )
