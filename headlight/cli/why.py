@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from headlight.analysis.sites import by_kind
-from headlight.analysis.why.activation_patching import Corruption, patching
+from headlight.analysis.why.activation_patching import PARTS, Corruption, patching
 from headlight.analysis.why.alti import contributions
 from headlight.analysis.why.encoder_layers import decoder_lens
 from headlight.analysis.why.gradients import gradient_times_input
@@ -28,6 +28,10 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--step", type=int, help="the written token to explain, from 0, [EOS] included")
     sub.add_argument("--instead", help="the token that could stand there: its text, or its id")
     sub.add_argument("--corrupted", metavar="SENTENCE", help="a sentence to try causes on: one word changed")
+    text = "what is exchanged with the corrupted run, one at a time: heads and states if absent"
+    sub.add_argument("--parts", nargs="+", choices=PARTS, default=("heads", "states"), help=text)
+    text = "denoise gives the corrupted run parts of the true one (what is enough), noise the reverse (what is needed)"
+    sub.add_argument("--direction", choices=("denoise", "noise"), default="denoise", help=text)
 
 
 def why(options: argparse.Namespace) -> None:
@@ -59,8 +63,12 @@ def why(options: argparse.Namespace) -> None:
         if isinstance(instead, str):
             instead = translator.token(instead, written[options.step + 1])
         corrupted = translator.encode(options.corrupted)
-        patched = patching(translator.model, Corruption(source, corrupted, written, options.step, instead))
-        facts["patching"] = vars(patched) | {"restored": by_kind(patched.restored)}
+        corruption = Corruption(source, corrupted, written, options.step, instead)
+        patched = patching(translator.model, corruption, options.parts, options.direction)
+        by_site = {name: getattr(patched, name) for name in ("restored", "patterns", "head_tokens")}
+        facts["patching"] = vars(patched) | {
+            name: by_kind(shares) if shares else {} for name, shares in by_site.items()
+        }
     print(json.dumps(facts, ensure_ascii=False, default=_plain))
 
 

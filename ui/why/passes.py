@@ -119,7 +119,7 @@ def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: I
     model = translator(name).model
     pairs = why.partners(source, corrupted)
     corruption = why.Corruption(source, corrupted, target, step, instead, pairs)
-    patching = why.patching(model, corruption, states=False)
+    patching = why.patching(model, corruption, ["heads"])
     # A pruned head has no share: NaN, which has no place in an order.
     heads = [(site, head) for site, shares in patching.restored.items() for head in np.flatnonzero(np.isfinite(shares))]
     top = sorted(((site, int(head)) for site, head in heads), key=lambda at: -patching.restored[at[0]][at[1]])[

@@ -2,18 +2,26 @@
 
 Activation patching (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal Mediation Analysis";
 Wang et al. 2023, "Interpretability in the Wild"). The model reads a corrupted source, which makes it prefer another
-word, and one part of it is given what it computed for the true source: how much of the preference comes back?
+word. Denoising gives one part of this run what the part computed for the true source: how much of the preference comes
+back? Noising gives one part of the true run what it computed for the corrupted source: how much is lost? Heimersheim
+and Nanda 2024, "How to use and interpret activation patching": a part that restores is sufficient, a part that breaks
+is necessary. Of two parts that can each do the work alone, both restore and neither breaks; of two that need each
+other, both break and neither restores.
+
+A pattern is exchanged without the values that it weighs, so that it is told apart where a head looks from what it
+hands over (the attention of Vig et al.; interchange interventions on any variable are those of Geiger et al. 2021,
+"Causal Abstractions of Neural Networks").
 
 Shapes: S source tokens, T target tokens that are read, N tokens of a stack, L layers, H heads, B rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from typing import TypeVar
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -22,14 +30,16 @@ from torch import Tensor
 from headlight.analysis.passes import in_passes, rows_per_pass
 from headlight.analysis.sites import all_heads, attention_at
 from headlight.analysis.why.logit_difference import require_step, require_token
-from headlight.analysis.why.patched import Heads, ResidualSite, States, patched, same_heads, same_states
+from headlight.analysis.why.patched import FORWARD, HEADS, PATTERN, STATE, Point, patched
 from transformer.decoding.search import allowed
 from transformer.model import Transformer
-from transformer.taps import Site
+from transformer.quoting import quoted
+from transformer.taps import Inputs, Recorder, Site
 
-Part = TypeVar("Part")
 Head = tuple[Site, int]
 Pairs = Sequence[tuple[int, int]]  # places in the true and in the corrupted source that belong together
+Direction = Literal["denoise", "noise"]
+PARTS = ("heads", "patterns", "head tokens", "feed-forward", "states")
 
 
 @dataclass(frozen=True)
@@ -52,128 +62,248 @@ class Corruption:
 
 @dataclass(frozen=True)
 class Patching:
-    """What comes back, as shares: 0 is the corrupted run's difference of logits, 1 that of the true one.
+    """What each part alone changes, as shares of the difference between both runs; no part changes 0.
 
-    `restored` has for each site the shares of its heads [H], each given at every token, a pruned one not a number;
-    `analysis.sites.by_kind` makes [L, H] of them. `states` has for each stack [L + 1, N] the residual stream at one
-    token, after the embedding and after each layer; a source token without a partner in the corrupted source is not a
-    number; it is empty where no states were asked for. `everything` and `nothing` are what has to be 1 and 0.
+    Denoising: the share that comes back, 1 is the true run. Noising: the share that is lost, 1 is the corrupted run.
+
+    `restored` has for each site the shares of its heads [H], each exchanged at every token, and `patterns` those of
+    their patterns [H]; a head that was pruned or not asked for is not a number; `analysis.sites.by_kind` makes [L, H]
+    of them. `head_tokens` has them for one token at a time [H, N]. `feed_forward` has for each stack [L, N] what a
+    feed-forward network gives at one token, and `states` [L + 1, N] the residual stream there, after the embedding and
+    after each layer; a source token without a partner in the corrupted source is not a number. What was not asked for
+    is empty. `everything` and `nothing` are what has to be 1 and 0.
     """
 
     step: int
     written: int
     instead: int
+    direction: Direction
     true: float  # logit of `written` less that of `instead`, with the true source
     corrupted: float
     restored: dict[Site, np.ndarray]
+    patterns: dict[Site, np.ndarray]
+    head_tokens: dict[Site, np.ndarray]
+    feed_forward: dict[str, np.ndarray]
     states: dict[str, np.ndarray]
     everything: float
     nothing: float
 
 
+class _Patch(NamedTuple):
+    """A part that is exchanged: one head of heads and patterns; one token of the true source or the target, or all."""
+
+    point: Point
+    head: int | None = None
+    token: int | None = None
+
+
 @dataclass(frozen=True)
 class _Runs:
-    """Both runs, with the intermediate results of the true one."""
+    """Both runs, with the intermediate results of the one that gives its parts to the other."""
 
     model: Transformer
     source: Sequence[int]
     corrupted: Sequence[int]
     target: Sequence[int]  # up to the word in question, which is not read
     pairs: Pairs
+    direction: Direction
 
     @cached_property
-    def true(self) -> tuple[dict[Site, Tensor], dict[ResidualSite, Tensor], Tensor]:
-        """The true run: heads [1, H, N, D], states [1, N, M] and the decoder's last state [M]."""
-        heads: dict[Site, Tensor] = {}
-        states: dict[ResidualSite, Tensor] = {}
+    def giving(self) -> dict[Point, Tensor]:
+        """The tensors of the run that gives: heads [H, N, D], feed-forward outputs and states [N, M]."""
+        points: dict[Point, Tensor] = {}
 
-        def keep_heads(site: Site, outputs: Tensor) -> Tensor:
-            heads[site] = outputs
-            return outputs
+        def record(point: Point, x: Tensor) -> Tensor:
+            points[point] = x[0]
+            return x
 
-        def keep_states(site: ResidualSite, state: Tensor) -> Tensor:
-            states[site] = state
-            return state
+        patched(self.model, *self._given, record)
+        return points
 
-        last = patched(self.model, self._rows(self.source, 1), self._rows(self.target, 1), keep_heads, keep_states)
-        return heads, states, last[0, -1]
+    @cached_property
+    def giving_patterns(self) -> dict[Point, Tensor]:
+        """The patterns [H, Q, K] of the run that gives; by themselves, since they are large."""
+        patterns = Recorder()
+        patched(self.model, *self._given, tap=patterns)
+        return {Point(PATTERN, *site): recorded[0][0] for site, recorded in patterns.items()}
 
-    def places(self, stack: str) -> tuple[list[int], list[int]]:
+    @property
+    def _given(self) -> tuple[Tensor, Tensor]:
+        source = self.source if self.direction == "denoise" else self.corrupted
+        return self._rows(source, 1), self._rows(self.target, 1)
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether every token has a partner."""
+        return len(self.pairs) == len(self.source) == len(self.corrupted)
+
+    def tokens(self, stack: str) -> Pairs:
         """Return the indices of a stack's tokens in the true and in the corrupted run."""
-        own = list(self.pairs) if stack == "encoder" else [(i, i) for i in range(len(self.target))]
-        return [true for true, _ in own], [corrupted for _, corrupted in own]
+        return self.pairs if stack == "encoder" else [(i, i) for i in range(len(self.target))]
 
-    def with_heads(self, rows: Sequence[Sequence[Head]]) -> Tensor:
-        """Run the corrupted sentence with other heads' true output in each row: last states [B, M]."""
+    def difference(self, source: Sequence[int], written: int, instead: int) -> float:
+        """Return the difference of two logits at the last token, with a source as it is."""
+        last = patched(self.model, self._rows(source, 1), self._rows(self.target, 1))[0, -1]
+        return self._difference(last, written, instead)
 
-        def exchange(site: Site, outputs: Tensor) -> Tensor:
-            true, corrupted = self.places(site.stack if site.kind == "self" else "decoder")
-            outputs = outputs.clone()
-            for row, exchanged in enumerate(rows):
-                for at, head in exchanged:
-                    if at == site:
-                        outputs[row, head, corrupted] = self.true[0][site][0, head, true]
-            return outputs
+    def differences(self, rows: Sequence[Sequence[_Patch]], written: int, instead: int) -> list[float]:
+        """Return the difference of two logits for each row, in which the patches that it lists are exchanged."""
+        by_point: dict[Point, list[tuple[int, _Patch]]] = {}
+        for row, patches in enumerate(rows):
+            for patch in patches:
+                by_point.setdefault(patch.point, []).append((row, patch))
 
-        return self._run(len(rows), exchange, same_states)
+        def exchange(point: Point, x: Tensor) -> Tensor:
+            here = by_point.get(point, [])
+            x = x.clone() if here else x
+            for row, patch in here:
+                into, given = self._places(point.stack, patch.token)
+                if point.part == PATTERN:
+                    key, of = self._places("encoder" if point.kind == "cross" else point.stack, None)
+                    x[row, patch.head, into[:, None], key] = self.giving_patterns[point][patch.head, given[:, None], of]
+                elif point.part == HEADS:
+                    x[row, patch.head, into] = self.giving[point][patch.head, given]
+                else:
+                    x[row, into] = self.giving[point][given]
+            return x
 
-    def with_states(self, rows: Sequence[Sequence[tuple[ResidualSite, int]]]) -> Tensor:
-        """Run the corrupted sentence with other true states in each row: last states [B, M]."""
+        def exchange_pattern(site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+            return exchange(Point(PATTERN, *site), pattern)
 
-        def exchange(site: ResidualSite, state: Tensor) -> Tensor:
-            partner = dict(zip(*self.places(site.stack), strict=True))
-            state = state.clone()
-            for row, exchanged in enumerate(rows):
-                for at, token in exchanged:
-                    if at == site:
-                        state[row, partner[token]] = self.true[1][site][0, token]
-            return state
+        tap = exchange_pattern if any(point.part == PATTERN for point in by_point) else None
+        source = self._rows(self.corrupted if self.direction == "denoise" else self.source, len(rows))
+        last = patched(self.model, source, self._rows(self.target, len(rows)), exchange, tap)[:, -1]
+        return [self._difference(row, written, instead) for row in last]
 
-        return self._run(len(rows), same_heads, exchange)
+    def _places(self, stack: str, token: int | None) -> tuple[Tensor, Tensor]:
+        """Return the indices of a token, or of all, in the run that receives and in the one that gives."""
+        pairs = [pair for pair in self.tokens(stack) if token is None or pair[0] == token]
+        true, corrupted = torch.tensor(pairs, dtype=torch.long).T
+        return (corrupted, true) if self.direction == "denoise" else (true, corrupted)
 
-    def _run(self, count: int, heads: Heads, states: States) -> Tensor:
-        corrupted, target = self._rows(self.corrupted, count), self._rows(self.target, count)
-        return patched(self.model, corrupted, target, heads, states)[:, -1]
+    @torch.no_grad()
+    def _difference(self, last: Tensor, written: int, instead: int) -> float:
+        """Return the difference of two logits, from the decoder's last state [M]."""
+        weight, bias = self.model.output.weight, self.model.output.bias
+        difference = last.double() @ (weight[written].double() - weight[instead].double())
+        if bias is not None:
+            difference = difference + bias[written].double() - bias[instead].double()
+        return float(difference)
 
     def _rows(self, ids: Sequence[int], count: int) -> Tensor:
         return torch.tensor([list(ids)], device=self.model.output.weight.device).expand(count, -1)
 
 
-def patching(model: Transformer, corruption: Corruption, states: bool = True) -> Patching:
-    """Patch each head's output and each state of the true run into the corrupted run, one at a time.
+def patching(
+    model: Transformer,
+    corruption: Corruption,
+    parts: Collection[str] = ("heads", "states"),
+    direction: Direction = "denoise",
+    heads: Collection[Head] | None = None,
+) -> Patching:
+    """Exchange each of the asked parts between both runs, one at a time.
 
-    Without `states`, which cost a row for each token and layer, only heads are patched. Raises ValueError where the two
-    runs do not differ, and for a step, token or pair that there is not.
+    `parts` are some of "heads", "patterns", "head tokens" (a head at one token), "feed-forward" and "states" (both at
+    one token); of `heads` only, if given. Heads and patterns take a row of a batch for each head, the others a row for
+    each token of each head or layer. Raises ValueError where the two runs do not differ, for a step, token, pair, part
+    or direction that there is not, and for patterns where a token has no partner.
     """
-    runs, step, instead = _runs(model, corruption)
-    written = corruption.target[step + 1]
-    share = _Share(runs, written, instead)
-    heads = all_heads(model)
-    by_head = dict(zip(heads, share(runs.with_heads, [[head] for head in heads]), strict=True))
-    sites = {site: _every(by_head, site, attention_at(model, site).n_heads) for site in model.sites()}
-    places = list(runs.true[1])
-    tokens = {stack: runs.places(stack)[0] for stack in ("encoder", "decoder")}
-    each = [(site, token) for site in places for token in tokens[site.stack]] if states else []
-    by_place = dict(zip(each, share(runs.with_states, [[patch] for patch in each]), strict=True))
-    sources = [(ResidualSite("encoder", 0), token) for token in tokens["encoder"]]
-    everything, nothing = share(runs.with_states, [sources, []])
+    _require(parts, PARTS, "part to exchange")
+    runs, step, instead = _runs(model, corruption, direction)
+    share = _Share(runs, corruption.target[step + 1], instead)
+    tokens = {stack: [true for true, _ in runs.tokens(stack)] for stack in ("encoder", "decoder")}
+    layers = {"encoder": model.config.encoder.n_layers, "decoder": model.config.decoder.n_layers}
+    heads = all_heads(model) if heads is None else heads
+    patches: list[_Patch] = []
+    if "heads" in parts:
+        patches += [_patch(HEADS, head) for head in heads]
+    if "patterns" in parts:
+        _require_partners(runs)
+        patches += [_patch(PATTERN, head) for head in heads]
+    if "head tokens" in parts:
+        patches += [_patch(HEADS, head, token) for head in heads for token in tokens[head[0].stack]]
+    for part, asked, more in ((FORWARD, "feed-forward", 0), (STATE, "states", 1)):
+        points = [Point(part, stack, at) for stack, count in layers.items() for at in range(count + more)]
+        patches += [_Patch(at, None, token) for at in points for token in tokens[at.stack] if asked in parts]
+    by_patch = dict(zip(patches, share([[patch] for patch in patches]), strict=True))
+
+    def of_heads(part: str, asked: str) -> dict[Site, np.ndarray]:
+        every = {site: range(attention_at(model, site).n_heads) for site in model.sites() if asked in parts}
+        return {
+            site: np.array([by_patch.get(_patch(part, (site, head)), np.nan) for head in numbers])
+            for site, numbers in every.items()
+        }
+
+    def of_tokens(points: Sequence[_Patch]) -> np.ndarray:
+        length = len(runs.source) if points[0].point.stack == "encoder" else len(runs.target)
+        return np.array([[by_patch.get(at._replace(token=n), np.nan) for n in range(length)] for at in points])
+
+    def of_layers(part: str, asked: str, more: int) -> dict[str, np.ndarray]:
+        return {
+            stack: of_tokens([_Patch(Point(part, stack, at)) for at in range(count + more)])
+            for stack, count in layers.items()
+            if asked in parts
+        }
+
+    embeddings = [_Patch(Point(STATE, "encoder", 0), None, token) for token in tokens["encoder"]]
+    everything, nothing = share([embeddings, []])
     return Patching(
-        step,
-        written,
-        instead,
-        share.true,
-        share.corrupted,
-        sites,
-        {stack: _table(by_place, places, stack, length) for stack, length in _lengths(runs)} if states else {},
-        everything,
-        nothing,
+        step=step,
+        written=share.written,
+        instead=instead,
+        direction=direction,
+        true=share.true,
+        corrupted=share.corrupted,
+        restored=of_heads(HEADS, "heads"),
+        patterns=of_heads(PATTERN, "patterns"),
+        head_tokens={
+            site: of_tokens([_patch(HEADS, (site, head)) for head in range(attention_at(model, site).n_heads)])
+            for site in model.sites()
+            if "head tokens" in parts
+        },
+        feed_forward=of_layers(FORWARD, "feed-forward", 0),
+        states=of_layers(STATE, "states", 1),
+        everything=everything,
+        nothing=nothing,
     )
 
 
-def restored_by(model: Transformer, corruption: Corruption, sets: Iterable[Sequence[Head]]) -> list[float]:
-    """Return the share that each set of heads restores together; the other arguments are those of `patching`."""
-    runs, step, instead = _runs(model, corruption)
-    return _Share(runs, corruption.target[step + 1], instead)(runs.with_heads, [list(heads) for heads in sets])
+def restored_by(
+    model: Transformer,
+    corruption: Corruption,
+    sets: Iterable[Sequence[Head]],
+    part: str = "heads",
+    direction: Direction = "denoise",
+) -> list[float]:
+    """Return the share that each set of heads changes together, exchanged as "heads" or as "patterns".
+
+    The other arguments are those of `patching`.
+    """
+    _require([part], PARTS[:2], "part to exchange")
+    runs, step, instead = _runs(model, corruption, direction)
+    if part == "patterns":
+        _require_partners(runs)
+    point = PATTERN if part == "patterns" else HEADS
+    share = _Share(runs, corruption.target[step + 1], instead)
+    return share([[_patch(point, head) for head in heads] for heads in sets])
+
+
+def _patch(part: str, head: Head, token: int | None = None) -> _Patch:
+    return _Patch(Point(part, *head[0]), head[1], token)
+
+
+def _require(values: Iterable[str], allowed: Sequence[str], what: str) -> None:
+    for value in values:
+        if value not in allowed:
+            raise ValueError(f"There is no {what} {quoted(value)}; choose among {', '.join(allowed)}.")
+
+
+def _require_partners(runs: _Runs) -> None:
+    if not runs.is_paired:
+        raise ValueError(
+            "A pattern is exchanged whole, and some token of one sentence has no partner in the other; "
+            "give two sentences of the same length, or exchange another part."
+        )
 
 
 def first_difference(model: Transformer, corrupted: Sequence[int], target: Sequence[int]) -> tuple[int, int]:
@@ -195,31 +325,25 @@ def aligned(source: Sequence[int], corrupted: Sequence[int]) -> Pairs:
 
 
 class _Share:
-    """The logit difference as a share of the way from the corrupted to the true run."""
+    """The logit difference as a share of the way from the run that receives parts to the one that gives them."""
 
     def __init__(self, runs: _Runs, written: int, instead: int) -> None:
         self.runs, self.written, self.instead = runs, written, instead
-        self.true = self._difference(runs.true[2])
-        self.corrupted = self._difference(runs.with_heads([[]])[0])
+        self.true = runs.difference(runs.source, written, instead)
+        self.corrupted = runs.difference(runs.corrupted, written, instead)
         if abs(self.true - self.corrupted) < 1e-6:
             raise ValueError("Both sentences lead to the same logits here; choose two that differ, or another word.")
 
-    def __call__(self, run: Callable[[Sequence[Sequence[Part]]], Tensor], rows: list[list[Part]]) -> list[float]:
-        """Return the share of each row, which exchanges the parts that it lists."""
-        size = rows_per_pass(self.runs.model, len(self.runs.corrupted), len(self.runs.target))
+    def __call__(self, rows: Sequence[Sequence[_Patch]]) -> list[float]:
+        """Return the share of each row, which exchanges the patches that it lists."""
+        ends = self.corrupted, self.true
+        begin, end = ends if self.runs.direction == "denoise" else ends[::-1]
+        longest = max(len(self.runs.source), len(self.runs.corrupted))
         shares = []
-        for some in in_passes(rows, size):
-            shares += [(self._difference(row) - self.corrupted) / (self.true - self.corrupted) for row in run(some)]
+        for some in in_passes(rows, rows_per_pass(self.runs.model, longest, len(self.runs.target))):
+            differences = self.runs.differences(some, self.written, self.instead)
+            shares += [(difference - begin) / (end - begin) for difference in differences]
         return shares
-
-    @torch.no_grad()
-    def _difference(self, last: Tensor) -> float:
-        """Return the difference of the two logits, from the decoder's last state [M]."""
-        weight, bias = self.runs.model.output.weight, self.runs.model.output.bias
-        difference = last.double() @ (weight[self.written].double() - weight[self.instead].double())
-        if bias is not None:
-            difference = difference + bias[self.written].double() - bias[self.instead].double()
-        return float(difference)
 
 
 def _question(
@@ -248,31 +372,16 @@ def _question(
     )
 
 
-def _runs(model: Transformer, corruption: Corruption) -> tuple[_Runs, int, int]:
+def _runs(model: Transformer, corruption: Corruption, direction: Direction) -> tuple[_Runs, int, int]:
     """Return both runs, and the step and the other word, where they were not given."""
+    _require([direction], ("denoise", "noise"), "direction")
     source, corrupted, target = corruption.source, corruption.corrupted, corruption.target
     pairs = aligned(source, corrupted) if corruption.pairs is None else corruption.pairs
     step, instead = _question(model, corrupted, target, corruption.step, corruption.instead)
     for sentence, places in ((source, [a for a, _ in pairs]), (corrupted, [b for _, b in pairs])):
         if len(set(places)) < len(places) or not set(places) <= set(range(len(sentence))):
             raise ValueError(f"The pairs name tokens {places} of a sentence with {len(sentence)}; name each once.")
-    return _Runs(model, list(source), list(corrupted), list(target[: step + 1]), list(pairs)), step, instead
-
-
-def _lengths(runs: _Runs) -> list[tuple[str, int]]:
-    return [("encoder", len(runs.source)), ("decoder", len(runs.target))]
-
-
-def _every(by_head: dict[Head, float], site: Site, count: int) -> np.ndarray:
-    """Return the shares of a site's heads, [H]; NaN of one that is pruned."""
-    return np.array([by_head.get((site, head), np.nan) for head in range(count)])
-
-
-def _table(
-    by_place: dict[tuple[ResidualSite, int], float], places: Sequence[ResidualSite], stack: str, length: int
-) -> np.ndarray:
-    layers = [site for site in places if site.stack == stack]
-    return np.array([[by_place.get((site, token), np.nan) for token in range(length)] for site in layers])
+    return _Runs(model, list(source), list(corrupted), list(target[: step + 1]), list(pairs), direction), step, instead
 
 
 def partners(source: Sequence[int], corrupted: Sequence[int]) -> list[tuple[int, int]]:

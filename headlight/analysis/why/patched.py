@@ -1,4 +1,4 @@
-"""A pass in which a caller may exchange heads and states, as activation patching does.
+"""A pass in which a caller may exchange heads, patterns, feed-forward outputs and states, as activation patching does.
 
 Shapes: B rows, S source tokens, T target tokens that are read, N tokens of a stack, H heads, D = d_head, M = d_model.
 """
@@ -12,39 +12,42 @@ import torch
 from torch import Tensor
 
 from transformer.attention import MultiHeadAttention
-from transformer.layers import DecoderLayer, EncoderLayer
+from transformer.layers import DecoderLayer, EncoderLayer, Residual
 from transformer.masks import source_mask, target_mask
 from transformer.model import Transformer
-from transformer.taps import Site
+from transformer.taps import Tap
 from transformer.yielding import yield_turn
 
+HEADS, PATTERN, FORWARD, STATE = "heads", "pattern", "feed-forward", "state"
 
-class ResidualSite(NamedTuple):
-    """A point of the residual stream: layer 0 is the embedding, then what each layer leaves."""
 
-    stack: str
+class Point(NamedTuple):
+    """A point of the network: the heads of an attention [B, H, N, D], their patterns [B, H, Q, K], what a feed-forward
+    network gives [B, N, M], or the residual stream [B, N, M].
+
+    Layers count from 0; a state's layer 0 is the embedding, and its layer i what layer i - 1 leaves.
+    """
+
+    part: str  # "heads", "pattern", "feed-forward" or "state"
+    stack: str  # "encoder" or "decoder"
     layer: int
+    kind: str = ""  # of an attention: "self" or "cross"
 
 
-Heads = Callable[[Site, Tensor], Tensor]  # [B, H, N, D] of a site -> those to go on with
-States = Callable[[ResidualSite, Tensor], Tensor]  # [B, N, M] at a place -> those to go on with
+Exchange = Callable[[Point, Tensor], Tensor]  # the tensor at a point -> the one to go on with
 
 
-def same_heads(site: Site, heads: Tensor) -> Tensor:
-    return heads
-
-
-def same_states(site: ResidualSite, states: Tensor) -> Tensor:
-    return states
+def unchanged(point: Point, x: Tensor) -> Tensor:
+    return x
 
 
 @torch.no_grad()
 def patched(
-    model: Transformer, src: Tensor, tgt: Tensor, heads: Heads = same_heads, states: States = same_states
+    model: Transformer, src: Tensor, tgt: Tensor, exchange: Exchange = unchanged, tap: Tap | None = None
 ) -> Tensor:
     """Return the decoder's last states [B, T, M] for `tgt` [B, T] and `src` [B, S]; `model.output` maps them to logits.
 
-    `heads` and `states` see all on the way.
+    `exchange` sees every head, feed-forward output and state on the way; `tap` sees the patterns.
     """
     assert not model.training, "dropout would change the numbers from pass to pass"
     yield_turn()
@@ -52,24 +55,28 @@ def patched(
     def attention(module: MultiHeadAttention, looked_at: Tensor | None, mask: Tensor) -> Callable[[Tensor], Tensor]:
         def sublayer(x: Tensor) -> Tensor:
             keys_values = module.keys_values(x if looked_at is None else looked_at)
-            return module.join(heads(module.site, module.heads(x, keys_values, mask)))
+            return module.join(exchange(Point(HEADS, *module.site), module.heads(x, keys_values, mask, tap)))
 
         return sublayer
 
+    def feed_forward(layer: EncoderLayer | DecoderLayer, around: Residual, at: Point, x: Tensor) -> Tensor:
+        x = around(x, lambda h: exchange(at, layer.feed_forward(h)))
+        return exchange(Point(STATE, at.stack, at.layer + 1), x)
+
     read, written = source_mask(src, model.config), target_mask(tgt, model.config)
-    x = states(ResidualSite("encoder", 0), model.encoder.embedding(src))
-    for number, layer in enumerate(model.encoder.layers, 1):
+    x = exchange(Point(STATE, "encoder", 0), model.encoder.embedding(src))
+    for number, layer in enumerate(model.encoder.layers):
         assert isinstance(layer, EncoderLayer)
         around_attention, around_feed_forward = layer.residuals
         x = around_attention(x, attention(layer.attention, None, read))
-        x = states(ResidualSite("encoder", number), around_feed_forward(x, layer.feed_forward))
+        x = feed_forward(layer, around_feed_forward, Point(FORWARD, "encoder", number), x)
     memory = model.encoder.norm(x)
-    x = states(ResidualSite("decoder", 0), model.decoder.embedding(tgt))
-    for number, layer in enumerate(model.decoder.layers, 1):
+    x = exchange(Point(STATE, "decoder", 0), model.decoder.embedding(tgt))
+    for number, layer in enumerate(model.decoder.layers):
         assert isinstance(layer, DecoderLayer)
         around_self, around_cross, around_feed_forward = layer.residuals
         x = around_self(x, attention(layer.self_attention, None, written))
         x = around_cross(x, attention(layer.cross_attention, memory, read))
-        x = states(ResidualSite("decoder", number), around_feed_forward(x, layer.feed_forward))
+        x = feed_forward(layer, around_feed_forward, Point(FORWARD, "decoder", number), x)
     last: Tensor = model.decoder.norm(x)
     return last

@@ -118,5 +118,11 @@ def test_the_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     facts = json.loads(capsys.readouterr().out)
     assert facts["contrast"]["instead"] == 5 and len(facts["patching"]["restored"]["cross"]) > 0
     assert len(facts["contributions"]["source"]) == len(facts["target"]) - 1
+    assert facts["patching"]["patterns"] == {} and facts["patching"]["direction"] == "denoise"
+    swapped = ["--corrupted", tired.replace("tired", "wide"), "--direction", "noise", "--parts", "patterns"]
+    assert main([*asked, *swapped]) == 0
+    patching = json.loads(capsys.readouterr().out)["patching"]
+    assert patching["direction"] == "noise" and patching["everything"] == pytest.approx(1, abs=1e-4)
+    assert len(patching["patterns"]["cross"]) == len(facts["patching"]["restored"]["cross"])
     assert main([*asked, "--instead", "elle"]) != 0
     assert "--instead needs --step" in capsys.readouterr().err
