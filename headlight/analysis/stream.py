@@ -16,6 +16,7 @@ from torch import Tensor
 from transformer.layers import DecoderLayer, EncoderLayer, Residual
 from transformer.masks import source_mask, target_mask
 from transformer.model import Decoder, Encoder, Transformer
+from transformer.taps import Tap, require_heads
 from transformer.yielding import yield_turn
 
 SELF, CROSS, FEED_FORWARD = "self", "cross", "feed-forward"
@@ -49,6 +50,7 @@ class Stream:
     target_mask: Tensor  # bool, broadcasts to [1, H, T, T]
     encoder: StackStates
     decoder: StackStates
+    tap: Tap | None = None  # that changed the patterns of the pass
 
     def ids(self, stack: str) -> Tensor:
         return self.source if stack == "encoder" else self.target
@@ -67,15 +69,15 @@ class Stream:
     def residuals(self, stack: str, layer: int) -> dict[str, tuple[Residual, Sublayer]]:
         """Return the blocks of a layer in their order: the path around each, and what it goes around."""
         module = self.layer(stack, layer)
-        source_mask, memory = self.source_mask, self.encoder.last[None]
+        source_mask, memory, tap = self.source_mask, self.encoder.last[None], self.tap
         blocks: dict[str, Sublayer] = {}
         if isinstance(module, EncoderLayer):
             around = module.attention
-            blocks[SELF] = lambda h: around(h, around.keys_values(h), source_mask)
+            blocks[SELF] = lambda h: around(h, around.keys_values(h), source_mask, tap)
         else:
             own, cross, target_mask = module.self_attention, module.cross_attention, self.target_mask
-            blocks[SELF] = lambda h: own(h, own.keys_values(h), target_mask)
-            blocks[CROSS] = lambda h: cross(h, cross.keys_values(memory), source_mask)
+            blocks[SELF] = lambda h: own(h, own.keys_values(h), target_mask, tap)
+            blocks[CROSS] = lambda h: cross(h, cross.keys_values(memory), source_mask, tap)
         blocks[FEED_FORWARD] = module.feed_forward
         paths = [path for path in module.residuals if isinstance(path, Residual)]
         return {name: (path, blocks[name]) for name, path in zip(blocks, paths, strict=True)}
@@ -93,19 +95,21 @@ def require_paper_layers(model: Transformer) -> None:
 
 
 @torch.no_grad()
-def stream(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> Stream:
+def stream(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], tap: Tap | None = None) -> Stream:
     """Run the model's own layers one after the other and keep the output of each.
 
-    `tgt_ids` runs from [SOS] to [EOS]; its last token is written and never read.
+    `tgt_ids` runs from [SOS] to [EOS]; its last token is written and never read. `tap` may intervene, and is called
+    again where a block is computed again. Raises ValueError for an intervention on a head that the model lacks.
     """
+    require_heads(tap, {site: model.config.kept_heads(*site) for site in model.sites()})
     assert not model.training, "dropout would change the numbers from pass to pass"
     device = model.output.weight.device
     src, tgt = torch.tensor([src_ids], device=device), torch.tensor([tgt_ids[:-1]], device=device)
     read, written = source_mask(src, model.config), target_mask(tgt, model.config)
-    encoder = _run(model.encoder, src, lambda layer, x: layer(x, read))
+    encoder = _run(model.encoder, src, lambda layer, x: layer(x, read, tap))
     memory = encoder.last[None]
-    decoder = _run(model.decoder, tgt, lambda layer, x: layer(x, memory, written, read))
-    return Stream(model, src[0], tgt[0], read, written, encoder, decoder)
+    decoder = _run(model.decoder, tgt, lambda layer, x: layer(x, memory, written, read, tap))
+    return Stream(model, src[0], tgt[0], read, written, encoder, decoder, tap)
 
 
 def _run(stack: Encoder | Decoder, ids: Tensor, step: Callable[..., Tensor]) -> StackStates:

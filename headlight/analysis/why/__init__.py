@@ -23,7 +23,13 @@ from headlight.analysis.why.agreement import (
     rank_correlation,
     summed_up,
 )
-from headlight.analysis.why.alti import Contributions, contributions
+from headlight.analysis.why.alti import (
+    Contributions,
+    LayerContributions,
+    contributions,
+    head_contributions,
+    layer_contributions,
+)
 from headlight.analysis.why.encoder_layers import DecoderLens, decoder_lens
 from headlight.analysis.why.gradients import InputGradients, gradient_times_input
 from headlight.analysis.why.leave_out import leave_one_out, value_zeroing
@@ -37,6 +43,7 @@ __all__ = [
     "Corruption",
     "DecoderLens",
     "InputGradients",
+    "LayerContributions",
     "MeasuredOrigins",
     "Patching",
     "agreements",
@@ -47,6 +54,8 @@ __all__ = [
     "decoder_lens",
     "first_difference",
     "gradient_times_input",
+    "head_contributions",
+    "layer_contributions",
     "leave_one_out",
     "measured",
     "partners",

@@ -12,7 +12,7 @@ D = d_head, M = d_model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from headlight.analysis.passes import slices
 from headlight.analysis.sites import attention_at
 from headlight.analysis.stream import CROSS, SELF, Stream, layer_blocks, stream
 from transformer.model import Transformer
-from transformer.taps import InputRecorder, Recorder, Site, chain
+from transformer.taps import InputRecorder, Recorder, Site, Tap, chain
 from transformer.yielding import yield_turn
 
 
@@ -37,12 +37,22 @@ class Contributions(NamedTuple):
     prefix: np.ndarray  # [T, T], causal where the model is
 
 
+class LayerContributions(NamedTuple):
+    """The shares behind each token that leaves an attention block: what each head brings from each token that it looks
+    at, and what goes around the block. All shares of a token sum to 1, and none is negative.
+    """
+
+    heads: np.ndarray  # [H, N, K]
+    around: np.ndarray  # [N]
+
+
 class TakenApart(NamedTuple):
     """The output of an attention block at some of its queries, in float64: `parts` summed over K, plus `around`, plus
     `bias`, is `whole`.
     """
 
     queries: slice  # N of them
+    by_head: Callable[[int], Tensor]  # a head's [N, K, M]; all heads sum to `parts`
     parts: Tensor  # [N, K, M], what each token that is looked at gives
     around: Tensor  # [N, M], the residual path
     bias: Tensor  # [M] or [N, M], what belongs to no token
@@ -61,7 +71,7 @@ def heads_of(passed: Stream) -> AttentionPass:
     """Return the patterns and values of a pass, by another pass that records them."""
     patterns, inputs = Recorder(), InputRecorder()
     yield_turn()
-    passed.model(passed.source[None], passed.target[None], chain(patterns, inputs))
+    passed.model(passed.source[None], passed.target[None], chain(passed.tap, patterns, inputs))
     return AttentionPass(
         {site: recorded[0][0] for site, recorded in patterns.items()}, {site: at.v[0] for site, at in inputs.items()}
     )
@@ -83,16 +93,23 @@ def taken_apart(passed: Stream, heads: AttentionPass, site: Site) -> Iterator[Ta
     residual = passed.residuals(site.stack, site.layer)[site.kind][0]
     moved = projected(model, site, heads.values[site])
     own = attention.output.bias
-    row_bytes = 8 * moved[0].numel() * 6  # the parts of a query, and what is computed from them
+    row_bytes = 8 * moved[0].numel() * 7  # the parts of a query, and what is computed from them
     for queries in slices(len(block.before), row_bytes):
-        parts = torch.einsum("hnk,hkm->nkm", heads.patterns[site][:, queries].double(), moved)
+        weights = heads.patterns[site][:, queries].double()
+        parts = torch.einsum("hnk,hkm->nkm", weights, moved)
         around, after = residual.around(block.before[queries]).double(), block.after[queries].double()
         bias = around.new_zeros(around.size(-1)) if own is None else own.double()
+        norm = None
         if not residual.norm_first:
             norm = frozen(residual.norm, around + block.given[queries].double())
             parts, around = norm.linear(parts), norm.linear(around)
             bias = norm.linear(bias.expand_as(around)) + norm.bias
-        yield TakenApart(queries, parts, around, bias, after)
+
+        def by_head(head: int, weights: Tensor = weights, norm: FrozenNorm | None = norm) -> Tensor:
+            given = weights[head][..., None] * moved[head]
+            return given if norm is None else norm.linear(given)
+
+        yield TakenApart(queries, by_head, parts, around, bias, after)
 
 
 def shares(parts: Tensor, total: Tensor) -> Tensor:
@@ -102,18 +119,20 @@ def shares(parts: Tensor, total: Tensor) -> Tensor:
     max(0, |y| - |y - part|) over its sum, in the 1-norm (equations 6 and 7 of Ferrando, Gállego and Costa-jussà). A
     row of which no part brings anything nearer is 0.
     """
-    away = (total[:, None] - parts).abs().sum(-1)
-    nearer = (total.abs().sum(-1, keepdim=True) - away).clamp(min=0)
+    nearer = _nearer(parts, total[:, None])
     return nearer / nearer.sum(-1, keepdim=True).clamp(min=torch.finfo(nearer.dtype).tiny)
 
 
-def contributions(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Contributions:
+def contributions(
+    model: Transformer, source: Sequence[int], target: Sequence[int], tap: Tap | None = None
+) -> Contributions:
     """Return the shares of the source and of what was written before behind each token of `target`, by ALTI+.
 
     `source` are ids up to [EOS], `target` from [SOS] to [EOS]; its last token is written and never read, so T is one
-    less than its length.
+    less than its length. `tap` intervenes in the pass that is taken apart, so that the shares are those of the model
+    with the intervention; raises ValueError for a head that the model lacks.
     """
-    passed = stream(model, source, target)
+    passed = stream(model, source, target, tap)
     return contributions_of(passed, heads_of(passed))
 
 
@@ -127,28 +146,98 @@ def contributions_of(passed: Stream, heads: AttentionPass) -> Contributions:
     from_source = torch.zeros(len(passed.target), len(passed.source), dtype=torch.float64)
     for layer in range(config.decoder.n_layers):
         own = _own_shares(passed, heads, Site("decoder", layer, SELF))
-        looked_at = torch.cat(
-            [
-                shares(torch.cat([apart.parts, apart.around[:, None]], 1), apart.whole).cpu()
-                for apart in taken_apart(passed, heads, Site("decoder", layer, CROSS))
-            ]
-        )
-        around = 1.0 - looked_at[:, :-1].sum(-1, keepdim=True)
-        prefix, from_source = around * (own @ prefix), around * (own @ from_source) + looked_at[:, :-1] @ memory
+        looked_at = _block_shares(passed, heads, Site("decoder", layer, CROSS))
+        around = 1.0 - looked_at.sum(-1, keepdim=True)
+        prefix, from_source = around * (own @ prefix), around * (own @ from_source) + looked_at @ memory
     return Contributions(from_source.numpy(), prefix.numpy())
+
+
+@torch.no_grad()
+def layer_contributions(
+    model: Transformer, source: Sequence[int], target: Sequence[int], site: Site, tap: Tap | None = None
+) -> LayerContributions:
+    """Return the shares of each head of one attention block, by ALTI+.
+
+    Summed over the heads, and with `around` on the diagonal of self-attention, they are the shares of the tokens that
+    `contributions` multiplies. A token's share is divided among the heads as the block's among the tokens: by how much
+    nearer a head's vector brings the token's sum. Ferrando et al. 2022 have the shares of tokens; dividing them is
+    ours. The other arguments and errors are those of `contributions`; raises ValueError for a site that there is not.
+    """
+    attention_at(model, site)
+    passed = stream(model, source, target, tap)
+    by_head, around = _head_shares(passed, heads_of(passed), site)
+    return LayerContributions(by_head.numpy(), around.numpy())
+
+
+@torch.no_grad()
+def head_contributions(
+    model: Transformer, source: Sequence[int], target: Sequence[int], tap: Tap | None = None
+) -> np.ndarray:
+    """Return the share behind each step that comes from the source through each head of cross-attention: [T, L, H].
+
+    A head's shares in its layer (`layer_contributions`), multiplied through the layers behind it; the sum of a step
+    over all heads is what `contributions` has from the source. The arguments and errors are those of `contributions`.
+    """
+    passed = stream(model, source, target, tap)
+    heads, config = heads_of(passed), model.config.decoder
+    through = torch.zeros(len(passed.target), config.n_layers, config.n_heads, dtype=torch.float64)
+    for layer in range(config.n_layers):
+        own = _own_shares(passed, heads, Site("decoder", layer, SELF))
+        by_head, around = _head_shares(passed, heads, Site("decoder", layer, CROSS))
+        through = around[:, None, None] * torch.einsum("nt,tlh->nlh", own, through)
+        through[:, layer] += by_head.sum(-1).T
+    return through.numpy()
 
 
 def _own_shares(passed: Stream, heads: AttentionPass, site: Site) -> Tensor:
     """Return the shares of a self-attention block, where the residual path belongs to the token itself: [N, N]."""
-    rows = []
+    mixed = _block_shares(passed, heads, site)
+    return mixed + torch.diag(1.0 - mixed.sum(-1))  # where nothing brings it nearer, the token stays itself
+
+
+def _block_shares(passed: Stream, heads: AttentionPass, site: Site) -> Tensor:
+    """Return the shares of the tokens that a block looks at, [N, K]; in self-attention with the residual path of the
+    token itself, in cross-attention without.
+    """
+    return torch.cat([_token_shares(apart, site)[0].cpu() for apart in taken_apart(passed, heads, site)])
+
+
+def _token_shares(apart: TakenApart, site: Site) -> tuple[Tensor, Tensor]:
+    """Return the shares of the tokens [N, K], and what belongs to each [N, K, M]; see `_block_shares`."""
+    if site.kind == CROSS:
+        return shares(torch.cat([apart.parts, apart.around[:, None]], 1), apart.whole)[:, :-1], apart.parts
+    query = torch.arange(len(apart.whole))
+    apart.parts[query, query + apart.queries.start] += apart.around
+    return shares(apart.parts, apart.whole), apart.parts
+
+
+def _head_shares(passed: Stream, heads: AttentionPass, site: Site) -> tuple[Tensor, Tensor]:
+    """Return the shares of each head [H, N, K], and those of the residual path [N]."""
+    count, by_query = attention_at(passed.model, site).n_heads, []
     for apart in taken_apart(passed, heads, site):
-        query = torch.arange(len(apart.whole))
-        token = query + apart.queries.start
-        apart.parts[query, token] += apart.around
-        mixed = shares(apart.parts, apart.whole).cpu()
-        mixed[query, token] += 1.0 - mixed.sum(-1)  # where nothing brings it nearer, the token stays itself
-        rows.append(mixed)
-    return torch.cat(rows)
+        mixed, parts = _token_shares(apart, site)
+        nearer, lengths = [], []
+        for head in range(count):
+            given = apart.by_head(head)
+            nearer.append(_nearer(given, parts))
+            lengths.append(given.abs().sum(-1))
+        if site.kind == SELF:  # what goes around is one more part of the token's own vector
+            query = torch.arange(len(mixed))
+            token, own = query + apart.queries.start, parts.new_zeros(2, *mixed.shape)
+            own[0, query, token] = _nearer(apart.around, parts[query, token])
+            own[1, query, token] = apart.around.abs().sum(-1)
+            nearer.append(own[0])
+            lengths.append(own[1])
+        towards, size = torch.stack(nearer), torch.stack(lengths)
+        towards = torch.where(towards.sum(0) > 0, towards, size)  # all lead away: by their lengths
+        by_query.append((mixed * towards / towards.sum(0).clamp(min=torch.finfo(mixed.dtype).tiny))[:count].cpu())
+    by_head = torch.cat(by_query, 1)
+    return by_head, 1.0 - by_head.sum((0, -1))
+
+
+def _nearer(part: Tensor, whole: Tensor) -> Tensor:
+    """Return how much nearer a part brings the rest to the whole [..., M], in the 1-norm: [...], at least 0."""
+    return (whole.abs().sum(-1) - (whole - part).abs().sum(-1)).clamp(min=0)
 
 
 class FrozenNorm(NamedTuple):

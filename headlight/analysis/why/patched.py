@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer.attention import MultiHeadAttention
-from transformer.layers import DecoderLayer, EncoderLayer, Residual
+from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.masks import source_mask, target_mask
 from transformer.model import Transformer
 from transformer.taps import Tap
@@ -59,7 +59,7 @@ def patched(
 
         return sublayer
 
-    def feed_forward(layer: EncoderLayer | DecoderLayer, around: Residual, at: Point, x: Tensor) -> Tensor:
+    def feed_forward(layer: EncoderLayer | DecoderLayer, around: nn.Module, at: Point, x: Tensor) -> Tensor:
         x = around(x, lambda h: exchange(at, layer.feed_forward(h)))
         return exchange(Point(STATE, at.stack, at.layer + 1), x)
 
