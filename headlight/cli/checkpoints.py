@@ -15,7 +15,17 @@ from headlight.importers.bundle import safetensors_bundle, zip_folder
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.importing import Examination, Progress, Unready, import_model, require_free
 from headlight.importers.marian_export import export_marian
-from headlight.importers.questions import Answers, ImportQuestion, flag, possible_answers
+from headlight.importers.questions import (
+    ACTIVATIONS,
+    EMBEDDING_SCALES,
+    NORM_PLACES,
+    POSITIONS,
+    SOURCE_FRAMINGS,
+    Answers,
+    ImportQuestion,
+    flag,
+    possible_answers,
+)
 from transformer.quoting import short
 
 # A name with one of these endings is a file, not the ID of a model on the hub.
@@ -46,6 +56,15 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--sos-id", type=int, metavar="N", help="id of the token that starts a sentence")
     sub.add_argument("--eos-id", type=int, metavar="N", help="id of the token that ends a sentence")
     sub.add_argument("--masks", choices=("never", "applied"), help="for two tutorials: whether masks are applied")
+    around = (
+        ("norm", NORM_PLACES, "where its norms stand: after each sublayer, or before it"),
+        ("activation", ACTIVATIONS, "its activation"),
+        ("embedding-scale", EMBEDDING_SCALES, "whether its embeddings are multiplied by √d_model"),
+        ("positions", POSITIONS, "its positions, where the file has no table of them"),
+        ("source-framing", SOURCE_FRAMINGS, "the ids around a source sentence"),
+    )
+    for name, choices, text in around:
+        sub.add_argument(f"--{name}", choices=choices, help=f"for torch.nn.Transformer: {text}")
     for side in ("source", "target"):
         text = f"the {side} vocabulary: a tokenizer.json, a list or object (JSON or pickled), a text, one token a line"
         sub.add_argument(f"--{side}-vocab", type=Path, metavar="FILE", help=text)

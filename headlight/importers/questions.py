@@ -22,6 +22,11 @@ class Answers:
     target_vocab: Path | None = None
     source_language: str | None = None
     target_language: str | None = None
+    norm: str | None = None
+    activation: str | None = None
+    embedding_scale: str | None = None
+    positions: str | None = None
+    source_framing: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,56 @@ def about_masks(nats: float) -> ImportQuestion:
         choices=("never", "applied"),
         usual="never",
         required=False,
+    )
+
+
+NORM_PLACES, ACTIVATIONS = ("after", "before"), ("relu", "gelu")
+EMBEDDING_SCALES, POSITIONS = ("yes", "no"), ("sinusoidal", "none")
+SOURCE_FRAMINGS = ("start and end", "end", "neither")
+
+
+def about_computation(positions: bool) -> tuple[ImportQuestion, ...]:
+    """Ask for what code around nn.Transformer decides and its weights do not show; `positions` only where the file has
+    no table of them.
+    """
+    tables = ImportQuestion(
+        "positions",
+        "How are positions encoded?",
+        "The file has no table of positions: it was computed, or the model has none.",
+        choices=POSITIONS,
+        usual="sinusoidal",
+    )
+    return (
+        ImportQuestion(
+            "norm",
+            "Do the norms stand after each sublayer, or before it (norm_first=True)?",
+            "The file cannot say: the same weights fit both.",
+            choices=NORM_PLACES,
+            usual="after",
+        ),
+        ImportQuestion(
+            "activation",
+            "Which activation do the feed-forward networks have?",
+            "The file cannot say: an activation has no weights.",
+            choices=ACTIVATIONS,
+            usual="relu",
+        ),
+        ImportQuestion(
+            "embedding_scale",
+            "Are the embeddings multiplied by √d_model?",
+            "The file cannot say; the paper and PyTorch's tutorial multiply them, as in `* math.sqrt(emb_size)`.",
+            choices=EMBEDDING_SCALES,
+            usual="yes",
+        ),
+        *([tables] if positions else []),
+        ImportQuestion(
+            "source_framing",
+            "Which ids stand around the tokens of a source sentence?",
+            "As the model was trained: the start's and the end's, as around a target sentence, or the end's alone.",
+            choices=SOURCE_FRAMINGS,
+            usual="start and end",
+            required=False,
+        ),
     )
 
 

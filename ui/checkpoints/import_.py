@@ -31,6 +31,7 @@ SUPPORTED = (
     ("Headlight", "folders, zips, safetensors"),
     ("Tutorials", "seven, in the format that each saves"),
     ("Hugging Face", FAMILIES),
+    ("PyTorch", "models around torch.nn.Transformer, with their embeddings"),
     ("Anything else", "listed tensor by tensor, with the closest known format"),
 )
 

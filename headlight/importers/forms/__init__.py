@@ -12,6 +12,7 @@ from headlight.importers.forms.marian import MARIAN
 from headlight.importers.forms.native import Native
 from headlight.importers.forms.pegasus import BLENDERBOT, PEGASUS
 from headlight.importers.forms.t5 import T5
+from headlight.importers.forms.torch_transformer import TORCH_TRANSFORMER
 from headlight.importers.forms.tutorials import TUTORIALS
 
 __all__ = ["FORMS", "Form", "ForeignModel"]
@@ -28,4 +29,5 @@ FORMS: tuple[Form, ...] = (
     PEGASUS,
     BLENDERBOT,
     T5,
+    TORCH_TRANSFORMER,
 )

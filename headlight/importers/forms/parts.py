@@ -1,0 +1,97 @@
+"""What formats have in common whose tensors are listed one by one: fused, split, renamed or absent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from headlight.importers.forms.form import ForeignModel
+from headlight.importers.forms.marian_family import TensorPart
+from headlight.importers.questions import Answers
+from headlight.importers.source import Source
+from transformer.checkpoint.weights import TensorInfo
+from transformer.config import ModelConfig
+from transformer.tokenizers import Tokenizer
+
+MAX_LAYERS = 200
+MAPS = ("query", "key", "value")
+
+
+def size_of(infos: Mapping[str, TensorInfo], name: str, axis: int, otherwise: int) -> int:
+    """Return a side of a tensor, or a usual size for a file that lacks it: the doctor asks this of broken files too."""
+    shape = infos[name].shape if name in infos else ()
+    return shape[axis] if axis < len(shape) else otherwise
+
+
+def depth_of(infos: Mapping[str, TensorInfo], prefix: str) -> int:
+    """Return the number of layers under a prefix such as "encoder.layers."."""
+    numbers = {name.removeprefix(prefix).split(".")[0] for name in infos if name.startswith(prefix)}
+    return min(sum(number.isdecimal() for number in numbers), MAX_LAYERS)
+
+
+def affine(native: str, foreign: str, shape: tuple[int, ...], bias: bool = True) -> Iterator[TensorPart]:
+    """Yield the weight and the bias of a linear layer or a norm; a bias that the file leaves out is 0."""
+    yield TensorPart(f"{native}.weight", (f"{foreign}.weight",), shape)
+    if bias:
+        yield TensorPart(f"{native}.bias", (f"{foreign}.bias",), shape[:1])
+    else:
+        yield TensorPart(f"{native}.bias", (), shape[:1], lambda _: torch.zeros(shape[:1]))
+
+
+def fused(native: str, foreign: str, d_model: int, bias: bool) -> Iterator[TensorPart]:
+    """Yield the query, key and value projections that the file has as one matrix [3 D, D], as nn.MultiheadAttention
+    keeps them.
+    """
+    for index, name in enumerate(MAPS):
+        rows = partial(_rows, index * d_model, (index + 1) * d_model)
+        yield TensorPart(f"{native}.{name}.weight", (f"{foreign}weight",), (3 * d_model, d_model), rows)
+        if bias:
+            yield TensorPart(f"{native}.{name}.bias", (f"{foreign}bias",), (3 * d_model,), rows)
+
+
+def _rows(first: int, end: int, tensor: Tensor) -> Tensor:
+    return tensor[first:end]
+
+
+def found_name(part: TensorPart, infos: Mapping[str, TensorInfo]) -> str:
+    return next((name for name in part.names if name in infos), part.names[0])
+
+
+def shapes_due(parts: Sequence[TensorPart], source: Source) -> dict[str, tuple[int, ...]]:
+    return {found_name(part, source.weights.infos): part.shape for part in parts if part.names}
+
+
+def are_complete(parts: Sequence[TensorPart], source: Source, ignored: frozenset[str]) -> bool:
+    """Return whether the file has all these tensors in their shapes, and no others than the `ignored`."""
+    infos, due = source.weights.infos, shapes_due(parts, source)
+    known = {name for part in parts for name in part.names} | ignored
+    return all(name in infos and infos[name].shape == shape for name, shape in due.items()) and infos.keys() <= known
+
+
+def tensors_of(parts: Sequence[TensorPart], source: Source) -> dict[str, Any]:
+    """Return the function that makes each of our tensors, by its name."""
+    return {part.native: partial(_made, part, source) for part in parts}
+
+
+def _made(part: TensorPart, source: Source) -> Tensor:
+    stored = source.weights.tensor(found_name(part, source.weights.infos)) if part.names else torch.empty(0)
+    return part.convert(stored.float())
+
+
+def foreign_model(
+    form: str,
+    config: ModelConfig,
+    tensors: Mapping[str, Any],
+    tokenizers: tuple[Tokenizer, Tokenizer],
+    answers: Answers,
+    warnings: tuple[str, ...],
+) -> ForeignModel:
+    """Return the model with a card that names its languages, as far as they are known, and the format."""
+    source, target = answers.source_language, answers.target_language
+    named = f"{source} to {target}" if source and target else form
+    card = {"title": named, "source": source, "target": target, "origin": form}
+    return ForeignModel(config, tensors, *tokenizers, {name: value for name, value in card.items() if value}, warnings)
