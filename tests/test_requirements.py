@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -168,3 +169,8 @@ def test_what_installs_uses_the_locks_and_one_index_at_a_time() -> None:
         assert "--require-hashes --no-deps --only-binary :all:" in text
     assert re.search(r"^FROM \S+:\S+@sha256:[0-9a-f]{64}$", container, re.M)
     assert len(re.findall(r"^FROM ", container, re.M)) == 1
+
+
+def test_the_wheel_says_that_both_packages_have_types() -> None:
+    files = {file.distribution_path for file in WheelBuilder(str(ROOT)).recurse_included_files()}
+    assert {"headlight/py.typed", "transformer/py.typed", "headlight/__init__.py"} <= files

@@ -33,6 +33,14 @@ class Drawing(NamedTuple):
     size: tuple[float, float]
     says: str = ""
 
+    def savefig(
+        self, path: str | Path, title: str = "", facts: Mapping[str, str] | None = None, theme: str = "light"
+    ) -> None:
+        """Write the drawing under its title and facts, as .svg, .pdf or .png; ValueError for another suffix."""
+        from headlight.charts.typeset import save_picture  # which sets what is drawn here
+
+        save_picture(path, lambda: document(self, title, facts or {}, theme), title)
+
 
 def document(drawing: Drawing, title: str, facts: Mapping[str, str], theme: str) -> str:
     """Return the drawing under its title and facts, as a file of its own.

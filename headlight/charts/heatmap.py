@@ -3,14 +3,13 @@
 Q queries are the rows, K keys the columns. These functions know arrays and labels, nothing of models.
 """
 
-from collections.abc import Sequence
-from typing import Protocol, TypedDict, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypedDict, Unpack
 
 import numpy as np
-import plotly.graph_objects as go
 
 from headlight.charts.colours import theme_named
-from headlight.charts.frame import MatrixFrame, Spec, colour_bar, figure, spec_in
+from headlight.charts.frame import Figure, MatrixFrame, Spec, colour_bar, figure, spec_in
 from headlight.charts.labels import ordinal
 from transformer.quoting import quoted
 
@@ -72,7 +71,7 @@ class TraceLike(Protocol):
     def masked(self, kind: str) -> np.ndarray: ...
 
 
-def heatmap(trace: TraceLike, kind: str, layer: int, head: int, **options: Unpack[PatternOptions]) -> go.Figure:
+def heatmap(trace: TraceLike, kind: str, layer: int, head: int, **options: Unpack[PatternOptions]) -> Figure:
     """Draw one head of a trace; `kind` is "encoder", "decoder" or "cross", layer and head count from 1.
 
     Raises ValueError for a kind, layer or head that does not exist.
@@ -87,19 +86,20 @@ def heatmap(trace: TraceLike, kind: str, layer: int, head: int, **options: Unpac
     if kind != "encoder":
         options.setdefault("reads", trace.reads.labels)
     spec = pattern_spec(patterns[layer - 1, head - 1], trace.rows(kind), trace.columns(kind), **options)
-    spec["layout"]["meta"] = f"{kind.capitalize()} attention, layer {layer}, head {head}: {spec['layout']['meta']}"
-    return figure(spec)
+    name = f"{kind.capitalize()} attention, layer {layer}, head {head}"
+    spec["layout"]["meta"] = f"{name}: {spec['layout']['meta']}"
+    return figure(spec, _paper(patterns[layer - 1, head - 1], trace.rows(kind), trace.columns(kind), options))
 
 
 def pattern(
     weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], **options: Unpack[PatternOptions]
-) -> go.Figure:
+) -> Figure:
     """Return the heatmap of `weights` [Q, K]; the weight itself is on hover, however the colour is scaled.
 
     `scale`: "fixed" (colours from 0 to `limit`), "row" (share of the row's largest) or "sqrt" (square
     root, 0 to 1). `name` is what a value is called. A sentence about the picture is in `layout.meta`.
     """
-    return figure(pattern_spec(weights, rows, columns, **options))
+    return figure(pattern_spec(weights, rows, columns, **options), _paper(weights, rows, columns, options))
 
 
 def pattern_spec(
@@ -136,14 +136,32 @@ def pattern_spec(
     return spec_in(frame, matrix, _sentence(visible, rows, columns, name))
 
 
+def _paper(
+    weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], options: Mapping[str, Any]
+) -> Callable[[str], str]:
+    """Return the function that draws a matrix for paper, under a title."""
+    from headlight.charts.svg import Colours, HeadBlock, patterns_svg  # which has the colours of this file
+
+    def draw(title: str) -> str:
+        cells, masked, reads = np.asarray(weights, np.float32), options.get("masked"), options.get("reads") or None
+        hidden = np.zeros(cells.shape, bool) if masked is None else np.asarray(masked, bool)
+        colours = Colours(**{name: options[name] for name in ("scale", "name", "limit", "signed") if name in options})
+        block = HeadBlock("", cells[None, None], rows, columns, hidden, reads)
+        return patterns_svg([block], title=title, facts={}, colours=colours, theme=options.get("theme", "light"))
+
+    return draw
+
+
 def difference(
     change: np.ndarray, rows: Sequence[str], columns: Sequence[str], **options: Unpack[DifferenceOptions]
-) -> go.Figure:
+) -> Figure:
     """Return the heatmap of a difference of two patterns [Q, K]: blue less, grey the same, orange more.
 
     The colours reach from -`limit` to `limit`, by default the largest change.
     """
-    return figure(difference_spec(change, rows, columns, **options))
+    spec = difference_spec(change, rows, columns, **options)
+    signed: Any = {"signed": True, **options, "limit": spec["data"][0 if options.get("masked") is None else 1]["zmax"]}
+    return figure(spec, _paper(change, rows, columns, signed))
 
 
 def difference_spec(

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from headlight.charts.bare import bare, quiet_axis
 from headlight.charts.colours import OKABE_ITO, theme_named
+from headlight.charts.frame import Figure
 
 _BARS = 30
 _HEIGHT = 132
 _TARGET = {"light": OKABE_ITO[0], "dark": OKABE_ITO[1]}  # beside the accent, which is blue and orange
 
 
-def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", width: int = 300) -> go.Figure:
+def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", width: int = 300) -> Figure:
     """Return two histograms with common bars; the longest hundredth of the sentences share the last one."""
     look = theme_named(theme)
     both = np.concatenate([np.asarray(source), np.asarray(target)])
@@ -21,7 +21,7 @@ def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", 
     size = max(1, -(-last // _BARS))
     edges = np.arange(0, last + size + 1, size)
     middles = edges[:-1] + (size - 1) / 2
-    figure = go.Figure(layout=bare(look))
+    figure = Figure(layout=bare(look))
     hover = [f"{low} to {low + size - 1}" if size > 1 else f"{low}" for low in edges[:-1]]
     shares = [_shares(values, edges) for values in (source, target)]
     figure.add_bar(

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import plotly.graph_objects as go
 
 from headlight.charts.bare import SMALL, with_axes
 from headlight.charts.colours import theme_named
+from headlight.charts.frame import Figure
 
 DASHES = ("solid", "dash", "dot", "dashdot")
 
@@ -29,7 +29,7 @@ def lines(
     logarithmic: str = "",
     at: tuple[float, str] | None = None,
     theme: str = "light",
-) -> go.Figure:
+) -> Figure:
     """Draw `curves` over an axis: `what` is the title of the values, `along` that of the axis.
 
     `at` marks a place on the x axis with a line and a word. A sentence about the picture is in `layout.meta`.
@@ -60,7 +60,7 @@ def lines(
         + "; ".join(f"{curve.name} from {curve.y[0]:.3g} to {curve.y[-1]:.3g}" for curve in curves)
         + "."
     )
-    figure = go.Figure(traces, layout)
+    figure = Figure(traces, layout)
     if at is not None:
         position, word = at
         figure.add_vline(position, line={"width": 1.5, "color": look.muted, "dash": "dot"})

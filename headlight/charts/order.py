@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from headlight.charts.bare import SMALL, bare, flat_bar, note, quiet_axis
 from headlight.charts.colours import Theme, theme_named
+from headlight.charts.frame import Figure
 from headlight.charts.labels import FONT_SIZE, cut, escaped, widest
 from headlight.graphemes import isolated, right_to_left
 
@@ -30,7 +30,7 @@ def reordered(
     limit: float,
     theme: str = "light",
     width: int = 440,
-) -> go.Figure:
+) -> Figure:
     """Return the vectors of two sentences, [S, numbers] each, as strips under each other; lines join the same word.
 
     `order` says where in the first sentence each token of the second stands. Colours reach from -`limit` to `limit`.
@@ -81,7 +81,7 @@ def reordered(
         "yaxis": {"visible": False, "range": [bottom + _STRIP, 0], "fixedrange": True},
         "meta": f"{n_tokens} tokens, of which {int(moved.sum())} stand elsewhere in the second sentence.",
     }
-    return go.Figure(traces, layout)
+    return Figure(traces, layout)
 
 
 def _strip(
@@ -120,7 +120,7 @@ def _joins(above: np.ndarray, below: np.ndarray, top: float, bottom: float) -> t
 _TOKEN_ROW, _TALLEST_SUM = 22, 640
 
 
-def sums(parts: Mapping[str, np.ndarray], labels: Sequence[str], *, theme: str = "light") -> go.Figure:
+def sums(parts: Mapping[str, np.ndarray], labels: Sequence[str], *, theme: str = "light") -> Figure:
     """Matrices of the same tokens, [S, D] each, side by side under their names, in one scale of colours.
 
     One number in a hundred is larger than the fullest colour; the bar says so.
@@ -181,4 +181,4 @@ def sums(parts: Mapping[str, np.ndarray], labels: Sequence[str], *, theme: str =
             "anchor": "y",
         }
         layout["annotations"].append(note(name, look.text, x=start, y=1, yshift=6, yanchor="bottom", size=FONT_SIZE))
-    return go.Figure(traces, layout)
+    return Figure(traces, layout)

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from headlight.charts.bare import SMALL, bare, quiet_axis
 from headlight.charts.colours import theme_named
+from headlight.charts.frame import Figure
 from headlight.charts.labels import cut, escaped
 
 _MAX_NAME_PIXELS = 96
@@ -25,7 +25,7 @@ def words_in_plane(
     what: str,
     *,
     theme: str = "light",
-) -> go.Figure:
+) -> Figure:
     """Return a vector for each word and kind: `kinds` has the end points [N, 2] by name, at most two kinds.
 
     `origin` [2] is where the vector 0 lies. A word has one colour, a kind one mark and line. Both axes have the same
@@ -78,7 +78,7 @@ def words_in_plane(
         "meta": f"{what}: {', '.join(names)}. "
         + " ".join(f"{_far(names, points, kind)}" for kind, points in kinds.items() if len(names) > 1),
     }
-    return go.Figure(traces, layout)
+    return Figure(traces, layout)
 
 
 def _far(names: Sequence[str], points: np.ndarray, kind: str) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import plotly.graph_objects as go
 
 from headlight.charts.bare import SMALL, bare, flat_bar, note, quiet_axis
 from headlight.charts.colours import OKABE_ITO, Theme, theme_named
+from headlight.charts.frame import Figure
 
 _MOST_COLUMNS, _MOST_ROWS = 800, 256  # of a heatmap: more than a screen has pixels for
 _CURVES, _SINES, _COSINES, _GAP, _THIN = 132, 168, 112, 26, 12  # heights of the parts of `waves`
@@ -34,7 +34,7 @@ def waves(
     wavelengths: np.ndarray | None = None,
     smooth: Smooth | None = None,
     theme: str = "light",
-) -> go.Figure:
+) -> Figure:
     """Return the chosen `dims` of a table [N, D] as curves over its positions, and under them, on the same axis, all of
     it.
 
@@ -91,7 +91,7 @@ def waves(
     if wavelengths is not None:
         layout["annotations"] += _wavelengths(wavelengths, domains, look)
     meta = f"{n:,} positions, {width:,} numbers each, from {table.min():.3g} to {table.max():.3g}."
-    return go.Figure(traces, layout | {"meta": meta})
+    return Figure(traces, layout | {"meta": meta})
 
 
 def _high(rows: int) -> int:
@@ -260,7 +260,7 @@ def _whole_ticks(first: int, last: int) -> dict[str, Any]:
 # ---- similarity ----
 
 
-def similarity(curves: Mapping[int, np.ndarray], reach: int, *, nested: bool, theme: str = "light") -> go.Figure:
+def similarity(curves: Mapping[int, np.ndarray], reach: int, *, nested: bool, theme: str = "light") -> Figure:
     """Return how similar a position is to those up to `reach` before and after it: `curves` has [N] values for each of
     some p.
 
@@ -307,4 +307,4 @@ def similarity(curves: Mapping[int, np.ndarray], reach: int, *, nested: bool, th
         "meta": f"Similarity against distance, up to {reach:,} words away, from positions "
         f"{', '.join(f'{p:,}' for p in curves)}.",
     }
-    return go.Figure(traces, layout)
+    return Figure(traces, layout)

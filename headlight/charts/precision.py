@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import plotly.graph_objects as go
 
 from headlight.charts.bare import with_axes
 from headlight.charts.colours import MORE, theme_named
+from headlight.charts.frame import Figure
 
 
 class Limits(NamedTuple):
@@ -28,7 +28,7 @@ TYPES = {
 FROM, TO = 1e-42, 1e7  # the ends of the axis; bfloat16 goes on to 3e38
 
 
-def magnitudes(spreads: Mapping[str, tuple[np.ndarray, np.ndarray]], theme: str = "light") -> go.Figure:
+def magnitudes(spreads: Mapping[str, tuple[np.ndarray, np.ndarray]], theme: str = "light") -> Figure:
     """Return a curve for each of `spreads`, exponents [B] and shares [B], below the ranges of float16 and bfloat16.
 
     The pale part of a range holds its subnormal numbers. A sentence about the picture is in `layout.meta`.
@@ -93,4 +93,4 @@ def magnitudes(spreads: Mapping[str, tuple[np.ndarray, np.ndarray]], theme: str 
     layout["meta"] += (
         "; ".join(f"{name} mostly near {2.0 ** (e[s.argmax()] + 0.5):.0e}" for name, (e, s) in spreads.items()) + "."
     )
-    return go.Figure(traces, layout)
+    return Figure(traces, layout)

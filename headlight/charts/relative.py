@@ -4,15 +4,15 @@ Letters: H heads, N distances.
 """
 
 import numpy as np
-import plotly.graph_objects as go
 
 from headlight.charts.bare import SMALL, bare, quiet_axis
 from headlight.charts.colours import OKABE_ITO, theme_named
+from headlight.charts.frame import Figure
 
 _DASHES = ("solid", "dash", "dot", "dashdot")  # one more for each round of the colours
 
 
-def biases(distances: np.ndarray, values: np.ndarray, *, theme: str = "light") -> go.Figure:
+def biases(distances: np.ndarray, values: np.ndarray, *, theme: str = "light") -> Figure:
     """Return a curve for each head: `values` [H, N] at the whole `distances` [N], below 0 for keys that came before.
 
     Distances that share a bias make a step. A sentence about the picture is in `layout.meta`.
@@ -55,4 +55,4 @@ def biases(distances: np.ndarray, values: np.ndarray, *, theme: str = "light") -
         "meta": f"The bias of {len(values)} heads at distances from {distances.min():,} to {distances.max():,}: "
         f"from {values.min():.2f} to {values.max():.2f}.",
     }
-    return go.Figure(traces, layout)
+    return Figure(traces, layout)

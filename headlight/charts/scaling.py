@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from headlight.charts.bare import SMALL, bare, quiet_axis
 from headlight.charts.colours import MORE, theme_named
+from headlight.charts.frame import Figure
 
 NAMES = ("as they are", "divided")
 
@@ -23,7 +23,7 @@ def against_width(
     *,
     logarithmic: bool = False,
     theme: str = "light",
-) -> go.Figure:
+) -> Figure:
     """Return two lines, `values` [2, N], of random scores as they are and divided, at the `widths` [N].
 
     `own` is a model's head: its width and the same two numbers. A sentence about the picture is in `layout.meta`.
@@ -83,4 +83,4 @@ def against_width(
         f"to {values[0, -1]:.2g}, divided from {values[1, 0]:.2g} to {values[1, -1]:.2g}. This head, of width "
         f"{d_head}: {marks[0]:.2g} and {marks[1]:.2g}.",
     }
-    return go.Figure(traces, layout)
+    return Figure(traces, layout)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from headlight.charts.bare import with_axes
 from headlight.charts.colours import theme_named
+from headlight.charts.frame import Figure
 
 
 def beside_spread(
@@ -22,7 +22,7 @@ def beside_spread(
     *,
     at: float | None = None,
     theme: str = "light",
-) -> go.Figure:
+) -> Figure:
     """`own` is a name and its curve [P]; `others` a name and their curves [N, P], drawn thin in the band between their
     least and most. `at` marks a place on the x axis. A sentence about the picture is in `layout.meta`.
     """
@@ -67,7 +67,7 @@ def beside_spread(
         summary += f"; {others_name} at {x[middle]:g} from {rest[:, middle].min():.3g} to {rest[:, middle].max():.3g}"
     layout = with_axes(look, what, along, 2) | {"meta": f"{summary}."}
     layout["yaxis"]["rangemode"] = "tozero"
-    figure = go.Figure(traces, layout)
+    figure = Figure(traces, layout)
     if at is not None:
         figure.add_vline(at, line={"width": 1.5, "color": look.muted, "dash": "dot"})
     return figure

@@ -9,14 +9,17 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from xml.etree import ElementTree
 
 from headlight.charts.document import FONTS
 from headlight.charts.labels import FONT_SIZE
 from headlight.graphemes import graphemes
+from transformer.files import require_folder, write_bytes
+from transformer.quoting import short
 
 if TYPE_CHECKING:
     import typst
@@ -63,6 +66,19 @@ def png(svg: str) -> bytes:
     """Return a document of `charts.document` as a PNG of twice its size in pixels, fewer where that takes too much
     memory."""
     return _typeset(svg, "", "", "png")
+
+
+def save_picture(path: str | Path, draw: Callable[[], str], title: str) -> None:
+    """Write what `draw` returns, a document of `charts.document`, as the suffix of the path says.
+
+    Raises ValueError for a suffix other than .svg, .pdf and .png, and where there is no such folder.
+    """
+    formats: dict[str, Callable[[str], bytes]] = {".svg": str.encode, ".pdf": lambda svg: pdf(svg, title), ".png": png}
+    convert = formats.get(Path(path).suffix.lower())
+    if convert is None:
+        raise ValueError(f"{short(path)} ends in no format of a picture; give a name in {', '.join(formats)}.")
+    require_folder(Path(path))
+    write_bytes(path, convert(draw()))
 
 
 def undrawn(text: str) -> list[str]:

@@ -1,10 +1,10 @@
 """The numbers of a weight as a histogram."""
 
 import numpy as np
-import plotly.graph_objects as go
 
 from headlight.charts.bare import bare, quiet_axis
 from headlight.charts.colours import theme_named
+from headlight.charts.frame import Figure
 from headlight.formatting import minus
 
 _HEIGHT = 196
@@ -12,7 +12,7 @@ _HEIGHT = 196
 
 def weight_histogram(
     edges: np.ndarray, counts: np.ndarray, below: int = 0, above: int = 0, theme: str = "light"
-) -> go.Figure:
+) -> Figure:
     """Bars between `edges` [bars + 1]; the outer two also hold the `below` and `above` numbers that lie further out.
 
     A sentence about the picture is in `layout.meta`. Raises ValueError where there is not one edge more than bars.
@@ -20,7 +20,7 @@ def weight_histogram(
     if len(edges) != len(counts) + 1:
         raise ValueError(f"{len(counts)} bars need {len(counts) + 1} edges, but there are {len(edges)}.")
     look = theme_named(theme)
-    figure = go.Figure(layout=bare(look))
+    figure = Figure(layout=bare(look))
     hover = [f"from {_written(low)} to {_written(high)}" for low, high in zip(edges, edges[1:], strict=False)]
     if below:
         hover[0] = f"up to {_written(edges[1])}"

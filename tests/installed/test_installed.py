@@ -57,6 +57,7 @@ def test_the_wheel_has_two_modules_and_a_bearable_size() -> None:
     assert wheel.stat().st_size <= LARGEST
     tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"headlight", "transformer"}
+    assert {"headlight/py.typed", "transformer/py.typed"} <= set(zipfile.ZipFile(wheel).namelist())
 
 
 def test_the_library_has_an_unambiguous_name(home: Path, environment: dict[str, str]) -> None:
