@@ -8,8 +8,11 @@ from pathlib import Path
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headlight.plugins import declared
+
 _HERE = Path(__file__).parent
 PAGES = sorted(path.stem for path in (_HERE.parent / "pages").glob("*.py"))
+PAGES += [page.name for page in declared("headlight.pages") if page.name not in PAGES]
 SCRIPT = (_HERE / "page.js").read_text(encoding="utf-8").replace("(PAGES)", f"({'|'.join(PAGES)})")
 _INSIDE = re.compile(r"/(_stcore|static|media|component)/")  # what is no page
 

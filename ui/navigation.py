@@ -10,7 +10,7 @@ warming.wait()  # before the imports below: the thread that warms up is perhaps 
 
 from ui.state.models import confine_public  # noqa: E402
 from ui.state.process import prepare  # noqa: E402
-from ui.widgets.pages import PAGES  # noqa: E402
+from ui.widgets.pages import PAGES, plugin_pages  # noqa: E402
 from ui.widgets.presenting import presenting  # noqa: E402
 from ui.widgets.terms import explain_terms  # noqa: E402
 
@@ -26,7 +26,8 @@ home = st.Page(first.script, title=first.title, icon=first.icon, url_path="", de
 pages = {other.title: st.Page(other.script, title=other.title, icon=other.icon) for other in others}
 # The first page by its name as well: whoever knows the other addresses would try it.
 named = st.Page(first.script, title=first.title, url_path=first.title.lower(), visibility="hidden")
-page = st.navigation([home, *pages.values(), named], position="hidden" if only else "sidebar")
+added = [st.Page(page.draw, title=page.title, icon=page.icon, url_path=path) for path, page in plugin_pages()]
+page = st.navigation([home, *pages.values(), *added, named], position="hidden" if only else "sidebar")
 if page == home and "lesson" in st.query_params:  # the address of a lesson without its page
     st.switch_page(pages["Lessons"], query_params=st.query_params.to_dict())
 alone = st.query_params.get("only") == "1" and not only  # before the page rewrites the address

@@ -1,5 +1,7 @@
 """The measures of attention heads, one entry each in `MEASURES`, for one sentence and over a corpus alike.
 
+Other packages add measures of their own (docs/extending.md).
+
 Shapes: B sentences, H heads, Q queries, K keys, W words of the keys, V words of the queries, P pronouns, L layers.
 
 Each row of a pattern counts as shares of its own sum. So a head that is scaled measures as before, and a row that sums
@@ -16,15 +18,17 @@ from __future__ import annotations
 import math
 import string
 import unicodedata
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from headlight.plugins import Plugin, Registry, guarded, report
+from transformer.quoting import quoted
 from transformer.tokenizers import SPACE
 
 Unit = Literal["share", "correlation", "bits", "nats", "tokens"]
@@ -247,7 +251,7 @@ def pronouns_of(context: Context) -> Tensor:
 _CLARK = "Clark et al. 2019, What does BERT look at?"
 _VIG = "Vig and Belinkov 2019, Analyzing the structure of attention in a transformer language model"
 # fmt: off
-MEASURES: dict[str, Measure] = {entry.name: entry for entry in (
+_OWN = {entry.name: entry for entry in (
     Measure(
         "entropy", "Entropy", "bits", "Spread of the weights: 0 bits is one token; each bit doubles their number.",
         "-Σ_j p_j log2 p_j", _VIG, entropy, limit=largest_entropy, brief="spread of the weights; 0 is one token",
@@ -328,6 +332,39 @@ MEASURES: dict[str, Measure] = {entry.name: entry for entry in (
     ),
 )}
 # fmt: on
+
+
+def _accepted(plugin: Plugin, known: dict[str, Measure]) -> Iterator[Measure]:
+    """Yield the measures of a plugin, a `Measure` or several, that can stand in the registry."""
+    for entry in plugin.value if isinstance(plugin.value, list | tuple) else [plugin.value]:
+        if not isinstance(entry, Measure) or entry.function is None:
+            what = f"is left out: {plugin.name} is {quoted(entry)}; it must be a Measure with a function."
+            report(plugin.package, what)
+        elif entry.name in known or entry.unit not in get_args(Unit):
+            why = "there is a measure of that name" if entry.name in known else f"its unit is {quoted(entry.unit)}"
+            report(plugin.package, f"is left out: the measure {quoted(entry.name)} cannot be added, since {why}.")
+        else:
+            yield replace(entry, function=_guarded(plugin.package, entry.name, entry.function))
+
+
+def _guarded(
+    package: str, name: str, function: Callable[[Pattern], Tensor | None]
+) -> Callable[[Pattern], Tensor | None]:
+    """Return a measure's function that gives NaN where the package's own fails, or gives something else than [B, H]."""
+
+    def checked(pattern: Pattern) -> Tensor | None:
+        values = function(pattern)
+        if values is not None and values.shape != pattern.shares.shape[:2]:
+            raise ValueError(f"it returned {tuple(values.shape)} for {tuple(pattern.shares.shape[:2])} heads")
+        return values
+
+    def unknown(pattern: Pattern) -> Tensor:
+        return pattern.shares.new_full(pattern.shares.shape[:2], math.nan)
+
+    return guarded(package, f"the measure {name}", checked, unknown)
+
+
+MEASURES: Registry[Measure] = Registry(_OWN, "headlight.measures", _accepted)
 
 
 def compute(weights: Tensor, context: Context, measures: Iterable[Measure]) -> dict[str, Values]:

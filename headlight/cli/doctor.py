@@ -15,6 +15,7 @@ import torch
 from headlight import __version__, folders
 from headlight.checkpoints import load_translator
 from headlight.machine import cores
+from headlight.plugins import GROUPS, declared, plugins
 from transformer import Translator
 from transformer.inference.linear import operators
 from transformer.quoting import error_message
@@ -32,6 +33,7 @@ def report() -> Iterator[tuple[str, bool]]:
     yield _machine(), True
     yield _graphics(), True
     yield from _folders()
+    yield from _plugins()
     yield from _models()
 
 
@@ -64,6 +66,17 @@ def _folders() -> Iterator[tuple[str, bool]]:
         existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
         writable = os.access(existing, os.W_OK)
         yield f"{what}: {_short(folder)}{'' if writable else ', which cannot be written to'}", writable
+
+
+def _plugins() -> Iterator[tuple[str, bool]]:
+    """Yield the entry points of other packages that extend this one, and whether each can be imported."""
+    for group in GROUPS:
+        names = [point.name for point in declared(group)]
+        loaded = {plugin.name for plugin in plugins(group)}
+        broken = [name for name in names if name not in loaded]
+        if names:
+            missing = f"; not imported: {', '.join(broken)}" if broken else ""
+            yield f"{group}: {', '.join(names)}{missing}", not broken
 
 
 def _models() -> Iterator[tuple[str, bool]]:

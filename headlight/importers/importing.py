@@ -22,8 +22,9 @@ from headlight.formatting import plural
 from headlight.importers import doctor
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.examples import examples, suggest_examples
-from headlight.importers.forms import FORMS, ForeignModel
+from headlight.importers.forms import ForeignModel
 from headlight.importers.forms.hugging_face_config import hugging_face_config
+from headlight.importers.forms.of_plugins import forms
 from headlight.importers.health import TARGET_EMBEDDING, StreamingHealth
 from headlight.importers.pickles import CONVERT_FAIRSEQ
 from headlight.importers.questions import Answers, ImportQuestion, flag, open_questions, possible_answers
@@ -105,11 +106,11 @@ def import_model(
 def examine_source(source: Source, answers: Answers) -> tuple[Examination, ForeignModel | None]:
     """Return the examination, and the converted model if no required question is open."""
     infos = source.weights.infos
-    form = next((form for form in FORMS if form.fits(source)), None)
+    form = next((form for form in forms() if form.fits(source)), None)
     if form is None:
         refuse_others(source)
         title = "Unrecognised checkpoint format"
-        diagnosis = doctor.diagnose(source, FORMS)
+        diagnosis = doctor.diagnose(source, forms())
         return Examination(title, None, source.size, len(infos), (), (), (), (), diagnosis), None
     questions = open_questions(form.questions(source), answers)
     reading = None if any(question.required for question in questions) else form.read(source, answers)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from headlight.plugins import Page, plugins, report
 from ui.state.view import reseed, update
 
 SCRIPTS = Path(__file__).parents[2] / "pages"
@@ -33,6 +34,19 @@ PAGES = (
     PageEntry("Checkpoints", SCRIPTS / "checkpoints.py", ":material/layers:", False),
     PageEntry("Heads", SCRIPTS / "heads.py", ":material/psychology_alt:", True),
 )
+
+
+def plugin_pages() -> list[tuple[str, Page]]:
+    """Return the pages of other packages, each with its address; those whose address one of ours has are left out."""
+    ours, pages = {page.script.stem for page in PAGES}, list[tuple[str, Page]]()
+    for plugin in plugins("headlight.pages"):
+        if not isinstance(plugin.value, Page):
+            report(plugin.package, f"is left out: the page {plugin.name} is no headlight.plugins.Page.")
+        elif plugin.name in ours:
+            report(plugin.package, f"is left out: the app has a page {plugin.name} of its own.")
+        else:
+            pages.append((plugin.name, plugin.value))
+    return pages
 
 
 def open_in(model: str) -> None:
