@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from headlight.analysis.measures import MEASURES
     from headlight.checkpoints import load_translator as load
     from headlight.notebook import View, show
+    from headlight.tables import head_table, trace_over, watch_over, why_over
     from headlight.watching import attention_of, from_hugging_face, watch
     from headlight.web.traces import publish
     from transformer import Trace, Transformer, Translator, taps
@@ -31,17 +32,22 @@ _FROM = {
     "charts": "headlight.charts",
     "MEASURES": "headlight.analysis.measures:MEASURES",
     "from_hugging_face": "headlight.watching:from_hugging_face",
+    "head_table": "headlight.tables:head_table",
     "load": "headlight.checkpoints:load_translator",
     "measure": "headlight.analysis.layout:measure_trace",
     "publish": "headlight.web.traces:publish",
     "show": "headlight.notebook:show",
     "taps": "transformer.taps",
+    "trace_over": "headlight.tables:trace_over",
     "watch": "headlight.watching:watch",
+    "watch_over": "headlight.tables:watch_over",
+    "why_over": "headlight.tables:why_over",
 }
 
 __all__ = [
     "MEASURES", "Trace", "Transformer", "Translator", "View", "analysis", "attention_of", "charts",
-    "from_hugging_face", "load", "measure", "publish", "show", "taps", "watch",
+    "from_hugging_face", "head_table", "load", "measure", "publish", "show", "taps", "trace_over", "watch",
+    "watch_over", "why_over",
 ]  # fmt: skip
 
 

@@ -1,8 +1,12 @@
-"""Write numbers for people. headlight/viewer/js/core.js has some of these functions for the pages' scripts."""
+"""Write numbers for people, and tables as CSV. headlight/viewer/js/core.js has some of these functions for scripts."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
+import re
+from collections.abc import Iterable
 
 NBSP = "\u00a0"
 ROUNDING = 1e-5  # shares closer than this to 0 or 1 are rounding errors
@@ -134,3 +138,25 @@ def both(first: int, second: int) -> str:
 def on_sentences(count: object) -> str:
     """Write what a score was measured on, "on 1,014 sentences"; nothing where the count is not known."""
     return f"on {plural(count, 'sentence')}" if type(count) is int else ""
+
+
+# ---- CSV with exact numbers and no formulas -------------------------------------------------------------------------
+
+Cell = str | float | None
+
+SIGNS = "=+-@＝＋－＠"  # what spreadsheets take for the beginning of a formula; the wide ones are East Asian
+# Where a cell may begin: at the beginning of a text, or inside it where a spreadsheet has another separator
+# than we do, as many countries' settings have it; and what may be skipped on the way to a formula.
+BEGINNING = re.compile(rf'((?:^|[;\t\r\n])[\s"\0\u200b\ufeff]*)(?=[{SIGNS}])')
+
+
+def csv_text(rows: Iterable[Iterable[Cell]]) -> str:
+    """Return rows as CSV, each ended by CR LF. A number stays one, with every digit; None is an empty cell."""
+    out = io.StringIO()
+    # Lines end as the format says: with another ending, the writer leaves a CR inside a text, where a row would end.
+    csv.writer(out, quoting=csv.QUOTE_NONNUMERIC).writerows(map(_cell, row) for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: Cell) -> Cell:
+    return BEGINNING.sub(r"\1'", value) if isinstance(value, str) else value

@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from transformer.files import open_regular, require_folder
 from transformer.quoting import quoted, short
+
+if TYPE_CHECKING:
+    import pandas
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -129,6 +132,26 @@ class Trace:
         queries, keys = self.pattern(kind).shape[-2:]
         later = np.triu(np.ones((queries, keys), dtype=bool), 1)
         return later if kind == "decoder" and not self.look_ahead else np.zeros_like(later)
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """Return each weight that is not masked as the row of a table: columns [N] by name, for all kinds in turn.
+
+        `kind`, `layer`, `head`, `query` and `key`, which count from 0, the labels of both tokens, and the `weight`.
+        """
+        parts = []
+        for kind in self.kinds:
+            pattern, labels = self.pattern(kind), [np.array(axis(kind), object) for axis in (self.rows, self.columns)]
+            layer, head, query, key = np.nonzero(np.broadcast_to(~self.masked(kind), pattern.shape))
+            names = {"kind": np.full(len(layer), kind, object), "layer": layer, "head": head, "query": query, "key": key}
+            tokens = {"query_token": labels[0][query], "key_token": labels[1][key]}
+            parts.append(names | tokens | {"weight": pattern[layer, head, query, key]})
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """Return `weights` as a pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self.weights())
 
     def save(self, path: str | Path) -> None:
         """Write a compressed .npz without pickled objects. Raises ValueError if the folder does not exist."""

@@ -16,7 +16,7 @@ from headlight.checkpoints import load_translator, read_words
 from headlight.cli import checkpoints as opening
 from headlight.cli import heads as atlas
 from headlight.cli import prune as pruning
-from headlight.cli import publishing, teaching, why
+from headlight.cli import publishing, tables, teaching, why
 from headlight.cli import runs as commands
 from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_split
 from headlight.corpora import fingerprint
@@ -94,16 +94,20 @@ def command_line(
         what = f"for {names}: {parameter.help[0].lower()}{parameter.help[1:]}"
         sub.add_argument(parameter.flag, dest=parameter.name, type=parameter.type, default=parameter.default, help=what)
 
-    sub = verb(trace, "Save the attention weights of every head as .npz.")
+    sub = verb(trace, "Save the attention weights of every head as .npz, or measure the heads over a file, as a table.")
     takes_sentences(sub)
+    sub.epilog = f"To make a table, give {tables.FILE_HELP}."
+    tables.takes_rows(sub)
     sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
     sub.add_argument("--target", help="a translation to force-decode instead of the model's own")
-    sub.add_argument("--out", required=True, help="the .npz file; numbered where there are several sentences")
+    text = f"the .npz file, numbered where there are several sentences; or {tables.OUT_HELP}"
+    sub.add_argument("--out", required=True, help=text)
 
     commands.add_verbs(verb)
     opening.add_verbs(verb)
     atlas.add_verbs(verb)
     why.add_verbs(verb)
+    tables.add_verbs(verb)
     pruning.add_verbs(verb)
     teaching.add_verbs(verb)
     publishing.add_verbs(verb)
@@ -217,8 +221,11 @@ def _translations(translator: Translator, sentence: str, options: argparse.Names
 
 def trace(options: argparse.Namespace) -> None:
     out = Path(options.out)
+    if tables.is_table(options.out):
+        return tables.trace_table(options)
     if out.suffix != ".npz":
-        raise ValueError(f"{short(out)} would hold NumPy arrays; give a name that ends in .npz.")
+        others = ", ".join(tables.SUFFIXES)
+        raise ValueError(f"{short(out)} would hold NumPy arrays; give a name that ends in .npz, or a table: {others}.")
     translator = load_translator(options.checkpoint, options.precision)
     for number, sentence in enumerate(_sentences(options), 1):
         recorded = translator.trace(sentence, options.target, beam_size=options.beam)

@@ -1,4 +1,4 @@
-"""The command `why`: why a word was written."""
+"""The command `why`: why a word was written, of one sentence as JSON, or of a file of sentences as a table."""
 
 from __future__ import annotations
 
@@ -17,13 +17,18 @@ from headlight.analysis.why.leave_out import leave_one_out
 from headlight.analysis.why.logit_difference import contrast, require_step
 from headlight.checkpoints import load_translator
 from headlight.cli.checkpoints import Verb, takes_checkpoint
+from headlight.cli.tables import FILE_HELP, OUT_HELP, why_table
 
 
 def add_verbs(verb: Verb) -> None:
     """Add `why` by means of `verb(run, help)`, which makes its parser."""
-    sub = verb(why, "Explain the words of a translation, as JSON: contributions, contrast, patching, DecoderLens.")
+    text = "Explain the words of a translation, as JSON: contributions, contrast, patching, DecoderLens; or of a file."
+    sub = verb(why, text)
     takes_checkpoint(sub)
-    sub.add_argument("sentence", help="the sentence to translate")
+    sub.add_argument("sentence", metavar="SENTENCE|FILE", help=f"the sentence to translate; with --out {FILE_HELP}")
+    sub.add_argument("--out", help=f"{OUT_HELP}; a row for each written token and each token behind it")
+    text = "in a table: leave no token out, which takes a pass for each"
+    sub.add_argument("--no-left-out", action="store_true", help=text)
     sub.add_argument("--target", help="a translation to explain; the model's own if absent")
     sub.add_argument("--step", type=int, help="the written token to explain, from 0, [EOS] included")
     sub.add_argument("--instead", help="the token that could stand there: its text, or its id")
@@ -35,7 +40,13 @@ def add_verbs(verb: Verb) -> None:
 
 
 def why(options: argparse.Namespace) -> None:
-    """Print one JSON object. Raises ValueError for a step, a token or a sentence that says nothing."""
+    """Print a JSON object, or write a table. Raises ValueError for a step, a token or a sentence that says nothing."""
+    if options.out is not None:
+        if any(getattr(options, name) is not None for name in ("target", "step", "instead", "corrupted")):
+            raise ValueError(
+                "--target, --step, --instead and --corrupted are of one sentence; leave them out with --out."
+            )
+        return why_table(options)
     if options.instead is not None and options.step is None:
         raise ValueError("--instead needs --step: the written token that it is compared with.")
     translator = load_translator(options.checkpoint)

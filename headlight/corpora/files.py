@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
@@ -27,7 +28,8 @@ HARMLESS_BYTES = 2**26  # unpacked text up to this size may have any ratio
 
 
 def lines(path: str | Path) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file without their ends; bytes that are no UTF-8 become surrogates.
+    """Yield the lines of a UTF-8 file without their ends, or of standard input, "-"; bytes that are no UTF-8 become
+    surrogates.
 
     Of a line that is longer than any sentence, only the start is given. What is written to the file while it is read
     may be left out.
@@ -35,6 +37,9 @@ def lines(path: str | Path) -> Iterator[str]:
     Raises ValueError naming the file when it cannot be read, is a damaged gzip file or not text: a pipe or a device,
     a line without an end, or a gzip file that unpacks to many times as much as text does.
     """
+    if path == "-":
+        yield from _decoded(sys.stdin.buffer, "Standard input")
+        return
     named, number = short(path), 0
     try:
         with open_regular(path) as plain:
@@ -45,17 +50,26 @@ def lines(path: str | Path) -> Iterator[str]:
             size, packed = os.fstat(plain.fileno()).st_size, start == b"\x1f\x8b"
             file = gzip.GzipFile(fileobj=plain) if packed else plain
             most = max(MAX_COMPRESSION_RATIO * size, HARMLESS_BYTES) if packed else math.inf
-            for number, line in enumerate(_bounded_lines(file, most), 1):
-                start_mark = b"\xef\xbb\xbf" if number == 1 else b""
-                yield line.removeprefix(start_mark).rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+            for line in _decoded(file, named, most):
+                number += 1
+                yield line
                 if not packed and plain.tell() >= size:  # what comes later may come as fast as it is read
                     return
-    except _NotTextError as why:
-        raise ValueError(f"{named}, line {number + 1:,} {why}.") from None
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise ValueError(f"{named} is a damaged gzip file after line {number:,}; download it again.") from None
     except OSError as error:
         raise ValueError(f"{named} cannot be read: {error.strerror}.") from None
+
+
+def _decoded(file: gzip.GzipFile | BinaryIO, named: str, most: float = math.inf) -> Iterator[str]:
+    """Yield the lines of a file as text. Raises ValueError for a line that no text has."""
+    number = 0
+    try:
+        for number, line in enumerate(_bounded_lines(file, most), 1):
+            start_mark = b"\xef\xbb\xbf" if number == 1 else b""
+            yield line.removeprefix(start_mark).rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+    except _NotTextError as why:
+        raise ValueError(f"{named}, line {number + 1:,} {why}.") from None
 
 
 class _NotTextError(Exception):

@@ -96,7 +96,7 @@ class Corpus(ABC):
         if max(len(source), len(target)) > self.max_characters:
             return Rejected(line, "too long")
         for text, side in ((source, "source"), (target, "target")):
-            if not _is_unicode(text):
+            if not is_unicode(text):
                 return Rejected(line, f"undecodable {side}")
         return row._replace(source=source, target=target)
 
@@ -143,7 +143,8 @@ class FirstRows(Corpus):
             yield row
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
+    """Return whether a text was decoded without errors, which leave surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from headlight.tables.columns import column_types
 from safetensors.torch import save_file
 
 import headlight
@@ -22,6 +21,7 @@ from headlight.cli.doctor import _plugins
 from headlight.cli.verbs import main
 from headlight.importers.forms import of_plugins
 from headlight.importers.importing import examine
+from headlight.tables.columns import column_types
 from tests.small import TEXTS, small_checkpoint, small_translator
 from transformer.checkpoint import native
 from transformer.files import write_json

@@ -12,14 +12,13 @@ from typing import Literal
 import streamlit as st
 
 from headlight.charts.svg import Colours, HeadBlock, patterns_svg
-from headlight.formatting import percent
+from headlight.formatting import csv_text, percent
 from headlight.viewer.export import KindView, standalone_html
 from headlight.web.traces import kind_view
 from transformer.tokenizers import SPACE
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import SHOWS, Panel, ShownTrace
 from ui.attention.view import AttentionView, HeadChange
-from ui.widgets.download import csv_text
 from ui.widgets.figures import download, figure_buttons, file_stem, model_name, sentence_facts
 
 ATTENTIONS = {

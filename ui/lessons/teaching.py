@@ -17,7 +17,7 @@ import segno
 import streamlit as st
 
 from headlight import folders
-from headlight.formatting import percent
+from headlight.formatting import csv_text, percent
 from headlight.teaching.lessons import Lesson, Step, judge
 from server.classroom import codes
 from server.classroom.classes import Classes, ClassQuestion, ClassRefusal, OpenedStep, Quota, require_small, rows
@@ -32,7 +32,7 @@ from ui.state.public import public
 from ui.state.view import update
 from ui.widgets import look_here
 from ui.widgets.copy_link import copy_link
-from ui.widgets.download import csv_text, download
+from ui.widgets.download import download
 from ui.widgets.text import literal
 
 # The same whether there is such a class or not: no page tells which codes there are.

@@ -11,9 +11,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from headlight.charts.document import Drawing, document
+from headlight.formatting import csv_text
 from transformer import Trace, Translator
 from ui.why.components import Row
-from ui.widgets.download import csv_text
 from ui.widgets.figures import download, figure_buttons, file_stem, sentence_facts
 
 WIDTH = 440  # of a column of the page

@@ -1,4 +1,4 @@
-"""A button that saves a text file written at the click; and CSV with exact numbers and no formulas.
+"""A button that saves a text file written at the click.
 
 A click on Streamlit's own button with deferred data names a file that every run of the page replaces: while the page
 runs, a click finds none. Here the click is an event, which waits for the run.
@@ -6,19 +6,9 @@ runs, a click finds none. Here the click is an event, which waits for the run.
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import streamlit as st
-
-Cell = str | float | None
-
-SIGNS = "=+-@＝＋－＠"  # what spreadsheets take for the beginning of a formula; the wide ones are East Asian
-# Where a cell may begin: at the beginning of a text, or inside it where a spreadsheet has another separator
-# than we do, as many countries' settings have it; and what may be skipped on the way to a formula.
-BEGINNING = re.compile(rf'((?:^|[;\t\r\n])[\s"\0\u200b\ufeff]*)(?=[{SIGNS}])')
 
 _BUTTON = st.components.v2.component(
     "download",
@@ -62,15 +52,3 @@ def download(label: str, name: str, kind: str, content: Callable[[], str], *, ke
     request = (st.session_state.get(key) or {}).get("wanted")
     file = {"wanted": request, "text": content()} if isinstance(request, int) else None
     _BUTTON(data={"label": label, "name": name, "kind": kind, "file": file}, key=key, on_wanted_change=lambda: None)
-
-
-def csv_text(rows: Iterable[Iterable[Cell]]) -> str:
-    """Return rows as CSV, each ended by CR LF. A number stays one, with every digit; None is an empty cell."""
-    out = io.StringIO()
-    # Lines end as the format says: with another ending, the writer leaves a CR inside a text, where a row would end.
-    csv.writer(out, quoting=csv.QUOTE_NONNUMERIC).writerows(map(_cell, row) for row in rows)
-    return out.getvalue()
-
-
-def _cell(value: Cell) -> Cell:
-    return BEGINNING.sub(r"\1'", value) if isinstance(value, str) else value

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ui.widgets.download import SIGNS, csv_text
+from headlight.formatting import SIGNS, csv_text
 
 ROOT = Path(__file__).resolve().parents[3]
 SKIPPED = ' \t\r\n\u00a0\u3000\u2028\ufeff\u200b\0"'

@@ -1,0 +1,143 @@
+"""A corpus as a table, by the commands `why`, `trace` and `watch`: `FILE --out results.parquet`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from headlight import __version__
+from headlight.checkpoints import load_translator
+from headlight.cli.checkpoints import Verb
+from headlight.corpora.files import lines
+from headlight.corpora.pairs import Rejected
+from headlight.formatting import plural
+from headlight.tables.columns import Columns, RowKind, column_types, columns_of
+from headlight.tables.files import SUFFIXES, Summary, Table, write_table
+from headlight.tables.passes import Computed, explained, traced, watched
+from headlight.tables.sentences import Row, read_rows, windows
+from headlight.watching.pretrained import digest_of_tensors, load_pretrained
+from transformer.checkpoint.native import digest
+from transformer.quoting import short
+from transformer.trace import Trace
+
+FILE_HELP = "a file: a sentence a line, or .tsv, .csv or .jsonl with a source and a target; - for standard input"
+OUT_HELP = f"a table, in the format of its suffix: {', '.join(SUFFIXES)}; a run that was stopped is resumed"
+_WINDOW_SHARES: dict[RowKind, int] = {"heads": 1, "steps": 1, "weights": 64}
+_NAMED = 20  # wrong lines that are printed
+
+Compute = Callable[[list[Row]], Iterator[Computed[Columns]]]
+
+
+@dataclass(frozen=True)
+class TableRequest:
+    """A table to write: of which file, where to, what its rows are, and what else its numbers depend on."""
+
+    file: str
+    out: Path
+    rows: RowKind
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def add_verbs(verb: Verb) -> None:
+    """Add `watch` by means of `verb(run, help)`, which makes its parser."""
+    sub = verb(watch, "Measure every head of a Hugging Face model over the sentences of a file, as a table.")
+    sub.add_argument("model", help="a model of the hub by its name, or a folder that transformers saved")
+    sub.add_argument("file", help=FILE_HELP)
+    takes_table(sub)
+
+
+def takes_table(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--out", required=True, help=OUT_HELP)
+    takes_rows(sub)
+
+
+def takes_rows(sub: argparse.ArgumentParser) -> None:
+    text = "of a table: a row for each head with its measures, or for each weight"
+    sub.add_argument("--rows", choices=("heads", "weights"), default="heads", help=text)
+
+
+def is_table(out: str | None) -> bool:
+    return out is not None and Path(out).suffix in SUFFIXES
+
+
+def why_table(options: argparse.Namespace) -> None:
+    """Write a row for each written token and each token behind it, of each sentence of a file."""
+    settings = {"left_out": not options.no_left_out}
+    request = TableRequest(options.sentence, Path(options.out), "steps", _native(options.checkpoint, settings))
+    translator = load_translator(options.checkpoint)
+
+    def compute(window: list[Row]) -> Iterator[Computed[Columns]]:
+        for found in explained(translator, window, settings["left_out"]):
+            yield found if isinstance(found, Rejected) else (found[0], columns_of(found[1], "steps"))
+
+    _write(request, compute)
+
+
+def trace_table(options: argparse.Namespace) -> None:
+    """Write a row for each head, or for each weight, of each sentence of a file."""
+    files = options.sentence or ["-"]
+    if len(files) > 1 or options.target is not None:
+        raise ValueError("A table is made of one file, in which a translation stands beside its sentence; give that.")
+    settings = {"beam": options.beam, "precision": options.precision}
+    request = TableRequest(files[0], Path(options.out), options.rows, _native(options.checkpoint, settings))
+    translator = load_translator(options.checkpoint, options.precision)
+    make = partial(columns_of, rows=options.rows)
+    _write(request, lambda window: traced(translator, window, make, beam_size=options.beam))
+
+
+def watch(options: argparse.Namespace) -> None:
+    if not is_table(options.out):
+        raise ValueError(f"{short(options.out)} ends in no format of a table; give a name in {', '.join(SUFFIXES)}.")
+    model, tokenizer = load_pretrained(options.model)
+    request = TableRequest(options.file, Path(options.out), options.rows, {"model": digest_of_tensors(model)})
+
+    def compute(window: list[Row]) -> Iterator[Computed[Columns]]:
+        found: Computed[Trace]
+        for found in watched(model, tokenizer, window, {}):
+            yield found if isinstance(found, Rejected) else (found[0], columns_of(found[1], options.rows))
+
+    _write(request, compute)
+
+
+def _native(folder: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings with the digest of a checkpoint folder."""
+    return {"model": digest(folder), **settings}
+
+
+def _write(request: TableRequest, compute: Compute) -> None:
+    settings = {"rows": request.rows, "version": __version__, **request.settings}
+    table = Table(request.out, column_types(request.rows), settings)
+    total = None if request.file == "-" else sum(1 for line in lines(request.file) if line.strip())
+    with tqdm(total=total, unit="sentence", disable=None, smoothing=0.05) as bar:
+
+        def skip(count: int) -> None:
+            if not bar.disable:
+                bar.initial += count  # what is there already says nothing of the time left
+                bar.update(count)
+
+        def numbered(window: list[Row]) -> Iterator[tuple[int, Columns] | Rejected]:
+            for found in compute(window):
+                bar.update()
+                yield found if isinstance(found, Rejected) else (found[0].line, found[1])
+
+        rows = windows(read_rows(request.file), _WINDOW_SHARES[request.rows])
+        summary = write_table(table, rows, numbered, skip)
+    for line in _report(request.out, summary):
+        print(line, file=sys.stderr)
+
+
+def _report(out: Path, summary: Summary) -> Iterator[str]:
+    resumed = f", {plural(summary.resumed, 'sentence')} of an earlier run" if summary.resumed else ""
+    yield f"{out}: {plural(summary.rows, 'row')} of {plural(summary.sentences, 'sentence')}{resumed}"
+    if summary.wrong:
+        yield f"{plural(summary.wrong, 'line')} left out:"
+        yield from (f"  line {wrong.line:,}: {wrong.reason}" for wrong in summary.first_wrong[:_NAMED])
+        if summary.wrong > _NAMED:
+            yield f"  and {summary.wrong - _NAMED:,} more"

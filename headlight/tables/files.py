@@ -1,0 +1,268 @@
+"""Tables in files: Parquet, JSON lines or CSV, written a window at a time, and resumed where a run was stopped.
+
+While a table is computed, each window is a file of its own in the folder "NAME.part" beside it. The name of that file
+holds a digest of the settings and of the window's sentences. So a run that is started again computes only what is
+missing, another model or another corpus never takes what is not its own, and the table does not depend on where a run
+was stopped.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from headlight.corpora.pairs import Rejected
+from headlight.formatting import csv_text
+from headlight.tables.columns import Columns, ColumnType
+from headlight.tables.sentences import Row
+from transformer.files import read_json, require_folder, write_json
+from transformer.quoting import short
+
+SUFFIXES = (".parquet", ".jsonl", ".csv")
+FIRST_WRONG = 100  # lines that are kept with their reasons; the others are counted
+GROUP_ROWS = 100_000  # of a row group of Parquet, which is written, and read again, as a whole
+DIGITS = 7  # significant digits of a number in JSON and CSV, those of float32
+_FACTS = ".json"
+
+
+@dataclass
+class Summary:
+    """What a table holds, and the lines that were left out."""
+
+    sentences: int = 0
+    rows: int = 0
+    wrong: int = 0
+    first_wrong: list[Rejected] = field(default_factory=list)  # FIRST_WRONG at most
+    resumed: int = 0  # sentences that an earlier run had computed
+
+    def reject(self, wrong: Rejected) -> None:
+        self.wrong += 1
+        if len(self.first_wrong) < FIRST_WRONG:
+            self.first_wrong.append(wrong)
+
+    def add(self, other: Summary) -> None:
+        self.sentences, self.rows = self.sentences + other.sentences, self.rows + other.rows
+        self.resumed, self.wrong = self.resumed + other.resumed, self.wrong + other.wrong
+        self.first_wrong += other.first_wrong[: FIRST_WRONG - len(self.first_wrong)]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to write: its file, its columns, and what its numbers depend on beside the sentences."""
+
+    out: Path
+    types: Mapping[str, ColumnType]
+    settings: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        require_suffix(self.out)
+        require_folder(self.out)
+        if os.path.lexists(self.out):
+            raise ValueError(f"{short(self.out)} exists already; choose another name, or delete it first.")
+
+    @property
+    def folder(self) -> Path:
+        return self.out.with_name(f"{self.out.name}.part")
+
+    def digest(self, window: Sequence[Row]) -> str:
+        """Return the name of what is computed for a window."""
+        about = [dict(self.settings), dict(self.types), window]
+        return hashlib.sha256(json.dumps(about, ensure_ascii=True).encode()).hexdigest()[:16]
+
+
+def require_suffix(path: Path) -> None:
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"{short(path)} ends in no format of a table; give a name in {', '.join(SUFFIXES)}.")
+
+
+def write_table(
+    table: Table,
+    windows: Iterable[list[Row]],
+    compute: Callable[[list[Row]], Iterable[tuple[int, Columns] | Rejected]],
+    skip: Callable[[int], None] = lambda count: None,
+) -> Summary:
+    """Write the table, and return what it holds.
+
+    `compute` yields (line, columns) for each row of a window, in order. `skip` is called with the length of each window
+    that an earlier run computed. Raises ValueError where no line could be computed, and where another process is
+    writing the same table.
+    """
+    whole, parts = Summary(), list[str]()
+    with _locked(table.folder):
+        for number, window in enumerate(windows):
+            name = f"{number:06d}-{table.digest(window)}"
+            part = _finished(table.folder / name)
+            if part is not None:
+                skip(len(window))
+            whole.add(part or _write_part(table, name, compute(window)))
+            parts.append(name)
+        if not whole.sentences:
+            shutil.rmtree(table.folder)
+            raise ValueError(_nothing(whole))
+        temporary = table.folder / f"table{table.out.suffix}"
+        _FORMATS[table.out.suffix].join([table.folder / name for name in parts], temporary, table.types)
+        os.replace(temporary, table.out)
+        shutil.rmtree(table.folder)
+    return whole
+
+
+def _nothing(whole: Summary) -> str:
+    if not whole.first_wrong:
+        return "There is no sentence in the corpus, so there is no table; give a file with one sentence a line."
+    first = whole.first_wrong[0]
+    return f"None of the {whole.wrong:,} lines could be computed. Line {first.line:,}: {first.reason}"
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Make the folder of the parts, and hold it; the system releases it when the process ends."""
+    folder.mkdir(exist_ok=True)
+    with open(folder / "lock", "ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(f"Another process is writing into {short(folder)}; wait for it, or stop it.") from None
+        yield
+
+
+def _finished(part: Path) -> Summary | None:
+    """Return what is in a part that an earlier run finished; None where it did not."""
+    try:
+        facts = read_json(part.with_name(part.name + _FACTS))
+        wrong = [Rejected(int(line), str(reason)) for line, reason in facts["first_wrong"]]
+        if part.stat().st_size != facts["bytes"]:
+            return None
+        return Summary(facts["sentences"], facts["rows"], facts["wrong"], wrong, facts["sentences"])
+    except (ValueError, OSError, KeyError, TypeError):
+        return None
+
+
+def _write_part(table: Table, name: str, computed: Iterable[tuple[int, Columns] | Rejected]) -> Summary:
+    """Write a window; its facts come last, so a part that has them is whole."""
+    part, summary = table.folder / name, Summary()
+    temporary = part.with_name(f"{name}.unfinished")
+
+    def tables() -> Iterator[Columns]:
+        for found in computed:
+            if isinstance(found, Rejected):
+                summary.reject(found)
+                continue
+            line, columns = found
+            count = len(next(iter(columns.values())))
+            summary.sentences, summary.rows = summary.sentences + 1, summary.rows + count
+            yield {"line": np.full(count, line), **columns}
+
+    _FORMATS[table.out.suffix].write(tables(), temporary, table.types)
+    size = temporary.stat().st_size
+    os.replace(temporary, part)
+    facts = {key: value for key, value in vars(summary).items() if key != "resumed"}
+    write_json(part.with_name(name + _FACTS), facts | {"bytes": size})
+    return summary
+
+
+class _Parquet:
+    """Parquet by pyarrow: int32, float32 and strings; numbers that there are none of are null."""
+
+    @staticmethod
+    def schema(types: Mapping[str, ColumnType]) -> Any:
+        import pyarrow
+
+        arrow = {"integer": pyarrow.int32(), "number": pyarrow.float32(), "text": pyarrow.string()}
+        return pyarrow.schema([(name, arrow[kind]) for name, kind in types.items()])
+
+    @classmethod
+    def write(cls, tables: Iterable[Columns], path: Path, types: Mapping[str, ColumnType]) -> None:
+        import pyarrow
+        from pyarrow.parquet import ParquetWriter
+
+        schema, parts = cls.schema(types), list[Any]()
+        with ParquetWriter(path, schema, compression="zstd") as writer:
+
+            def write_group() -> None:
+                if parts:
+                    writer.write_table(pyarrow.concat_tables(parts).combine_chunks())
+                parts.clear()
+
+            for columns in tables:
+                arrays = [pyarrow.array(columns[field.name], field.type, from_pandas=True) for field in schema]
+                parts.append(pyarrow.table(arrays, schema=schema))
+                if sum(map(len, parts)) >= GROUP_ROWS:
+                    write_group()
+            write_group()
+
+    @classmethod
+    def join(cls, parts: Iterable[Path], path: Path, types: Mapping[str, ColumnType]) -> None:
+        from pyarrow.parquet import ParquetFile, ParquetWriter
+
+        with ParquetWriter(path, cls.schema(types), compression="zstd") as writer:
+            for part in parts:
+                with ParquetFile(part) as file:
+                    for group in range(file.num_row_groups):
+                        writer.write_table(file.read_row_group(group))
+
+
+class _Text:
+    """A format of lines, whose parts are joined as they are."""
+
+    header = ""
+
+    @classmethod
+    def write(cls, tables: Iterable[Columns], path: Path, types: Mapping[str, ColumnType]) -> None:
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            for columns in tables:
+                values = [_plain(columns[name], kind) for name, kind in types.items()]
+                cls.write_rows(file, list(types), zip(*values, strict=True))
+
+    @staticmethod
+    def write_rows(file: TextIO, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        raise NotImplementedError
+
+    @classmethod
+    def join(cls, parts: Iterable[Path], path: Path, types: Mapping[str, ColumnType]) -> None:
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            cls.write_header(file, list(types))
+            file.flush()
+            for part in parts:
+                with open(part, "rb") as opened:
+                    shutil.copyfileobj(opened, file.buffer)
+
+    @staticmethod
+    def write_header(file: TextIO, names: Sequence[str]) -> None:
+        """JSON lines have none."""
+
+
+class _JsonLines(_Text):
+    @staticmethod
+    def write_rows(file: TextIO, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        for row in rows:
+            file.write(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) + "\n")
+
+
+class _Csv(_Text):
+    @staticmethod
+    def write_rows(file: TextIO, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        file.write(csv_text(rows))
+
+    @classmethod
+    def write_header(cls, file: TextIO, names: Sequence[str]) -> None:
+        cls.write_rows(file, names, [names])
+
+
+_FORMATS: dict[str, Any] = {".parquet": _Parquet, ".jsonl": _JsonLines, ".csv": _Csv}
+
+
+def _plain(values: np.ndarray, kind: ColumnType) -> list[Any]:
+    """Return a column as Python's own values; a number that there is none of is None."""
+    if kind != "number":
+        return values.tolist()
+    return [None if value != value else float(f"{value:.{DIGITS}g}") for value in values.tolist()]
