@@ -142,9 +142,9 @@ class Trace:
         for kind in self.kinds:
             pattern, labels = self.pattern(kind), [np.array(axis(kind), object) for axis in (self.rows, self.columns)]
             layer, head, query, key = np.nonzero(np.broadcast_to(~self.masked(kind), pattern.shape))
-            names = {"kind": np.full(len(layer), kind, object), "layer": layer, "head": head, "query": query, "key": key}
-            tokens = {"query_token": labels[0][query], "key_token": labels[1][key]}
-            parts.append(names | tokens | {"weight": pattern[layer, head, query, key]})
+            site = {"kind": np.full(len(layer), kind, object), "layer": layer, "head": head}
+            tokens = {"query": query, "key": key, "query_token": labels[0][query], "key_token": labels[1][key]}
+            parts.append(site | tokens | {"weight": pattern[layer, head, query, key]})
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def to_dataframe(self) -> pandas.DataFrame:

@@ -136,7 +136,8 @@ class Figure(go.Figure):
                 'this figure as a page with write_html("figure.html"), or take a picture of it on screen.'
             )
         heading = (self.layout.meta or "Attention") if title is None else title
-        save_picture(path, lambda: self._paper(heading), heading)
+        draw = self._paper
+        save_picture(path, lambda: draw(heading), heading)
 
 
 def figure(spec: Spec, paper: Callable[[str], str] | None = None) -> Figure:
