@@ -29,7 +29,9 @@ from headlight.importers.questions import (
 from transformer.quoting import short
 
 # A name with one of these endings is a file, not the ID of a model on the hub.
-IMPORT_SUFFIXES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".zip", ".tar", ".tgz", ".gz", ".bz2"}
+IMPORT_SUFFIXES = {
+    ".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".zip", ".argosmodel", ".tar", ".tgz", ".gz", ".bz2"
+}  # fmt: skip
 EXPORT_FORMATS = ("zip", "safetensors", "marian")
 
 Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]

@@ -290,6 +290,9 @@ def refusal(named: Global, at: int, instruction: str, tensors: int) -> Refused:
         what = f"This file holds a whole object of the class {name}, not its weights alone: to open it would run code."
     else:
         what = f"This file would run a program: opening it the usual way would call {name}."
+    if name.startswith("onmt."):
+        remedy = "Convert it with OpenNMT-py's tools/convertv2_v3.py, and import the file that it writes."
+        return Refused(f"{what} OpenNMT-py saved its vocabularies so before version 3.", facts, remedy)
     if name.startswith(("fairseq.", "omegaconf.")):
         return Refused(f"{what} fairseq saves its settings so.", facts, CONVERT_FAIRSEQ)
     return Refused(what, facts, "If it is yours, save the weights alone, then import that file.", SAVE_COMMAND)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from headlight.importers import archives, bundle, torch_file
+from headlight.importers import archives, bundle, ctranslate2_file, torch_file
 from headlight.importers.limits import MAX_FILES, MAX_FOLDER_DEPTH, MAX_INDEX_BYTES
 from headlight.importers.state_dict import find, strip_wrappers
 from transformer.access import require_private
@@ -24,7 +23,8 @@ SAFE, BIN = "model.safetensors", "pytorch_model.bin"
 _WEIGHTS_SUFFIXES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"}
 _BESIDE = {"training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt", "rng_state.pth"}
 _FOREIGN = {".h5", ".msgpack", ".onnx", ".ot", ".gguf"}
-_CTRANSLATE2 = re.compile(rb"[\x01-\x20]\0{3}..\w+Spec\0", re.DOTALL)  # version, length, name of the architecture
+_CTRANSLATE2, _CTRANSLATE2_ARCHITECTURE = "model.bin", "TransformerSpec"
+ARGOS_FACTS, ARGOS_MODEL = "metadata.json", "model"  # a package of Argos Translate holds a folder of CTranslate2
 _OTHERS = {  # what files of other programs begin with
     b"\x89HDF": "a Keras or TensorFlow file",
     b"GGUF": "a GGUF file, whose weights are quantised; import the model that it was converted from",
@@ -141,6 +141,10 @@ def _open_folder(folder: Path, name: str) -> Source:
     for index in (f"{SAFE}.index.json", f"{BIN}.index.json"):
         if (folder / index).is_file() and not (folder / index.removesuffix(".index.json")).is_file():
             return _source(name, folder, _read_shards(folder, folder / index))
+    model = folder / ARGOS_MODEL
+    if (folder / ARGOS_FACTS).is_file() and (model / _CTRANSLATE2).is_file():
+        _require_inside(model, name)
+        return _source(name, folder, [_read(model / _CTRANSLATE2)])
     return _source(name, folder, [_read(_weights_file(folder, name))])
 
 
@@ -201,8 +205,8 @@ def _read(path: Path) -> _WeightsFile:
     for magic, what in _OTHERS.items():
         if start.startswith(magic):
             raise Refused(f"{path.name} is {what}.")
-    if _CTRANSLATE2.match(start):
-        raise Refused(f"{path.name} is a CTranslate2 model, whose layers are fused.", (), "Import its original.")
+    if ctranslate2_file.is_ctranslate2(start):
+        return _read_ctranslate2(path)
     if path.suffix == ".safetensors" or start[8:9] == b"{":
         header = safetensors_file.read_header(path)
         return _WeightsFile(header.tensors, metadata=header.metadata)
@@ -218,6 +222,18 @@ def _read(path: Path) -> _WeightsFile:
     return _WeightsFile(
         {name: file.place(name, view) for name, view in state.tensors.items()}, state.origin, state.facts
     )
+
+
+def _read_ctranslate2(path: Path) -> _WeightsFile:
+    file = ctranslate2_file.read(path)
+    if file.architecture != _CTRANSLATE2_ARCHITECTURE:
+        raise Refused(
+            f"{path.name} is a {file.architecture[:60]} of CTranslate2, which is not an encoder-decoder of text.",
+            remedy=f"Those are a {_CTRANSLATE2_ARCHITECTURE}.",
+        )
+    facts = {"version": file.version, "revision": file.revision, "aliases": file.aliases}
+    origin = (("CTranslate2", f"version {file.version} of the file, revision {file.revision} of its names"),)
+    return _WeightsFile(file.tensors, origin, {"CTranslate2": facts})
 
 
 def _read_shards(folder: Path, index: Path) -> list[_WeightsFile]:

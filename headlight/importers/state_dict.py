@@ -43,6 +43,9 @@ def find(value: Any, file_name: str) -> StateDict:
     if key is None:
         parts = {name: part for name, part in parts.items() if not _NOT_THE_MODEL.search(name)}
         key = next(iter(parts)) if len(parts) == 1 else None
+    if key == "model" and "generator" in parts:  # OpenNMT-py's output projection, in older files a sequence of modules
+        generator = {f"generator.{name.removeprefix('0.')}": view for name, view in parts["generator"].items()}
+        return StateDict(parts[key] | generator, (("Merged from", "model, generator"),), facts)
     if key is not None:
         return _opened_at(key, parts[key], "pytorch-lightning_version" in value, facts)
     if parts:  # such as {"encoder": ..., "decoder": ...}

@@ -250,8 +250,6 @@ def test_a_program_error_in_the_body_is_not_a_refusal(tmp_path: Path) -> None:
 
 
 def test_files_of_other_programs_are_named(tmp_path: Path) -> None:
-    (tmp_path / "model.bin").write_bytes(b"\x06\0\0\0\x10\0TransformerSpec\0" + bytes(100))
-    assert "model.bin is a CTranslate2 model" in str(refusal(tmp_path / "model.bin"))
     np.savez(tmp_path / "model.npz", **{"special:model.yml": np.zeros(3, np.int8)})
     assert "model.npz holds NumPy arrays, as Marian's own models do" in str(refusal(tmp_path / "model.npz"))
     with zipfile.ZipFile(tmp_path / "mine.keras", "w") as archive:

@@ -32,6 +32,8 @@ SUPPORTED = (
     ("Tutorials", "seven, in the format that each saves"),
     ("Hugging Face", FAMILIES),
     ("PyTorch", "models around torch.nn.Transformer, with their embeddings"),
+    ("CTranslate2", "folders with model.bin, packages of Argos Translate (LibreTranslate)"),
+    ("OpenNMT-py", "checkpoints of version 3"),
     ("Anything else", "listed tensor by tensor, with the closest known format"),
 )
 

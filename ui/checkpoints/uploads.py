@@ -16,7 +16,7 @@ from ui.state import models
 from ui.state.public import private_only
 
 MAX_UPLOAD_MEGABYTES = 2048  # Streamlit holds an upload in memory until it is copied; larger files go by their path
-ENDINGS = ("pt", "pth", "ckpt", "bin", "safetensors", "zip")
+ENDINGS = ("pt", "pth", "ckpt", "bin", "safetensors", "argosmodel", "zip")
 _STALE_SECONDS = 24 * 3600  # seconds after which an upload belongs to a session that has ended
 _PIECE = 2**22  # bytes
 

@@ -5,11 +5,13 @@ converted.
 from __future__ import annotations
 
 from headlight.importers.forms.bart import BART, MBART, PLBART
+from headlight.importers.forms.ctranslate2 import CTRANSLATE2
 from headlight.importers.forms.exercises import EXERCISES
 from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.m2m100 import M2M100
 from headlight.importers.forms.marian import MARIAN
 from headlight.importers.forms.native import Native
+from headlight.importers.forms.opennmt import OPENNMT
 from headlight.importers.forms.pegasus import BLENDERBOT, PEGASUS
 from headlight.importers.forms.t5 import T5
 from headlight.importers.forms.torch_transformer import TORCH_TRANSFORMER
@@ -30,4 +32,6 @@ FORMS: tuple[Form, ...] = (
     BLENDERBOT,
     T5,
     TORCH_TRANSFORMER,
+    CTRANSLATE2,
+    OPENNMT,
 )
