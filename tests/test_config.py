@@ -42,6 +42,7 @@ WRONG_MODEL: dict[str, list[Any]] = {
     "scale_embeddings": NOT_A_FLAG,
     "residual": NOT_A_FLAG,
     "embedding_norm": NOT_A_FLAG,
+    "decoder_embedding_norm": NOT_A_FLAG,
     "source_start": WRONG_IDS,
     "source_end": WRONG_IDS,
     "target_start": [*WRONG_IDS, None],

@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import MT5Config, MT5ForConditionalGeneration, T5ForConditionalGeneration
+from transformers import (
+    MT5Config,
+    MT5ForConditionalGeneration,
+    T5ForConditionalGeneration,
+    UMT5Config,
+    UMT5ForConditionalGeneration,
+)
 from transformers import T5Config as TheirConfig
 from transformers.models.t5.modeling_t5 import T5Attention as TheirAttention
 
@@ -46,13 +52,15 @@ def theirs(kind: str) -> Any:
     torch.manual_seed(1)
     if kind == "mt5":
         model = MT5ForConditionalGeneration(MT5Config(**SIZES, feed_forward_proj="gated-gelu"))
+    elif kind == "umt5":
+        model = UMT5ForConditionalGeneration(UMT5Config(**SIZES))
     else:
         gated = kind == "t5 1.1"
         config = TheirConfig(
             **SIZES, feed_forward_proj="gated-gelu" if gated else "relu", tie_word_embeddings=not gated
         )
         model = T5ForConditionalGeneration(config)
-    if kind != "t5 1.0":
+    if kind in ("t5 1.1", "mt5"):
         model.lm_head.weight = torch.nn.Parameter(torch.empty(VOCABULARY, 24))
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -60,7 +68,7 @@ def theirs(kind: str) -> Any:
     return model.eval()
 
 
-@pytest.fixture(scope="module", params=["t5 1.0", "t5 1.1", "mt5", "t5 1.0 of old"])
+@pytest.fixture(scope="module", params=["t5 1.0", "t5 1.1", "mt5", "umt5", "t5 1.0 of old"])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Translator, Path]:
     """Their model, and ours that was imported from its folder; old files name the shared matrix four times."""
     own = theirs(request.param.removesuffix(" of old"))
@@ -117,7 +125,7 @@ def test_what_the_examination_reports(pair: tuple[Any, Translator, Path]) -> Non
     examination = examine(folder)
     assert examination.form == "Hugging Face T5" and examination.questions == () and examination.diagnosis is None
     assert dict(examination.facts)["Heads"] == "3 of 5 numbers"
-    scaled = getattr(own.config, "scale_decoder_outputs", False)
+    scaled = own.config.model_type == "umt5" or getattr(own.config, "scale_decoder_outputs", False)
     assert bool(examination.folded) == scaled
     tied = own.lm_head.weight is own.shared.weight
     assert ours.model.config.tied == ("all" if tied else "none")
@@ -138,7 +146,7 @@ def test_buckets_are_those_of_transformers(buckets: int, furthest: int, both_sid
 # ---- what works on it as on the paper's model ----
 
 
-@pytest.fixture(scope="module", params=[{}, {"gated": False, "activation": "relu", "tied": "none"}])
+@pytest.fixture(scope="module", params=[{"shared_bias": False}, {"gated": False, "activation": "relu", "tied": "none"}])
 def small(request: pytest.FixtureRequest) -> Translator:
     return Translator(small_t5_checkpoint(seed=3, **request.param))
 
@@ -196,11 +204,14 @@ def test_the_analyses_run_and_hold(small: Translator) -> None:
     assert weighted["cross"].shape == trace.cross.shape
 
 
-def test_all_layers_of_a_stack_share_one_bias(small: Translator) -> None:
+def test_all_layers_of_a_stack_share_one_bias_or_have_their_own(small: Translator) -> None:
+    config = small.model.config
+    assert isinstance(config, T5Config)
+    layers = (1, 1) if config.shared_bias else (config.encoder.n_layers, config.decoder.n_layers)
     names = [name for name, _ in small.model.named_parameters() if "position_bias" in name]
     assert names == [
-        "encoder.layers.0.attention.position_bias.table.weight",
-        "decoder.layers.0.self_attention.position_bias.table.weight",
+        *(f"encoder.layers.{layer}.attention.position_bias.table.weight" for layer in range(layers[0])),
+        *(f"decoder.layers.{layer}.self_attention.position_bias.table.weight" for layer in range(layers[1])),
     ]
 
 

@@ -8,7 +8,7 @@ from reprlib import repr as brief
 from typing import Any, Literal, Self, get_args
 
 Norm = Literal["pre", "post"]
-Activation = Literal["relu", "gelu", "silu", "none"]
+Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "none"]
 Positions = Literal["sinusoidal", "no-exp", "learned", "stored", "none"]
 NormForm = Literal["standard", "unbiased", "scalar", "none"]
 Initialisation = Literal["scaled", "xavier", "torch"]
@@ -132,7 +132,8 @@ class ModelConfig:
 
     `tied` says which embeddings share one matrix: "none"; "output", where the output projection is the target
     embedding; or "all", where the source embedding is that matrix too (section 3.4 of the paper). `scale_embeddings`
-    multiplies embeddings by √d_model (section 3.4); `embedding_norm` normalises the sum of embeddings and positions.
+    multiplies embeddings by √d_model (section 3.4); `embedding_norm` normalises the sum of embeddings and positions, in
+    the decoder only with `decoder_embedding_norm`.
     "stored" positions are a table that is loaded with the weights and not trained. To see what they are for, a part can
     be left out: `residual` False leaves out the residual connections, "none" the norms or the activation.
 
@@ -179,6 +180,7 @@ class ModelConfig:
     position_base: float = 10_000.0
     initialisation: Initialisation = "scaled"
     residual: bool = True
+    decoder_embedding_norm: bool = True
 
     def __post_init__(self) -> None:
         check_whole("source_vocab_size", self.source_vocab_size, 2, MAX_SIZES["vocabulary"])
@@ -202,6 +204,7 @@ class ModelConfig:
             "final_norm",
             "scale_embeddings",
             "embedding_norm",
+            "decoder_embedding_norm",
             "qkv_bias",
             "attention_output_bias",
             "logits_bias",
@@ -244,6 +247,10 @@ class ModelConfig:
 
     def _validate_stack(self, name: str, stack: StackConfig) -> None:
         stack.validate(name, self.d_model)
+
+    def norms_embedding(self, stack: str) -> bool:
+        """Return whether a stack, "encoder" or "decoder", normalises the sum of its embeddings and positions."""
+        return self.embedding_norm and (stack == "encoder" or self.decoder_embedding_norm)
 
     def d_head(self, stack: StackConfig) -> int:
         """Return the size of each head in a stack."""

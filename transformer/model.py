@@ -36,11 +36,11 @@ POSITIONS = {
 class Embedding(nn.Module):
     """Token embeddings scaled by √d_model (section 3.4) plus positions; some families normalise the sum."""
 
-    def __init__(self, config: ModelConfig, vocab_size: int):
+    def __init__(self, config: ModelConfig, vocab_size: int, normed: bool):
         super().__init__()
         self.tokens = nn.Embedding(vocab_size, config.d_model)
         self.positions = POSITIONS[config.positions](config)
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.embedding_norm else nn.Identity()
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if normed else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
         self.scale = math.sqrt(config.d_model) if config.scale_embeddings else 1.0
         self.max_length = config.max_length
@@ -63,7 +63,7 @@ class Encoder(nn.Module):
     def __init__(self, parts: Parts):
         super().__init__()
         config = parts.config
-        self.embedding = Embedding(config, config.source_vocab_size)
+        self.embedding = Embedding(config, config.source_vocab_size, config.norms_embedding("encoder"))
         self.layers = nn.ModuleList(EncoderLayer(parts, layer) for layer in range(config.encoder.n_layers))
         self.norm = parts.last_norm()
 
@@ -78,7 +78,7 @@ class Decoder(nn.Module):
     def __init__(self, parts: Parts):
         super().__init__()
         config = parts.config
-        self.embedding = Embedding(config, config.target_vocab_size)
+        self.embedding = Embedding(config, config.target_vocab_size, config.norms_embedding("decoder"))
         self.layers = nn.ModuleList(DecoderLayer(parts, layer) for layer in range(config.decoder.n_layers))
         self.norm = parts.last_norm()
 

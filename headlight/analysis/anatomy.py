@@ -187,7 +187,7 @@ def embedded(stream: Stream, stack: str) -> EmbeddedStack:
     if config.positions != "none":
         positions = _numbers(embedding.positions(torch.zeros_like(scaled)[None], 0)[0])
     summed = tokens if positions is None else tokens + positions
-    return EmbeddedStack(tokens, positions, summed if config.embedding_norm else None)
+    return EmbeddedStack(tokens, positions, summed if config.norms_embedding(stack) else None)
 
 
 def linear(x: np.ndarray, layer: nn.Linear) -> np.ndarray:

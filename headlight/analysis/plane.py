@@ -54,7 +54,7 @@ def word_vectors(model: Transformer, site: Site, head: int, words: Sequence[Sequ
     assert isinstance(path, Residual)
     ids = torch.tensor([id for word in words for id in word], device=model.output.weight.device)
     tokens: np.ndarray = (stack.embedding.tokens(ids) * stack.embedding.scale).double().cpu().numpy()
-    if model.config.embedding_norm:
+    if model.config.norms_embedding(site.stack):
         tokens = norm_of(tokens, stack.embedding.norm)
     if path.norm_first:
         tokens = norm_of(tokens, path.norm)

@@ -26,6 +26,8 @@ _TOKENIZERS = (
     "special_tokens_map.json",
     "vocab.json",
     "target_vocab.json",
+    "vocab-src.json",
+    "vocab-tgt.json",
     "merges.txt",
     "source.spm",
     "target.spm",

@@ -23,6 +23,7 @@ from headlight.importers import doctor
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.examples import examples, suggest_examples
 from headlight.importers.forms import ForeignModel
+from headlight.importers.forms.bert_generation import BERT_GENERATION
 from headlight.importers.forms.hugging_face_config import hugging_face_config
 from headlight.importers.forms.of_plugins import forms
 from headlight.importers.health import TARGET_EMBEDDING, StreamingHealth
@@ -39,8 +40,27 @@ from transformer.files import remove, write_json
 from transformer.quoting import quoted, short
 
 _FAIRSEQ_OUTPUT = "decoder.output_projection.weight"
-FAMILIES = "Marian, BART, mBART, PLBart, M2M100, NLLB, Pegasus, Blenderbot and T5"
-KNOWN_MODEL_TYPES = ("marian", "bart", "mbart", "plbart", "m2m_100", "pegasus", "blenderbot", "t5", "mt5")
+FAMILIES = (
+    "Marian, BART, mBART, PLBart, M2M100, NLLB, FSMT, Pegasus, Blenderbot, T5, mT5, umT5, MADLAD and BERT generation"
+)
+KNOWN_MODEL_TYPES = (
+    *("marian", "bart", "mbart", "plbart", "m2m_100", "fsmt", "pegasus", "blenderbot", "blenderbot-small"),
+    *("t5", "mt5", "umt5"),  # and encoder-decoder, where both are BERT generation's
+)
+_DIFFERENCES = {
+    "nllb-moe": "whose layers choose among many feed-forward networks",
+    "switch_transformers": "whose layers choose among many feed-forward networks",
+    "encoder-decoder": "a pair of models other than BERT generation's: as decoder, a BERT or RoBERTa has one more "
+    "layer, with an activation and a norm, before its output; Headlight's network lacks it",
+    "t5gemma": "whose attention rotates queries and keys by their positions, shares keys among heads and caps its "
+    "scores, which Headlight's does not",
+    "prophetnet": "whose decoder predicts several words at once, from streams of attention that Headlight's lacks",
+    "led": "whose attention sees a window of the text, where Headlight's sees all of it",
+    "longt5": "whose attention sees a window of the text, where Headlight's sees all of it",
+    "bigbird_pegasus": "whose attention sees blocks of the text, where Headlight's sees all of it",
+    "pegasus_x": "whose attention sees blocks of the text, where Headlight's sees all of it",
+}
+_DIFFERENCES |= {"t5gemma2": _DIFFERENCES["t5gemma"], "xlm-prophetnet": _DIFFERENCES["prophetnet"]}
 TRIAL_TOKENS = 12  # of the sentence that is translated before an import is reported, and of its translation
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
@@ -233,11 +253,11 @@ def refuse_others(source: Source) -> None:
             "These are the weights of a fairseq model, and no config.json says where its norms stand.",
             remedy=CONVERT_FAIRSEQ,
         )
-    if config is None or config.model_type in KNOWN_MODEL_TYPES:
+    if config is None or config.model_type in KNOWN_MODEL_TYPES or BERT_GENERATION.due(source):
         return
     name = config.model_type[:60]
-    if name == "nllb-moe":
-        why = "whose layers choose among many feed-forward networks"
+    if name in _DIFFERENCES:
+        why = _DIFFERENCES[name]
     elif config.values.get("is_encoder_decoder") is True:
         why = "an encoder-decoder of an unsupported family"
     else:

@@ -31,7 +31,7 @@ from transformer.quoting import short
 from transformer.tokenizers import Tokenizer
 
 NORM_EPS = 1e-5  # of Marian's norms
-_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "silu": "swish"}
+_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu-tanh": "gelu_new", "silu": "swish"}
 _REFUSAL = "This model cannot be written as a Marian model"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 # Fields of ModelConfig that nobody chooses. They follow from the tokenizer (the last of those say what stands around a
 # sentence), or from the checkpoint that a training starts from.
 SEQUENCE_FIELDS = ("pad_id", "sos_id", "eos_id", "source_start", "source_end", "target_start")
-DERIVED_FIELDS = ("source_vocab_size", "target_vocab_size", *SEQUENCE_FIELDS, "pruned_heads")
+DERIVED_FIELDS = ("source_vocab_size", "target_vocab_size", *SEQUENCE_FIELDS, "pruned_heads", "decoder_embedding_norm")
 
 SETTING_HELP: dict[str, str] = {
     # ModelConfig
@@ -25,6 +25,7 @@ SETTING_HELP: dict[str, str] = {
     "scale_embeddings": "Whether embeddings are multiplied by √d_model, so that the positional encodings do not drown "
     "them.",
     "embedding_norm": "Whether layer norm is applied to the sum of embedding and positional encoding.",
+    "decoder_embedding_norm": "Whether that layer norm is in the decoder too.",
     "max_length": "The longest sentence in tokens, including special tokens; longer pairs are left out.",
     "qkv_bias": "Whether the query, key and value projections add a learned constant.",
     "attention_output_bias": "Whether the projection that joins the heads adds a learned constant.",

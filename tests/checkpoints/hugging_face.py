@@ -32,9 +32,15 @@ CLASSES = {
     "mbart": (transformers.MBartForConditionalGeneration, transformers.MBartConfig),
     "plbart": (transformers.PLBartForConditionalGeneration, transformers.PLBartConfig),
     "pegasus": (transformers.PegasusForConditionalGeneration, transformers.PegasusConfig),
+    "fsmt": (transformers.FSMTForConditionalGeneration, transformers.FSMTConfig),
+    "blenderbot-small": (
+        transformers.BlenderbotSmallForConditionalGeneration,
+        transformers.BlenderbotSmallConfig,
+    ),
     "blenderbot": (transformers.BlenderbotForConditionalGeneration, transformers.BlenderbotConfig),
     "m2m100": (transformers.M2M100ForConditionalGeneration, transformers.M2M100Config),
 }
+_OTHERS = {"fsmt": {"src_vocab_size": 32, "tgt_vocab_size": 36, "vocab_size": 36}}
 _ROLES = {"<pad>": "pad", "<unk>": "unk", "<s>": "bos", "</s>": "eos"}
 _WORDS = "the a girl boy dog walks runs sitting on bench snow little Été façade naïve hello world 12 2021 , . ! don't"
 
@@ -48,7 +54,7 @@ def random_model(family: str, forced_bos: int | None = None, **config: Any) -> A
     """A model whose every number is drawn, the norms' and the pads' too, so that nothing is right by being 0 or 1."""
     cls, config_cls = CLASSES[family]
     torch.manual_seed(0)
-    model = cls(config_cls(**{"vocab_size": 32, **SIZES, **config})).eval()
+    model = cls(config_cls(**{"vocab_size": 32, **SIZES, **_OTHERS.get(family, {}), **config})).eval()
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.requires_grad:

@@ -1,6 +1,7 @@
 """Models of Hugging Face families become ours: the same logits, and the same tokens written."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import torch
 
 from headlight.checkpoints import load_translator
 from headlight.importers.importing import examine, import_model
-from tests.checkpoints.hugging_face import CLASSES, MARIAN_IDS, random_model, save
-from transformer.checkpoint.weights import Refused
+from tests.checkpoints.hugging_face import CLASSES, MARIAN_IDS, random_model, save, transformers
+from transformer.checkpoint.safetensors_file import header_bytes
+from transformer.checkpoint.weights import Refused, TensorInfo
 from transformer.config import ModelConfig
 from transformer.decoding import finish, greedy
 
@@ -29,6 +31,11 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "pegasus": ("pegasus", {"activation_function": "relu", "scale_embedding": True, **ODD}),
     "blenderbot": ("blenderbot", {"forced_bos": 3}),
     "blenderbot, its own output": ("blenderbot", {"scale_embedding": True, "tie_word_embeddings": False}),
+    "blenderbot-small": ("blenderbot-small", {"scale_embedding": True}),
+    "blenderbot-small, its own output": ("blenderbot-small", {"tie_word_embeddings": False}),
+    "fsmt": ("fsmt", {"scale_embedding": False}),
+    "fsmt, one vocabulary": ("fsmt", {"tie_word_embeddings": True, "tgt_vocab_size": 32, "vocab_size": 32}),
+    "quick_gelu": ("marian", {**MARIAN_IDS, "activation_function": "quick_gelu"}),
     "m2m100": ("m2m100", {"forced_bos": 29}),
     "m2m100, not scaled": ("m2m100", {"forced_bos": 28, "scale_embedding": False}),
 }
@@ -47,7 +54,7 @@ def assert_equal(theirs: Any, folder: Path) -> None:
     src, tgt = batch(config)
     seen = (src != config.pad_id).long()
     with torch.no_grad():
-        expected = theirs(input_ids=src, attention_mask=seen, decoder_input_ids=tgt).logits
+        expected = theirs(input_ids=src, attention_mask=seen, decoder_input_ids=tgt, use_cache=False).logits
         real = tgt != config.pad_id
         real[:, 0] = True
         torch.testing.assert_close(ours(src, tgt)[real], expected[real], atol=1e-4, rtol=1e-5)
@@ -123,10 +130,14 @@ def test_the_examination_reports_what_was_read(tmp_path: Path) -> None:
     [
         ({"model_type": "bert"}, "'bert'"),
         ({"model_type": "nllb-moe"}, "many feed-forward networks"),
-        ({"model_type": "led", "is_encoder_decoder": True}, "encoder-decoder of an unsupported family"),
+        ({"model_type": "fastspeech2_conformer", "is_encoder_decoder": True}, "encoder-decoder of an unsupported"),
+        ({"model_type": "encoder-decoder"}, "one more layer, with an activation and a norm, before its output"),
+        ({"model_type": "t5gemma"}, "rotates queries and keys"),
+        ({"model_type": "prophetnet"}, "several words at once"),
+        ({"model_type": "led"}, "sees a window of the text"),
         ({"is_encoder_decoder": False}, "not an encoder-decoder"),
         ({"architectures": ["BartForSequenceClassification"]}, "BartForSequenceClassification"),
-        ({"activation_function": "gelu_new"}, "'gelu_new'"),
+        ({"activation_function": "relu2"}, "'relu2'"),
         ({"encoder_layers": 10**9}, "encoder_layers"),
         ({"d_model": "16"}, "d_model"),
         ({"vocab_size": True}, "vocab_size"),
@@ -177,3 +188,20 @@ def test_weights_of_fairseq_are_told_how_to_be_converted(tmp_path: Path) -> None
     torch.save({**theirs, **extra, "decoder.output_projection.weight": torch.ones(32, 16)}, tmp_path / "model.pt")
     with pytest.raises(Refused, match="weights of a fairseq model.*transformers .convert_"):
         examine(tmp_path / "model.pt")
+
+
+def test_a_model_of_madlads_size_is_examined_by_its_header(tmp_path: Path) -> None:
+    """Its 11.8 GB are holes in a file, which take no room; nothing of them is read."""
+    sizes = {"d_model": 1024, "d_ff": 8192, "d_kv": 128, "num_heads": 16, "num_layers": 32, "vocab_size": 256_000}
+    config = {"model_type": "t5", **sizes, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with torch.device("meta"):
+        model = transformers.T5ForConditionalGeneration(transformers.T5Config(**config))
+    infos = {name: TensorInfo(tuple(p.shape), "F32") for name, p in model.named_parameters()}
+    infos["lm_head.weight"] = infos["shared.weight"]
+    with open(tmp_path / "model.safetensors", "wb") as file:
+        file.write(header_bytes(infos, {}))
+        file.truncate(file.tell() + 4 * sum(math.prod(info.shape) for info in infos.values()))
+    examination = examine(tmp_path)
+    assert examination.form == "Hugging Face T5" and examination.diagnosis is None and not examination.questions
+    assert examination.size == (tmp_path / "model.safetensors").stat().st_size > 11.7e9

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -269,3 +271,54 @@ def test_plbart_and_its_languages(tmp_path: Path, codes: str, languages: int) ->
     assert differing(theirs, ours) == []
     english = theirs.convert_tokens_to_ids("__en_XX__")
     assert ours.encode_target("hello")[0] == english == pieces + 3
+
+
+def word_end_merges(count: int) -> tuple[list[str], list[str]]:
+    """Pieces and merges of our sentences, in which the last piece of a word ends in "</w>"."""
+    inner = tokenizers.Tokenizer(tokenizers.models.BPE(end_of_word_suffix="</w>"))
+    inner.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    trainer = tokenizers.trainers.BpeTrainer(vocab_size=count, end_of_word_suffix="</w>", show_progress=False)
+    inner.train_from_iterator([text.lower() for text in sentences(300)], trainer)
+    model = json.loads(inner.to_str())["model"]
+    return list(model["vocab"]), [" ".join(pair) for pair in model["merges"]]
+
+
+def test_blenderbot_small_and_its_word_ends(tmp_path: Path) -> None:
+    pieces, merges = word_end_merges(150)
+    tokens = [piece.removesuffix("</w>") if piece.endswith("</w>") else f"{piece}@@" for piece in pieces]
+    del tokens[70], tokens[40]  # a merge makes a piece that the vocabulary lacks
+    ids = {token: id for id, token in enumerate(["__null__", "__start__", "__end__", "__unk__", *tokens])}
+    special = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
+    network = random_model("blenderbot-small", vocab_size=len(ids), max_position_embeddings=300, **special)
+    folder = save(network, tmp_path / "theirs")
+    (folder / "vocab.json").write_text(json.dumps(ids), encoding="utf-8")
+    (folder / "merges.txt").write_text("\n".join(["#version: 0.2", *merges, ""]), encoding="utf-8")
+    theirs = transformers.BlenderbotSmallTokenizer.from_pretrained(folder)
+    ours = imported(folder, tmp_path / "out")
+    texts = [*TEXTS, "It's 3.5, (isn't it)?!", "a ... b"]
+    assert [text for text in texts if theirs(text, add_special_tokens=False)["input_ids"] != ours.encode(text)] == []
+    text = "hello the girl"
+    assert ours.checkpoint.target_tokenizer.decode(ours.encode(text)) == theirs.decode(ours.encode(text)) == text
+
+
+def test_fsmt_reads_words_of_moses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its class needs sacremoses to cut words, but not for words that are separated by spaces."""
+    pieces, merges = word_end_merges(150)
+    first = ["<s>", "<pad>", "</s>", "<unk>"]
+    source, target = ([*first, *pieces[:-5]], [*first, *reversed(pieces)])
+    sizes = {"src_vocab_size": len(source), "tgt_vocab_size": len(target), "vocab_size": len(target)}
+    folder = save(random_model("fsmt", max_position_embeddings=300, **sizes, langs=["de", "en"]), tmp_path / "theirs")
+    for name, tokens in (("vocab-src", source), ("vocab-tgt", target)):
+        content = json.dumps({token: id for id, token in enumerate(tokens)})
+        (folder / f"{name}.json").write_text(content, encoding="utf-8")
+    (folder / "merges.txt").write_text("\n".join([*(f"{pair} 7" for pair in merges), ""]), encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "sacremoses", ModuleType("sacremoses"))
+    theirs = transformers.FSMTTokenizer.from_pretrained(folder, langs=["de", "en"])
+    assert any("Moses" in warning for warning in examine(folder).warnings)
+    ours = imported(folder, tmp_path / "out")
+    for text in TEXTS:
+        cut = theirs._tokenize(text, bypass_tokenizer=True)
+        assert ours.encode(text) == [*theirs.convert_tokens_to_ids(cut), 2]
+    ids = [target.index(piece) for piece in theirs._tokenize("hello the girl .", bypass_tokenizer=True)]
+    assert ours.checkpoint.target_tokenizer.decode(ids) == "hello the girl ."
+    assert (ours.card["source"], ours.card["target"]) == ("German", "English")

@@ -14,7 +14,7 @@ from torch import Tensor
 from transformer.files import open_regular
 
 # Limits on what a file of weights may declare; a file that declares more is refused before it is read.
-MAX_WEIGHTS_BYTES = 8 * 2**30  # bytes; an encoder-decoder of 1.3 thousand million parameters in float32 has 5.5e9
+MAX_WEIGHTS_BYTES = 24 * 2**30  # bytes; MADLAD-400 3B in float32 has 11.8e9, NLLB 3.3B 17.6e9
 MAX_TENSORS = 10_000  # a model has some hundreds, thousands at most, and its optimizer two for each
 MAX_NAME_CHARACTERS = 500  # characters of a tensor's name
 MAX_DIMENSIONS = 16

@@ -93,13 +93,14 @@ class Prepared:
 class PreparedEncoder:
     def __init__(self, plain: Encoder, maps: Maps):
         self.embedding, self.norm = plain.embedding, Norm(plain.norm, maps)
-        self.layers = [PreparedEncoderLayer(layer, maps) for layer in children_of_type(EncoderLayer, plain.layers)]
-        self.position_bias = position_bias(children_of_type(EncoderLayer, plain.layers)[0].attention, maps)
+        layers = children_of_type(EncoderLayer, plain.layers)
+        self.layers = [PreparedEncoderLayer(layer, maps) for layer in layers]
+        self.position_biases = position_biases([layer.attention for layer in layers], maps)
 
     def __call__(self, src: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
         x = self.embedding(src).float()
-        bias = self.position_bias(src.size(1), src.size(1))
-        for layer in self.layers:
+        biases = self.position_biases(src.size(1), src.size(1))
+        for layer, bias in zip(self.layers, biases, strict=True):
             x = layer(x, mask, bias, tap)
         return self.norm(x)
 
@@ -107,14 +108,15 @@ class PreparedEncoder:
 class PreparedDecoder:
     def __init__(self, plain: Decoder, maps: Maps):
         self.embedding, self.norm = plain.embedding, Norm(plain.norm, maps)
-        self.layers = [PreparedDecoderLayer(layer, maps) for layer in children_of_type(DecoderLayer, plain.layers)]
-        self.position_bias = position_bias(children_of_type(DecoderLayer, plain.layers)[0].self_attention, maps)
+        layers = children_of_type(DecoderLayer, plain.layers)
+        self.layers = [PreparedDecoderLayer(layer, maps) for layer in layers]
+        self.position_biases = position_biases([layer.self_attention for layer in layers], maps)
 
     def __call__(self, tgt: Tensor, mask: Tensor | None, cache: KeyValueCache, tap: Tap | None) -> Tensor:
         """Return the hidden states [N, T, d_model] of `tgt` [N, T], which continues the tokens in `cache`."""
         x = self.embedding(tgt, cache.length).float()
-        bias = self.position_bias(tgt.size(1), cache.length + tgt.size(1))
-        for layer in self.layers:
+        biases = self.position_biases(tgt.size(1), cache.length + tgt.size(1))
+        for layer, bias in zip(self.layers, biases, strict=True):
             x = layer(x, mask, bias, cache, tap)
         cache.length += tgt.size(1)
         return self.norm(x)
@@ -279,10 +281,16 @@ class Norm:
         return normed
 
 
-def position_bias(attention: MultiHeadAttention, maps: Maps) -> Callable[[int, int], Tensor | None]:
-    """Return a stack's position bias as a function of (queries, keys): shared by all layers in T5, None elsewhere."""
-    bias = attention.position_bias
-    return (lambda queries, keys: None) if bias is None else _with(bias, maps)
+def position_biases(attentions: list[MultiHeadAttention], maps: Maps) -> Callable[[int, int], list[Tensor | None]]:
+    """Return each layer's position bias as a function of (queries, keys); what layers share is computed once."""
+    of_layer = [attention.position_bias for attention in attentions]
+    own = {bias: _with(bias, maps) for bias in of_layer if bias is not None}
+
+    def compute(queries: int, keys: int) -> list[Tensor | None]:
+        computed = {bias: prepared(queries, keys) for bias, prepared in own.items()}
+        return [None if bias is None else computed[bias] for bias in of_layer]
+
+    return compute
 
 
 def _with(plain: nn.Module, maps: Maps) -> nn.Module:

@@ -35,6 +35,7 @@ class T5Config(ModelConfig):
     buckets: int = 32  # ranges of distances, each with its own bias
     max_distance: int = 128  # distances beyond it share a bucket
     gated: bool = False
+    shared_bias: bool = True  # whether all layers of a stack have the same position bias
 
     norm: Norm = field(default="pre", init=False)
     final_norm: bool = field(default=True, init=False)
@@ -49,6 +50,7 @@ class T5Config(ModelConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_flag("gated", self.gated)
+        check_flag("shared_bias", self.shared_bias)
         check_whole("buckets", self.buckets, 4, MAX_SIZES["width"])
         check_whole("max_distance", self.max_distance, self.buckets // 2 + 1, MAX_SIZES["length"])
         if self.source_vocab_size != self.target_vocab_size:

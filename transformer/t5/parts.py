@@ -6,13 +6,10 @@ Shapes: H heads, Q queries, K keys.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from transformer import layers
 from transformer.attention import MultiHeadAttention
@@ -22,10 +19,7 @@ from transformer.model import Transformer
 from transformer.t5.config import T5Config
 from transformer.taps import Site
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    **layers.ACTIVATIONS,
-    "gelu": partial(F.gelu, approximate="tanh"),
-}
+ACTIVATIONS = {**layers.ACTIVATIONS, "gelu": layers.ACTIVATIONS["gelu-tanh"]}
 
 
 class RelativeBias(nn.Module):
@@ -65,23 +59,28 @@ class RelativeBias(nn.Module):
 
 
 class T5Parts(Parts):
-    """Builds T5's modules: unscaled attention with a position bias that all layers of a stack share, and RMSNorm.
+    """Builds T5's modules: unscaled attention with a position bias, and RMSNorm.
 
-    Linear layers and norms have no bias (RMSNorm: Zhang and Sennrich 2019).
+    All layers of a stack share the bias; in umT5 (Chung et al. 2023, "UniMax") each has its own. Linear layers and
+    norms have no bias (RMSNorm: Zhang and Sennrich 2019).
     """
 
     config: T5Config
 
     def __init__(self, config: T5Config):
         super().__init__(config)
-        self.position_biases = {
-            "encoder": RelativeBias(config, config.encoder.n_heads, both_sides=True),
-            "decoder": RelativeBias(config, config.decoder.n_heads, both_sides=False),
-        }
+        self.position_biases = {stack: self._position_bias(stack) for stack in ("encoder", "decoder")}
+
+    def _position_bias(self, stack: str) -> RelativeBias:
+        sizes = self.config.encoder if stack == "encoder" else self.config.decoder
+        return RelativeBias(self.config, sizes.n_heads, both_sides=stack == "encoder")
 
     def attention(self, site: Site) -> MultiHeadAttention:
         config = self.config
         stack = config.encoder if site.stack == "encoder" else config.decoder
+        bias = None
+        if site.kind == "self":
+            bias = self.position_biases[site.stack] if config.shared_bias else self._position_bias(site.stack)
         return MultiHeadAttention(
             config.d_model,
             stack.n_heads,
@@ -90,7 +89,7 @@ class T5Parts(Parts):
             config.attention_output_bias,
             config.d_kv,
             scale=1.0,
-            position_bias=self.position_biases[site.stack] if site.kind == "self" else None,
+            position_bias=bias,
             remaining=config.kept_heads(*site),
         )
 

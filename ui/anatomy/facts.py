@@ -10,7 +10,13 @@ from transformer.t5 import T5Config
 from ui.anatomy.chosen import stack_of
 
 _BLOCKS = {"encoder": "self-attention", "decoder": "self-attention", "cross": "cross-attention"}
-_ACTIVATIONS = {"relu": r"\max(0,\; %s)", "gelu": r"\text{GELU}(%s)", "silu": r"\text{SiLU}(%s)", "none": r"(%s)"}
+_ACTIVATIONS = {
+    "relu": r"\max(0,\; %s)",
+    "gelu": r"\text{GELU}(%s)",
+    "gelu-tanh": r"\text{GELU}(%s)",
+    "silu": r"\text{SiLU}(%s)",
+    "none": r"(%s)",
+}
 
 
 def is_t5(config: ModelConfig) -> bool:
@@ -106,7 +112,7 @@ def formula(part: NetworkPart, config: ModelConfig) -> str:
         case "embedding":
             root = rf"\sqrt{{{config.d_model}}}\; " if config.scale_embeddings else ""
             summed = rf"{root}E[\text{{token}}]" + ("" if config.positions == "none" else " + p_t")
-            return rf"x = \text{{norm}}({summed})" if config.embedding_norm else f"x = {summed}"
+            return rf"x = \text{{norm}}({summed})" if config.norms_embedding(part.kind) else f"x = {summed}"
         case "output":
             bias = " + b" if config.logits_bias else ""
             return rf"P(i) = \frac{{e^{{l_i}}}}{{\sum_j e^{{l_j}}}}, \qquad l = W x{bias}"

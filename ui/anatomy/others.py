@@ -23,7 +23,7 @@ from ui.anatomy.payloads import likely, parts_payload
 from ui.state.models import translator
 from ui.state.view import update, widget_key
 
-ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU", "none": "no function"}
+ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU by tanh", "silu": "SiLU", "none": "no function"}
 Row = tuple[str, str, str, str]  # vector, name, note, and the group of vectors that share one colour scale
 
 
@@ -85,7 +85,8 @@ def _words(taken: Taken, chosen: ChosenPart, config: ModelConfig) -> str:
             if is_t5(config):
                 where = "nothing is added: positions are a bias on the scores of self-attention."
             times = f", times √{config.d_model} = {config.d_model**0.5:.3g}," if config.scale_embeddings else ""
-            norm = " Layer norm then brings the sum to mean 0 and variance 1." if config.embedding_norm else ""
+            normed = config.norms_embedding(chosen.stack)
+            norm = " Layer norm then brings the sum to mean 0 and variance 1." if normed else ""
             return (
                 f"The token's row of the embedding matrix{times} is its first vector; {where}{norm} Taking a row is "
                 "multiplying the matrix by a one-hot vector, 1 at the token's number and 0 elsewhere. word2vec "

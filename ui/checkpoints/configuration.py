@@ -6,7 +6,7 @@ from headlight.formatting import both
 from transformer.config import ModelConfig
 from transformer.t5 import T5Config
 
-_ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU (swish)", "none": "no function"}
+_ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU by tanh", "silu": "SiLU", "none": "no function"}
 _TIED = {"none": "not tied", "output": "target and output tied", "all": "source, target and output tied"}
 
 
@@ -72,7 +72,8 @@ def _biases(config: ModelConfig) -> str:
 
 def _positions(config: ModelConfig) -> str:
     if isinstance(config, T5Config):
-        return f"relative: {config.buckets} biases for distances up to {config.max_distance}"
+        own = "" if config.shared_bias else ", others in each layer"
+        return f"relative: {config.buckets} biases for distances up to {config.max_distance}{own}"
     return {
         "sinusoidal": f"sinusoidal, base {config.position_base:,g}",
         "no-exp": f"sinusoidal without its exp, base {config.position_base:,g}",
@@ -96,6 +97,7 @@ def _embeddings(config: ModelConfig) -> str:
     tied = "source and target tied" if isinstance(config, T5Config) and config.tied == "none" else ""
     scaled = f", times √{config.d_model}" if config.scale_embeddings else ""
     normed = ", then layer norm" if config.embedding_norm else ""
+    normed += ", in the encoder only" if normed and not config.decoder_embedding_norm else ""
     return f"{tied or _TIED[config.tied]}{scaled}{normed}"
 
 

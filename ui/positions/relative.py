@@ -12,7 +12,7 @@ from headlight.analysis import attention_at
 from headlight.charts.relative import biases
 from headlight.formatting import two_digits
 from transformer import Transformer
-from transformer.t5 import T5, RelativeBias
+from transformer.t5 import T5, RelativeBias, T5Config
 from transformer.taps import Site
 from ui.viewer.component import plot
 
@@ -29,8 +29,8 @@ def draw_relative(model: Transformer) -> None:
     st.subheader("Every distance has its own bias", anchor=False)
     st.caption(
         "This model adds nothing to its embeddings. Each head of its self-attention has learned a bias for each "
-        "distance and adds it to the score before the softmax: a head may prefer neighbours, or distant tokens. All "
-        f"layers of a stack share the biases. {_shared(model)}"
+        "distance and adds it to the score before the softmax: a head may prefer neighbours, or distant tokens. "
+        f"{_layers(model)} {_buckets(model)}"
     )
     for column, stack in zip(st.columns(2, gap="large"), _STACKS, strict=True):
         with column:
@@ -45,7 +45,14 @@ def draw_relative(model: Transformer) -> None:
                 _table(*curves(model, stack), key=f"bias-table-{stack}")
 
 
-def _shared(model: T5) -> str:
+def _layers(model: T5) -> str:
+    assert isinstance(model.config, T5Config)
+    if model.config.shared_bias:
+        return "All layers of a stack share the biases."
+    return "Each layer has biases of its own; these are of the first."
+
+
+def _buckets(model: T5) -> str:
     bias = table_of(model, "encoder")
     distances, _ = curves(model, "encoder")
     buckets = bias.bucket(torch.from_numpy(distances))
@@ -57,7 +64,7 @@ def _shared(model: T5) -> str:
 
 
 def table_of(model: T5, stack: str) -> RelativeBias:
-    """Return the bias that all layers of a stack share."""
+    """Return the bias of the first layer of a stack, which all its layers may share."""
     bias = attention_at(model, Site(stack, 0, "self")).position_bias
     assert isinstance(bias, RelativeBias)
     return bias

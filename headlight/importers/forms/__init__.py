@@ -5,14 +5,15 @@ converted.
 from __future__ import annotations
 
 from headlight.importers.forms.bart import BART, MBART, PLBART
+from headlight.importers.forms.bert_generation import BERT_GENERATION
 from headlight.importers.forms.ctranslate2 import CTRANSLATE2
 from headlight.importers.forms.exercises import EXERCISES
 from headlight.importers.forms.form import ForeignModel, Form
-from headlight.importers.forms.m2m100 import M2M100
+from headlight.importers.forms.m2m100 import FSMT, M2M100
 from headlight.importers.forms.marian import MARIAN
 from headlight.importers.forms.native import Native
 from headlight.importers.forms.opennmt import OPENNMT
-from headlight.importers.forms.pegasus import BLENDERBOT, PEGASUS
+from headlight.importers.forms.pegasus import BLENDERBOT, BLENDERBOT_SMALL, PEGASUS
 from headlight.importers.forms.t5 import T5
 from headlight.importers.forms.torch_transformer import TORCH_TRANSFORMER
 from headlight.importers.forms.tutorials import TUTORIALS
@@ -28,9 +29,12 @@ FORMS: tuple[Form, ...] = (
     MBART,
     PLBART,
     M2M100,
+    FSMT,
     PEGASUS,
     BLENDERBOT,
+    BLENDERBOT_SMALL,
     T5,
+    BERT_GENERATION,
     TORCH_TRANSFORMER,
     CTRANSLATE2,
     OPENNMT,

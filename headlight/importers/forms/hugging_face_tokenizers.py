@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from tokenizers import AddedToken
 
@@ -14,13 +15,14 @@ from headlight.checkpoints import load_tokenizer
 from headlight.importers import sentencepiece_file
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.languages import M2M100, MBART, MBART_50, PLBART, PLBART_MULTI, Languages
-from headlight.importers.sentencepiece_file import SentencePiece
+from headlight.importers.sentencepiece_file import PieceType, SentencePiece
 from transformer.checkpoint.weights import Refused
 from transformer.files import read_bytes, read_json
 from transformer.tokenizers import Tokenizer
 
 WHOLE, TARGET, PIECES, FAIRSEQ = "tokenizer.json", "target_tokenizer.json", "vocab.json", "sentencepiece.bpe.model"
-SPIECE = "spiece.model"
+SPIECE, MERGES = "spiece.model", "merges.txt"
+FSMT = ("vocab-src.json", "vocab-tgt.json")
 MARIAN = ("source.spm", "target.spm")
 FAIRSEQ_FIRST = ("<s>", "<pad>", "</s>", "<unk>")  # where SentencePiece has <unk> <s> </s>
 MASK = "<mask>"
@@ -31,7 +33,7 @@ Ids = tuple[int, int, int]  # padding, start, end
 
 
 def has_tokenizer(folder: Path) -> bool:
-    return any((folder / name).exists() for name in (WHOLE, PIECES, FAIRSEQ, SPIECE))
+    return any((folder / name).exists() for name in (WHOLE, PIECES, FAIRSEQ, SPIECE, FSMT[0]))
 
 
 def tokenizer_file(folder: Path, ids: Ids, size: int, name: str = WHOLE) -> Tokenizer | None:
@@ -95,15 +97,14 @@ def bart(config: HuggingFaceConfig, ids: Ids, size: int, spaced: bool = False) -
     `spaced` says whether a text begins with a space where tokenizer_config.json does not.
     """
     folder = config.folder
-    merges = folder / "merges.txt"
+    merges = folder / MERGES
     if (folder / WHOLE).exists() or not ((folder / PIECES).exists() and merges.exists()):
         return tokenizer_file(folder, ids, size)
     vocabulary = _vocabulary(folder / PIECES)
-    pairs = [line.split(" ", 1) for line in _lines(merges) if " " in line and not line.startswith("#version")]
     stated = config.tokenizer.get("add_prefix_space")
     first = stated if isinstance(stated, bool) else spaced
     in_bytes = {"type": "ByteLevel", "add_prefix_space": first, "trim_offsets": True, "use_regex": True}
-    model = {"type": "BPE", "vocab": vocabulary, "merges": pairs}
+    model = {"type": "BPE", "vocab": vocabulary, "merges": _merges(merges)}
     try:
         inner = foreign.opened({"model": model, "pre_tokenizer": in_bytes, "decoder": in_bytes})
     except ValueError as error:
@@ -115,6 +116,92 @@ def bart(config: HuggingFaceConfig, ids: Ids, size: int, spaced: bool = False) -
 def blenderbot(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """Open the byte-level pieces of Blenderbot, whose texts begin with a space."""
     return bart(config, ids, size, spaced=True)
+
+
+def blenderbot_small(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
+    """Open `vocab.json` with `merges.txt`: words in small letters, of which all pieces but the last end in "@@"."""
+    folder = config.folder
+    if (folder / WHOLE).exists() or not ((folder / PIECES).exists() and (folder / MERGES).exists()):
+        return tokenizer_file(folder, ids, size)
+    special = ("__start__", "__end__", "__unk__", "__null__")
+    vocabulary = {
+        token if token in special else token[:-2] if token.endswith("@@") else f"{token}</w>": id
+        for token, id in _vocabulary(folder / PIECES).items()
+    }
+    cutting = {
+        "normalizer": {
+            "type": "Sequence",
+            "normalizers": [
+                {"type": "Lowercase"},
+                {"type": "Replace", "pattern": {"String": "\n"}, "content": " __newln__ "},
+            ],
+        },
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [
+                _split("[.,!?()]", "MergedWithNext"),
+                _split("'", "Isolated"),
+                {"type": "WhitespaceSplit"},
+            ],
+        },
+    }
+    return _with_word_ends(folder / MERGES, vocabulary, (special, "__unk__"), cutting, (ids, size))
+
+
+def fsmt(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
+    """Open two vocabularies with `merges.txt`, for words that are separated by spaces."""
+    folder = config.folder
+    if not all((folder / name).exists() for name in (*FSMT, MERGES)):
+        return None
+    lower = config.tokenizer.get("do_lower_case") is True
+    cutting = {"normalizer": {"type": "Lowercase"} if lower else None, "pre_tokenizer": {"type": "WhitespaceSplit"}}
+    source, target = (
+        _with_word_ends(folder / MERGES, _vocabulary(folder / name), (FAIRSEQ_FIRST, "<unk>"), cutting, (ids, size))
+        for name, size in zip(FSMT, sizes, strict=True)
+    )
+    return source, target
+
+
+def _with_word_ends(
+    merges: Path,
+    vocabulary: Mapping[str, int],
+    special: tuple[tuple[str, ...], str],  # all, and the one for what is unknown
+    cutting: Mapping[str, Any],
+    fitting: tuple[Ids, int],
+) -> Tokenizer:
+    """Return a tokenizer of merges (Sennrich et al. 2016) in which the last piece of a word ends in "</w>".
+
+    A merge may make a piece that the vocabulary lacks: it has an id beyond the model's, which is unknown.
+    """
+    pairs = _merges(merges)
+    made = dict.fromkeys(piece for a, b in pairs for piece in (a, b, a + b) if piece not in vocabulary)
+    first = max(fitting[1], max(vocabulary.values()) + 1)
+    tokens = {**vocabulary, **{piece: id for id, piece in enumerate(made, first)}}
+    model = {"type": "BPE", "vocab": tokens, "merges": pairs, "unk_token": special[1], "end_of_word_suffix": "</w>"}
+    try:
+        inner = foreign.opened({**cutting, "model": model, "decoder": {"type": "BPEDecoder", "suffix": "</w>"}})
+    except ValueError as error:
+        raise Refused(f"{merges.name} and the vocabulary do not fit together: {error}.") from None
+    inner.add_special_tokens([token for token in special[0] if token in vocabulary])
+    return Tokenizer(inner, *fitting[0]).of_size(fitting[1])
+
+
+def _split(pattern: str, behavior: str) -> dict[str, Any]:
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": False}
+
+
+def pieces(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
+    """Open `tokenizer.json`, or a SentencePiece model with its own ids."""
+    path = config.folder / SPIECE
+    if (config.folder / WHOLE).exists() or not path.exists():
+        return tokenizer_file(config.folder, ids, size)
+    model = sentencepiece_file.read(path)
+    tokens = {piece.text: id for id, piece in enumerate(model.pieces)}
+    if "<unk>" not in tokens:
+        raise Refused(f"{SPIECE} has no token <unk>, which stands for what the model does not know.")
+    inner = sentencepiece_file.tokenizer(model, tokens, "<unk>", size)
+    inner.add_special_tokens([piece.text for piece in model.pieces if piece.kind == PieceType.CONTROL])
+    return Tokenizer(inner, *ids).of_size(size)
 
 
 def pegasus(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
@@ -238,6 +325,11 @@ def _parsed(path: Path, changed: int) -> Mapping[str, int]:
         raise Refused(f"{path.name} is not a vocabulary: it must give each token an id of its own.")
     result: Mapping[str, int] = values
     return result
+
+
+def _merges(path: Path) -> list[list[str]]:
+    """Read pairs of pieces, the first to be merged first; how often a pair occurred may follow it."""
+    return [line.split(" ")[:2] for line in _lines(path) if " " in line and not line.startswith("#version")]
 
 
 def _lines(path: Path) -> Sequence[str]:

@@ -1,8 +1,9 @@
-"""M2M100 and NLLB as Hugging Face saves them."""
+"""M2M100, NLLB and FSMT as Hugging Face saves them: they count positions from the padding's id on."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -83,4 +84,21 @@ M2M100 = MarianFamily(
     languages=hugging_face_tokenizers.m2m100_languages,
     asks=_asks,
     around=_around,
+)
+
+FSMT = replace(
+    M2M100,
+    name="Hugging Face FSMT",
+    model_type="fsmt",
+    norm="post",
+    final_norm=False,
+    multilingual=False,
+    tokenizers=hugging_face_tokenizers.fsmt,
+    languages=lambda config: {},
+    asks=lambda config, languages: (),
+    around=_around,
+    output="{}decoder.output_projection.weight",
+    two_vocabularies=True,
+    caution="Moses, which cuts the texts of this family into words, is not built in: put spaces around punctuation "
+    "yourself, as in “Hello , world !”.",
 )

@@ -12,10 +12,11 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor
+from torch.nn.functional import layer_norm
 
 from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
-from headlight.importers.forms.hugging_face_tokenizers import Ids, has_tokenizer
+from headlight.importers.forms.hugging_face_tokenizers import WHOLE, Ids, has_tokenizer
 from headlight.importers.forms.languages import NAMES, Around, Languages
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
@@ -27,7 +28,20 @@ MAX_LAYERS = 200
 MAX_WIDTH = 65_536
 MAX_TOKENS = 2_000_000
 MAX_TABLE_NUMBERS = 2**25  # numbers in a table of positions; a longer one is cut
-ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": "relu",
+    "gelu": "gelu",
+    "gelu_python": "gelu",
+    "gelu_new": "gelu-tanh",
+    "gelu_fast": "gelu-tanh",
+    "gelu_accurate": "gelu-tanh",
+    "gelu_pytorch_tanh": "gelu-tanh",
+    "quick_gelu": "silu",  # x · sigmoid(QUICK_GELU · x): both linear layers are scaled
+    "swish": "silu",
+    "silu": "silu",
+    "linear": "none",
+}
+QUICK_GELU = 1.702
 MAPS = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
 # Ours, theirs, and the norm beside it, in the order in which a layer has them.
 ATTENTIONS = {
@@ -95,6 +109,8 @@ class MarianSizes(NamedTuple):
     length: int  # of the tables of positions, those that a model reads
     tied: Tied
     shared: bool  # whether the file may have one matrix for all embeddings
+    offset: int  # rows of the tables of positions that belong to no position
+    slope: float = 1.0  # the factor of each feed-forward network's inner layer, and the divisor of its outer one
 
 
 @dataclass(frozen=True)
@@ -117,6 +133,10 @@ class MarianFamily:
     languages: Callable[[HuggingFaceConfig], Languages]
     asks: Callable[[HuggingFaceConfig, Languages], tuple[ImportQuestion, ...]]
     around: Callable[[HuggingFaceConfig, Languages, Answers], Around]
+    output: str = "lm_head.weight"  # which may follow the prefix of the other names
+    two_vocabularies: bool = False  # whether each side has its own, src_vocab_size and tgt_vocab_size
+    decoder_norm_first: bool = False  # whether the decoder norms its embeddings before it adds the positions
+    caution: str = ""  # what the tokenizer does not do
 
     @property
     def title(self) -> str:
@@ -131,17 +151,21 @@ class MarianFamily:
         infos, parts = source.weights.infos, self._parts(source, self._sizes(source, config))
         prefix = _prefix(infos)
         expected = {name for part in parts for name in part.names} | {f"{prefix}{name}" for name in _EMBEDDINGS}
-        expected |= {f"{prefix}{stack}.embed_positions.weight" for stack in ATTENTIONS} | {"lm_head.weight", _BIAS}
-        return self._misfits(source, parts) == [] and all(
-            name in expected or name.endswith(_IGNORED_TENSORS) for name in infos
+        expected |= {f"{prefix}{stack}.embed_positions.weight" for stack in ATTENTIONS}
+        expected |= {self.output.format(prefix), _BIAS, *self._decoder_norm(prefix)}
+        return (
+            self._misfits(source, parts) == []
+            and all(name in infos for name in self._decoder_norm(prefix))
+            and all(name in expected or name.endswith(_IGNORED_TENSORS) for name in infos)
         )
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
         config = hugging_face_config(source)
         if config is not None and config.model_type != self.model_type:
             return {}  # another's, whatever it looks like
-        parts = self._parts(source, self._sizes(source, config))
-        return {_found(part, source.weights.infos): part.shape for part in parts if part.names}
+        sizes, infos = self._sizes(source, config), source.weights.infos
+        norm = {name: (sizes.width,) for name in self._decoder_norm(_prefix(infos))}
+        return {found_name(part, infos): part.shape for part in self._parts(source, sizes) if part.names} | norm
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         config = _config_of(source)
@@ -153,7 +177,7 @@ class MarianFamily:
             ("Widths", f"{sizes.width}, feed-forward {sizes.d_ffs[0]:,} and {sizes.d_ffs[1]:,}"),
             ("Vocabularies", f"{sizes.vocabularies[0]:,} and {sizes.vocabularies[1]:,} tokens"),
             ("Norms", "before each sublayer, and after each stack" if self.norm == "pre" else "after each sublayer"),
-            ("Activation", config.text("activation_function", self.activation)),
+            ("Activation", self._activation(config)),
             ("Tokenizer", "in the folder" if has_tokenizer(config.folder) else "none; ids are shown"),
         )
         return (*facts, ("Languages", f"{len(languages)}")) if languages else facts
@@ -166,6 +190,10 @@ class MarianFamily:
             folds.append(
                 ("Positions", "sines in one half and cosines in the other: stored as the family's code computes them")
             )
+        if self.decoder_norm_first:
+            folds.append(("The decoder's embeddings", "stored as its code norms them, before positions are added"))
+        if self._activation(_config_of(source)) == "quick_gelu":
+            folds.append(("quick_gelu", f"SiLU, with {QUICK_GELU} in the linear layers around it"))
         if _BIAS in source.weights.infos:
             folds.append(("Output bias", f"{_BIAS}, as it stands"))
         return tuple(folds)
@@ -184,6 +212,8 @@ class MarianFamily:
         warnings = self._ignored_norms(config)
         if own is not None and self.multilingual and not self.languages(config):
             warnings += ("The tokenizer names no languages: nothing beside a sentence says which they are.",)
+        if own is not None and self.caution and not (config.folder / WHOLE).exists():
+            warnings += (self.caution,)
         if own is None:
             warnings += ("The folder has no tokenizer: tokens are shown as ids, and a text is ids with spaces.",)
             source_size, target_size = sizes.vocabularies
@@ -226,7 +256,7 @@ class MarianFamily:
                 f"{CONFIG} says that this {self.name} model is not an encoder-decoder.",
                 remedy="Only encoder-decoders can be imported.",
             )
-        activation = config.text("activation_function", self.activation)
+        activation = self._activation(config)
         if activation not in ACTIVATIONS:
             raise Refused(f"The activation is {activation[:40]!r}; supported are {', '.join(sorted(ACTIVATIONS))}.")
 
@@ -236,17 +266,28 @@ class MarianFamily:
         if config is None:
             return _sizes_of(infos, self.offset)
         width = config.whole("d_model", MAX_WIDTH, low=4)
-        together = config.flag("share_encoder_decoder_embeddings", True)
-        first = config.whole("vocab_size", MAX_TOKENS, low=2)
-        second = first if together else config.whole("decoder_vocab_size", MAX_TOKENS, first, low=2)
+        ties = config.flag("tie_word_embeddings", not self.two_vocabularies)
+        if self.two_vocabularies:
+            together = ties
+            first, second = (config.whole(f"{side}_vocab_size", MAX_TOKENS, low=2) for side in ("src", "tgt"))
+        else:
+            together = config.flag("share_encoder_decoder_embeddings", True)
+            first = config.whole("vocab_size", MAX_TOKENS, low=2)
+            second = first if together else config.whole("decoder_vocab_size", MAX_TOKENS, first, low=2)
         tied: Tied = "none"
-        if config.flag("tie_word_embeddings", True):
+        if ties and not self.decoder_norm_first:
             tied = "all" if together else "output"
         stacks = ("encoder", "decoder")
         depths = [config.whole(f"{stack}_layers", MAX_LAYERS) for stack in stacks]
         d_ffs = [config.whole(f"{stack}_ffn_dim", MAX_WIDTH) for stack in stacks]
         length = config.whole("max_position_embeddings", 1_000_000)
-        return MarianSizes((depths[0], depths[1]), (d_ffs[0], d_ffs[1]), width, (first, second), length, tied, together)
+        slope = QUICK_GELU if self._activation(config) == "quick_gelu" else 1.0
+        both = (depths[0], depths[1]), (d_ffs[0], d_ffs[1])
+        offset = config.known_id("pad_token_id", first) + 1 if self.two_vocabularies else self.offset
+        return MarianSizes(*both, width, (first, second), length, tied, together, offset, slope)
+
+    def _activation(self, config: HuggingFaceConfig) -> str:
+        return config.text("activation_function", self.activation)
 
     def _ids(self, config: HuggingFaceConfig, sizes: MarianSizes) -> Ids:
         """Return the ids that opening a tokenizer needs; the id that starts a sentence may still be unknown."""
@@ -270,10 +311,11 @@ class MarianFamily:
             decoder,
             norm=self.norm,
             final_norm=self.final_norm,
-            activation=ACTIVATIONS[config.text("activation_function", self.activation)],
+            activation=ACTIVATIONS[self._activation(config)],
             positions=self.positions,
             scale_embeddings=config.flag("scale_embedding", self.scaled),
             embedding_norm=self.embedding_norm,
+            decoder_embedding_norm=not self.decoder_norm_first,
             max_length=_kept(sizes),
             logits_bias=self._has_bias(source),
             tied=sizes.tied,
@@ -287,7 +329,7 @@ class MarianFamily:
 
     def _misfits(self, source: Source, parts: list[TensorPart]) -> list[str]:
         infos = source.weights.infos
-        shapes = {part.native: _found(part, infos) for part in parts if part.names}
+        shapes = {part.native: found_name(part, infos) for part in parts if part.names}
         return [
             part.native
             for part in parts
@@ -298,7 +340,19 @@ class MarianFamily:
         if not part.names:
             assert self.table is not None
             return self.table(_config_of(source), *part.shape)
-        return part.convert(source.weights.tensor(_found(part, source.weights.infos)))
+        return part.convert(source.weights.tensor(found_name(part, source.weights.infos)))
+
+    def _decoder_norm(self, prefix: str) -> tuple[str, ...]:
+        """Return the names of the norm that is folded into the decoder's embeddings."""
+        kinds = ("weight", "bias") if self.decoder_norm_first else ()
+        return tuple(f"{prefix}decoder.layernorm_embedding.{kind}" for kind in kinds)
+
+    def _normed(self, source: Source, tokens: Tensor) -> Tensor:
+        """Return the decoder's embeddings as its norm makes them, before the positions are added."""
+        width = tokens.size(1)
+        scale = width**0.5 if _config_of(source).flag("scale_embedding", self.scaled) else 1.0
+        gain, bias = (source.weights.tensor(name).float() for name in self._decoder_norm(_prefix(source.weights.infos)))
+        return layer_norm(tokens.float() * scale, (width,), gain, bias) / scale
 
     def _parts(self, source: Source, sizes: MarianSizes) -> list[TensorPart]:
         return list(self._all_parts(source, sizes))
@@ -306,37 +360,40 @@ class MarianFamily:
     def _all_parts(self, source: Source, sizes: MarianSizes) -> Iterator[TensorPart]:
         infos = source.weights.infos
         prefix = _prefix(infos)
+        output = self.output.format(prefix)
         shared, *own = (f"{prefix}{name}" for name in _EMBEDDINGS)
         for index, (stack, attentions) in enumerate(ATTENTIONS.items()):
             names: tuple[str, ...] = (own[index],)
             if sizes.tied == "all":  # any of them is all of them
-                names = (shared, *own, "lm_head.weight")
+                names = (shared, *own, output)
             elif sizes.tied == "output" and stack == "decoder":
-                names = (own[index], "lm_head.weight")
+                names = (own[index], output)
             elif sizes.shared:
                 names = (own[index], shared)
             if not (sizes.tied == "all" and stack == "decoder"):
                 embedding = (sizes.vocabularies[index], sizes.width)
-                yield TensorPart(f"{stack}.embedding.tokens.weight", names, embedding)
+                part = TensorPart(f"{stack}.embedding.tokens.weight", names, embedding)
+                first = self.decoder_norm_first and stack == "decoder"
+                yield part._replace(convert=partial(self._normed, source)) if first else part
             yield self._position_part(infos, f"{prefix}{stack}.embed_positions.weight", stack, sizes)
-            if self.embedding_norm:
+            if self.embedding_norm and not (self.decoder_norm_first and stack == "decoder"):
                 yield from _both(f"{stack}.embedding.norm", f"{prefix}{stack}.layernorm_embedding", (sizes.width,))
             for layer in range(sizes.depths[index]):
                 ours, theirs = f"{stack}.layers.{layer}", f"{prefix}{stack}.layers.{layer}"
-                yield from _layer(ours, theirs, attentions, sizes.width, sizes.d_ffs[index])
+                yield from _layer(ours, theirs, attentions, sizes.width, sizes.d_ffs[index], sizes.slope)
             if self.final_norm:
                 yield from _both(f"{stack}.norm", f"{prefix}{stack}.layer_norm", (sizes.width,))
         target = sizes.vocabularies[1]
         if sizes.tied == "none":
-            yield TensorPart("output.weight", ("lm_head.weight", own[1], shared), (target, sizes.width))
+            yield TensorPart("output.weight", (output, own[1], shared), (target, sizes.width))
         if self._has_bias(source):
             yield TensorPart("output.bias", (_BIAS,), (1, target), lambda bias: bias[0])
 
     def _position_part(self, infos: Mapping[str, TensorInfo], name: str, stack: str, sizes: MarianSizes) -> TensorPart:
         native, length = f"{stack}.embedding.positions.table", _kept(sizes)
-        if self.table is not None and (name not in infos or self.offset):
+        if self.table is not None and name not in infos:
             return TensorPart(native, (), (length, sizes.width))
-        first = self.offset
+        first = sizes.offset
         shape = (sizes.length + first, sizes.width)
         return TensorPart(native, (name,), shape, lambda table: table[first : first + length])
 
@@ -345,13 +402,18 @@ _EMBEDDINGS = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_to
 _BIAS = "final_logits_bias"
 
 
-def _layer(ours: str, theirs: str, attentions: tuple[tuple[str, str], ...], d: int, d_ff: int) -> Iterator[TensorPart]:
+def _layer(
+    ours: str, theirs: str, attentions: tuple[tuple[str, str], ...], d: int, d_ff: int, slope: float
+) -> Iterator[TensorPart]:
     norms = [f"{their_attention}_layer_norm" for _, their_attention in attentions] + ["final_layer_norm"]
     for our_attention, their_attention in attentions:
         for our_map, their_map in MAPS.items():
             yield from _both(f"{ours}.{our_attention}.{our_map}", f"{theirs}.{their_attention}.{their_map}", (d, d))
-    for (our_map, their_map), shape in zip(FEED_FORWARD.items(), ((d_ff, d), (d, d_ff)), strict=True):
-        yield from _both(f"{ours}.feed_forward.{our_map}", f"{theirs}.{their_map}", shape)
+    for inner in _both(f"{ours}.feed_forward.inner", f"{theirs}.{FEED_FORWARD['inner']}", (d_ff, d)):
+        yield inner if slope == 1 else inner._replace(convert=lambda tensor: tensor.float() * slope)
+    weight, bias = _both(f"{ours}.feed_forward.outer", f"{theirs}.{FEED_FORWARD['outer']}", (d, d_ff))
+    yield weight if slope == 1 else weight._replace(convert=lambda tensor: tensor.float() / slope)
+    yield bias
     for index, norm in enumerate(norms):
         yield from _both(f"{ours}.residuals.{index}.norm", f"{theirs}.{norm}", (d,))
 
@@ -361,7 +423,8 @@ def _both(ours: str, theirs: str, weight: tuple[int, ...]) -> Iterator[TensorPar
     yield TensorPart(f"{ours}.bias", (f"{theirs}.bias",), weight[:1])
 
 
-def _found(part: TensorPart, infos: Mapping[str, TensorInfo]) -> str:
+def found_name(part: TensorPart, infos: Mapping[str, TensorInfo]) -> str:
+    """Return the name under which a file has a tensor; the usual one where it has none."""
     return next((name for name in part.names if name in infos), part.names[0])
 
 
@@ -392,7 +455,7 @@ def _sizes_of(infos: Mapping[str, TensorInfo], offset: int) -> MarianSizes:
     vocabularies = (size(0, 2, shared, source, "lm_head.weight"), size(0, 2, shared, target, "lm_head.weight"))
     tied: Tied = "all" if together else "output"
     return MarianSizes(
-        (depth("encoder"), depth("decoder")), (d_ffs[0], d_ffs[1]), width, vocabularies, length, tied, together
+        (depth("encoder"), depth("decoder")), (d_ffs[0], d_ffs[1]), width, vocabularies, length, tied, together, offset
     )
 
 
@@ -414,9 +477,11 @@ def _card(source: Source, config: HuggingFaceConfig, answers: Answers) -> dict[s
     """Return the model's name and languages, as far as they are known."""
     folder = config.folder
     cached = folder.parents[1].name if folder.parent.name == "snapshots" else ""  # of the hub: models--owner--name
+    stated = config.values.get("langs")  # FSMT's
+    written = stated if isinstance(stated, list) and len(stated) == 2 else (None, None)
     facts = {
         "title": cached.split("--")[-1] or source.name,
-        "source": answers.source_language or config.tokenizer.get("source_lang"),
-        "target": answers.target_language or config.tokenizer.get("target_lang"),
+        "source": answers.source_language or config.tokenizer.get("source_lang") or written[0],
+        "target": answers.target_language or config.tokenizer.get("target_lang") or written[1],
     }
     return {name: NAMES.get(value, value[:80]) for name, value in facts.items() if isinstance(value, str) and value}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headlight.importers.forms import hugging_face_tokenizers
+from headlight.importers.forms.bart import BART
 from headlight.importers.forms.marian import sines_then_cosines
 from headlight.importers.forms.marian_family import MarianFamily, plain_around, shared
 
@@ -34,4 +35,15 @@ BLENDERBOT = replace(
     positions="learned",
     table=None,
     tokenizers=shared(hugging_face_tokenizers.blenderbot),
+)
+
+# Its encoder norms the sum of embeddings and positions; its decoder norms the embeddings, then adds the positions.
+BLENDERBOT_SMALL = replace(
+    BART,
+    name="Hugging Face Blenderbot-small",
+    model_type="blenderbot-small",
+    offset=0,
+    decoder_norm_first=True,
+    tokenizers=shared(hugging_face_tokenizers.blenderbot_small),
+    around=lambda config, languages, answers: plain_around(config, languages, answers)._replace(source_end=()),
 )

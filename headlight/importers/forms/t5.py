@@ -1,4 +1,4 @@
-"""T5 as Hugging Face saves it: T5 1.0, 1.1, Flan-T5, mT5 and ByT5.
+"""T5 as Hugging Face saves it: T5 1.0, 1.1, Flan-T5, MADLAD, mT5, umT5 and ByT5.
 
 Shapes: D = d_model, I = n_heads * d_kv, F = feed-forward width, V vocabulary.
 """
@@ -56,6 +56,7 @@ class T5Sizes(NamedTuple):
     buckets: int
     vocabulary: int
     gated: bool
+    shared_bias: bool  # whether all layers of a stack have the position bias of its first
 
 
 class HuggingFaceT5:
@@ -81,14 +82,15 @@ class HuggingFaceT5:
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         config = _known(source)
         sizes = _sizes(config)
+        own = "" if sizes.shared_bias else ", in each layer its own"
         return (
             ("Layers", f"{sizes.depths[0]} and {sizes.depths[1]}"),
             ("Heads", f"{sizes.heads} of {sizes.inner // sizes.heads} numbers"),
             ("Widths", f"{sizes.width}, feed-forward {sizes.d_ff:,}{', gated' if sizes.gated else ''}"),
             ("Vocabulary", f"{sizes.vocabulary:,} tokens"),
             ("Norms", "before each sublayer, by the root mean square"),
-            ("Positions", f"a bias on the scores, for {sizes.buckets} ranges of distances"),
-            ("Activation", config.text("feed_forward_proj", "relu")),
+            ("Positions", f"a bias on the scores, for {sizes.buckets} ranges of distances{own}"),
+            ("Activation", _stated_activation(config)),
         )
 
     def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
@@ -125,7 +127,7 @@ class HuggingFaceT5:
 def _config(source: Source) -> HuggingFaceConfig | None:
     """Return the configuration of a T5; None for another model's."""
     config = hugging_face_config(source)
-    return config if config is not None and config.model_type in ("t5", "mt5") else None
+    return config if config is not None and config.model_type in ("t5", "mt5", "umt5") else None
 
 
 def _known(source: Source) -> HuggingFaceConfig:
@@ -146,6 +148,7 @@ def _sizes(config: HuggingFaceConfig) -> T5Sizes:
         config.whole("relative_attention_num_buckets", MAX_SIZES["width"], 32, low=4),
         config.whole("vocab_size", MAX_SIZES["vocabulary"], low=2),
         _activation(config)[1],
+        config.model_type != "umt5",
     )
 
 
@@ -172,6 +175,7 @@ def _sizes_of(infos: Mapping[str, TensorInfo]) -> T5Sizes:
         size(0, f"{first}.relative_attention_bias.weight", 32),
         size(0, _SHARED, 32_128),
         gated,
+        "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight" not in infos,
     )
 
 
@@ -181,10 +185,11 @@ def _names(sizes: T5Sizes) -> dict[str, str]:
     forward = {"inner": "wi_0", "gate": "wi_1", "outer": "wo"} if sizes.gated else {"inner": "wi", "outer": "wo"}
     for (stack, attentions), depth in zip(_ATTENTIONS.items(), sizes.depths, strict=True):
         names[f"{stack}.norm.weight"] = f"{stack}.final_layer_norm.weight"
-        table = f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
-        names[f"{stack}.layers.0.{next(iter(attentions))}.position_bias.table.weight"] = table
         for layer in range(depth):
             ours, theirs = f"{stack}.layers.{layer}", f"{stack}.block.{layer}.layer"
+            if layer == 0 or not sizes.shared_bias:
+                table = f"{theirs}.0.SelfAttention.relative_attention_bias.weight"
+                names[f"{ours}.{next(iter(attentions))}.position_bias.table.weight"] = table
             for index, (own, foreign) in enumerate(attentions.items()):
                 for a, b in _MAPS.items():
                     names[f"{ours}.{own}.{a}.weight"] = f"{theirs}.{index}.{foreign}.{b}.weight"
@@ -210,9 +215,13 @@ def _shape(ours: str, sizes: T5Sizes) -> tuple[int, ...]:
     return (sizes.width, sizes.inner) if part == "output" else (sizes.inner, sizes.width)
 
 
+def _stated_activation(config: HuggingFaceConfig) -> str:
+    return config.text("feed_forward_proj", "relu" if config.model_type == "t5" else "gated-gelu")
+
+
 def _activation(config: HuggingFaceConfig) -> tuple[Activation, bool]:
     """Return our activation, and whether it is gated: "gated-gelu", always the tanh approximation here, is both."""
-    stated = config.text("feed_forward_proj", "relu")
+    stated = _stated_activation(config)
     name = "gelu_new" if stated == "gated-gelu" else stated.removeprefix("gated-")
     if name not in _FEED_FORWARD:
         raise Refused(
@@ -222,9 +231,9 @@ def _activation(config: HuggingFaceConfig) -> tuple[Activation, bool]:
 
 
 def _scaled(config: HuggingFaceConfig) -> bool:
-    """Return whether the decoder's vectors are divided by √d_model before the output: in T5 1.0, whose configuration
-    ties the output to the embedding. Later files say it by a word of its own."""
-    if config.model_type != "t5":
+    """Return whether the decoder's vectors are divided by √d_model before the output: in T5 1.0 and umT5 where the
+    configuration ties the output to the embedding. Later files of T5 say it by a word of its own."""
+    if config.model_type == "mt5":
         return False
     return config.flag("scale_decoder_outputs", config.flag("tie_word_embeddings", True))
 
@@ -264,6 +273,7 @@ def _native(config: HuggingFaceConfig, sizes: T5Sizes, separate: bool) -> T5Conf
         eos_id=1 if eos is None else eos,
         d_kv=sizes.inner // sizes.heads,
         buckets=sizes.buckets,
+        shared_bias=sizes.shared_bias,
         max_distance=config.whole("relative_attention_max_distance", MAX_SIZES["length"], 128),
     )
 
