@@ -51,20 +51,24 @@ def attend(
     if tap is None and _prefers_fused_kernel(q):
         attn_mask = bias if mask is None else mask if bias is None else torch.where(mask, bias, -torch.inf)
         return F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, scale=scale, dropout_p=dropout)
+    pattern = attention_weights(q, k, mask, scale, bias)
+    if tap is not None:
+        if mask is None:
+            mask = torch.ones(1, 1, 1, k.size(2), dtype=torch.bool, device=k.device)
+        pattern = tap(site, pattern, Inputs(q, k, v, mask, scale, bias))
+    return F.dropout(pattern, dropout).to(v.dtype) @ v
+
+
+def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None, scale: float | None, bias: Tensor | None) -> Tensor:
+    """Return softmax(q kᵀ / √d_head), the pattern of `attend`: [B, H, Q, K] in float32."""
     scores = (q @ k.mT).mul_(1 / math.sqrt(q.size(-1)) if scale is None else scale)
     if bias is not None:
         scores = scores + bias
     if mask is not None:
         scores = scores.masked_fill_(~mask, -torch.inf)
     if scores.dtype == torch.float32 and not scores.requires_grad:
-        pattern = torch.softmax(scores, -1, out=scores)  # in place: allocating takes longer than computing
-    else:
-        pattern = scores.softmax(-1, dtype=torch.float32)  # as fused kernels do: rows in half precision sum to 1
-    if tap is not None:
-        if mask is None:
-            mask = torch.ones(1, 1, 1, k.size(2), dtype=torch.bool, device=k.device)
-        pattern = tap(site, pattern, Inputs(q, k, v, mask))
-    return F.dropout(pattern, dropout).to(v.dtype) @ v
+        return torch.softmax(scores, -1, out=scores)  # in place: allocating takes longer than computing
+    return scores.softmax(-1, dtype=torch.float32)  # as fused kernels do: rows in half precision sum to 1
 
 
 class MultiHeadAttention(nn.Module):

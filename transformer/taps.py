@@ -31,6 +31,8 @@ class Inputs(NamedTuple):
     k: Tensor  # [B, H, K, D]
     v: Tensor  # [B, H, K, D]
     mask: Tensor  # bool, broadcasts to [B, H, Q, K]; True where the query may look
+    scale: float | None = None  # of the scores; None is 1 / √D
+    bias: Tensor | None = None  # added to the scores, broadcasts to [B, H, Q, K]
 
 
 Tap = Callable[[Site, Tensor, Inputs], Tensor]
@@ -61,7 +63,9 @@ class InputRecorder(dict[Site, Inputs]):
     """Records the inputs of each pattern of the latest pass, by site."""
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
-        self[site] = Inputs(*(x.detach() for x in inputs))
+        q, k, v, mask, scale, bias = inputs
+        detached = None if bias is None else bias.detach()
+        self[site] = Inputs(q.detach(), k.detach(), v.detach(), mask.detach(), scale, detached)
         return pattern
 
 
@@ -162,9 +166,9 @@ class _ExpandedTap:
     count: int
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
-        q, k, v = (expand_heads(self.remaining, self.count, x) for x in inputs[:3])
-        changed = self.tap(site, expand_heads(self.remaining, self.count, pattern), Inputs(q, k, v, inputs.mask))
-        return select_heads(self.remaining, changed)
+        q, k, v, every = (expand_heads(self.remaining, self.count, x) for x in (*inputs[:3], pattern))
+        bias = None if inputs.bias is None else expand_heads(self.remaining, self.count, inputs.bias)
+        return select_heads(self.remaining, self.tap(site, every, Inputs(q, k, v, inputs.mask, inputs.scale, bias)))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@ Shapes: L layers, H heads, S source tokens, T written target tokens, one fewer t
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -52,6 +54,56 @@ class Tokens:
         )
 
 
+class LayerPatterns:
+    """Patterns [L, H, Q, K] of which `compute(layer)` returns a layer [H, Q, K] each time that it is read.
+
+    They are indexed like an array, of which only the layers in question are computed. NumPy's functions compute all.
+    """
+
+    ndim, dtype = 4, np.dtype(np.float32)
+
+    def __init__(self, shape: tuple[int, ...], compute: Callable[[int], np.ndarray], nbytes: int):
+        self.shape, self.nbytes = shape, nbytes  # `nbytes` is what `compute` holds
+        self._compute, self._latest = compute, (-1, np.empty(0))
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return map(self._layer, range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        first, *others = index if isinstance(index, tuple) else (index,)
+        if first is Ellipsis:
+            first, others = slice(None), [Ellipsis, *others]
+        layers = np.arange(len(self))[first]
+        if layers.ndim == 0:
+            return self._layer(int(layers))[tuple(others)]
+        return np.stack([self._layer(int(layer))[tuple(others)] for layer in layers])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.stack(list(self)).astype(dtype or self.dtype, copy=False)
+
+    def map(self, change: Callable[[np.ndarray], np.ndarray]) -> LayerPatterns:
+        """Return these patterns with `change` applied to each layer [H, Q, K] when it is read."""
+        shape = (len(self), *change(self._layer(0)).shape)
+        return LayerPatterns(shape, lambda layer: change(self._layer(layer)), self.nbytes)
+
+    def _layer(self, layer: int) -> np.ndarray:
+        number, weights = self._latest  # one attribute, so that two threads agree
+        if number != layer:
+            weights = self._compute(layer)
+            self._latest = layer, weights
+        return weights
+
+
+Patterns = np.ndarray | LayerPatterns
+
+
 @dataclass(frozen=True)
 class Trace:
     """The patterns of one forward pass, after the softmax; rows sum to 1 unless a tap changed a head.
@@ -71,9 +123,9 @@ class Trace:
     translation: str
     source: Tokens
     target: Tokens
-    encoder: np.ndarray | None  # [L, H, S, S] float32
-    decoder: np.ndarray | None  # [L, H, T, T] float32
-    cross: np.ndarray | None  # [L, H, T, S] float32
+    encoder: Patterns | None  # [L, H, S, S] float32
+    decoder: Patterns | None  # [L, H, T, T] float32
+    cross: Patterns | None  # [L, H, T, S] float32
     log_probs: np.ndarray  # [T] of the token that each row writes
     finished: bool = True  # False where the decode ran into its length limit
     interventions: list[str] = field(default_factory=list)
@@ -87,7 +139,7 @@ class Trace:
         return tuple(kind for kind in KINDS if self._patterns[kind] is not None)
 
     @property
-    def _patterns(self) -> dict[str, np.ndarray | None]:
+    def _patterns(self) -> dict[str, Patterns | None]:
         return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}
 
     @property
@@ -103,7 +155,7 @@ class Trace:
         """The log-probability of all tokens that the model wrote."""
         return float(self.log_probs[max(self.given - 1, 0) :].sum())
 
-    def pattern(self, kind: str) -> np.ndarray:
+    def pattern(self, kind: str) -> Patterns:
         """Return the patterns of a kind, [L, H, queries, keys]. Raises ValueError for a kind that the trace lacks."""
         patterns = self._patterns.get(kind)
         if patterns is None:
@@ -167,7 +219,7 @@ class Trace:
             "given": np.array(self.given),
             "interventions": np.array(self.interventions, dtype=str),
         }
-        arrays |= {kind: self.pattern(kind) for kind in self.kinds}
+        arrays |= {kind: np.asarray(self.pattern(kind)) for kind in self.kinds}
         for side, tokens in (("source", self.source), ("target", self.target)):
             arrays[f"{side}_ids"] = np.array(tokens.ids, dtype=np.int64)
             arrays[f"{side}_pieces"] = np.array(tokens.pieces, dtype=str)
@@ -222,7 +274,7 @@ def _require_consistent(trace: Trace) -> None:
         pattern, wanted = trace.pattern(kind), (len(trace.row_tokens(kind)), len(trace.column_tokens(kind)))
         if pattern.dtype.kind != "f" or pattern.ndim != 4 or 0 in pattern.shape or pattern.shape[2:] != wanted:
             raise ValueError(f"its {kind} attention has shape {pattern.shape} of {pattern.dtype}, for {wanted} tokens")
-        if not np.isfinite(pattern).all() or pattern.min() < 0:
+        if not np.isfinite(pattern).all() or np.min(pattern) < 0:
             raise ValueError(f"its {kind} attention holds negative or infinite weights")
     if trace.log_probs.shape != (len(trace.writes),):
         raise ValueError(f"it has {trace.log_probs.size} log-probabilities for {len(trace.writes)} tokens")

@@ -17,6 +17,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from transformer.attention import attention_weights
 from transformer.batches import collate
 from transformer.checkpoint import Checkpoint, native
 from transformer.decoding import Decoding, Hypothesis, finish
@@ -24,9 +25,9 @@ from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
 from transformer.quoting import quoted, short
-from transformer.taps import Recorder, Site, Tap, chain, require_heads
+from transformer.taps import InputRecorder, Recorder, Site, Tap, chain, require_heads
 from transformer.tokenizers import Tokenizer
-from transformer.trace import Tokens, Trace
+from transformer.trace import LayerPatterns, Patterns, Tokens, Trace
 from transformer.yielding import yield_turn
 
 
@@ -46,6 +47,9 @@ class Translation:
         """The mean, in nats: how confident the model was, whatever the length."""
         return self.log_prob / len(self.ids)
 
+
+# From 100 MB on the patterns of a trace are computed layer by layer when they are read, from its queries and keys.
+MAX_STORED_WEIGHTS = 25_000_000
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -263,7 +267,10 @@ class Translator:
     def trace_ids(self, source: Sequence[int], target: Sequence[int], interventions: Sequence[Tap] = ()) -> Trace:
         """Return the trace of one source (to [EOS]) and one target (from [SOS] on), both given as ids."""
         yield_turn()
-        recorder = Recorder()
+        n_src, n_tgt, config = len(source), len(target) - 1, self.model.config
+        size = config.encoder.n_layers * config.encoder.n_heads * n_src**2
+        size += config.decoder.n_layers * config.decoder.n_heads * n_tgt * (n_tgt + n_src)
+        recorder = Recorder() if size <= MAX_STORED_WEIGHTS else InputRecorder()
         log_probs = self.log_probs([source], [target[:-1]], chain(*interventions, recorder))[0]
         written = torch.as_tensor(target[1:], device=log_probs.device)
         checkpoint = self.checkpoint
@@ -272,14 +279,36 @@ class Translator:
             translation=checkpoint.target_tokenizer.decode(target),
             source=describe_tokens(checkpoint.source_tokenizer, source),
             target=describe_tokens(checkpoint.target_tokenizer, target),
-            encoder=_stack(recorder, "encoder", "self"),
-            decoder=_stack(recorder, "decoder", "self"),
-            cross=_stack(recorder, "decoder", "cross"),
+            encoder=self._patterns(recorder, "encoder", "self", chain(*interventions)),
+            decoder=self._patterns(recorder, "decoder", "self", chain(*interventions)),
+            cross=self._patterns(recorder, "decoder", "cross", chain(*interventions)),
             log_probs=log_probs.gather(1, written[:, None])[:, 0].cpu().numpy(),
             interventions=[str(tap) for tap in interventions],
             model=str(self.card.get("title", "")),
             look_ahead=self.model.config.look_ahead_mask == "never",
         )
+
+    def _patterns(self, recorder: Recorder | InputRecorder, stack: str, kind: str, tap: Tap | None) -> Patterns:
+        """Return the patterns of one kind of attention, of the first sentence: [L, H, Q, K].
+
+        From an InputRecorder, which has the queries and keys of the pass, each layer is computed when it is read.
+        """
+        sites = sorted(site for site in recorder if (site.stack, site.kind) == (stack, kind))
+        if isinstance(recorder, Recorder):
+            return np.stack([recorder[site][0][0].float().cpu().numpy() for site in sites])
+        recorded = [recorder[site] for site in sites]
+        tensors = {id(x): x.nbytes for inputs in recorded for x in inputs if isinstance(x, Tensor)}
+
+        @torch.inference_mode()
+        def compute(layer: int) -> np.ndarray:
+            site, inputs = sites[layer], recorded[layer]
+            pattern = attention_weights(inputs.q, inputs.k, inputs.mask, inputs.scale, inputs.bias)
+            pruned = sorted({*range(pattern.size(1))} - {*self._heads[site]})
+            pattern[:, pruned] = 0
+            return (pattern if tap is None else tap(site, pattern, inputs))[0].float().cpu().numpy()
+
+        q, k = recorded[0].q, recorded[0].k
+        return LayerPatterns((len(sites), q.size(1), q.size(2), k.size(2)), compute, sum(tensors.values()))
 
 
 def _beam(size: int, length_penalty: float = LENGTH_PENALTY) -> Decoding:
@@ -310,9 +339,3 @@ def describe_tokens(tokenizer: Tokenizer, ids: Iterable[int], text: str | None =
     pieces = [tokenizer.piece(i) for i in ids]
     special = [i in tokenizer.special_ids for i in ids]
     return Tokens(ids, pieces, tokenizer.labels(ids), tokenizer.word_groups(ids, text), special)
-
-
-def _stack(recorder: Recorder, stack: str, kind: str) -> np.ndarray:
-    """Return the patterns of one kind of attention, of the first sentence: [L, H, Q, K]."""
-    layers = sorted(site for site in recorder if (site.stack, site.kind) == (stack, kind))
-    return np.stack([recorder[site][0][0].float().cpu().numpy() for site in layers])

@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from headlight.analysis.passes import written_log_probs
-from headlight.analysis.sites import by_kind, kind_of
+from headlight.analysis.sites import kind_of
 from transformer.model import Transformer
-from transformer.taps import Ablate, Recorder, Replace, Scale, Site, Tap, Uniform, chain
-from transformer.trace import KINDS, Kind, Trace
+from transformer.taps import Ablate, Observer, Recorder, Replace, Scale, Site, Tap, Uniform, chain
+from transformer.trace import KINDS, Trace
 
 TOLERANCE = 1e-4  # single precision over hundreds of keys and a dozen layers stays below; a mistake doesn't
 
@@ -74,7 +75,8 @@ def rows_sum_to_one(
     for kind in KINDS:
         layers, heads = trace.pattern(kind).shape[:2]
         due = np.array([[(kind, layer, head) not in gone for head in range(heads)] for layer in range(layers)])
-        error = np.abs(trace.pattern(kind).sum(-1, dtype=np.float64) - due[..., None]).max(-1, initial=0)  # [L, H]
+        sums = np.stack([layer.sum(-1, dtype=np.float64) for layer in trace.pattern(kind)])
+        error = np.abs(sums - due[..., None]).max(-1, initial=0)  # [L, H]
         for site, head in changed:
             if kind_of(site) == kind:
                 error[site.layer, head] = 0
@@ -90,7 +92,7 @@ def nothing_leaks(trace: Trace) -> Check:
     """Return the largest weight that the decoder gives to a later token; what nothing hides may have any."""
     decoder = trace.pattern("decoder")
     later = np.triu(np.ones(decoder.shape[-2:], dtype=bool), 1)
-    leak = float(np.abs(decoder[..., later]).max(initial=0))
+    leak = max(float(np.abs(layer[..., later]).max(initial=0)) for layer in decoder)
     detail = f"The largest weight that the decoder gives to a later token is {_plainly(leak)}."
     if trace.look_ahead:
         return Check("Look-ahead", True, f"{detail} This model applies no mask that would hide it.")
@@ -99,9 +101,9 @@ def nothing_leaks(trace: Trace) -> Check:
 
 def dropout_is_off(trace: Trace, model: Transformer, interventions: Sequence[Tap] = ()) -> Check:
     """Check that the model is in evaluation mode, and that a second recorded pass gives the same patterns."""
-    patterns, log_probs = _recorded(trace, model, interventions)
-    pairs = [(trace.pattern(kind), patterns[kind]) for kind in KINDS]
-    difference = max(_difference(a, b) for a, b in [*pairs, (trace.log_probs, log_probs)])
+    patterns = _PatternDifference(trace)
+    log_probs = _log_probs(trace, model, chain(*interventions, patterns))
+    difference = max(*patterns.values(), _difference(trace.log_probs, log_probs))
     training = any(module.training for module in model.modules())
     state = "The model is in training mode" if training else "The model is in evaluation mode"
     detail = f"{state}, and the largest difference in a second pass is {_plainly(difference)}."
@@ -113,7 +115,7 @@ def recorded_is_plain(trace: Trace, model: Transformer, interventions: Sequence[
 
     A plain pass cannot change heads, so under interventions a recorded pass without them is compared.
     """
-    recorded = _recorded(trace, model, ())[1] if interventions else trace.log_probs
+    recorded = _log_probs(trace, model, Recorder()) if interventions else trace.log_probs
     difference = _difference(recorded, _log_probs(trace, model, None))
     detail = f"With and without recording, log-probabilities differ by {_plainly(difference)} at most."
     if interventions:
@@ -147,11 +149,11 @@ def _log_probs(trace: Trace, model: Transformer, tap: Tap | None) -> np.ndarray:
     return chosen
 
 
-def _recorded(
-    trace: Trace, model: Transformer, interventions: Sequence[Tap]
-) -> tuple[dict[Kind, np.ndarray], np.ndarray]:
-    """Return a recorded pass over the trace's sentences: patterns by kind [L, H, Q, K], log-probabilities [T]."""
-    recorder = Recorder()
-    log_probs = _log_probs(trace, model, chain(*interventions, recorder))
-    patterns = {site: pattern[0].float().cpu().numpy() for site, (pattern,) in recorder.items()}
-    return by_kind(patterns), log_probs
+class _PatternDifference(Observer, dict[Site, float]):
+    """The largest difference of each pattern of a pass from the trace's; nothing else of it is stored."""
+
+    def __init__(self, trace: Trace):
+        self.trace = trace
+
+    def see(self, site: Site, pattern: Tensor) -> None:
+        self[site] = _difference(self.trace.pattern(kind_of(site))[site.layer], pattern[0].float().cpu().numpy())

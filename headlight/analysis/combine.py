@@ -12,21 +12,22 @@ import numpy as np
 
 from transformer.byte_pieces import join_labels
 from transformer.quoting import quoted
+from transformer.trace import Patterns
 
 Groups = Sequence[Sequence[int]]  # indices of tokens that belong together, in order
 
 
-def mean_heads(patterns: np.ndarray) -> np.ndarray:
+def mean_heads(patterns: Patterns) -> np.ndarray:
     """Average the heads, [L, H, Q, K] -> [L, Q, K]; no single head need look like it. Rows still sum to 1."""
-    return patterns.mean(-3)
+    return np.stack([layer.mean(-3) for layer in patterns])
 
 
-def max_heads(patterns: np.ndarray) -> np.ndarray:
+def max_heads(patterns: Patterns) -> np.ndarray:
     """Return the largest weight of any head, [L, H, Q, K] -> [L, Q, K]. Rows sum to 1 or more."""
-    return patterns.max(-3)
+    return np.stack([layer.max(-3) for layer in patterns])
 
 
-def _with_residual(patterns: np.ndarray) -> np.ndarray:
+def _with_residual(patterns: Patterns) -> np.ndarray:
     """Mix half the mean of the heads with half the token itself, [L, H, N, N] -> [L, N, N]; rows sum to 1.
 
     Where heads are switched off, the mean sums to less than 1 and the token itself weighs more than half.
@@ -34,7 +35,7 @@ def _with_residual(patterns: np.ndarray) -> np.ndarray:
     return normalise(mean_heads(patterns) + np.eye(patterns.shape[-1], dtype=patterns.dtype))
 
 
-def rollout(patterns: np.ndarray) -> np.ndarray:
+def rollout(patterns: Patterns) -> np.ndarray:
     """Follow self-attention down to the embeddings, after each layer: [L, H, N, N] -> [L, N, N].
 
     Abnar and Zuidema 2020, "Quantifying attention flow in transformers": each layer is ½ A + ½ I, where A is the mean
@@ -55,7 +56,7 @@ class Sources(NamedTuple):
     target: np.ndarray  # [L, T, T], causal
 
 
-def rollout_source(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray) -> Sources:
+def rollout_source(encoder: Patterns, decoder: Patterns, cross: Patterns) -> Sources:
     """Follow attention through decoder and encoder down to both sentences, after each decoder layer.
 
     The rule of Abnar and Zuidema (½ A + ½ I for every attention with its residual path) kept up through the decoder, as

@@ -16,7 +16,7 @@ import numpy as np
 from headlight.analysis.combine import normalise
 from headlight.analysis.measures import HeadValues, measure
 from headlight.formatting import percent
-from transformer.trace import Kind
+from transformer.trace import Kind, Patterns
 
 MIN_SHARE = 0.5
 MIN_RATIO_TO_UNIFORM = 2.0
@@ -37,7 +37,7 @@ Shares = dict[str, np.ndarray]  # by what a head may be named after, [L, H]
 
 
 def describe(
-    patterns: np.ndarray,
+    patterns: Patterns,
     values: HeadValues,
     masked: np.ndarray,
     special: np.ndarray,
@@ -62,7 +62,7 @@ def describe(
     ]
 
 
-def _shares(patterns: np.ndarray, values: HeadValues, masked: np.ndarray, kind: Kind) -> Shares:
+def _shares(patterns: Patterns, values: HeadValues, masked: np.ndarray, kind: Kind) -> Shares:
     """Return each share of each head. In cross-attention the keys beside a query's number are no neighbours of it."""
     names = ("same", "special") if kind == "cross" else ("same", "special", "previous", "next")
     return {name: values[name] for name in names} | {
@@ -142,9 +142,9 @@ def _most(pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str]) -> Text:
     return text
 
 
-def row_note(patterns: np.ndarray) -> str:
+def row_note(patterns: Patterns) -> str:
     """Say in how many heads of `patterns` [L, H, Q, K] rows do not sum to 1; an empty text where in none."""
-    sums = patterns.sum(-1)[patterns.any((2, 3))]  # [heads that are on, Q]
+    sums = np.concatenate([layer.sum(-1)[layer.any((1, 2))] for layer in patterns])  # [heads that are on, Q]
     wrong = np.abs(sums - 1) > ROW_SUM_TOLERANCE
     if not wrong.any():
         return ""

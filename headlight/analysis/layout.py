@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from headlight.analysis.combine import hide_columns, merge, merge_labels, merge_
 from headlight.analysis.description import Text, describe
 from headlight.analysis.measures import MEASURES, HeadValues, is_punctuation, measure
 from transformer.tokenizers import SPACE, number_duplicates
-from transformer.trace import Kind, Tokens, Trace
+from transformer.trace import Kind, LayerPatterns, Patterns, Tokens, Trace
 
 
 @dataclass(frozen=True)
@@ -38,15 +39,27 @@ class Layout:
     masked_whole: np.ndarray  # [rows, columns before hiding]
     given: tuple[int, int] | None  # how many rows, and columns, stand for a prompt; None where there is none
 
-    def apply(self, patterns: np.ndarray) -> np.ndarray:
+    @overload
+    def apply(self, patterns: np.ndarray) -> np.ndarray: ...
+    @overload
+    def apply(self, patterns: Patterns) -> Patterns: ...
+    def apply(self, patterns: Patterns) -> Patterns:
         """Apply the layout to patterns: [..., tokens, tokens] -> [..., Q, K]."""
+        if isinstance(patterns, LayerPatterns):
+            return patterns.map(self.apply)
         return hide_columns(self._rows_shown(patterns), self.hidden).pattern
 
     def _rows_shown(self, patterns: np.ndarray) -> np.ndarray:
         merged = self.merged(patterns)
         return merged[..., ~self.hidden_rows, :] if self.hidden_rows.any() else merged
 
-    def merged(self, patterns: np.ndarray) -> np.ndarray:
+    @overload
+    def merged(self, patterns: np.ndarray) -> np.ndarray: ...
+    @overload
+    def merged(self, patterns: Patterns) -> Patterns: ...
+    def merged(self, patterns: Patterns) -> Patterns:
+        if isinstance(patterns, LayerPatterns):
+            return patterns.map(self.merged)
         if len(self.row_groups) == patterns.shape[-2] and len(self.column_groups) == patterns.shape[-1]:
             return patterns
         return merge(patterns, self.row_groups, self.column_groups)

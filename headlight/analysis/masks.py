@@ -78,12 +78,11 @@ def whole_head(
     inputs = InputRecorder()
     yield_turn()
     model(src, tgt, inputs)
-    q, k, v, own = inputs[site]
+    q, k, v, own, scale, bias = inputs[site]
     queries, keys = q.size(2), k.size(2)
     key_ids = tgt if (site.stack, site.kind) == ("decoder", "self") else src
     visible = own if mask is None else _visible(mask, key_ids, queries, pad)
-    bias = None if attention.position_bias is None else attention.position_bias(queries, keys)
-    scores, weights = scores_and_weights(q, k, v, visible, attention.scale, bias)
+    scores, weights = scores_and_weights(q, k, v, visible, scale, bias)
     visible_pairs = visible.expand(len(q), q.size(1), queries, keys)
     return [
         Matrices(

@@ -30,6 +30,7 @@ from torch import Tensor
 from headlight.plugins import Plugin, Registry, guarded, report
 from transformer.quoting import quoted
 from transformer.tokenizers import SPACE
+from transformer.trace import Patterns
 
 Unit = Literal["share", "correlation", "bits", "nats", "tokens"]
 HeadValues = dict[str, np.ndarray]  # by the name of a measure, [L, H]
@@ -379,7 +380,7 @@ def compute(weights: Tensor, context: Context, measures: Iterable[Measure]) -> d
 
 
 def measure(
-    patterns: np.ndarray, masked: np.ndarray, special: np.ndarray, punctuation: np.ndarray | None = None
+    patterns: Patterns, masked: np.ndarray, special: np.ndarray, punctuation: np.ndarray | None = None
 ) -> HeadValues:
     """Return every measure of the weights alone by its name, [L, H] each, of `patterns` [L, H, Q, K].
 

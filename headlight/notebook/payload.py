@@ -17,7 +17,7 @@ from headlight.analysis.layout import Layout, descriptions, lay_out, measures
 from headlight.charts.document import fonts_of
 from headlight.viewer.export import CAUTION
 from headlight.viewer.packing import labels_header, overview_parts, pack
-from transformer.trace import Kind, Trace
+from transformer.trace import Kind, Patterns, Trace
 
 WEIGHT_STEPS = 10_000  # in which the weights are counted, from 0 to the largest that there can be
 MAX_SENT_WEIGHTS = (
@@ -71,9 +71,9 @@ def in_steps(weights: NDArray[np.floating], peak: float) -> dict[str, NDArray[np
     return {"high": (steps >> 8).astype(np.uint8), "low": (steps & 255).astype(np.uint8)}
 
 
-def _peak(patterns: NDArray[np.floating]) -> float:
+def _peak(patterns: Patterns) -> float:
     """Return the weight with the full colour: 1, or what a head that was scaled up reaches."""
-    return max(1.0, float(patterns.max()))
+    return max(1.0, *(float(layer.max()) for layer in patterns))
 
 
 def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

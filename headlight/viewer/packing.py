@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from headlight.charts.heatmap import SCALES
 from headlight.graphemes import right_to_left
 from transformer.quoting import quoted
+from transformer.trace import Patterns
 
 Scale = Literal["fixed", "row", "sqrt"]
 Captions = Sequence[Sequence[Sequence[str]]]  # [L][H], a text in parts of which those at odd places are tokens
@@ -131,7 +132,7 @@ def pooled_mask(masked: NDArray[np.bool_], limit: int = 64) -> NDArray[np.uint8]
 class EveryHead:
     """The content of the overview of one kind of attention."""
 
-    patterns: NDArray[np.floating]  # [L, H, Q, K]
+    patterns: Patterns  # [L, H, Q, K]
     captions: Captions
     masked: NDArray[np.bool_] | None = None  # [Q, K], hatched
     profile: Profile | None = None
@@ -141,7 +142,7 @@ class EveryHead:
     @property
     def peak(self) -> float:
         """The weight with the full colour: 1, or what a head that was scaled up reaches."""
-        return max(1.0, float(self.patterns.max()))
+        return max(1.0, *(float(layer.max()) for layer in self.patterns))
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ def chosen_payload(kinds: Kinds, kind: str, selected: tuple[int, int], switch: s
 
 
 def overview_parts(
-    patterns: NDArray[np.floating],
+    patterns: Patterns,
     masked: NDArray[np.bool_] | None,
     captions: Captions,
     scale: Scale = "fixed",
@@ -186,7 +187,10 @@ def overview_parts(
     layers, heads, queries, keys = patterns.shape
     # Beyond 64 heads a thumbnail is some 20 pixels wide: finer shades would travel and never be seen.
     limit = 64 if layers * heads <= 64 else 32
-    shades = thumbnails(patterns, limit, scale, peak)
+    shades, on = [], []
+    for layer in patterns:  # one at a time, since hundreds of tokens make all layers large
+        shades.append(thumbnails(layer[None], limit, scale, peak)[0])
+        on.append(np.any(layer, (1, 2)).tolist())
     masked = np.zeros((queries, keys), bool) if masked is None else masked
     header = {
         "layers": layers,
@@ -194,16 +198,16 @@ def overview_parts(
         "queries": queries,
         "keys": keys,
         "rtl": right_to_left(columns),
-        "thumb": list(shades.shape[2:]),
+        "thumb": list(shades[0].shape[1:]),
         "scale": scale,
         "peak": peak,
         "captions": [[list(text) for text in layer] for layer in captions],
         "off": [
-            ["pruned" if (layer, head) in pruned else "" if on else "off" for head, on in enumerate(of)]
-            for layer, of in enumerate(np.any(patterns, (2, 3)))
+            ["pruned" if (layer, head) in pruned else "" if is_on else "off" for head, is_on in enumerate(of_layer)]
+            for layer, of_layer in enumerate(on)
         ],
     }
-    return header, {"thumbs": shades, "thumbs_masked": pooled_mask(masked, limit)}
+    return header, {"thumbs": np.stack(shades), "thumbs_masked": pooled_mask(masked, limit)}
 
 
 def lines_payload(

@@ -6,6 +6,8 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from headlight.analysis.description import row_note
 from headlight.analysis.layout import Layout, descriptions, lay_out, measures, sharpest
 from headlight.analysis.measures import HeadValues
@@ -70,7 +72,7 @@ def kind_views(trace: Trace) -> dict[str, KindView]:
 
 def kind_view(trace: Trace, layout: Layout, values: HeadValues) -> KindView:
     """Return what the page draws of a kind of attention; `values` are its heads' measures in this layout."""
-    patterns = layout.apply(trace.pattern(layout.kind))
+    patterns = np.asarray(layout.apply(trace.pattern(layout.kind)))
     captions = descriptions(trace, layout, values)
     return KindView(patterns, layout.masked, layout.rows, layout.columns, layout.reads, captions, layout.given)
 

@@ -28,7 +28,7 @@ def test_as_the_model_does_are_the_weights_of_the_trace(model: Transformer, trac
     inputs = InputRecorder()
     with torch.no_grad():
         model(torch.tensor([trace.source.ids]), torch.tensor([trace.reads.ids]), inputs)
-    q, k, _, mask = (x[0].numpy() for x in inputs[site])
+    q, k, _, mask = (x[0].numpy() for x in inputs[site][:4])
     for head in range(3):
         (own,) = whole_head(model, [trace.source.ids], [trace.reads.ids], site, head)
         kind = "cross" if site.kind == "cross" else "encoder" if site.stack == "encoder" else "decoder"

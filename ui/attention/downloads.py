@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import streamlit as st
 
 from headlight.charts.svg import Colours, HeadBlock, patterns_svg
@@ -99,7 +100,7 @@ def model_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure
 
 def _block(shown: ShownTrace, view: AttentionView, kind: Kind) -> HeadBlock:
     layout = shown.measured(kind, view.words, view.hide)[0]
-    weights = layout.apply(shown.trace.pattern(kind))
+    weights = np.asarray(layout.apply(shown.trace.pattern(kind)))
     return HeadBlock(ATTENTIONS[kind], weights, layout.rows, layout.columns, layout.masked, layout.reads)
 
 

@@ -153,7 +153,7 @@ def _thumbnails(trace: Trace, kind: str) -> Json:
         "kind": kind,
         "layers": patterns.shape[0],
         "heads": patterns.shape[1],
-        "thumbnails": patterns.astype(np.float64).round(2).tolist(),
+        "thumbnails": np.asarray(patterns, np.float64).round(2).tolist(),
         "masked": trace.masked(kind).tolist(),
         "rows": [plain(label) for label in trace.rows(kind)],
         "columns": [plain(label) for label in trace.columns(kind)],
