@@ -192,11 +192,15 @@ class Trace:
         """
         parts = []
         for kind in self.kinds:
-            pattern, labels = self.pattern(kind), [np.array(axis(kind), object) for axis in (self.rows, self.columns)]
-            layer, head, query, key = np.nonzero(np.broadcast_to(~self.masked(kind), pattern.shape))
-            site = {"kind": np.full(len(layer), kind, object), "layer": layer, "head": head}
-            tokens = {"query": query, "key": key, "query_token": labels[0][query], "key_token": labels[1][key]}
-            parts.append(site | tokens | {"weight": pattern[layer, head, query, key]})
+            rows, columns = (np.array(labels, object) for labels in (self.rows(kind), self.columns(kind)))
+            query, key = np.nonzero(~self.masked(kind))
+            for layer, pattern in enumerate(self.pattern(kind)):
+                visible, heads = pattern[:, query, key], np.arange(len(pattern))
+                count, many = visible.size, len(heads)
+                site = {"kind": np.full(count, kind, object), "layer": np.full(count, layer)}
+                site |= {"head": heads.repeat(len(query)), "query": np.tile(query, many), "key": np.tile(key, many)}
+                tokens = {"query_token": rows[site["query"]], "key_token": columns[site["key"]]}
+                parts.append(site | tokens | {"weight": visible.ravel()})
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def to_dataframe(self) -> pandas.DataFrame:

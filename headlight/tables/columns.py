@@ -5,6 +5,7 @@ Shapes: L layers, H heads, Q queries, K keys, S source tokens, T target tokens t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +19,7 @@ from transformer.trace import Tokens, Trace
 if TYPE_CHECKING:
     import pandas
 
+MAX_SENTENCE_WEIGHTS = 10_000_000  # rows of one sentence, which are in memory at once
 ColumnType = Literal["integer", "number", "text"]
 Columns = dict[str, np.ndarray]  # [N] each, by name
 RowKind = Literal["heads", "weights", "steps"]
@@ -97,6 +99,9 @@ def columns_of(record: Trace | Explanation, rows: RowKind) -> Columns:
     if isinstance(record, Explanation):
         return record.steps()
     if rows == "weights":
+        count = sum(math.prod(record.pattern(kind).shape) for kind in record.kinds)
+        if count > MAX_SENTENCE_WEIGHTS:
+            raise ValueError(f"It has {count:,} weights, more than {MAX_SENTENCE_WEIGHTS:,}; make a row for each head.")
         return record.weights()
     measured = _joined(_heads(record))
     count = len(measured["kind"])

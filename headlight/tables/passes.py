@@ -8,7 +8,7 @@ Shapes: B sentences, L layers, H heads, S source tokens, T target tokens that ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -30,7 +30,6 @@ from transformer.translator import Translator, describe_tokens
 
 TRACES_SHARE = 8  # of a window of sentences, what one of whole traces holds: they have all weights of all heads
 TRANSLATED_TOKENS = 2048  # source tokens of a batch that is translated
-_SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
 
 OnWrong = Callable[[Rejected], None]
 Result = TypeVar("Result")
@@ -134,7 +133,11 @@ def traced(
     results: dict[int, tuple[Pair, Result]] = {}
     for batch in _batches(model, sentences):
         for sentence, trace in zip(batch, _record(model, batch, interventions), strict=True):
-            results[sentence.pair.line] = sentence.pair, make(trace)
+            line = sentence.pair.line
+            try:
+                results[line] = sentence.pair, make(trace)
+            except ValueError as error:
+                wrong[line] = Rejected(line, str(error))
     for row in window:
         yield wrong[row.line] if row.line in wrong else results.pop(row.line)
 
@@ -227,27 +230,39 @@ def _lengths(sentence: _Encoded) -> tuple[int, int]:
 
 def _record(model: Translator, batch: Sequence[_Encoded], interventions: Sequence[Tap]) -> Iterator[Trace]:
     """Yield the traces of one pass."""
-    recorder, checkpoint = Recorder(), model.checkpoint
+    if len(batch) == 1:  # the patterns of a long sentence are computed when they are read
+        (sentence,) = batch
+        yield replace(model.trace_ids(sentence.source, sentence.target, interventions), **_texts(model, sentence))
+        return
+    recorder = Recorder()
     padded = collate([(sentence.source, sentence.target) for sentence in batch], model.model.config.pad_id)
     log_probs = model.log_probs(padded.src, padded.tgt[:, :-1], chain(*interventions, recorder))
     chosen = log_probs.gather(-1, padded.tgt[:, 1:, None].to(log_probs.device))[..., 0].cpu().numpy()
     del log_probs
     for row, sentence in enumerate(batch):
-        pair, n_source, n_read = sentence.pair, len(sentence.source), len(sentence.target) - 1
-        cuts = {"encoder": (n_source, n_source), "decoder": (n_read, n_read), "cross": (n_read, n_source)}
-        patterns: dict[str, Any] = {kind: _patterns(recorder, *_SITES[kind], row, cut) for kind, cut in cuts.items()}
+        n_source, n_read = len(sentence.source), len(sentence.target) - 1
         yield Trace(
-            text=pair.source,
-            translation=checkpoint.target_tokenizer.decode(sentence.target),
-            source=describe_tokens(checkpoint.source_tokenizer, sentence.source, pair.source),
-            target=describe_tokens(checkpoint.target_tokenizer, sentence.target, pair.target or None),
-            **patterns,
+            encoder=_patterns(recorder, "encoder", "self", row, (n_source, n_source)),
+            decoder=_patterns(recorder, "decoder", "self", row, (n_read, n_read)),
+            cross=_patterns(recorder, "decoder", "cross", row, (n_read, n_source)),
             log_probs=chosen[row, :n_read].copy(),
-            finished=sentence.finished,
             interventions=[str(tap) for tap in interventions],
             model=str(model.card.get("title", "")),
             look_ahead=model.model.config.look_ahead_mask == "never",
+            **_texts(model, sentence),
         )
+
+
+def _texts(model: Translator, sentence: _Encoded) -> dict[str, Any]:
+    """Return the fields of a trace that say what was read and written."""
+    checkpoint, pair = model.checkpoint, sentence.pair
+    return {
+        "text": pair.source,
+        "translation": checkpoint.target_tokenizer.decode(sentence.target),
+        "source": describe_tokens(checkpoint.source_tokenizer, sentence.source, pair.source),
+        "target": describe_tokens(checkpoint.target_tokenizer, sentence.target, pair.target or None),
+        "finished": sentence.finished,
+    }
 
 
 def _patterns(recorder: Recorder, stack: str, kind: str, row: int, cut: tuple[int, int]) -> np.ndarray:

@@ -22,6 +22,7 @@ from headlight.corpora.pairs import Pair, Rejected
 from headlight.tables import files
 from headlight.tables.columns import column_types, columns_of
 from headlight.tables.files import Table, write_table
+from headlight.tables.passes import traced
 from headlight.tables.sentences import Row, read_rows, windows
 from tests.small import TEXTS, small_checkpoint, small_translator
 from transformer.checkpoint import native
@@ -107,6 +108,13 @@ def test_a_dataframe_has_each_visible_weight_once(model: Translator) -> None:
     values = headlight.measure(trace, "cross")
     for row in heads[heads.kind == "cross"].itertuples():
         assert row.entropy == values["entropy"][row.layer, row.head]
+
+
+def test_a_sentence_with_too_many_weights_is_left_out(model: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headlight.tables.columns.MAX_SENTENCE_WEIGHTS", 400)
+    window: list[Row] = [Pair(1, "a", "a"), Pair(2, TEXTS[0], TEXTS[0])]
+    short, long = traced(model, window, lambda trace: columns_of(trace, "weights"))
+    assert isinstance(short, tuple) and isinstance(long, Rejected) and "make a row for each head" in long.reason
 
 
 def test_the_rows_of_an_explanation(model: Translator) -> None:
