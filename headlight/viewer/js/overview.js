@@ -15,6 +15,7 @@ class Overview {
   /** @type {Emit} */ emit;
   /** @type {Theme} */ theme;
   chose;
+  corner;
   header;
   arrays;
   drawnFrom;
@@ -87,7 +88,7 @@ class Overview {
     });
     this.grid.replaceChildren(
       this.sheet,
-      el("div", { role: "row" }, el("div", { role: "columnheader" }), ...top),
+      el("div", { role: "row" }, (this.corner = el("div", { class: "corner", role: "columnheader" })), ...top),
       ...rows,
     );
     this.hovered = null;
@@ -227,9 +228,10 @@ class Overview {
       outer = boxOf(this.frame);
     if (String(this.selected) === this.revealed || !outer.width) return;
     this.revealed = String(this.selected);
+    const { offsetWidth: labels, offsetHeight: numbers } = this.corner; // which stay above what scrolls
     const shift = (low, high, from, to) => (low < from + 8 ? low - from - 8 : high > to - 8 ? high - to + 8 : 0);
-    this.frame.scrollLeft += shift(inner.left, inner.right, outer.left, outer.right);
-    this.frame.scrollTop += shift(inner.top, inner.bottom, outer.top, outer.bottom);
+    this.frame.scrollLeft += shift(inner.left, inner.right, outer.left + labels, outer.right);
+    this.frame.scrollTop += shift(inner.top, inner.bottom, outer.top + numbers, outer.bottom);
   }
 
   say() {
