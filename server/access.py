@@ -50,18 +50,18 @@ def access(address: str, environment: Mapping[str, str], arguments: Sequence[str
             raise ValueError(
                 f"HEADLIGHT_HOSTS contains {host[:100]!r}; give host names, such as class.example,*.school.example."
             )
-    password, without = _value(environment, "PASSWORD"), NO_PASSWORD in arguments
-    if password and without:
+    password, no_password = _value(environment, "PASSWORD"), NO_PASSWORD in arguments
+    if password and no_password:
         raise ValueError(f"HEADLIGHT_PASSWORD and {NO_PASSWORD} were both given; remove one of them.")
     if password and len(password) < MIN_PASSWORD_CHARACTERS:
         raise ValueError(
             f"HEADLIGHT_PASSWORD has {len(password)} characters: choose one of at least {MIN_PASSWORD_CHARACTERS}."
         )
-    settings = Access(address, hosts, password or None, everybody=without or public)
+    settings = Access(address, hosts, password or None, everybody=no_password or public)
     if settings.only_here and (settings.beyond or any(not is_loopback(host) for host in hosts)):
-        where = f"at {address}" if settings.beyond else f"as {hosts[0]}"
+        at = f"at {address}" if settings.beyond else f"as {hosts[0]}"
         raise ValueError(
-            f"Anybody who can reach this server {where} could do all that you can. Set HEADLIGHT_PASSWORD to ask for a "
+            f"Anybody who can reach this server {at} could do all that you can. Set HEADLIGHT_PASSWORD to ask for a "
             f"password, set HEADLIGHT_PUBLIC=1 to let visitors only look, add {NO_PASSWORD} if you trust everybody "
             "there, or listen at 127.0.0.1 for this machine alone."
         )

@@ -39,20 +39,20 @@ class Login:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == f"{self.base}/{SIGN_OUT}":
             return await self._signed_out()(scope, receive, send)
-        if scope["type"] not in ("http", "websocket") or self._open(scope) or self._known(scope):
+        if scope["type"] not in ("http", "websocket") or self._open(scope) or self._is_signed_in(scope):
             return await self.app(scope, receive, send)
         await (await self._form_or_answer(scope, receive))(scope, receive, send)
 
     def _signed_out(self) -> Response:
         """Redirect to the login page, and delete the cookie."""
-        away = RedirectResponse(f"{self.base}/", 303)
-        away.delete_cookie(COOKIE, path=self.base or "/", httponly=True, samesite="lax")
-        return away
+        response = RedirectResponse(f"{self.base}/", 303)
+        response.delete_cookie(COOKIE, path=self.base or "/", httponly=True, samesite="lax")
+        return response
 
     def _open(self, scope: Scope) -> bool:
         return scope["type"] == "http" and scope["path"] == f"{self.base}/_stcore/health"
 
-    def _known(self, scope: Scope) -> bool:
+    def _is_signed_in(self, scope: Scope) -> bool:
         try:
             self.signer.unsign(HTTPConnection(scope).cookies.get(COOKIE, ""), max_age=SESSION_SECONDS)
         except BadSignature:
@@ -84,8 +84,8 @@ class Login:
             self.attempts.wrong(address)
             return _page("Wrong password. Capital letters and spaces count.")
         # Back to the requested address: the target is only its query, so it cannot lead to another site.
-        done = RedirectResponse(f"?{request.url.query}", 303)
-        done.set_cookie(
+        redirect = RedirectResponse(f"?{request.url.query}", 303)
+        redirect.set_cookie(
             COOKIE,
             self.signer.sign("in").decode(),
             max_age=SESSION_SECONDS,
@@ -94,7 +94,7 @@ class Login:
             httponly=True,
             samesite="lax",  # with strict, following a link from another site would ask for the password again
         )
-        return done
+        return redirect
 
 
 def cookie(password: str) -> str:

@@ -10,11 +10,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headlight.plugins import declared
 
-_HERE = Path(__file__).parent
-PAGES = sorted(path.stem for path in (_HERE.parent / "pages").glob("*.py"))
+_FOLDER = Path(__file__).parent
+PAGES = sorted(path.stem for path in (_FOLDER.parent / "pages").glob("*.py"))
 PAGES += [page.name for page in declared("headlight.pages") if page.name not in PAGES]
-SCRIPT = (_HERE / "page.js").read_text(encoding="utf-8").replace("(PAGES)", f"({'|'.join(PAGES)})")
-_INSIDE = re.compile(r"/(_stcore|static|media|component)/")  # what is no page
+SCRIPT = (_FOLDER / "page.js").read_text(encoding="utf-8").replace("(PAGES)", f"({'|'.join(PAGES)})")
+_NOT_A_PAGE = re.compile(r"/(_stcore|static|media|component)/")
 
 
 class Page:
@@ -24,7 +24,7 @@ class Page:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "GET" or _INSIDE.search(scope["path"]):
+        if scope["type"] != "http" or scope["method"] != "GET" or _NOT_A_PAGE.search(scope["path"]):
             return await self.app(scope, receive, send)
         plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]  # it is to be read
         begun: Message | None = None
@@ -39,12 +39,12 @@ class Page:
             else:
                 body += message.get("body", b"")
                 if not message.get("more_body", False):
-                    whole = body.replace(b"<head>", f"<head>\n<script>{SCRIPT}</script>".encode(), 1)
+                    page = body.replace(b"<head>", f"<head>\n<script>{SCRIPT}</script>".encode(), 1)
                     headers = MutableHeaders(scope=begun)
-                    headers["Content-Length"] = str(len(whole))
+                    headers["Content-Length"] = str(len(page))
                     del headers["ETag"], headers["Last-Modified"]  # they are those of Streamlit's own file
                     await send(begun)
-                    await send({"type": "http.response.body", "body": whole})
+                    await send({"type": "http.response.body", "body": page})
 
         await self.app({**scope, "headers": plain}, receive, with_script)
 

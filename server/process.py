@@ -26,10 +26,10 @@ def raise_open_files() -> None:
     if resource is None:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    target = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < target:
         try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
         except (OSError, ValueError) as error:  # a system with a lower limit of its own
             logging.getLogger("headlight").warning("At most %d files can be open: %s.", soft, error)
 
@@ -53,9 +53,9 @@ def bounded_record(*args: Any, **kwargs: Any) -> logging.LogRecord:
     return record
 
 
-def shortened(text: str, most: int) -> str:
-    """Return about `most` characters of a text: its beginning and its end, with the number left out in between."""
-    if len(text) <= most:
+def shortened(text: str, max_characters: int) -> str:
+    """Return the beginning and end of a text, about `max_characters` long, with the number left out between them."""
+    if len(text) <= max_characters:
         return text
-    half = most // 2
+    half = max_characters // 2
     return f"{text[:half]} … {len(text) - 2 * half:,} characters … {text[-half:]}"

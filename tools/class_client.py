@@ -26,7 +26,7 @@ class Reply:
     body: bytes = b""
 
     @property
-    def said(self) -> Any:
+    def json(self) -> Any:
         return json.loads(self.body)
 
 
@@ -35,8 +35,8 @@ class Screen:
     """The screen of a pupil, and when it arrived, in seconds of `time.perf_counter`."""
 
     at: float
-    shown: dict[str, Any]
-    mine: dict[str, Any]
+    content: dict[str, Any]
+    personal: dict[str, Any]
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Pupil:
 
     async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Reply:
         """Send one request on a connection of its own. Raises one of AWAY where the server is."""
-        async with asyncio.timeout(PATIENCE), self._sent(method, path, body, headers) as (reader, reply):
+        async with asyncio.timeout(PATIENCE), self._request(method, path, body, headers) as (reader, reply):
             reply.body = await reader.read()
         return reply
 
@@ -81,10 +81,12 @@ class Pupil:
                 await asyncio.sleep(random.uniform(0.5, 1.5))
                 self.reconnected += 1
 
-    async def until(self, seconds: float = 20.0, **wanted: Any) -> Screen:
+    async def until(self, seconds: float = 20.0, **expected: Any) -> Screen:
         """Return the latest screen once it shows all that is wanted. Raises TimeoutError."""
         async with asyncio.timeout(seconds):
-            while not self.screens or any(self.screens[-1].shown.get(name) != one for name, one in wanted.items()):
+            while not self.screens or any(
+                self.screens[-1].content.get(name) != value for name, value in expected.items()
+            ):
                 self.news.clear()
                 await self.news.wait()
         return self.screens[-1]
@@ -95,7 +97,7 @@ class Pupil:
             self.writer.transport.abort()
 
     async def _stream(self) -> None:
-        async with self._sent("GET", "/join/stream", None, {}) as (reader, reply):
+        async with self._request("GET", "/join/stream", None, {}) as (reader, reply):
             if reply.status != 200:
                 self.ended = reply.status == 410
                 return
@@ -112,16 +114,16 @@ class Pupil:
                     return
 
     @contextlib.asynccontextmanager
-    async def _sent(
+    async def _request(
         self, method: str, path: str, body: Any, headers: dict[str, str]
     ) -> AsyncIterator[tuple[asyncio.StreamReader, Reply]]:
         parts = urlsplit(self.url)
         content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        sent = {"host": parts.netloc, "connection": "close", "content-length": str(len(content))}
-        sent |= {"content-type": "application/json"} if body is not None else {}
-        sent |= {"cookie": self.cookie} if self.cookie else {}
-        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
+        request_headers = {"host": parts.netloc, "connection": "close", "content-length": str(len(content))}
+        request_headers |= {"content-type": "application/json"} if body is not None else {}
+        request_headers |= {"cookie": self.cookie} if self.cookie else {}
+        request_headers |= {name.replace("_", "-"): value for name, value in headers.items()}
+        lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in request_headers.items())]
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port, limit=2**24)
         if path == "/join/stream":
             self.writer = writer

@@ -13,7 +13,7 @@ from typing import Any
 
 from headlight.teaching.lessons.judging import check_guess, judge
 from server.classroom import codes
-from server.classroom.store import IDLE_SECONDS, Act, ClassState, Full, Json, Store, now
+from server.classroom.store import IDLE_SECONDS, Act, CapacityError, ClassState, Json, Store, now
 from server.classroom.tally import in_words, is_right, tally, without_emphasis
 
 MAX_CLASSES_PER_VISITOR = 2
@@ -78,7 +78,7 @@ class ClassSnapshot:
 
 
 class Classes:
-    """All classes of a server. Where a class is not there, or the code is wrong, each method raises Gone."""
+    """All classes of a server. Where a class is not there, or the code is wrong, each method raises ClassNotFound."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = now):
         self.store, self.clock = store, clock
@@ -86,7 +86,7 @@ class Classes:
     # ---- the pupils'
 
     def join(self, code: str) -> str:
-        """Add a new pupil; return the secret that their browser keeps. Raises Full."""
+        """Add a new pupil; return the secret that their browser keeps. Raises CapacityError."""
         pupil = codes.new_secret()
         self.store.enter(code, pupil, MAX_PUPILS)
         return pupil
@@ -128,7 +128,7 @@ class Classes:
     # ---- the teacher's
 
     def start(self, title: str) -> tuple[str, str]:
-        """Start a class; return its code and the teacher's secret. Raises Full."""
+        """Start a class; return its code and the teacher's secret. Raises CapacityError."""
         self.store.sweep()
         secret = codes.new_secret()
         ends = self.clock() + MAX_CLASS_SECONDS
@@ -143,12 +143,12 @@ class Classes:
         body = asdict(question)
 
         def act(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
-            known = question.step in state.rounds
-            if not known and len(state.rounds) >= MAX_STEPS:
+            was_opened = question.step in state.rounds
+            if not was_opened and len(state.rounds) >= MAX_STEPS:
                 raise ClassRefusal(f"A class has at most {MAX_STEPS} questions: start another one.")
-            rounds = state.rounds if known else {**state.rounds, question.step: 1}
+            rounds = state.rounds if was_opened else {**state.rounds, question.step: 1}
             after = replace(state, step=question.step, rounds=rounds, locked=False, looking=False)
-            return after, {} if known else {f"question {question.step}": body}
+            return after, {} if was_opened else {f"question {question.step}": body}
 
         self._change(code, secret, act)
 
@@ -165,7 +165,7 @@ class Classes:
 
         self._change(code, secret, act)
 
-    def again(self, code: str, secret: str, step: str) -> None:
+    def ask_again(self, code: str, secret: str, step: str) -> None:
         """Ask the open question once more, after discussion; the answers so far stay as a round of their own."""
 
         def act(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
@@ -173,7 +173,7 @@ class Classes:
             if state.round >= MAX_ROUNDS:
                 raise ClassRefusal(f"This question was asked {MAX_ROUNDS} times: go on to the next.")
             rounds = {**state.rounds, step: state.round + 1}
-            revealed = tuple(one for one in state.revealed if one != step)
+            revealed = tuple(name for name in state.revealed if name != step)
             after = replace(state, rounds=rounds, revealed=revealed, locked=False, looking=False)
             return after, {f"truth {step}": None}
 
@@ -191,19 +191,19 @@ class Classes:
 
     def end(self, code: str, secret: str) -> None:
         """End the class and delete everything of it."""
-        self._mine(self.store.state(code)[1], secret)
+        self._require_teacher(self.store.state(code)[1], secret)
         self.store.remove(code)
 
     def counts(self, code: str, secret: str) -> tuple[ClassSnapshot, int]:
         """Return the state of the class, and how many have joined."""
         snapshot = self.snapshot(code)
-        self._mine(snapshot.state, secret)
+        self._require_teacher(snapshot.state, secret)
         return snapshot, len(self.store.pupils(code))
 
     def results(self, code: str, secret: str) -> list[OpenedStep]:
         """Return every step that was opened, in that order, with all of its rounds."""
         _, state = self.store.state(code)
-        self._mine(state, secret)
+        self._require_teacher(state, secret)
         return [self._opened_step(code, state, step) for step in state.rounds]
 
     def tallies(self, code: str, step: str) -> list[dict[str, Any]]:
@@ -229,17 +229,17 @@ class Classes:
                 raise TypeError
         except TypeError:
             self.store.set_aside(code, f"no question for its step {step}")
-            raise self.store.gone(code) from None
+            raise self.store.class_not_found(code) from None
         return question
 
     def _change(self, code: str, secret: str, act: Act) -> None:
         def checked(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
-            self._mine(state, secret)
+            self._require_teacher(state, secret)
             return act(state)
 
         self.store.change(code, checked)
 
-    def _mine(self, state: ClassState, secret: str) -> None:
+    def _require_teacher(self, state: ClassState, secret: str) -> None:
         if not codes.same(secret, state.secret):
             raise ClassRefusal("This is not the teacher’s link of this class.")
 
@@ -302,13 +302,13 @@ class Quota:
         self.lock = Lock()
 
     def start(self, classes: Classes, title: str, address: str) -> tuple[str, str]:
-        """Starts a class as `Classes.start` does. Raises Full where the address has too many."""
+        """Starts a class as `Classes.start` does. Raises CapacityError where the address has too many."""
         with self.lock:
             started = [code for codes in self.codes.values() for code in codes]
             alive = classes.store.versions(started).keys() if started else set()
             self.codes = {who: codes & alive for who, codes in self.codes.items() if codes & alive}
             if len(self.codes.get(address, ())) >= MAX_CLASSES_PER_VISITOR:
-                raise Full(
+                raise CapacityError(
                     f"There are {MAX_CLASSES_PER_VISITOR} classes from your network on this public server already. End "
                     "one of them first; a class in which nobody does anything ends by itself after two hours."
                 )

@@ -28,7 +28,7 @@ from headlight.teaching.lessons.judging import judge
 from headlight.viewer.scripts import style, viewer_script
 from server.classroom import codes
 from server.classroom.classes import MAX_CLASS_SECONDS, Classes, ClassRefusal, ClassSnapshot
-from server.classroom.store import UNAVAILABLE, Full, Gone, store, used
+from server.classroom.store import UNAVAILABLE, CapacityError, ClassNotFound, store, used
 from server.classroom.tally import tally
 from server.classroom.watch import Watch
 
@@ -41,9 +41,9 @@ BEAT = 10.0  # seconds of silence after which the page is told that the connecti
 PACE = 0.1  # seconds between two answers of one pupil
 SWEEPS = 600.0  # seconds
 
-_HERE = Path(__file__).parent
+_FOLDER = Path(__file__).parent
 _SCRIPTS = "prose", "question_head", "question_row", "question_order", "question", "pupil"
-_FONTS = _HERE.parents[1] / "ui" / "static" / "fonts"
+_FONTS = _FOLDER.parents[1] / "ui" / "static" / "fonts"
 
 
 class CodeAttempts(Protocol):
@@ -73,17 +73,17 @@ class Classroom:
         self.last: dict[str, float] = {}  # when each pupil answered
         self.sweeper: asyncio.Task[None] | None = None
         self.files = _files()
-        self.page = Template((_HERE / "page.html").read_text(encoding="utf-8")).substitute(
+        self.page = Template((_FOLDER / "page.html").read_text(encoding="utf-8")).substitute(
             at=self.path, version=hashlib.sha256("".join(self.files.values()).encode()).hexdigest()[:16]
         )
         self.router = Router(
             [
                 Route(self.path, self._page),
-                Route(self.path, self._told(self._join), methods=["POST"]),
-                Route(f"{self.path}/me", self._told(self._me)),
-                Route(f"{self.path}/stream", self._told(self._stream)),
-                Route(f"{self.path}/answer", self._told(self._answer), methods=["POST"]),
-                Route(f"{self.path}/picture", self._told(self._picture)),
+                Route(self.path, self._with_error_responses(self._join), methods=["POST"]),
+                Route(f"{self.path}/me", self._with_error_responses(self._me)),
+                Route(f"{self.path}/stream", self._with_error_responses(self._stream)),
+                Route(f"{self.path}/answer", self._with_error_responses(self._answer), methods=["POST"]),
+                Route(f"{self.path}/picture", self._with_error_responses(self._picture)),
                 Route(f"{self.path}/{{name}}", self._file),
             ],
             redirect_slashes=False,
@@ -108,8 +108,10 @@ class Classroom:
             self.watch = Watch(Classes(store()), self.threads)
         return self.watch
 
-    def _told(self, act: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        """Return an error as a sentence and a status."""
+    def _with_error_responses(
+        self, act: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Wrap a route so that its errors become responses: a status and a sentence."""
 
         async def answer(request: Request) -> Response:
             try:
@@ -120,9 +122,9 @@ class Classroom:
                 refusal = _refusal(410, NOT_YOURS)
                 refusal.delete_cookie(COOKIE, self.path)  # the browser of a class that has ended asks once
                 return refusal
-            except Gone:
+            except ClassNotFound:
                 return _refusal(410, NOT_YOURS)
-            except (ClassRefusal, Full) as error:
+            except (ClassRefusal, CapacityError) as error:
                 return _refusal(409, str(error))
             except ValueError as error:
                 return _refusal(400, str(error))
@@ -137,12 +139,12 @@ class Classroom:
         while True:
             with contextlib.suppress(*UNAVAILABLE, ValueError):  # it tries again
                 if used():
-                    await self._watch().apart(self._watch().classes.store.sweep)
+                    await self._watch().run_in_thread(self._watch().classes.store.sweep)
             now = time.monotonic()
             self.last = {pupil: at for pupil, at in self.last.items() if now - at < SWEEPS}
             await asyncio.sleep(SWEEPS)
 
-    # ---- what is asked
+    # ---- routes
 
     async def _page(self, request: Request) -> Response:
         page = HTMLResponse(self.page, headers={"Cache-Control": "no-store"})
@@ -162,21 +164,21 @@ class Classroom:
 
     async def _join(self, request: Request) -> Response:
         code, watch = codes.read(_field(await _json(request), "code")), self._watch()
-        known = await self._known(request)
-        if known is None or known[0] != code:
+        identity = await self._identify(request)
+        if identity is None or identity[0] != code:
             # Whoever is in a class gets in although others at this address tried too many codes.
-            guesser = (f"pupil {known[1]}", "") if known else _guesser(request)
+            guesser = (f"pupil {identity[1]}", "") if identity else _guesser(request)
             if wait := self.attempts.wait(*guesser):
                 return _too_many(wait)
             try:
                 if code is None:
-                    raise Gone
-                known = code, await watch.apart(watch.classes.join, code)
-            except Gone:
+                    raise ClassNotFound
+                identity = code, await watch.run_in_thread(watch.classes.join, code)
+            except ClassNotFound:
                 self.attempts.wrong(*guesser)
                 return _refusal(404, "No class has this code. Look at the eight digits again.")
-        answer = JSONResponse({"code": codes.spelt(known[0])})
-        self._give_cookie(request, answer, COOKIE, ".".join(known))
+        answer = JSONResponse({"code": codes.spelt(identity[0])})
+        self._give_cookie(request, answer, COOKIE, ".".join(identity))
         return answer
 
     def _give_cookie(self, request: Request, answer: Response, name: str, value: str) -> None:
@@ -192,8 +194,8 @@ class Classroom:
 
     async def _me(self, request: Request) -> Response:
         """Answer which class the browser is in; null rather than an error status, which a browser would report."""
-        known = await self._known(request)
-        return JSONResponse({"code": codes.spelt(known[0]) if known else None})
+        identity = await self._identify(request)
+        return JSONResponse({"code": codes.spelt(identity[0]) if identity else None})
 
     async def _answer(self, request: Request) -> Response:
         code, pupil = await self._pupil(request)
@@ -206,12 +208,12 @@ class Classroom:
             return _refusal(429, "One answer at a time.")
         self.last[pupil] = now
         watch = self._watch()
-        await watch.apart(watch.classes.answer, code, pupil, step, round_, _field(fields, "guess"))
+        await watch.run_in_thread(watch.classes.answer, code, pupil, step, round_, _field(fields, "guess"))
         return JSONResponse({})
 
     async def _picture(self, request: Request) -> Response:
         code, pupil = await self._pupil(request)
-        picture = await self._watch().apart(self._watch().classes.picture, code, pupil)
+        picture = await self._watch().run_in_thread(self._watch().classes.picture, code, pupil)
         if picture is None:
             return _refusal(404, "No picture is shown just now.")
         return Response(picture, media_type="image/png", headers={"Cache-Control": "no-store"})
@@ -231,27 +233,27 @@ class Classroom:
         self.streams[pupil] += 1
         try:
             async with watch.listening(code):
-                # Said before this stream began; what is said later, the page knows itself or a change brings.
-                fresh, now = await watch.apart(watch.classes.snapshot, code), watch.now.get(code)
-                same = now is not None and now.version == fresh.version
-                yield self._event(now if now and same else fresh, code, fresh.answers.get(pupil))
+                # Answers given before this stream began. The page knows about later ones, or a change brings them.
+                fresh, latest = await watch.run_in_thread(watch.classes.snapshot, code), watch.latest.get(code)
+                is_latest = latest is not None and latest.version == fresh.version
+                yield self._event(latest if latest and is_latest else fresh, code, fresh.answers.get(pupil))
                 sent_version = fresh.version
                 while True:
                     if not await watch.next(code, sent_version, BEAT):
                         yield "event: beat\ndata:\n\n"
                         continue
-                    now = watch.now.get(code)
-                    if now is None:
+                    latest = watch.latest.get(code)
+                    if latest is None:
                         break
-                    yield self._event(now, code, now.answers.get(pupil))
-                    sent_version = now.version
+                    yield self._event(latest, code, latest.answers.get(pupil))
+                    sent_version = latest.version
         except UNAVAILABLE:
             return  # the page tries again
-        except Gone:
+        except ClassNotFound:
             pass
         finally:
             self.streams[pupil] -= 1
-            self.streams += Counter()  # without those that are at nothing
+            self.streams += Counter()  # drops zero counts
         yield f"data: {json.dumps({'phase': 'ended'})}\n\n"
 
     def _event(self, snapshot: ClassSnapshot, code: str, guess: Any) -> str:
@@ -259,22 +261,22 @@ class Classroom:
 
         It is encoded once, since it may hold the pictures of many heads.
         """
-        written = self._watch().written
-        if code not in written or written[code][0] is not snapshot:
-            written[code] = snapshot, json.dumps(_screen(snapshot, code))
-        mine: dict[str, Any] = {"guess": guess}
+        encoded = self._watch().encoded
+        if code not in encoded or encoded[code][0] is not snapshot:
+            encoded[code] = snapshot, json.dumps(_screen(snapshot, code))
+        personal: dict[str, Any] = {"guess": guess}
         if snapshot.question and snapshot.truth and guess is not None:
-            mine["judged"] = judge(dict(snapshot.question.posed), dict(snapshot.truth), guess)
-        return f'data: {{"shown": {written[code][1]}, "mine": {json.dumps(mine)}}}\n\n'
+            personal["judged"] = judge(dict(snapshot.question.posed), dict(snapshot.truth), guess)
+        return f'data: {{"shown": {encoded[code][1]}, "mine": {json.dumps(personal)}}}\n\n'
 
-    # ---- what follows from the cookie
+    # ---- identification by the cookie
 
-    async def _known(self, request: Request) -> tuple[str, str] | None:
+    async def _identify(self, request: Request) -> tuple[str, str] | None:
         """Return the class and the pupil of a browser, or None for anybody else."""
-        known = _cookie(request)
-        with contextlib.suppress(Gone):
-            if known and known[1] in await self._watch().apart(self._pupils, known[0]):
-                return known
+        identity = _cookie(request)
+        with contextlib.suppress(ClassNotFound):
+            if identity and identity[1] in await self._watch().run_in_thread(self._pupils, identity[0]):
+                return identity
         return None
 
     async def _pupil(self, request: Request) -> tuple[str, str]:
@@ -283,15 +285,15 @@ class Classroom:
         A cookie that no pupil of that class has is a code that was guessed: it is counted as one, and the answer does
         not tell whether there is such a class.
         """
-        known = await self._known(request)
-        if known is None:
+        identity = await self._identify(request)
+        if identity is None:
             if _cookie(request):
                 guesser = _guesser(request)
                 if wait := self.attempts.wait(*guesser):
                     raise NotYours(wait)
                 self.attempts.wrong(*guesser)
             raise NotYours(0)
-        return known
+        return identity
 
     def _pupils(self, code: str) -> set[str]:
         return self._watch().classes.store.pupils(code)
@@ -303,8 +305,8 @@ def _screen(snapshot: ClassSnapshot, code: str) -> Mapping[str, Any]:
     if question:
         screen |= asdict(question) | {"round": state.round, "phase": "locked" if state.locked else "ask"}
         if snapshot.truth:
-            together = tally(question.posed, list(snapshot.answers.values()))
-            screen |= {"phase": "told", "truth": snapshot.truth, "tally": together}
+            counts = tally(question.posed, list(snapshot.answers.values()))
+            screen |= {"phase": "told", "truth": snapshot.truth, "tally": counts}
     if state.looking:
         screen |= {"look": {"title": snapshot.picture, "number": state.look}}
     return screen
@@ -362,8 +364,8 @@ async def _json(request: Request) -> Any:
 
 def _files() -> dict[str, str]:
     """Return the page's script and style, the same that a lesson is drawn with."""
-    own = (_HERE / "pupil.css").read_text(encoding="utf-8")
+    page_style = (_FOLDER / "pupil.css").read_text(encoding="utf-8")
     return {
         "pupil.js": f'(() => {{\n"use strict";\n{viewer_script(*_SCRIPTS)}\npupilPage(document.body);\n}})();\n',
-        "pupil.css": "\n".join([style("viewer"), style("question"), own]),
+        "pupil.css": "\n".join([style("viewer"), style("question"), page_style]),
     }

@@ -1,5 +1,4 @@
-"""The store for several machines: a Redis server. How durable it is, that server's own settings say (appendonly yes).
-"""
+"""The store for several machines: a Redis server, whose settings say how durable it is (appendonly yes)."""
 
 from __future__ import annotations
 
@@ -16,10 +15,10 @@ from redis.client import Pipeline
 from server.classroom.store import (
     PROLONG_SECONDS,
     Act,
+    CapacityError,
+    ClassNotFound,
     ClassState,
     Damaged,
-    Full,
-    Gone,
     Json,
     Slot,
     Store,
@@ -50,19 +49,19 @@ class RedisStore(Store):
         self.redis: Any = redis.Redis(connection_pool=pool)
 
     @repairing
-    def add(self, code: str, state: ClassState, most: int) -> bool:
+    def add(self, code: str, state: ClassState, limit: int) -> bool:
         def act(pipe: Pipeline) -> bool:
-            found: Any = pipe.zrange(_CLASSES, 0, -1, withscores=True)
-            ends = {name: end for name, end in found if end > ended_before()}
-            if len(ends) >= most:
-                raise Full(f"This server holds {most} classes already: end one, or wait until one has ended.")
-            taken = code in ends
+            entries: Any = pipe.zrange(_CLASSES, 0, -1, withscores=True)
+            ends = {name: end for name, end in entries if end > ended_before()}
+            if len(ends) >= limit:
+                raise CapacityError(f"This server holds {limit} classes already: end one, or wait until one has ended.")
+            exists = code in ends
             pipe.multi()
-            if not taken:
+            if not exists:
                 pipe.delete(*_keys(code))
                 pipe.set(_key(code, "version"), 1)
                 _keep(pipe, code, state)
-            return not taken
+            return not exists
 
         self.sweep()
         return bool(self.redis.transaction(act, _CLASSES, value_from_callable=True))
@@ -77,17 +76,19 @@ class RedisStore(Store):
 
     @repairing
     def versions(self, codes: list[str]) -> dict[str, int]:
-        found = self.redis.mget([_key(code, part) for code in codes for part in ("version", "state")]) if codes else []
+        records = (
+            self.redis.mget([_key(code, part) for code in codes for part in ("version", "state")]) if codes else []
+        )
         versions = {}
-        for code, version, text in zip(codes, found[::2], found[1::2], strict=True):
-            with suppress(Gone, Damaged):  # whoever follows a damaged class asks for it, and is told
+        for code, version, text in zip(codes, records[::2], records[1::2], strict=True):
+            with suppress(ClassNotFound, Damaged):  # whoever follows a damaged class asks for it, and is told
                 self._read(code, text)
                 versions[code] = int(version) if (version or "").isdecimal() else -1
         return versions
 
     @repairing
     def change(self, code: str, act: Act) -> ClassState:
-        def tried(pipe: Pipeline) -> ClassState:
+        def transaction(pipe: Pipeline) -> ClassState:
             state, documents = act(self._read(code, pipe.get(_key(code, "state"))))
             state = state.prolonged()
             pipe.multi()
@@ -99,7 +100,7 @@ class RedisStore(Store):
 
         self.state(code)  # a command that fails within a transaction leaves the others done
         self._expect(code, "documents", "hash")
-        changed: ClassState = self.redis.transaction(tried, _key(code, "state"), value_from_callable=True)
+        changed: ClassState = self.redis.transaction(transaction, _key(code, "state"), value_from_callable=True)
         return changed
 
     @repairing
@@ -109,11 +110,11 @@ class RedisStore(Store):
         return None if text is None else parse(text)
 
     @repairing
-    def enter(self, code: str, pupil: str, most: int) -> None:
+    def enter(self, code: str, pupil: str, limit: int) -> None:
         def act(pipe: Pipeline) -> None:
             state, count = self._read(code, pipe.get(_key(code, "state"))), pipe.scard(_key(code, "pupils"))
-            if count >= most:
-                raise Full(f"This class has {most} pupils already.")
+            if count >= limit:
+                raise CapacityError(f"This class has {limit} pupils already.")
             pipe.multi()
             pipe.sadd(_key(code, "pupils"), pupil)
             _prolong(pipe, code, state, "pupils")
@@ -131,7 +132,7 @@ class RedisStore(Store):
             state = self._read(code, pipe.get(_key(code, "state")))
             allowed(state)
             if not pipe.sismember(_key(code, "pupils"), pupil):
-                raise Gone("You are not in this class: join it with its code.")
+                raise ClassNotFound("You are not in this class: join it with its code.")
             pipe.multi()
             pipe.hset(_key(code, "answers"), json.dumps([*slot, pupil]), json.dumps(guess))
             _prolong(pipe, code, state, "answers")
@@ -142,9 +143,9 @@ class RedisStore(Store):
     @repairing
     def answers(self, code: str, slot: Slot) -> dict[str, Json]:
         self.state(code)
-        found = ((parse(name), guess) for name, guess in self.redis.hgetall(_key(code, "answers")).items())
+        entries = ((parse(name), guess) for name, guess in self.redis.hgetall(_key(code, "answers")).items())
         try:
-            return {pupil: parse(guess) for (step, round_, pupil), guess in found if (step, round_) == slot}
+            return {pupil: parse(guess) for (step, round_, pupil), guess in entries if (step, round_) == slot}
         except (TypeError, ValueError) as error:
             raise Damaged("an answer that is none") from error
 
@@ -171,18 +172,18 @@ class RedisStore(Store):
             self.set_aside(code, str(error))
         return True
 
-    def set_aside(self, code: str, what: str) -> None:
-        self._rename(_keys(code), code, what)
+    def set_aside(self, code: str, damage: str) -> None:
+        self._rename(_keys(code), code, damage)
         self.redis.zrem(_CLASSES, code)
 
-    def _rename(self, keys: list[str], code: str, what: str) -> None:
+    def _rename(self, keys: list[str], code: str, damage: str) -> None:
         """Rename the keys that exist; they expire after a day."""
         name = f"damaged-{time.strftime('%Y%m%d-%H%M%S')}"
         for key in keys:
             with suppress(redis.ResponseError):  # there is no such key
                 self.redis.rename(key, f"{key}:{name}")
                 self.redis.expire(f"{key}:{name}", _EXPIRY_MARGIN_SECONDS)
-        self.note_damage(code, what, name, f"{keys[0]}:{name} and its like on the Redis server")
+        self.note_damage(code, damage, name, f"{keys[0]}:{name} and its like on the Redis server")
 
     def _expect(self, code: str, part: str, kind: str) -> None:
         if self.redis.type(_key(code, part)) not in (kind, "none"):
@@ -190,8 +191,8 @@ class RedisStore(Store):
 
     def _read(self, code: str, text: Any) -> ClassState:
         state = ClassState.of(text) if text else None
-        if state is None or state.over:
-            raise self.gone(code)
+        if state is None or state.has_ended:
+            raise self.class_not_found(code)
         return state
 
 
@@ -227,9 +228,9 @@ def _prolong(pipe: Pipeline, code: str, state: ClassState, part: str) -> None:
 
     The screens don't change, so neither does the version.
     """
-    later = state.prolonged()
-    if later.until - state.until > PROLONG_SECONDS:
-        _keep(pipe, code, later)
+    prolonged = state.prolonged()
+    if prolonged.until - state.until > PROLONG_SECONDS:
+        _keep(pipe, code, prolonged)
     else:
         pipe.expire(_key(code, part), _remaining(state))
 

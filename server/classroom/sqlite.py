@@ -14,10 +14,10 @@ from pathlib import Path
 from server.classroom.store import (
     PROLONG_SECONDS,
     Act,
+    CapacityError,
+    ClassNotFound,
     ClassState,
     Damaged,
-    Full,
-    Gone,
     Json,
     Slot,
     Store,
@@ -51,18 +51,18 @@ class Sqlite(Store):
     def __init__(self, path: Path):
         super().__init__()
         self.path = path
-        self.here = threading.local()  # a connection for each thread, and the file that it has open
+        self.thread_state = threading.local()  # a connection for each thread, and the file that it has open
         self.repairs = threading.Lock()
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._ensure_sound("")
         self.sweep()
 
     @repairing
-    def add(self, code: str, state: ClassState, most: int) -> bool:
+    def add(self, code: str, state: ClassState, limit: int) -> bool:
         with self._writing() as base:
             base.execute("DELETE FROM classes WHERE until <= ?", (ended_before(),))
-            if base.execute("SELECT count(*) FROM classes").fetchone()[0] >= most:
-                raise Full(f"This server holds {most} classes already: end one, or wait until one has ended.")
+            if base.execute("SELECT count(*) FROM classes").fetchone()[0] >= limit:
+                raise CapacityError(f"This server holds {limit} classes already: end one, or wait until one has ended.")
             row = (code, 1, state.text(), state.until)
             return base.execute("INSERT OR IGNORE INTO classes VALUES (?, ?, ?, ?)", row).rowcount == 1
 
@@ -97,11 +97,11 @@ class Sqlite(Store):
         return parse(row[0]) if row else None
 
     @repairing
-    def enter(self, code: str, pupil: str, most: int) -> None:
+    def enter(self, code: str, pupil: str, limit: int) -> None:
         with self._writing() as base:
             self._prolong(base, code, self._state(base, code)[1])
-            if base.execute("SELECT count(*) FROM pupils WHERE code = ?", (code,)).fetchone()[0] >= most:
-                raise Full(f"This class has {most} pupils already.")
+            if base.execute("SELECT count(*) FROM pupils WHERE code = ?", (code,)).fetchone()[0] >= limit:
+                raise CapacityError(f"This class has {limit} pupils already.")
             base.execute("INSERT OR IGNORE INTO pupils VALUES (?, ?)", (code, pupil))
 
     @repairing
@@ -116,7 +116,7 @@ class Sqlite(Store):
             state = self._state(base, code)[1]
             allowed(state)
             if not base.execute("SELECT 1 FROM pupils WHERE code = ? AND pupil = ?", (code, pupil)).fetchone():
-                raise Gone("You are not in this class: join it with its code.")
+                raise ClassNotFound("You are not in this class: join it with its code.")
             row = (code, *slot, pupil, json.dumps(guess))
             base.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row)
             self._prolong(base, code, state)
@@ -136,8 +136,8 @@ class Sqlite(Store):
     @repairing
     def sweep(self) -> None:
         with self._writing() as base:
-            gone = base.execute("DELETE FROM classes WHERE until <= ?", (ended_before(),)).rowcount
-        if gone:  # nothing of them is left in the file of what was written last
+            removed = base.execute("DELETE FROM classes WHERE until <= ?", (ended_before(),)).rowcount
+        if removed:  # the write-ahead log must not keep what was deleted
             self._open().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def repair(self, error: Exception, code: str) -> bool:
@@ -149,7 +149,7 @@ class Sqlite(Store):
         self._ensure_sound(str(error))
         return True
 
-    def set_aside(self, code: str, what: str) -> None:
+    def set_aside(self, code: str, damage: str) -> None:
         name = f"class-{code}.damaged-{_stamp()}.json"
         with self._writing() as base:
             rows = {
@@ -161,32 +161,32 @@ class Sqlite(Store):
             with open(os.open(self.path.with_name(name), os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
                 json.dump(rows, file, default=repr)
             base.execute("DELETE FROM classes WHERE code = ?", (code,))
-        self.note_damage(code, what, name, str(self.path.with_name(name)))
+        self.note_damage(code, damage, name, str(self.path.with_name(name)))
 
-    def _ensure_sound(self, what: str) -> None:
-        """Create the file where there is none, and set it aside where it can't be read; `what` was the error."""
+    def _ensure_sound(self, error: str) -> None:
+        """Create the file where there is none, and set it aside where it can't be read; `error` says what failed."""
         with self.repairs:
-            wrong = self._wrong()
-            if wrong is None:  # or another thread or process has set it aside before
+            damage = self._find_damage()
+            if damage is None:  # or another thread or process has set it aside before
                 return
             name = f"{self.path.name}.damaged-{_stamp()}"
             for end in ("", "-wal", "-shm"):
                 with suppress(FileNotFoundError):
                     os.replace(f"{self.path}{end}", self.path.with_name(f"{name}{end}"))
-            self.note_damage("", what or wrong, name, str(self.path.with_name(name)))
-            if wrong := self._wrong():
-                raise sqlite3.DatabaseError(f"{self.path} can't be made: {wrong}")
+            self.note_damage("", error or damage, name, str(self.path.with_name(name)))
+            if damage := self._find_damage():
+                raise sqlite3.DatabaseError(f"{self.path} can't be made: {damage}")
 
-    def _wrong(self) -> str | None:
-        """Return what is wrong with the file, creating it where it is missing; None where all of it can be read."""
-        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))  # what a class wrote is nobody else's here
+    def _find_damage(self) -> str | None:
+        """Create the file if it is missing; return what damages it, or None where all of it can be read."""
+        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))  # other users of this machine may not read it
         try:
             with closing(self._connect()) as base:
                 base.executescript(_TABLES)
                 for table, columns in _COLUMNS.items():
                     base.execute(f"SELECT {columns} FROM {table} LIMIT 1")
-                said = base.execute("PRAGMA quick_check(1)").fetchone()[0]
-                return None if said == "ok" else str(said)
+                verdict = base.execute("PRAGMA quick_check(1)").fetchone()[0]
+                return None if verdict == "ok" else str(verdict)
         except sqlite3.DatabaseError as error:
             if getattr(error, "sqlite_errorcode", 0) not in _DOUBTS:
                 raise
@@ -206,13 +206,13 @@ class Sqlite(Store):
         except FileNotFoundError:
             self._ensure_sound("")
             file = os.stat(self.path).st_ino
-        base: sqlite3.Connection | None = getattr(self.here, "base", None)
-        if base is None or self.here.file != file:  # the one that was open may have been set aside by another process
+        base: sqlite3.Connection | None = getattr(self.thread_state, "base", None)
+        if base is None or self.thread_state.file != file:  # another process may have set aside the open file
             if base is not None:
                 base.close()
-            self.here.base = None
+            self.thread_state.base = None
             base = self._connect()
-            self.here.base, self.here.file = base, file
+            self.thread_state.base, self.thread_state.file = base, file
         return base
 
     @contextmanager
@@ -231,7 +231,7 @@ class Sqlite(Store):
         sought = "SELECT version, state FROM classes WHERE code = ? AND until > ?"
         row = base.execute(sought, (code, ended_before())).fetchone()
         if row is None:
-            raise self.gone(code)
+            raise self.class_not_found(code)
         if type(row[0]) is not int:
             raise Damaged("a version that is no number")
         return row[0], ClassState.of(row[1])
@@ -241,9 +241,9 @@ class Sqlite(Store):
 
         The screens don't change, so neither does the version.
         """
-        later = state.prolonged()
-        if later.until - state.until > PROLONG_SECONDS:
-            row = (later.text(), later.until, code)
+        prolonged = state.prolonged()
+        if prolonged.until - state.until > PROLONG_SECONDS:
+            row = (prolonged.text(), prolonged.until, code)
             base.execute("UPDATE classes SET state = ?, until = ? WHERE code = ?", row)
 
 

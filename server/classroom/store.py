@@ -30,9 +30,9 @@ _STARTED = time.time() - time.monotonic()
 
 
 def now() -> float:
-    """Return the seconds since 1970 by a clock that does not jump.
+    """Return the seconds since 1970 by a monotonic clock.
 
-    It is the wall clock when this process began, and monotonic since.
+    The wall clock is read once, when this process begins.
     """
     return _STARTED + time.monotonic()
 
@@ -46,15 +46,15 @@ def ended_before() -> float:
 
 
 class Damaged(ValueError):
-    """Raised where the stored record of a class is not what was written."""
+    """Raised where the stored record of a class is damaged."""
 
 
-class Gone(LookupError):
-    """Raised where there is no such class: it never existed, or it has ended."""
+class ClassNotFound(LookupError):
+    """Raised where a class does not exist, has ended, or does not have the pupil."""
 
 
-class Full(ValueError):
-    """Raised where there is no room for one more; the text says of what."""
+class CapacityError(ValueError):
+    """Raised where a server or a class is full; the message says which."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class ClassState:
         return json.dumps(asdict(self))
 
     @property
-    def over(self) -> bool:
+    def has_ended(self) -> bool:
         return self.until <= ended_before()
 
     def prolonged(self) -> ClassState:
@@ -94,7 +94,7 @@ class ClassState:
         try:
             state = cls(**values | {"revealed": tuple(values["revealed"])})
             steps = [*state.rounds, *state.revealed] + [state.step] * (state.step is not None)
-            fits = (
+            is_valid = (
                 all(isinstance(each, str) for each in (state.title, state.secret, *steps))
                 and all(type(each) in (int, float) and math.isfinite(each) for each in (state.until, state.ends))
                 and all(type(count) is int and count > 0 for count in state.rounds.values())
@@ -104,17 +104,17 @@ class ClassState:
             )
         except (TypeError, KeyError, AttributeError) as error:
             raise Damaged("a state that does not fit") from error
-        if not fits:
+        if not is_valid:
             raise Damaged("a state that does not fit")
         return state
 
 
 def parse(text: str | bytes) -> Json:
-    """Return the JSON that the store holds. Raises Damaged."""
+    """Parse JSON from the store. Raises Damaged."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Damaged("what is no JSON") from error
+        raise Damaged("invalid JSON") from error
 
 
 UNAVAILABLE = (OSError, sqlite3.DatabaseError, RedisError)  # the store itself can't be reached
@@ -130,7 +130,7 @@ def repairing(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[
     """Wrap a store's method so that it is tried once more after a damaged record has been set aside."""
 
     @wraps(method)
-    def tried(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def repaired(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return method(self, *args, **kwargs)
         except (Damaged, sqlite3.DatabaseError, RedisError) as error:
@@ -138,47 +138,49 @@ def repairing(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[
                 raise
         return method(self, *args, **kwargs)
 
-    return tried
+    return repaired
 
 
 class Store(ABC):
-    """All classes of a server. Whatever returns has been written; each method happens whole or not at all.
+    """All classes of a server. A method returns after its change is written; each change is atomic.
 
-    Every method that names a class raises Gone where there is none. Everything of a class is removed with it. A damaged
-    store, or the damaged record of a class, is renamed and set aside, and a new one is started.
+    Every method that takes a class's code raises ClassNotFound where there is no such class. Everything of a class is
+    removed with it. A damaged store, or the damaged record of a class, is renamed and set aside, and a new one starts.
     """
 
     def __init__(self) -> None:
         self.set_aside_as: dict[str, str] = {}  # the name of what was set aside, by the class's code; "" is the store
 
-    def gone(self, code: str) -> Gone:
+    def class_not_found(self, code: str) -> ClassNotFound:
         """Return the exception to raise where there is no class of this code."""
         if name := self.set_aside_as.get(code):
-            return Gone(f"The record of this class was damaged. It was set aside as {name}: start a new class.")
+            return ClassNotFound(
+                f"The record of this class was damaged. It was set aside as {name}: start a new class."
+            )
         if name := self.set_aside_as.get(""):
-            return Gone(
+            return ClassNotFound(
                 f"There is no such class: it may have ended, or was in the store that was damaged. That was set aside "
                 f"as {name}, and a new one was started."
             )
-        return Gone("There is no such class: it may have ended.")
+        return ClassNotFound("There is no such class: it may have ended.")
 
-    def note_damage(self, code: str, what: str, name: str, place: str) -> None:
+    def note_damage(self, code: str, damage: str, name: str, location: str) -> None:
         """Report what was set aside, in the log and to whoever asks for the class."""
         self.set_aside_as[code] = name
-        whose = f"class {code}" if code else "all classes"
-        _LOG.warning("The store of %s held %s. It was set aside as %s.", whose, what, place)
+        owner = f"class {code}" if code else "all classes"
+        _LOG.warning("The store of %s held %s. It was set aside as %s.", owner, damage, location)
 
     @abstractmethod
     def repair(self, error: Exception, code: str) -> bool:
         """Set aside what raised `error` in a method that was called for a class; return False where it is no damage."""
 
     @abstractmethod
-    def set_aside(self, code: str, what: str) -> None:
-        """Set one class aside; `what` names the part of it that can't be read."""
+    def set_aside(self, code: str, damage: str) -> None:
+        """Set one class aside; `damage` names the part of it that can't be read."""
 
     @abstractmethod
-    def add(self, code: str, state: ClassState, most: int) -> bool:
-        """Add a new class; return False where the code is taken. Raises Full where there are `most` already."""
+    def add(self, code: str, state: ClassState, limit: int) -> bool:
+        """Add a new class; return False where the code is taken. Raises CapacityError at `limit` classes."""
 
     @abstractmethod
     def state(self, code: str) -> tuple[int, ClassState]:
@@ -186,7 +188,7 @@ class Store(ABC):
 
     @abstractmethod
     def versions(self, codes: list[str]) -> dict[str, int]:
-        """Return the versions of those classes that exist; never raises Gone."""
+        """Return the versions of those classes that exist; never raises ClassNotFound."""
 
     @abstractmethod
     def change(self, code: str, act: Act) -> ClassState:
@@ -197,8 +199,8 @@ class Store(ABC):
         """Return a document of a class; None where there is none of that name."""
 
     @abstractmethod
-    def enter(self, code: str, pupil: str, most: int) -> None:
-        """Add a pupil. Raises Full where there are `most` pupils already."""
+    def enter(self, code: str, pupil: str, limit: int) -> None:
+        """Add a pupil. Raises CapacityError at `limit` pupils."""
 
     @abstractmethod
     def pupils(self, code: str) -> set[str]: ...
@@ -209,7 +211,7 @@ class Store(ABC):
 
         `allowed` raises where the state at that moment refuses it.
 
-        Raises Gone for somebody who is no pupil of the class.
+        Raises ClassNotFound for somebody who is no pupil of the class.
         """
 
     @abstractmethod

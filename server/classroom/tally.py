@@ -22,18 +22,18 @@ def tally(posed: Posed, guesses: Sequence[Any]) -> dict[str, Any]:
     "spread" (standard deviation) of rows in per cent with the "counts" of where the highest bar stood, "values" of
     numbers, or "orders"}.
     """
-    ask, whole = posed["ask"], {"count": len(guesses)}
+    ask, result = posed["ask"], {"count": len(guesses)}
     if ask == "number":
-        return whole | {"values": sorted(guesses)}
+        return result | {"values": sorted(guesses)}
     if ask == "order":
-        return whole | {"orders": sorted(guesses)}
+        return result | {"orders": sorted(guesses)}
     if ask == "row" and guesses:
         columns = list(zip(*guesses, strict=True))
-        whole |= {"mean": [fmean(column) for column in columns], "spread": [pstdev(column) for column in columns]}  # type: ignore[dict-item]
+        result |= {"mean": [fmean(column) for column in columns], "spread": [pstdev(column) for column in columns]}  # type: ignore[dict-item]
     counts = [0] * size(posed)
     for guess in guesses:
         counts[chosen_index(posed, guess)] += 1
-    return whole | {"counts": counts}
+    return result | {"counts": counts}
 
 
 def size(posed: Posed) -> int:
@@ -117,13 +117,13 @@ def _bars(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> list[dict[str, 
         return [{"label": label, "count": count, "right": label == right} for label, count in counts]
     if ask == "order":
         orders = sorted({*map(tuple, guesses), tuple(answer)}, key=lambda order: -guesses.count(list(order)))
-        said = [(in_words(posed, order), guesses.count(list(order)), list(order) == answer) for order in orders]
+        bars = [(in_words(posed, order), guesses.count(list(order)), list(order) == answer) for order in orders]
     else:
         its, counted = chosen_index(posed, answer), tally(posed, guesses)["counts"]
-        said = [(_option(posed, i), count, i == its) for i, count in enumerate(counted)]
-    if len(said) > MAX_BARS:
-        said = [one for one in said if one[1] or one[2]]
-    return [{"label": label, "count": count, "right": right} for label, count, right in said]
+        bars = [(_option(posed, i), count, i == its) for i, count in enumerate(counted)]
+    if len(bars) > MAX_BARS:
+        bars = [bar for bar in bars if bar[1] or bar[2]]
+    return [{"label": label, "count": count, "right": right} for label, count, right in bars]
 
 
 def _option(posed: Posed, at: int) -> str:

@@ -1,7 +1,4 @@
-"""Polling of the store for all classes of this process's pupils.
-
-It asks a few times a second, however many pupils there are.
-"""
+"""Polls the store a few times a second for all classes of this process's pupils, however many pupils there are."""
 
 from __future__ import annotations
 
@@ -14,34 +11,34 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from server.classroom.classes import Classes, ClassSnapshot
-from server.classroom.store import Gone
+from server.classroom.store import ClassNotFound
 
-POLL_SECONDS = 0.2  # between two looks
+POLL_SECONDS = 0.2  # between two polls
 T = TypeVar("T")
 
 
 class Watch:
-    """Polls the store; `now` has the latest snapshot of each watched class, None for one that has ended."""
+    """Polls the store; `latest` has the current snapshot of each watched class, None for one that has ended."""
 
     def __init__(self, classes: Classes, threads: ThreadPoolExecutor):
         self.classes, self.threads = classes, threads
-        self.now: dict[str, ClassSnapshot | None] = {}
-        self.written: dict[str, tuple[ClassSnapshot, str]] = {}  # the same as it is sent
+        self.latest: dict[str, ClassSnapshot | None] = {}
+        self.encoded: dict[str, tuple[ClassSnapshot, str]] = {}  # each snapshot with the JSON that is sent for it
         self.listeners: Counter[str] = Counter()
         self.changed = asyncio.Event()  # replaced whenever something has changed
         self.task: asyncio.Task[None] | None = None
 
-    async def apart(self, act: Callable[..., T], *args: Any) -> T:
-        """Run in a thread what waits for the store."""
+    async def run_in_thread(self, act: Callable[..., T], *args: Any) -> T:
+        """Call `act`, which waits for the store, in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self.threads, act, *args)
 
     @asynccontextmanager
     async def listening(self, code: str) -> AsyncIterator[None]:
-        """Keep `now[code]` up to date, from before the block begins. Raises Gone."""
+        """Keep `latest[code]` up to date, from before the block begins. Raises ClassNotFound."""
         self.listeners[code] += 1
         try:
-            if self.now.get(code) is None:
-                self.now[code] = await self.apart(self.classes.snapshot, code)
+            if self.latest.get(code) is None:
+                self.latest[code] = await self.run_in_thread(self.classes.snapshot, code)
             if self.task is None or self.task.done():
                 self.task = asyncio.create_task(self._look())
             yield
@@ -49,14 +46,14 @@ class Watch:
             self.listeners[code] -= 1
             if not self.listeners[code]:
                 del self.listeners[code]
-                self.now.pop(code, None)
-                self.written.pop(code, None)
+                self.latest.pop(code, None)
+                self.encoded.pop(code, None)
 
     async def next(self, code: str, known_version: int, seconds: float) -> bool:
-        """Wait for a version after `seen`; return False where there is none in that time."""
+        """Wait for a version after `known_version`; return False where none comes in that time."""
         try:
             async with asyncio.timeout(seconds):
-                while (now := self.now.get(code)) is not None and now.version <= known_version:
+                while (latest := self.latest.get(code)) is not None and latest.version <= known_version:
                     await self.changed.wait()
         except TimeoutError:
             return False
@@ -66,7 +63,7 @@ class Watch:
         while self.listeners:
             await asyncio.sleep(POLL_SECONDS)
             try:
-                await self._compare(await self.apart(self.classes.store.versions, list(self.listeners)))
+                await self._compare(await self.run_in_thread(self.classes.store.versions, list(self.listeners)))
             except Exception:  # the store may be away for a while; whoever listens goes on listening
                 logging.getLogger(__name__).warning("The store of classes does not answer.", exc_info=True)
                 await asyncio.sleep(1)
@@ -74,15 +71,15 @@ class Watch:
     async def _compare(self, versions: dict[str, int]) -> None:
         news = False
         for code in list(self.listeners):
-            before = self.now.get(code)
+            before = self.latest.get(code)
             if before is None or before.version == versions.get(code):
                 continue
             try:
-                after = await self.apart(self.classes.snapshot, code)
-            except Gone:
+                after = await self.run_in_thread(self.classes.snapshot, code)
+            except ClassNotFound:
                 after = None
             if code in self.listeners:
-                self.now[code], news = after, True
+                self.latest[code], news = after, True
         if news:
             changed, self.changed = self.changed, asyncio.Event()
             changed.set()

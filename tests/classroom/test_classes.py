@@ -12,7 +12,7 @@ from server.classroom import classes as rules
 from server.classroom import codes
 from server.classroom.classes import MAX_CLASS_SECONDS, Classes, ClassQuestion, ClassRefusal, rows
 from server.classroom.shared import RedisStore
-from server.classroom.store import Full, Gone, Store
+from server.classroom.store import CapacityError, ClassNotFound, Store
 from transformer import access
 
 WORD = {"ask": "word", "labels": ["the", "cat", "=sat"], "query": "it"}
@@ -35,7 +35,7 @@ def test_a_class_from_its_start_to_its_end(classes: Classes) -> None:
         classes.answer(code, pupil, "first", 1, guess)
     shown, joined = classes.counts(code, secret)
     assert (joined, shown.answers, shown.truth) == (3, {ann: 1, ben: 2}, None)
-    classes.again(code, secret, "first")
+    classes.ask_again(code, secret, "first")
     assert classes.snapshot(code).answers == {}
     classes.answer(code, ben, "first", 2, 1)
     classes.reveal(code, secret, "first", TRUTH)
@@ -60,7 +60,7 @@ def test_a_class_from_its_start_to_its_end(classes: Classes) -> None:
     ]
     classes.end(code, secret)
     for act in (lambda: classes.snapshot(code), lambda: classes.join(code), lambda: classes.results(code, secret)):
-        with pytest.raises(Gone):
+        with pytest.raises(ClassNotFound):
             act()
 
 
@@ -88,7 +88,7 @@ def test_the_truth_is_in_the_store_only_after_the_reveal(classes: Classes) -> No
     assert classes.store.document(code, "truth first") is None
     classes.reveal(code, secret, "first", TRUTH)
     assert classes.store.document(code, "truth first") == TRUTH
-    classes.again(code, secret, "first")
+    classes.ask_again(code, secret, "first")
     assert classes.store.document(code, "truth first") is None and classes.snapshot(code).truth is None
 
 
@@ -133,7 +133,7 @@ def test_nothing_is_done_without_the_teacher_s_secret(classes: Classes) -> None:
             lambda wrong=wrong: classes.open(code, wrong, NUMBER),
             lambda wrong=wrong: classes.lock(code, wrong),
             lambda wrong=wrong: classes.reveal(code, wrong, "first", TRUTH),
-            lambda wrong=wrong: classes.again(code, wrong, "first"),
+            lambda wrong=wrong: classes.ask_again(code, wrong, "first"),
             lambda wrong=wrong: classes.look(code, wrong, "A", rules.PNG),
             lambda wrong=wrong: classes.release(code, wrong),
             lambda wrong=wrong: classes.end(code, wrong),
@@ -150,9 +150,9 @@ def test_nothing_is_done_without_the_teacher_s_secret(classes: Classes) -> None:
 def test_classes_do_not_mix(classes: Classes) -> None:
     (one, secret), (two, _) = begun(classes), begun(classes)
     pupil = classes.join(one)
-    with pytest.raises(Gone):
+    with pytest.raises(ClassNotFound):
         classes.answer(two, pupil, "first", 1, 1)
-    with pytest.raises(Gone):
+    with pytest.raises(ClassNotFound):
         classes.answer(one, "made-up", "first", 1, 1)
     classes.answer(one, pupil, "first", 1, 1)
     assert classes.snapshot(two).answers == {} and classes.store.pupils(two) == set()
@@ -182,13 +182,13 @@ def test_a_class_ends_by_itself_after_a_day_and_nothing_is_left(opened: Callable
     pupil = late.join(code)
     late.answer(code, pupil, "first", 1, 1)
     deadline = time.monotonic() + 10
-    with pytest.raises(Gone):
+    with pytest.raises(ClassNotFound):
         while time.monotonic() < deadline:
             late.snapshot(code)
             time.sleep(0.1)
-    with pytest.raises(Gone):
+    with pytest.raises(ClassNotFound):
         late.answer(code, pupil, "first", 1, 1)
-    with pytest.raises(Gone):
+    with pytest.raises(ClassNotFound):
         late.reveal(code, secret, "first", TRUTH)
     deadline = time.monotonic() + 10
     while left(store) and time.monotonic() < deadline:  # Redis keeps what has ended for less than a second more
@@ -213,15 +213,15 @@ def test_there_is_room_for_so_many(classes: Classes, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(rules, "MAX_STEPS", 1)
     code, secret = begun(classes)
     classes.join(code), classes.join(code)
-    with pytest.raises(Full):
+    with pytest.raises(CapacityError):
         classes.join(code)
-    with pytest.raises(Full):
+    with pytest.raises(CapacityError):
         classes.start("Another")
     with pytest.raises(ClassRefusal):
         classes.open(code, secret, NUMBER)
-    classes.again(code, secret, "first")
+    classes.ask_again(code, secret, "first")
     with pytest.raises(ClassRefusal):
-        classes.again(code, secret, "first")
+        classes.ask_again(code, secret, "first")
     classes.end(code, secret)
     classes.start("Another")
 

@@ -14,7 +14,7 @@ from server.classroom import store as stores
 from server.classroom.classes import Classes, ClassQuestion
 from server.classroom.shared import RedisStore
 from server.classroom.sqlite import Sqlite
-from server.classroom.store import IDLE_SECONDS, Gone, Store
+from server.classroom.store import IDLE_SECONDS, ClassNotFound, Store
 
 WORD = {"ask": "word", "labels": ["the", "cat"], "query": "it"}
 FIRST = ClassQuestion("first", "Which word?", "Where does it look?", WORD)
@@ -64,9 +64,9 @@ def test_a_damaged_file_is_set_aside(
     with caplog.at_level(logging.WARNING):
         classes = before if while_open else Classes(Sqlite(path))
         if while_open:
-            store.here.base.close()
-            del store.here.base
-        with pytest.raises(Gone, match="damaged") as error:
+            store.thread_state.base.close()
+            del store.thread_state.base
+        with pytest.raises(ClassNotFound, match="damaged") as error:
             for code in codes:
                 classes.snapshot(code)
     (aside,) = (one for one in tmp_path.iterdir() if "damaged" in one.name and one.name[-1].isdigit())
@@ -105,11 +105,11 @@ def test_a_state_that_does_not_fit_costs_that_class_alone(
         "until": good.replace('"until": ', '"until": NaN, "look": '),
     }
     write(classes.store, code, wrong.get(text, text) or "\0")
-    with caplog.at_level(logging.WARNING), pytest.raises(Gone, match="set aside as .*damaged"):
+    with caplog.at_level(logging.WARNING), pytest.raises(ClassNotFound, match="set aside as .*damaged"):
         classes.counts(code, secret)
     assert "set aside as" in caplog.text and code in caplog.text
     for act in (lambda: classes.join(code), lambda: classes.answer(code, pupil, "first", 1, 0)):
-        with pytest.raises(Gone):
+        with pytest.raises(ClassNotFound):
             act()
     assert classes.store.versions([code, other]).keys() == {other}
     assert classes.counts(other, other_secret)[1] == 1
@@ -133,7 +133,7 @@ def test_a_question_that_does_not_fit_costs_that_class_alone(opened: Callable[[]
     else:
         assert isinstance(classes.store, RedisStore)
         classes.store.redis.hset(f"headlight:{{{code}}}:documents", "question first", body)
-    with pytest.raises(Gone, match="damaged"):
+    with pytest.raises(ClassNotFound, match="damaged"):
         classes.counts(code, secret)
     teaches(classes)
 
@@ -160,7 +160,7 @@ def test_a_key_of_another_kind_on_redis_costs_that_class_alone(redis_url: str, p
     for act in acts:
         try:
             act()
-        except Gone as error:
+        except ClassNotFound as error:
             gone.append(str(error))
     assert bool(gone) == bool(part)  # the list of classes is made again
     assert isinstance(store.versions([code]), dict)
@@ -184,12 +184,12 @@ def test_a_class_in_which_nobody_does_anything_ends(
     ):
         passed += 0.7 * IDLE_SECONDS
         act()  # a pupil who answers or joins keeps a class as its teacher does
-    with pytest.raises(Gone):
+    with pytest.raises(ClassNotFound):
         classes.snapshot(idle)
     classes.store.sweep()
     assert classes.store.versions([code, idle]).keys() == {code}
     passed += 1.1 * IDLE_SECONDS
-    with pytest.raises(Gone):
+    with pytest.raises(ClassNotFound):
         classes.counts(code, secret)
 
 
@@ -203,7 +203,7 @@ def test_a_class_lasts_a_day_at_most(opened: Callable[[], Store], monkeypatch: p
         passed += 3600
         classes.lock(code, secret)
     passed += 3600
-    with pytest.raises(Gone):
+    with pytest.raises(ClassNotFound):
         classes.lock(code, secret)
 
 

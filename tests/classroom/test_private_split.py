@@ -65,7 +65,7 @@ def test_no_browser_but_the_teacher_s_gets_the_split(tmp_path: Path, monkeypatch
             "a stranger with the class's code": await received(url, private="1"),
             "a stranger with another secret": await received(url, link="x" * len(secret), private="1"),
             "the projector": await received(url, secret),
-            "a pupil": json.dumps([(screen.shown, screen.mine) for screen in pupil.screens]).encode(),
+            "a pupil": json.dumps([(screen.content, screen.personal) for screen in pupil.screens]).encode(),
         }
         assert b"What next?" in others["the projector"] and b"What next?" in others["a pupil"]
         for who, text in others.items():

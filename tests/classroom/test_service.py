@@ -88,24 +88,24 @@ def test_a_question_is_answered_and_told(classes: Classes, url: str) -> None:
         code, secret = classes.start("A lesson")
         async with joined(url, code, 3) as pupils:
             for pupil in pupils:
-                assert (await pupil.until(phase="wait")).shown["title"] == "A lesson"
+                assert (await pupil.until(phase="wait")).content["title"] == "A lesson"
             classes.open(code, secret, FIRST)
             for guess, pupil in enumerate(pupils[:2]):
                 await pupil.until(phase="ask", step="first", round=1, text=TEXT, sentence=SENTENCE)
                 assert (await pupil.answer("first", 1, guess))[0] == 200
             classes.lock(code, secret)
             screens = [await pupil.until(phase="locked") for pupil in pupils]
-            assert [screen.mine["guess"] for screen in screens] == [0, 1, None]
+            assert [screen.personal["guess"] for screen in screens] == [0, 1, None]
             assert (await pupils[2].answer("first", 1, 0))[0] == 409
-            before = json.dumps([[screen.shown, screen.mine] for pupil in pupils for screen in pupil.screens])
+            before = json.dumps([[screen.content, screen.personal] for pupil in pupils for screen in pupil.screens])
             assert "SECRET" not in before and "truth" not in before and "tally" not in before
             classes.reveal(code, secret, "first", TRUTH)
             told = [await pupil.until(phase="told") for pupil in pupils]
-            assert [screen.shown["tally"]["counts"] for screen in told] == [[1, 1]] * 3
-            assert [screen.mine.get("judged", {}).get("right") for screen in told] == [False, True, None]
-            classes.again(code, secret, "first")
+            assert [screen.content["tally"]["counts"] for screen in told] == [[1, 1]] * 3
+            assert [screen.personal.get("judged", {}).get("right") for screen in told] == [False, True, None]
+            classes.ask_again(code, secret, "first")
             for pupil in pupils:
-                assert (await pupil.until(round=2, phase="ask")).mine["guess"] is None
+                assert (await pupil.until(round=2, phase="ask")).personal["guess"] is None
             classes.end(code, secret)
             while not all(pupil.ended for pupil in pupils):
                 await asyncio.sleep(0.05)
@@ -124,7 +124,7 @@ def test_a_lost_connection_comes_back_to_what_was_said(classes: Classes, url: st
             pupil.drop()
             while len(pupil.screens) == count:
                 await asyncio.sleep(0.05)
-            assert pupil.reconnected == 1 and pupil.screens[-1].mine["guess"] == 1
+            assert pupil.reconnected == 1 and pupil.screens[-1].personal["guess"] == 1
 
     run(acts())
 
@@ -195,7 +195,7 @@ def test_a_browser_that_joins_again_is_the_same_pupil(classes: Classes, url: str
         code, secret = classes.start("A lesson")
         pupil = Pupil(url)
         for spelt in (code, f"{code[:4]} {code[4:]}"):
-            assert (await pupil.join(spelt)).said == {"code": f"{code[:4]} {code[4:]}"}
+            assert (await pupil.join(spelt)).json == {"code": f"{code[:4]} {code[4:]}"}
         assert classes.counts(code, secret)[1] == 1
         cookie = (await pupil.join(code)).headers["set-cookie"]
         assert "HttpOnly" in cookie and "SameSite=strict" in cookie and "Path=/join" in cookie
@@ -223,7 +223,7 @@ def test_a_pupil_reaches_nothing_but_their_class(classes: Classes, url: str) -> 
         pupil.cookie = pupil.cookie.replace(one, two)  # their own token, another class
         for path in ("/join/stream", "/join/picture"):
             assert (await pupil.ask("GET", path)).status == 410
-        assert (await pupil.ask("GET", "/join/me")).said == {"code": None}
+        assert (await pupil.ask("GET", "/join/me")).json == {"code": None}
         assert (await pupil.answer("first", 1, 0))[0] == 410
         assert classes.snapshot(two).answers == {}
 
@@ -251,7 +251,7 @@ def test_what_is_no_answer_is_refused_in_a_sentence(classes: Classes, url: str, 
         pupil = Pupil(url)
         await pupil.join(code)
         reply = await pupil.ask("POST", "/join/answer", body)
-        assert reply.status == 400 and reply.said["error"].endswith(".")
+        assert reply.status == 400 and reply.json["error"].endswith(".")
         assert classes.snapshot(code).answers == {}
 
     run(acts())
@@ -309,7 +309,7 @@ def test_a_picture_goes_to_the_pupils_of_the_class_alone(classes: Classes, url: 
             assert (await pupil.ask("GET", "/join/picture")).status == 404
             classes.look(code, secret, "Layer 2", rules.PNG + b"x")
             screen = await pupil.until(look={"title": "Layer 2", "number": 1})
-            assert screen.shown["phase"] == "wait"
+            assert screen.content["phase"] == "wait"
             picture = await pupil.ask("GET", "/join/picture")
             assert picture.body == rules.PNG + b"x" and picture.headers["content-type"] == "image/png"
             assert (await Pupil(url).ask("GET", "/join/picture")).status == 410

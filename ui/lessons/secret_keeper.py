@@ -44,8 +44,8 @@ def keep(code: str, is_teacher: Callable[[str], bool], *, wrong: str = "") -> No
 
 def _take_secret(code: str, is_teacher: Callable[[str], bool]) -> None:
     match st.session_state[_KEY].get("found"):
-        case {"link": link, "kept": kept}:
-            secrets = [each for each in (link, kept) if isinstance(each, str) and 0 < len(each) <= _MAX_CHARACTERS]
+        case {"link": link, "kept": stored}:
+            secrets = [each for each in (link, stored) if isinstance(each, str) and 0 < len(each) <= _MAX_CHARACTERS]
             right = next(filter(is_teacher, secrets), None)
             if right is not None:
                 look_here.hold_secret(code, right)

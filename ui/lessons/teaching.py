@@ -22,7 +22,7 @@ from headlight.teaching.lessons import Lesson, Step, judge
 from server.classroom import codes
 from server.classroom.classes import Classes, ClassQuestion, ClassRefusal, OpenedStep, Quota, require_small, rows
 from server.classroom.codes import network_of
-from server.classroom.store import UNAVAILABLE, Full, Gone, store
+from server.classroom.store import UNAVAILABLE, CapacityError, ClassNotFound, store
 from server.classroom.tally import in_words, is_right, share_right, split
 from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split
@@ -47,7 +47,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 def start_class(lesson: Lesson, step: Step) -> None:
     """Start a new class in which this step is open; a button's callback."""
-    with _said():
+    with _ShowRefusal():
         question = _question(lesson, step)  # a class whose question can't be posed is not made
         require_small(question)
         classes = Classes(store())
@@ -75,7 +75,7 @@ def draw_teaching(lesson: Lesson, step: Step, view: LessonsView) -> None:
         Classes(store()).counts(code, secret)
     except UNAVAILABLE:
         pass  # the screen says so, and asks again each second
-    except (Gone, ClassRefusal) as error:
+    except (ClassNotFound, ClassRefusal) as error:
         look_here.drop_secret(code)
         secret_keeper.keep(code, is_teacher, wrong=secret)
         st.info(_sentence(error) if store().set_aside_as else NOT_TAUGHT, icon=":material/info:")
@@ -93,7 +93,7 @@ def _is_teacher(code: str, secret: str) -> bool:
     """Return whether this is the secret of a class that goes on."""
     try:
         Classes(store()).counts(code, secret)
-    except (Gone, ClassRefusal, *UNAVAILABLE):
+    except (ClassNotFound, ClassRefusal, *UNAVAILABLE):
         return False
     return True
 
@@ -117,7 +117,7 @@ def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
         snapshot, joined = classes.counts(code, secret)
         question = snapshot.question if snapshot.state.step == step.name else None
         rounds = classes.tallies(code, step.name) if question and snapshot.truth else []
-    except (Gone, ClassRefusal, *UNAVAILABLE) as error:
+    except (ClassNotFound, ClassRefusal, *UNAVAILABLE) as error:
         st.info(_sentence(error), icon=":material/info:")
         return
     state, join = snapshot.state, join_address()
@@ -144,7 +144,7 @@ def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
         "looking": state.looking,
         "truth": truth,
         "tallies": rounds,
-        "judged": _together(question, truth, rounds) if question and truth else None,
+        "judged": _class_result(question, truth, rounds) if question and truth else None,
     }
     class_room(header, key="class", on_pick=partial(_picked, lesson, step, code, secret))
 
@@ -156,7 +156,7 @@ def _split(lesson: Lesson, code: str, secret: str) -> None:
     refusal()
     try:
         snapshot, joined = Classes(store()).counts(code, secret)
-    except (Gone, ClassRefusal, *UNAVAILABLE) as error:
+    except (ClassNotFound, ClassRefusal, *UNAVAILABLE) as error:
         st.info(_sentence(error), icon=":material/info:")
         return
     question, state = snapshot.question, snapshot.state
@@ -195,7 +195,7 @@ def _qr(link: str) -> str:
 def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[str, Any]) -> None:
     classes = Classes(store())
     st.session_state[ACTION_KEY] = True
-    with _said():
+    with _ShowRefusal():
         match pick:
             case {"act": "open"}:
                 classes.open(code, secret, _question(lesson, step))
@@ -204,7 +204,7 @@ def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[st
             case {"act": "reveal"}:
                 classes.reveal(code, secret, step.name, shelf.posed_step(lesson, step).truth)
             case {"act": "again"}:
-                classes.again(code, secret, step.name)
+                classes.ask_again(code, secret, step.name)
             case {"act": "release"}:
                 classes.release(code, secret)
             case {"step": name} if name in [lesson_step.name for lesson_step in lesson.steps]:
@@ -228,7 +228,7 @@ def _question(lesson: Lesson, step: Step) -> ClassQuestion:
     )
 
 
-def _together(question: ClassQuestion, truth: Mapping[str, Any], rounds: list[dict[str, Any]]) -> dict[str, Any]:
+def _class_result(question: ClassQuestion, truth: Mapping[str, Any], rounds: list[dict[str, Any]]) -> dict[str, Any]:
     """Say how the class did.
 
     That is the share and the count of right answers in each round, and what its mean row has in common with the head's.
@@ -252,8 +252,8 @@ def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
         server = (join_address() or "").removesuffix("/join")
         with st.popover("See the split", icon=":material/lock:"):
             phone = ", or on your phone by this link" if server else ""
-            where = f"in a window that the class does not see{phone}"
-            st.write(f"Before you reveal, the split of the answers is shown to you alone: {where}.")
+            preview = f"in a window that the class does not see{phone}"
+            st.write(f"Before you reveal, the split of the answers is shown to you alone: {preview}.")
             if server:
                 copy_link("Copy the private link", "copy-private", server, secret=secret, private="1")
             window = {"lesson": lesson.name, "step": step.name, "code": code, "private": "1"}
@@ -270,7 +270,7 @@ def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
 def _csv(code: str, secret: str) -> str:
     try:
         return csv_text(rows(Classes(store()).results(code, secret)))
-    except (Gone, ClassRefusal, *UNAVAILABLE) as error:
+    except (ClassNotFound, ClassRefusal, *UNAVAILABLE) as error:
         return csv_text([[_sentence(error)]])
 
 
@@ -281,7 +281,7 @@ def _results(code: str, secret: str) -> None:
             return
         try:
             opened = Classes(store()).results(code, secret)
-        except (Gone, ClassRefusal, *UNAVAILABLE) as error:
+        except (ClassNotFound, ClassRefusal, *UNAVAILABLE) as error:
             st.info(_sentence(error), icon=":material/info:")
             return
         st.table([_line(question) for question in opened], border="horizontal")
@@ -292,17 +292,17 @@ def _line(opened: OpenedStep) -> dict[str, str]:
     posed, last = dict(opened.question.posed), opened.rounds[-1]
     shares = [share_right(posed, opened.truth, round_.guesses) for round_ in opened.rounds] if opened.truth else []
     words = [in_words(posed, guess) for guess in last.guesses] if opened.truth else []  # the class sees this screen
-    most = max(set(words), key=words.count) if words and posed["ask"] in ("word", "choice", "head") else ""
+    most_common = max(set(words), key=words.count) if words and posed["ask"] in ("word", "choice", "head") else ""
     return {
         "Step": literal(opened.question.title),
         "Answered": ", then ".join(str(len(round_.guesses)) for round_ in opened.rounds),
         "Right": ", then ".join("none answered" if share is None else percent(share) for share in shares),
-        "Most said": literal(most),
+        "Most said": literal(most_common),
     }
 
 
 def _end(code: str, secret: str) -> None:
-    with _said():
+    with _ShowRefusal():
         Classes(store()).end(code, secret)
         leave()
 
@@ -332,14 +332,14 @@ def how_to_be_reached() -> str:
     )
 
 
-class _said:
+class _ShowRefusal:
     """Catch a refusal that is raised inside, and show it when the page is drawn next."""
 
     def __enter__(self) -> None:
         st.session_state.pop(REFUSED, None)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
-        if not isinstance(error, (ClassRefusal, Full, Gone, ValueError, *UNAVAILABLE)):
+        if not isinstance(error, (ClassRefusal, CapacityError, ClassNotFound, ValueError, *UNAVAILABLE)):
             return False
         st.session_state[REFUSED] = _sentence(error)
         return True

@@ -13,7 +13,7 @@ import streamlit as st
 
 from server.classroom import codes
 from server.classroom.classes import Classes, ClassRefusal
-from server.classroom.store import UNAVAILABLE, Gone, store
+from server.classroom.store import UNAVAILABLE, ClassNotFound, store
 
 # The secrets of the classes that this session teaches, by code. No address has them: a projector shows the address bar.
 _SECRETS = "class-secrets"
@@ -74,7 +74,7 @@ def look_here() -> None:
         return
     try:
         snapshot, _ = Classes(store()).counts(code, secret)
-    except (Gone, ClassRefusal, *UNAVAILABLE):
+    except (ClassNotFound, ClassRefusal, *UNAVAILABLE):
         return  # the Lessons page says it
     with st.sidebar:
         st.caption(f"Class {codes.spelt(code)}")
@@ -90,14 +90,14 @@ def _look(code: str, secret: str) -> None:
         case {"title": str(title), "png": str(text)}:
             try:
                 Classes(store()).look(code, secret, title, base64.b64decode(text, validate=True))
-            except (Gone, ClassRefusal, binascii.Error, *UNAVAILABLE) as error:
+            except (ClassNotFound, ClassRefusal, binascii.Error, *UNAVAILABLE) as error:
                 st.session_state["look-refused"] = f"The picture was not shown. {error}"
 
 
 def _release(code: str, secret: str) -> None:
     try:
         Classes(store()).release(code, secret)
-    except (Gone, ClassRefusal, *UNAVAILABLE) as error:
+    except (ClassNotFound, ClassRefusal, *UNAVAILABLE) as error:
         st.session_state["look-refused"] = str(error)
 
 
