@@ -72,9 +72,9 @@ def check(options: argparse.Namespace) -> int:
     progress.write(folder, so_far)
     for verdict in verdicts:
         print(f"{verdict.name}: {titles[verdict.state]}")
-        print(*(f"  {line}" for line in verdict.says), sep="\n")
+        print(*(f"  {line}" for line in verdict.messages), sep="\n")
         if verdict.state is ExerciseState.WRONG and so_far.tries[verdict.name] >= progress.TRIES:
-            print(f"  Try {so_far.tries[verdict.name]}. To compare: ours is {EXERCISES[verdict.name].ours}.")
+            print(f"  Try {so_far.tries[verdict.name]}. To compare: ours is {EXERCISES[verdict.name].implementation}.")
     if any(verdict.state is not ExerciseState.RIGHT for verdict in verdicts):
         return 1
     after = following(so_far.right)

@@ -319,8 +319,8 @@ def _changed(model: Transformer, mistake: Mistake) -> Transformer:
 def _rebuilt(module: M, part: Callable[[nn.Module], nn.Module]) -> M:
     """Return another module with the same weights, in which `part` was applied to each module inside."""
     copied = copy.copy(module)
-    inside = module._modules.items()
-    copied.__dict__["_modules"] = {name: inner and part(_rebuilt(inner, part)) for name, inner in inside}
+    submodules = module._modules.items()
+    copied.__dict__["_modules"] = {name: inner and part(_rebuilt(inner, part)) for name, inner in submodules}
     return copied
 
 

@@ -31,7 +31,7 @@ MAX_TEXT_CHARACTERS = 5000  # of a sentence, as LONGEST_TEXT of web.js
 PAGES = {"": "attention", "attention": "attention", "decoding": "decoding"}  # that a published page has, by their paths
 SIZES = ("1", "2", "3", "5")  # of the beam, as web.js has them
 COMMON = ("model", "text", "kind", "layer", "head", "changes", "embed", "theme")
-OWN = {"attention": (), "decoding": ("strategy", "size", "step", "pruned", "future", "under")}
+PAGE_FIELDS = {"attention": (), "decoding": ("strategy", "size", "step", "pruned", "future", "under")}
 # What the app's pages show and a published page does not, unless it is as by default.
 NOT_DRAWN = {
     "show": ("transformed weights", "show the weights themselves"),
@@ -141,8 +141,8 @@ def _add_picture(gallery: Gallery, folder: Path, line: str, is_trace: bool) -> N
         gallery.models[name] = _checkpoint(name)
     view = _view(gallery.models[name], page, query)
     index = list(gallery.models).index(name)
-    what = "Step by step" if page == "decoding" else "Attention"
-    gallery.parts.append({"view": view, "model": index, "name": f"{what}: {query['text']}"})
+    page_name = "Step by step" if page == "decoding" else "Attention"
+    gallery.parts.append({"view": view, "model": index, "name": f"{page_name}: {query['text']}"})
 
 
 def _page_and_query(line: str) -> tuple[str, dict[str, str]]:
@@ -181,13 +181,13 @@ def _view(checkpoint: Checkpoint, page: str, query: dict[str, str]) -> str:
     """Return the view as a published page's address has it; a missing sentence is put into `query`."""
     config = checkpoint.model.config
     for name, value in query.items():
-        if name in (*COMMON, *OWN[page]) or value in DEFAULTS.get(name, ("",)):
+        if name in (*COMMON, *PAGE_FIELDS[page]) or value in DEFAULTS.get(name, ("",)):
             continue
         if name not in NOT_DRAWN:
             raise ValueError(f"The address has {quoted(name)}, which says nothing on this page; copy it from the app.")
-        what, instead = NOT_DRAWN[name]
+        feature, instead = NOT_DRAWN[name]
         raise ValueError(
-            f"A published page does not draw {what} ({short(f'{name}={value}')}); {instead}, and copy again."
+            f"A published page does not draw {feature} ({short(f'{name}={value}')}); {instead}, and copy again."
         )
     if not query.get("text"):
         offered = examples(checkpoint.card, page) or examples(checkpoint.card)
@@ -222,17 +222,17 @@ def _one_of(query: Mapping[str, str], name: str, choices: tuple[str, ...], defau
 
 
 def _require_head(layers: int, heads: int, kind: str, layer: str | None, head: str | None) -> None:
-    for name, value, most in (("layer", layer, layers), ("head", head, heads)):
-        if value is not None and not (re.fullmatch(r"[1-9]\d{0,2}", value) and int(value) <= most):
-            raise ValueError(f"The model has no {kind} {name} {short(value)}; it has {most}, counted from 1.")
+    for name, value, count in (("layer", layer, layers), ("head", head, heads)):
+        if value is not None and not (re.fullmatch(r"[1-9]\d{0,2}", value) and int(value) <= count):
+            raise ValueError(f"The model has no {kind} {name} {short(value)}; it has {count}, counted from 1.")
 
 
 def _require_text(checkpoint: Checkpoint, text: str) -> None:
     if len(text) > MAX_TEXT_CHARACTERS:
         raise ValueError(f"The sentence has {len(text)} characters, and may have {MAX_TEXT_CHARACTERS}; shorten it.")
-    count, most = len(checkpoint.source_tokenizer.encode(text)), checkpoint.model.config.max_length - 1
-    if not 0 < count <= most:
-        raise ValueError(f"The sentence has {count} tokens, and this model reads 1 to {most}; change it.")
+    count, max_tokens = len(checkpoint.source_tokenizer.encode(text)), checkpoint.model.config.max_length - 1
+    if not 0 < count <= max_tokens:
+        raise ValueError(f"The sentence has {count} tokens, and this model reads 1 to {max_tokens}; change it.")
 
 
 def _add_trace(gallery: Gallery, folder: Path, line: str, prefix: str) -> None:

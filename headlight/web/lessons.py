@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from headlight import checkpoints, folders
 from headlight.glossary import LESSON_TERMS, explained
 from headlight.teaching.lessons import Lesson, LessonComputer, Step, base, introduction, pose, shelf, truth
-from headlight.teaching.lessons.language import Named, Run, measure_names
+from headlight.teaching.lessons.language import Expression, Run, measure_names
 from headlight.teaching.lessons.posing import heads_compared, shuffled
 from headlight.teaching.lessons.reading import pieces
 from headlight.web.model_file import model_bytes
@@ -94,7 +94,7 @@ def step_data(step: Step, model: str) -> Json:
     return data
 
 
-def _view(step: Step) -> Named | None:
+def _view(step: Step) -> Expression | None:
     """What there is to look at before the answer, as `posing` has it: a head without a row, or every head of a kind."""
     answer = step.answer
     if answer is not None and (step.ask in ("word", "row") or answer.what == "weight"):
@@ -102,26 +102,26 @@ def _view(step: Step) -> Named | None:
     if answer is not None and (step.ask == "head" or answer.what == "count"):
         return replace(answer, what="heads view")
     compared = heads_compared(step)
-    return compared and Named("heads view", kind=compared[0], run=compared[1])
+    return compared and Expression("heads view", kind=compared[0], run=compared[1])
 
 
 # ---- expressions -----------------------------------------------------------------------------------------------------
 
 
-def as_json(named: Named) -> Json:
+def as_json(expression: Expression) -> Json:
     """Return an expression without what it does not say; measures go by the names of `MEASURES`."""
-    data = _said(named, Named("")) | {"what": named.what}
+    data = _without_defaults(expression, Expression("")) | {"what": expression.what}
     data.pop("text", None)
-    if named.measure and named.what != "compare":
-        data["measure"] = measure_names()[named.measure]
-    if named.run != Run():
-        data["run"] = _said(named.run, Run())
-    if named.parts:
-        data["parts"] = [as_json(part) for part in named.parts]
+    if expression.measure and expression.what != "compare":
+        data["measure"] = measure_names()[expression.measure]
+    if expression.run != Run():
+        data["run"] = _without_defaults(expression.run, Run())
+    if expression.parts:
+        data["parts"] = [as_json(part) for part in expression.parts]
     return data
 
 
-def _said(value: Any, default: Any) -> Json:
+def _without_defaults(value: Any, default: Any) -> Json:
     names = [field.name for field in fields(value)]
     return {name: getattr(value, name) for name in names if getattr(value, name) != getattr(default, name)}
 
@@ -138,30 +138,30 @@ def _with_terms(parts: list[str | Json]) -> list[str | Json]:
     return [texts[i // 2] if i % 2 == 0 else part for i, part in enumerate(parts)]
 
 
-def named_in(step: Step) -> Iterator[Named]:
+def named_in(step: Step) -> Iterator[Expression]:
     """What a step names, but for its claims, each part of a comparison too."""
     texts = [step.text, step.question, step.explanation, *(option.text for option in step.options)]
-    written = [part for text in texts for part in pieces(text) if not isinstance(part, str)]
-    waiting = [*written, *(option.by for option in step.options), *([step.answer] if step.answer else [])]
+    in_texts = [part for text in texts for part in pieces(text) if not isinstance(part, str)]
+    waiting = [*in_texts, *(option.by for option in step.options), *([step.answer] if step.answer else [])]
     while waiting:
-        named = waiting.pop()
-        yield named
-        waiting += named.parts
+        expression = waiting.pop()
+        yield expression
+        waiting += expression.parts
 
 
-def is_computed(named: Named) -> bool:
+def is_computed(expression: Expression) -> bool:
     """Whether js/lessons.js computes what is named."""
-    counts_effects = named.what == "count" and bool(named.words)
-    by_measure = named.what in ("measure", "extreme", "count") and bool(named.measure)
-    measured = not by_measure or measure_names().get(named.measure) in MEASURED
-    return named.what not in NOT_COMPUTED and not counts_effects and measured and named.run.snapshot is None
+    counts_effects = expression.what == "count" and bool(expression.words)
+    by_measure = expression.what in ("measure", "extreme", "count") and bool(expression.measure)
+    measured = not by_measure or measure_names().get(expression.measure) in MEASURED
+    return expression.what not in NOT_COMPUTED and not counts_effects and measured and expression.run.snapshot is None
 
 
 # ---- models ----------------------------------------------------------------------------------------------------------
 
 
 def models_of_step(step: Step) -> set[str]:
-    return {step.model} | {named.run.model for named in named_in(step) if named.run.model}
+    return {step.model} | {expression.run.model for expression in named_in(step) if expression.run.model}
 
 
 def models_of(lesson: Lesson) -> set[str]:

@@ -106,9 +106,13 @@ def _tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
     """
     content = json.loads(tokenizer.inner.to_str())
     vocabulary = content["model"]["vocab"]
-    ours = [json.loads(make().to_str()) for make in UNTRAINED.values()]
+    known_tokenizers = [json.loads(make().to_str()) for make in UNTRAINED.values()]
     alike = {vocabulary.get(name) for name in SPECIALS} == tokenizer.special_ids
-    if not alike or len(vocabulary) != tokenizer.vocab_size or not any(_cuts_alike(content, own) for own in ours):
+    if (
+        not alike
+        or len(vocabulary) != tokenizer.vocab_size
+        or not any(_cuts_alike(content, known) for known in known_tokenizers)
+    ):
         raise ValueError(
             f"The model's tokenizer ({content['model']['type']}) is not of the kinds that are trained here, and a page "
             "runs those only."

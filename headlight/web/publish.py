@@ -50,7 +50,7 @@ _OPENING = """<p id="opening">Opening the page. If this stays, the file is not c
 <noscript>This page computes a translation in your browser: allow it to run its script.</noscript>
 """
 _OPENED = 'document.getElementById("opening").remove();'
-_WRITTEN = re.compile(r"index\.html|model[\w.-]*\.bin")  # files of a folder
+_PUBLISHED_FILE = re.compile(r"index\.html|model[\w.-]*\.bin")  # files of a folder
 
 
 def single_page(name: str | Path) -> str:
@@ -75,10 +75,10 @@ def single_gallery(path: str | Path) -> str:
     return _within_limit(page, f"The gallery with {names}", "publish it as a folder, or with fewer models")
 
 
-def _within_limit(page: str, what: str, instead: str) -> str:
+def _within_limit(page: str, subject: str, instead: str) -> str:
     size = len(page.encode())
     if size > LARGEST_FILE:
-        raise ValueError(f"{what} has {size / 1e6:.1f} MB, and may have {LARGEST_FILE / 1e6:.0f}; {instead}.")
+        raise ValueError(f"{subject} has {size / 1e6:.1f} MB, and may have {LARGEST_FILE / 1e6:.0f}; {instead}.")
     return page
 
 
@@ -105,7 +105,7 @@ def _free_folder(folder: str | Path) -> Path:
     folder = Path(folder)
     if folder.is_file():
         raise ValueError(f"{short(folder)} is a file; name a folder, or write one file with --single.")
-    if folder.is_dir() and not all(_WRITTEN.fullmatch(entry.name) for entry in folder.iterdir()):
+    if folder.is_dir() and not all(_PUBLISHED_FILE.fullmatch(entry.name) for entry in folder.iterdir()):
         raise ValueError(f"{short(folder)} has other files in it; name a folder that is new or empty.")
     return folder
 
@@ -164,8 +164,8 @@ def _document(title: str, blocks: Blocks, script: str | None = None) -> str:
     if script:
         return html_page(title, page_style(), script, blocks, sources=sources, body=_OPENING)
     # The page's model stands before the script, those of lessons behind it: the picture waits for the first alone.
-    first, later = {"model": blocks["model"]}, {name: block for name, block in blocks.items() if name != "model"}
-    return html_page(title, page_style(), page_script(), first, later=later, sources=sources, body=_OPENING)
+    first, deferred = {"model": blocks["model"]}, {name: block for name, block in blocks.items() if name != "model"}
+    return html_page(title, page_style(), page_script(), first, later=deferred, sources=sources, body=_OPENING)
 
 
 def engine_script() -> str:
@@ -207,6 +207,6 @@ def gallery_script() -> str:
 @cache
 def page_style() -> str:
     """The style sheets of the page and its views: what the app has in shadow trees of their own stands apart."""
-    apart = {".search": ("decoding",), ".lessons-page": ("question", "lessons", "terms")}
-    nested = (f"{selector} {{\n{''.join(map(style, names))}}}\n" for selector, names in apart.items())
+    scopes = {".search": ("decoding",), ".lessons-page": ("question", "lessons", "terms")}
+    nested = (f"{selector} {{\n{''.join(map(style, names))}}}\n" for selector, names in scopes.items())
     return style("page") + style("views") + style("viewer") + "".join(nested) + style("web")

@@ -132,14 +132,14 @@ def judged(name: str, *changes: tuple[str, str]) -> Verdict:
 def test_a_mistake_is_told(name: str, old: str, new: str, said: str) -> None:
     verdict = judged(name, (old, new))
     assert verdict.state is ExerciseState.WRONG
-    assert said in " ".join(verdict.says), verdict.says
+    assert said in " ".join(verdict.messages), verdict.messages
 
 
 def test_keys_cut_by_the_queries_length_are_told_where_a_size_is_left_out() -> None:
     """The reshape itself succeeds, and only the product fails."""
     cut = "view(batch, k_len, self.n_heads, d_head)"
     verdict = judged("MultiHeadAttention", (cut, "view(batch, q_len, self.n_heads, -1)"))
-    assert "by the length of the queries" in verdict.says[0] and "in attend" in " ".join(verdict.says)
+    assert "by the length of the queries" in verdict.messages[0] and "in attend" in " ".join(verdict.messages)
 
 
 @pytest.mark.parametrize("name", ["attend", "positions", "padding_mask", "teacher_forcing", "noam", "greedy", "beam"])
@@ -149,7 +149,7 @@ def test_whatever_is_returned_gets_its_sentence(name: str) -> None:
     odd += [torch.full((2, 3, 4, 8), torch.nan), (torch.ones(2), torch.ones(3)), [torch.ones(2)], float("nan")]
     for value in odd:
         verdict = judge(EXERCISES[name], lambda *_, value=value: value, FILE.parent)
-        assert verdict.state is ExerciseState.WRONG and all(verdict.says), (value, verdict)
+        assert verdict.state is ExerciseState.WRONG and all(verdict.messages), (value, verdict)
 
 
 def test_pre_norm_is_told_as_pre_norm() -> None:
@@ -164,7 +164,7 @@ def test_pre_norm_is_told_as_pre_norm() -> None:
             "return x + self.feed_forward(self.norm_2(x))",
         ),
     )
-    assert "that is pre-norm" in verdict.says[0]
+    assert "that is pre-norm" in verdict.messages[0]
 
 
 def test_a_penalty_at_every_step_is_told() -> None:
@@ -174,7 +174,7 @@ def test_a_penalty_at_every_step_is_told() -> None:
         ("score + value", "(score + value) / ((5 + len(ids)) / 6) ** alpha"),
         ("c[1] / ((5 + len(c[0]) - 1) / 6) ** alpha", "c[1]"),
     )
-    assert "at every step, so it multiplies up" in verdict.says[0]
+    assert "at every step, so it multiplies up" in verdict.messages[0]
 
 
 def test_torchs_own_label_smoothing_is_told_as_over_all_tokens() -> None:
@@ -182,20 +182,20 @@ def test_torchs_own_label_smoothing_is_told_as_over_all_tokens() -> None:
     text = "import torch.nn.functional as F\ndef label_smoothing(logits, targets, pad_id, smoothing):\n"
     text += "    return F.cross_entropy(logits, targets, ignore_index=pad_id, label_smoothing=smoothing)\n"
     exec(text, names)
-    assert "spread over all V" in judge(EXERCISES["label_smoothing"], names["label_smoothing"], FILE.parent).says[0]
+    assert "spread over all V" in judge(EXERCISES["label_smoothing"], names["label_smoothing"], FILE.parent).messages[0]
 
 
 def test_an_answer_says_where_and_what_was_expected() -> None:
-    says = judged("attend", ("dim=-1)\n    return torch", "dim=-2)\n    return torch")).says
-    sizes = EXERCISES["attend"].drawn()[0].inputs
+    says = judged("attend", ("dim=-1)\n    return torch", "dim=-2)\n    return torch")).messages
+    sizes = EXERCISES["attend"].draw_cases()[0].inputs
     shapes = ", ".join(f"{name} {list(sizes[name].shape)}" for name in "qkv")
     assert says[1] == f"Seen without a mask: {shapes}, mask = None."
     assert says[2].startswith("At [0, 0, 0, 0] yours is ") and "; ours is " in says[2]
 
 
 def test_an_error_shows_the_students_own_lines_only() -> None:
-    says = judged("noam", ("d_model**-0.5 *", "attend(d_model, 1, 1) *")).says
+    says = judged("noam", ("d_model**-0.5 *", "attend(d_model, 1, 1) *")).messages
     assert says[0].startswith("solutions.py, line ") and "in noam" in says[0]
     assert says[1].endswith("in attend: d_k = q.size(-1)") and says[2].startswith("AttributeError: 'int'")
-    sizes = EXERCISES["noam"].drawn()[0].inputs
+    sizes = EXERCISES["noam"].draw_cases()[0].inputs
     assert says[3] == f"Seen at the first step: step = 1, d_model = {sizes['d_model']}, warmup = {sizes['warmup']}."

@@ -10,7 +10,7 @@ import pytest
 
 from headlight.cli.verbs import main
 from headlight.teaching.exercises import EXERCISES, FOLDER, Verdict, check, child, progress
-from headlight.teaching.exercises.exercise import SAID, ExerciseState
+from headlight.teaching.exercises.exercise import MESSAGES, ExerciseState
 from tests.exercises import solutions
 
 
@@ -55,7 +55,7 @@ def test_what_ends_the_process_ends_one_exercise(tmp_path: Path) -> None:
         "    return input()\n",
     )
     verdicts = {verdict.name: verdict for verdict in check(path, seconds=2)}
-    said = {name: " ".join(verdict.says) for name, verdict in verdicts.items()}
+    said = {name: " ".join(verdict.messages) for name, verdict in verdicts.items()}
     assert verdicts["noam"].state is ExerciseState.RIGHT
     assert said["positions"].startswith("It took longer than 2 seconds: does a loop never end?")
     assert "it was at line 7, in positions" in said["positions"] or "line 8, in positions" in said["positions"]
@@ -90,7 +90,7 @@ def judged_here(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, A
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     child.main(path, path.parent, 60, [])
-    return [json.loads(line) for line in (path.parent / SAID).read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in (path.parent / MESSAGES).read_text(encoding="utf-8").splitlines()]
 
 
 def notebook(folder: Path, *cells: str, kind: str = "code") -> Path:
@@ -114,7 +114,7 @@ def test_a_notebooks_cells_are_judged_without_their_magics(
     said = judged_here(notebook(tmp_path, *cells[:5], f"{cells[5]}    return nothing\n"), monkeypatch)
     verdicts = {each["verdict"]["name"]: each["verdict"] for each in said if "verdict" in each}
     assert verdicts["noam"]["state"] == "right"
-    assert verdicts["positions"]["says"][0] == "mine.ipynb, cell 6, line 3, in positions: return nothing"
+    assert verdicts["positions"]["messages"][0] == "mine.ipynb, cell 6, line 3, in positions: return nothing"
     out = capsys.readouterr().out
     assert "mine.ipynb, cell 5, line 2, in <module>: plot.show()" in out and "AttributeError" in out
 
@@ -139,9 +139,8 @@ def test_a_notebook_without_exercises_is_refused(
 def test_names_of_tutorials_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "def scaled_dot_product_attention(q, k, v, mask=None):\n    raise NotImplementedError\n"
     _, said, _ = judged_here(written(tmp_path, text), monkeypatch)
-    assert (
-        said["verdict"]["name"] == "attend" and "other exercises import it as `attend`" in said["verdict"]["says"][-1]
-    )
+    assert said["verdict"]["name"] == "attend"
+    assert "other exercises import it as `attend`" in said["verdict"]["messages"][-1]
 
 
 def test_next_is_what_is_undone_and_the_third_try_names_ours(

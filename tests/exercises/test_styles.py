@@ -26,7 +26,7 @@ def judged(name: str, value: Callable[..., Any], seed: int = 0) -> Verdict:
 def test_a_right_solution_is_right_in_any_style(name: str, value: Callable[..., Any]) -> None:
     for seed in range(3):
         verdict = judged(name, value, seed)
-        assert verdict.state is ExerciseState.RIGHT, (seed, verdict.says)
+        assert verdict.state is ExerciseState.RIGHT, (seed, verdict.messages)
 
 
 @pytest.mark.parametrize(("name", "value"), written(wrong))
@@ -34,11 +34,12 @@ def test_a_wrong_solution_is_told_what_is_wrong(name: str, value: Callable[..., 
     for seed in range(2):
         verdict = judged(name, value, seed)
         assert verdict.state is ExerciseState.WRONG
-        assert verdict.says[0].startswith(getdoc(value) or "no words"), verdict.says
+        assert verdict.messages[0].startswith(getdoc(value) or "no words"), verdict.messages
 
 
 def test_a_verdict_is_the_same_each_time_and_names_its_sizes() -> None:
     value = wrong.attend__root_8
     verdict = judged("attend__root_8", value)
-    assert verdict == judged("attend__root_8", value) and verdict.says != judged("attend__root_8", value, 1).says
-    assert any(line.startswith("Seen ") and " q [" in line for line in verdict.says)
+    assert verdict == judged("attend__root_8", value)
+    assert verdict.messages != judged("attend__root_8", value, 1).messages
+    assert any(line.startswith("Seen ") and " q [" in line for line in verdict.messages)

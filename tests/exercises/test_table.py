@@ -30,7 +30,7 @@ SITE = Site("encoder", 0, "self")
 
 
 def inputs(name: str) -> list[dict[str, Any]]:
-    return [case.inputs for case in EXERCISES[name].drawn()]
+    return [case.inputs for case in EXERCISES[name].draw_cases()]
 
 
 def ours(name: str, given: dict[str, Any]) -> Any:
@@ -137,7 +137,7 @@ def called_as_ours(exercise: Exercise) -> Exercise:
 @pytest.mark.parametrize("name", EXERCISES)
 def test_a_solution_in_the_tutorials_style_is_right(name: str) -> None:
     verdict = judge(EXERCISES[name], getattr(solutions, name), HERE)
-    assert verdict.state is ExerciseState.RIGHT, verdict.says
+    assert verdict.state is ExerciseState.RIGHT, verdict.messages
 
 
 @pytest.mark.parametrize(
@@ -147,14 +147,14 @@ def test_a_solution_in_the_tutorials_style_is_right(name: str) -> None:
 )
 def test_a_known_mistake_is_told_by_its_own_sentence(exercise: Exercise, mistake: KnownMistake) -> None:
     verdict = judge(called_as_ours(exercise), partial(exercise.solution, **mistake.change), HERE)
-    assert verdict.state is ExerciseState.WRONG and verdict.says[0] == mistake.says, verdict.says
+    assert verdict.state is ExerciseState.WRONG and verdict.messages[0] == mistake.explanation, verdict.messages
 
 
 def test_two_mistakes_at_once_are_both_told() -> None:
     exercise = EXERCISES["attend"]
     axis, scale = (next(m for m in exercise.mistakes if name in m.change) for name in ("axis", "scale"))
     written = partial(exercise.solution, **axis.change, **scale.change)
-    assert judge(called_as_ours(exercise), written, HERE).says[:2] == (axis.says, scale.says)
+    assert judge(called_as_ours(exercise), written, HERE).messages[:2] == (axis.explanation, scale.explanation)
 
 
 @pytest.mark.parametrize("name", EXERCISES)
@@ -162,7 +162,7 @@ def test_a_stub_says_kindly_that_it_is_not_written(name: str) -> None:
     exercise, names = EXERCISES[name], {}
     exec(compile(stub(exercise.file), exercise.file, "exec"), names)
     verdict = judge(exercise, names[name], HERE)
-    assert verdict.state is ExerciseState.NOT_WRITTEN and "Fill in its body" in verdict.says[0]
+    assert verdict.state is ExerciseState.NOT_WRITTEN and "Fill in its body" in verdict.messages[0]
 
 
 def test_every_stub_is_an_exercise_and_stands_in_the_readme_in_order() -> None:
@@ -182,7 +182,7 @@ def test_a_stub_links_to_what_helps_and_ours_is_where_it_says(name: str) -> None
     for link in links:
         if torch_name := re.fullmatch(r"https://docs\.pytorch\.org/docs/stable/generated/(torch\S+)\.html", link):
             assert callable(attrgetter(torch_name[1].removeprefix("torch."))(torch))
-    names, _, where = EXERCISES[name].ours.partition(" in ")
+    names, _, where = EXERCISES[name].implementation.partition(" in ")
     if "PyTorch" not in names and where.startswith("transformer/"):
         source = (FOLDER.parents[1] / where).read_text(encoding="utf-8")
         assert all(re.search(rf"^(def|class) {each}\b", source, re.MULTILINE) for each in names.split(" and "))

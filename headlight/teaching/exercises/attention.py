@@ -166,7 +166,7 @@ ATTEND = Exercise(
         *_MASKING,
         KnownMistake({"weighs": "scores"}, "There is no softmax: the values are weighed with the scores themselves."),
     ),
-    ours="attend in transformer/attention.py",
+    implementation="attend in transformer/attention.py",
     styles=_STYLES,
     slips=(
         (
@@ -254,9 +254,9 @@ def _multi_head_cases(draw: Draw) -> list[Case]:
     ]
 
 
-def _call(written: Any, inputs: dict[str, Any]) -> Any:
+def _call(attempt: Any, inputs: dict[str, Any]) -> Any:
     d_model, n_heads, weights, *read = inputs.values()
-    return built(written, (d_model, n_heads), weights)(*read)
+    return built(attempt, (d_model, n_heads), weights)(*read)
 
 
 MULTI_HEAD = Exercise(
@@ -311,7 +311,7 @@ MULTI_HEAD = Exercise(
         ),
         *_MASKING,
     ),
-    ours="MultiHeadAttention in transformer/attention.py",
+    implementation="MultiHeadAttention in transformer/attention.py",
     styles=_STYLES,
     slips=(
         (

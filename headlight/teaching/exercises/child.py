@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from headlight.teaching.exercises import EXERCISES
-from headlight.teaching.exercises.exercise import SAID, STUCK, Unfit
+from headlight.teaching.exercises.exercise import MESSAGES, STUCK, Unfit
 from headlight.teaching.exercises.judge import error_lines, judge
 from headlight.teaching.exercises.notebook import ENDING, code_cells
 from transformer.quoting import quoted
@@ -30,10 +30,10 @@ MODULE = "exercise_file"  # not "__main__": what stands below that question is n
 
 def main(path: Path, folder: Path, seconds: float, judged: list[str]) -> None:
     """`seconds` are for the file itself, and for each exercise."""
-    with open(folder / SAID, "a", encoding="utf-8") as messages, open(folder / STUCK, "w") as stuck:
+    with open(folder / MESSAGES, "a", encoding="utf-8") as messages, open(folder / STUCK, "w") as stuck:
 
-        def say(**what: Any) -> None:
-            messages.write(json.dumps(what) + "\n")
+        def say(**message: Any) -> None:
+            messages.write(json.dumps(message) + "\n")
             messages.flush()
 
         def limit() -> None:
@@ -43,14 +43,14 @@ def main(path: Path, folder: Path, seconds: float, judged: list[str]) -> None:
         sys.path.append(str(path.parent))  # exercises may import each other
         try:
             limit()
-            definitions = _found(path)
+            definitions = _find_definitions(path)
             for name in [name for name in EXERCISES if name in definitions and name not in judged]:  # in their order
                 say(begun=name)
                 limit()
                 verdict = judge(EXERCISES[name], definitions[name].value, path.parent)
                 if definitions[name].name != name:
                     renamed = f"Your file calls it `{definitions[name].name}`; other exercises import it as `{name}`."
-                    verdict = replace(verdict, says=(*verdict.says, renamed))
+                    verdict = replace(verdict, messages=(*verdict.messages, renamed))
                 say(verdict=asdict(verdict))
             say(ended=True)
         except Unfit as refused:
@@ -59,12 +59,12 @@ def main(path: Path, folder: Path, seconds: float, judged: list[str]) -> None:
             faulthandler.cancel_dump_traceback_later()
 
 
-class Found(NamedTuple):
+class Definition(NamedTuple):
     name: str  # under which the file defines it
     value: Any
 
 
-def _found(path: Path) -> dict[str, Found]:
+def _find_definitions(path: Path) -> dict[str, Definition]:
     """What the file defines of the exercises. Raises Unfit."""
     failed: list[str] = []
     try:
@@ -73,12 +73,12 @@ def _found(path: Path) -> dict[str, Found]:
         raise
     except (Exception, SystemExit) as error:
         raise Unfit(_does_not_run(path, error_lines(error, path.parent))) from error
-    own = {name: value for name, value in vars(module).items() if _own(value)}
-    definitions: dict[str, Found] = {}
+    own_values = {name: value for name, value in vars(module).items() if _is_own(value)}
+    definitions: dict[str, Definition] = {}
     for exercise in EXERCISES.values():
         for name in (exercise.name, *exercise.aliases):
-            if name in own and exercise.name not in definitions:
-                definitions[exercise.name] = Found(name, own[name])
+            if name in own_values and exercise.name not in definitions:
+                definitions[exercise.name] = Definition(name, own_values[name])
     if not definitions:
         raise Unfit(_does_not_run(path, failed) if failed else _none(path, module))
     if failed:
@@ -112,18 +112,18 @@ def _load(path: Path) -> ModuleType:
     return module
 
 
-def _own(value: Any) -> bool:
+def _is_own(value: Any) -> bool:
     """Whether the file defines it, rather than imports it from another exercise."""
     return callable(value) and getattr(value, "__module__", MODULE) == MODULE
 
 
 def _none(path: Path, module: ModuleType) -> str:
-    names = [name for name, value in vars(module).items() if _own(value)]
+    names = [name for name, value in vars(module).items() if _is_own(value)]
     lower = {
         name.lower(): exercise.name for exercise in EXERCISES.values() for name in (exercise.name, *exercise.aliases)
     }
-    near = [(name, match) for name in names for match in get_close_matches(name.lower(), lower, 1)]
-    hint = f" Is `{near[0][0]}` meant to be `{lower[near[0][1]]}`?" if near else ""
+    close_names = [(name, match) for name in names for match in get_close_matches(name.lower(), lower, 1)]
+    hint = f" Is `{close_names[0][0]}` meant to be `{lower[close_names[0][1]]}`?" if close_names else ""
     listed = ", ".join(f"`{name}`" for name in EXERCISES)
     return f"{quoted(path.name)} has none of the exercises: {listed}.{hint}"
 

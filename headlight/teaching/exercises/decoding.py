@@ -36,11 +36,11 @@ class Dice:
         return self.known[key].clone()
 
 
-def _drawn(draw: Draw, low: int, high: int, ends: float) -> dict[str, Any]:
-    vocabulary, most = draw.randint(6, 10), draw.randint(low, high)
+def _draw_inputs(draw: Draw, low: int, high: int, ends: float) -> dict[str, Any]:
+    vocabulary, max_length = draw.randint(6, 10), draw.randint(low, high)
     sos_id, eos_id = draw.sample(range(vocabulary), 2)
-    dice = Dice(draw.getrandbits(32), vocabulary, sos_id, eos_id, most, ends)
-    return {"next_log_probs": dice, "sos_id": sos_id, "eos_id": eos_id, "max_length": most}
+    dice = Dice(draw.getrandbits(32), vocabulary, sos_id, eos_id, max_length, ends)
+    return {"next_log_probs": dice, "sos_id": sos_id, "eos_id": eos_id, "max_length": max_length}
 
 
 def greedy(
@@ -66,7 +66,7 @@ def greedy(
     return ids if keeps in ("start", "both") else ids[1:]
 
 
-_KEPT = (
+_END_MISTAKES = (
     KnownMistake({"keeps": "both"}, "The answer begins with sos_id, which nobody wrote; leave it out."),
     KnownMistake({"keeps": "text"}, "The answer lacks its eos_id; it was written, so keep it."),
     KnownMistake(
@@ -80,7 +80,7 @@ def _greedy_cases(draw: Draw) -> list[Case]:
     cases: list[Case] = []
     while len(cases) < 4:
         ended = len(cases) < 2
-        inputs = _drawn(draw, 6, 12, 0.5 if ended else -1.0)
+        inputs = _draw_inputs(draw, 6, 12, 0.5 if ended else -1.0)
         ids = greedy(**inputs)
         if (ids[-1] == inputs["eos_id"]) == ended and (not ended or 2 < len(ids) < inputs["max_length"] - 1):
             about = "where the model ends its sentence" if ended else "where it is cut at max_length"
@@ -111,9 +111,9 @@ GREEDY = Exercise(
         KnownMistake({"pick": "lowest"}, "The least probable token is taken: a log-probability is better the higher."),
         KnownMistake({"most": 1}, "There is one token too many: max_length counts all that is written, eos_id too."),
         KnownMistake({"most": -1}, "There is one token too few: sos_id does not count for max_length."),
-        *_KEPT,
+        *_END_MISTAKES,
     ),
-    ours="Greedy in transformer/decoding/choosers.py",
+    implementation="Greedy in transformer/decoding/choosers.py",
     slips=(_NOT_A_TOKEN,),
     aliases=("greedy_decode", "greedy_search", "greedy_decoding"),
 )
@@ -204,7 +204,7 @@ def beam(
 
 def beam_inputs(draw: Draw) -> dict[str, Any]:
     """Inputs in which hypotheses end at various lengths, and some live until max_length."""
-    inputs = _drawn(draw, 5, 10, draw.choice((0.0, 0.3, 0.5)))
+    inputs = _draw_inputs(draw, 5, 10, draw.choice((0.0, 0.3, 0.5)))
     inputs |= {"size": draw.randint(2, 6), "alpha": draw.choice((0.4, 0.7, 1.5, 2.5))}
     return {name: inputs[name] for name in ("next_log_probs", "sos_id", "eos_id", "size", "max_length", "alpha")}
 
@@ -295,9 +295,9 @@ BEAM = Exercise(
             "and divide once, at the end.",
             _EACH_STEP,
         ),
-        *_KEPT,
+        *_END_MISTAKES,
     ),
-    ours="Beam in transformer/decoding/choosers.py",
+    implementation="Beam in transformer/decoding/choosers.py",
     slips=(_NOT_A_TOKEN,),
     aliases=("beam_search", "beam_decode", "beam_search_decode"),
 )

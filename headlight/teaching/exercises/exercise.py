@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 # The files of the process that runs a student's file, and of the one that started it.
-SAID = "said.jsonl"  # what was begun, and each verdict, a line each
+MESSAGES = "said.jsonl"  # what was begun, and each verdict, a line each
 STUCK = "stuck.txt"  # where the file was when its time was over
 # A pattern in "ErrorType: message", and what to do about such an error.
 Slip = tuple[str, str]
@@ -69,7 +69,7 @@ class Case(NamedTuple):
 
     def shapes(self) -> str:
         """ "q [2, 4, 3, 8], n_heads = 4": what a student sees of the inputs."""
-        return ", ".join(_shown(name, value) for name, value in self.inputs.items() if not callable(value))
+        return ", ".join(_as_text(name, value) for name, value in self.inputs.items() if not callable(value))
 
 
 class Draw(random.Random):
@@ -90,7 +90,7 @@ class Draw(random.Random):
         return mask
 
 
-def _shown(name: str, value: Any) -> str:
+def _as_text(name: str, value: Any) -> str:
     if isinstance(value, Tensor):
         return f"{name} {list(value.shape)}"
     if isinstance(value, dict):  # the weights of a module
@@ -101,10 +101,10 @@ def _shown(name: str, value: Any) -> str:
 
 
 class KnownMistake(NamedTuple):
-    """Options of the solution that make it wrong, and what to tell one who wrote it so."""
+    """Options of the solution that make it wrong, and an explanation of the mistake for students."""
 
     change: dict[str, Any]
-    says: str
+    explanation: str
     styles: tuple[dict[str, Any], ...] = ()  # in the place of the exercise's own
 
 
@@ -117,13 +117,13 @@ class Exercise:
     solution: Callable[..., Any]
     cases: Callable[[Draw], list[Case]]
     mistakes: tuple[KnownMistake, ...]
-    ours: str  # where Headlight's own stands: "attend in transformer/attention.py"
+    implementation: str  # where Headlight has it: "attend in transformer/attention.py"
     styles: tuple[dict[str, Any], ...] = ({},)  # options that change nothing in a right solution, but in a wrong one
     slips: tuple[Slip, ...] = ()
     aliases: tuple[str, ...] = ()  # other names under which tutorials write it
-    call: Callable[[Any, dict[str, Any]], Any] = field(default=lambda written, inputs: written(*inputs.values()))
+    call: Callable[[Any, dict[str, Any]], Any] = field(default=lambda attempt, inputs: attempt(*inputs.values()))
 
-    def drawn(self, seed: int = 0) -> list[Case]:
+    def draw_cases(self, seed: int = 0) -> list[Case]:
         """Return the inputs of a seed."""
         return self.cases(Draw(f"{self.name} {seed}"))
 
@@ -132,27 +132,27 @@ class Unfit(Exception):
     """What was written cannot be tried, and why: a sentence for the student."""
 
 
-def require_module(written: Any) -> None:
+def require_module(attempt: Any) -> None:
     """Raise Unfit where a class of a network is expected and something else was written."""
-    if not (isinstance(written, type) and issubclass(written, nn.Module)):
+    if not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
         raise Unfit("It should be a class that derives from `nn.Module`.")
 
 
-def built(written: Any, arguments: tuple[Any, ...], weights: dict[str, Tensor]) -> nn.Module:
+def built(attempt: Any, arguments: tuple[Any, ...], weights: dict[str, Tensor]) -> nn.Module:
     """A student's class with these weights. Raises Unfit where it has others."""
-    require_module(written)
-    module = written(*arguments)
-    own = dict(module.state_dict())
-    missing = [name for name in weights if name not in own]
-    extra = [name for name in own if name not in weights]
+    require_module(attempt)
+    module = attempt(*arguments)
+    state = dict(module.state_dict())
+    missing = [name for name in weights if name not in state]
+    extra = [name for name in state if name not in weights]
     if missing or extra:
         also = f"; it has also {_listed(extra)}" if extra else ""
         lacks = f"It lacks the parameter{'s' * (len(missing) != 1)} {_listed(missing)}" if missing else "It has all"
         raise Unfit(f"{lacks}{also}. Leave the layers of the stub's `__init__` as they are.")
     for name, weight in weights.items():
-        if own[name].shape != weight.shape:
-            hint = "; the paper has one number a feature, not a scalar" if own[name].numel() == 1 else ""
-            raise Unfit(f"`{name}` has the shape {list(own[name].shape)}; {list(weight.shape)} is expected{hint}.")
+        if state[name].shape != weight.shape:
+            hint = "; the paper has one number a feature, not a scalar" if state[name].numel() == 1 else ""
+            raise Unfit(f"`{name}` has the shape {list(state[name].shape)}; {list(weight.shape)} is expected{hint}.")
     module.load_state_dict(weights)
     return module.eval()
 
@@ -169,8 +169,8 @@ class ExerciseState(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """`says` begins with the mistake; the inputs on which it was seen, and the numbers, come after."""
+    """`messages` begins with the mistake; the inputs that show it, and the numbers, come after."""
 
     name: str
     state: ExerciseState
-    says: tuple[str, ...]
+    messages: tuple[str, ...]

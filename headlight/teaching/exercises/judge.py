@@ -21,32 +21,32 @@ FRAMES = 3  # lines of a traceback that are shown
 
 class Result(NamedTuple):
     case: Case
-    got: Any
+    answer: Any
     expected: Any
 
     @property
     def right(self) -> bool:
-        return alike(self.got, self.expected)
+        return alike(self.answer, self.expected)
 
 
-def judge(exercise: Exercise, written: Any, folder: Path, seed: int = 0) -> Verdict:
-    """Return what is to be said of `written`, on the inputs that `seed` draws.
+def judge(exercise: Exercise, attempt: Any, folder: Path, seed: int = 0) -> Verdict:
+    """Judge `attempt` on the inputs that `seed` draws.
 
     `folder` holds the student's own files: of a traceback, only their lines are shown.
     """
 
-    def verdict(state: ExerciseState, *says: str) -> Verdict:
-        return Verdict(exercise.name, state, tuple(filter(None, says)))
+    def verdict(state: ExerciseState, *messages: str) -> Verdict:
+        return Verdict(exercise.name, state, tuple(filter(None, messages)))
 
     results: list[Result] = []
     failure: tuple[Case, BaseException] | None = None
     notes: dict[str, None] = {}  # in order, each once
-    for case in exercise.drawn(seed):
+    for case in exercise.draw_cases(seed):
         inputs = case.fresh()
         torch.manual_seed(0)
         try:
             with torch.no_grad():
-                got = in_torch(exercise.call(written, inputs))
+                answer = in_torch(exercise.call(attempt, inputs))
         except Unfit as reason:
             return verdict(ExerciseState.WRONG, str(reason))
         except (Exception, SystemExit) as error:
@@ -54,20 +54,24 @@ def judge(exercise: Exercise, written: Any, folder: Path, seed: int = 0) -> Verd
                 return verdict(ExerciseState.NOT_WRITTEN, _to_write(exercise, error))
             failure = case, error
             break
-        result = Result(case, got, exercise.solution(**case.inputs))
-        if complaint := unfit(got, result.expected):
-            return verdict(ExerciseState.WRONG, complaint, _seen(case))
-        notes |= dict.fromkeys(filter(None, (not_bool(got, result.expected), _changed(case.inputs, inputs))))
+        result = Result(case, answer, exercise.solution(**case.inputs))
+        if complaint := unfit(answer, result.expected):
+            return verdict(ExerciseState.WRONG, complaint, _case_text(case))
+        notes |= dict.fromkeys(filter(None, (not_bool(answer, result.expected), _changed(case.inputs, inputs))))
         results.append(result)
     wrong = [result for result in results if not result.right]
     mistake = _mistake(exercise, results) if wrong else ()
     if failure is not None and not mistake:
         at, raised = failure
-        return verdict(ExerciseState.WRONG, _slip(exercise, raised), *error_lines(raised, folder), _seen(at))
+        return verdict(ExerciseState.WRONG, _slip(exercise, raised), *error_lines(raised, folder), _case_text(at))
     if wrong:
         sentences = mistake or _unknown(results)
         return verdict(
-            ExerciseState.WRONG, *sentences, *notes, _seen(wrong[0].case), difference(wrong[0].got, wrong[0].expected)
+            ExerciseState.WRONG,
+            *sentences,
+            *notes,
+            _case_text(wrong[0].case),
+            difference(wrong[0].answer, wrong[0].expected),
         )
     if notes:
         return verdict(ExerciseState.WRONG, *notes)
@@ -75,37 +79,38 @@ def judge(exercise: Exercise, written: Any, folder: Path, seed: int = 0) -> Verd
 
 
 def _to_write(exercise: Exercise, error: BaseException) -> str:
-    where = traceback.extract_tb(error.__traceback__)[-1].name
-    if where in (exercise.name, "forward"):
+    function = traceback.extract_tb(error.__traceback__)[-1].name
+    if function in (exercise.name, "forward"):
         return "It is still as the stub has it. Fill in its body, then check again."
-    return f"It calls `{where}`, which is not written yet. Write that first."
+    return f"It calls `{function}`, which is not written yet. Write that first."
 
 
 def _mistake(exercise: Exercise, results: list[Result]) -> tuple[str, ...]:
-    """What one of the known mistakes, or two at once, would say that compute the very same."""
-    alone = [(mistake.change, (mistake.says,), mistake.styles or exercise.styles) for mistake in exercise.mistakes]
+    """Return the explanation of the known mistake that gives the very same results, or of two mistakes at once."""
+    usual = exercise.styles
+    alone = [(mistake.change, (mistake.explanation,), mistake.styles or usual) for mistake in exercise.mistakes]
     paired = (
-        ({**first.change, **second.change}, (first.says, second.says), first.styles or second.styles or exercise.styles)
+        (first.change | second.change, (first.explanation, second.explanation), first.styles or second.styles or usual)
         for first, second in combinations(exercise.mistakes, 2)
         if not first.change.keys() & second.change.keys()
     )
-    for change, says, styles in chain(alone, paired):
+    for change, explanations, styles in chain(alone, paired):
         for style in styles:
             if all(_computes(exercise, {**style, **change}, result) for result in results):
-                return says
+                return explanations
     return ()
 
 
 def _computes(exercise: Exercise, change: dict[str, Any], result: Result) -> bool:
     try:
-        return alike(result.got, exercise.solution(**result.case.inputs, **change))
+        return alike(result.answer, exercise.solution(**result.case.inputs, **change))
     except (RuntimeError, ValueError, IndexError, ArithmeticError):  # the mistake itself fails on these sizes
         return False
 
 
 def _unknown(results: list[Result]) -> tuple[str, ...]:
     """What can be said of a mistake that is none of ours."""
-    if any(_not_numbers(result.got) and not _not_numbers(result.expected) for result in results):
+    if any(_not_numbers(result.answer) and not _not_numbers(result.expected) for result in results):
         return (
             "Some of it is not a number (NaN): a softmax over nothing but -inf gives that, a division by 0, or the "
             "root or the logarithm of a negative number.",
@@ -128,13 +133,13 @@ def _changed(before: dict[str, Any], after: dict[str, Any]) -> str:
     return ""
 
 
-def _seen(case: Case) -> str:
+def _case_text(case: Case) -> str:
     return f"Seen {case.about}{': ' if case.about else 'on '}{case.shapes()}."
 
 
 def _slip(exercise: Exercise, error: BaseException) -> str:
     words = f"{type(error).__name__}: {error}"
-    return next((says for pattern, says in (*exercise.slips, *SLIPS) if re.search(pattern, words)), "")
+    return next((sentence for pattern, sentence in (*exercise.slips, *SLIPS) if re.search(pattern, words)), "")
 
 
 def error_lines(error: BaseException, folder: Path) -> Iterator[str]:
@@ -142,8 +147,8 @@ def error_lines(error: BaseException, folder: Path) -> Iterator[str]:
     if isinstance(error, SyntaxError):
         yield f"{Path(error.filename or '').name}, line {error.lineno}: {error.msg}: {(error.text or '').strip()}"
         return
-    own = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent == folder]
-    for frame in own[-FRAMES:]:
+    own_frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent == folder]
+    for frame in own_frames[-FRAMES:]:
         yield f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}: {frame.line}"
     if isinstance(error, SystemExit):
         yield "It ends the program (`exit`); leave that out."

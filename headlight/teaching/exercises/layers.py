@@ -80,7 +80,7 @@ FEED_FORWARD = Exercise(
             {"residual": True}, "x is added to the result; the residual connection is the layer's, around this network."
         ),
     ),
-    ours="FeedForward in transformer/layers.py",
+    implementation="FeedForward in transformer/layers.py",
     aliases=("PositionwiseFeedForward", "PositionWiseFeedForward", "FeedForwardBlock", "FeedForwardNetwork", "FFN"),
     slips=(
         (
@@ -88,7 +88,7 @@ FEED_FORWARD = Exercise(
             "Some sizes do not fit: `self.inner` goes from d_model to d_ff numbers, `self.outer` back.",
         ),
     ),
-    call=lambda written, inputs: built(written, (inputs["d_model"], inputs["d_ff"]), inputs["weights"])(inputs["x"]),
+    call=lambda attempt, inputs: built(attempt, (inputs["d_model"], inputs["d_ff"]), inputs["weights"])(inputs["x"]),
 )
 
 
@@ -220,10 +220,10 @@ def decoder_layer(
     return _around(x, parts["feed_forward"], norm_3, feed_forward or ways)
 
 
-def _call(written: Any, inputs: dict[str, Any]) -> Any:
+def _call(attempt: Any, inputs: dict[str, Any]) -> Any:
     parts, *read = inputs.values()
-    require_module(written)
-    return written(**parts).eval()(*read)
+    require_module(attempt)
+    return attempt(**parts).eval()(*read)
 
 
 _SLIPS: tuple[Slip, ...] = (
@@ -243,16 +243,16 @@ _SLIPS: tuple[Slip, ...] = (
 )
 
 
-def _ways(name: str, what: str, norm: str) -> tuple[KnownMistake, ...]:
+def _ways(name: str, sublayer: str, norm: str) -> tuple[KnownMistake, ...]:
     return (
         KnownMistake(
-            {name: "no path"}, f"The residual connection around the {what} is missing: add x to what it gives."
+            {name: "no path"}, f"The residual connection around the {sublayer} is missing: add x to what it gives."
         ),
-        KnownMistake({name: "no norm"}, f"The norm after the {what} is missing: `self.{norm}`."),
+        KnownMistake({name: "no norm"}, f"The norm after the {sublayer} is missing: `self.{norm}`."),
         KnownMistake(
-            {name: "pre"}, f"The norm stands before the {what}; it comes after the sum: norm(x + sublayer(x))."
+            {name: "pre"}, f"The norm stands before the {sublayer}; it comes after the sum: norm(x + sublayer(x))."
         ),
-        KnownMistake({name: "left out"}, f"The {what} is left out, or its result is dropped."),
+        KnownMistake({name: "left out"}, f"The {sublayer} is left out, or its result is dropped."),
     )
 
 
@@ -266,7 +266,7 @@ _NORMED = KnownMistake(
     "The residual connection starts after the norm, norm(x) + sublayer(norm(x)), so that x itself is lost; it is "
     "norm(x + sublayer(x)).",
 )
-_INSIDE = KnownMistake(
+_NORM_INSIDE = KnownMistake(
     {"ways": "norm inside"},
     "The sublayer is normed before the sum, x + norm(sublayer(x)); it is norm(x + sublayer(x)).",
 )
@@ -296,14 +296,14 @@ ENCODER = Exercise(
         _PRE,
         _NO_PATHS,
         _NO_NORMS,
-        _INSIDE,
+        _NORM_INSIDE,
         _NORMED,
         *_ways("attention", "attention", "norm_1"),
         *_ways("feed_forward", "feed-forward network", "norm_2"),
         _ONE_NORM,
         KnownMistake({"masked": False}, "The mask does not reach the attention: pass it on."),
     ),
-    ours="EncoderLayer in transformer/layers.py",
+    implementation="EncoderLayer in transformer/layers.py",
     slips=_SLIPS,
     aliases=("EncoderBlock", "TransformerEncoderLayer"),
     call=_call,
@@ -335,7 +335,7 @@ DECODER = Exercise(
         _PRE,
         _NO_PATHS,
         _NO_NORMS,
-        _INSIDE,
+        _NORM_INSIDE,
         _NORMED,
         *_ways("own", "self-attention", "norm_1"),
         *_ways("cross", "cross-attention", "norm_2"),
@@ -377,7 +377,7 @@ DECODER = Exercise(
             {"attentions": "same"}, "Cross-attention goes through `self.self_attention`; it has weights of its own."
         ),
     ),
-    ours="DecoderLayer in transformer/layers.py",
+    implementation="DecoderLayer in transformer/layers.py",
     slips=_SLIPS,
     aliases=("DecoderBlock", "TransformerDecoderLayer"),
     call=_call,

@@ -111,7 +111,7 @@ BATCHES = Exercise(
         KnownMistake({"target_end": False}, "The target lacks its eos_id: the model would never learn to stop."),
         KnownMistake({"padded": "zero"}, "The padding is 0; it is `pad_id`, and here 0 is a token."),
     ),
-    ours="collate and bucket in transformer/batches.py",
+    implementation="collate and bucket in transformer/batches.py",
     slips=(
         (
             "expected sequence of length|stack expects each tensor to be equal size",
@@ -228,12 +228,12 @@ def _train_cases(draw: Draw) -> list[Case]:
     ]
 
 
-def _call_train(written: Any, inputs: dict[str, Any]) -> Any:
+def _call_train(attempt: Any, inputs: dict[str, Any]) -> Any:
     weights, batched, first_rate, rate, pad_id, clip = inputs.values()
     model = Bigrams(weights).eval()
     optimizer = Descent(model.parameters(), first_rate)
     with torch.enable_grad():
-        losses = in_torch(written(model, batched, optimizer, rate, pad_id, clip))
+        losses = in_torch(attempt(model, batched, optimizer, rate, pad_id, clip))
     listed = losses.tolist() if isinstance(losses, Tensor) else losses
     if listed is None:
         raise Unfit("Nothing is returned: return the list of the losses, a number for each batch.")
@@ -305,7 +305,7 @@ TRAIN = Exercise(
         ),
         KnownMistake({"reduced": "sum"}, "The loss is the sum over the tokens; it should be their mean."),
     ),
-    ours="Trainer in transformer/training/loop.py",
+    implementation="Trainer in transformer/training/loop.py",
     slips=(
         (
             "does not require grad",

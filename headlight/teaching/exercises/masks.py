@@ -39,8 +39,8 @@ def look_ahead_mask(
     added: bool = False,
 ) -> Tensor:
     """True where the key is not later than the query: [T, T]."""
-    ones = torch.ones(length, length, dtype=torch.bool)
-    mask = ones.tril(diagonal) if way == "back" else ones.triu(diagonal)
+    all_true = torch.ones(length, length, dtype=torch.bool)
+    mask = all_true.tril(diagonal) if way == "back" else all_true.triu(diagonal)
     mask = ~mask if inverted else mask
     if added:
         mask = torch.zeros(length, length).masked_fill(~mask, -math.inf)
@@ -122,7 +122,7 @@ PADDING = Exercise(
             "The mask is written out for each query, [B, 1, K, K]; one row serves them all: [B, 1, 1, K].",
         ),
     ),
-    ours="visible_keys in transformer/masks.py",
+    implementation="visible_keys in transformer/masks.py",
     aliases=("make_pad_mask", "create_padding_mask", "make_padding_mask", "pad_mask", "make_src_mask"),
 )
 
@@ -158,7 +158,7 @@ LOOK_AHEAD = Exercise(
         _wide(3),
         _wide(4),
     ),
-    ours="look_ahead_mask in transformer/masks.py",
+    implementation="look_ahead_mask in transformer/masks.py",
     aliases=("causal_mask", "subsequent_mask", "create_look_ahead_mask", "generate_square_subsequent_mask"),
 )
 TARGET = Exercise(
@@ -181,6 +181,6 @@ TARGET = Exercise(
         ),
         KnownMistake({"shape": "three"}, "The shape is [B, T, T]; heads need a dimension, too: [B, 1, T, T]."),
     ),
-    ours="target_mask in transformer/masks.py",
+    implementation="target_mask in transformer/masks.py",
     aliases=("make_trg_mask", "make_tgt_mask", "create_target_mask"),
 )

@@ -56,9 +56,9 @@ def _embedding_cases(draw: Draw) -> list[Case]:
     return cases
 
 
-def _call_embedding(written: Any, inputs: dict[str, Any]) -> Any:
+def _call_embedding(attempt: Any, inputs: dict[str, Any]) -> Any:
     weights = inputs["weights"] | {"table": inputs["table"]}
-    return built(written, (inputs["vocabulary"], inputs["d_model"], inputs["table"]), weights)(inputs["ids"])
+    return built(attempt, (inputs["vocabulary"], inputs["d_model"], inputs["table"]), weights)(inputs["ids"])
 
 
 EMBEDDING = Exercise(
@@ -87,7 +87,7 @@ EMBEDDING = Exercise(
         ),
         KnownMistake({"joined": "multiplied"}, "The positions are multiplied with the embeddings; they are added."),
     ),
-    ours="Embedding in transformer/model.py",
+    implementation="Embedding in transformer/model.py",
     slips=(
         (
             "size of tensor a",
@@ -222,10 +222,10 @@ def _decoder_cases(draw: Draw) -> list[Case]:
     return cases
 
 
-def _call_stack(written: Any, inputs: dict[str, Any]) -> Any:
+def _call_stack(attempt: Any, inputs: dict[str, Any]) -> Any:
     embedding, layers, *read = inputs.values()
-    require_module(written)
-    return written(embedding, layers).eval()(*read)
+    require_module(attempt)
+    return attempt(embedding, layers).eval()(*read)
 
 
 ENCODER_STACK = Exercise(
@@ -234,7 +234,7 @@ ENCODER_STACK = Exercise(
     encoder,
     _encoder_cases,
     (*_WAYS, KnownMistake({"masked": False}, "The mask does not reach the layers: pass it on.")),
-    ours="Encoder in transformer/model.py",
+    implementation="Encoder in transformer/model.py",
     slips=_CALLS,
     aliases=("TransformerEncoder", "EncoderStack"),
     call=_call_stack,
@@ -261,7 +261,7 @@ DECODER_STACK = Exercise(
             "What a layer gives is the next one's memory; all of them read the memory that the encoder gave.",
         ),
     ),
-    ours="Decoder in transformer/model.py",
+    implementation="Decoder in transformer/model.py",
     slips=_CALLS,
     aliases=("TransformerDecoder", "DecoderStack"),
     call=_call_stack,
@@ -348,10 +348,10 @@ def _transformer_cases(draw: Draw) -> list[Case]:
     return cases
 
 
-def _call_transformer(written: Any, inputs: dict[str, Any]) -> Any:
+def _call_transformer(attempt: Any, inputs: dict[str, Any]) -> Any:
     *parts, source, target = inputs.values()
-    require_module(written)
-    return written(*parts).eval()(source, target)
+    require_module(attempt)
+    return attempt(*parts).eval()(source, target)
 
 
 TRANSFORMER = Exercise(
@@ -398,7 +398,7 @@ TRANSFORMER = Exercise(
         ),
         KnownMistake({"exchanged": True}, "Source and target have changed places: the encoder reads the source."),
     ),
-    ours="Transformer in transformer/model.py",
+    implementation="Transformer in transformer/model.py",
     slips=(
         (r"_Encoder.forward\(\)", "The encoder takes two: `self.encoder(source, source_mask)`."),
         (

@@ -82,7 +82,7 @@ NORM = Exercise(
         KnownMistake({"bias": False}, "The bias is not applied: add `self.bias`."),
         KnownMistake({"gain": False, "bias": False}, "Gain and bias are not applied."),
     ),
-    ours="layer_norm of PyTorch, which transformer/layers.py takes as nn.LayerNorm",
+    implementation="layer_norm of PyTorch, which transformer/layers.py takes as nn.LayerNorm",
     aliases=("LayerNormalization", "NormLayer", "Norm"),
     slips=(
         (
@@ -91,5 +91,5 @@ NORM = Exercise(
             "T, 1].",
         ),
     ),
-    call=lambda written, inputs: built(written, (inputs["d_model"],), inputs["weights"])(inputs["x"]),
+    call=lambda attempt, inputs: built(attempt, (inputs["d_model"],), inputs["weights"])(inputs["x"]),
 )

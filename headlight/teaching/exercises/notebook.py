@@ -45,11 +45,11 @@ def without_magics(text: str) -> str:
     A cell of another language (`%%bash`) is empty. A line is a magic only where Python stumbles over it: one of a
     longer formula may begin with %, too.
     """
-    first, *rest = text.split("\n")
+    first, *other_lines = text.split("\n")
     if first.startswith("%%"):
         if first.split()[0] not in _AROUND_PYTHON:
             return ""
-        text = "\n".join(["", *rest])
+        text = "\n".join(["", *other_lines])
     lines = text.split("\n")
     for _ in lines:
         at = _first_error("\n".join(lines))

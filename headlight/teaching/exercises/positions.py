@@ -111,7 +111,7 @@ POSITIONS = Exercise(
             "d_model].",
         ),
     ),
-    ours="sinusoidal in transformer/positions.py",
+    implementation="sinusoidal in transformer/positions.py",
     styles=({}, {"computed": "in single precision"}, {"computed": "as a power"}),  # of angles beyond a thousand
     aliases=("positional_encoding", "get_positional_encoding", "sinusoidal", "sinusoidal_encoding"),
 )

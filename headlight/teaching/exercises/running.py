@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from headlight.folders import ROOT
-from headlight.teaching.exercises.exercise import SAID, STUCK, ExerciseState, Verdict
+from headlight.teaching.exercises.exercise import MESSAGES, STUCK, ExerciseState, Verdict
 from transformer.access import require_private
 from transformer.quoting import short
 
@@ -48,31 +48,31 @@ def _run(path: Path, seconds: float, verdicts: list[Verdict]) -> Verdict | None:
             stdin=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": paths},
         )
-        messages, stuck = Path(folder, SAID), Path(folder, STUCK)
+        message_file, stuck = Path(folder, MESSAGES), Path(folder, STUCK)
         begun, is_complete = "", False
-        for line in messages.read_text(encoding="utf-8").splitlines() if messages.exists() else []:
+        for line in message_file.read_text(encoding="utf-8").splitlines() if message_file.exists() else []:
             match json.loads(line):
-                case {"refused": str(why)}:
-                    raise ValueError(why)
+                case {"refused": str(reason)}:
+                    raise ValueError(reason)
                 case {"ended": True}:
                     is_complete = True
                 case {"begun": str(name)}:
                     begun = name
-                case {"verdict": {"name": str(name), "state": str(state), "says": list(says)}}:
-                    verdicts.append(Verdict(name, ExerciseState(state), tuple(says)))
+                case {"verdict": {"name": str(name), "state": str(state), "messages": list(messages)}}:
+                    verdicts.append(Verdict(name, ExerciseState(state), tuple(messages)))
                     begun = ""
         if is_complete:
             return None
-        why = _why(stuck.read_text() if stuck.exists() else "", seconds, ended.returncode, path)
+        explanation = _explain_end(stuck.read_text() if stuck.exists() else "", seconds, ended.returncode, path)
         if not begun:
-            raise ValueError(f"{short(path.name)} did not get to its exercises. {why}")
-        return Verdict(begun, ExerciseState.WRONG, (why,))
+            raise ValueError(f"{short(path.name)} did not get to its exercises. {explanation}")
+        return Verdict(begun, ExerciseState.WRONG, (explanation,))
 
 
-def _why(stuck: str, seconds: float, code: int, path: Path) -> str:
+def _explain_end(stuck: str, seconds: float, code: int, path: Path) -> str:
     if stuck:
         lines = re.findall(r'File "(.*)", line (\d+) in (.*)', stuck)
-        where = next(
+        function = next(
             (
                 f"{Path(file).name.removeprefix(path.name).lstrip(', ')} line {line}, in {name}".strip()
                 for file, line, name in lines
@@ -80,7 +80,7 @@ def _why(stuck: str, seconds: float, code: int, path: Path) -> str:
             ),
             "",
         )
-        at = f" When it was stopped it was at {where}." if where else ""
+        at = f" When it was stopped it was at {function}." if function else ""
         return f"It took longer than {seconds:g} seconds: does a loop never end?{at}"
     if code < 0:
         name = signal.Signals(-code).name

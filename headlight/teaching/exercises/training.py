@@ -56,7 +56,7 @@ SHIFT = Exercise(
             {"writes": "whole"}, "It should write one token less: the first, [SOS], is given and never written."
         ),
     ),
-    ours="batch_loss in transformer/training/loop.py",
+    implementation="batch_loss in transformer/training/loop.py",
 )
 
 
@@ -88,11 +88,11 @@ def label_smoothing(
     losses = -(distribution * log_probs).sum(1)
     if divergence:
         losses = losses + torch.xlogy(distribution, distribution).sum(1)
-    real = targets != pad_id
+    not_padding = targets != pad_id
     if padding == "left out":
-        losses = losses[real]
+        losses = losses[not_padding]
     elif padding == "divided":
-        losses = losses * real
+        losses = losses * not_padding
     mean = losses.mean()
     return {"mean": mean, "sum": losses.sum(), "negative": -mean, "each number": mean / V}[reduced]
 
@@ -166,7 +166,7 @@ SMOOTHING = Exercise(
         ),
         KnownMistake({"fixed": True}, "ε is 0.1 whatever is asked for; use `smoothing`."),
     ),
-    ours="cross_entropy in transformer/training/loss.py",
+    implementation="cross_entropy in transformer/training/loss.py",
 )
 
 
@@ -232,6 +232,6 @@ NOAM = Exercise(
         ),
         ("ZeroDivisionError|0.0 cannot be raised", "Steps count from 1; at 0, step^-0.5 would be infinite."),
     ),
-    ours="learning_rate in transformer/training/schedule.py",
+    implementation="learning_rate in transformer/training/schedule.py",
     aliases=("learning_rate", "lr_schedule", "get_lr", "rate", "noam_lr"),
 )

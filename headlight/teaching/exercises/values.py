@@ -27,37 +27,39 @@ def in_torch(value: Any) -> Any:
     return value
 
 
-def unfit(got: Any, expected: Any) -> str:
+def unfit(answer: Any, expected: Any) -> str:
     """What is wrong with the kind of a result; nothing if it can be compared."""
-    if got is None:
+    if answer is None:
         return "Nothing is returned: is the `return` missing?"
     if _holds_tensors(expected):
-        return _unfit_inside(got, expected)
+        return _unfit_inside(answer, expected)
     if isinstance(expected, Tensor):
-        if isinstance(got, (tuple, list)) and got and isinstance(got[0], Tensor):
-            return f"{_kind(got)} is returned; return the first tensor alone, the output."
-        if not isinstance(got, Tensor):
-            return f"{_kind(got)} is returned; a tensor is expected, of shape {list(expected.shape)}."
+        if isinstance(answer, (tuple, list)) and answer and isinstance(answer[0], Tensor):
+            return f"{_kind(answer)} is returned; return the first tensor alone, the output."
+        if not isinstance(answer, Tensor):
+            return f"{_kind(answer)} is returned; a tensor is expected, of shape {list(expected.shape)}."
         return ""
     if isinstance(expected, float):
-        if isinstance(got, bool) or not (isinstance(got, (int, float)) or isinstance(got, Tensor) and got.numel() == 1):
-            return f"{_kind(got)} is returned; a number is expected."
+        if isinstance(answer, bool) or not (
+            isinstance(answer, (int, float)) or isinstance(answer, Tensor) and answer.numel() == 1
+        ):
+            return f"{_kind(answer)} is returned; a number is expected."
         return ""
-    if _ids(got) is None:
-        return f"{_kind(got)} is returned; a list of ids is expected, such as {expected[:3]}."
+    if _ids(answer) is None:
+        return f"{_kind(answer)} is returned; a list of ids is expected, such as {expected[:3]}."
     return ""
 
 
-def _unfit_inside(got: Any, expected: Any) -> str:
-    what = f"{len(expected)} tensors" if isinstance(expected, tuple) else "a list of pairs of tensors"
-    if not isinstance(got, (tuple, list)) or isinstance(expected, tuple) and len(got) != len(expected):
+def _unfit_inside(answer: Any, expected: Any) -> str:
+    expected_text = f"{len(expected)} tensors" if isinstance(expected, tuple) else "a list of pairs of tensors"
+    if not isinstance(answer, (tuple, list)) or isinstance(expected, tuple) and len(answer) != len(expected):
         return (
-            f"{_kind(got)} is returned; {what} are expected."
+            f"{_kind(answer)} is returned; {expected_text} are expected."
             if isinstance(expected, tuple)
-            else (f"{_kind(got)} is returned; {what} is expected.")
+            else (f"{_kind(answer)} is returned; {expected_text} is expected.")
         )
     return next(
-        filter(None, (unfit(part, expected_part) for part, expected_part in zip(got, expected, strict=False))), ""
+        filter(None, (unfit(part, expected_part) for part, expected_part in zip(answer, expected, strict=False))), ""
     )
 
 
@@ -68,11 +70,13 @@ def _holds_tensors(expected: Any) -> bool:
     )
 
 
-def not_bool(got: Any, expected: Any) -> str:
+def not_bool(answer: Any, expected: Any) -> str:
     """What is wrong with a mask that may have the right numbers."""
-    if not isinstance(expected, Tensor) or expected.dtype != torch.bool or got.dtype == torch.bool:
+    if not isinstance(expected, Tensor) or expected.dtype != torch.bool or answer.dtype == torch.bool:
         return ""
-    return f"The mask is {got.dtype}; make it bool, True where a query may look: `&`, `~` and `masked_fill` want that."
+    return (
+        f"The mask is {answer.dtype}; make it bool, True where a query may look: `&`, `~` and `masked_fill` want that."
+    )
 
 
 def _kind(value: Any) -> str:
@@ -93,27 +97,29 @@ def _ids(value: Any) -> list[int] | None:
     return ids if len(ids) == len(plain) else None
 
 
-def alike(got: Any, expected: Any) -> bool:
+def alike(answer: Any, expected: Any) -> bool:
     if _holds_tensors(expected):
-        return len(got) == len(expected) and all(
-            alike(part, expected_part) for part, expected_part in zip(got, expected, strict=True)
+        return len(answer) == len(expected) and all(
+            alike(part, expected_part) for part, expected_part in zip(answer, expected, strict=True)
         )
     if isinstance(expected, list):
-        return _ids(got) == expected
+        return _ids(answer) == expected
     if isinstance(expected, float):
-        return bool(torch.isclose(_double(got), _double(expected), rtol=RELATIVE, atol=0.0).all())
-    if got.shape != expected.shape:
+        return bool(torch.isclose(_double(answer), _double(expected), rtol=RELATIVE, atol=0.0).all())
+    if answer.shape != expected.shape:
         return False
-    return torch.allclose(_double(got), _double(expected), rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
+    return torch.allclose(_double(answer), _double(expected), rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
 
 
-def difference(got: Any, expected: Any) -> str:
+def difference(answer: Any, expected: Any) -> str:
     """Where the first number differs, or the shape does; a place that is not a number comes before all."""
     if _holds_tensors(expected):
-        if len(got) != len(expected):
-            return f"Yours has {len(got)} parts; {len(expected)} are expected."
+        if len(answer) != len(expected):
+            return f"Yours has {len(answer)} parts; {len(expected)} are expected."
         at, part, expected_part = next(
-            (at, one, other) for at, (one, other) in enumerate(zip(got, expected, strict=True)) if not alike(one, other)
+            (at, answer_part, expected_part)
+            for at, (answer_part, expected_part) in enumerate(zip(answer, expected, strict=True))
+            if not alike(answer_part, expected_part)
         )
         return (
             f"In {at}: {difference(part, expected_part)}"
@@ -121,18 +127,18 @@ def difference(got: Any, expected: Any) -> str:
             else difference(part, expected_part)
         )
     if isinstance(expected, list):
-        return f"Yours is {_ids(got)}; ours is {expected}."
+        return f"Yours is {_ids(answer)}; ours is {expected}."
     if isinstance(expected, float):
-        return f"Yours is {float(got):.4g}; ours is {expected:.4g}."
-    if got.shape != expected.shape:
-        return f"Yours has the shape {list(got.shape)}; {list(expected.shape)} is expected."
-    yours, ours = _double(got), _double(expected)
-    wrong = ~torch.isclose(yours, ours, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
-    undefined = wrong & yours.isnan()
+        return f"Yours is {float(answer):.4g}; ours is {expected:.4g}."
+    if answer.shape != expected.shape:
+        return f"Yours has the shape {list(answer.shape)}; {list(expected.shape)} is expected."
+    answer_values, expected_values = _double(answer), _double(expected)
+    wrong = ~torch.isclose(answer_values, expected_values, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
+    undefined = wrong & answer_values.isnan()
     index = tuple((undefined if undefined.any() else wrong).nonzero()[0].tolist())
-    where = f"At {list(index)} yours" if index else "Yours"
+    position = f"At {list(index)} yours" if index else "Yours"
     how_many = f" {int(wrong.sum())} of {wrong.numel()} numbers differ." if wrong.numel() > 1 else ""
-    return f"{where} is {_number(got[index])}; ours is {_number(expected[index])}.{how_many}"
+    return f"{position} is {_number(answer[index])}; ours is {_number(expected[index])}.{how_many}"
 
 
 def tensors(value: Any) -> Iterator[Tensor]:

@@ -53,7 +53,7 @@ def _section(number: int, step: Step, measuring: LessonComputer, answers: bool) 
     model += f": {escape(sentence)}</p>" if sentence else "</p>"
     return (
         f"<section><h2>{number}. {escape(step.title)}</h2>{model}{_MARKDOWN.render(introduction(step, measuring))}"
-        f'<div class="question">{_MARKDOWN.render(posed["question"])}</div>{_ASKED[step.ask](posed, right)}'
+        f'<div class="question">{_MARKDOWN.render(posed["question"])}</div>{_ANSWER_FIELDS[step.ask](posed, right)}'
         + (_answer(right) if right else _hint(step.hint))
         + "</section>\n"
     )
@@ -71,9 +71,9 @@ def _row(posed: Json, right: Json | None) -> str:
     values = [f"{value:.0f}" for value in right["row"]] if right else [""] * len(posed["labels"])
     names = "".join(map(_name, posed["labels"]))
     cells = "".join(f"<td>{value}</td>" for value in values)
-    what = "Per cent of the row" if right else "Your row, 100 per cent together"
+    caption = "Per cent of the row" if right else "Your row, 100 per cent together"
     table = f'<table class="fill"{_way(posed["labels"])}><tr>{names}</tr><tr>{cells}</tr></table>'
-    return f'{_matrix(posed["picture"], right)}<p class="hint">{what}:</p>{table}'
+    return f'{_matrix(posed["picture"], right)}<p class="hint">{caption}:</p>{table}'
 
 
 def _word(posed: Json, right: Json | None) -> str:
@@ -124,7 +124,7 @@ def _number(posed: Json, right: Json | None) -> str:
     decimals = max(0, -math.floor(math.log10(posed["step"])))
     number = f"{right['answer']:.{decimals}f}" if right else "&nbsp;"
     span = f"from {posed['least']:g} to {posed['most']:g}"
-    return f'{_seen(posed, right)}<p>{span}: <span class="line">{number}</span> {escape(posed["unit"])}</p>'
+    return f'{_picture_of(posed, right)}<p>{span}: <span class="line">{number}</span> {escape(posed["unit"])}</p>'
 
 
 def _choice(posed: Json, right: Json | None) -> str:
@@ -136,21 +136,21 @@ def _choice(posed: Json, right: Json | None) -> str:
 
 
 def _order(posed: Json, right: Json | None) -> str:
-    places = {item: rank for rank, item in enumerate(right["answer"], 1)} if right else {}
+    ranks = {item: rank for rank, item in enumerate(right["answer"], 1)} if right else {}
     items = "".join(
-        f"<tr><td>{places.get(i, '')}</td><th>{escape(item)}</th></tr>" for i, item in enumerate(posed["items"])
+        f"<tr><td>{ranks.get(i, '')}</td><th>{escape(item)}</th></tr>" for i, item in enumerate(posed["items"])
     )
-    return f'{_seen(posed, right)}<table class="fill">{items}</table>'
+    return f'{_picture_of(posed, right)}<table class="fill">{items}</table>'
 
 
-def _seen(posed: Json, right: Json | None) -> str:
+def _picture_of(posed: Json, right: Json | None) -> str:
     """Return the picture that belongs to a number or an order, if any."""
     if "picture" in posed:
         return _matrix(posed["picture"], right)
     return _head(posed, right) if "thumbnails" in posed else ""
 
 
-_ASKED: dict[str, Callable[[Json, Json | None], str]] = {
+_ANSWER_FIELDS: dict[str, Callable[[Json, Json | None], str]] = {
     "word": _word,
     "row": _row,
     "head": _head,

@@ -27,10 +27,10 @@ CLOSE_TOLERANCE = 0.1  # of a slider's range: a number so near counts as right
 SAME_ROW_PERCENT = 75  # per cent of overlap from which a drawn row counts as right
 
 Json = dict[str, Any]
-Given = Mapping[str, Any]
+Posed = Mapping[str, Any]
 
 
-def check_guess(posed: Given, guess: object) -> Any:
+def check_guess(posed: Posed, guess: object) -> Any:
     """Return the guess as it is judged.
 
     Raises ValueError for what does not answer the question: it comes from a browser.
@@ -38,7 +38,7 @@ def check_guess(posed: Given, guess: object) -> Any:
     return _CHECKS[posed["ask"]](posed, guess)
 
 
-def judge(posed: Given, truth: Given, guess: Any) -> Json:
+def judge(posed: Posed, truth: Posed, guess: Any) -> Json:
     """Return how a guess that was checked compares with the truth.
 
     `right`, `score` from 0 to 1, and a `sentence` that says it; of a row also its `overlap` and that of spreading
@@ -55,9 +55,9 @@ def overlap(left: list[float], right: list[float]) -> float:
 # ---- checks --------------------------------------------------------------------------------------------------------
 
 
-def _index(count: int, guess: object, what: str) -> int:
+def _index(count: int, guess: object, options: str) -> int:
     if type(guess) is not int or not 0 <= guess < count:
-        raise ValueError(f"A guess is the place of one of {count} {what}, from 0.")
+        raise ValueError(f"A guess is the place of one of {count} {options}, from 0.")
     return guess
 
 
@@ -77,35 +77,35 @@ def _list(value: object, count: int) -> list[object]:
     return value
 
 
-def _check_row(posed: Given, guess: object) -> list[float]:
+def _check_row(posed: Posed, guess: object) -> list[float]:
     row = [_number(value) for value in _list(guess, len(posed["labels"]))]
     if min(row) < 0 or abs(sum(row) - 100) > 1:
         raise ValueError("A row shares out 100 per cent, and none of it is negative.")
     return row
 
 
-def _check_head(posed: Given, guess: object) -> list[int]:
-    places = zip(_list(guess, 2), (posed["layers"], posed["heads"]), strict=True)
-    if any(type(index) is not int or not 1 <= index <= most for index, most in places):
+def _check_head(posed: Posed, guess: object) -> list[int]:
+    indices = zip(_list(guess, 2), (posed["layers"], posed["heads"]), strict=True)
+    if any(type(index) is not int or not 1 <= index <= count for index, count in indices):
         raise ValueError(f"A guess is a layer from 1 to {posed['layers']} and a head from 1 to {posed['heads']}.")
     return guess  # type: ignore[return-value]
 
 
-def _check_number(posed: Given, guess: object) -> float:
+def _check_number(posed: Posed, guess: object) -> float:
     value = _number(guess)
     if not posed["least"] <= value <= posed["most"]:
         raise ValueError(f"A guess lies from {posed['least']} to {posed['most']}.")
     return value
 
 
-def _check_order(posed: Given, guess: object) -> list[int]:
+def _check_order(posed: Posed, guess: object) -> list[int]:
     order = [_index(len(posed["items"]), item, "items") for item in _list(guess, len(posed["items"]))]
     if len(set(order)) < len(order):
         raise ValueError("An order has every item once.")
     return order
 
 
-_CHECKS: dict[str, Callable[[Given, Any], Any]] = {
+_CHECKS: dict[str, Callable[[Posed, Any], Any]] = {
     "word": lambda posed, guess: _index(len(posed["labels"]), guess, "words"),
     "row": _check_row,
     "head": _check_head,
@@ -122,20 +122,20 @@ def _judged(right: bool, score: float, sentence: str, **more: Any) -> Json:
     return {"right": right, "score": round(score, 4), "sentence": sentence, **more}
 
 
-def _judge_word(posed: Given, truth: Given, guess: int) -> Json:
+def _judge_word(posed: Posed, truth: Posed, guess: int) -> Json:
     row, labels = truth["row"], posed["labels"]
-    most = max(row)
-    right = row[guess] == most
+    largest = max(row)
+    right = row[guess] == largest
     words = f"“{labels[guess]}” gets {percent(row[guess] / 100)}"
-    return _judged(right, row[guess] / most, f"{words}, the most." if right else f"{words}, not the most.")
+    return _judged(right, row[guess] / largest, f"{words}, the most." if right else f"{words}, not the most.")
 
 
-def _judge_row(posed: Given, truth: Given, guess: list[float]) -> Json:
+def _judge_row(posed: Posed, truth: Posed, guess: list[float]) -> Json:
     row: list[float] = truth["answer"]
     # Rounded once, so that whoever writes them writes the same.
     common, even = round(overlap(guess, row)), round(overlap([100 / len(row)] * len(row), row))
     sentence = f"{common} % of your row lies where the head looks; shared out evenly, it would be {even} %."
-    difference = [round(mine - its, 1) for mine, its in zip(guess, row, strict=True)]
+    difference = [round(guessed - its, 1) for guessed, its in zip(guess, row, strict=True)]
     return _judged(
         common >= SAME_ROW_PERCENT,
         common / 100,
@@ -146,7 +146,7 @@ def _judge_row(posed: Given, truth: Given, guess: list[float]) -> Json:
     )
 
 
-def _judge_head(posed: Given, truth: Given, guess: list[int]) -> Json:
+def _judge_head(posed: Posed, truth: Posed, guess: list[int]) -> Json:
     values, (layer, head) = truth["values"], guess
     flat = sorted((value for row in values for value in row), reverse=not truth.get("smallest"))
     rank = flat.index(values[layer - 1][head - 1]) + 1
@@ -155,23 +155,23 @@ def _judge_head(posed: Given, truth: Given, guess: list[int]) -> Json:
     return _judged(right, 1 - (rank - 1) / len(flat), sentence, place=rank)
 
 
-def _judge_number(posed: Given, truth: Given, guess: float) -> Json:
+def _judge_number(posed: Posed, truth: Posed, guess: float) -> Json:
     off = guess - truth["answer"]
     # Two shares lie some points apart: 20 % is no 10 % more than 10 %.
     unit = " points" if posed["unit"] == "%" else f" {posed['unit']}".rstrip()
     span = posed["most"] - posed["least"]
     right = abs(off) <= max(CLOSE_TOLERANCE * span, posed["step"] / 2)
-    far = f"{abs(off):.3g}{unit}"
-    sentence = "Exactly." if abs(off) < posed["step"] / 2 else f"{far} too {'high' if off > 0 else 'low'}."
+    distance = f"{abs(off):.3g}{unit}"
+    sentence = "Exactly." if abs(off) < posed["step"] / 2 else f"{distance} too {'high' if off > 0 else 'low'}."
     return _judged(right, max(0.0, 1 - abs(off) / span), sentence, difference=round(off, 4))
 
 
-def _judge_choice(posed: Given, truth: Given, guess: int) -> Json:
+def _judge_choice(posed: Posed, truth: Posed, guess: int) -> Json:
     right = guess == truth["answer"]
     return _judged(right, float(right), "As you expected." if right else "Not as you expected.")
 
 
-def _judge_order(posed: Given, truth: Given, guess: list[int]) -> Json:
+def _judge_order(posed: Posed, truth: Posed, guess: list[int]) -> Json:
     rank = {item: i for i, item in enumerate(truth["answer"])}
     pairs = list(combinations(guess, 2))
     in_order = sum(rank[first] < rank[second] for first, second in pairs)
@@ -180,7 +180,7 @@ def _judge_order(posed: Given, truth: Given, guess: list[int]) -> Json:
     return _judged(right, in_order / len(pairs), sentence)
 
 
-_JUDGES: dict[str, Callable[[Given, Given, Any], Json]] = {
+_JUDGES: dict[str, Callable[[Posed, Posed, Any], Json]] = {
     "word": _judge_word,
     "row": _judge_row,
     "head": _judge_head,

@@ -54,7 +54,7 @@ class TokenReference(NamedTuple):
     """A token by its text, and which of the same it is, from 1."""
 
     text: str
-    which: int = 1
+    occurrence: int = 1
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Named:
+class Expression:
     """An expression: `what` names the computation, the other fields its arguments."""
 
     what: str
@@ -84,7 +84,7 @@ class Named:
     largest: bool = True
     positions: tuple[int, int] = (0, 0)
     run: Run = Run()
-    parts: tuple[Named, ...] = ()  # of a comparison, or of several
+    parts: tuple[Expression, ...] = ()  # of a comparison, or of several
     share: bool = False  # written in per cent
 
 
@@ -93,9 +93,9 @@ def measure_names() -> dict[str, str]:
     return {measure.lesson_name or measure.name: measure.name for measure in MEASURES.values() if measure.of_weights}
 
 
-def parse(text: str) -> Named:
+def parse(text: str) -> Expression:
     """Parse an expression. Raises ValueError saying what was expected where."""
-    return replace(_ExpressionParser(text).whole(), text=text)
+    return replace(_ExpressionParser(text).parse_all(), text=text)
 
 
 class _ExpressionParser:
@@ -130,43 +130,45 @@ class _ExpressionParser:
             raise self.wrong(expected)
         return self.tokens.pop(0)
 
-    def at_most(self, most: int, what: str) -> int:
+    def at_most(self, maximum: int, expected: str) -> int:
         """Return the whole number that comes next."""
-        digits = self.next(r"\d+", what)
-        if len(digits) > len(str(most)) or int(digits) > most:
-            raise ValueError(f"{quoted(self.text)}: {quoted(digits)} is too large for {what}; give at most {most:,}.")
+        digits = self.next(r"\d+", expected)
+        if len(digits) > len(str(maximum)) or int(digits) > maximum:
+            raise ValueError(
+                f"{quoted(self.text)}: {quoted(digits)} is too large for {expected}; give at most {maximum:,}."
+            )
         return int(digits)
 
     # ---- what there is ---------------------------------------------------------------------------------------------
 
-    def whole(self) -> Named:
+    def parse_all(self) -> Expression:
         parts = [self.comparison()]
         while self.take("and"):
             parts.append(self.comparison())
         if self.tokens:
             raise ValueError(f"{quoted(self.text)}: {quoted(' '.join(self.tokens))} is not understood there.")
-        return parts[0] if len(parts) == 1 else Named("and", parts=tuple(parts))
+        return parts[0] if len(parts) == 1 else Expression("and", parts=tuple(parts))
 
-    def comparison(self) -> Named:
+    def comparison(self) -> Expression:
         left = self.value()
         operator = next((sign for sign in OPERATORS if self.take(sign)), None)
-        return left if operator is None else Named("compare", measure=operator, parts=(left, self.value()))
+        return left if operator is None else Expression("compare", measure=operator, parts=(left, self.value()))
 
-    def value(self) -> Named:
+    def value(self) -> Expression:
         if self.tokens and self.tokens[0].startswith('"'):
-            return Named("string", string=self.string())
+            return Expression("string", string=self.string())
         if self.tokens and re.fullmatch(r"-?\d+(\.\d+)?", self.tokens[0]):
-            return Named("constant", number=float(self.tokens.pop(0)))
-        named = self.measured()
-        return replace(named, share=True) if self.take("in", "%") else named
+            return Expression("constant", number=float(self.tokens.pop(0)))
+        expression = self.measured()
+        return replace(expression, share=True) if self.take("in", "%") else expression
 
-    def measured(self) -> Named:
+    def measured(self) -> Expression:
         if self.take("row", "of"):
-            return self.with_run(Named("row", head=self.head(), words=(self.after("from"),)))
+            return self.with_run(Expression("row", head=self.head(), words=(self.after("from"),)))
         if self.take("top", "key", "of"):
-            return self.with_run(Named("top", head=self.head(), words=(self.after("from"),)))
+            return self.with_run(Expression("top", head=self.head(), words=(self.after("from"),)))
         if self.take("weight", "of"):
-            return self.with_run(Named("weight", head=self.head(), words=(self.after("from"), self.after("to"))))
+            return self.with_run(Expression("weight", head=self.head(), words=(self.after("from"), self.after("to"))))
         if self.take("head", "with", "the"):
             return self.extreme()
         if self.take("number", "of", "heads", "with"):
@@ -174,44 +176,46 @@ class _ExpressionParser:
             measure = "effect" if words else self.measure()
             self.need("above")
             least = float(self.next(r"-?\d+(\.\d+)?", "a number"))
-            return self.with_run(Named("count", words=words, measure=measure, number=least, kind=self.kind()))
+            return self.with_run(Expression("count", words=words, measure=measure, number=least, kind=self.kind()))
         if self.take("probability", "of"):
-            return self.with_run(Named("probability", words=(self.word(), self.after("at"))))
+            return self.with_run(Expression("probability", words=(self.word(), self.after("at"))))
         if self.take("log-probability"):
-            return self.with_run(Named("log-probability"))
+            return self.with_run(Expression("log-probability"))
         if self.take("translation"):
             return self.translation()
         if self.take("tokens"):
-            return self.with_run(Named("tokens"))
+            return self.with_run(Expression("tokens"))
         if self.take("contribution", "of"):
-            return self.with_run(Named("contribution", words=(self.word(), self.after("to"))))
+            return self.with_run(Expression("contribution", words=(self.word(), self.after("to"))))
         if self.take("effect", "of", "leaving", "out"):
-            return self.with_run(Named("effect", words=(self.word(), self.after("on"))))
+            return self.with_run(Expression("effect", words=(self.word(), self.after("on"))))
         if self.take("similarity", "of", "positions"):
             position = self.at_most(MAX_POSITION, "a position")
             self.need("and")
-            return self.with_run(Named("similarity", positions=(position, self.at_most(MAX_POSITION, "a position"))))
+            return self.with_run(
+                Expression("similarity", positions=(position, self.at_most(MAX_POSITION, "a position")))
+            )
         measure = self.measure()
         self.need("of")
-        return self.with_run(Named("measure", measure=measure, head=self.head()))
+        return self.with_run(Expression("measure", measure=measure, head=self.head()))
 
-    def extreme(self) -> Named:
+    def extreme(self) -> Expression:
         largest = self.take("largest")
         if not largest:
             self.need("smallest")
         if self.take("weight"):
             return self.with_run(
-                Named("extreme", largest=largest, words=(self.after("from"), self.after("to")), kind=self.kind())
+                Expression("extreme", largest=largest, words=(self.after("from"), self.after("to")), kind=self.kind())
             )
-        return self.with_run(Named("extreme", largest=largest, measure=self.measure(), kind=self.kind()))
+        return self.with_run(Expression("extreme", largest=largest, measure=self.measure(), kind=self.kind()))
 
-    def translation(self) -> Named:
+    def translation(self) -> Expression:
         beam = 5
         if self.take("by", "greedy"):
             beam = 1
         elif self.take("by", "beam"):
             beam = self.at_most(MAX_BEAM, "a beam size")
-        return self.with_run(Named("translation", number=beam))
+        return self.with_run(Expression("translation", number=beam))
 
     # ---- its words -------------------------------------------------------------------------------------------------
 
@@ -219,8 +223,8 @@ class _ExpressionParser:
         return self.next(r'"[^"]*"', "a text in quotation marks")[1:-1]
 
     def word(self) -> TokenReference:
-        text, _, which = self.next(r'"[^"]+"(#[1-9]\d?)?', 'a word, as "it",').rpartition("#")
-        return TokenReference(text[1:-1], int(which)) if text else TokenReference(which[1:-1])
+        text, _, occurrence = self.next(r'"[^"]+"(#[1-9]\d?)?', 'a word, as "it",').rpartition("#")
+        return TokenReference(text[1:-1], int(occurrence)) if text else TokenReference(occurrence[1:-1])
 
     def after(self, preposition: str) -> TokenReference:
         self.need(preposition)
@@ -242,7 +246,7 @@ class _ExpressionParser:
         layer, head = self.next(r"\d+\.\d+", "layer and head, as 2.3,").split(".")
         return Head(kind, int(layer), int(head))  # type: ignore[arg-type]
 
-    def with_run(self, named: Named) -> Named:
+    def with_run(self, expression: Expression) -> Expression:
         run = Run()
         while True:
             if self.take("for"):
@@ -261,4 +265,4 @@ class _ExpressionParser:
             elif self.take("model"):
                 run = replace(run, model=self.next(r"[\w-]+", "the name of a model"))
             else:
-                return replace(named, run=run)
+                return replace(expression, run=run)

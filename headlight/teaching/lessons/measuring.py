@@ -14,7 +14,7 @@ import torch
 from headlight import analysis
 from headlight.analysis.layout import measure_trace
 from headlight.checkpoints import snapshots, step_of
-from headlight.teaching.lessons.language import Head, Named, Run, TokenReference, measure_names
+from headlight.teaching.lessons.language import Expression, Head, Run, TokenReference, measure_names
 from headlight.teaching.mistakes import break_translator
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
@@ -56,32 +56,32 @@ class LessonComputer:
 
     def __init__(self, open: Opener, folder: Callable[[str], Path], base: Run):
         self._open, self._folder, self.base = open, folder, base
-        self._kept: dict[Any, Any] = {}
+        self._values: dict[Any, Any] = {}
 
-    def __call__(self, named: Named) -> Any:
+    def __call__(self, expression: Expression) -> Any:
         """Return the value: a number, a text, a truth, a `Row` or an `Extreme`.
 
         Raises ValueError where there is no such.
         """
-        return getattr(self, f"_{named.what.replace('-', '_')}")(named)
+        return getattr(self, f"_{expression.what.replace('-', '_')}")(expression)
 
     def trace(self, run: Run | None = None) -> Trace:
         """Return the trace of a run."""
-        run = self._whole(run or Run())
-        return self._once(("trace", run), lambda: self._trace(run))
+        run = self._with_model(run or Run())
+        return self._compute_once(("trace", run), lambda: self._trace(run))
 
     def words(self, word: TokenReference, tokens: Tokens) -> int:
         """Return the place of a token. Raises ValueError naming the tokens that there are."""
         labels = [plain(label) for label in tokens.labels]
         same = [i for i, label in enumerate(labels) if label == word.text]
-        if len(same) < word.which:
+        if len(same) < word.occurrence:
             listed = " ".join(labels)
-            raise ValueError(f"There is no {quoted(word.text)} number {word.which} among the tokens: {listed}.")
-        return same[word.which - 1]
+            raise ValueError(f"There is no {quoted(word.text)} number {word.occurrence} among the tokens: {listed}.")
+        return same[word.occurrence - 1]
 
     # ---- runs ------------------------------------------------------------------------------------------------------
 
-    def _whole(self, run: Run) -> Run:
+    def _with_model(self, run: Run) -> Run:
         """Fill in what the run leaves open from the view. A run with its own sentence takes no translation from the
         view.
         """
@@ -93,14 +93,14 @@ class LessonComputer:
             model=run.model or self.base.model,
         )
 
-    def _once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        if key not in self._kept:
-            self._kept[key] = compute()
-        return self._kept[key]
+    def _compute_once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        if key not in self._values:
+            self._values[key] = compute()
+        return self._values[key]
 
     def translator(self, run: Run) -> Translator:
-        run = self._whole(run)
-        return self._once(("translator", run.model, run.snapshot, run.broken), lambda: self._translator(run))
+        run = self._with_model(run)
+        return self._compute_once(("translator", run.model, run.snapshot, run.broken), lambda: self._translator(run))
 
     def _translator(self, run: Run) -> Translator:
         assert run.model is not None
@@ -129,18 +129,18 @@ class LessonComputer:
         return self.translator(run).trace(self._text(run), target, self._interventions(run))
 
     def _text(self, run: Run) -> str:
-        text = self._whole(run).text
+        text = self._with_model(run).text
         if text is None:
             raise ValueError("There is no sentence: give the view one, as “view: attention?text=...”.")
         return text
 
     # ---- what can be named -----------------------------------------------------------------------------------------
 
-    def _constant(self, named: Named) -> float:
-        return named.number
+    def _constant(self, expression: Expression) -> float:
+        return expression.number
 
-    def _string(self, named: Named) -> str:
-        return named.string
+    def _string(self, expression: Expression) -> str:
+        return expression.string
 
     def _pattern(self, head: Head, run: Run) -> tuple[Trace, np.ndarray]:
         trace = self.trace(run)
@@ -149,25 +149,25 @@ class LessonComputer:
             raise ValueError(f"There is no {head}: the model has {patterns.shape[0]} layers of {patterns.shape[1]}.")
         return trace, patterns[head.layer - 1, head.head - 1]
 
-    def _row(self, named: Named) -> Row:
-        assert named.head is not None
-        trace, pattern = self._pattern(named.head, named.run)
-        query = self.words(named.words[0], trace.row_tokens(named.head.kind))
-        visible = np.flatnonzero(~trace.masked(named.head.kind)[query])
-        labels = trace.columns(named.head.kind)
+    def _row(self, expression: Expression) -> Row:
+        assert expression.head is not None
+        trace, pattern = self._pattern(expression.head, expression.run)
+        query = self.words(expression.words[0], trace.row_tokens(expression.head.kind))
+        visible = np.flatnonzero(~trace.masked(expression.head.kind)[query])
+        labels = trace.columns(expression.head.kind)
         return Row([labels[i] for i in visible], [round(100 * float(pattern[query, i]), 3) for i in visible])
 
-    def _top(self, named: Named) -> Row:
-        return self._row(named)
+    def _top(self, expression: Expression) -> Row:
+        return self._row(expression)
 
-    def _weight(self, named: Named) -> float:
-        assert named.head is not None
-        trace, pattern = self._pattern(named.head, named.run)
-        query, key = self._cell(named, trace, named.head.kind)
+    def _weight(self, expression: Expression) -> float:
+        assert expression.head is not None
+        trace, pattern = self._pattern(expression.head, expression.run)
+        query, key = self._cell(expression, trace, expression.head.kind)
         return float(pattern[query, key])
 
-    def _cell(self, named: Named, trace: Trace, kind: str) -> tuple[int, int]:
-        row, column = named.words
+    def _cell(self, expression: Expression, trace: Trace, kind: str) -> tuple[int, int]:
+        row, column = expression.words
         return self.words(row, trace.row_tokens(kind)), self.words(column, trace.column_tokens(kind))
 
     def _measures(self, measure: str, kind: Any, run: Run) -> np.ndarray:
@@ -177,109 +177,109 @@ class LessonComputer:
             raise ValueError(f"{measure} means nothing in {kind} attention here; name another measure.")
         return values
 
-    def _measure(self, named: Named) -> float:
-        assert named.head is not None
-        self._pattern(named.head, named.run)
-        values = self._measures(named.measure, named.head.kind, named.run)
-        return float(values[named.head.layer - 1, named.head.head - 1])
+    def _measure(self, expression: Expression) -> float:
+        assert expression.head is not None
+        self._pattern(expression.head, expression.run)
+        values = self._measures(expression.measure, expression.head.kind, expression.run)
+        return float(values[expression.head.layer - 1, expression.head.head - 1])
 
-    def _extreme(self, named: Named) -> Extreme:
-        if named.measure:
-            values = self._measures(named.measure, named.kind, named.run)
+    def _extreme(self, expression: Expression) -> Extreme:
+        if expression.measure:
+            values = self._measures(expression.measure, expression.kind, expression.run)
         else:
-            trace = self.trace(named.run)
-            query, key = self._cell(named, trace, named.kind)
-            values = trace.pattern(named.kind)[:, :, query, key]
-        at = int(values.argmax() if named.largest else values.argmin())
+            trace = self.trace(expression.run)
+            query, key = self._cell(expression, trace, expression.kind)
+            values = trace.pattern(expression.kind)[:, :, query, key]
+        at = int(values.argmax() if expression.largest else values.argmin())
         layer, head = np.unravel_index(at, values.shape)
         exact = values.astype(np.float64).round(5).tolist()
-        return Extreme([int(layer) + 1, int(head) + 1], exact, not named.largest)
+        return Extreme([int(layer) + 1, int(head) + 1], exact, not expression.largest)
 
-    def _count(self, named: Named) -> float:
-        if named.words:
-            values = self._head_effects(named.words[0], named.kind, named.run)
+    def _count(self, expression: Expression) -> float:
+        if expression.words:
+            values = self._head_effects(expression.words[0], expression.kind, expression.run)
         else:
-            values = self._measures(named.measure, named.kind, named.run)
-        return float((values > named.number).sum())
+            values = self._measures(expression.measure, expression.kind, expression.run)
+        return float((values > expression.number).sum())
 
     def _head_effects(self, word: TokenReference, kind: Any, run: Run) -> np.ndarray:
         """Return how much the log-probability of a written word falls without each head of a kind, in nats [L, H]."""
         layers, heads = self.trace(run).pattern(kind).shape[:2]
 
-        def log_probability(*without: Head) -> float:
-            return self._word_log_prob(word, word, replace(run, without=run.without + without))
+        def log_probability(*removed: Head) -> float:
+            return self._word_log_prob(word, word, replace(run, without=run.without + removed))
 
-        everything = log_probability()
+        full_log_prob = log_probability()
         lost = [
-            [everything - log_probability(Head(kind, layer + 1, head + 1)) for head in range(heads)]
+            [full_log_prob - log_probability(Head(kind, layer + 1, head + 1)) for head in range(heads)]
             for layer in range(layers)
         ]
         return np.array(lost)
 
-    def _probability(self, named: Named) -> float:
-        word, at = named.words
-        return math.exp(self._word_log_prob(word, at, named.run))
+    def _probability(self, expression: Expression) -> float:
+        word, at = expression.words
+        return math.exp(self._word_log_prob(word, at, expression.run))
 
     def _word_log_prob(self, word: TokenReference, at: TokenReference, run: Run) -> float:
         """Return the log-probability of `word` where the unchanged model's translation has `at`, after the words before
         it.
         """
-        run = self._whole(run)
+        run = self._with_model(run)
         plain_run = Run(text=run.text, target=run.target, model=run.model)
-        written = self.trace(plain_run)
-        step = self.words(at, written.writes)
-        translator, ids = self.translator(run), written.target.ids
+        trace = self.trace(plain_run)
+        step = self.words(at, trace.writes)
+        translator, ids = self.translator(run), trace.target.ids
         id = translator.checkpoint.target_tokenizer.named(word.text, ids[step + 1])
         tap = chain(*self._interventions(run))
-        log_probs = translator.log_probs([written.source.ids], [ids[: step + 1]], tap)
+        log_probs = translator.log_probs([trace.source.ids], [ids[: step + 1]], tap)
         return float(log_probs[0, -1, id])
 
-    def _log_probability(self, named: Named) -> float:
-        return self.trace(named.run).log_prob
+    def _log_probability(self, expression: Expression) -> float:
+        return self.trace(expression.run).log_prob
 
-    def _translation(self, named: Named) -> str:
-        run = self._whole(named.run)
+    def _translation(self, expression: Expression) -> str:
+        run = self._with_model(expression.run)
         tap = chain(*self._interventions(run))
-        key = ("translation", run, named.number)
+        key = ("translation", run, expression.number)
         write = self.translator(run).translate
-        return self._once(key, lambda: write(self._text(run), beam_size=int(named.number), tap=tap).text)
+        return self._compute_once(key, lambda: write(self._text(run), beam_size=int(expression.number), tap=tap).text)
 
-    def _tokens(self, named: Named) -> float:
-        return float(len(self.trace(named.run).source))
+    def _tokens(self, expression: Expression) -> float:
+        return float(len(self.trace(expression.run).source))
 
-    def _contribution(self, named: Named) -> float:
-        trace, run = self.trace(named.run), self._whole(named.run)
-        share = self._once(
+    def _contribution(self, expression: Expression) -> float:
+        trace, run = self.trace(expression.run), self._with_model(expression.run)
+        share = self._compute_once(
             ("contributions", run),
             lambda: analysis.contributions(self.translator(run).model, trace.source.ids, trace.target.ids).source,
         )
-        key, step = self.words(named.words[0], trace.source), self.words(named.words[1], trace.writes)
+        key, step = self.words(expression.words[0], trace.source), self.words(expression.words[1], trace.writes)
         return float(share[step, key])
 
-    def _effect(self, named: Named) -> float:
-        trace, run = self.trace(named.run), self._whole(named.run)
-        lost = self._once(
+    def _effect(self, expression: Expression) -> float:
+        trace, run = self.trace(expression.run), self._with_model(expression.run)
+        lost = self._compute_once(
             ("effects", run),
             lambda: analysis.leave_one_out(self.translator(run).model, trace.source.ids, trace.target.ids),
         )
-        key, step = self.words(named.words[0], trace.source), self.words(named.words[1], trace.writes)
+        key, step = self.words(expression.words[0], trace.source), self.words(expression.words[1], trace.writes)
         return float(lost[step, key])
 
-    def _similarity(self, named: Named) -> float:
-        d_model = self.translator(named.run).model.config.d_model
-        left, right = sinusoidal_rows(torch.tensor(named.positions), d_model)
+    def _similarity(self, expression: Expression) -> float:
+        d_model = self.translator(expression.run).model.config.d_model
+        left, right = sinusoidal_rows(torch.tensor(expression.positions), d_model)
         return float(left @ right / (left.norm() * right.norm()))
 
-    def _compare(self, named: Named) -> bool:
-        left, right = (comparable(self(part)) for part in named.parts)
-        if named.measure == "has":
+    def _compare(self, expression: Expression) -> bool:
+        left, right = (comparable(self(part)) for part in expression.parts)
+        if expression.measure == "has":
             return str(right).lower() in str(left).lower()
         if isinstance(left, str) != isinstance(right, str):
-            raise ValueError(f"{quoted(named.text)} compares a text with a number.")
-        return bool(_COMPARE[named.measure](left, right))
+            raise ValueError(f"{quoted(expression.text)} compares a text with a number.")
+        return bool(_COMPARE[expression.measure](left, right))
 
-    def _and(self, named: Named) -> bool:
-        return all(self(part) for part in named.parts)
+    def _and(self, expression: Expression) -> bool:
+        return all(self(part) for part in expression.parts)
 
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {

@@ -11,13 +11,13 @@ import numpy as np
 
 from headlight.formatting import minus, percent
 from headlight.teaching.lessons.judging import Json
-from headlight.teaching.lessons.language import Named, Run
+from headlight.teaching.lessons.language import Expression, Run
 from headlight.teaching.lessons.measuring import Extreme, LessonComputer, Row, comparable, plain
-from headlight.teaching.lessons.reading import Step, filled, places
+from headlight.teaching.lessons.reading import Step, expressions_in, filled
 from transformer.quoting import quoted
 from transformer.trace import Trace
 
-NAMED = {"word": ("top",), "row": ("row",), "head": ("extreme",)}  # what answers a question of each kind
+ANSWER_EXPRESSIONS = {"word": ("top",), "row": ("row",), "head": ("extreme",)}  # what answers a question of each kind
 
 
 def base(step: Step) -> Run:
@@ -53,19 +53,19 @@ def failing(step: Step, measuring: LessonComputer) -> list[str]:
 
 
 def _text(text: str, measuring: LessonComputer) -> str:
-    return filled(text, [written(expression, measuring(expression)) for expression in places(text)])
+    return filled(text, [value_text(expression, measuring(expression)) for expression in expressions_in(text)])
 
 
-def written(named: Named, value: Any) -> str:
+def value_text(expression: Expression, value: Any) -> str:
     """Return a value as a text says it: "35 %", "0.98", "encoder layer 2, head 2", the words themselves."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Extreme):
         layer, head = value.head
-        return f"{KIND_NAMES[named.kind]} layer {layer}, head {head}"
+        return f"{KIND_NAMES[expression.kind]} layer {layer}, head {head}"
     if isinstance(value, str | Row):
         return str(comparable(value))
-    if named.share:
+    if expression.share:
         return percent(value)
     number = f"{value:.0f}" if value == int(value) else f"{value:.2g}" if abs(value) < 1 else f"{value:.3g}"
     return minus(number)
@@ -73,7 +73,7 @@ def written(named: Named, value: Any) -> str:
 
 def _answer(step: Step, measuring: LessonComputer) -> Any:
     assert step.answer is not None
-    allowed = NAMED.get(step.ask)
+    allowed = ANSWER_EXPRESSIONS.get(step.ask)
     if allowed and step.answer.what not in allowed:
         raise ValueError(f"line {step.line}: {quoted(step.answer.text)} does not answer a question of kind {step.ask}.")
     return measuring(step.answer)
@@ -88,24 +88,24 @@ def _pose_row(step: Step, measuring: LessonComputer) -> Json:
     return _pose_of_row(step.answer, measuring)
 
 
-def _pose_of_row(named: Named, measuring: LessonComputer) -> Json:
-    row = measuring(named)
+def _pose_of_row(expression: Expression, measuring: LessonComputer) -> Json:
+    row = measuring(expression)
     assert isinstance(row, Row)
-    assert named.head is not None
-    trace = measuring.trace(named.run)
-    query = measuring.words(named.words[0], trace.row_tokens(named.head.kind))
+    assert expression.head is not None
+    trace = measuring.trace(expression.run)
+    query = measuring.words(expression.words[0], trace.row_tokens(expression.head.kind))
     return {
         "labels": [plain(label) for label in row.labels],
-        "query": named.words[0].text,
-        "head": str(named.head),
-        "picture": _picture(trace, named, query),
+        "query": expression.words[0].text,
+        "head": str(expression.head),
+        "picture": _picture(trace, expression, query),
     }
 
 
-def _picture(trace: Trace, named: Named, query: int) -> Json:
+def _picture(trace: Trace, expression: Expression, query: int) -> Json:
     """Return the head's matrix without the row that is asked for."""
-    assert named.head is not None
-    kind, layer, head = named.head
+    assert expression.head is not None
+    kind, layer, head = expression.head
     masked = trace.masked(kind)
     weights: list[list[float | None]] = trace.pattern(kind)[layer - 1, head - 1].astype(np.float64).round(3).tolist()
     weights[query] = [None] * len(weights[query])
@@ -135,14 +135,14 @@ def _true_word(step: Step, measuring: LessonComputer) -> Json:
 
 
 def _pose_head(step: Step, measuring: LessonComputer) -> Json:
-    named = step.answer
-    assert named is not None
+    expression = step.answer
+    assert expression is not None
     _answer(step, measuring)
-    trace = measuring.trace(named.run)
-    posed = _thumbnails(trace, named.kind)
-    if named.words:  # one cell of every head is compared
-        row = measuring.words(named.words[0], trace.row_tokens(named.kind))
-        column = measuring.words(named.words[1], trace.column_tokens(named.kind))
+    trace = measuring.trace(expression.run)
+    posed = _thumbnails(trace, expression.kind)
+    if expression.words:  # one cell of every head is compared
+        row = measuring.words(expression.words[0], trace.row_tokens(expression.kind))
+        column = measuring.words(expression.words[1], trace.column_tokens(expression.kind))
         posed["asked"] = {"row": row, "column": column}
     return posed
 
@@ -173,17 +173,17 @@ def _pose_number(step: Step, measuring: LessonComputer) -> Json:
     scale = step.scale
     slider = {"least": scale.least, "most": scale.most, "step": scale.step, "unit": scale.unit}
     assert step.answer is not None
-    return slider | _seen_of_number(step.answer, measuring)
+    return slider | _picture_of_number(step.answer, measuring)
 
 
-def _seen_of_number(named: Named, measuring: LessonComputer) -> Json:
+def _picture_of_number(expression: Expression, measuring: LessonComputer) -> Json:
     """Return the picture of a number: for a weight its head without the row, for a count of heads all heads."""
-    if named.what == "weight":
-        return _pose_of_row(_row_of(named), measuring)
-    return _thumbnails(measuring.trace(named.run), named.kind) if named.what == "count" else {}
+    if expression.what == "weight":
+        return _pose_of_row(_row_of(expression), measuring)
+    return _thumbnails(measuring.trace(expression.run), expression.kind) if expression.what == "count" else {}
 
 
-def _row_of(weight: Named) -> Named:
+def _row_of(weight: Expression) -> Expression:
     return replace(weight, what="row", words=weight.words[:1])
 
 

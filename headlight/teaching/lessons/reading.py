@@ -37,7 +37,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from headlight.teaching.lessons.judging import QUESTION_KINDS
-from headlight.teaching.lessons.language import Named, parse
+from headlight.teaching.lessons.language import Expression, parse
 from transformer.files import open_regular
 from transformer.quoting import quoted
 
@@ -63,7 +63,7 @@ class Option:
     """A choice, or an item to put in order, with the condition or the number that decides."""
 
     text: str
-    by: Named
+    by: Expression
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,10 @@ class Step:
     question: str
     hint: str
     explanation: str
-    answer: Named | None
+    answer: Expression | None
     options: tuple[Option, ...] = ()
     scale: NumberScale | None = None
-    claims: tuple[Named, ...] = ()
+    claims: tuple[Expression, ...] = ()
     line: int = 1
 
 
@@ -109,7 +109,7 @@ class Lesson:
     steps: tuple[Step, ...]
 
     @property
-    def asks(self) -> tuple[str, ...]:
+    def question_kinds(self) -> tuple[str, ...]:
         """The kinds of question in it, each once."""
         return tuple(dict.fromkeys(step.ask for step in self.steps))
 
@@ -154,8 +154,8 @@ def parse_lesson(text: str, name: str, file: str) -> Lesson:
     """Return the lesson that a text describes; `file` is what errors call it."""
     lines = [LessonLine(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1)]
     mistakes: list[tuple[int, str]] = []
-    front, rest = _front(lines, mistakes)
-    steps = tuple(_steps(rest, front.get("model", ""), mistakes))
+    front, body = _front(lines, mistakes)
+    steps = tuple(_steps(body, front.get("model", ""), mistakes))
     if not steps and not mistakes:
         mistakes.append((len(lines) or 1, "There is no step: begin one with “## Its name”."))
     names = [step.name for step in steps]
@@ -220,20 +220,20 @@ class _Reader:
     def step(self) -> Step:
         body = self._fields()
         sections = self._sections(body)
-        ask = self._one("ask").text
+        ask = self._single("ask").text
         if ask not in QUESTION_KINDS:
-            self._wrong(self._one("ask").number, f"ask is {quoted(ask)}; choose one of {', '.join(QUESTION_KINDS)}.")
+            self._wrong(self._single("ask").number, f"ask is {quoted(ask)}; choose one of {', '.join(QUESTION_KINDS)}.")
         page, query = self._view()
         listed = [line for line in sections["Question"] if line.text.startswith("- ")]
         question = [line for line in sections["Question"] if not line.text.startswith("- ")]
         options = tuple(self._options(listed, ask))
-        answer = self._one("answer")
+        answer = self._single("answer")
         if ask in ("choice", "order"):
-            named = None
+            expression = None
             if "answer" in self.fields:
                 self._wrong(answer.number, f"A question of kind {ask} has no answer: its list says what decides.")
         else:
-            named = self._parsed(answer.number, answer.text) if answer.text else None
+            expression = self._parsed(answer.number, answer.text) if answer.text else None
             if "answer" not in self.fields:
                 self._wrong(self.heading.number, "The step has no answer: name it, such as “answer: row of ...”.")
         for name in ("Question", "Explanation"):
@@ -251,7 +251,7 @@ class _Reader:
             question=self._text(question),
             hint=self._text(sections["Hint"]),
             explanation=self._text(sections["Explanation"]),
-            answer=named,
+            answer=expression,
             options=options,
             scale=self._scale() if ask == "number" else None,
             claims=tuple(filter(None, (self._parsed(*line) for line in self.fields.get("claim", [])))),
@@ -274,7 +274,7 @@ class _Reader:
             self.fields.setdefault(match[1], []).append(LessonLine(line.number, match[2].strip()))
         return []
 
-    def _one(self, name: str) -> LessonLine:
+    def _single(self, name: str) -> LessonLine:
         lines = self.fields.get(name, [])
         if len(lines) > 1:
             self._wrong(lines[1].number, f"{name} was given before in this step.")
@@ -300,7 +300,7 @@ class _Reader:
                 self._parsed(line.number, expression)
         return "\n".join(line.text for line in lines).strip()
 
-    def _parsed(self, line: int, text: str) -> Named | None:
+    def _parsed(self, line: int, text: str) -> Expression | None:
         try:
             return parse(text)
         except ValueError as error:
@@ -308,11 +308,11 @@ class _Reader:
             return None
 
     def _view(self) -> tuple[str, dict[str, str]]:
-        line = self._one("view")
+        line = self._single("view")
         page, _, query = line.text.partition("?")
         if page not in PAGES:
-            where = ", ".join(PAGES)
-            self._wrong(line.number, f"view begins with {quoted(page)}; begin with the name of a page: {where}.")
+            pages = ", ".join(PAGES)
+            self._wrong(line.number, f"view begins with {quoted(page)}; begin with the name of a page: {pages}.")
         return page, dict(parse_qsl(query, keep_blank_values=True))
 
     def _options(self, lines: list[LessonLine], ask: str) -> Iterator[Option]:
@@ -326,8 +326,8 @@ class _Reader:
         for line in lines:
             match = _CHOICE.fullmatch(line.text)
             if match is None or match[2] != word:
-                what = "a condition, as {if A > B}" if word == "if" else "a number, as {by weight of ...}"
-                self._wrong(line.number, f"What decides is missing at the end of the line: {what}.")
+                missing = "a condition, as {if A > B}" if word == "if" else "a number, as {by weight of ...}"
+                self._wrong(line.number, f"What decides is missing at the end of the line: {missing}.")
                 continue
             by = self._parsed(line.number, match[3])
             self._text([LessonLine(line.number, match[1])])
@@ -335,7 +335,7 @@ class _Reader:
                 yield Option(match[1], by)
 
     def _scale(self) -> NumberScale | None:
-        line = self._one("range")
+        line = self._single("range")
         match = _RANGE.fullmatch(line.text)
         if match is None:
             self._wrong(line.number, "A number needs its slider: “range: 0 to 100 by 1 %”.")
@@ -352,11 +352,11 @@ def filled(text: str, values: Iterable[str]) -> str:
     return _EXPRESSION.sub(lambda match: next(replacements), text)
 
 
-def places(text: str) -> list[Named]:
+def expressions_in(text: str) -> list[Expression]:
     """Return the expressions of a text that was read, in their order."""
     return [parse(expression) for expression in _EXPRESSION.findall(text)]
 
 
-def pieces(text: str) -> list[str | Named]:
+def pieces(text: str) -> list[str | Expression]:
     """Return a text that was read in parts, of which those at odd places are its expressions."""
     return [parse(part) if i % 2 else part for i, part in enumerate(_EXPRESSION.split(text))]
