@@ -83,7 +83,7 @@ _EVERYDAY = {
         "Hast du den Hund gesehen, der gestern im Garten war?",
     ],
 }
-_NAMED = {"multi30k": (_MULTI30K, _CAPTIONS), "tatoeba": (_TATOEBA, _EVERYDAY), "phrases": (_PHRASES, _EVERYDAY)}
+_DESCRIBED = {"multi30k": (_MULTI30K, _CAPTIONS), "tatoeba": (_TATOEBA, _EVERYDAY), "phrases": (_PHRASES, _EVERYDAY)}
 _TASKS: dict[str, dict[str, Any]] = {
     "reverse": {
         "title": "Letters, reversed",
@@ -139,7 +139,7 @@ def about(spec: str) -> dict[str, Any]:
     """Return the part of a card that the corpus decides: title, names of the two sides, examples, data and terms."""
     if is_mixture(spec):
         return _about_mixture([name for name, _ in weighted_parts(spec)])
-    kind, _, rest = spec.partition(":")
+    kind, _, argument = spec.partition(":")
     if spec == TOY:
         return {
             "title": "Five sentences, English to French",
@@ -149,17 +149,17 @@ def about(spec: str) -> dict[str, Any]:
             "data": "The five sentence pairs of a tutorial's toy run",
             "terms": "Five phrases of everyday language: free of terms.",
         }
-    if kind in _NAMED and "-" in rest:
-        facts, sentences = _NAMED[kind]
-        return _between(rest, sentences, facts)
-    if kind == "slots" and "-" in rest:
+    if kind in _DESCRIBED and "-" in argument:
+        facts, sentences = _DESCRIBED[kind]
+        return _between(argument, sentences, facts)
+    if kind == "slots" and "-" in argument:
         facts = {**_SLOTS, "terms": f"{_SLOTS['terms']} {NAMES_TERMS}"}
-        return _between(rest.partition(":")[0], _EVERYDAY, facts)
-    name, _, languages = rest.partition(":")
+        return _between(argument.partition(":")[0], _EVERYDAY, facts)
+    name, _, languages = argument.partition(":")
     if kind == "everyday" and name in _EVERYDAY_TABLES and "-" in languages:
         data, terms = _EVERYDAY_TABLES[name]
         return _between(languages, _EVERYDAY, {"data": data, "terms": terms})
-    if kind == "core" and "-" in rest:
+    if kind == "core" and "-" in argument:
         return _between(name, _EVERYDAY, _CORE)
     if kind in _TASKS:
         return {**_TASKS[kind], "data": f"The generated task {kind!r}", "terms": "Generated: free of terms."}

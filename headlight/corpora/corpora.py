@@ -59,13 +59,13 @@ def open_corpus(
     held out (see `hold_out`). `folder` is where Multi30k lies, `seed` is for what is generated.
     Raises ValueError when the spec is none of these or the corpus cannot be opened.
     """
-    train, own, test = open_parts(spec, folder, max_characters, seed)
+    train, given_validation, test = open_parts(spec, folder, max_characters, seed)
     if validation is not None:
         opened, split, _ = open_parts(validation, folder, max_characters, seed)
-        own = opened if split is None else split
-    if own is None:
-        train, own = hold_out(train)
-    return Splits(train, own, test)
+        given_validation = opened if split is None else split
+    if given_validation is None:
+        train, given_validation = hold_out(train)
+    return Splits(train, given_validation, test)
 
 
 def open_parts(
@@ -103,35 +103,35 @@ def modified_at(spec: str) -> tuple[int, ...]:
 
 def _open_single(spec: str, folder: str | Path | None, seed: int) -> Splits:
     """Open the splits of a corpus that is not a mixture."""
-    kind, _, rest = spec.partition(":")
-    size = int(rest) if _SIZE.fullmatch(rest) else None
-    if kind in TASKS and (size or not rest):
+    kind, _, argument = spec.partition(":")
+    size = int(argument) if _SIZE.fullmatch(argument) else None
+    if kind in TASKS and (size or not argument):
         return Splits(Generated(kind, "train", size, seed), Generated(kind, "validation"), Generated(kind, "test"))
-    if kind in GRAMMARS and (size or rest in ("", "combinations")):
+    if kind in GRAMMARS and (size or argument in ("", "combinations")):
         grammar = GRAMMARS[kind]
-        tested = GoldCorpus(grammar, "combinations" if rest == "combinations" else "test")
+        tested = GoldCorpus(grammar, "combinations" if argument == "combinations" else "test")
         return Splits(GoldCorpus(grammar, "train", size, seed), GoldCorpus(grammar, "validation"), tested)
     if spec == TOY:
         return Splits(Pairs(TOY, toy_pairs()))
     if kind == "multi30k":
-        source, _, target = rest.partition("-")
+        source, _, target = argument.partition("-")
         return Splits(*(Multi30k(folder, source, target, split) for split in ("train", "validation", "test")))
-    if kind == "tatoeba" and (pair := _LANGUAGES.fullmatch(rest)):
+    if kind == "tatoeba" and (pair := _LANGUAGES.fullmatch(argument)):
         return _open_folder(tatoeba_folder(), (pair[1], pair[2]), "Tatoeba")
-    if kind == "phrases" and (pair := _LANGUAGES.fullmatch(rest)):
+    if kind == "phrases" and (pair := _LANGUAGES.fullmatch(argument)):
         return Splits(open_table(_PHRASES, "{}-{}.tsv", (pair[1], pair[2]), "Phrase book"))
-    if kind == "slots" and (pair := re.fullmatch(rf"{_LANGUAGES.pattern}(?::({_SIZE.pattern}))?", rest)):
+    if kind == "slots" and (pair := re.fullmatch(rf"{_LANGUAGES.pattern}(?::({_SIZE.pattern}))?", argument)):
         return Splits(Framed(pair[1], pair[2], int(pair[3]) if pair[3] else None, seed))
-    if kind == "everyday" and (table := _NAMED_TABLE.fullmatch(rest)):
+    if kind == "everyday" and (table := _NAMED_TABLE.fullmatch(argument)):
         name, source, target = table.groups()
         pattern = f"{name}.{{}}-{{}}.tsv"
         return Splits(open_table(everyday_folder(), pattern, (source, target), name))
-    if kind == "core" and (core := _CORE.fullmatch(rest)):
+    if kind == "core" and (core := _CORE.fullmatch(argument)):
         return Splits(CoreSentences(core[1], int(core[2]) if core[2] else None, seed))
-    if kind == "hub" and 2 <= rest.count(":") <= 3:
-        return _open_hub(*rest.split(":"))
+    if kind == "hub" and 2 <= argument.count(":") <= 3:
+        return _open_hub(*argument.split(":"))
     require_private()
-    if (pair := _LANGUAGES.fullmatch(rest)) and Path(kind).is_dir():
+    if (pair := _LANGUAGES.fullmatch(argument)) and Path(kind).is_dir():
         return _open_folder(Path(kind), (pair[1], pair[2]), Path(kind).name)
     return Splits(open_file(spec))
 

@@ -79,20 +79,20 @@ class Encoded:
 
     def __iter__(self) -> Iterator[Example]:
         self._tokens, self._unknown, self.fingerprint = [0, 0], [0, 0], Fingerprint()
-        late = Report(self.corpus.name)  # what is rejected here, after the corpus kept it
+        encoding_report = Report(self.corpus.name)  # what is rejected here, after the corpus kept it
         pairs = iter(self.corpus)
         while chunk := list(islice(pairs, CHUNK_PAIRS)):
-            yield from self._encode(chunk, late)
-        self.report = self.corpus.report.followed_by(late)
+            yield from self._encode(chunk, encoding_report)
+        self.report = self.corpus.report.followed_by(encoding_report)
 
-    def _encode(self, chunk: list[Pair], late: Report) -> Iterator[Example]:
+    def _encode(self, chunk: list[Pair], encoding_report: Report) -> Iterator[Example]:
         sources = self.source.encode_batch([pair.source for pair in chunk])
         targets = self.target.encode_batch([pair.target for pair in chunk])
         for pair, source, target in zip(chunk, sources, targets, strict=True):
             if not source or not target:
-                late.reject(pair.line, "empty source" if not source else "empty target")
+                encoding_report.reject(pair.line, "empty source" if not source else "empty target")
             elif not self.fits(source, target):
-                late.reject(pair.line, f"over {self.max_tokens} tokens")
+                encoding_report.reject(pair.line, f"over {self.max_tokens} tokens")
             else:
                 for side, (ids, tokenizer) in enumerate(((source, self.source), (target, self.target))):
                     self._tokens[side] += len(ids)

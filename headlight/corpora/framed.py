@@ -96,10 +96,10 @@ def _draw(
     """Return a value for a slot other than an amount, spelled for both sides, different from those of other slots."""
     while True:
         if kind in _NAMES:
-            drawn = rng.choice(
+            number = rng.choice(
                 {"f": words.female, "m": words.male, "s": words.surnames}.get(kind) or _either(words, rng)
             )
-            value = (drawn, drawn)
+            value = (number, number)
         elif kind in ("c", "day", "month"):
             value = rng.choice({"c": words.cities, "day": words.weekdays, "month": words.months}[kind])
         elif kind == "t":
@@ -125,13 +125,13 @@ def _is_unambiguous(name: str, text: str, value: str, language: str) -> bool:
 
 
 def _write_side(text: str, values: dict[str, tuple[str, str]], languages: tuple[str, str], side: int) -> str:
-    written, last = "", 0
+    filled_in, last = "", 0
     for match in _SLOT.finditer(text):
-        written += text[last : match.start()]
+        filled_in += text[last : match.start()]
         value = values[match[1] + match[2]][side]
         if languages[side] == "fr" and (match[1] in _NAMES or match[1] in ("c", "month")):
-            written = with_elision(written, value)
-        written += genitive(value) if match[3] else value
+            filled_in = with_elision(filled_in, value)
+        filled_in += genitive(value) if match[3] else value
         last = match.end()
-    written += text[last:]
-    return written[:1].upper() + written[1:]
+    filled_in += text[last:]
+    return filled_in[:1].upper() + filled_in[1:]

@@ -97,14 +97,14 @@ class Generated(Corpus):
 
     def rows(self) -> Iterator[Pair]:
         rng = random.Random(f"{self.task} {self.split} {self.seed}")
-        drawn: set[str] = set()
+        sources: set[str] = set()
         line = 0
         while line < self.size:
             source, target = TASKS[self.task](rng)
-            if _split_of(target) != self.split or source in drawn:
+            if _split_of(target) != self.split or source in sources:
                 continue
             if self.split != "train":  # where repeats keep the short words, which are few, frequent
-                drawn.add(source)
+                sources.add(source)
             line += 1
             yield Pair(line, source, target)
 

@@ -47,14 +47,14 @@ class GoldPair:
         return tuple(pronoun for pronoun in self.pronouns if pronoun.shows)
 
 
-def count_resolved(pair: GoldPair, written: str) -> int:
+def count_resolved(pair: GoldPair, translation: str) -> int:
     """Return the number of `resolvable` pronouns that a translation resolved.
 
     A pronoun is resolved if the word whose form shows its noun is in the translation in its gold form. The word's
     position is found by matching the words of both texts in order (difflib), so another "il" of the sentence does not
     count, and a missing word resolves nothing.
     """
-    reference, hypothesis = split_words(pair.target), split_words(written)
+    reference, hypothesis = split_words(pair.target), split_words(translation)
     same = difflib.SequenceMatcher(None, reference, hypothesis, autojunk=False).get_matching_blocks()
     matched = {start + offset for start, _, size in same for offset in range(size)}
     return sum(pronoun.written in matched for pronoun in pair.resolvable)
@@ -111,16 +111,16 @@ def gold_pair(
     source_text, source_places = _write_sentence(source)
     target_text, target_places = _write_sentence(target)
     links = {
-        (here, there)
+        (source_place, target_place)
         for word in target
         for origin in word.of
-        for here in source_places[origin]
-        for there in target_places[word]
+        for source_place in source_places[origin]
+        for target_place in target_places[word]
     }
     resolved = tuple(
         # The head of "post office" is its last word; of "l'" it is the letter, not the apostrophe.
-        Pronoun(source_places[pronoun][0], source_places[antecedent][-1], target_places[written][0], shows)
-        for pronoun, antecedent, written, shows in pronouns
+        Pronoun(source_places[pronoun][0], source_places[antecedent][-1], target_places[target_word][0], shows)
+        for pronoun, antecedent, target_word, shows in pronouns
     )
     return GoldPair(source_text, target_text, tuple(sorted(links)), resolved, frozenset(combinations))
 
@@ -159,16 +159,16 @@ class GoldCorpus(Corpus):
     def gold(self) -> Iterator[GoldPair]:
         """Yield the pairs with their alignments and antecedents, in the order of `rows`."""
         rng = random.Random(f"{self.grammar.name} {self.split} {self.seed}")
-        drawn: set[int] = set()
+        seen_hashes: set[int] = set()
         count = 0
         while count < self.size:
             pair = self.grammar.pair(rng)
             if split_of(pair) != self.split:
                 continue
             if self.split != "train":  # whose memory must not grow with its size
-                if (key := _hash(pair.source)) in drawn:
+                if (key := _hash(pair.source)) in seen_hashes:
                     continue
-                drawn.add(key)
+                seen_hashes.add(key)
             count += 1
             yield pair
 

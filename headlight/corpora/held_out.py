@@ -31,7 +31,7 @@ def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus | None]:
     if not validation:
         return corpus, None
     name = f"{corpus.name}, {len(validation):,} pairs held out"
-    return _Without(corpus, set(validation)), Pairs(name, validation.values(), corpus.max_characters)
+    return _WithoutHeldOut(corpus, set(validation)), Pairs(name, validation.values(), corpus.max_characters)
 
 
 def held_out_count(different: int) -> int:
@@ -39,7 +39,7 @@ def held_out_count(different: int) -> int:
     return 0 if different < MIN_PAIRS else min(2000, max(1, min(different, 200_000) // 100))
 
 
-class _Without(ChangedCorpus):
+class _WithoutHeldOut(ChangedCorpus):
     """A corpus that rejects the pairs with these hashes as HELD_OUT, each as often as it comes."""
 
     def __init__(self, corpus: Corpus, hashes: set[bytes]) -> None:

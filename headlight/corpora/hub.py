@@ -60,8 +60,8 @@ def _datasets() -> Any:
 
 
 def _unreadable(name: str, error: Exception) -> ValueError:
-    why = str(error).strip().splitlines()
+    message_lines = str(error).strip().splitlines()
     return ValueError(
         f"The dataset {quoted(name)} cannot be read from the Hugging Face hub; "
-        f"check its name and the network ({short(why[0]) if why else type(error).__name__})."
+        f"check its name and the network ({short(message_lines[0]) if message_lines else type(error).__name__})."
     )

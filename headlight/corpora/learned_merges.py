@@ -70,13 +70,13 @@ def learn_merges(text: str) -> LearnedMerges:
     normal = tokenizer.inner.normalizer.normalize_str(text)
     words = tuple(word for word, _ in tokenizer.inner.pre_tokenizer.pre_tokenize_str(normal))
     sizes, counts, pieces = [len(SPECIALS) + len(alphabet)], [], [tuple(word) for word in words]
-    known = {*alphabet}
+    distinct = {*alphabet}
     for pair in learned:
         yield_turn()
         counts.append(count_pairs(pieces)[pair])
         pieces = [merged(word, pair) for word in pieces]
-        known.add("".join(pair))  # two merges may give the same piece
-        sizes.append(len(SPECIALS) + len(known))
+        distinct.add("".join(pair))  # two merges may give the same piece
+        sizes.append(len(SPECIALS) + len(distinct))
     return LearnedMerges(alphabet, learned, tuple(counts), tuple(sizes), words)
 
 
@@ -90,7 +90,7 @@ def merged(pieces: tuple[str, ...], pair: Pair) -> tuple[str, ...]:
     joined: list[str] = []
     at = 0
     while at < len(pieces):
-        both = pieces[at : at + 2] == pair
-        joined.append(pieces[at] + pieces[at + 1] if both else pieces[at])
-        at += 1 + both
+        is_pair = pieces[at : at + 2] == pair
+        joined.append(pieces[at] + pieces[at + 1] if is_pair else pieces[at])
+        at += 1 + is_pair
     return tuple(joined)

@@ -24,7 +24,7 @@ def weighted_parts(spec: str) -> list[tuple[str, float]]:
 
     Raises ValueError for a part without a name, a weight that is not above 0, a second weight, and too many parts.
     """
-    named, parts = [], spec.split(JOINED)
+    weighted_names, parts = [], spec.split(JOINED)
     if len(parts) > MAX_PARTS:
         raise ValueError(f"{len(parts):,} corpora are too many for a mixture; choose at most {MAX_PARTS}.")
     for part in parts:
@@ -36,8 +36,8 @@ def weighted_parts(spec: str) -> list[tuple[str, float]]:
             raise ValueError(f"{quoted(part)} has two weights; write one, their product.")
         if not 0.0 < times <= MAX_WEIGHT:
             raise ValueError(f"{quoted(part)} is weighted {times:g}; write a number above 0 and up to {MAX_WEIGHT:g}.")
-        named.append((name, times))
-    return named
+        weighted_names.append((name, times))
+    return weighted_names
 
 
 class Mixture(Corpus):

@@ -68,12 +68,12 @@ def in_words(number: int, language: str) -> str:
     """Return 0 to 9,999 in words of "en", "fr" or "de": "twenty-five", "vingt-cinq", "fünfundzwanzig"."""
     thousands, rest = divmod(number, 1000)
     if thousands:
-        written, link = {
+        thousands_words, link = {
             "en": (f"{_ENGLISH[thousands]} thousand", ", " if rest >= 100 else " and "),
             "fr": ("mille" if thousands == 1 else f"{_FRENCH[thousands].lstrip('*')} mille", " "),
             "de": (f"{_GERMAN[thousands]}tausend", ""),
         }[language]
-        return written + link + in_words(rest, language) if rest else written
+        return thousands_words + link + in_words(rest, language) if rest else thousands_words
     if language == "de":
         return ("ein" if 100 <= number < 200 else "") + german_number(number)
     return english_number(number) if language == "en" else french_number(number).replace("*", "")

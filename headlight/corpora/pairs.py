@@ -39,17 +39,17 @@ class Report:
         if len(self.first) < 100:
             self.first.append(Rejected(line, reason))
 
-    def followed_by(self, later: "Report") -> "Report":
+    def followed_by(self, following: "Report") -> "Report":
         """Return the report of this pass and of a check that rejected some of its accepted pairs."""
-        accepted = self.accepted - later.rejected.total()
-        first = sorted(self.first + later.first)[:100]
-        return Report(self.name, self.read, accepted, self.rejected + later.rejected, first)
+        accepted = self.accepted - following.rejected.total()
+        first = sorted(self.first + following.first)[:100]
+        return Report(self.name, self.read, accepted, self.rejected + following.rejected, first)
 
     def __str__(self) -> str:
         rejected = self.rejected.total()
         text = f"{self.name}: {self.read:,} pairs read, {self.accepted:,} kept, {rejected:,} rejected"
         for reason, count in self.rejected.most_common():
-            lines = [str(line) for line, why in self.first if why == reason][:10]
+            lines = [str(line) for line, line_reason in self.first if line_reason == reason][:10]
             more = [f"and {count - len(lines):,} more"] if count > len(lines) else []
             text += f"\n  {count:,} {reason}" + (f": line {', '.join(lines + more)}" if lines else "")
         return text

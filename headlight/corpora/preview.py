@@ -73,16 +73,16 @@ def preview(
         pass
     if not sample:
         raise ValueError(f"There is no pair to train on. {first.report}")
-    learned = rest = sample
+    learned = held_out = sample
     if len(sample) >= MIN_PAIRS:
-        learned, rest = [pair for number, pair in enumerate(sample) if number % 10 != 9], sample[9::10]
+        learned, held_out = [pair for number, pair in enumerate(sample) if number % 10 != 9], sample[9::10]
     source, target = learn_tokenizers(learned, kind, vocabulary, separate, min_frequency)
     return Preview(
         sample[:show],
         first.report,
         first.report.read < PREVIEW_ROWS,
-        _side(source, [pair.source for pair in sample], [pair.source for pair in rest]),
-        _side(target, [pair.target for pair in sample], [pair.target for pair in rest]),
+        _side(source, [pair.source for pair in sample], [pair.source for pair in held_out]),
+        _side(target, [pair.target for pair in sample], [pair.target for pair in held_out]),
     )
 
 

@@ -103,20 +103,20 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
         spellings = [{values.get(language, "") for language in SLOT_LANGUAGES} for values in table[kind]]
         return {name for (name, *variants) in map(sorted, spellings) if not variants and _NAME.fullmatch(name)}
 
-    def both(kind: str) -> tuple[tuple[str, str], ...]:
+    def in_both_languages(kind: str) -> tuple[tuple[str, str], ...]:
         pairs = [(values.get(languages[0], ""), values.get(languages[1], "")) for values in table[kind]]
         return tuple(dict.fromkeys(pair for pair in pairs if all(pair)))
 
     city_rows = [values for values in table["city"] if values.get("en") in CITIES]
     cities = dict.fromkeys((values[languages[0]], values[languages[1]]) for values in city_rows)
     cities.update(dict.fromkeys((city, city) for city in SAME_CITIES))
-    places = {
+    place_words = {
         values.get(language, "")
         for kind in ("city", "country", "continent", "language", "month", "weekday")
         for values in table[kind]
         for language in SLOT_LANGUAGES
     }
-    never = NEVER_NAMES | places | set(SAME_CITIES)
+    never = NEVER_NAMES | place_words | set(SAME_CITIES)
     words = never | frozenset(lines(NOT_NAMES))
     female, male = (latin(kind) - words for kind in ("first name f", "first name m"))
     surnames = {name for name in latin("surname") - never if len(name) > 3}
@@ -129,8 +129,8 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
         tuple(sorted(male - held_out)),
         tuple(sorted(surnames - held_out)),
         tuple(cities),
-        both("weekday"),
-        both("month"),
+        in_both_languages("weekday"),
+        in_both_languages("month"),
         {**dict.fromkeys(female, "f"), **dict.fromkeys(male, "m")},
         frozenset(ambiguous),
         frozenset(surnames),
@@ -185,18 +185,18 @@ def is_elision_certain(name: str) -> bool:
 
 
 _ELIDED = re.compile(r"(?i)(?<!\w)(d|qu|lorsqu|puisqu|quoiqu)['’]$")
-_FULL = re.compile(r"(?i)(?<!\w)(de|que|lorsque|puisque|quoique) $")
+_UNELIDED = re.compile(r"(?i)(?<!\w)(de|que|lorsque|puisque|quoique) $")
 
 
 def may_elide(before: str) -> bool:
     """Return whether the French text before a name ends in "de ", "d'", "que " or such a word."""
-    return bool(_ELIDED.search(before) or _FULL.search(before))
+    return bool(_ELIDED.search(before) or _UNELIDED.search(before))
 
 
 def with_elision(before: str, name: str) -> str:
     """Return French text before a name with its last word elided or not, as the name demands: "d'" + "Anna"."""
     if starts_with_vowel(name):
-        return _FULL.sub(lambda match: f"{match[1][:-1]}'", before)
+        return _UNELIDED.sub(lambda match: f"{match[1][:-1]}'", before)
     return _ELIDED.sub(lambda match: f"{match[1]}e ", before)
 
 

@@ -99,13 +99,13 @@ class Replacer:
                     by_key[1][kind, name] = by_key[1].pop((kind, other))
                     counts[1][kind, name] = counts[1].pop((kind, other))
                     break
-        both = [(key, (slot, by_key[1][key])) for key, slot in by_key[0].items() if key in by_key[1]]
+        slot_pairs = [(key, (slot, by_key[1][key])) for key, slot in by_key[0].items() if key in by_key[1]]
         fixed = {("word", "2")} if _PAIRED.search(source) or _PAIRED.search(target) else set()
         if _DAYTIME.search(source) or _DAYTIME.search(target):
-            fixed |= {key for key, _ in both if key[0] == "time" or (key[0] in _NUMBERS and int(key[1]) <= 24)}
+            fixed |= {key for key, _ in slot_pairs if key[0] == "time" or (key[0] in _NUMBERS and int(key[1]) <= 24)}
         return [
             slots
-            for key, slots in both
+            for key, slots in slot_pairs
             if counts[0][key] == counts[1][key] == 1 and all(slot.end for slot in slots) and key not in fixed
         ]
 
@@ -150,10 +150,10 @@ class Replacer:
                 and not any(
                     re.search(rf"(?i)\b{re.escape(value)}", text) for value, text in zip(values, texts, strict=True)
                 )
-                and (kind in _NUMBERS or all(map(self._fits, slots, values, texts, (0, 1))))
+                and (kind in _NUMBERS or all(map(self._is_replaceable, slots, values, texts, (0, 1))))
             ):
                 used.update(values)
-                return self._written(slots, values, texts)
+                return self._write(slots, values, texts)
         return None
 
     def _draw_number(self, kind: str, old: int, rng: random.Random) -> tuple[str, str]:
@@ -175,7 +175,7 @@ class Replacer:
         marks = [re.sub(r"\d", "", text[slot.start : slot.end]) for slot, text in zip(slots, texts, strict=True)]
         return f"{hour}{marks[0]}{minute:02}", f"{hour}{marks[1]}{minute:02}"
 
-    def _fits(self, slot: Slot, name: str, text: str, side: int) -> bool:
+    def _is_replaceable(self, slot: Slot, name: str, text: str, side: int) -> bool:
         """Return whether a name fits the slot unambiguously, regarding elision and genitive."""
         language = self.words.languages[side]
         if language == "fr" and may_elide(text[: slot.start]) and not is_elision_certain(name):
@@ -184,16 +184,16 @@ class Replacer:
         return has_plain_genitive(name) or not has_genitive
 
     @staticmethod
-    def _written(slots: tuple[Slot, Slot], values: tuple[str, str], texts: tuple[str, str]) -> tuple[str, str]:
+    def _write(slots: tuple[Slot, Slot], values: tuple[str, str], texts: tuple[str, str]) -> tuple[str, str]:
         """Return the values with the capitals and the endings of what they replace."""
-        written = []
+        spellings = []
         for slot, value, text in zip(slots, values, texts, strict=True):
             if text[slot.start].isupper():
                 value = value[:1].upper() + value[1:]
             elif slot.kind in ("weekday", "month", "word"):
                 value = value[:1].lower() + value[1:]
-            written.append(genitive(value) if slot.ending else value)
-        return written[0], written[1]
+            spellings.append(genitive(value) if slot.ending else value)
+        return spellings[0], spellings[1]
 
     def _find(self, text: str, side: int) -> list[Slot]:
         """Find every name and number of a side. One that must not be replaced ends at 0, so that it still counts."""
@@ -201,8 +201,8 @@ class Replacer:
         slots = []
         for match in _TIMES[language].finditer(text):
             hour, minute = int(match[1]), int(match[3])
-            good = 1 <= hour <= 23 and minute < 60 and not _follows_article(text[: match.start()], language)
-            slots.append(Slot("time", f"{hour}:{minute}", match.start(), match.end() * good))
+            is_time = 1 <= hour <= 23 and minute < 60 and not _follows_article(text[: match.start()], language)
+            slots.append(Slot("time", f"{hour}:{minute}", match.start(), match.end() * is_time))
         times = [(slot.start, slot.end) for slot in slots]
         tokens = list(_WORD.finditer(text))
         parts = number_parts(language)
@@ -268,14 +268,14 @@ class Replacer:
 
     def _find_named(self, text: str, tokens: list[re.Match[str]], side: int) -> list[Slot]:
         """Find cities, weekdays and months."""
-        slots, named, language = [], self.named[side], self.words.languages[side]
+        slots, slots_by_spelling, language = [], self.named[side], self.words.languages[side]
         for index, token in enumerate(tokens):
             spelling, ending = token[0], ""
-            if spelling.lower() not in named:
-                if language != "de" or not spelling.endswith("s") or spelling[:-1].lower() not in named:
+            if spelling.lower() not in slots_by_spelling:
+                if language != "de" or not spelling.endswith("s") or spelling[:-1].lower() not in slots_by_spelling:
                     continue
                 spelling, ending = spelling[:-1], "s"
-            kind, number = named[spelling.lower()]
+            kind, number = slots_by_spelling[spelling.lower()]
             if ending and kind != "city":
                 continue
             blocked = _has_hyphen(text, token) or _has_odd_apostrophe(text, token, language)
@@ -312,8 +312,8 @@ class Replacer:
                 else:
                     kind = {"f": "female", "m": "male"}.get(words.genders.get(name, ""), "")
                 if kind:
-                    once = lowered[name.lower()] + lowered[f"{name.lower()}s"] == 1
-                    end = token.end() * (once and not blocked)
+                    occurs_once = lowered[name.lower()] + lowered[f"{name.lower()}s"] == 1
+                    end = token.end() * (occurs_once and not blocked)
                     slots.append(Slot(kind, name, token.start(), end, ending))
         return slots
 
@@ -344,9 +344,11 @@ def slot_languages(spec: str) -> tuple[str, str]:
     language_pairs = set()
     for part, _ in weighted_parts(spec):
         facts = about(part)
-        written = re.search(r"[:/](\w\w)[-:](\w\w)(?::\d+)?$", part)
+        codes_match = re.search(r"[:/](\w\w)[-:](\w\w)(?::\d+)?$", part)
         language_pairs.add(
-            (codes.get(facts["source"]), codes.get(facts["target"])) if not written else (written[1], written[2])
+            (codes_match[1], codes_match[2])
+            if codes_match
+            else (codes.get(facts["source"]), codes.get(facts["target"]))
         )
     if len(language_pairs) != 1 or None in (languages := language_pairs.pop()):
         raise ValueError(

@@ -50,13 +50,13 @@ def save_upload(file: BinaryIO, name: str, folder: str | Path) -> Path:
     require_private()
     stem, *endings = re.sub(r"[^\w.-]", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".").split(".")
     for number in count(1):
-        own = Path(folder) / str(number)
+        upload_folder = Path(folder) / str(number)
         try:
-            own.mkdir(parents=True)
+            upload_folder.mkdir(parents=True)
         except FileExistsError:
             continue
         break
-    path = own / ".".join([(stem or "upload")[:100], *endings])
+    path = upload_folder / ".".join([(stem or "upload")[:100], *endings])
     try:
         with open(path, "xb") as target:
             while piece := file.read(2**20):
@@ -102,9 +102,9 @@ def check_corpus(spec: str) -> Report:
     if rejected > MAX_REJECTED_SHARE * report.read:
         reason, many = report.rejected.most_common(1)[0]
         line = next((left_out.line for left_out in report.first if left_out.reason == reason), None)
-        where = f"line {line:,}" if line else "a line"
+        location = f"line {line:,}" if line else "a line"
         how_many = f" ({many:,} of its {report.read:,} lines are like that)" if many > 1 else ""
-        raise ValueError(f"{_rejecting_file(corpus, reason)}: {where} {_REASONS[reason]}{how_many}.")
+        raise ValueError(f"{_rejecting_file(corpus, reason)}: {location} {_REASONS[reason]}{how_many}.")
     return report
 
 
@@ -124,17 +124,17 @@ def _paths(corpus: Corpus) -> list[Path]:
 
 def _require_text(path: Path) -> None:
     start, size = _start_and_size(path)
-    named = short(path)
+    file_name = short(path)
     if size > MAX_UPLOAD_BYTES:
-        raise _too_large(f"{named} holds more than")
+        raise _too_large(f"{file_name} holds more than")
     if not start.strip():
-        raise ValueError(f"{named} is empty.")
-    for magic, what in _MAGIC.items():
+        raise ValueError(f"{file_name} is empty.")
+    for magic, kind in _MAGIC.items():
         if start.startswith(magic):
-            raise ValueError(f"{named}, line 1: this is {what}.")
+            raise ValueError(f"{file_name}, line 1: this is {kind}.")
     if b"\0" in start:
         line = start[: start.index(b"\0")].count(b"\n") + 1
-        raise ValueError(f"{named}, line {line:,}: this is a binary file, not text.")
+        raise ValueError(f"{file_name}, line {line:,}: this is a binary file, not text.")
 
 
 def _start_and_size(path: Path) -> tuple[bytes, int]:

@@ -29,11 +29,11 @@ def save(folder: RunFolder, step: int, count: int) -> None:
     name = folder.weights / f"{folder.checkpoint(step).name}.safetensors"
     part = name.with_suffix(".part")
     remove(part)
-    written = folder.checkpoint(step) / WEIGHTS
+    checkpoint_weights = folder.checkpoint(step) / WEIGHTS
     try:
-        os.link(written, part)  # no room is taken while the checkpoint itself is there
+        os.link(checkpoint_weights, part)  # no room is taken while the checkpoint itself is there
     except OSError:  # not every file system has hard links
-        shutil.copyfile(written, part)
+        shutil.copyfile(checkpoint_weights, part)
     os.replace(part, name)
     weights = _saved(folder)
     for old in {*weights} - {*[saved for saved in weights if saved <= step][-count:]}:

@@ -104,8 +104,8 @@ def measure(
     except subprocess.TimeoutExpired:
         raise ValueError(f"This network cannot make two steps in {TOO_LONG:.0f} seconds; make it smaller.") from None
     if answer.returncode:
-        why = (answer.stderr.strip().splitlines() or ["it was ended, perhaps because memory ran out"])[-1]
-        raise ValueError(f"This network cannot be trained here: {why[:200]}")
+        reason = (answer.stderr.strip().splitlines() or ["it was ended, perhaps because memory ran out"])[-1]
+        raise ValueError(f"This network cannot be trained here: {reason[:200]}")
     return Speed(**json.loads(answer.stdout))
 
 

@@ -98,7 +98,7 @@ def best_of(run: RunFolder) -> Path:
     """Return the checkpoint that `RunFolder.best` gives. Raises ValueError where it gives none."""
     best = run.best()
     if best is None:
-        wrong = "; ".join(f"{name}: {why}" for name, why in run.damaged().items())
+        wrong = "; ".join(f"{name}: {reason}" for name, reason in run.damaged().items())
         raise ValueError(
             f"{short(run.path)} has no checkpoint with an intact model ({wrong}). Resume the run to train it again."
             if wrong
@@ -132,5 +132,5 @@ def _score(
             command = shlex.join([*words, "--length-penalty", f"{length_penalty:g}"])
             scored.append({"on": corpus.name, **scores.to_dict(), "command": command})
     if scored:
-        checkpoint.card["scores"], *further = scored
-        checkpoint.card |= {"more_scores": further} if further else {}
+        checkpoint.card["scores"], *other_scores = scored
+        checkpoint.card |= {"more_scores": other_scores} if other_scores else {}

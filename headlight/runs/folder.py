@@ -108,10 +108,12 @@ class RunFolder:
         """
         intact_folders = [path for path in self.step_folders() if not model_flaw(path)]
         try:
-            named = [self.checkpoint(read_json(intact_folders[-1] / POSITION)["best"])] if intact_folders else []
+            recorded_best = (
+                [self.checkpoint(read_json(intact_folders[-1] / POSITION)["best"])] if intact_folders else []
+            )
         except (ValueError, TypeError, KeyError):
-            named = []
-        likeliest = [self.checkpoints / "best", *named, *reversed(intact_folders)]
+            recorded_best = []
+        likeliest = [self.checkpoints / "best", *recorded_best, *reversed(intact_folders)]
         return next((path for path in likeliest if not model_flaw(path)), None)
 
     def trained(self) -> Path | None:

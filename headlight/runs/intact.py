@@ -35,7 +35,7 @@ def flaw(folder: Path, names: Iterable[str]) -> str:
     """Return what is wrong with these files at a first look, without a full stop; "" where nothing is."""
     if not os.path.isdir(folder):  # which answers for any name, as `Path.is_dir` does not
         return f"{folder.name} is not a folder" if os.path.exists(folder) else f"{folder.name} is missing"
-    due = recorded(folder)
+    records = recorded(folder)
     for name in names:
         try:
             file = (folder / name).stat()
@@ -43,7 +43,7 @@ def flaw(folder: Path, names: Iterable[str]) -> str:
             return f"{name} is missing"
         if not stat.S_ISREG(file.st_mode):
             return f"{name} is not a file"
-        size = due[name][0] if name in due else file.st_size
+        size = records[name][0] if name in records else file.st_size
         if file.st_size != size:
             return f"{name} has {file.st_size:,} bytes, and had {size:,}"
         if wrong := _malformed(folder / name, file.st_mtime_ns, file.st_size):
@@ -53,13 +53,13 @@ def flaw(folder: Path, names: Iterable[str]) -> str:
 
 def changed(folder: Path, but: Collection[str] = ()) -> str:
     """Return which listed file, `but` for some, differs from its record, without a full stop; "" where none does."""
-    for name, (_, due) in recorded(folder).items():
+    for name, (_, checksum) in recorded(folder).items():
         if name in but:
             continue
         path = folder / name
         if not path.is_file():
             return f"{name} is missing"
-        if _sum(path) != due:
+        if _sum(path) != checksum:
             return f"{name} is not as it was written: its checksum is another"
     return ""
 

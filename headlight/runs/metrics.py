@@ -90,7 +90,7 @@ class Journal:
 
     def __init__(self, folder: RunFolder, step: int, events: bool) -> None:
         part = folder.metrics.with_suffix(".part")
-        written = broken = last = 0
+        n_lines = broken = last = 0
         remove(part)
         folder.metrics.touch()
         with open_regular(folder.metrics) as old, open(part, "wb") as new:
@@ -99,9 +99,9 @@ class Journal:
                 if line is None:
                     broken += 1
                 elif last < line["step"] <= step:
-                    written, last = written + 1, line["step"]
+                    n_lines, last = n_lines + 1, line["step"]
                     new.write(text if text.endswith(b"\n") else text + b"\n")
-        self.repair, self.lost = "", step - written
+        self.repair, self.lost = "", step - n_lines
         if self.lost:
             self.repair = f"{folder.metrics.name} lacks {self.lost:,} of the {step:,} steps; the curves have a gap."
         if broken and self.lost:

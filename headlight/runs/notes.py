@@ -42,8 +42,8 @@ def _checked(note: str, tags: Iterable[str]) -> Notes:
         raise ValueError(f"The note has {len(note):,} characters; write at most {MAX_NOTE_CHARACTERS:,}.")
     if len(each) > MAX_TAGS:
         raise ValueError(f"{len(each)} tags are too many; keep at most {MAX_TAGS}.")
-    if long := next((tag for tag in each if len(tag) > MAX_TAG_CHARACTERS), None):
+    if too_long := next((tag for tag in each if len(tag) > MAX_TAG_CHARACTERS), None):
         raise ValueError(
-            f"The tag {quoted(long)} has {len(long):,} characters; choose one of at most {MAX_TAG_CHARACTERS}."
+            f"The tag {quoted(too_long)} has {len(too_long):,} characters; choose one of at most {MAX_TAG_CHARACTERS}."
         )
     return Notes(note, each)

@@ -99,11 +99,13 @@ def prepare_corpus(
         raise ValueError(f"There is no pair to train on. {str(examples.report).splitlines()[0]}.")
     _require_known(examples)
     validation = splits.train if splits.validation is None else splits.validation
-    most = MAX_SCORED_PAIRS if recipe.validation == VALIDATE_ON_TRAINING else None
-    pairs, duplicates = list(islice(validation, most)), validation.report.rejected[IN_TRAINING]
+    max_pairs = MAX_SCORED_PAIRS if recipe.validation == VALIDATE_ON_TRAINING else None
+    pairs, duplicates = list(islice(validation, max_pairs)), validation.report.rejected[IN_TRAINING]
     if splits.validation is None:
-        why = f"Validation is on the training data, as asked: its first {len(pairs):,} pairs."
-        writer.log(f"{why if recipe.validation == VALIDATE_ON_TRAINING else NONE_HELD_OUT_NOTE} {TRAINING_SCORES_NOTE}")
+        note = f"Validation is on the training data, as asked: its first {len(pairs):,} pairs."
+        writer.log(
+            f"{note if recipe.validation == VALIDATE_ON_TRAINING else NONE_HELD_OUT_NOTE} {TRAINING_SCORES_NOTE}"
+        )
     if duplicates and not pairs:
         raise ValueError(
             f"Every pair of {validation.name} is also in the training data, so scores on it would mean nothing; "

@@ -252,9 +252,9 @@ def usual_values(preset: str | None) -> dict[str, Any]:
 
     Those of the network are not among them.
     """
-    ours = {f.name: f.default for f in fields(Recipe) if f.default not in (MISSING, None, ())}
+    defaults = {f.name: f.default for f in fields(Recipe) if f.default not in (MISSING, None, ())}
     training = {f"training.{f.name}": f.default for f in fields(TrainConfig)}
-    return {**ours, **training, **RECIPES.get(preset or "", {})}
+    return {**defaults, **training, **RECIPES.get(preset or "", {})}
 
 
 def _changes(model: ModelConfig, name: str) -> dict[str, Any]:

@@ -63,9 +63,9 @@ def _set_aside_checkpoints(folder: RunFolder, writer: StatusWriter) -> None:
     for path, flaw in flaws.items():
         lost = " It was the best so far; the best of the following ones replaces it."
         lost = lost if os.path.realpath(path) == best else ""
-        aside = set_aside(path)
-        writer.report_repair(f"The checkpoint {path.name} is damaged, and kept as {aside.name}: {flaw}{lost}")
-        note = _weights_note(aside) or note
+        moved = set_aside(path)
+        writer.report_repair(f"The checkpoint {path.name} is damaged, and kept as {moved.name}: {flaw}{lost}")
+        note = _weights_note(moved) or note
     if before and not folder.steps():
         raise ValueError(
             f"No checkpoint is intact any more; they are kept under other names.{note} Resume the run once more to "
@@ -102,8 +102,8 @@ def _repair_corpus(folder: RunFolder, checkpoint: Path, writer: StatusWriter) ->
             f"{recipe.data} as it was, then resume the run."
         ) from None
     before = _checksums(folder.data)
-    aside = f", and kept as {set_aside(folder.data).name}" if folder.data.exists() else ""
-    writer.report_repair(f"The corpus in data/ was damaged{aside}: {flaw}. It is read again from {recipe.data}.")
+    moved = f", and kept as {set_aside(folder.data).name}" if folder.data.exists() else ""
+    writer.report_repair(f"The corpus in data/ was damaged{moved}: {flaw}. It is read again from {recipe.data}.")
     prepare_corpus(folder, recipe, splits, checkpoints.load(checkpoint), writer)
     if before and before != _checksums(folder.data):
         writer.report_repair(

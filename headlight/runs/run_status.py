@@ -100,8 +100,8 @@ def status(path: str | Path) -> Status:
 def _status(folder: RunFolder) -> Status:
     values = read(folder)
     state, cause = _judge(values)
-    if state == "crashed" and values.get("state") not in ENDED_STATES and (again := read(folder)) != values:
-        values = again  # it ended between the two looks
+    if state == "crashed" and values.get("state") not in ENDED_STATES and (reread := read(folder)) != values:
+        values = reread  # it ended between the two looks
         state, cause = _judge(values)
     if state == "stalled" and process(values) is None and folder.is_free():  # on a machine that is no more
         state, cause = "crashed", "The worker ended without a message, and so did its machine."
@@ -117,8 +117,8 @@ def _status(folder: RunFolder) -> Status:
         folder.name,
         folder.path,
         state,
-        _whole(values, "step") or (steps[-1] if steps else 0),
-        _whole(values, "steps") or _due(folder),
+        _whole_number(values, "step") or (steps[-1] if steps else 0),
+        _whole_number(values, "steps") or _planned_steps(folder),
         doing if state in ALIVE_STATES else "",
         cause,
         _advice(folder, state, steps, bool(damaged)),
@@ -127,7 +127,7 @@ def _status(folder: RunFolder) -> Status:
         _number(values, "started"),
         saved.stat().st_mtime if saved and saved.exists() else None,
         steps[-1] if steps else None,
-        _whole(values, "pid") or None,
+        _whole_number(values, "pid") or None,
         folder.last_lines(),
         texts(values, "mended"),
         damaged,
@@ -156,7 +156,7 @@ def _damaged(folder: RunFolder, steps: list[int], values: dict[str, Any]) -> lis
     if wrong := intact.flaw(folder.data, CORPUS):
         damages.append(f"The corpus in data/ is damaged: {wrong}.")
     lost = steps[-1] - _updates(folder)
-    if lost > _whole(values, "lost_lines"):
+    if lost > _whole_number(values, "lost_lines"):
         damages.append(f"{folder.metrics.name} lacks {lost:,} of the {steps[-1]:,} steps.")
     return damages
 
@@ -179,14 +179,14 @@ def _lines(path: Path, mtime: int, size: int) -> int:
 
 def _judge(values: dict[str, Any]) -> tuple[State, str]:
     """Return the state and its cause, from what is certain to what is likely."""
-    written = values.get("state")
-    if written in ENDED_STATES:
-        return written, str(values.get("cause", ""))
-    due = _number(values, "due")
-    if written not in ("queued", "running") or due is None or not isinstance(values.get("host"), str):
+    stored_state = values.get("state")
+    if stored_state in ENDED_STATES:
+        return stored_state, str(values.get("cause", ""))
+    deadline = _number(values, "due")
+    if stored_state not in ("queued", "running") or deadline is None or not isinstance(values.get("host"), str):
         return "crashed", "Its status is missing or damaged, or the run was never begun."
     if values.get("host") == platform.node() and process(values) is None:
-        code = _exit_code(_whole(values, "pid"))
+        code = _exit_code(_whole_number(values, "pid"))
         if code is not None and code < 0:
             return "crashed", f"The worker was ended by signal {-code}."
         return (
@@ -194,18 +194,18 @@ def _judge(values: dict[str, Any]) -> tuple[State, str]:
             "The worker ended without a message: it was killed, ran out of memory, or the machine stopped.",
         )
     now = time.time()
-    if now > due:
-        silence = now - (_number(values, "heartbeat") or due)
+    if now > deadline:
+        silence = now - (_number(values, "heartbeat") or deadline)
         return "stalled", f"The worker has not reported for {silence:,.0f} seconds."
-    return ("queued" if written == "queued" else "running"), ""
+    return ("queued" if stored_state == "queued" else "running"), ""
 
 
 def _advice(folder: RunFolder, state: State, steps: list[int], damaged: bool) -> str:
     if state == "crashed" and not steps and not damaged:
         return "Read the last lines of the log, then resume it: there is no checkpoint yet, so it begins at step 0."
     if damaged and state != "diverged":
-        where = f"it goes on from step {steps[-1]:,}" if steps else "its log says what can still be done"
-        return f"Resume it: what is damaged is set aside, and {where}."
+        resumption = f"it goes on from step {steps[-1]:,}" if steps else "its log says what can still be done"
+        return f"Resume it: what is damaged is set aside, and {resumption}."
     if state == "finished" and not steps:  # a run of an older version
         return "Open its best checkpoint."
     if state in _ADVICE_WITH_BEST and folder.trained():
@@ -213,7 +213,7 @@ def _advice(folder: RunFolder, state: State, steps: list[int], damaged: bool) ->
     return _ADVICE[state]
 
 
-def _due(folder: RunFolder) -> int:
+def _planned_steps(folder: RunFolder) -> int:
     """Return the number of steps of a run whose status does not say it."""
     try:
         return folder.recipe().training.steps
@@ -262,7 +262,7 @@ def read(folder: RunFolder) -> dict[str, Any]:
     return values if isinstance(values, dict) else {}
 
 
-def _whole(values: dict[str, Any], name: str) -> int:
+def _whole_number(values: dict[str, Any], name: str) -> int:
     value = values.get(name)
     return value if type(value) is int and 0 <= value <= MAX_STATUS_NUMBER else 0
 

@@ -92,14 +92,14 @@ class WorkerSession:
             report = trainer.update(batches, epoch)
             step, seconds = report.step, self.position.seconds + report.seconds
             self.position = replace(self.position, seconds=seconds)
-            due = step % config.evaluate_every == 0 or step == config.steps
-            evaluation = self._evaluate() if due else None
+            evaluates = step % config.evaluate_every == 0 or step == config.steps
+            evaluation = self._evaluate() if evaluates else None
             if step in snapshots:
                 self._snapshot()
             if self.processes.first:
                 watched = self._watch() if evaluation else None
                 self.journal.add(metrics_line(report, epoch, evaluation, watched))
-            if due or step % config.checkpoint_every == 0:
+            if evaluates or step % config.checkpoint_every == 0:
                 self._save()
             if step % RETURN_MEMORY_STEPS == 0:
                 give_back()
@@ -178,13 +178,13 @@ class WorkerSession:
             return
         parameters = dict(self.checkpoint.model.named_parameters())
         for name, parameter in self.trainer.model.named_parameters():
-            full = self.processes.whole(parameter.detach())
+            gathered = self.processes.whole(parameter.detach())
             if self.processes.first:
-                parameters[name].detach().copy_(full)  # counted as a change, as writing through `data` is not
+                parameters[name].detach().copy_(gathered)  # counted as a change, as writing through `data` is not
 
 
 def snapshot_steps(config: TrainConfig) -> set[int]:
     """Return the steps of snapshots: 0, then quadratically spaced ones, since heads form early if at all."""
     count = config.snapshots
-    later = {max(1, round(config.steps * (i / count) ** 2)) for i in range(1, count + 1)} if count else set()
-    return {0, *later} if later else later
+    later_steps = {max(1, round(config.steps * (i / count) ** 2)) for i in range(1, count + 1)} if count else set()
+    return {0, *later_steps} if later_steps else later_steps

@@ -47,8 +47,8 @@ class StatusWriter:
         self.log(text)
         self.values.setdefault("mended", []).append(text)
 
-    def heartbeat(self, doing: str, within: float = 60.0, **values: Any) -> None:
-        """Write what the worker is doing, and that the next heartbeat is due `within` seconds.
+    def heartbeat(self, doing: str, deadline_seconds: float = 60.0, **values: Any) -> None:
+        """Write what the worker is doing, and that the next heartbeat is due `deadline_seconds` seconds.
 
         Of the same activity, at most one heartbeat per second is written.
         """
@@ -56,7 +56,7 @@ class StatusWriter:
         is_recent = doing == self.values.get("doing") and now - self.values["heartbeat"] < 1.0
         if self.silent or is_recent:
             return
-        self.values |= {"doing": doing, "heartbeat": now, "due": now + within, **values}
+        self.values |= {"doing": doing, "heartbeat": now, "due": now + deadline_seconds, **values}
         write(self.folder, self.values)
 
     def end(self, state: State, cause: str = "") -> None:

@@ -87,8 +87,8 @@ def claim(recipe: Recipe, path: str | Path) -> RunFolder:
         raise ValueError(f"{short(path)} exists already; choose another name, or delete that run first.") from None
     try:
         if recipe.start is not None:  # a copy: the run that it belongs to may go on and remove it
-            ours = shutil.ignore_patterns(*STATE_FILES, CHECKSUM_FILE, "history", "*.part")
-            shutil.copytree(model(recipe.start), folder.start, ignore=ours)
+            not_copied = shutil.ignore_patterns(*STATE_FILES, CHECKSUM_FILE, "history", "*.part")
+            shutil.copytree(model(recipe.start), folder.start, ignore=not_copied)
         write_json(folder.config, recipe.to_dict())
     except BaseException:
         shutil.rmtree(folder.path)
@@ -113,10 +113,10 @@ def launch(folder: RunFolder, launcher: Launcher = spawn) -> None:
 
 
 def _require_no_worker(folder: RunFolder) -> Status:
-    now = status(folder.path)
-    if now.alive:
-        raise ValueError(f"{short(folder.path)} is {now.state} already.")
-    return now
+    current = status(folder.path)
+    if current.alive:
+        raise ValueError(f"{short(folder.path)} is {current.state} already.")
+    return current
 
 
 def environment(recipe: Recipe) -> dict[str, str]:
@@ -151,9 +151,9 @@ def stop(path: str | Path) -> None:
 
 def _request(path: str | Path, request: str) -> None:
     require_private()
-    folder, now = RunFolder(path), status(path)
-    if not now.alive:
-        raise ValueError(f"{short(path)} has no worker that could {request}; it is {now.state}.")
+    folder, current = RunFolder(path), status(path)
+    if not current.alive:
+        raise ValueError(f"{short(path)} has no worker that could {request}; it is {current.state}.")
     folder.post_request(request)
     values = run_status.read(folder)
     # A worker that is still being launched would die of the signal; it looks for a request before it begins.
@@ -229,6 +229,6 @@ def delete(path: str | Path) -> None:
     with folder.locked():
         if status(path).alive:
             raise ValueError(f"{short(path)} is running; stop it first.")
-        gone = folder.path.with_name(f".{folder.name}.{os.getpid()}.part")
-        os.rename(folder.path, gone)  # at once, so that no half of a run is left to be seen
-    shutil.rmtree(gone)
+        deleted = folder.path.with_name(f".{folder.name}.{os.getpid()}.part")
+        os.rename(folder.path, deleted)  # at once, so that no half of a run is left to be seen
+    shutil.rmtree(deleted)

@@ -69,7 +69,7 @@ def _train(folder: RunFolder, processes: Processes, writer: StatusWriter) -> str
 def _request(folder: RunFolder, processes: Processes, signals: Signals) -> str | None:
     """Return "pause" or "stop" where any of the processes has been asked to, else None."""
     request = folder.request() if processes.first else None
-    request = request or ("pause" if signals.came else None)
+    request = request or ("pause" if signals.received else None)
     if processes.count == 1:
         return request
     votes = processes.sum({None: 0.0, "pause": 1.0, "stop": 1000.0}[request])
@@ -77,10 +77,10 @@ def _request(folder: RunFolder, processes: Processes, signals: Signals) -> str |
 
 
 class Signals:
-    """Handle SIGTERM and SIGINT: the training checks `came` between two steps; `at_once` raises an error instead."""
+    """Handle SIGTERM and SIGINT: the training checks `received` between two steps; `at_once` raises an error instead."""
 
     def __init__(self) -> None:
-        self.came = False
+        self.received = False
         self._error: Callable[[], BaseException] | None = None
 
     @contextlib.contextmanager
@@ -96,14 +96,14 @@ class Signals:
     def at_once(self, error: Callable[[], BaseException]) -> Any:
         self._error = error
         try:
-            if self.came:
+            if self.received:
                 raise error()
             yield
         finally:
             self._error = None
 
     def _note(self, number: int, frame: Any) -> None:
-        self.came = True
+        self.received = True
         if self._error is not None:
             raise self._error()
 

@@ -50,18 +50,18 @@ def require_text(text: Any, target: Any) -> None:
         raise ValueError("The text is empty; give a sentence.")
     if not isinstance(target, str | None):
         raise ValueError(f"The target is {quoted(target)}; give a str, or leave it out.")
-    for what, given in (("text", text), ("target", target or "")):
+    for name, value in (("text", text), ("target", target or "")):
         try:
-            given.encode()
+            value.encode()
         except UnicodeEncodeError as error:
-            half = quoted(given[error.start])
-            raise ValueError(f"The {what} has {half}, half of a character; decode it anew from its bytes.") from None
+            half = quoted(value[error.start])
+            raise ValueError(f"The {name} has {half}, half of a character; decode it anew from its bytes.") from None
 
 
 def require_options(options: Mapping[str, Any]) -> None:
-    ours = next((name for name in _OWN_ARGUMENTS if name in options), None)
-    if ours is not None:
-        raise ValueError(f"{ours} is set here and cannot be given; leave it out.")
+    reserved = next((name for name in _OWN_ARGUMENTS if name in options), None)
+    if reserved is not None:
+        raise ValueError(f"{reserved} is set here and cannot be given; leave it out.")
     if options.get("num_return_sequences", 1) != 1:
         raise ValueError("num_return_sequences must be 1: the attention of the one text that is chosen is shown.")
 
@@ -73,6 +73,6 @@ def require_only_read(name: str, target: str | None, options: Mapping[str, Any])
     require_no_options(options, f"{name} is only an encoder")
 
 
-def require_no_options(options: Mapping[str, Any], why: str) -> None:
+def require_no_options(options: Mapping[str, Any], reason: str) -> None:
     if options:
-        raise ValueError(f"{why}, so nothing is generated: leave out {', '.join(options)}.")
+        raise ValueError(f"{reason}, so nothing is generated: leave out {', '.join(options)}.")

@@ -64,8 +64,8 @@ class SharedCopy:
         encoded = self.tokenizer(text, padding=False, truncation=False)
         if not encoded["input_ids"]:
             raise ValueError("The tokenizer makes no token of the text; give one that it can read.")
-        beside = {name: values for name, values in encoded.items() if name in self._reads - {"input_ids"}}
-        tensors = {name: torch.tensor([values], device=self.device) for name, values in beside.items()}
+        other_inputs = {name: values for name, values in encoded.items() if name in self._reads - {"input_ids"}}
+        tensors = {name: torch.tensor([values], device=self.device) for name, values in other_inputs.items()}
         return {"input_ids": self.batch(encoded["input_ids"]), **tensors}
 
     def require_output(self) -> None:
@@ -92,9 +92,9 @@ class SharedCopy:
         """Return the ids of the model's own `generate`, after the prompt or the decoder's first token."""
         require_options(options)
         read = {name: encoded[name] for name in ("input_ids", "attention_mask") if name in encoded}
-        ours = {"num_return_sequences": 1, "return_dict_in_generate": True, "tokenizer": self.tokenizer}
+        required = {"num_return_sequences": 1, "return_dict_in_generate": True, "tokenizer": self.tokenizer}
         with self._in_a_sentence():
-            chosen = self.model.generate(**read, **{**options, **ours})
+            chosen = self.model.generate(**read, **{**options, **required})
         ids: list[int] = chosen.sequences[0].tolist()
         return ids
 
@@ -114,8 +114,8 @@ class SharedCopy:
         alone = {"use_cache": False} if "use_cache" in self._reads else {}
         with self._in_a_sentence():
             output = self.eager(**read, **alone, output_attentions=True, return_dict=True)
-            due = self.model(**read, **alone, return_dict=True)[0].double()
-        difference = float((output[0].double() - due).norm() / due.norm().clamp_min(1e-9))
+            expected = self.model(**read, **alone, return_dict=True)[0].double()
+        difference = float((output[0].double() - expected).norm() / expected.norm().clamp_min(1e-9))
         if not difference <= (_ROUNDING if self.model.dtype == torch.float32 else _COARSE_ROUNDING):  # NaN is refused
             raise ValueError(
                 f"{self.name} cannot be watched: the code that has its attention weights computes something else, "
@@ -132,16 +132,16 @@ class SharedCopy:
                 f"{self.name} cannot be watched: what it returns as attention is not one weight for each query and "
                 "key in each head, as in networks that attend block by block or mix tokens without attention."
             )
-        there = [layer[0].float().cpu().numpy() for layer in layers or () if layer is not None]
-        if not there or len(there) < len(layers or ()):
-            few = "some of its layers compute" if there else "it computes"
-            raise ValueError(f"{self.name} cannot be watched: {few} no attention weights.")
-        if any(layer.shape != (len(there[0]), queries, keys) for layer in there):
+        arrays = [layer[0].float().cpu().numpy() for layer in layers or () if layer is not None]
+        if not arrays or len(arrays) < len(layers or ()):
+            computing = "some of its layers compute" if arrays else "it computes"
+            raise ValueError(f"{self.name} cannot be watched: {computing} no attention weights.")
+        if any(layer.shape != (len(arrays[0]), queries, keys) for layer in arrays):
             raise ValueError(
-                f"{self.name} cannot be watched: its attention has the shape {there[0].shape}, "
+                f"{self.name} cannot be watched: its attention has the shape {arrays[0].shape}, "
                 f"not one weight for each of {queries} queries and {keys} keys in each head of every layer."
             )
-        return np.stack(there)
+        return np.stack(arrays)
 
     @contextmanager
     def _in_a_sentence(self) -> Iterator[None]:

@@ -34,8 +34,8 @@ def tokens_of(tokenizer: Any, ids: Sequence[int], reads: bool = False) -> Tokens
 def _pieces(tokenizer: Any, ids: Sequence[int], reads: bool) -> list[str]:
     """Return the entries of the vocabulary; an id that has none is called by its number."""
     if reads and getattr(tokenizer, "separate_vocabs", False):  # of Marian, whose ids are else those of the target
-        named = {id: piece for piece, id in tokenizer.get_src_vocab().items()}
-        entries = [named.get(id) for id in ids]
+        piece_of = {id: piece for piece, id in tokenizer.get_src_vocab().items()}
+        entries = [piece_of.get(id) for id in ids]
     else:
         entries = tokenizer.convert_ids_to_tokens(ids)
     return [f"[{id}]" if piece is None else piece for id, piece in zip(ids, entries, strict=True)]

@@ -76,37 +76,37 @@ def watch_encoder_decoder(
     """Write, then compute one pass over both sides, with the attention of the steps that wrote."""
     model.require_output()
     if target is None:
-        written = model.generate(encoded, options)
+        ids = model.generate(encoded, options)
     else:
         require_no_options(options, "The target is given")
-        written = _forced(model, target)
-    read, n_given = model.batch(written[:-1]), _count_given(written, options)
+        ids = _forced(model, target)
+    read, n_given = model.batch(ids[:-1]), _count_given(ids, options)
     output = model.run(**encoded, decoder_input_ids=read)
     source, steps = encoded["input_ids"].shape[1], read.shape[1]
     decoder = model.weights(output, "decoder_attentions", steps, steps)
     return Trace(
         text=text,
-        translation=model.tokenizer.decode(written[n_given:], skip_special_tokens=True),
+        translation=model.tokenizer.decode(ids[n_given:], skip_special_tokens=True),
         source=tokens_of(model.tokenizer, encoded["input_ids"][0].tolist(), reads=True),
-        target=tokens_of(model.tokenizer, written),
+        target=tokens_of(model.tokenizer, ids),
         encoder=model.weights(output, "encoder_attentions", source, source),
         decoder=decoder,
         cross=model.weights(output, "cross_attentions", steps, source),
-        log_probs=_log_probs(output, written),
-        finished=target is not None or written[-1] in model.ends(options),
+        log_probs=_log_probs(output, ids),
+        finished=target is not None or ids[-1] in model.ends(options),
         model=model.title,
         look_ahead=bool(np.triu(decoder, 1).any()),
         given=n_given,
     )
 
 
-def _count_given(written: list[int], options: dict[str, Any]) -> int:
+def _count_given(ids: list[int], options: dict[str, Any]) -> int:
     """Return how many tokens the decoder was given: its first, or those of the option `decoder_input_ids`."""
     beginning = options.get("decoder_input_ids")
     if beginning is None:
         return 1
     first = torch.as_tensor(beginning).reshape(-1).tolist()
-    return len(first) + (written[: len(first)] != first)
+    return len(first) + (ids[: len(first)] != first)
 
 
 def _forced(model: SharedCopy, target: str) -> list[int]:

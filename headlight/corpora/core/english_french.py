@@ -208,8 +208,8 @@ def _agreeing(word: str, form: _Form, chosen: dict[str, FrenchEntry]) -> str:
         is_adjective = entry is None or category(word) in _ADJECTIVES
         return degree + (masculine if is_adjective else text)
     feminine = forms[1] if len(forms) > 1 else last if forms else french.feminine(masculine)
-    written = feminine if form.is_feminine else masculine
-    return degree + (french.plural(written) if form.is_plural else written)
+    form_text = feminine if form.is_feminine else masculine
+    return degree + (french.plural(form_text) if form.is_plural else form_text)
 
 
 _ADJECTIVES = frozenset(("color", "coat", "size", "quality", "more", "feeling", "trait", "taller", "nation"))

@@ -66,7 +66,7 @@ class FrenchVerbPhrase(NamedTuple):
         return self.french.removeprefix("se ").split()[0]
 
     @property
-    def rest(self) -> str:
+    def complement(self) -> str:
         return self.french.removeprefix("se ").partition(" ")[2]
 
     @property
@@ -76,8 +76,8 @@ class FrenchVerbPhrase(NamedTuple):
 
 def read_verb_phrase(line: str) -> FrenchVerbPhrase:
     """Parse "play football = jouer au football | d"."""
-    both, _, flags = line.partition("|")
-    source, target = both.split(" = ")
+    translation, _, flags = line.partition("|")
+    source, target = translation.split(" = ")
     return FrenchVerbPhrase(source.strip(), target.strip(), flags.strip())
 
 
@@ -91,11 +91,11 @@ def _possessed(text: str, person: str) -> str:
     return re.sub(r"\b(MON|MA|MES)\b", lambda match: {"MON": mon, "MA": ma, "MES": mes}[match[0]], text)
 
 
-def _rest(phrase: FrenchVerbPhrase, person: str, negative: bool = False) -> str:
-    rest = _possessed(phrase.rest, person)
+def _complement(phrase: FrenchVerbPhrase, person: str, negative: bool = False) -> str:
+    complement = _possessed(phrase.complement, person)
     if negative:
-        rest = re.sub(r"~(de l'|de la |du |des |une |un )", "de ", rest)
-    return f" {rest.replace('~', '')}" if rest else ""
+        complement = re.sub(r"~(de l'|de la |du |des |une |un )", "de ", complement)
+    return f" {complement.replace('~', '')}" if complement else ""
 
 
 def finite(
@@ -106,7 +106,7 @@ def finite(
     verb = conjugate(phrase.verb, tense, subject.person)
     ne = "ne " if negation else ""
     after = "".join(f" {word}" for word in (negation, adverb) if word)
-    return f"{subject.french} {ne}{se}{verb}{after}{_rest(phrase, subject.person, bool(negation))}"
+    return f"{subject.french} {ne}{se}{verb}{after}{_complement(phrase, subject.person, bool(negation))}"
 
 
 def perfect(subject: FrenchSubject, phrase: FrenchVerbPhrase, negation: str = "", adverb: str = "") -> str:
@@ -120,13 +120,13 @@ def perfect(subject: FrenchSubject, phrase: FrenchVerbPhrase, negation: str = ""
         participle += "e" * (subject.gender == "f") + "s" * (subject.person in ("nous", "ils"))
     middle = "".join(f" {word}" for word in (negation, adverb) if word)
     ne = "ne " if negation else ""
-    rest = _rest(phrase, subject.person, bool(negation))
-    return f"{subject.french} {ne}{se}{auxiliary}{middle} {participle}{rest}"
+    complement = _complement(phrase, subject.person, bool(negation))
+    return f"{subject.french} {ne}{se}{auxiliary}{middle} {participle}{complement}"
 
 
 def infinitive(subject: FrenchSubject, phrase: FrenchVerbPhrase, negative: bool = False) -> str:
     se = f"{_REFLEXIVES[subject.person]} " if phrase.is_reflexive else ""
-    return se + phrase.verb + _rest(phrase, subject.person, negative)
+    return se + phrase.verb + _complement(phrase, subject.person, negative)
 
 
 def modal(subject: FrenchSubject, verb: str, tense: FiniteTense, phrase: FrenchVerbPhrase, negation: str = "") -> str:
@@ -141,12 +141,12 @@ def imperative(phrase: FrenchVerbPhrase, person: str, negative: bool = False) ->
     if person == "tu" and form.endswith(("es", "vas")):
         form = form[:-1]
     if phrase.is_reflexive and negative:
-        return f"ne {_REFLEXIVES[person]} {form} pas{_rest(phrase, person, True)}"
+        return f"ne {_REFLEXIVES[person]} {form} pas{_complement(phrase, person, True)}"
     if phrase.is_reflexive:
-        return f"{form}-{_STRESSED[person]}{_rest(phrase, person)}"
+        return f"{form}-{_STRESSED[person]}{_complement(phrase, person)}"
     if negative:
-        return f"ne {form} pas{_rest(phrase, person, True)}"
-    return form + _rest(phrase, person)
+        return f"ne {form} pas{_complement(phrase, person, True)}"
+    return form + _complement(phrase, person)
 
 
 # English
@@ -196,10 +196,10 @@ _PAST_TIMES = (("yesterday", "*hier"), ("this morning", "ce matin"), ("last week
 _FUTURE_TIMES = (("tomorrow", "demain"), ("tonight", "ce soir"), ("next week", "la semaine prochaine"),
                  ("on Saturday", "samedi"), ("later", "plus tard"), ("this afternoon", "cet après-midi"),
                  ("", ""))  # fmt: skip
-_NOW = (("now", "maintenant"), ("at the moment", "en ce moment"), ("", ""))
+_PRESENT_TIMES = (("now", "maintenant"), ("at the moment", "en ce moment"), ("", ""))
 _DURATIONS = (("an hour", "une heure"), ("two hours", "deux heures"), ("ten minutes", "dix minutes"),
               ("half an hour", "une demi-heure"))  # fmt: skip
-_SINCE = (("this morning", "ce matin"), ("two o'clock", "deux heures"), ("noon", "midi"))
+_STARTING_POINTS = (("this morning", "ce matin"), ("two o'clock", "deux heures"), ("noon", "midi"))
 _YEARS = (("a year", "un an"), ("two years", "deux ans"), ("three months", "trois mois"), ("a long time", "longtemps"))
 _SINCE_YEARS = (("January", "janvier"), ("last year", "l'année dernière"), ("2015", "2015"), ("September", "septembre"))
 
@@ -292,7 +292,7 @@ def _progressive(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pai
     if "p" in p.flags:
         return None
     be = r.choice((_short_be(s), f"{s.english} {_be(s)}"))
-    return _timed((f"{be} {english.progressive(_en(s, p))}", finite(s, p, "present")), _NOW, r)
+    return _timed((f"{be} {english.progressive(_en(s, p))}", finite(s, p, "present")), _PRESENT_TIMES, r)
 
 
 def _en_train(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
@@ -306,7 +306,7 @@ def _progressive_question(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Rando
     if "p" in p.flags:
         return None
     pair = f"{_be(s)} {s.english} {english.progressive(_en(s, p))}", f"est-ce que {finite(s, p, 'present')}"
-    return _timed(pair, _NOW, r, "?")
+    return _timed(pair, _PRESENT_TIMES, r, "?")
 
 
 def _past(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
@@ -435,7 +435,7 @@ def _likes(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | No
 def _for_long(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
     if "d" not in p.flags:
         return None
-    durations, points = (_YEARS, _SINCE_YEARS) if "y" in p.flags else (_DURATIONS, _SINCE)
+    durations, points = (_YEARS, _SINCE_YEARS) if "y" in p.flags else (_DURATIONS, _STARTING_POINTS)
     word, times = r.choice((("for", durations), ("since", points)))
     source, target = r.choice(times)
     doing = english.progressive(_en(s, p))
@@ -476,10 +476,15 @@ def _would(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | No
     pronoun = {"he": "il", "she": "elle", "I": "je", "you": s.french, "we": "nous", "they": "ils"}.get(s.english)
     if pronoun is None:
         return None
-    had, what = r.choice((("time", "le temps"), ("a little time", "un peu de temps"), ("more time", "plus de temps")))
+    english_object, french_object = r.choice(
+        (("time", "le temps"), ("a little time", "un peu de temps"), ("more time", "plus de temps"))
+    )
     si = "s'" if pronoun.startswith("il") else "si "
-    condition = f"{si}{pronoun} {conjugate('avoir', 'imperfect', s.person)} {what}"
-    return f"if {s.english} had {had}, {s.english} would {_en(s, p)}.", f"{condition}, {finite(s, p, 'conditional')}."
+    condition = f"{si}{pronoun} {conjugate('avoir', 'imperfect', s.person)} {french_object}"
+    return (
+        f"if {s.english} had {english_object}, {s.english} would {_en(s, p)}.",
+        f"{condition}, {finite(s, p, 'conditional')}.",
+    )
 
 
 def _imperative(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:

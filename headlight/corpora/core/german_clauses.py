@@ -334,8 +334,8 @@ def that_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ra
     finite = phrase.verb.prefix + phrase.verb.present(subject.person)
     source = _join(main, subject.german, _words(subject, phrase, adverb), finite)
     verb = _present_english(subject, phrase)
-    rest = (adverb_translation, verb) if position == "before" else (verb, adverb_translation)
-    return _sentence(source, _join(translation, subject.english, *rest))
+    ending = (adverb_translation, verb) if position == "before" else (verb, adverb_translation)
+    return _sentence(source, _join(translation, subject.english, *ending))
 
 
 def because_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
@@ -389,10 +389,10 @@ def infinitive(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ran
          ("haben keine Zeit,", "don't have time"),
          ("versuchen,", "are trying"), ("haben vor,", "are planning"), ("haben beschlossen,", "decided"))
     )  # fmt: skip
-    first, _, rest = start.partition(" ")
+    first, _, beginning_rest = start.partition(" ")
     verb = "haben" if first == "haben" else "versuchen"
     finite = _conjugated(verb, subject) + ("," if first.endswith(",") else "")
-    source = _join(subject.german, finite, rest, _words(subject, phrase), phrase.verb.infinitive(zu=True))
+    source = _join(subject.german, finite, beginning_rest, _words(subject, phrase), phrase.verb.infinitive(zu=True))
     text = _english(subject, phrase)
     if translation.startswith("are"):
         translation = _be(subject) + translation[3:]

@@ -99,8 +99,8 @@ def _english(slot: str, chosen: dict[str, GermanEntry]) -> str:
     *words, last = slot.split()
     entry = chosen[last.rstrip("+")]
     noun = entry.english_plural if last.endswith("+") else entry.english
-    rest = [chosen[word].english if word in chosen else word for word in words if word != "a"]
-    text = " ".join([*rest, noun])
+    modifiers = [chosen[word].english if word in chosen else word for word in words if word != "a"]
+    text = " ".join([*modifiers, noun])
     return f"{english.article(text)} {text}" if words[:1] == ["a"] else text
 
 

@@ -51,10 +51,11 @@ def inflected(word: str, agreement: HindiAgreement, oblique: bool = False) -> st
     many = agreement.plural or oblique
     if word == "नया":
         return "नई" if agreement.gender == "f" else "नए" if many else "नया"
-    ending, own = ("ी", "ई") if agreement.gender == "f" else ("े", "ए") if many else ("ा", "आ")
+    ending, independent_vowel = ("ी", "ई") if agreement.gender == "f" else ("े", "ए") if many else ("ा", "आ")
     parts = word.split()
     return " ".join(
-        part[:-1] + ending if part.endswith("ा") else part[:-1] + own if part.endswith("आ") else part for part in parts
+        part[:-1] + ending if part.endswith("ा") else part[:-1] + independent_vowel if part.endswith("आ") else part
+        for part in parts
     )
 
 

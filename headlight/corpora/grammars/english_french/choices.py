@@ -136,14 +136,14 @@ def unmistakable(verb: FrenchVerb, tense: Tense) -> Tense:
 
 
 def timed(
-    rng: random.Random, whole: Bilingual, tense: Tense, times: tuple[Aligned, ...] = TIMES, first: bool = True
+    rng: random.Random, text: Bilingual, tense: Tense, times: tuple[Aligned, ...] = TIMES, first: bool = True
 ) -> Bilingual:
     """Add a time at the end, at the beginning if it may come `first`, or none."""
     chance = rng.random()
     if chance > 0.3:
-        return whole
+        return text
     time = aligned(rng.choice([time for time in times if tense in time.tenses]))
-    return time + comma() + whole if first and chance < 0.15 else whole + time
+    return time + comma() + text if first and chance < 0.15 else text + time
 
 
 def adverb(rng: random.Random, negative: bool = False) -> Bilingual:

@@ -66,8 +66,8 @@ def clause(
 
 def _est_ce_que(auxiliary: list[GoldWord]) -> Bilingual:
     """Translate the auxiliary that begins a question, "did", as "est-ce que"; nothing where there is none."""
-    written = [GoldWord("est-ce", tuple(auxiliary)), GoldWord("que", tuple(auxiliary))] if auxiliary else []
-    return Bilingual(auxiliary, written)
+    french_words = [GoldWord("est-ce", tuple(auxiliary)), GoldWord("que", tuple(auxiliary))] if auxiliary else []
+    return Bilingual(auxiliary, french_words)
 
 
 def _conjugated(
@@ -138,15 +138,15 @@ def be_clause(
     else:
         helper = GoldWord(_BE[tense][third] + "n't" * form.negative)
         main = []
-    had = quality is not None and quality.had
-    conjugated = (AVOIR if had else ETRE).form("imperfect" if tense == "past" else tense, subject.person)
+    takes_avoir = quality is not None and quality.takes_avoir
+    conjugated = (AVOIR if takes_avoir else ETRE).form("imperfect" if tense == "past" else tense, subject.person)
     finite = GoldWord(conjugated, (helper, *main))
     french = _negated(finite, (helper,) if form.negative else (), [])
     complement = place or Bilingual()
     if quality is not None:
-        named = GoldWord(quality.english)
-        written = GoldWord(agreeing(quality, subject.gender, subject.is_plural), (named,))
-        complement = (degree or Bilingual()) + Bilingual([named], [written])
+        english_word = GoldWord(quality.english)
+        french_word = GoldWord(agreeing(quality, subject.gender, subject.is_plural), (english_word,))
+        complement = (degree or Bilingual()) + Bilingual([english_word], [french_word])
     first = [helper] if form.question else []
     second = [] if form.question else [helper]
     return _est_ce_que(first) + subject + Bilingual([*second, *main], french) + complement

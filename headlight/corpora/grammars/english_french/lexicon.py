@@ -31,8 +31,8 @@ def _nouns(table: str) -> tuple[FrenchNoun, ...]:
     for line in table.strip().splitlines():
         name, translated, kinds = (part.strip() for part in line.split("|"))
         singular, _, many = name.partition("/")
-        written, gender = translated.rsplit(" ", 1)
-        un, _, des = written.partition("/")
+        forms, gender = translated.rsplit(" ", 1)
+        un, _, des = forms.partition("/")
         nouns.append(
             FrenchNoun(
                 singular,
@@ -308,7 +308,7 @@ class Quality:
     before_vowel: str  # the masculine before a vowel: "bel"
     position: Position  # of the French adjective beside its noun
     kinds: frozenset[str]  # of the nouns that it fits
-    had: bool  # in French with "avoir"
+    takes_avoir: bool  # in French with "avoir"
     graded: bool  # there is "too" and "very"
 
     def fits(self, noun: FrenchNoun) -> bool:
@@ -321,8 +321,8 @@ def _qualities(table: str) -> dict[str, Quality]:
     """
     qualities = {}
     for line in table.strip().splitlines():
-        name, written, position, kinds = (part.strip() for part in line.split("|"))
-        masculine, _, more_forms = written.lstrip("=").partition("/")
+        name, forms, position, kinds = (part.strip() for part in line.split("|"))
+        masculine, _, more_forms = forms.lstrip("=").partition("/")
         feminine, _, before_vowel = more_forms.partition("/")
         quality = Quality(
             name.rstrip("!"),
@@ -331,7 +331,7 @@ def _qualities(table: str) -> dict[str, Quality]:
             before_vowel or masculine,
             "before" if position == "before" else "after" if position == "after" else "predicate",
             frozenset(kinds.split()),
-            written.startswith("="),
+            forms.startswith("="),
             not name.endswith("!"),
         )
         qualities[quality.english] = quality

@@ -63,7 +63,7 @@ NUMBERS = tuple(FrenchDeterminer(number, number, nombre) for number, nombre in _
 
 def agreeing(quality: Quality, gender: Gender, is_plural: bool) -> str:
     """Return the adjective's form, "grandes"; what is no adjective has one form."""
-    if quality.had or " " in quality.masculine:
+    if quality.takes_avoir or " " in quality.masculine:
         return quality.masculine
     form = quality.masculine if gender == "m" else quality.feminine
     return french.plural(form) if is_plural else form
@@ -96,8 +96,8 @@ def noun_phrase(
     source = [*(word for _, word in sorted(adjectives, key=lambda adjective: english_place(adjective[0]))), head]
     target = [*before, nominal, *after]
     first = GoldWord(determiner.plural if is_plural else determiner.singular)
-    written = french.determiner(determiner.french, noun.gender == "f", is_plural, target[0].text)
-    article = [GoldWord(written, (first,))]
+    french_article = french.determiner(determiner.french, noun.gender == "f", is_plural, target[0].text)
+    article = [GoldWord(french_article, (first,))]
     if determiner is A:
         partitive = not is_plural and "mass" in noun.kinds
         first.text = "some" if is_plural or partitive else english.article(source[0].text)
@@ -137,8 +137,8 @@ def pronoun_for(phrase: FrenchPhrase) -> FrenchPhrase:
     """Return the subject pronoun that stands for a noun: "it", "il"."""
     word = GoldWord(_english_pronoun(phrase, "it", "he", "she", "they"))
     text = "il" if phrase.gender == "m" else "elle"
-    written = GoldWord(f"{text}s" if phrase.is_plural else text, (word,))
-    return FrenchPhrase([word], [written], set(), phrase.person, phrase.gender, phrase.is_plural)
+    french_word = GoldWord(f"{text}s" if phrase.is_plural else text, (word,))
+    return FrenchPhrase([word], [french_word], set(), phrase.person, phrase.gender, phrase.is_plural)
 
 
 def object_pronoun_for(phrase: FrenchPhrase) -> FrenchPhrase:
@@ -148,12 +148,12 @@ def object_pronoun_for(phrase: FrenchPhrase) -> FrenchPhrase:
     return FrenchPhrase([word], [GoldWord(text, (word,))], set(), phrase.person, phrase.gender, phrase.is_plural)
 
 
-def _english_pronoun(phrase: FrenchPhrase, thing: str, man: str, woman: str, many: str) -> str:
+def _english_pronoun(phrase: FrenchPhrase, neuter: str, masculine: str, feminine: str, plural: str) -> str:
     if phrase.is_plural:
-        return many
+        return plural
     if phrase.noun is not None and not phrase.noun.is_person:
-        return thing
-    return man if phrase.gender == "m" else woman
+        return neuter
+    return masculine if phrase.gender == "m" else feminine
 
 
 def comma() -> Bilingual:
@@ -165,12 +165,10 @@ def comma() -> Bilingual:
 _OF_EITHER_GENDER = ("it", "they", "them")
 
 
-def sentence(
-    whole: Bilingual, end: str = ".", pronouns: Iterable[tuple[GoldWord, GoldWord, GoldWord]] = ()
-) -> GoldPair:
+def sentence(text: Bilingual, end: str = ".", pronouns: Iterable[tuple[GoldWord, GoldWord, GoldWord]] = ()) -> GoldPair:
     """Build a pair; `pronouns` are (pronoun, antecedent, French word that has the antecedent's gender)."""
     mark = GoldWord(end, glued=True)
     # French has a space before a question mark: a plain one, since tokenizers read every space as that.
-    target = [*whole.french, GoldWord(end, (mark,), glued=end == ".")]
+    target = [*text.french, GoldWord(end, (mark,), glued=end == ".")]
     resolvable = [(*each, each[0].text in _OF_EITHER_GENDER) for each in pronouns]
-    return gold_pair([*whole.english, mark], french.spell(target), resolvable, whole.combinations)
+    return gold_pair([*text.english, mark], french.spell(target), resolvable, text.combinations)

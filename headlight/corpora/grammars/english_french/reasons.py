@@ -63,19 +63,19 @@ def _subject_and_object(
     rng: random.Random, frame: VerbFrame, of_subject: bool, quality: Quality
 ) -> tuple[FrenchPhrase, FrenchPhrase]:
     """Choose both phrases. The noun with the reason is as often masculine as feminine, so gender cannot be guessed."""
-    own, other = (frame.subject, frame.object) if of_subject else (frame.object, frame.subject)
+    own_kinds, other_kinds = (frame.subject, frame.object) if of_subject else (frame.object, frame.subject)
     gender: Gender = rng.choice(("m", "f"))
-    noun = rng.choice(nouns(own, quality, gender) or nouns(own, quality))
+    noun = rng.choice(nouns(own_kinds, quality, gender) or nouns(own_kinds, quality))
     # Mostly of two genders, so that French shows which was understood.
     opposite: Gender = "f" if (noun.gender == "m") == (rng.random() < 0.9) else "m"
-    other_noun = rng.choice([candidate for candidate in nouns(other, None, opposite) if candidate is not noun])
+    other_noun = rng.choice([candidate for candidate in nouns(other_kinds, None, opposite) if candidate is not noun])
 
-    both: tuple[FrenchNoun, FrenchNoun] = (noun, other_noun) if of_subject else (other_noun, noun)
+    noun_pair: tuple[FrenchNoun, FrenchNoun] = (noun, other_noun) if of_subject else (other_noun, noun)
     # Mostly "it" for either; then "they" for either; else their numbers tell them apart.
     (numbers,) = rng.choices(((False, False), (True, True), (True, False), (False, True)), (75, 10, 8, 7))
     subject, object = (
         noun_phrase(each, definite(rng, each), many and countable(each), neutral_adjectives(rng, each))
-        for each, many in zip(both, numbers, strict=True)
+        for each, many in zip(noun_pair, numbers, strict=True)
     )
     return subject, object
 
@@ -106,18 +106,18 @@ def because() -> Bilingual:
 
 
 def _resolved(
-    rng: random.Random, whole: Bilingual, antecedent: FrenchPhrase, tense: Tense, quality: Quality, degree: str
+    rng: random.Random, text: Bilingual, antecedent: FrenchPhrase, tense: Tense, quality: Quality, degree: str
 ) -> GoldPair:
-    """Build `whole` and "it was too tired"."""
+    """Build `text` and "it was too tired"."""
     assert antecedent.noun is not None and antecedent.head is not None
     pronoun = pronoun_for(antecedent)
-    if degree == "very" and not quality.had and rng.random() < 0.3:
+    if degree == "very" and not quality.takes_avoir and rng.random() < 0.3:
         degree = "so"
     measured = word_for_word(degree, DEGREES[degree]) if quality.graded else None
-    whole += be_clause(pronoun, VerbForm(tense), quality=quality, degree=measured)
+    text += be_clause(pronoun, VerbForm(tense), quality=quality, degree=measured)
     pair = f"{antecedent.noun.english}+{quality.english}"
-    whole.combinations |= {f"antecedent+reason: {pair}", f"noun+adjective: {pair}"}
-    return sentence(whole, pronouns=[(pronoun.english[0], antecedent.head, pronoun.french[0])])
+    text.combinations |= {f"antecedent+reason: {pair}", f"noun+adjective: {pair}"}
+    return sentence(text, pronouns=[(pronoun.english[0], antecedent.head, pronoun.french[0])])
 
 
 def alone(rng: random.Random) -> GoldPair:
@@ -144,11 +144,11 @@ def swaps(text: str) -> list[str]:
     for frame in (*FRAMES, *PERSON_FRAMES):
         if not re.search(rf"\b{frame.verb.split()[0]}", main_clause):
             continue
-        for own, other_reasons in (
+        for reasons, other_reasons in (
             (frame.subject_reasons, frame.object_reasons),
             (frame.object_reasons, frame.subject_reasons),
         ):
-            for reason in own:
+            for reason in reasons:
                 for match in re.finditer(rf"\b{re.escape(reason)}\b", text[joined.end() :]):
                     adjectives = replacements.setdefault(match.span(), [])
                     adjectives += [other for other in other_reasons if other not in adjectives]

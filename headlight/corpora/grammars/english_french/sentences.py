@@ -61,8 +61,8 @@ def transitive(rng: random.Random) -> GoldPair:
     # "Aime le lait", never "du lait"; and "ne lit pas souvent de lettre" would be odd.
     definite_only = name == "love" or (negative and often)
     object = known(rng, objects) if definite_only else some(rng, objects, negated=negative)
-    whole = clause(subject(rng, subjects), verb, VerbForm(when, negative), object=object, adverb=often)
-    return sentence(whole if often or name == "love" else timed(rng, whole, when))
+    text = clause(subject(rng, subjects), verb, VerbForm(when, negative), object=object, adverb=often)
+    return sentence(text if often or name == "love" else timed(rng, text, when))
 
 
 def intransitive(rng: random.Random) -> GoldPair:
@@ -70,8 +70,8 @@ def intransitive(rng: random.Random) -> GoldPair:
     when, negative = tense(rng), rng.random() < 0.3
     name, verb, who = _doing(rng, when)
     often = adverb(rng, negative) if when == "present" and rng.random() < 0.3 else None
-    whole = _somewhere(rng, name, clause(who, verb, VerbForm(when, negative), adverb=often))
-    return sentence(whole if often else timed(rng, whole, when))
+    text = _somewhere(rng, name, clause(who, verb, VerbForm(when, negative), adverb=often))
+    return sentence(text if often else timed(rng, text, when))
 
 
 def _doing(rng: random.Random, when: Tense) -> tuple[str, FrenchVerb, FrenchPhrase]:
@@ -80,10 +80,10 @@ def _doing(rng: random.Random, when: Tense) -> tuple[str, FrenchVerb, FrenchPhra
     return name, verb, subject(rng, subjects, agreeing=verb.conjugation.with_etre and when == "past")
 
 
-def _somewhere(rng: random.Random, name: str, whole: Bilingual) -> Bilingual:
+def _somewhere(rng: random.Random, name: str, text: Bilingual) -> Bilingual:
     if name == "go":
-        return whole + destination(rng)
-    return whole + place(rng) if rng.random() < 0.7 else whole
+        return text + destination(rng)
+    return text + place(rng) if rng.random() < 0.7 else text
 
 
 def being(rng: random.Random) -> GoldPair:
@@ -108,26 +108,27 @@ def _degree(rng: random.Random, quality: Quality) -> Bilingual | None:
 
 def lying(rng: random.Random) -> GoldPair:
     """Build "The key is in the drawer"."""
-    things, where, places = rng.choice(LYING)
-    noun = rng.choice(nouns(things))
+    kinds, preposition, place_kinds = rng.choice(LYING)
+    noun = rng.choice(nouns(kinds))
     who = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
-    whole = be_clause(who, VerbForm(tense(rng), rng.random() < 0.3), place=at(rng, where, places))
-    return sentence(whole)
+    text = be_clause(who, VerbForm(tense(rng), rng.random() < 0.3), place=at(rng, preposition, place_kinds))
+    return sentence(text)
 
 
 def existing(rng: random.Random) -> GoldPair:
     """Build "There is a dog in the garden"."""
-    where, places = rng.choice(PLACES)
-    kinds = "person" if where.english == ("at",) else "animal person vehicle"
+    preposition, place_kinds = rng.choice(PLACES)
+    kinds = "person" if preposition.english == ("at",) else "animal person vehicle"
     noun = rng.choice([noun for noun in nouns(kinds) if "family" not in noun.kinds])
     is_plural, past = plural(rng, noun), rng.random() < 0.5
-    what = noun_phrase(noun, rng.choice((A, *NUMBERS)) if is_plural else A, is_plural, adjectives(rng, noun))
-    there = GoldWord("there")
+    existing_phrase = noun_phrase(noun, rng.choice((A, *NUMBERS)) if is_plural else A, is_plural, adjectives(rng, noun))
+    expletive = GoldWord("there")
     be = GoldWord(("were" if is_plural else "was") if past else ("are" if is_plural else "is"))
     begin = Bilingual(
-        [there, be], [GoldWord("il", (there,)), GoldWord("y", (there,)), GoldWord("avait" if past else "a", (be,))]
+        [expletive, be],
+        [GoldWord("il", (expletive,)), GoldWord("y", (expletive,)), GoldWord("avait" if past else "a", (be,))],
     )
-    return sentence(begin + what + at(rng, where, places))
+    return sentence(begin + existing_phrase + at(rng, preposition, place_kinds))
 
 
 # Questions
@@ -142,12 +143,12 @@ def yes_or_no(rng: random.Random) -> GoldPair:
     name, subjects, objects = rng.choice(TRANSITIVE)
     who = subject(rng, subjects)
     object = known(rng, objects) if name == "love" else some(rng, objects)
-    whole = clause(who, VERBS[name], VerbForm(when, question=True), object=object)
-    return _question(whole if name == "love" else timed(rng, whole, when, first=False))
+    text = clause(who, VERBS[name], VerbForm(when, question=True), object=object)
+    return _question(text if name == "love" else timed(rng, text, when, first=False))
 
 
-def _question(whole: Bilingual) -> GoldPair:
-    return sentence(whole, end="?")
+def _question(text: Bilingual) -> GoldPair:
+    return sentence(text, end="?")
 
 
 def whether(rng: random.Random) -> GoldPair:
@@ -162,14 +163,14 @@ def adverbial(rng: random.Random) -> GoldPair:
     when, negative = tense(rng), english == "why" and rng.random() < 0.5
     if rng.random() < 0.4:
         name, verb, who = _doing(rng, when)
-        whole = clause(who, verb, VerbForm(when, negative, question=True))
+        text = clause(who, verb, VerbForm(when, negative, question=True))
         if name == "go" and english != "where":
-            whole += destination(rng)
-        return _question(word_for_word(english, french) + whole)
+            text += destination(rng)
+        return _question(word_for_word(english, french) + text)
     name, subjects, objects = rng.choice([entry for entry in TRANSITIVE if entry[0] != "love"])
     who, object = subject(rng, subjects), known(rng, objects)
-    whole = clause(who, VERBS[name], VerbForm(when, negative, question=True), object=object)
-    return _question(word_for_word(english, french) + whole)
+    text = clause(who, VERBS[name], VerbForm(when, negative, question=True), object=object)
+    return _question(word_for_word(english, french) + text)
 
 
 def who_does(rng: random.Random) -> GoldPair:
@@ -186,10 +187,10 @@ def whom_or_what(rng: random.Random) -> GoldPair:
     name, subjects, objects = rng.choice(TRANSITIVE)
     of_person = "person" in objects.split() and rng.random() < 0.5
     when = tense(rng)
-    whole = clause(subject(rng, subjects), VERBS[name], VerbForm(when, question=True))
+    text = clause(subject(rng, subjects), VERBS[name], VerbForm(when, question=True))
     if name != "love":
-        whole = timed(rng, whole, when, first=False)
-    return _question((word_for_word("who", "qui") if of_person else word_for_word("what", "que")) + whole)
+        text = timed(rng, text, when, first=False)
+    return _question((word_for_word("who", "qui") if of_person else word_for_word("what", "que")) + text)
 
 
 def where_is(rng: random.Random) -> GoldPair:
@@ -206,18 +207,18 @@ def where_is(rng: random.Random) -> GoldPair:
 
 def ditransitive(rng: random.Random) -> GoldPair:
     """Build "The girl gave him the book", "La fille lui a donné le livre"; or to her brother."""
-    name, things = rng.choice(DITRANSITIVE)
+    name, kinds = rng.choice(DITRANSITIVE)
     verb, when, negative = VERBS[name], tense(rng), rng.random() < 0.3
-    giver, thing = subject(rng, "person"), some(rng, things, negated=negative)
+    giver, direct_object = subject(rng, "person"), some(rng, kinds, negated=negative)
     if rng.random() < 0.4:
         receiver = word_for_word("to", "à") + known(rng, "person")
-        whole = clause(giver, verb, VerbForm(when, negative), object=thing + receiver)
+        text = clause(giver, verb, VerbForm(when, negative), object=direct_object + receiver)
     else:
         # Masculine singular, as is a participle that agrees with nothing: an indirect object is no reason to.
         receivers = [entry for entry in _RECEIVERS if entry[0] not in _NOT_BESIDE.get(giver.person, ())]
         clitic = subject_pronoun(*rng.choice(receivers), IL, "m")
-        whole = clause(giver, verb, VerbForm(when, negative), clitic=clitic, object=thing)
-    return sentence(timed(rng, whole, when))
+        text = clause(giver, verb, VerbForm(when, negative), clitic=clitic, object=direct_object)
+    return sentence(timed(rng, text, when))
 
 
 _RECEIVERS = (("me", "me"), ("him", "lui"), ("her", "lui"), ("us", "nous"), ("you", "vous"), ("them", "leur"))
@@ -232,8 +233,8 @@ def with_pronoun_object(rng: random.Random) -> GoldPair:
     objects = [entry for entry in _OBJECTS if entry[0] not in _NOT_BESIDE.get(who.person, ())]
     if when == "past":  # when the participle would have to know who "you" are
         objects = [entry for entry in objects if entry[0] in ("him", "her")]
-    whole = clause(who, verb, VerbForm(when, negative), clitic=subject_pronoun(*rng.choice(objects)))
-    return sentence(whole if name == "love" else timed(rng, whole, when))
+    text = clause(who, verb, VerbForm(when, negative), clitic=subject_pronoun(*rng.choice(objects)))
+    return sentence(text if name == "love" else timed(rng, text, when))
 
 
 _OBJECTS: tuple[tuple[str, str, int, Gender], ...] = (
@@ -248,26 +249,26 @@ _OBJECTS: tuple[tuple[str, str, int, Gender], ...] = (
 
 def one_after_the_other(rng: random.Random) -> GoldPair:
     """Build "The girl bought an apple and ate it", "La fille a acheté une pomme et l'a mangée"."""
-    first, second, things = rng.choice(CONSECUTIVE_VERBS)
-    who, thing = subject(rng, "person"), some(rng, things)
+    first, second, kinds = rng.choice(CONSECUTIVE_VERBS)
+    who, direct_object = subject(rng, "person"), some(rng, kinds)
     # In the present "les" would not show the gender.
-    when: Tense = "past" if thing.is_plural or rng.random() < 0.7 else "present"
+    when: Tense = "past" if direct_object.is_plural or rng.random() < 0.7 else "present"
     negative = rng.random() < 0.3
     link = word_for_word("but", "mais") if negative else word_for_word("and", "et")
     silent = replace(who, english=[], french=[])
-    clitic = object_pronoun_for(thing)
+    clitic = object_pronoun_for(direct_object)
     then = clause(silent, VERBS[second], VerbForm(when, negative), clitic=clitic)
-    whole = clause(who, VERBS[first], VerbForm(when), object=thing) + link + then
-    return _standing_for(whole, thing, clitic, then, when)
+    text = clause(who, VERBS[first], VerbForm(when), object=direct_object) + link + then
+    return _standing_for(text, direct_object, clitic, then, when)
 
 
 def _standing_for(
-    whole: Bilingual, thing: FrenchPhrase, clitic: FrenchPhrase, after: Bilingual, when: Tense
+    text: Bilingual, phrase: FrenchPhrase, clitic: FrenchPhrase, after: Bilingual, when: Tense
 ) -> GoldPair:
-    """Build the pair in which the pronoun of `after` stands for `thing`; in the past, the participle agrees."""
-    assert thing.head is not None
+    """Build the pair in which the pronoun of `after` stands for `phrase`; in the past, the participle agrees."""
+    assert phrase.head is not None
     written = after.french[-1] if when == "past" else clitic.french[0]
-    return sentence(whole, pronouns=[(clitic.english[0], thing.head, written)])
+    return sentence(text, pronouns=[(clitic.english[0], phrase.head, written)])
 
 
 def consequence(rng: random.Random) -> GoldPair:
@@ -275,12 +276,12 @@ def consequence(rng: random.Random) -> GoldPair:
     frame = rng.choice([frame for frame in PERSON_FRAMES if frame.negative])
     quality = QUALITIES[rng.choice(frame.object_reasons)]
     noun = rng.choice(nouns(frame.object, quality))
-    thing = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
+    phrase = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
     measured = word_for_word("too", DEGREES["too"]) if quality.graded else None
-    clitic = object_pronoun_for(thing)
+    clitic = object_pronoun_for(phrase)
     result = clause(subject(rng, "person"), VERBS[frame.verb], VerbForm("past", True), clitic=clitic)
-    whole = be_clause(thing, VerbForm("past"), quality=quality, degree=measured)
-    whole += comma() + word_for_word("so", "alors") + result
+    text = be_clause(phrase, VerbForm("past"), quality=quality, degree=measured)
+    text += comma() + word_for_word("so", "alors") + result
     pair = f"{noun.english}+{quality.english}"
-    whole.combinations |= {f"antecedent+reason: {pair}", f"noun+adjective: {pair}"}
-    return _standing_for(whole, thing, clitic, result, "past")
+    text.combinations |= {f"antecedent+reason: {pair}", f"noun+adjective: {pair}"}
+    return _standing_for(text, phrase, clitic, result, "past")

@@ -57,6 +57,8 @@ class EnglishHindi:
     def pair(self, rng: random.Random) -> GoldPair:
         scene = Scene(rng)
         english, hindi = scene.weighted(_PATTERNS)(scene)
-        written = {origin: word for word in reversed(hindi) for origin in word.of}
-        pronouns = [(word, noun, evidence or written[word], shows) for word, noun, evidence, shows in scene.references]
+        hindi_word_of = {origin: word for word in reversed(hindi) for origin in word.of}
+        pronouns = [
+            (word, noun, evidence or hindi_word_of[word], shows) for word, noun, evidence, shows in scene.references
+        ]
         return gold_pair(english, hindi, pronouns, scene.combinations)

@@ -34,10 +34,10 @@ from headlight.corpora.grammars.english_hindi.phrases import (
 from headlight.corpora.grammars.hindi import BE, NEUTRAL, HindiAgreement, inflected
 
 
-def copula(doer: HindiPhrase, what: BilingualText, tense: Tense, negative: bool = False) -> Clause:
+def copula(doer: HindiPhrase, complement: BilingualText, tense: Tense, negative: bool = False) -> Clause:
     verb = english_be(tense, doer, negative)
-    written = hindi_verb(BE, tense, doer.agreement, verb)
-    return Clause(doer.text, verb, written, what)
+    hindi_parts = hindi_verb(BE, tense, doer.agreement, verb)
+    return Clause(doer.text, verb, hindi_parts, complement)
 
 
 def quality(adjective: Adjective, agreement: HindiAgreement, very: bool = False) -> BilingualText:
@@ -131,12 +131,12 @@ def profession(scene: Scene) -> BilingualText:
         hindi = WOMEN.get(noun.english, noun.hindi) if woman else noun.hindi
         respected = doer.agreement.plural and not many
         kinds = noun.kinds | ({"honoured"} if respected else set()) | ({"fixed"} if hindi == noun.hindi else set())
-        named = replace(noun, hindi=hindi, gender=doer.agreement.gender, kinds=kinds)
+        person = replace(noun, hindi=hindi, gender=doer.agreement.gender, kinds=kinds)
         fitting = qualities(noun, "good bad famous honest brave clever lazy")
         adjective = scene.choose(fitting) if scene.chance(0.4) else None
         if adjective:
             scene.combine("noun+adjective", noun.english, adjective.english)
-        job = noun_phrase(named, many, HindiDeterminer("" if many else "a"), adjective)
+        job = noun_phrase(person, many, HindiDeterminer("" if many else "a"), adjective)
         return copula(doer, job.text, tense, mood.negative)
 
     return any_form(scene, build)
@@ -156,34 +156,34 @@ def whereabouts(scene: Scene) -> BilingualText:
         )
     )
     tense = be_tense(scene)
-    how = scene.rng.random()
-    if how < 0.15:
+    chance = scene.rng.random()
+    if chance < 0.15:
         doer = thing(scene, kinds, plain=True, bare=False)
         return ask(
             copula(doer, BilingualText([], []), "past" if tense == "past" else "present").ask_for("where", "कहाँ")
         )
-    if how < 0.5:
+    if chance < 0.5:
         noun = scene.noun("person" if kinds == PEOPLE_KINDS else kinds)
         many = noun.plural is not None and scene.chance(0.5)
         number = scene.choose(list(NUMBERS))
         before = HindiDeterminer(number, NUMBERS[number]) if many else HindiDeterminer("a")
         side = described(scene, noun, many, before)
-        there = GoldWord("there")
+        expletive = GoldWord("there")
         verb = english_be(tense, side)
-        written = hindi_verb(BE, tense, side.agreement, verb, (there, *verb.main))
-        where = place(scene, places, None)
+        hindi_parts = hindi_verb(BE, tense, side.agreement, verb, (expletive, *verb.main))
+        location = place(scene, places, None)
         clause = Clause(
-            BilingualText([there], []),
+            BilingualText([expletive], []),
             verb,
-            written,
+            hindi_parts,
             side.text,
-            phrases=where,
+            phrases=location,
         )
         return ask(clause.whether()) if scene.chance(0.2) else stop(clause.statement())
     doer = subject(scene, kinds, plain=True) if kinds == PEOPLE_KINDS else thing(scene, kinds, plain=True, bare=False)
-    where = place(scene, places, doer)
-    clause = copula(doer, where, tense, negative=how > 0.9)
-    return ask(clause.whether()) if how < 0.6 else stop(clause.statement())
+    location = place(scene, places, doer)
+    clause = copula(doer, location, tense, negative=chance > 0.9)
+    return ask(clause.whether()) if chance < 0.6 else stop(clause.statement())
 
 
 def named(scene: Scene) -> BilingualText:
@@ -197,7 +197,7 @@ def named(scene: Scene) -> BilingualText:
         ending = [GoldWord("'s", glued=True)]
         owner = BilingualText([*kin.english, *ending], list(kin.genitive(NEUTRAL, of=ending)))
     else:
-        somebody = possessive(scene.choose(("I", "you", "he") if his else ("she",)), own=False)
+        somebody = possessive(scene.choose(("I", "you", "he") if his else ("she",)), is_own=False)
         owner = BilingualText(list(somebody.english), list(somebody.genitive(NEUTRAL)))
     name = GoldWord("name")
     verb = english_be("present", called)
@@ -220,21 +220,23 @@ def who_is(scene: Scene) -> BilingualText:
 
 def presented(scene: Scene) -> BilingualText:
     """Build "This is my book" or "Whose book is this?"; "this is my father" is ये, for a person who is honoured."""
-    whose = scene.chance(0.3)
-    noun = scene.noun("goods pet kin house shop" if whose else "goods pet kin honoured building")
+    has_owner = scene.chance(0.3)
+    noun = scene.noun("goods pet kin house shop" if has_owner else "goods pet kin honoured building")
     many = noun.plural is not None and scene.chance(0.3)
-    if whose:
+    if has_owner:
         phrase = noun_phrase(noun, many, HindiDeterminer(possessor=who("whose")))
     else:
         before = HindiDeterminer("" if many else "a") if noun.is_any("wild") else possessor(scene, None)
         phrase = described(scene, noun, many, before)
-    near = scene.chance(0.6)
-    pointing = GoldWord(("these" if near else "those") if many else "this" if near else "that")
+    is_near = scene.chance(0.6)
+    pointing = GoldWord(("these" if is_near else "those") if many else "this" if is_near else "that")
     plural = phrase.agreement.plural
-    pointed = [GoldWord(("ये" if near else "वे") if plural else "यह" if near else "वह", (pointing,))]
+    pointed = [GoldWord(("ये" if is_near else "वे") if plural else "यह" if is_near else "वह", (pointing,))]
     verb = english_be("present", phrase)
-    written = hindi_verb(BE, "present", phrase.agreement, verb)
-    if whose:
-        return ask(BilingualText([*phrase.english, *verb.auxiliary, pointing], [*pointed, *phrase.direct, *written]))
-    clause = Clause(BilingualText([pointing], pointed), verb, written, phrase.text)
+    hindi_parts = hindi_verb(BE, "present", phrase.agreement, verb)
+    if has_owner:
+        return ask(
+            BilingualText([*phrase.english, *verb.auxiliary, pointing], [*pointed, *phrase.direct, *hindi_parts])
+        )
+    clause = Clause(BilingualText([pointing], pointed), verb, hindi_parts, phrase.text)
     return ask(clause.whether()) if scene.chance(0.2) else stop(clause.statement())

@@ -24,7 +24,7 @@ from headlight.corpora.grammars.english_hindi.phrases import (
     BilingualText,
     HindiDeterminer,
     HindiPhrase,
-    both,
+    coordinated,
     noun_phrase,
     possessive,
     pronoun,
@@ -53,8 +53,8 @@ class Scene:
         self.pronouns: Sequence[str] = PEOPLE  # that may be subjects
         self.pairs = True  # whether subjects may be "Ram and Sita"
 
-    def choose(self, things: Sequence[T]) -> T:
-        return things[self.rng.randrange(len(things))]
+    def choose(self, options: Sequence[T]) -> T:
+        return options[self.rng.randrange(len(options))]
 
     def chance(self, share: float) -> bool:
         return self.rng.random() < share
@@ -114,9 +114,9 @@ def possessor(scene: Scene, owner: HindiPhrase | None) -> HindiDeterminer:
         return HindiDeterminer(possessor=scene.name())
     same = owner.pronoun if owner is not None and owner.animate else ""
     name = scene.choose([name for name in PEOPLE if not scene.honours or name not in ("he", "she") or name == same])
-    own = name == same
-    phrase = possessive(name, own)
-    if own and owner is not None:
+    is_own = name == same
+    phrase = possessive(name, is_own)
+    if is_own and owner is not None:
         scene.refer(phrase.head, owner, None, True)  # somebody else's would be उसका
     return HindiDeterminer(possessor=phrase)
 
@@ -171,13 +171,13 @@ def thing(
 def subject(scene: Scene, kinds: str, generic: bool = False, plain: bool = False) -> HindiPhrase:
     """Choose a person or an animal; `generic` allows "Children eat sweets" and "Every child eats sweets"."""
     if {"person", "kin"} & set(kinds.split()):
-        how = scene.rng.random()
-        if how < 0.25:
+        chance = scene.rng.random()
+        if chance < 0.25:
             return scene.name()
-        if how < 0.45:
+        if chance < 0.45:
             return pronoun(scene.choose(scene.pronouns))
-        if how < 0.5 and scene.pairs:
-            return both(scene.name(), scene.name())
+        if chance < 0.5 and scene.pairs:
+            return coordinated(scene.name(), scene.name())
     if generic and "person" in kinds.split() and scene.chance(0.1):
         return described(scene, scene.noun("youth job guest"), before=HindiDeterminer("every"), quality=0)
     return thing(scene, kinds, plain=plain, quality=0.25, bare=generic)
@@ -186,10 +186,10 @@ def subject(scene: Scene, kinds: str, generic: bool = False, plain: bool = False
 def somebody(scene: Scene, kinds: str, owner: HindiPhrase, plain: bool = False) -> HindiPhrase:
     """Return an object: perhaps a name or a pronoun, where the kinds are people."""
     if {"person", "kin"} & set(kinds.split()):
-        how = scene.rng.random()
-        if how < 0.2:
+        chance = scene.rng.random()
+        if chance < 0.2:
             return scene.name()
-        if how < 0.35:
+        if chance < 0.35:
             unclear = {"I", "we"} if owner.pronoun in ("I", "we") else {owner.pronoun}
             unclear |= {"he", "she"} if scene.honours else set()
             return pronoun(scene.choose([name for name in PEOPLE if name not in unclear]), "object")
@@ -228,7 +228,7 @@ def fixed(phrase: Fixed) -> BilingualText:
     english = [GoldWord(word) for word in phrase.english.split()]
     links = [[int(index) for index in link.split("-")] for link in phrase.links.split()]
     hindi = [
-        GoldWord(word, tuple(english[here] for here, there in links if there == index))
+        GoldWord(word, tuple(english[source_index] for source_index, target_index in links if target_index == index))
         for index, word in enumerate(phrase.hindi.split())
     ]
     return BilingualText(english, hindi)
@@ -245,10 +245,10 @@ def ask(side: BilingualText) -> BilingualText:
 
 def any_form(scene: Scene, build: Callable[[Mood], Clause]) -> BilingualText:
     """Write what `build` returns as a statement, negated now and then, or as a question."""
-    how = scene.rng.random()
-    if how < 0.2:
+    chance = scene.rng.random()
+    if chance < 0.2:
         return ask(build(Mood(question="whether")).whether())
-    return stop(build(Mood(how > 0.85)).statement())
+    return stop(build(Mood(chance > 0.85)).statement())
 
 
 def be_tense(scene: Scene) -> Tense:

@@ -88,41 +88,41 @@ def hindi_verb(
     of_main = tuple(english.main if main is None else main)
     of_modal = english.modal or english.auxiliary
     of_auxiliary = english.auxiliary or english.modal or of_main
-    written: list[tuple[str, tuple[GoldWord, ...]]]
+    hindi_parts: list[tuple[str, tuple[GoldWord, ...]]]
     if stem is BE:
         text = {"present": is_, "past": was, "future": BE.future}[tense](agreement)
-        written = [(text, english.auxiliary + english.modal + of_main)]
+        hindi_parts = [(text, english.auxiliary + english.modal + of_main)]
     elif tense in ("present", "past habit"):
         auxiliary = is_ if tense == "present" else was
-        written = [(stem.imperfective(agreement), of_main), (auxiliary(agreement), of_auxiliary)]
+        hindi_parts = [(stem.imperfective(agreement), of_main), (auxiliary(agreement), of_auxiliary)]
     elif tense in ("progressive", "past progressive"):
         auxiliary = is_ if tense == "progressive" else was
-        rest = (inflected("रहा", agreement), of_main), (auxiliary(agreement), of_auxiliary)
-        written = [(stem.text, of_main), *rest]
+        auxiliaries = (inflected("रहा", agreement), of_main), (auxiliary(agreement), of_auxiliary)
+        hindi_parts = [(stem.text, of_main), *auxiliaries]
     elif tense == "past":
-        written = [(stem.perfective(agreement, alone=True), of_main)]
+        hindi_parts = [(stem.perfective(agreement, alone=True), of_main)]
     elif tense in ("perfect", "past perfect"):
         auxiliary = is_ if tense == "perfect" else was
-        written = [(stem.perfective(agreement, alone=False), of_main), (auxiliary(agreement), of_auxiliary)]
+        hindi_parts = [(stem.perfective(agreement, alone=False), of_main), (auxiliary(agreement), of_auxiliary)]
     elif tense == "future":
-        written = [(stem.future(agreement), of_main)]
+        hindi_parts = [(stem.future(agreement), of_main)]
     elif tense == "can":
         able = Stem("सक").imperfective(agreement)
-        written = [(stem.text, of_main), (able, of_modal), (is_(agreement), of_auxiliary)]
+        hindi_parts = [(stem.text, of_main), (able, of_modal), (is_(agreement), of_auxiliary)]
     elif tense == "want":
         wish = Stem("चाह").imperfective(agreement)
-        written = [(stem.infinitive(), of_main), (wish, of_modal), (is_(agreement), of_auxiliary)]
+        hindi_parts = [(stem.infinitive(), of_main), (wish, of_modal), (is_(agreement), of_auxiliary)]
     elif tense == "should":
-        written = [(stem.infinitive(agreement), of_main), ("चाहिए", of_modal)]
+        hindi_parts = [(stem.infinitive(agreement), of_main), ("चाहिए", of_modal)]
     else:
-        written = [(stem.infinitive(agreement), of_main), (is_(agreement), of_auxiliary)]
-    last, origin = written[-1]
-    counterparts = {word for _, of in written for word in of}
+        hindi_parts = [(stem.infinitive(agreement), of_main), (is_(agreement), of_auxiliary)]
+    last, origin = hindi_parts[-1]
+    counterparts = {word for _, of in hindi_parts for word in of}
     left = [word for word in (*english.auxiliary, *english.modal, *english.main) if word not in counterparts]
-    return [GoldWord(text, of) for text, of in written[:-1]] + [GoldWord(last, (*origin, *left))]
+    return [GoldWord(text, of) for text, of in hindi_parts[:-1]] + [GoldWord(last, (*origin, *left))]
 
 
-def nothing() -> BilingualText:
+def empty_text() -> BilingualText:
     return BilingualText([], [])
 
 
@@ -133,12 +133,12 @@ class Clause:
     subject: BilingualText
     verb: EnglishVerb
     verb_hindi: list[GoldWord]
-    object: BilingualText = field(default_factory=nothing)
+    object: BilingualText = field(default_factory=empty_text)
     nominal: list[GoldWord] = field(default_factory=list)  # what नहीं follows: काम करना, पसंद होना
     bound: bool = False  # a question word comes after the nominal: मदद कौन करेगा, but कौन बंद करेगा
-    frequency: BilingualText = field(default_factory=nothing)  # "often", before the English verb
-    phrases: BilingualText = field(default_factory=nothing)  # after the English object, before the Hindi one
-    opening: BilingualText = field(default_factory=nothing)  # before everything else
+    frequency: BilingualText = field(default_factory=empty_text)  # "often", before the English verb
+    phrases: BilingualText = field(default_factory=empty_text)  # after the English object, before the Hindi one
+    opening: BilingualText = field(default_factory=empty_text)  # before everything else
 
     @property
     def _refusal(self) -> list[GoldWord]:
@@ -177,10 +177,17 @@ class Clause:
         """Build "Where does Ram read the book?" as "राम किताब कहाँ पढ़ता है?": the question word comes late in Hindi."""
         word = GoldWord(english)
         answer = [GoldWord(hindi, (word,))]
-        rest = [*self.nominal, *answer] if self.bound else [*answer, *self.nominal]
+        complements = [*self.nominal, *answer] if self.bound else [*answer, *self.nominal]
         return BilingualText(
             [word, *self.verb.auxiliary, *self.subject.english, *self._after_auxiliary],
-            [*self.subject.hindi, *self._circumstances, *self.object.hindi, *rest, *self._refusal, *self.verb_hindi],
+            [
+                *self.subject.hindi,
+                *self._circumstances,
+                *self.object.hindi,
+                *complements,
+                *self._refusal,
+                *self.verb_hindi,
+            ],
         )
 
     def ask_for_object(self) -> BilingualText:
@@ -195,8 +202,8 @@ class Clause:
     def ask_for_subject(self) -> BilingualText:
         """Build "Who read the book?" as "किताब किसने पढ़ी?"."""
         who, nominal = self.subject.hindi, self.nominal
-        rest = [*nominal, *who] if self.bound else [*who, *nominal]
+        complements = [*nominal, *who] if self.bound else [*who, *nominal]
         return BilingualText(
             [*self.subject.english, *self.verb.auxiliary, *self._after_auxiliary],
-            [*self._circumstances, *self.object.hindi, *rest, *self._refusal, *self.verb_hindi],
+            [*self._circumstances, *self.object.hindi, *complements, *self._refusal, *self.verb_hindi],
         )

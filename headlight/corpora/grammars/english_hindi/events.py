@@ -194,8 +194,10 @@ def _phrases(scene: Scene, verb: HindiVerb, doer: HindiPhrase) -> list[Bilingual
 
 
 def _destination(scene: Scene, doer: HindiPhrase) -> BilingualText:
-    how = scene.rng.random()
-    if how < 0.15:
+    chance = scene.rng.random()
+    if chance < 0.15:
         return fixed(HOME)
     names = "school market temple village office hospital station library shop"
-    return with_preposition("to", "", city(scene) if how < 0.4 else thing(scene, names, doer, True, 0, 0.2, bare=False))
+    return with_preposition(
+        "to", "", city(scene) if chance < 0.4 else thing(scene, names, doer, True, 0, 0.2, bare=False)
+    )

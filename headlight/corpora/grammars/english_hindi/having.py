@@ -47,15 +47,17 @@ def of_somebody(
     verb: MarkedVerb,
     tense: Tense,
     mood: Mood,
-    what: BilingualText,
+    possession: BilingualText,
     agreement: HindiAgreement,
     hindi_tense: Tense | None = None,
 ) -> Clause:
     """Build the clause of a verb whose Hindi agrees with `agreement` and not with its subject."""
     english = english_verb(verb.english, tense, doer, mood)
-    written = hindi_verb(verb.stem, hindi_tense or tense, agreement, english)
+    hindi_parts = hindi_verb(verb.stem, hindi_tense or tense, agreement, english)
     of = english.main if verb.marker == "के पास" else ()
-    clause = Clause(BilingualText(list(doer.english), list(doer.marked(verb.marker, of))), english, written, what)
+    clause = Clause(
+        BilingualText(list(doer.english), list(doer.marked(verb.marker, of))), english, hindi_parts, possession
+    )
     clause.nominal = [GoldWord(verb.nominal, english.main)] if verb.nominal else []
     return clause
 
@@ -90,18 +92,18 @@ def _to_do(scene: Scene) -> BilingualText:
         return BilingualText(words, hindi)
     noun = scene.noun(verb.objects)
     scene.combine("verb+object", verb.base, noun.english)
-    what = described(scene, noun, noun.plural is not None)
-    return BilingualText([*words, *what.english], [*what.direct, *hindi])
+    object_phrase = described(scene, noun, noun.plural is not None)
+    return BilingualText([*words, *object_phrase.english], [*object_phrase.direct, *hindi])
 
 
 def wanted(scene: Scene) -> BilingualText:
     def build(mood: Mood) -> Clause:
         doer = subject(scene, PEOPLE_KINDS, plain=mood.negative)
-        something = thing(scene, "goods food drink text", doer, plain=mood.negative)
+        object_phrase = thing(scene, "goods food drink text", doer, plain=mood.negative)
         tense: Tense = "past" if scene.chance(0.3) else "present"
-        clause = of_somebody(doer, WANT, tense, mood, something.text, something.agreement)
-        if something.noun is not None:
-            scene.combine("verb+object", "want", something.noun.english)
+        clause = of_somebody(doer, WANT, tense, mood, object_phrase.text, object_phrase.agreement)
+        if object_phrase.noun is not None:
+            scene.combine("verb+object", "want", object_phrase.noun.english)
         needed = GoldWord("चाहिए", clause.verb.main + (() if tense == "past" else clause.verb.auxiliary))
         if tense == "past":
             clause.verb_hindi[-1].of = clause.verb.auxiliary or clause.verb.main
@@ -126,9 +128,9 @@ def felt(scene: Scene) -> BilingualText:
         hindi, gender = ILLNESSES[english]
         word = GoldWord(english)
         tense: Tense = "past" if scene.chance(0.3) else "present"
-        what = BilingualText([GoldWord("a"), word], [GoldWord(hindi, (word,))])
+        complaint = BilingualText([GoldWord("a"), word], [GoldWord(hindi, (word,))])
         doer = subject(scene, PEOPLE_KINDS, plain=mood.negative)
-        return of_somebody(doer, SUFFER, tense, mood, what, HindiAgreement(gender))
+        return of_somebody(doer, SUFFER, tense, mood, complaint, HindiAgreement(gender))
 
     return any_form(scene, suffers)
 
@@ -142,9 +144,9 @@ def feeling(doer: HindiPhrase, english: str, past: bool, negative: bool = False)
         tense = "past progressive" if past else "progressive"
     else:
         tense = "past perfect" if past else "perfect"
-    written = hindi_verb(feeling.stem, tense, HindiAgreement(feeling.gender), verb, (word,))
+    hindi_parts = hindi_verb(feeling.stem, tense, HindiAgreement(feeling.gender), verb, (word,))
     side = BilingualText(list(doer.english), list(doer.marked("को")))
-    return Clause(side, verb, written, BilingualText([word], [GoldWord(feeling.hindi, (word,))]))
+    return Clause(side, verb, hindi_parts, BilingualText([word], [GoldWord(feeling.hindi, (word,))]))
 
 
 def known(scene: Scene) -> BilingualText:
@@ -165,8 +167,8 @@ def owned(scene: Scene) -> BilingualText:
     if scene.chance(0.15):
         doer = subject(scene, PEOPLE_KINDS)
         noun = scene.noun("goods text pet", countable=True)
-        what = noun_phrase(noun, True, HindiDeterminer("how many"))
-        clause = _owning(doer, what, "present", Mood(question="how many"))
+        possession = noun_phrase(noun, True, HindiDeterminer("how many"))
+        clause = _owning(doer, possession, "present", Mood(question="how many"))
         return ask(clause.ask_for_object())
 
     def build(mood: Mood) -> Clause:
@@ -182,15 +184,15 @@ def owned(scene: Scene) -> BilingualText:
         )
         if noun.plural is None:
             choices = [HindiDeterminer(), HindiDeterminer("some", "थोड़ा")]
-        what = described(scene, noun, many, HindiDeterminer() if mood.negative else scene.choose(choices))
-        return _owning(doer, what, be_tense(scene), mood)
+        possession = described(scene, noun, many, HindiDeterminer() if mood.negative else scene.choose(choices))
+        return _owning(doer, possession, be_tense(scene), mood)
 
     return any_form(scene, build)
 
 
-def _owning(doer: HindiPhrase, what: HindiPhrase, tense: Tense, mood: Mood) -> Clause:
-    family = what.noun is not None and what.noun.is_any("relative friend")
-    clause = of_somebody(doer, HAVE_FAMILY if family else OWN, tense, mood, what.text, what.agreement)
+def _owning(doer: HindiPhrase, possession: HindiPhrase, tense: Tense, mood: Mood) -> Clause:
+    family = possession.noun is not None and possession.noun.is_any("relative friend")
+    clause = of_somebody(doer, HAVE_FAMILY if family else OWN, tense, mood, possession.text, possession.agreement)
     if family:
-        clause.subject = BilingualText(list(doer.english), list(doer.genitive(what.agreement)))
+        clause.subject = BilingualText(list(doer.english), list(doer.genitive(possession.agreement)))
     return clause

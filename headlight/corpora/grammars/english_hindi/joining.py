@@ -78,7 +78,7 @@ def together(scene: Scene) -> BilingualText:
     return stop(_joined(first.statement(), "and", "और", second.statement()))
 
 
-def _it(antecedent: HindiPhrase) -> HindiPhrase:
+def _pronoun_for(antecedent: HindiPhrase) -> HindiPhrase:
     """Return the pronoun for somebody or something that was named before."""
     return pronoun(antecedent.pronoun, agreement=antecedent.agreement, animate=antecedent.animate)
 
@@ -87,11 +87,13 @@ def _is_so(scene: Scene, antecedent: HindiPhrase, adjective: Adjective, tense: T
     """Build "it is old". The form of पुरानी shows the noun of "it", or else that of थी; "he" and "she" show their
     gender themselves.
     """
-    it = _it(antecedent)
-    clause = copula(it, quality(adjective, it.agreement, scene.chance(0.2)), tense)
+    pronoun_phrase = _pronoun_for(antecedent)
+    clause = copula(pronoun_phrase, quality(adjective, pronoun_phrase.agreement, scene.chance(0.2)), tense)
     inflects = adjective.hindi.endswith(("ा", "आ"))
     evidence = clause.object.hindi[-1] if inflects else clause.verb_hindi[-1] if tense == "past" else None
-    scene.refer(it.head, antecedent, evidence, evidence is not None and it.pronoun in ("it", "they"))
+    scene.refer(
+        pronoun_phrase.head, antecedent, evidence, evidence is not None and pronoun_phrase.pronoun in ("it", "they")
+    )
     return clause
 
 
@@ -102,21 +104,21 @@ def but(scene: Scene) -> BilingualText:
     first, second = [good, bad] if scene.chance(0.5) else [bad, good]
     opposed = scene.chance(0.7)
     pairs = [
-        (one, other)
-        for one in (first if opposed else good)
+        (adjective, other)
+        for adjective in (first if opposed else good)
         for other in (second if opposed else good)
-        if one.english != other.english and {one.english, other.english} not in OPPOSITES
+        if adjective.english != other.english and {adjective.english, other.english} not in OPPOSITES
     ]
     if not pairs:
         return but(scene)
     first_adjective, second_adjective = scene.choose(pairs)
     many = noun.plural is not None and scene.chance(0.3)
-    named = noun_phrase(noun, many, determiner(scene, noun, many, None, plain=True, bare=False))
+    described_phrase = noun_phrase(noun, many, determiner(scene, noun, many, None, plain=True, bare=False))
     for adjective in (first_adjective, second_adjective):
         scene.combine("noun+adjective", noun.english, adjective.english)
     tense: Tense = "past" if scene.chance(0.3) else "present"
-    left = copula(named, quality(first_adjective, named.agreement, scene.chance(0.2)), tense)
-    right = _is_so(scene, named, second_adjective, tense)
+    left = copula(described_phrase, quality(first_adjective, described_phrase.agreement, scene.chance(0.2)), tense)
+    right = _is_so(scene, described_phrase, second_adjective, tense)
     conjunction = ("but", "लेकिन") if opposed else ("and", "और")
     return stop(_joined(left.statement(), *conjunction, right.statement()))
 
@@ -152,13 +154,13 @@ def because_of_subject(scene: Scene) -> BilingualText:
     if doer.noun is not None:
         scene.combine("antecedent+reason", doer.noun.english, reason)
     if reason in FEELINGS:
-        it = _it(doer)
-        scene.refer(it.head, doer, None, False)  # उसे and उन्हें have no gender
-        why = feeling(it, reason, past)
+        pronoun_phrase = _pronoun_for(doer)
+        scene.refer(pronoun_phrase.head, doer, None, False)  # उसे and उन्हें have no gender
+        reason_clause = feeling(pronoun_phrase, reason, past)
     else:
         adjective = next(adjective for adjective in ADJECTIVES if adjective.english == reason)
-        why = _is_so(scene, doer, adjective, "past" if past else "present")
-    return stop(_joined(clause.statement(), "because", "क्योंकि", why.statement()))
+        reason_clause = _is_so(scene, doer, adjective, "past" if past else "present")
+    return stop(_joined(clause.statement(), "because", "क्योंकि", reason_clause.statement()))
 
 
 def because_of_object(scene: Scene) -> BilingualText:
@@ -180,5 +182,5 @@ def because_of_object(scene: Scene) -> BilingualText:
     tense = scene.choose(list(tenses))
     clause = event(scene, verb, doer, tense, Mood(negative), done_to, adjuncts="")
     scene.combine("antecedent+reason", noun.english, adjective.english)
-    why = _is_so(scene, done_to, adjective, tenses[tense])
-    return stop(_joined(clause.statement(), "because", "क्योंकि", why.statement()))
+    reason_clause = _is_so(scene, done_to, adjective, tenses[tense])
+    return stop(_joined(clause.statement(), "because", "क्योंकि", reason_clause.statement()))

@@ -53,8 +53,10 @@ class HindiPhrase:
         self, agreement: HindiAgreement, oblique: bool = False, of: Sequence[GoldWord] = ()
     ) -> tuple[GoldWord, ...]:
         """Return the genitive: राम का, राम की, मेरे. का agrees with the possession."""
-        own = self.fused.get("का")
-        return self._with(inflected("का", agreement, oblique), own and inflected(own, agreement, oblique), of)
+        fused_genitive = self.fused.get("का")
+        return self._with(
+            inflected("का", agreement, oblique), fused_genitive and inflected(fused_genitive, agreement, oblique), of
+        )
 
     def _with(self, marker: str, fused: str | None, of: Sequence[GoldWord]) -> tuple[GoldWord, ...]:
         if fused:
@@ -79,22 +81,22 @@ def pronoun(
     name: str, role: str = "subject", agreement: HindiAgreement | None = None, animate: bool = True
 ) -> HindiPhrase:
     """Return a pronoun. `agreement` is that of its noun; one honoured person is वे."""
-    them, whose, own, *forms = _PRONOUNS[name]
-    agreement = agreement or own
+    object_form, possessive_form, default_agreement, *forms = _PRONOUNS[name]
+    agreement = agreement or default_agreement
     if agreement.plural and name in ("he", "she"):
         forms = list(_PRONOUNS["they"][3:])
-    head = GoldWord({"subject": name, "object": them, "possessive": whose}[role])
+    head = GoldWord({"subject": name, "object": object_form, "possessive": possessive_form}[role])
     direct, *fused = forms
-    written = (GoldWord(direct, (head,)),)
+    hindi_words = (GoldWord(direct, (head,)),)
     cases = dict(zip(("ने", "को", "से", "का"), fused, strict=True))
-    return HindiPhrase((head,), head, written, written, agreement, name, animate, fused=cases)
+    return HindiPhrase((head,), head, hindi_words, hindi_words, agreement, name, animate, fused=cases)
 
 
-def possessive(name: str, own: bool) -> HindiPhrase:
-    """Return the translation of "my": मेरा, and अपना where the possession is the subject's `own`."""
+def possessive(name: str, is_own: bool) -> HindiPhrase:
+    """Return the translation of "my": मेरा, and अपना where the possession is the subject's `is_own`."""
     phrase = pronoun(name, "possessive")
     return HindiPhrase(
-        phrase.english, phrase.head, (), (), phrase.agreement, name, fused={"का": "अपना"} if own else phrase.fused
+        phrase.english, phrase.head, (), (), phrase.agreement, name, fused={"का": "अपना"} if is_own else phrase.fused
     )
 
 
@@ -103,14 +105,14 @@ WHO = {"ने": "किसने", "को": "किसे", "से": "कि�
 
 def who(name: str = "who") -> HindiPhrase:
     head = GoldWord(name)
-    written = (GoldWord("कौन", (head,)),)
-    return HindiPhrase((head,), head, written, written, HindiAgreement("m"), "he", fused=WHO)
+    hindi_words = (GoldWord("कौन", (head,)),)
+    return HindiPhrase((head,), head, hindi_words, hindi_words, HindiAgreement("m"), "he", fused=WHO)
 
 
 def what() -> HindiPhrase:
     head = GoldWord("what")
-    written = (GoldWord("क्या", (head,)),)
-    return HindiPhrase((head,), head, written, written, HindiAgreement("m"), "it", animate=False)
+    hindi_words = (GoldWord("क्या", (head,)),)
+    return HindiPhrase((head,), head, hindi_words, hindi_words, HindiAgreement("m"), "it", animate=False)
 
 
 def proper(english: str, hindi: str, gender: Gender, animate: bool = True) -> HindiPhrase:
@@ -121,16 +123,16 @@ def proper(english: str, hindi: str, gender: Gender, animate: bool = True) -> Hi
     )
 
 
-def both(one: HindiPhrase, other: HindiPhrase) -> HindiPhrase:
+def coordinated(left: HindiPhrase, right: HindiPhrase) -> HindiPhrase:
     """Join two people. Women keep feminine forms; with a man among them the forms are masculine."""
     conjunction = GoldWord("and")
-    gender: Gender = "f" if one.agreement.gender == other.agreement.gender == "f" else "m"
+    gender: Gender = "f" if left.agreement.gender == right.agreement.gender == "f" else "m"
     direct, oblique = (
         (*first, GoldWord("और", (conjunction,)), *second)
-        for first, second in ((one.direct, other.direct), (one.oblique, other.oblique))
+        for first, second in ((left.direct, right.direct), (left.oblique, right.oblique))
     )
-    english = (*one.english, conjunction, *other.english)
-    return HindiPhrase(english, other.head, direct, oblique, HindiAgreement(gender, True), "they")
+    english = (*left.english, conjunction, *right.english)
+    return HindiPhrase(english, right.head, direct, oblique, HindiAgreement(gender, True), "they")
 
 
 # English determiner: Hindi before a noun in the direct and in the oblique case
@@ -160,11 +162,11 @@ class HindiDeterminer:
         word = GoldWord(article(following)) if self.english == "a" else GoldWord(self.english)
         if self.english == "the":
             return [word], [], []
-        near, far = (self.hindi, self.hindi) if self.hindi else _DETERMINERS[self.english]
+        direct_form, oblique_form = (self.hindi, self.hindi) if self.hindi else _DETERMINERS[self.english]
         return (
             [word],
-            [GoldWord(inflected(near, agreement), (word,))],
-            [GoldWord(inflected(far, agreement, oblique=True), (word,))],
+            [GoldWord(inflected(direct_form, agreement), (word,))],
+            [GoldWord(inflected(oblique_form, agreement, oblique=True), (word,))],
         )
 
 
@@ -176,10 +178,10 @@ def noun_phrase(
     quality = [GoldWord(adjective.english)] if adjective else []
     following = (quality or [head])[0].text
     before, direct, oblique = (determiner or HindiDeterminer()).write(agreement, following)
-    for written, is_oblique in ((direct, False), (oblique, True)):
+    for hindi_words, is_oblique in ((direct, False), (oblique, True)):
         if adjective:
-            written.append(GoldWord(inflected(adjective.hindi, agreement, is_oblique), tuple(quality)))
-        written.append(GoldWord(noun.form(plural, is_oblique), (head,)))
+            hindi_words.append(GoldWord(inflected(adjective.hindi, agreement, is_oblique), tuple(quality)))
+        hindi_words.append(GoldWord(noun.form(plural, is_oblique), (head,)))
     human = noun.is_any("person kin honoured adult")
     if plural:
         name = "they"
