@@ -15,10 +15,10 @@ from ui.widgets.sentence import translation, two_sides
 
 with page(AnatomyView, "Anatomy", "What happens to one word inside one head?") as opened:
     view, model = opened.view, opened.model
-    text, below, place = two_sides(model, view)
+    text, below, translation_container = two_sides(model, view)
     with plain_errors():
         trace = models.trace(opened.name, text, view.target)
-        translation(place, model, view, trace, trace.translation)
+        translation(translation_container, model, view, trace, trace.translation)
         with below:
             out_of_domain_note(opened.name, model, text)
         network.draw_network(opened.name, text, view.target)

@@ -23,16 +23,16 @@ with page(AttentionView, "Attention", "What does each head look at?") as opened:
     actions = opened.actions.container(horizontal=True, vertical_alignment="center", gap="small")
     with actions:
         tour(view)
-    text, below, place = two_sides(model, view)
-    beside, compared, middle = st.container(), st.container(), st.container()
+    text, below, translation_container = two_sides(model, view)
+    left_out_container, compared, middle = st.container(), st.container(), st.container()
     numbers, off = st.columns([54, 46], gap="large")
     with plain_errors():
-        with example_while_waiting(opened.name, view, place, middle):
+        with example_while_waiting(opened.name, view, translation_container, middle):
             picture = shown_trace(opened.name, text, view)
-        translation(place, model, view, picture.trace, picture.plain.translation, changed(picture))
+        translation(translation_container, model, view, picture.trace, picture.plain.translation, changed(picture))
         with below:
             out_of_domain_note(opened.name, model, text)
-        with beside:
+        with left_out_container:
             left_out(opened.name, model, text, view, picture.trace)
         second = second_sentence(opened.name, model, text, view, below, compared)
         with middle:

@@ -18,9 +18,9 @@ from ui.widgets.sentence import translation, two_sides
 with page(WhyView, "Why", "Why did it write this word?") as opened:
     view, model, name = opened.view, opened.model, opened.name
     theme = st.context.theme.type or "light"
-    text, below, place = two_sides(model, view)
+    text, below, translation_container = two_sides(model, view)
     trace = models.trace(name, text, view.target)
-    translation(place, model, view, trace, trace.translation)
+    translation(translation_container, model, view, trace, trace.translation)
     with below:
         out_of_domain_note(name, model, text)
     cause, pictures, about = None, list[Picture](), dict[str, str]()

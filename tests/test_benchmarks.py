@@ -190,7 +190,7 @@ def test_what_the_page_why_takes_is_told_beside_its_aims_and_inseq() -> None:
 
 def test_every_method_of_why_runs_on_as_many_tokens_as_it_says() -> None:
     model = small_checkpoint(max_length=64).model
-    for name, work in why.ours(model, 12).items():
+    for name, work in why.headlight_methods(model, 12).items():
         seconds, clock = why.timed(work)()
         assert seconds > 0 and clock > 0, name
-    assert {*why.AIMS} < {*why.ours(model, 12)}
+    assert {*why.AIMS} < {*why.headlight_methods(model, 12)}

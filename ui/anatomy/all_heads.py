@@ -47,17 +47,17 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
 def steps_html(d_model: int, heads: int, width: int, queries: int, keys: int, theme: Theme) -> str:
     """Return the shapes that a query takes on its way, each with a small picture; the colours are the heads'."""
     d_head = width // heads
-    whole = theme.hatch
-    own = [theme.heads[head % len(theme.heads)] for head in range(min(heads, MAX_DRAWN_HEADS))]
+    hatch = theme.hatch
+    head_colours = [theme.heads[head % len(theme.heads)] for head in range(min(heads, MAX_DRAWN_HEADS))]
     listed = [
-        ("The layer reads", (1, queries, d_model), "a vector a token", [whole], False),
-        ("times W_Q", (1, queries, width), "q of all heads in one vector", [whole], False),
-        ("view", (1, queries, heads, d_head), f"cut into {heads} pieces of {d_head}", own, False),
-        ("transpose", (1, heads, queries, d_head), "a matrix for each head", own, True),
-        ("softmax(q kᵀ)", (1, heads, queries, keys), "each head's own weights; k likewise", own, True),
-        ("times v", (1, heads, queries, d_head), "each head's weighted values", own, True),
-        ("transpose, join", (1, queries, width), "the pieces in one vector again", own, False),
-        ("times W_O", (1, queries, d_model), "mixes what the heads found", [whole], False),
+        ("The layer reads", (1, queries, d_model), "a vector a token", [hatch], False),
+        ("times W_Q", (1, queries, width), "q of all heads in one vector", [hatch], False),
+        ("view", (1, queries, heads, d_head), f"cut into {heads} pieces of {d_head}", head_colours, False),
+        ("transpose", (1, heads, queries, d_head), "a matrix for each head", head_colours, True),
+        ("softmax(q kᵀ)", (1, heads, queries, keys), "each head's own weights; k likewise", head_colours, True),
+        ("times v", (1, heads, queries, d_head), "each head's weighted values", head_colours, True),
+        ("transpose, join", (1, queries, width), "the pieces in one vector again", head_colours, False),
+        ("times W_O", (1, queries, d_model), "mixes what the heads found", [hatch], False),
     ]
     boxes = "".join(_step(*step, theme) for step in listed)
     return (
@@ -97,13 +97,13 @@ def alone_html(measured: SeveralHeads, head: int) -> str:
     """Return how the log-probability changes, as a table with bars; a full bar is the largest change."""
     rows = [(f"Only head {i + 1}", alone - measured.whole, i == head) for i, alone in measured.alone.items()]
     rows.append(("One pattern for all", measured.mean - measured.whole, False))
-    full = max(max(abs(change) for _, change, _ in rows), 1e-9)
+    largest = max(max(abs(change) for _, change, _ in rows), 1e-9)
     cells = [
         (
-            Cell(name, "chosen" * own),
-            Cell(bar(abs(change) / full, MORE if change < 0 else LESS), "wide"),
+            Cell(name, "chosen" * is_chosen),
+            Cell(bar(abs(change) / largest, MORE if change < 0 else LESS), "wide"),
             f"{signed(change, plus=True)} nats",
         )
-        for name, change, own in rows
+        for name, change, is_chosen in rows
     ]
     return table_html("bars", cells, numbers=(2,))

@@ -51,18 +51,18 @@ def choose(view: AnatomyView, trace: Trace, parts: list[NetworkPart]) -> ChosenP
     if part.name != "attention" or part.layer is None:
         return ChosenPart(index, part, 0, query)
     patterns = trace.pattern(part.kind)[part.layer]
-    there = view.head and view.head <= len(patterns) and patterns[view.head - 1].any()
-    head = view.head - 1 if view.head and there else _telling(trace, part.kind, patterns, query)
+    is_present = view.head and view.head <= len(patterns) and patterns[view.head - 1].any()
+    head = view.head - 1 if view.head and is_present else _telling(trace, part.kind, patterns, query)
     return ChosenPart(index, part, head, query)
 
 
 def _index(view: AnatomyView, parts: list[NetworkPart]) -> int:
     attention = view.part in ("attention", "attention-norm")
     kind = view.kind if attention else "decoder" if view.part == "output" else stack_of(view.kind)
-    here = [i for i, part in enumerate(parts) if part.name == view.part and part.kind == kind]
-    if not here:  # a model without norms at the ends of its stacks
-        here = [i for i, part in enumerate(parts) if part.name == "attention" and part.kind == view.kind]
-    return here[view.layer - 1] if view.layer and view.layer <= len(here) else here[0]
+    indices = [i for i, part in enumerate(parts) if part.name == view.part and part.kind == kind]
+    if not indices:  # a model without norms at the ends of its stacks
+        indices = [i for i, part in enumerate(parts) if part.name == "attention" and part.kind == view.kind]
+    return indices[view.layer - 1] if view.layer and view.layer <= len(indices) else indices[0]
 
 
 def _telling(trace: Trace, kind: Kind, patterns: np.ndarray, query: int) -> int:

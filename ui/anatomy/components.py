@@ -41,12 +41,12 @@ def walk(
             case {"query": int(query)} if query >= 0:
                 on_pick(query=query)
 
-    def shown() -> None:
+    def update_shown() -> None:
         match st.session_state[key].get("shown"):
             case {"stage": int(stage), "key": int(row), "unscaled": bool(unscaled), "unmasked": bool(unmasked)}:
                 on_shown(stage, row, unscaled, unmasked)
 
-    _WALK(data=payload, key=key, on_pick_change=picked, on_shown_change=shown)
+    _WALK(data=payload, key=key, on_pick_change=picked, on_shown_change=update_shown)
 
 
 def parts(payload: bytes, *, key: str, on_pick: Callable[[int], None]) -> None:

@@ -39,16 +39,20 @@ def _costs(name: str, tokens: int) -> None:
     sizes = config.d_model, attention.n_heads * attention.d_head, config.encoder.d_ff, gated
     before = ", before heads were pruned" if config.pruned_heads else ""
     each = [layer_cost(n, *sizes) for n in LENGTHS]
-    at, here = crossing(*sizes), layer_cost(tokens, *sizes)
+    at, work = crossing(*sizes), layer_cost(tokens, *sizes)
     st.caption(
         f"One encoder layer of this model{before}, in multiply-adds. Comparing every token with every other grows with "
         f"n² · d, the maps that each token goes through with n · d². Here, with {tokens:,} tokens, attention's "
-        f"products are {here.attention / sum(here):.1%} of {sum(here):,}; from {at:,} tokens on they are more than "
+        f"products are {work.attention / sum(work):.1%} of {sum(work):,}; from {at:,} tokens on they are more than "
         "half."
     )
     curves = [
-        Curve("q kᵀ and weights times v", LENGTHS, np.array([one.attention for one in each])),
-        Curve("projections and feed-forward", LENGTHS, np.array([one.projections + one.feed_forward for one in each])),
+        Curve("q kᵀ and weights times v", LENGTHS, np.array([layer.attention for layer in each])),
+        Curve(
+            "projections and feed-forward",
+            LENGTHS,
+            np.array([layer.projections + layer.feed_forward for layer in each]),
+        ),
     ]
     theme = st.context.theme.type or "light"
     plot(

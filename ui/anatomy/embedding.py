@@ -36,7 +36,7 @@ def draw(model: Translator, trace: Trace, chosen: ChosenPart) -> None:
         _cut(tokenizer, ids, theme)
     st.space("small")
     st.subheader("What lies near this token", anchor=False)
-    _near(model, tokenizer, chosen, ids[chosen.query], theme)
+    _nearest_tokens(model, tokenizer, chosen, ids[chosen.query], theme)
 
 
 def _cut(tokenizer: Tokenizer, ids: Sequence[int], theme: Theme) -> None:
@@ -52,16 +52,16 @@ def _cut(tokenizer: Tokenizer, ids: Sequence[int], theme: Theme) -> None:
         st.html(cut_html(cut, tokenizer))
     pieces = [piece for cut in cuts for piece in cut.pieces]
     steps = sum(len(cut.merges) for cut in cuts)
-    said = f"{plural(steps, 'merge')}, {plural(len(pieces), 'token')}. "
-    said += f"A merge's number is its place among the {len(merges):,} learned."
+    caption = f"{plural(steps, 'merge')}, {plural(len(pieces), 'token')}. "
+    caption += f"A merge's number is its place among the {len(merges):,} learned."
     if pieces == [tokenizer.inner.id_to_token(id) for id in tokenizer.encode(word)]:
-        said += " :material/check_circle: The tokenizer's own encoding is the same."
-    st.caption(said)
+        caption += " :material/check_circle: The tokenizer's own encoding is the same."
+    st.caption(caption)
 
 
 def default_word(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
     """Return the first word of the sentence that is several tokens, else its longest."""
-    words = [[ids[place] for place in group] for group in tokenizer.word_groups(ids)]
+    words = [[ids[i] for i in group] for group in tokenizer.word_groups(ids)]
     words = [word for word in words if not tokenizer.special_ids & {*word}]
     several = [tokenizer.decode(word) for word in words if len(word) > 1]
     return (several or sorted(map(tokenizer.decode, words), key=len, reverse=True) or [""])[0][:MAX_WORD_CHARACTERS]
@@ -104,7 +104,7 @@ def tokenizer_of(model: Translator, stack: str) -> Tokenizer:
     return checkpoint.source_tokenizer if stack == "encoder" else checkpoint.target_tokenizer
 
 
-def _near(model: Translator, tokenizer: Tokenizer, chosen: ChosenPart, id: int, theme: Theme) -> None:
+def _nearest_tokens(model: Translator, tokenizer: Tokenizer, chosen: ChosenPart, id: int, theme: Theme) -> None:
     st.caption(said_of_matrices(tied(model.model)))
     if id in tokenizer.special_ids:
         st.caption(f"{literal(tokenizer.label(id))} is no word; choose another token above to see its neighbours.")
@@ -125,8 +125,8 @@ def _near(model: Translator, tokenizer: Tokenizer, chosen: ChosenPart, id: int, 
 def matrices_of(model: Translator, stack: str) -> list[list[str]]:
     """Return the matrices with a row per token of a stack: its embedding, and the output where it writes the same."""
     same = model.checkpoint.source_tokenizer is model.checkpoint.target_tokenizer
-    wanted = [stack, "output"] if stack == "decoder" or same else [stack]
-    groups = [[name for name in group if name in wanted] for group in tied(model.model)]
+    names = [stack, "output"] if stack == "decoder" or same else [stack]
+    groups = [[name for name in group if name in names] for group in tied(model.model)]
     return [group for group in groups if group]
 
 
@@ -143,17 +143,21 @@ def said_of_matrices(groups: list[list[str]]) -> str:
             "The embeddings that read a token and the output projection that writes one are different matrices here: "
             "what is near in one need not be near in the other."
         )
-    (one,) = shared
-    listed = ", ".join(one[:-1]) + " and " + one[-1]
+    (group,) = shared
+    listed = ", ".join(group[:-1]) + " and " + group[-1]
     alone = "".join(f" {group[0][0].upper()}{group[0][1:]} is another." for group in names if len(group) == 1)
-    why = ", so a token is written by the row that reads it" if "output" in max(groups, key=len) else ""
-    return f"{listed[0].upper()}{listed[1:]} are one matrix{why}.{alone}"
+    reason = ", so a token is written by the row that reads it" if "output" in max(groups, key=len) else ""
+    return f"{listed[0].upper()}{listed[1:]} are one matrix{reason}.{alone}"
 
 
-def near_html(found: list[Near], tokenizer: Tokenizer) -> str:
+def near_html(neighbours: list[Near], tokenizer: Tokenizer) -> str:
     """Return a bar per neighbour, with its cosine."""
     rows = [
-        (tokenizer.label(near.id), bar(max(near.cosine, 0), "var(--theme-accent)"), minus(f"{near.cosine:.2f}"))
-        for near in found
+        (
+            tokenizer.label(neighbour.id),
+            bar(max(neighbour.cosine, 0), "var(--theme-accent)"),
+            minus(f"{neighbour.cosine:.2f}"),
+        )
+        for neighbour in neighbours
     ]
     return table_html("near", rows, numbers=(2,))

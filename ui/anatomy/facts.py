@@ -46,15 +46,15 @@ def size(part: NetworkPart) -> str:
 
 def title(part: NetworkPart, config: ModelConfig) -> str:
     stack = stack_of(part.kind).capitalize()
-    place = f"{stack} layer {part.layer + 1}" if part.layer is not None else stack
+    location = f"{stack} layer {part.layer + 1}" if part.layer is not None else stack
     block = _BLOCKS[part.kind] if part.name.startswith("attention") else "feed-forward network"
     return {
-        "embedding": f"{place} embedding",
-        "attention": f"{place}, {block}",
-        "ff": f"{place}, {block}",
-        "attention-norm": f"{place}, layer norm {_side(config)} {block}",
-        "ff-norm": f"{place}, layer norm {_side(config)} the {block}",
-        "norm": f"{place}, final layer norm",
+        "embedding": f"{location} embedding",
+        "attention": f"{location}, {block}",
+        "ff": f"{location}, {block}",
+        "attention-norm": f"{location}, layer norm {_side(config)} {block}",
+        "ff-norm": f"{location}, layer norm {_side(config)} the {block}",
+        "norm": f"{location}, final layer norm",
         "output": "Output projection and softmax",
     }[part.name]
 
@@ -66,23 +66,23 @@ def _side(config: ModelConfig) -> str:
 def facts(part: NetworkPart, config: ModelConfig) -> str:
     """Return shapes and parameters in a sentence or two."""
     reads = shape(part.reads[0]) + (f" and the encoder's output, {shape(part.reads[1])}" if len(part.reads) > 1 else "")
-    return f"reads {reads}, gives {shape(part.gives)}. {_parameters(part)}{_more(part, config)}"
+    return f"reads {reads}, gives {shape(part.gives)}. {_parameters(part)}{_details(part, config)}"
 
 
 def _parameters(part: NetworkPart) -> str:
     if not part.shared:
         return f"{part.parameters:,} parameters."
-    own = f", and {part.parameters:,} of its own" if part.parameters else ""
+    unshared = f", and {part.parameters:,} of its own" if part.parameters else ""
     other = {"embedding": "the encoder's embedding", "attention": "layer 1"}.get(part.name, "an embedding")
-    return f"{part.shared:,} parameters, shared with {other}{own}."
+    return f"{part.shared:,} parameters, shared with {other}{unshared}."
 
 
-def _more(part: NetworkPart, config: ModelConfig) -> str:
+def _details(part: NetworkPart, config: ModelConfig) -> str:
     stack = config.encoder if part.kind == "encoder" else config.decoder
     if part.name == "attention":
         heads = plural(stack.n_heads, "head")
-        if gone := sum(layer == part.layer for layer, _ in pruned_heads(config, part.kind)):
-            left = stack.n_heads - gone
+        if pruned := sum(layer == part.layer for layer, _ in pruned_heads(config, part.kind)):
+            left = stack.n_heads - pruned
             heads = f"{left} of {heads} (the others were pruned)" if left else f"None of {heads} is left, each"
         return f" {heads} of {config.d_head(stack)} dimensions."
     if part.name == "ff":
@@ -93,8 +93,8 @@ def _more(part: NetworkPart, config: ModelConfig) -> str:
             if is_t5(config)
             else " No positional encoding."
         )
-        own = {"learned": " They include the positional encoding.", "none": none}
-        return own.get(config.positions, " The positional encoding has none.")
+        positional = {"learned": " They include the positional encoding.", "none": none}
+        return positional.get(config.positions, " The positional encoding has none.")
     return ""
 
 

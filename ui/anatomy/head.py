@@ -88,15 +88,15 @@ def _start(key: str, view: AnatomyView) -> dict[str, Any]:
 
     This is the view's state until they are on the page, which from then on keeps its own.
     """
-    kept = f"{key}-start"
-    if key not in st.session_state or kept not in st.session_state:
-        st.session_state[kept] = {
+    state_key = f"{key}-start"
+    if key not in st.session_state or state_key not in st.session_state:
+        st.session_state[state_key] = {
             "stage": view.stage,
             "key": None if view.key is None else view.key - 1,
             "unscaled": view.unscaled,
             "unmasked": view.unmasked,
         }
-    start: dict[str, Any] = st.session_state[kept]
+    start: dict[str, Any] = st.session_state[state_key]
     return start
 
 
@@ -107,7 +107,7 @@ def _take_shown(stage: int, key: int, unscaled: bool, unmasked: bool) -> None:
 
 def _tables(steps: Walk, trace: Trace, chosen: ChosenPart, view: AnatomyView) -> None:
     """Draw one table by key, and one with the vectors of the query."""
-    shown = steps.variants[not view.unscaled, not view.unmasked]
+    variant = steps.variants[not view.unscaled, not view.unmasked]
     hidden = ~steps.visible & (not view.unmasked)
     numbers = st.column_config.NumberColumn(format="%.4f")
     by_key: dict[str, list[float | None] | list[str]] = {
@@ -115,19 +115,19 @@ def _tables(steps: Walk, trace: Trace, chosen: ChosenPart, view: AnatomyView) ->
         "Length of k": np.linalg.norm(steps.k, axis=-1).tolist(),
         "Length of v": np.linalg.norm(steps.v, axis=-1).tolist(),
         "q · k": steps.scores.tolist(),
-        **_adjusted(steps, shown),
-        "Masked": [None if off else score for off, score in zip(hidden, shown.adjusted.tolist(), strict=True)],
-        "Weight": [None if off else weight for off, weight in zip(hidden, shown.weights.tolist(), strict=True)],
+        **_adjusted(steps, variant),
+        "Masked": [None if off else score for off, score in zip(hidden, variant.adjusted.tolist(), strict=True)],
+        "Weight": [None if off else weight for off, weight in zip(hidden, variant.weights.tolist(), strict=True)],
     }
     st.dataframe(by_key, hide_index=True, column_config=dict.fromkeys(list(by_key)[1:], numbers), key="walk-keys")
     st.caption("A key without a weight is masked.")
-    vectors = {"x": steps.x, "layer norm of x": steps.x_normed, "q": steps.q, "z": shown.heads[steps.head]}
-    vectors |= {"o": shown.added, "x + o": shown.total, "output": shown.after}
+    vectors = {"x": steps.x, "layer norm of x": steps.x_normed, "q": steps.q, "z": variant.heads[steps.head]}
+    vectors |= {"o": variant.added, "x + o": variant.total, "output": variant.after}
     vectors_table({name: values for name, values in vectors.items() if values is not None}, "walk-vectors")
 
 
-def _adjusted(steps: Walk, shown: Variant) -> dict[str, list[float | None] | list[str]]:
+def _adjusted(steps: Walk, variant: Variant) -> dict[str, list[float | None] | list[str]]:
     """Return the column of stage 4, which some models lack, and in T5 that of the bias before it."""
     if steps.position_bias is not None:
-        return {"Bias": steps.position_bias.tolist(), "Score + bias": shown.adjusted.tolist()}
-    return {"Scaled": shown.adjusted.tolist()} if steps.divisor != 1 else {}
+        return {"Bias": steps.position_bias.tolist(), "Score + bias": variant.adjusted.tolist()}
+    return {"Scaled": variant.adjusted.tolist()} if steps.divisor != 1 else {}

@@ -114,14 +114,18 @@ def _tables(learned: LearnedMerges, merges: int, tokenizer: Tokenizer) -> None:
 def merges_html(learned: LearnedMerges, merges: int, tokenizer: Tokenizer) -> str:
     """Return the last of the first `merges` merges with their counts, beside the tokenizer's own of the same number."""
     first = max(0, merges - MAX_MERGES)
-    own = Merges(tokenizer).learned(first, merges) if has_merges(tokenizer) else []
+    tokenizer_merges = Merges(tokenizer).learned(first, merges) if has_merges(tokenizer) else []
     rows = []
     for n in range(first, merges):
         cells: list[str] = [f"{n + 1}", _pair(learned.merges[n]), f"{learned.counts[n]:,}"]
-        if own:
-            cells.append(joined_html(spelled(tokenizer, own[n - first])) if n - first < len(own) else "")
+        if tokenizer_merges:
+            cells.append(
+                joined_html(spelled(tokenizer, tokenizer_merges[n - first]))
+                if n - first < len(tokenizer_merges)
+                else ""
+            )
         rows.append(cells)
-    heads = ["", "Joined here", "Times", *["This model's tokenizer"] * bool(own)]
+    heads = ["", "Joined here", "Times", *["This model's tokenizer"] * bool(tokenizer_merges)]
     return table_html("merges lined", rows, heads, numbers=(2,))
 
 

@@ -37,19 +37,19 @@ SMOOTHED = 10  # steps whose losses are drawn as their mean
 
 def offer(name: str, trace: Trace, chosen: ChosenPart) -> None:
     """Draw two expanders, closed at first: each computes when it is opened."""
-    beside = st.expander("Why not batch norm?", key="batch-norm", on_change="rerun")
-    if beside.open:
-        with beside, plain_errors():
+    batch_norm = st.expander("Why not batch norm?", key="batch-norm", on_change="rerun")
+    if batch_norm.open:
+        with batch_norm, plain_errors():
             _beside_batch_norm(name, trace, chosen)
-    where = st.expander("Before the block or after it?", key="pre-or-post", on_change="rerun")
-    if where.open:
-        with where:
+    norm_position = st.expander("Before the block or after it?", key="pre-or-post", on_change="rerun")
+    if norm_position.open:
+        with norm_position:
             _before_or_after(translator(name).model.config)
 
 
 def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
     model = translator(name)
-    others = [example.text for example in examples(model.card) if example.text != trace.text][:2]
+    sentences = [example.text for example in examples(model.card) if example.text != trace.text][:2]
     st.caption(
         explained(
             "Layer norm looks along one token's numbers, batch norm at one number of all tokens in the batch. So what "
@@ -59,29 +59,29 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
         )
     )
     _draw(*norm_cubes(st.context.theme.type or "light"))
-    if len(others) < 2:
+    if len(sentences) < 2:
         st.caption("To compare, this model needs two examples in its card, and it has fewer.")
         return
-    batches = [both(name, trace, chosen, other) for other in others]
-    one, two = batches
-    moved = [np.abs(a - b).max() for a, b in ((one.layer, two.layer), (one.batch, two.batch))]
-    rows = {"Before": one.read}
+    batches = [compute_norms(name, trace, chosen, other) for other in sentences]
+    first, second = batches
+    moved = [np.abs(a - b).max() for a, b in ((first.layer, second.layer), (first.batch, second.batch))]
+    rows = {"Before": first.read}
     for kind, field in (("Layer norm", "layer"), ("Batch norm", "batch")):
-        rows |= {f"{kind}, beside sentence {i}": getattr(made, field) for i, made in enumerate(batches, 1)}
+        rows |= {f"{kind}, beside sentence {i}": getattr(batch, field) for i, batch in enumerate(batches, 1)}
     table = {"": list(rows)} | {
-        f"number {i + 1}": [float(row[i]) for row in rows.values()] for i in range(min(MAX_NUMBERS, len(one.read)))
+        f"number {i + 1}": [float(row[i]) for row in rows.values()] for i in range(min(MAX_NUMBERS, len(first.read)))
     }
     number = st.column_config.NumberColumn(format="%.2f")
     st.dataframe(table, hide_index=True, column_config=dict.fromkeys(list(table)[1:], number), key="both-norms")
-    own = " This model's own norm subtracts no mean." if is_t5(model.model.config) else ""
+    rms_note = " This model's own norm subtracts no mean." if is_t5(model.model.config) else ""
     st.caption(
-        f"Sentence 1: {literal(others[0])} Sentence 2: {literal(others[1])} With the other sentence beside it, layer "
-        f"norm's numbers change by at most {moved[0]:.2g}, batch norm's by {moved[1]:.2g}. Both before gain and bias; "
-        f"batch norm as in training.{own}"
+        f"Sentence 1: {literal(sentences[0])} Sentence 2: {literal(sentences[1])} With the other sentence beside it, "
+        f"layer norm's numbers change by at most {moved[0]:.2g}, batch norm's by {moved[1]:.2g}. Both before gain and "
+        f"bias; batch norm as in training.{rms_note}"
     )
 
 
-def both(name: str, trace: Trace, chosen: ChosenPart, other: str) -> BothNorms:
+def compute_norms(name: str, trace: Trace, chosen: ChosenPart, other: str) -> BothNorms:
     """Return the chosen token under both norms, with another sentence in its batch."""
     batch = [stream_of(name, trace), stream_of(name, models.trace(name, other, None))]
     block = {"ff-norm": FEED_FORWARD, "attention-norm": CROSS if chosen.part.kind == "cross" else SELF}

@@ -19,7 +19,7 @@ from ui.anatomy import components, embedding, learned_merges, norms
 from ui.anatomy.chosen import ChosenPart, tokens
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
-from ui.anatomy.payloads import likely, parts_payload
+from ui.anatomy.payloads import likely_tokens, parts_payload
 from ui.state.models import translator
 from ui.state.view import update, widget_key
 
@@ -31,20 +31,20 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     """Draw what the part does to the chosen token, in vectors, and the same as a table."""
     model = translator(name)
     config, of = model.model.config, tokens(trace, chosen.stack)
-    taken = _taken(stream_of(name, trace), chosen)
-    st.caption(_words(taken, chosen, config))
+    part_values = _part_values(stream_of(name, trace), chosen)
+    st.caption(_words(part_values, chosen, config))
     if chosen.part.name == "ff":
         st.caption(_alone(stream_of(name, trace), chosen))
-    bars = likely(taken, model) if chosen.part.name == "output" else ()
+    bars = likely_tokens(part_values, model) if chosen.part.name == "output" else ()
     components.parts(
-        parts_payload(taken, _rows(taken, chosen, config), of.labels, chosen.query, bars),
+        parts_payload(part_values, _rows(part_values, chosen, config), of.labels, chosen.query, bars),
         key=widget_key("part"),
         on_pick=lambda query: update(query=query + 1),
     )
     expander = st.expander("This part as a table", key="part-as-table", on_change="rerun")
     if expander.open:
         with expander:
-            vectors_table(taken.vectors, "part-table")
+            vectors_table(part_values.vectors, "part-table")
     if "norm" in chosen.part.name:
         norms.offer(name, trace, chosen)
     if chosen.part.name == "embedding":
@@ -52,7 +52,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         learned_merges.offer(model, chosen)
 
 
-def _taken(stream: Stream, chosen: ChosenPart) -> Taken:
+def _part_values(stream: Stream, chosen: ChosenPart) -> Taken:
     part, stack, token = chosen.part, chosen.stack, chosen.query
     match part.name, part.layer:
         case "embedding", _:
@@ -68,12 +68,12 @@ def _taken(stream: Stream, chosen: ChosenPart) -> Taken:
     return parts.output(stream, token)
 
 
-def _words(taken: Taken, chosen: ChosenPart, config: ModelConfig) -> str:
+def _words(part_values: Taken, chosen: ChosenPart, config: ModelConfig) -> str:
     stack = config.encoder if chosen.stack == "encoder" else config.decoder
-    vectors = taken.vectors
+    vectors = part_values.vectors
     match chosen.part.name:
         case "embedding":
-            where = {
+            positions = {
                 "sinusoidal": "the sinusoidal encoding of its position is added: one says what, the other where.",
                 "no-exp": "a sinusoidal encoding of its position is added, in which a tutorial forgot an exp: one says "
                 "what, the other where.",
@@ -83,13 +83,13 @@ def _words(taken: Taken, chosen: ChosenPart, config: ModelConfig) -> str:
                 "none": "nothing is added: this model has no positional encoding.",
             }[config.positions]
             if is_t5(config):
-                where = "nothing is added: positions are a bias on the scores of self-attention."
+                positions = "nothing is added: positions are a bias on the scores of self-attention."
             times = f", times √{config.d_model} = {config.d_model**0.5:.3g}," if config.scale_embeddings else ""
             normed = config.norms_embedding(chosen.stack)
             norm = " Layer norm then brings the sum to mean 0 and variance 1." if normed else ""
             return (
-                f"The token's row of the embedding matrix{times} is its first vector; {where}{norm} Taking a row is "
-                "multiplying the matrix by a one-hot vector, 1 at the token's number and 0 elsewhere. word2vec "
+                f"The token's row of the embedding matrix{times} is its first vector; {positions}{norm} Taking a row "
+                "is multiplying the matrix by a one-hot vector, 1 at the token's number and 0 elsewhere. word2vec "
                 "(Mikolov et al. 2013) learns such rows in advance, from a word's neighbours; here they are trained "
                 "with the network."
             )
@@ -117,11 +117,11 @@ def _alone(stream: Stream, chosen: ChosenPart) -> str:
     assert chosen.part.layer is not None
     moved = moved_by_others(stream, chosen.stack, chosen.part.layer, chosen.query)
     sizes = [stream.layer(chosen.stack, chosen.part.layer).feed_forward.inner.weight.shape[i] for i in (1, 0, 1)]
-    over = " → ".join(f"[{len(stream.ids(chosen.stack))}, {size:,}]" for size in sizes)
+    shapes = " → ".join(f"[{len(stream.ids(chosen.stack))}, {size:,}]" for size in sizes)
     return (
         "It sees one token at a time: with all other tokens in other places, the output at this one changes by at "
-        f"most {moved:.1g}. Over the whole sentence that is two convolutions of width 1, {over}: what mixes tokens is "
-        "attention alone."
+        f"most {moved:.1g}. Over the whole sentence that is two convolutions of width 1, {shapes}: what mixes tokens "
+        "is attention alone."
     )
 
 
@@ -129,8 +129,8 @@ def _then(vectors: dict[str, np.ndarray]) -> str:
     return f", and layer norm brings it to {_length(vectors['after'])}" if "after" in vectors else ""
 
 
-def _rows(taken: Taken, chosen: ChosenPart, config: ModelConfig) -> Sequence[Row]:
-    vectors = taken.vectors
+def _rows(part_values: Taken, chosen: ChosenPart, config: ModelConfig) -> Sequence[Row]:
+    vectors = part_values.vectors
     match chosen.part.name:
         case "embedding":
             times = f"times √{config.d_model}" if config.scale_embeddings else ""

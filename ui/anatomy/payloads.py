@@ -121,7 +121,7 @@ def walk_payload(walk: Walk, trace: Trace, config: ModelConfig, agreement: WalkE
 
 
 def parts_payload(
-    taken: Taken,
+    part_values: Taken,
     rows: Sequence[tuple[str, str, str, str]],
     of: Sequence[str],
     token: int,
@@ -134,20 +134,20 @@ def parts_payload(
         "label": "Token",
         "rows": [{"values": values, "name": name, "note": note, "group": group} for values, name, note, group in rows],
         "bars": [{"label": label, "share": share, "note": note} for label, share, note in bars],
-        "check": f"Equal to the model's own output within {two_digits(taken.difference)}",
+        "check": f"Equal to the model's own output within {two_digits(part_values.difference)}",
     }
-    return pack(header, {values: taken.vectors[values].astype(np.float32) for values, *_ in rows})
+    return pack(header, {values: part_values.vectors[values].astype(np.float32) for values, *_ in rows})
 
 
 def lens_payload(predictions: Lens, trace: Trace, model: Translator, start: tuple[int, ...]) -> bytes:
     """Return the table of tokens over layers for lens.js; a start that is no cell of it counts as none."""
     rows, columns, _ = predictions.ids.shape
-    inside = len(start) == 2 and start[0] < rows and start[1] < columns
+    is_inside = len(start) == 2 and start[0] < rows and start[1] < columns
     header = {
         "reads": number_duplicates(trace.reads.labels),
         "rows": lens_rows(rows),
         "words": lens_words(predictions, trace, model),
-        "start": list(start) if inside else None,
+        "start": list(start) if is_inside else None,
         "final": "the whole model",
     }
     return pack(header, {"shares": predictions.probabilities.astype(np.float32)})
@@ -162,9 +162,9 @@ def lens_words(predictions: Lens, trace: Trace, model: Translator) -> list[list[
     return [[model.checkpoint.target_tokenizer.labels(ids) for ids in row] for row in predictions.ids.tolist()]
 
 
-def likely(taken: Taken, model: Translator) -> list[tuple[str, float, str]]:
+def likely_tokens(part_values: Taken, model: Translator) -> list[tuple[str, float, str]]:
     """Return the most probable tokens of an output, best first: label, probability, and its logit in words."""
-    logits, shares = taken.vectors["logits"], taken.vectors["probability"]
+    logits, shares = part_values.vectors["logits"], part_values.vectors["probability"]
     label = model.checkpoint.target_tokenizer.label
     best = np.argsort(-shares)[:MAX_LIKELY_TOKENS].tolist()
     return [(label(i), float(shares[i]), minus(f"logit {logits[i]:.2f}")) for i in best]

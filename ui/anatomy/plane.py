@@ -74,8 +74,8 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
 
 def default_words(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
     """Return the first words of the sentence, or of a single word (the tasks with letters) its first tokens."""
-    for groups in (tokenizer.word_groups(ids), [[place] for place in range(len(ids))]):
-        texts = [tokenizer.decode([ids[place] for place in group]) for group in groups]
+    for groups in (tokenizer.word_groups(ids), [[i] for i in range(len(ids))]):
+        texts = [tokenizer.decode([ids[i] for i in group]) for group in groups]
         words = [word for text in texts for word in split_words(text) if any(map(str.isalnum, word))]
         if len(words) > 1:
             break
@@ -125,13 +125,13 @@ def _pictures(name: str, chosen: ChosenPart, words: dict[str, tuple[int, ...]], 
             _table(names, first, queries, keys)
 
 
-def said_of_plane(drawn: Plane, what: str) -> str:
+def said_of_plane(plane: Plane, vectors: str) -> str:
     """Say how much of the variance the plane shows."""
-    if not drawn.shares.any():
-        return f"There is no plane to choose for {what}: nothing varies among them."
+    if not plane.shares.any():
+        return f"There is no plane to choose for {vectors}: nothing varies among them."
     return explained(
-        f"The plane in which {what} vary most (PCA) shows {percent(float(drawn.shares.sum()))} of their variance: "
-        f"{percent(float(drawn.shares[0]))} from left to right, {percent(float(drawn.shares[1]))} up and down. All "
+        f"The plane in which {vectors} vary most (PCA) shows {percent(float(plane.shares.sum()))} of their variance: "
+        f"{percent(float(plane.shares[0]))} from left to right, {percent(float(plane.shares[1]))} up and down. All "
         "lines begin at the vector 0.",
         "PCA",
     )
@@ -139,17 +139,17 @@ def said_of_plane(drawn: Plane, what: str) -> str:
 
 def said_of_scores(names: Sequence[str], scores: np.ndarray) -> str:
     """Say what the table has, and where its two halves differ most."""
-    said = "Rows are queries, columns keys. The scores use all numbers of the vectors, not the plane."
+    caption = "Rows are queries, columns keys. The scores use all numbers of the vectors, not the plane."
     if len(names) == 1:
-        return f"{said} Type a second word to see how two words score each other."
-    apart = np.abs(scores - scores.T)
-    i, j = divmod(int(apart.argmax()), len(names))
-    if not apart[i, j]:
-        return said
-    one, other = literal(names[i]), literal(names[j])
+        return f"{caption} Type a second word to see how two words score each other."
+    differences = np.abs(scores - scores.T)
+    i, j = divmod(int(differences.argmax()), len(names))
+    if not differences[i, j]:
+        return caption
+    query, key = literal(names[i]), literal(names[j])
     return (
-        f"{said} The table is not symmetric, since what a word looks for is not what it is: {one} scores {other} "
-        + minus(f"{scores[i, j]:.2f}, and {other} scores {one} {scores[j, i]:.2f}.")
+        f"{caption} The table is not symmetric, since what a word looks for is not what it is: {query} scores {key} "
+        + minus(f"{scores[i, j]:.2f}, and {key} scores {query} {scores[j, i]:.2f}.")
     )
 
 
@@ -173,19 +173,19 @@ def said_of_embeddings(config: ModelConfig, chosen: ChosenPart) -> str:
 
 def said_of_tokens(words: dict[str, tuple[int, ...]], tokenizer: Tokenizer) -> list[str]:
     """Say which words are several tokens, or unknown to the vocabulary."""
-    said = []
+    notes = []
     for word, ids in words.items():
         if len(ids) > 1:
             labels = [literal(label) for label in tokenizer.labels(ids[:MAX_LISTED_TOKENS])]
             more = " …" * (len(ids) > MAX_LISTED_TOKENS)
-            said.append(
+            notes.append(
                 f"{literal(word)} is {len(ids)} tokens ({' · '.join(labels)}{more}). Its vector is their mean, so its "
                 "query is the mean of their queries."
             )
         elif ids[0] == tokenizer.unk_id:
             unknown = literal(tokenizer.label(ids[0]))
-            said.append(f"{literal(word)} is not in the vocabulary: the model reads {unknown}.")
-    return said
+            notes.append(f"{literal(word)} is not in the vocabulary: the model reads {unknown}.")
+    return notes
 
 
 def _table(names: Sequence[str], embeddings: Plane, queries: np.ndarray, keys: np.ndarray) -> None:

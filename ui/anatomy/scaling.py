@@ -29,7 +29,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     root = math.sqrt(d_head)
     # T5 has no division, so what it uses are the scores as they are.
     plain, divided = (scores, scores / root) if attention.scale is not None else (scores * root, scores)
-    own, random = (score_spread(plain), score_spread(divided)), against_width(scores.shape[1])
+    spreads, random = (score_spread(plain), score_spread(divided)), against_width(scores.shape[1])
     st.caption(
         explained(
             "A dot product of two vectors sums d_head products. Where the numbers have mean 0 and variance 1, the sum "
@@ -40,20 +40,22 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
             "key",
         )
     )
-    st.caption(_words(own, d_head, is_t5(model.config)))
+    st.caption(_words(spreads, d_head, is_t5(model.config)))
     theme = st.context.theme.type or "light"
     variances = np.array([[pair[i].variance for pair in random] for i in range(2)])
     largest = np.array([[pair[i].largest for pair in random] for i in range(2)])
     left, right = st.columns(2, gap="large")
     with left:
-        marks = [one.variance for one in own]
+        marks = [spread.variance for spread in spreads]
         plot(
             chart(WIDTHS, variances, (d_head, marks), "Variance of the scores", logarithmic=True, theme=theme),
             key="scaling-variance",
         )
     with right:
         plot(
-            chart(WIDTHS, largest, (d_head, [one.largest for one in own]), "Mean largest weight", theme=theme),
+            chart(
+                WIDTHS, largest, (d_head, [spread.largest for spread in spreads]), "Mean largest weight", theme=theme
+            ),
             key="scaling-largest",
         )
     st.caption(
@@ -64,7 +66,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     expander = st.expander("These numbers as a table", key="scaling-as-table", on_change="rerun")
     if expander.open:
         with expander:
-            _table([*zip(map(str, WIDTHS), random, strict=True), (f"this head, {d_head}", own)])
+            _table([*zip(map(str, WIDTHS), random, strict=True), (f"this head, {d_head}", spreads)])
 
 
 def _beside_additive(keys: int, theme: str) -> None:
@@ -81,7 +83,7 @@ def _beside_additive(keys: int, theme: str) -> None:
             "(section 3.2.1), is why additive attention is better at large d_k where nothing is divided; and dot "
             "products are faster, so it divides."
         )
-        curves = [Curve(name, WIDTHS, np.array([one.slope for one in row])) for name, row in effects.items()]
+        curves = [Curve(name, WIDTHS, np.array([effect.slope for effect in row])) for name, row in effects.items()]
         plot(
             lines(curves, "Gradient that the softmax leaves, Σ w (1 − w)", "d_k", logarithmic="x", theme=theme),
             key="softmax-slope",
@@ -95,8 +97,8 @@ def _beside_additive(keys: int, theme: str) -> None:
         )
 
 
-def _words(own: tuple[ScoreSpread, ScoreSpread], d_head: int, t5: bool) -> str:
-    plain, divided = own
+def _words(spreads: tuple[ScoreSpread, ScoreSpread], d_head: int, t5: bool) -> str:
+    plain, divided = spreads
     return (
         f"This head: d_head is {d_head}, √d_head {math.sqrt(d_head):.3g}. Its scores have variance "
         f"{brief(plain.variance)} as they are and {brief(divided.variance)} divided; the largest weight of a row is "

@@ -95,20 +95,20 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         choose(view, "matrices", "Matrices of", _OF)
         mask = _mask_control(view, chosen, translator(name).model.config)
     with plain_errors():
-        shown = _matrices(name, trace, chosen, view, mask)
-        if shown is not None:
-            _pictures(shown)
-            _added_or_filled(shown)
-            _as_table(shown)
+        drawn_matrices = _matrices(name, trace, chosen, view, mask)
+        if drawn_matrices is not None:
+            _pictures(drawn_matrices)
+            _added_or_filled(drawn_matrices)
+            _as_table(drawn_matrices)
 
 
 def _mask_control(view: AnatomyView, chosen: ChosenPart, config: ModelConfig) -> Mask:
     """Draw the choice of a mask; return the view's where it has a meaning for this attention, else the model's own."""
     example = view.matrices == "tutorial"
     options = MASKS if example else masks_at(chosen.site)
-    own: Mask = "look-ahead" if example else own_mask(chosen.site, config)
-    mask = next((option for option in options if option == view.mask), own)
-    binding = bound("mask", f"mask-{chosen.part.kind}-{example}", convert=lambda mask: "" if mask == own else mask)
+    default: Mask = "look-ahead" if example else own_mask(chosen.site, config)
+    mask = next((option for option in options if option == view.mask), default)
+    binding = bound("mask", f"mask-{chosen.part.kind}-{example}", convert=lambda mask: "" if mask == default else mask)
     choose(view, "mask", "Mask", {option: _MASKS[option] for option in options}, mask, **binding)
     return mask
 
@@ -126,16 +126,16 @@ def _matrices(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView, ma
             st.caption("Type a second sentence: the shorter one is filled up with padding.")
             return None
         traces = (trace, models.trace(name, second, None))
-    own = own_mask(chosen.site, model.model.config)
+    default = own_mask(chosen.site, model.model.config)
     # The model's own mask is the one of the pass itself, whatever it is called.
-    every = whole_head(name, traces, chosen.site, chosen.head, None if mask == own else mask)
+    every = whole_head(name, traces, chosen.site, chosen.head, None if mask == default else mask)
     at = _padded(traces, chosen)
     rows, columns = (
         _filled(labels, size, model)
         for labels, size in zip(_labels(traces[at], chosen), every[at].scores.shape, strict=True)
     )
     added = len(columns) - len(_labels(traces[at], chosen)[1])
-    st.caption(_words(mask, own, added, len(traces) > 1, literal(traces[at].text)))
+    st.caption(_words(mask, default, added, len(traces) > 1, literal(traces[at].text)))
     return DrawnMatrices(every[at], rows, columns, chosen.query if at == 0 else None)
 
 
@@ -170,9 +170,9 @@ def _padded(traces: tuple[Trace, ...], chosen: ChosenPart) -> int:
 
 def _labels(trace: Trace, chosen: ChosenPart) -> tuple[list[str], list[str]]:
     """Return the labels of the query tokens and of the key tokens."""
-    asks = trace.source if chosen.stack == "encoder" else trace.reads
+    queries = trace.source if chosen.stack == "encoder" else trace.reads
     looked = trace.reads if chosen.part.kind == "decoder" else trace.source
-    return asks.labels, looked.labels
+    return queries.labels, looked.labels
 
 
 def _filled(labels: list[str], size: int, model: Translator) -> list[str]:
@@ -180,8 +180,8 @@ def _filled(labels: list[str], size: int, model: Translator) -> list[str]:
     return number_duplicates([*labels, *[pad] * (size - len(labels))])
 
 
-def _words(mask: Mask, own: Mask, added: int, batch: bool, text: str) -> str:
-    if mask == own:
+def _words(mask: Mask, default: Mask, added: int, batch: bool, text: str) -> str:
+    if mask == default:
         does = f"**As the model does.** {_HIDES[mask]}."
     else:
         does = (
@@ -199,26 +199,26 @@ def _words(mask: Mask, own: Mask, added: int, batch: bool, text: str) -> str:
     return does + alone
 
 
-def _axes(shown: DrawnMatrices) -> tuple[MatrixAxes, tuple[slice, slice]]:
+def _axes(drawn: DrawnMatrices) -> tuple[MatrixAxes, tuple[slice, slice]]:
     """Return the axes of the part that is drawn, and the rows and columns of that part."""
-    queries, keys = shown.matrices.scores.shape
-    down = window(queries, shown.chosen)
+    queries, keys = drawn.matrices.scores.shape
+    down = window(queries, drawn.chosen)
     across = down if queries == keys else window(keys, None)
-    chosen = None if shown.chosen is None else shown.chosen - down.start
-    hidden = ~shown.matrices.visible[down, across]
-    return MatrixAxes(shown.rows[down], shown.columns[across], hidden, chosen), (down, across)
+    chosen = None if drawn.chosen is None else drawn.chosen - down.start
+    hidden = ~drawn.matrices.visible[down, across]
+    return MatrixAxes(drawn.rows[down], drawn.columns[across], hidden, chosen), (down, across)
 
 
-def _pictures(shown: DrawnMatrices) -> None:
-    matrices, theme = shown.matrices, theme_named(st.context.theme.type or "light")
-    axes, view = _axes(shown)
+def _pictures(drawn: DrawnMatrices) -> None:
+    matrices, theme = drawn.matrices, theme_named(st.context.theme.type or "light")
+    axes, view = _axes(drawn)
     scores, weights = matrices.scores[view], matrices.weights[view]
     limit = float(np.abs(scores).max())
-    digits = shown.digits if len(axes.columns) <= MAX_ROOMY_COLUMNS else 1
+    digits = drawn.digits if len(axes.columns) <= MAX_ROOMY_COLUMNS else 1
     tables = [
         matrix_html("Scores", scores, axes, theme, (-limit, limit), digits=digits),
         matrix_html("Masked scores", scores, axes, theme, (-limit, limit), hidden=MINUS_INFINITY, digits=digits),
-        matrix_html("Weights", weights, axes, theme, (0.0, 1.0), hidden="0", digits=shown.digits),
+        matrix_html("Weights", weights, axes, theme, (0.0, 1.0), hidden="0", digits=drawn.digits),
     ]
     st.html(side_by_side(tables))
     queries, keys = matrices.scores.shape
@@ -229,29 +229,27 @@ def _pictures(shown: DrawnMatrices) -> None:
     st.caption(f"Hatched: hidden by the mask, which is not a low score. Blue below zero, orange above.{row}{cut}")
 
 
-def _added_or_filled(shown: DrawnMatrices) -> None:
+def _added_or_filled(drawn: DrawnMatrices) -> None:
     """Draw the same mask added to the scores, as formulas have it, and filled in, as code has it."""
     expander = st.expander("Adding a mask or filling it in", key="added-or-filled", on_change="rerun")
     if not expander.open:
         return
     with expander:
-        masked = added_and_filled(shown.matrices.scores, shown.matrices.visible)
+        masked = added_and_filled(drawn.matrices.scores, drawn.matrices.visible)
         st.markdown(
             r"Formulas add a matrix: $\text{softmax}(S + M)$, where M is 0 where a query may look and −∞ where it may "
             "not. Code fills in: `S.masked_fill(hidden, -inf)` overwrites the same cells. Any number plus −∞ is −∞, so "
             "both give the same scores."
         )
-        axes, view = _axes(shown)
-        limit = float(np.abs(shown.matrices.scores[view]).max())
-        digits = shown.digits if len(axes.columns) <= MAX_ROOMY_COLUMNS else 1
+        axes, view = _axes(drawn)
+        limit = float(np.abs(drawn.matrices.scores[view]).max())
+        digits = drawn.digits if len(axes.columns) <= MAX_ROOMY_COLUMNS else 1
         titles = {"M": masked.mask, "S + M": masked.added, "S, filled in": masked.filled}
         theme = theme_named(st.context.theme.type or "light")
         st.html(
             side_by_side(
                 [
-                    matrix_html(
-                        title, values[view], axes, theme, (-limit, limit), hidden=MINUS_INFINITY, digits=digits
-                    )
+                    matrix_html(title, values[view], axes, theme, (-limit, limit), hidden=MINUS_INFINITY, digits=digits)
                     for title, values in titles.items()
                 ]
             )
@@ -266,11 +264,11 @@ def _added_or_filled(shown: DrawnMatrices) -> None:
         )
 
 
-def _as_table(shown: DrawnMatrices) -> None:
+def _as_table(drawn: DrawnMatrices) -> None:
     expander = st.expander("These matrices as tables", key="matrices-as-table", on_change="rerun")
     if not expander.open:
         return
-    matrices = shown.matrices
+    matrices = drawn.matrices
     tables = {
         "Scores": matrices.scores,
         "Masked scores": np.where(matrices.visible, matrices.scores, -np.inf),
@@ -279,12 +277,12 @@ def _as_table(shown: DrawnMatrices) -> None:
     with expander:
         for title, values in tables.items():
             st.markdown(f"**{title}**")
-            table: dict[str, Sequence[object]] = {"Query": list(shown.rows)}
-            table |= dict(zip(shown.columns, _numbers(values, shown.digits).T.tolist(), strict=True))
+            table: dict[str, Sequence[object]] = {"Query": list(drawn.rows)}
+            table |= dict(zip(drawn.columns, _numbers(values, drawn.digits).T.tolist(), strict=True))
             st.dataframe(table, hide_index=True, key=f"matrices-{title}")
 
 
 def _numbers(values: np.ndarray, digits: int) -> np.ndarray:
     """Format numbers as text, in which −∞ can be read too."""
-    places = max(digits, 3)
-    return np.array([["−∞" if np.isneginf(x) else minus(f"{x:.{places}f}") for x in row] for row in values])
+    decimals = max(digits, 3)
+    return np.array([["−∞" if np.isneginf(x) else minus(f"{x:.{decimals}f}") for x in row] for row in values])

@@ -60,7 +60,7 @@ def _drawing(
     the page still shows the sentence that was read before.
     """
     key = name, version(name)
-    if "overview" in st.session_state or view.show in ("value", "difference") or not _example.has(*key):
+    if "overview" in st.session_state or view.show in ("value", "difference") or not _example.is_cached(*key):
         return None
     picture = _example(*key)
 

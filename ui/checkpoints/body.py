@@ -7,7 +7,7 @@ import streamlit as st
 from ui.checkpoints import compare, import_
 from ui.checkpoints.listing import ListedModel, entries
 from ui.checkpoints.model import model
-from ui.checkpoints.shelf import back, shelf
+from ui.checkpoints.shelf import close_model, shelf
 from ui.checkpoints.view import CheckpointsView
 from ui.widgets.text import literal
 
@@ -15,7 +15,7 @@ from ui.widgets.text import literal
 def back_button(view: CheckpointsView) -> None:
     """Draw the way back to the shelf."""
     if view.bring or view.beside:
-        st.button("Back to the models", icon=":material/arrow_back:", key="back", on_click=back)
+        st.button("Back to the models", icon=":material/arrow_back:", key="back", on_click=close_model)
 
 
 def body(view: CheckpointsView) -> None:
@@ -40,7 +40,7 @@ def body(view: CheckpointsView) -> None:
 
 def _chosen(entries: list[ListedModel], view: CheckpointsView) -> ListedModel | None:
     """Return the model of the view, else the first."""
-    named = {entry.name: entry for entry in entries}
-    return named.get(
+    by_name = {entry.name: entry for entry in entries}
+    return by_name.get(
         view.model or "", next((entry for entry in entries if not entry.broken), next(iter(entries), None))
     )

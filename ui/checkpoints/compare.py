@@ -42,34 +42,34 @@ def draw_compare(entries: list[ListedModel], view: CheckpointsView) -> None:
     if chosen is None:
         return
     with plain_errors():
-        both = open_listed(chosen[0]), open_listed(chosen[1])
+        pair = open_listed(chosen[0]), open_listed(chosen[1])
         above = st.container()
         st.space("medium")
         below, right = st.columns([1.35, 1], gap="large")
         with below:
-            _configurations(chosen, both)
+            _configurations(chosen, pair)
         with above, plain_errors():
-            _sentence(chosen, both, view, right)
+            _sentence(chosen, pair, view, right)
 
 
 def _sentence(
-    chosen: tuple[str, str], both: tuple[Translator, Translator], view: CheckpointsView, container: DeltaGenerator
+    chosen: tuple[str, str], pair: tuple[Translator, Translator], view: CheckpointsView, container: DeltaGenerator
 ) -> None:
     """Draw the results of both for a sentence: their heads here, their translations in `container`."""
     left, right = st.columns(2, gap="large", vertical_alignment="bottom")
     with left:
-        text = source_input(both[0], view)
+        text = source_input(pair[0], view)
     with right:
-        _target(both[0], chosen[0], text, view)
-    own = traces = _trace(chosen[0], text), _trace(chosen[1], text)
+        _target(pair[0], chosen[0], text, view)
+    own_traces = traces = _trace(chosen[0], text), _trace(chosen[1], text)
     with left:
-        for name, model, trace in zip(chosen, both, own, strict=True):
+        for name, model, trace in zip(chosen, pair, own_traces, strict=True):
             out_of_domain_note(name, model, text, float(trace.log_probs.mean()), literal(name))
     if view.target is not None:
         traces = _trace(chosen[0], text, view.target), _trace(chosen[1], text, view.target)
     _maps(chosen, traces, _heads(traces, view), view)
     with container:
-        _writes(chosen, own, traces, view)
+        _writes(chosen, own_traces, traces, view)
 
 
 def _trace(name: str, text: str, target: str | None = None) -> Trace:
@@ -88,11 +88,11 @@ def _models(names: list[str], view: CheckpointsView) -> tuple[str, str] | None:
     first = view.model if view.model in names else names[0]
     second = view.beside if view.beside in names else next(name for name in names if name != first)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        own = bound("model", "first", text=None, target=None, reseeds=True)
-        st.selectbox("First model", names, names.index(first), **own)
+        binding = bound("model", "first", text=None, target=None, reseeds=True)
+        st.selectbox("First model", names, names.index(first), **binding)
         st.button("Swap", icon=":material/swap_horiz:", key="swap", on_click=_swap, args=(first, second, view))
-        own = bound("beside", beside_layer=None, beside_head=None, reseeds=True)
-        st.selectbox("Second model", names, names.index(second), **own)
+        binding = bound("beside", beside_layer=None, beside_head=None, reseeds=True)
+        st.selectbox("Second model", names, names.index(second), **binding)
     return first, second
 
 
@@ -120,13 +120,13 @@ def _target(model: Translator, name: str, text: str, view: CheckpointsView) -> N
 
 
 def _take_same(key: str, name: str, text: str) -> None:
-    own = None
+    target = None
     if st.session_state[key]:
         try:
-            own = models.trace(name, text, None).translation
+            target = models.trace(name, text, None).translation
         except ValueError:
-            own = ""
-    update(target=own)
+            target = ""
+    update(target=target)
     reseed()
 
 
@@ -149,11 +149,11 @@ def _head(n: int, trace: Trace, view: CheckpointsView) -> Head:
     """Draw the chosen head of the first model or the second, and its two boxes."""
     fields = (("layer", "head"), ("beside_layer", "beside_head"))[n]
     counts = trace.pattern(view.kind).shape[:2]
-    own = sharpest(trace, view.kind)
+    defaults = sharpest(trace, view.kind)
     requested = [getattr(view, field) for field in fields]
     indices = [
         number - 1 if number and number <= count else default
-        for number, count, default in zip(requested, counts, own, strict=True)
+        for number, count, default in zip(requested, counts, defaults, strict=True)
     ]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", width="content"):
         for field, value, count in zip(fields, indices, counts, strict=True):
@@ -222,13 +222,13 @@ def _title(name: str, head: Head, trace: Trace, kind: str) -> None:
 
 
 def _separate_heads(
-    names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head, Head], view: CheckpointsView, why: str
+    names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head, Head], view: CheckpointsView, reason: str
 ) -> None:
     """Draw both heads on their own words, without a difference."""
     remedy = (
-        " Switch on “The same translation in both” to line them up." if "rows" in why and view.target is None else ""
+        " Switch on “The same translation in both” to line them up." if "rows" in reason and view.target is None else ""
     )
-    st.info(f"There is no difference to draw. {literal(why)}{remedy}", icon=":material/info:")
+    st.info(f"There is no difference to draw. {literal(reason)}{remedy}", icon=":material/info:")
     for n, column in enumerate(st.columns(2, gap="large")):
         with column:
             _title(names[n], heads[n], traces[n], view.kind)
@@ -246,22 +246,22 @@ def _caption(pair: AlignedHeads) -> str:
         if points
         else "Over all rows, both heads give each column the same share of their weight, within one percentage point."
     )
-    how = (
+    alignment_note = (
         "Pieces are joined into words so that the two vocabularies line up: as a key, a word has the sum of its "
         "pieces' weights; as a query, their mean."
         if pair.merged
         else "Both models split these sentences into the same tokens, so rows and columns are tokens."
     )
-    return f"{difference} {how}"
+    return f"{difference} {alignment_note}"
 
 
 def _as_table(pair: AlignedHeads) -> None:
     """Draw the picture's numbers; a masked cell is empty."""
     table: dict[str, list[Any]] = {"query": list(pair.rows)}
     for k, label in enumerate(pair.columns):
-        gone = pair.masked[:, k].tolist()
+        masked = pair.masked[:, k].tolist()
         values = pair.difference[:, k].tolist()
-        table[label] = [None if off else value for value, off in zip(values, gone, strict=True)]
+        table[label] = [None if off else value for value, off in zip(values, masked, strict=True)]
     numbers = {label: st.column_config.NumberColumn(format="%.3f") for label in pair.columns}
     st.dataframe(table, hide_index=True, column_config=numbers, key="difference-table")
 
@@ -269,28 +269,30 @@ def _as_table(pair: AlignedHeads) -> None:
 # ---- beside the maps -----------------------------------------------------------------------------------------------
 
 
-def _configurations(names: tuple[str, str], both: tuple[Translator, Translator]) -> None:
+def _configurations(names: tuple[str, str], pair: tuple[Translator, Translator]) -> None:
     st.markdown("**Configurations**")
-    first, second = (dict(configuration(model.model.config)) for model in both)
+    first, second = (dict(configuration(model.model.config)) for model in pair)
     rows = [Setting(name, (first[name], second[name])) for name in first]
     count = sum(row.differs for row in rows)
     st.html(settings_html(names, sorted(rows, key=lambda row: not row.differs)))
     st.caption(f"{count} of {len(rows)} differ, marked ≠." if count else "The configurations are the same.")
 
 
-def _writes(names: tuple[str, str], own: tuple[Trace, Trace], read: tuple[Trace, Trace], view: CheckpointsView) -> None:
+def _writes(
+    names: tuple[str, str], own_traces: tuple[Trace, Trace], read: tuple[Trace, Trace], view: CheckpointsView
+) -> None:
     st.markdown("**What each one writes**")
-    for name, trace in zip(names, own, strict=True):
+    for name, trace in zip(names, own_traces, strict=True):
         ended = "" if trace.finished else ", cut off at its length limit"
         st.markdown(
             f":gray[{literal(name)}]  \n{literal(trace.translation) or '(nothing)'}  \n"
             f":gray[:small[{_log(trace)}{ended}]]"
         )
-    if own[0].translation == own[1].translation:
+    if own_traces[0].translation == own_traces[1].translation:
         st.caption("Both translations are the same.")
     else:
         st.caption("From the first to the second")
-        difference(own[0].translation, own[1].translation)
+        difference(own_traces[0].translation, own_traces[1].translation)
     if view.target is not None:
         st.markdown("**Log-probability of the shared translation**")
         for name, trace in zip(names, read, strict=True):

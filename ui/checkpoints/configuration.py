@@ -38,8 +38,8 @@ def _unconnected(config: ModelConfig) -> str:
 
 
 def _pruned(config: ModelConfig) -> str:
-    gone = len(config.pruned_heads)
-    return f"; {gone} of {config.all_heads} pruned" if gone else ""
+    pruned = len(config.pruned_heads)
+    return f"; {pruned} of {config.all_heads} pruned" if pruned else ""
 
 
 def _activation(config: ModelConfig) -> str:
@@ -60,12 +60,12 @@ def _norm(config: ModelConfig) -> str:
 def _biases(config: ModelConfig) -> str:
     having = [
         name
-        for name, has in (
+        for name, is_used in (
             ("q, k, v", config.qkv_bias),
             ("attention output", config.attention_output_bias),
             ("logits", config.logits_bias),
         )
-        if has
+        if is_used
     ]
     return ", ".join(having) or "none in attention and output"
 
@@ -85,7 +85,7 @@ def _positions(config: ModelConfig) -> str:
 
 def _hidden(config: ModelConfig) -> str:
     masks = (("padding", config.padding_mask), ("later words in the decoder", config.look_ahead_mask))
-    return " and ".join(what for what, mask in masks if mask == "applied") or "nothing: no mask is applied"
+    return " and ".join(name for name, mask in masks if mask == "applied") or "nothing: no mask is applied"
 
 
 def _ids(config: ModelConfig) -> str:

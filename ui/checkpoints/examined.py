@@ -21,7 +21,7 @@ from ui.checkpoints.uploads import ImportSource
 from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
-_BAD = {"light": "#a33a1f", "dark": "#ff9a7d"}
+_ERROR_COLOURS = {"light": "#a33a1f", "dark": "#ff9a7d"}
 MAX_RADIO_OPTIONS = 16  # with more, a menu is drawn
 MAX_LISTED_NAMES = 6  # names of a list before the rest is folded away
 MAX_VOCABULARY_MEGABYTES = 50
@@ -35,13 +35,13 @@ def heading(examination: Examination, name: str) -> None:
 
 def read(examination: Examination) -> None:
     """Draw what the file says, and what is converted to another form."""
-    places = st.columns(2, gap="large") if examination.facts and examination.folded else [st.container()] * 2
+    columns = st.columns(2, gap="large") if examination.facts and examination.folded else [st.container()] * 2
     if examination.facts:
-        with places[0]:
+        with columns[0]:
             st.markdown("**Read from the file**")
             st.html(facts_html("", examination.facts))
     if examination.folded:
-        with places[1]:
+        with columns[1]:
             st.markdown("**Converted, with the same output**")
             st.html(facts_html("", examination.folded))
 
@@ -61,11 +61,11 @@ def questions(import_questions: Sequence[ImportQuestion], source: ImportSource) 
                     answers[question.field] = _ask(question, source)
             if ids:
                 _ids(ids, answers, source)
-    rest = [question for question in import_questions if question not in needed]
-    if rest:
+    optional = [question for question in import_questions if question not in needed]
+    if optional:
         box = st.expander("Add a vocabulary", key="add-vocabulary", icon=":material/dictionary:")
         with box:
-            for question in rest:
+            for question in optional:
                 answers[question.field] = _ask(question, source)
     return Answers(**{field: answer for field, answer in answers.items() if answer is not None})
 
@@ -121,11 +121,11 @@ def _vocabulary(question: ImportQuestion, key: str, source: ImportSource) -> Pat
     if upload is None:
         uploads.forget(sources.pop(question.field, None))
         return None
-    known = f"{question.field}-id"
-    if question.field not in sources or st.session_state.get(f"answer-{known}") != upload.file_id:
+    uploaded_key = f"{question.field}-id"
+    if question.field not in sources or st.session_state.get(f"answer-{uploaded_key}") != upload.file_id:
         uploads.forget(sources.pop(question.field, None))
         sources[question.field] = uploads.keep(upload, upload.name)
-        st.session_state[f"answer-{known}"] = upload.file_id
+        st.session_state[f"answer-{uploaded_key}"] = upload.file_id
     return sources[question.field].path
 
 
@@ -143,7 +143,10 @@ def diagnosis(report: Diagnosis) -> None:
     _names("Unexpected tensors", report.unexpected)
     _names(
         "Wrong shape",
-        tuple(f"{name}: {shape_text(is_)} instead of {shape_text(due)}" for name, is_, due in report.misshapen),
+        tuple(
+            f"{name}: {shape_text(actual)} instead of {shape_text(expected)}"
+            for name, actual, expected in report.misshapen
+        ),
     )
     st.markdown("**Groups of tensors**")
     st.dataframe(
@@ -171,7 +174,7 @@ def _names(title: str, names: Sequence[str]) -> None:
 @contextmanager
 def framed(key: str) -> Iterator[None]:
     """Draw a box with a border, its first icon in the colour of a refusal."""
-    colour = _BAD[st.context.theme.type or "light"]
+    colour = _ERROR_COLOURS[st.context.theme.type or "light"]
     with st.container(border=True, key=key):
         st.html(f"<style>.st-key-{key} h4 span[role=img]{{color:{colour}}}</style>")
         yield

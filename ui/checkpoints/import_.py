@@ -195,35 +195,39 @@ def _examined(source: ImportSource) -> None:
             return
         answers = examined.questions(first.questions, source)
         try:
-            now = examination(source.path, answers)
+            current = examination(source.path, answers)
         except Refused as refused:
             st.warning(literal(str(refused)), icon=":material/error:")
-            now = None
-        examined.read(now or first)
-        for warning in (now or first).warnings:
+            current = None
+        examined.read(current or first)
+        for warning in (current or first).warnings:
             st.warning(literal(warning), icon=":material/warning:")
-        _import(source, answers, now)
+        _import(source, answers, current)
 
 
-def _import(source: ImportSource, answers: Answers, now: Examination | None) -> None:
+def _import(source: ImportSource, answers: Answers, current: Examination | None) -> None:
     """Draw the button that imports, and why it waits."""
-    waits = [question for question in now.questions if question.required] if now is not None else []
+    waits = [question for question in current.questions if question.required] if current is not None else []
     name = st.text_input("Name for the model", keeping.suggested_name(source.name), key=f"answer-name-{source.path}")
-    why = ""
+    reason = ""
     try:
         out = keeping.free_path((name or "").strip())
     except ValueError as error:
-        out, why = None, str(error)
-    if now is None:
-        why = "Correct the invalid answer to import."
+        out, reason = None, str(error)
+    if current is None:
+        reason = "Correct the invalid answer to import."
     elif waits:
-        why = f"Answer this to import: {waits[0].text}"
+        reason = f"Answer this to import: {waits[0].text}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         pressed = st.button(
-            "Import", icon=":material/download_done:", type="primary", key="import", disabled=bool(why) or out is None
+            "Import",
+            icon=":material/download_done:",
+            type="primary",
+            key="import",
+            disabled=bool(reason) or out is None,
         )
         st.button("Discard", key="put-away", on_click=_begin, args=(None,))
-        st.caption(literal(why), width="stretch")
+        st.caption(literal(reason), width="stretch")
     if pressed and out is not None:
         models.MODELS.mkdir(parents=True, exist_ok=True)
         st.session_state["import-name"] = source.name

@@ -108,6 +108,6 @@ def delete(folder: Path) -> None:
     private_only()
     if folder.parent != models.MODELS or folder.is_symlink():
         raise ValueError(f"{folder.name} was not imported in this app, so it cannot be deleted here.")
-    gone = folder.with_name(f".{folder.name}.deleted")
-    os.rename(folder, gone)  # atomic, so that a list of the models never shows half of a folder
-    shutil.rmtree(gone)
+    deleted = folder.with_name(f".{folder.name}.deleted")
+    os.rename(folder, deleted)  # atomic, so that a list of the models never shows half of a folder
+    shutil.rmtree(deleted)

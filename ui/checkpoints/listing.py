@@ -77,8 +77,8 @@ def entries() -> list[ListedModel]:
 
 def _folders() -> Iterator[tuple[str, Path]]:
     for prefix, above in (("", models.CHECKPOINTS), (models.IMPORTED, models.MODELS)):
-        inside = sorted(above.iterdir()) if above.is_dir() else []
-        yield from ((prefix + folder.name, folder) for folder in inside if _is_listed(folder))
+        entries = sorted(above.iterdir()) if above.is_dir() else []
+        yield from ((prefix + folder.name, folder) for folder in entries if _is_listed(folder))
     yield from ((name, models.model_folder(name)) for name in models.finished_runs())
 
 
@@ -171,8 +171,8 @@ def origin(name: str, card: Mapping[str, Any]) -> str:
     stated = card.get("origin")
     if isinstance(stated, str) and stated:
         return stated
-    here, run, imported = PLAIN_ORIGINS
-    return run if name.startswith(models.RUN) else imported if name.startswith(models.IMPORTED) else here
+    shipped, run, imported = PLAIN_ORIGINS
+    return run if name.startswith(models.RUN) else imported if name.startswith(models.IMPORTED) else shipped
 
 
 def open_listed(name: str) -> Translator:

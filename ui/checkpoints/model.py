@@ -25,7 +25,7 @@ from ui.widgets.text import literal
 
 MAX_EVERYDAY_CHARACTERS = 600  # characters of a text that are shown
 # Elsewhere than among the facts.
-_SHOWN = {
+_SHOWN_ELSEWHERE = {
     "title", "source", "target", "examples", "scores", "more_scores", "everyday", "typical", "command", "origin",
 }  # fmt: skip
 
@@ -88,8 +88,8 @@ def _headline(
     scored.metric(name, score or "none", help=f"{score_detail}." if score_detail else "Its card has no scores.")
     count = card["scores"].get("sentences") if score_detail else None
     if type(count) is int:
-        few = f"; fewer than {MIN_SENTENCES} say little" if count < MIN_SENTENCES else ""
-        scored.caption(f"{on_sentences(count)}{few}")
+        caveat = f"; fewer than {MIN_SENTENCES} say little" if count < MIN_SENTENCES else ""
+        scored.caption(f"{on_sentences(count)}{caveat}")
     cards.metric("Size on disk", file_size(entry.size))
     cards.metric("Vocabulary", dict(words)["Vocabulary"])
     cards.metric("Health", "Sound" if not problems else plural(len(problems), "warning"))
@@ -133,7 +133,7 @@ def _scored(scores: Mapping[str, Any]) -> None:
 
 def _training_facts(card: Mapping[str, Any]) -> None:
     """Draws how the model was trained, and whatever else the card says."""
-    facts = [(_label(name), _text(value)) for name, value in card.items() if name not in _SHOWN]
+    facts = [(_label(name), _text(value)) for name, value in card.items() if name not in _SHOWN_ELSEWHERE]
     if not facts and not card.get("command"):
         return
     st.space("small")
@@ -170,7 +170,7 @@ def everyday_sentences(card: Mapping[str, Any]) -> None:
         st.code(_line(str(everyday["command"])), language="bash", wrap_lines=True)
     if failed := everyday_failures(everyday.get("failed")):
         with st.expander("What failed"):
-            rows = (f":gray[{literal(source)}]  \n**{literal(written) or '–'}**" for source, written in failed)
+            rows = (f":gray[{literal(source)}]  \n**{literal(translation) or '–'}**" for source, translation in failed)
             st.markdown("\n\n".join(rows))
 
 

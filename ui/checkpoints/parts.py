@@ -67,9 +67,9 @@ def chosen_names(
     """Return the chosen block and, where one is chosen, the tensor in it; else the last block that is an attention."""
     if weight in tensor_shapes:
         return next(block for block in reversed(all_blocks) if weight in block.names), weight
-    named = {block.path: block for block in all_blocks}
-    if weight in named:
-        return named[weight], None
+    by_path = {block.path: block for block in all_blocks}
+    if weight in by_path:
+        return by_path[weight], None
     attention = [block for block in all_blocks if block.level == 2 and "attention" in block.path]
     block = attention[-1] if attention else all_blocks[0]
     return block, next(iter(block.names)) if attention else None

@@ -56,6 +56,6 @@ def open_model(name: str) -> None:
     reseed()
 
 
-def back() -> None:
+def close_model() -> None:
     update(beside=None, bring=False)
     reseed()

@@ -126,9 +126,9 @@ def summary(pieces: list[TokenPiece]) -> str:
         return "No tokens."
     words = pieces[-1].word + 1
     unknown = sum(piece.unknown for piece in pieces)
-    rest = "none unknown" if not unknown else f"{unknown:,} unknown (dashed)"
+    unread = "none unknown" if not unknown else f"{unknown:,} unknown (dashed)"
     first_note = f" The first {MAX_LISTED_PIECES} are shown." if len(pieces) > MAX_LISTED_PIECES else ""
     return (
-        f"{plural(len(pieces), 'token')} for {plural(words, 'word')}, {len(pieces) / words:.2f} per word, {rest}. "
+        f"{plural(len(pieces), 'token')} for {plural(words, 'word')}, {len(pieces) / words:.2f} per word, {unread}. "
         f"A bar below marks the start of a word.{first_note}"
     )

@@ -29,9 +29,9 @@ def controls(view: DecodingView) -> None:
             on_change=take,
             args=("strategy", key),
         )
-        own = STRATEGIES[view.strategy].parameters
-        for parameter in own:
-            _control(view, parameter, width=125 if len(own) < 4 else 108)
+        parameters = STRATEGIES[view.strategy].parameters
+        for parameter in parameters:
+            _control(view, parameter, width=125 if len(parameters) < 4 else 108)
 
 
 def _control(view: DecodingView, parameter: Parameter, width: int) -> None:

@@ -77,7 +77,7 @@ def steps_json(
                     "id": c.id,
                     "piece": tokenizer.piece(c.id),
                     "log_prob": c.log_prob,
-                    "seen": _finite(c.seen),
+                    "seen": _finite(c.filtered_log_prob),
                     "node": c.node,
                 }
                 for c in search.candidates[answers[index]]

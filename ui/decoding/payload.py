@@ -28,7 +28,7 @@ from ui.decoding.view import Branch
 class Start:
     """The state that the player opens with; it opens again when `id` changes. Layer and head count from 0.
 
-    `asked` is False where nobody asked for a head, and the page chose one.
+    `asked` is False where the page chose the head.
     """
 
     id: str
@@ -121,7 +121,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
         "total": np.array([node.total for node in tree.nodes], np.float32),
         "score": np.array([node.score for node in tree.nodes], np.float32),
         "probability": np.exp(np.array([candidate.log_prob for candidate in flat], np.float64)).astype(np.float32),
-        "seen": np.exp(np.array([candidate.seen for candidate in flat], np.float64)).astype(np.float32),
+        "seen": np.exp(np.array([candidate.filtered_log_prob for candidate in flat], np.float64)).astype(np.float32),
     }
     header |= {"only": only, "strings": list(strings.places)}
     arrays["encoder"] = _chosen(search.encoder, only)
@@ -133,19 +133,19 @@ def branches_payload(
     model: Translator,
     search: Search,
     lines: Sequence[tuple[Branch | None, TracedHypothesis]],
-    shown: tuple[int, int],
+    head: tuple[int, int],
     reveal: str | None,
 ) -> bytes:
     """Return the message to branches.js: cards side by side, the first as it was.
 
-    `shown` is the head to open with, from 0.
+    `head` is the head to open with, from 0.
 
     `reveal` is the branch that was asked for just now, to be scrolled to.
     """
     before = lines[0][1]
     partings = [branching(before.ids, line.ids) for _, line in lines]
     left = [any(differs) for differs in zip(*(parting.before_differs for parting in partings), strict=True)]
-    only = None if all_fit(*(array for _, line in lines for array in (line.decoder, line.cross))) else shown
+    only = None if all_fit(*(array for _, line in lines for array in (line.decoder, line.cross))) else head
     cards, arrays = [], {}
     for number, (branch, line) in enumerate(lines):
         parting = partings[number]
@@ -174,7 +174,7 @@ def branches_payload(
         "cards": cards,
         "source": number_duplicates(search.source.labels),
         "normalises": search.normalises,
-        "shown": shown,
+        "shown": head,
         "only": only,
         "reveal": reveal,
         **_heads(model),

@@ -46,15 +46,15 @@ def player(name: str, text: str, model: Translator, search: Search) -> None:
     start = _start(name, text, model, search, view)
     layer, head = shown_head(search, model, view)
     settle(layer=layer + 1, head=head + 1)
-    few = all_fit(search.encoder, search.decoder, search.cross)
-    only = None if few else (layer, head)
+    all_patterns_fit = all_fit(search.encoder, search.decoder, search.cross)
+    only = None if all_patterns_fit else (layer, head)
     payload = _payload(name, models.version(name), text, search.decoding, start, only)
-    without = search.without_weights
+    search_without_weights = search.without_weights
     _PLAYER(
         data=payload,
         key="player",
-        on_shown_change=lambda: _take_shown(without, model),
-        on_pick_change=lambda: _take_pick(without),
+        on_shown_change=lambda: _take_shown(search_without_weights, model),
+        on_pick_change=lambda: _take_pick(search_without_weights),
     )
 
 
@@ -100,8 +100,8 @@ def shown_node(search: Search, view: DecodingView) -> tuple[int, int]:
 def horizon(search: Search, view: DecodingView) -> int | None:
     """Return the last step that may be seen; None is every one, as it is once the best translation is complete."""
     node, end = shown_node(search, view)
-    over = node == end == search.tree.winner
-    return None if view.future or over else search.tree.nodes[node].step
+    at_winner = node == end == search.tree.winner
+    return None if view.future or at_winner else search.tree.nodes[node].step
 
 
 def shown_head(search: Search, model: Translator, view: DecodingView) -> tuple[int, int]:
@@ -120,15 +120,15 @@ def shown_head(search: Search, model: Translator, view: DecodingView) -> tuple[i
 
 def _take_shown(search: Search, model: Translator) -> None:
     """Take the reader's position into the view, so that the address has it."""
-    shown = st.session_state["player"].get("shown")
-    if (fields := shown_fields(shown, search, model)) is not None:
+    selection = st.session_state["player"].get("shown")
+    if (fields := shown_fields(selection, search, model)) is not None:
         update(**fields)
 
 
-def shown_fields(shown: object, search: Search, model: Translator) -> dict[str, Any] | None:
+def shown_fields(selection: object, search: Search, model: Translator) -> dict[str, Any] | None:
     """Return what the browser sent as fields of the view, or None where it is not valid."""
     tree, stack = search.tree, model.model.config.decoder
-    match shown:
+    match selection:
         case {
             "node": int(node),
             "end": int(end),
@@ -138,9 +138,9 @@ def shown_fields(shown: object, search: Search, model: Translator) -> dict[str, 
             "under": str(under),
             "future": bool(future),
         }:
-            inside = 0 < node < len(tree.nodes) and 0 < end < len(tree.nodes)
+            is_valid = 0 < node < len(tree.nodes) and 0 < end < len(tree.nodes)
             exists = 0 <= (layer or 0) < stack.n_layers and 0 <= (head or 0) < stack.n_heads
-            if not (inside and exists and under in UNDER):
+            if not (is_valid and exists and under in UNDER):
                 return None
             path = () if end == tree.winner else tuple(tree.ids(end))
             chosen = {} if layer is None or head is None else {"layer": layer + 1, "head": head + 1}
@@ -155,21 +155,21 @@ def _take_pick(search: Search) -> None:
     branch = picked(st.session_state["player"].get("pick"), search)
     if branch is not None:
         st.session_state["revealed"] = str(branch)
-        others = tuple(other for other in view.branches if other != branch)
-        update(branches=(*others, branch)[-MAX_BRANCHES:])
+        other_branches = tuple(other for other in view.branches if other != branch)
+        update(branches=(*other_branches, branch)[-MAX_BRANCHES:])
 
 
 def picked(pick: object, search: Search) -> Branch | None:
     """Return what the browser sent as a branch, or None where it is not valid. It counts heads from 0."""
     match pick:
-        case {"answer": int(answer), "id": int(token)} if 0 <= answer < len(search.asked) and token >= 0:
-            return Branch((*search.tree.ids(search.asked[answer]), token))
+        case {"answer": int(answer), "id": int(token)} if 0 <= answer < len(search.row_nodes) and token >= 0:
+            return Branch((*search.tree.ids(search.row_nodes[answer]), token))
         case {"answer": int(answer), "word": int(word), "heads": [*heads]} if (
-            0 <= answer < len(search.asked) and 0 <= word < len(search.source) and len(heads) <= 1_000
+            0 <= answer < len(search.row_nodes) and 0 <= word < len(search.source) and len(heads) <= 1_000
         ):
             chosen = [_head(head) for head in heads]
             if None not in chosen:
-                ids = tuple(search.tree.ids(search.asked[answer]))
+                ids = tuple(search.tree.ids(search.row_nodes[answer]))
                 return Branch(ids, word + 1, tuple(head for head in chosen if head))
     return None
 

@@ -41,9 +41,9 @@ def reference(name: str, text: str, model: Translator, search: Search, view: Dec
         )
         return
     with plain_errors():
-        read, near = _read(name, models.version(name), text, view.reference, output(model, search))
+        read, similarity = _read(name, models.version(name), text, view.reference, output(model, search))
         _strip(model, read)
-        _numbers(model, search, read, near)
+        _numbers(model, search, read, similarity)
         how_bleu_counts(output(model, search), view.reference)
         _as_table(model, read)
 
@@ -73,12 +73,12 @@ def _strip(model: Translator, read: list[TokenRead]) -> None:
     leftwards = right_to_left(labels)
     for label, token in zip(labels, read, strict=True):
         probability = math.exp(token.log_prob)
-        rather = ""
+        alternative = ""
         if token.rank > 1:
             better = name(token.likeliest)
-            rather = f"; most probable: {better}, {signed(math.exp(token.likeliest_log_prob))}"
+            alternative = f"; most probable: {better}, {signed(math.exp(token.likeliest_log_prob))}"
         below = f"<small>{html.escape(probability_text(probability))}</small>"
-        more = f", rank {token.rank:,}{rather}"
+        more = f", rank {token.rank:,}{alternative}"
         parts.append(token_bar(html.escape(label), probability, token_dir(label, leftwards), more, below))
     spoken = html.escape("The reference; bars show token probabilities. The table below has the numbers.")
     st.html(
@@ -87,26 +87,26 @@ def _strip(model: Translator, read: list[TokenRead]) -> None:
     )
 
 
-def _numbers(model: Translator, search: Search, read: list[TokenRead], near: Similarity) -> None:
+def _numbers(model: Translator, search: Search, read: list[TokenRead], similarity: Similarity) -> None:
     total = sum(token.log_prob for token in read)
-    own = search.tree.nodes[search.tree.winner].total
+    output_log_prob = search.tree.nodes[search.tree.winner].total
     with st.container(horizontal=True, gap="large"):
         st.metric("Sequence log-probability of the reference", f"{signed(total)} nats", width="content")
-        st.metric("Sequence log-probability of the output", f"{signed(own)} nats", width="content")
+        st.metric("Sequence log-probability of the output", f"{signed(output_log_prob)} nats", width="content")
         st.metric(
             "Sentence BLEU",
-            f"{near.bleu:.1f}",
+            f"{similarity.bleu:.1f}",
             width="content",
             help="Output against reference, 0 to 100: shared sequences of one to four words. sacreBLEU, "
-            f"{near.signature}",
+            f"{similarity.signature}",
         )
         st.metric(
             "Sentence chrF",
-            f"{near.chrf:.1f}",
+            f"{similarity.chrf:.1f}",
             width="content",
             help="Output against reference, 0 to 100: shared sequences of one to six characters (sacreBLEU).",
         )
-    if total > own + 1e-4:
+    if total > output_log_prob + 1e-4:
         st.caption("The model gives the reference a higher probability than its own output: the search missed it.")
 
 

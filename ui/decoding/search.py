@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
 
     id: int
     log_prob: float  # its log-probability under the model
-    seen: float  # the same after temperature, top-k and top-p
+    filtered_log_prob: float  # the same after temperature, top-k and top-p
     node: int | None  # where it stands in the tree
 
 
@@ -92,7 +92,7 @@ class Search:
     source: Tokens
     decoding: Decoding
     tree: Tree
-    asked: tuple[int, ...]  # [R] the node that each row continues
+    row_nodes: tuple[int, ...]  # [R] the node that each row continues
     candidates: tuple[tuple[Candidate, ...], ...]  # [R] most probable first
     vocabulary: int  # V
     encoder: np.ndarray  # [L, H, S, S]
@@ -102,7 +102,7 @@ class Search:
     @property
     def answers(self) -> dict[int, int]:
         """The row of the forward pass that each node has, by node."""
-        return {node: r for r, node in enumerate(self.asked)}
+        return {node: r for r, node in enumerate(self.row_nodes)}
 
     @property
     def without_weights(self) -> Search:
@@ -217,17 +217,19 @@ def searched(model: Translator, source: list[int], decoding: Decoding, steps: It
 
     tree = grow(reduced(), bound=bound, length_penalty=decoding.length_penalty)
     first = np.cumsum([0, *counts])  # the answers of each step, one a row
-    asked = [0] * int(first[-1])
+    row_nodes = [0] * int(first[-1])
     for index, node in enumerate(tree.nodes):
         for row in node.rows:
-            asked[int(first[node.step]) + row] = index
+            row_nodes[int(first[node.step]) + row] = index
     decoder, cross = (RowPatterns(of_kind) for of_kind in zip(*patterns, strict=True))
     return Search(
         describe_tokens(model.checkpoint.source_tokenizer, source),
         decoding,
         tree,
-        tuple(asked),
-        tuple(_with_nodes(candidate_row, tree, node) for candidate_row, node in zip(candidates, asked, strict=True)),
+        tuple(row_nodes),
+        tuple(
+            _with_nodes(candidate_row, tree, node) for candidate_row, node in zip(candidates, row_nodes, strict=True)
+        ),
         model.model.config.target_vocab_size,
         encoder,
         decoder,
@@ -256,8 +258,8 @@ def _candidates(model: Translator, decoding: Decoding, step: DecodeStep) -> list
 
 def _with_nodes(candidates: list[Candidate], tree: Tree, node: int) -> tuple[Candidate, ...]:
     """Return the candidates after a node, with their nodes in the tree."""
-    places = {tree.nodes[child].token: child for child in tree.children[node]}
-    return tuple(candidate._replace(node=places.get(candidate.id)) for candidate in candidates)
+    children = {tree.nodes[child].token: child for child in tree.children[node]}
+    return tuple(candidate._replace(node=children.get(candidate.id)) for candidate in candidates)
 
 
 def _encoder_patterns(step: DecodeStep) -> np.ndarray:
@@ -272,11 +274,11 @@ def _decoder_patterns(step: DecodeStep) -> tuple[np.ndarray, np.ndarray]:
     patterns = step.patterns
     assert patterns is not None, "the page records its decodes"
     layers = range(1 + max(site.layer for site in patterns if site.stack == "decoder"))
-    own, cross = (
+    decoder, cross = (
         _read_only(np.stack([patterns[Site("decoder", layer, kind)].float().cpu().numpy() for layer in layers], axis=1))
         for kind in ("self", "cross")
     )
-    return own, cross
+    return decoder, cross
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

@@ -1,5 +1,4 @@
-"""The part of the Decoding page that follows the step: the player, the same as a table, the branches and the reference.
-"""
+"""The part of the Decoding page that follows the step: the player, the table of a step, the branches, the reference."""
 
 from __future__ import annotations
 
@@ -61,17 +60,21 @@ def _step_table(model: Translator, decode: Search, names: list[str], view: Decod
     path = decode.tree.path(node)
     answer = decode.answers[path[-2]]
     at = slice(layer, layer + 1), slice(head, head + 1)
-    cross, own = (kind.rows([answer], *at)[0, 0, 0] for kind in (decode.cross, decode.decoder))
-    own = own[: len(path) - 1]
-    words, most = number_duplicates(decode.source.labels), int(cross.argmax())
+    cross, decoder = (kind.rows([answer], *at)[0, 0, 0] for kind in (decode.cross, decode.decoder))
+    decoder = decoder[: len(path) - 1]
+    words, most_attended = number_duplicates(decode.source.labels), int(cross.argmax())
     top, bottom = (min(at, size - 1) for at, size in zip((layer, head), decode.encoder.shape, strict=False))
     st.caption(f"Step {len(path) - 1}, layer {layer + 1}, head {head + 1}")
-    source, written = st.columns(2)
+    source_column, target_column = st.columns(2)
     weight = st.column_config.NumberColumn(format="%.3f")
-    read = f"Encoder, from {words[most]}"
+    read = f"Encoder, from {words[most_attended]}"
     sides: tuple[tuple[DeltaGenerator, dict[str, Any], str], ...] = (
-        (source, {"Source": words, "Cross": cross, read: decode.encoder[top, bottom, most]}, "step-source"),
-        (written, {"Written so far": [names[i] for i in path[:-1]], "Decoder": own}, "step-written"),
+        (
+            source_column,
+            {"Source": words, "Cross": cross, read: decode.encoder[top, bottom, most_attended]},
+            "step-source",
+        ),
+        (target_column, {"Written so far": [names[i] for i in path[:-1]], "Decoder": decoder}, "step-written"),
     )
     for column, table, key in sides:
         column.dataframe(table, hide_index=True, key=key, column_config=dict.fromkeys(list(table)[1:], weight))
@@ -80,12 +83,12 @@ def _step_table(model: Translator, decode: Search, names: list[str], view: Decod
 def _tree_table(decode: Search, names: list[str], last: int | None) -> None:
     """Draw the nodes up to the step `last`, at which their fate is not known yet; None is the end."""
     tree = decode.tree
-    places = [i for i in range(1, len(tree.nodes)) if last is None or tree.nodes[i].step <= last]
-    nodes = [tree.nodes[i] for i in places]
+    indices = [i for i in range(1, len(tree.nodes)) if last is None or tree.nodes[i].step <= last]
+    nodes = [tree.nodes[i] for i in indices]
     table: dict[str, list[Any]] = {
         "Step": [node.step for node in nodes],
-        "Token": [names[i] for i in places],
-        "After": [" ".join(names[j] for j in tree.path(i)[:-1][-6:]) for i in places],
+        "Token": [names[i] for i in indices],
+        "After": [" ".join(names[j] for j in tree.path(i)[:-1][-6:]) for i in indices],
         "Log-probability": [node.log_prob for node in nodes],
         "Cumulative log-probability": [node.total for node in nodes],
         "Score": [node.score for node in nodes],

@@ -31,20 +31,21 @@ def tree_svg(
     it the meaning of its lines and numbers.
     """
     look, lane = theme_named(theme), lanes(tree, pruned)
-    drawn = [i for i in range(len(tree.nodes)) if lane[i] is not None]
+    drawn_nodes = [i for i in range(len(tree.nodes)) if lane[i] is not None]
     labels = [cut(name, _WIDEST) for name in names]
     boxes = [max(30.0, width(label) + 16) for label in labels]
-    steps = max(tree.nodes[i].step for i in drawn) + 1
-    widths = [max([40.0, *(boxes[i] for i in drawn if tree.nodes[i].step == step)]) for step in range(steps)]
+    steps = max(tree.nodes[i].step for i in drawn_nodes) + 1
+    widths = [max([40.0, *(boxes[i] for i in drawn_nodes if tree.nodes[i].step == step)]) for step in range(steps)]
     left = [sum(widths[:step]) + _GUTTER * step for step in range(steps)]
-    places = {
-        i: (left[tree.nodes[i].step] + widths[tree.nodes[i].step] / 2, _TOP + _LANE * (lane[i] or 0)) for i in drawn
+    centres = {
+        i: (left[tree.nodes[i].step] + widths[tree.nodes[i].step] / 2, _TOP + _LANE * (lane[i] or 0))
+        for i in drawn_nodes
     }
     edges = []
-    for i in reversed(drawn):
+    for i in reversed(drawn_nodes):
         parent = tree.nodes[i].parent
         if parent is not None:
-            (x1, y1), (x2, y2), step = places[parent], places[i], tree.nodes[i].step
+            (x1, y1), (x2, y2), step = centres[parent], centres[i], tree.nodes[i].step
             a, b = left[step - 1] + widths[step - 1], left[step]
             middle = (a + b) / 2
             path = (
@@ -53,14 +54,14 @@ def tree_svg(
             )
             edges.append(f'<path fill="none" {_stroke(tree.nodes[i].outcome, look)} d="{path}"/>')
     words = []
-    for i in drawn:
-        x, y = places[i]
+    for i in drawn_nodes:
+        x, y = centres[i]
         words.append(_word(labels[i], tree.nodes[i].outcome, x, y, boxes[i], look))
         if i:
             value = signed(getattr(tree.nodes[i], under))
             words.append(text_element((x, y + 26), value, look.muted, 12, anchor="middle"))
-    y = _TOP + _LANE * (1 + max(lane[i] or 0 for i in drawn))
-    present = {tree.nodes[i].outcome for i in drawn}
+    y = _TOP + _LANE * (1 + max(lane[i] or 0 for i in drawn_nodes))
+    present = {tree.nodes[i].outcome for i in drawn_nodes}
     legend = _legend([outcome for outcome in OUTCOMES if outcome in present], y, look)
     size = max(left[-1] + widths[-1], _LEGEND * len(present)), y + 24
     numbers = {"Below each token": UNDER[under]}
@@ -96,8 +97,8 @@ def _word(label: str, outcome: Outcome, x: float, y: float, box: float, look: Th
         "live": f'fill="{look.background}" stroke="{look.muted}" stroke-width="1.4" stroke-dasharray="1.5 3"',
     }.get(outcome, 'fill="none"')
     ink = look.muted if outcome in ("dropped", "pruned") else look.text
-    how = {"winner": ' font-weight="650"', "pruned": ' text-decoration="line-through"'}.get(outcome, "")
+    style = {"winner": ' font-weight="650"', "pruned": ' text-decoration="line-through"'}.get(outcome, "")
     return (
         f'<rect x="{x - box / 2:.1f}" y="{y - _BOX / 2}" width="{box:.1f}" height="{_BOX}" rx="8" {frame}/>'
-        f'<text x="{x:.1f}" y="{y + 5}"{anchored(label, "middle")} fill="{ink}"{how}>{text_of(label)}</text>'
+        f'<text x="{x:.1f}" y="{y + 5}"{anchored(label, "middle")} fill="{ink}"{style}>{text_of(label)}</text>'
     )

@@ -71,14 +71,14 @@ class Branch:
         """Return whether a model can continue in this way; an address may have been written for another."""
         decoder = config.decoder
         never = {config.pad_id, config.sos_id} - {config.eos_id}
-        written = all(token < config.target_vocab_size and token not in never for token in self.ids)
+        can_be_written = all(token < config.target_vocab_size and token not in never for token in self.ids)
         whole_or_open = config.eos_id not in self.ids[:-1] and (self.word is None or self.ids[-1:] != (config.eos_id,))
         short_enough = len(self.ids) + (self.word is not None) <= bound
         pointed = self.word is None or 1 <= self.word <= source_length
         heads = all(
             1 <= layer <= decoder.n_layers and 1 <= (head or 1) <= decoder.n_heads for layer, head in self.heads
         )
-        return written and whole_or_open and short_enough and pointed and heads and bool(self.ids or self.word)
+        return can_be_written and whole_or_open and short_enough and pointed and heads and bool(self.ids or self.word)
 
     @property
     def step(self) -> int:
@@ -162,5 +162,5 @@ class DecodingView(_Settings):  # type: ignore[misc, valid-type]
     @property
     def decoding(self) -> Decoding:
         """Return the strategy with its settings."""
-        own = STRATEGIES[self.strategy].parameters
-        return Decoding.of(self.strategy, **{parameter.name: self.value(parameter) for parameter in own})
+        parameters = STRATEGIES[self.strategy].parameters
+        return Decoding.of(self.strategy, **{parameter.name: self.value(parameter) for parameter in parameters})

@@ -33,7 +33,7 @@ from ui.heads.payload import header
 from ui.heads.sets import sets
 from ui.heads.table import table
 from ui.heads.view import HeadsView
-from ui.heads.waiting import at_work, failed, wait, why
+from ui.heads.waiting import at_work, explanation, failed, wait
 from ui.state.atlases import EXAMPLES, digest_of
 from ui.state.jobs import JOBS, UNSEEN_SECONDS, Job
 from ui.state.models import version
@@ -55,8 +55,8 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
         st.info("Choose a corpus to measure the heads over.", icon=":material/dataset:")
         return
     request = MeasurementRequest(name, version(name), chosen, pairs)
-    job = JOBS.get("heads", request, partial(measure, request), partial(find, request), chosen.brought)
-    if chosen.brought:
+    job = JOBS.get("heads", request, partial(measure, request), partial(find, request), chosen.is_private)
+    if chosen.is_private:
         _mark_in_use(request)
     wait(job)
     if not job.done:
@@ -69,7 +69,7 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
     past = None
     if history_files(name):
         find_past = partial(find_history, request)
-        past = JOBS.get("history", request, partial(measure_history, request), find_past, chosen.brought)
+        past = JOBS.get("history", request, partial(measure_history, request), find_past, chosen.is_private)
         wait(past)
     with kind:
         choose(view, "kind", "Attention", KINDS)
@@ -88,8 +88,8 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
 
 def _json(measured: MeasuredAtlas, past: Job[Any] | None, request: MeasurementRequest) -> str:
     """Return the measurements as the command line writes them; made when the button is pressed."""
-    what = request.chosen.spec, None, request.pairs
-    provenance = facts(request.name, digest_of(request.name), what, measured.when, measured.by)
+    corpus_key = request.chosen.spec, None, request.pairs
+    provenance = facts(request.name, digest_of(request.name), corpus_key, measured.when, measured.by)
     return json.dumps(provenance | numbers(measured.atlas, _history(past)), ensure_ascii=False) + "\n"
 
 
@@ -112,7 +112,7 @@ def _draw_results(measured: MeasuredAtlas, past: Job[Any] | None, request: Measu
         atlas_picture(payload, key="heads-atlas", on_pick=_take_pick)
         _about(measured, history, request)
         if past is not None and past.error is not None:
-            st.caption(f":material/info: The snapshots could not be measured: {why(past.error)}")
+            st.caption(f":material/info: The snapshots could not be measured: {explanation(past.error)}")
     with right:
         head(atlas, history, view, index, name)
     table(atlas, history, view, index)
@@ -133,7 +133,9 @@ def _about(measured: MeasuredAtlas, history: History, request: MeasurementReques
         help = "Results are cached until the model or the measures change."
         if st.button("Measure again", icon=":material/refresh:", key="heads-anew", type="tertiary", help=help):
             JOBS.forget("heads", request)
-            JOBS.get("heads", request, partial(measure, request), brought=request.chosen.brought)  # whatever there is
+            JOBS.get(
+                "heads", request, partial(measure, request), is_private=request.chosen.is_private
+            )  # whatever there is
             st.rerun()
 
 
@@ -172,9 +174,9 @@ def _summary(measured: MeasuredAtlas, history: History, chosen: ChosenCorpus) ->
 @st.fragment(run_every=SEEN_EVERY)
 def _mark_in_use(request: MeasurementRequest) -> None:
     """Mark the measurements as in use for as long as the page is open, also where nothing is clicked on it for long."""
-    for what in ("heads", "history"):
-        JOBS.seen(what, request)
-    JOBS.seen("sets", of_sets(request))
+    for kind in ("heads", "history"):
+        JOBS.keep_alive(kind, request)
+    JOBS.keep_alive("sets", of_sets(request))
 
 
 def atlas_picture(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:

@@ -37,18 +37,18 @@ class ChosenCorpus:
     """
 
     spec: str | None
-    written: tuple[int, ...] = ()
-    brought: bool = False  # uploaded or named by the user, so not shared with other sessions
+    modified_at: tuple[int, ...] = ()
+    is_private: bool = False  # uploaded or named by the user, so not shared with other sessions
 
 
 def choices(model: Translator) -> dict[str, str]:
     """Return the corpora that can be chosen: title by name."""
-    named = {spec: str(about(spec)["title"]) for spec in (*GRAMMARS, *TASKS)}
-    combinations = {f"{spec}:combinations": f"{named[spec]}, combinations held out" for spec in GRAMMARS}
-    here = {f"multi30k:{pair}": f"Multi30k, {pair}" for pair in _captions(model)}
-    own = {EXAMPLES: "The model's own examples"} if examples(model.card) else {}
-    brought = {} if public() else {UPLOAD: "Upload your own", FILE: "Files on this machine"}
-    return {**named, **combinations, **here, **own, **brought}
+    generated = {spec: str(about(spec)["title"]) for spec in (*GRAMMARS, *TASKS)}
+    combinations = {f"{spec}:combinations": f"{generated[spec]}, combinations held out" for spec in GRAMMARS}
+    captions = {f"multi30k:{pair}": f"Multi30k, {pair}" for pair in _captions(model)}
+    examples_choice = {EXAMPLES: "The model's own examples"} if examples(model.card) else {}
+    private = {} if public() else {UPLOAD: "Upload your own", FILE: "Files on this machine"}
+    return {**generated, **combinations, **captions, **examples_choice, **private}
 
 
 def _captions(model: Translator) -> list[str]:
@@ -104,12 +104,12 @@ def choose_corpus(name: str, model: Translator, view: HeadsView) -> tuple[Chosen
         private_only()
         st.caption(":material/link_off: A link to this view does not include the corpus: only you can see it.")
     if chosen == UPLOAD:
-        return _brought(upload()), pairs
+        return _private_corpus(upload()), pairs
     if chosen == FILE:
         spec = st.text_input(
             "Corpus files", key="heads-file", placeholder="/data/pairs.tsv:en:hi", help=f"One of: {SPEC_FORMS}."
         )
-        return _brought((spec or "").strip() or None), pairs
+        return _private_corpus((spec or "").strip() or None), pairs
     return ChosenCorpus(chosen), pairs
 
 
@@ -118,21 +118,23 @@ def counts(chosen: str | None) -> tuple[int, ...]:
     return COUNTS if chosen in (UPLOAD, FILE) else tuple(count for count in COUNTS if count <= 1000)
 
 
-def _brought(spec: str | None) -> ChosenCorpus:
+def _private_corpus(spec: str | None) -> ChosenCorpus:
     try:
-        return ChosenCorpus(spec, modified_at(spec or ""), brought=True)
+        return ChosenCorpus(spec, modified_at(spec or ""), is_private=True)
     except OSError as error:  # a folder that may not be read, or a name that is too long to be one
         st.info(f"This cannot be opened: {error.strerror}.", icon=":material/info:")
         return ChosenCorpus(None)
 
 
-def open_pairs(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterable[KnownPair]], str]:
+def open_pairs(model: Translator, spec: str, max_pairs: int) -> tuple[Callable[[], Iterable[KnownPair]], str]:
     """Return the pairs with what is known of them, and who says so. Raises ValueError where there is no such corpus."""
     if spec != EXAMPLES:
         corpus = open_split(spec)
-        return truths(corpus if has_truth(corpus) else FirstRows(corpus, PREVIEW_ROWS), most)
+        return truths(corpus if has_truth(corpus) else FirstRows(corpus, PREVIEW_ROWS), max_pairs)
     texts = [example.text for example in examples(model.card)]
     with TURNS.turn():  # only this: an aligner does not ask the model, and would keep others from it
-        written = [translation.text for translation in model.translate_batch(texts)]
-    pairs = Pairs("examples", [Pair(n, *both) for n, both in enumerate(zip(texts, written, strict=True), 1)])
+        translations = [translation.text for translation in model.translate_batch(texts)]
+    pairs = Pairs(
+        "examples", [Pair(n, *texts_pair) for n, texts_pair in enumerate(zip(texts, translations, strict=True), 1)]
+    )
     return lambda: known_pairs(pairs), ""

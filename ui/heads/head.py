@@ -33,8 +33,8 @@ def chosen_head(atlas: Atlas, view: HeadsView) -> tuple[int, int]:
     every = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
 
     def clearest(index: tuple[int, int]) -> tuple[bool, float]:
-        named = roles(atlas, view.kind, *index)
-        return max(((role.what.measure in PRONOUN_MEASURES, role.value) for role in named), default=(False, 0.0))
+        head_roles = roles(atlas, view.kind, *index)
+        return max(((role.what.measure in PRONOUN_MEASURES, role.value) for role in head_roles), default=(False, 0.0))
 
     return max(every, key=clearest)
 
@@ -80,10 +80,10 @@ def _sentence(role: Role, history: History, kind: Kind, index: tuple[int, int]) 
 
 def _examples(atlas: Atlas, kind: Kind, index: tuple[int, int], measure: str) -> None:
     """Draw the sentence with the best value of the measure, and the one with the worst where the values differ."""
-    (what,) = (entry for entry in present(atlas, kind) if entry.name == measure)
-    examples = ends(what, shows(atlas, kind, *index, measure))
+    (entry,) = (entry for entry in present(atlas, kind) if entry.name == measure)
+    examples = ends(entry, shows(atlas, kind, *index, measure))
     sentences = ", the same in every sentence" if len(examples) == 1 else ", sentence by sentence"
-    st.caption(f"{what.label}{sentences}", help=what.meaning)
+    st.caption(f"{entry.label}{sentences}", help=entry.meaning)
     for label, sentence, value in examples:
         pair = atlas.examples.get(sentence)
         if pair is None:
@@ -108,13 +108,13 @@ def _examples(atlas: Atlas, kind: Kind, index: tuple[int, int], measure: str) ->
             st.info("Choose Attention in the menu.", icon=":material/info:")
 
 
-def ends(measure: Measure, both: tuple[RankedSentence, RankedSentence]) -> list[tuple[str, int, str]]:
+def ends(measure: Measure, best_and_worst: tuple[RankedSentence, RankedSentence]) -> list[tuple[str, int, str]]:
     """Return label, index in the corpus and value of the best and the worst sentence; one where they read the same."""
     best, worst = ("Best sentence", "Worst sentence") if measure.unit == "share" else ("Highest", "Lowest")
-    texts = [value_text(measure, ranked.value) for ranked in both]
+    texts = [value_text(measure, ranked.value) for ranked in best_and_worst]
     if texts[0] == texts[1]:
-        return [("A sentence", both[0].place, texts[0])]
-    return [(best, both[0].place, texts[0]), (worst, both[1].place, texts[1])]
+        return [("A sentence", best_and_worst[0].place, texts[0])]
+    return [(best, best_and_worst[0].place, texts[0]), (worst, best_and_worst[1].place, texts[1])]
 
 
 def _take_sentence(kind: Kind, index: tuple[int, int], text: str, target: str) -> None:

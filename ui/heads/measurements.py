@@ -57,8 +57,8 @@ def measure(request: MeasurementRequest, progress: Progress) -> MeasuredAtlas:
     model = models.translator(request.name)
     pairs, by = open_pairs(model, _spec(request), request.pairs)
     with TURNS.turn():
-        most = _count(request, pairs, request.pairs)
-        measured = MeasuredAtlas(_atlas(model.checkpoint, pairs, most, SAMPLE, progress), by, atlases.today())
+        max_pairs = _count(request, pairs, request.pairs)
+        measured = MeasuredAtlas(_atlas(model.checkpoint, pairs, max_pairs, SAMPLE, progress), by, atlases.today())
     about = {"corpus": _spec(request), "alignment": measured.by, "measured": measured.when}
     _keep("heads", request, about | measured.atlas.to_dict())
     return measured
@@ -70,7 +70,7 @@ def measure_history(request: MeasurementRequest, progress: Progress) -> History:
     files, history = history_files(request.name), []
     pairs, _ = open_pairs(base, _spec(request), AT_SNAPSHOTS)
     with TURNS.turn():
-        most = _count(request, pairs, AT_SNAPSHOTS)
+        max_pairs = _count(request, pairs, AT_SNAPSHOTS)
         for number, file in enumerate(files):
             old = base.checkpoint
             then = Checkpoint(load_weights(old.model.config, file), old.source_tokenizer, old.target_tokenizer)
@@ -78,7 +78,7 @@ def measure_history(request: MeasurementRequest, progress: Progress) -> History:
             def report(share: float, doing: str, number: int = number) -> None:
                 progress((number + share) / len(files), f"Snapshot {number + 1} of {len(files)}")
 
-            history.append((step_of(file), _atlas(then, pairs, most, 0, report)))
+            history.append((step_of(file), _atlas(then, pairs, max_pairs, 0, report)))
     entries = [{"step": step, **replace(then, examples={}).to_dict()} for step, then in history]
     _keep("history", request, {"history": entries})
     return history
@@ -126,13 +126,13 @@ def find_history(request: MeasurementRequest) -> History | None:
         return None
 
 
-def _find(what: str, request: MeasurementRequest) -> atlases.Facts | None:
-    return None if request.chosen.spec is None or request.chosen.brought else atlases.find(what, *_key(request))
+def _find(kind: str, request: MeasurementRequest) -> atlases.Facts | None:
+    return None if request.chosen.spec is None or request.chosen.is_private else atlases.find(kind, *_key(request))
 
 
-def _keep(what: str, request: MeasurementRequest, facts: atlases.Facts) -> None:
-    if not request.chosen.brought:
-        atlases.keep(what, *_key(request), facts)
+def _keep(kind: str, request: MeasurementRequest, facts: atlases.Facts) -> None:
+    if not request.chosen.is_private:
+        atlases.keep(kind, *_key(request), facts)
 
 
 def _key(request: MeasurementRequest) -> tuple[str, str, int]:
@@ -144,28 +144,28 @@ def _spec(request: MeasurementRequest) -> str:
     return request.chosen.spec
 
 
-def _count(request: MeasurementRequest, pairs: Callable[[], Iterable[KnownPair]], most: int) -> int:
+def _count(request: MeasurementRequest, pairs: Callable[[], Iterable[KnownPair]], max_pairs: int) -> int:
     """Return the number of sentences to be measured.
 
     The corpora that come with the app have as many as can be asked for.
     """
-    if request.chosen.brought or request.chosen.spec == EXAMPLES:
-        return max(1, sum(1 for _ in islice(pairs(), most)))
-    return most
+    if request.chosen.is_private or request.chosen.spec == EXAMPLES:
+        return max(1, sum(1 for _ in islice(pairs(), max_pairs)))
+    return max_pairs
 
 
 def _atlas(
-    checkpoint: Checkpoint, pairs: Callable[[], Iterable[KnownPair]], most: int, sample: int, progress: Progress
+    checkpoint: Checkpoint, pairs: Callable[[], Iterable[KnownPair]], max_pairs: int, sample: int, progress: Progress
 ) -> Atlas:
     def read(count: int) -> None:
-        progress(count / most, f"{count:,} sentences" if count else "switching each off in turn")
+        progress(count / max_pairs, f"{count:,} sentences" if count else "switching each off in turn")
 
-    return atlas(checkpoint, pairs, most, sample, progress=read)
+    return atlas(checkpoint, pairs, max_pairs, sample, progress=read)
 
 
 def history_files(name: str) -> list[Path]:
     """Return the snapshots of a model's training; of very many, some at even distances."""
     folder = models.model_folder(name)
     files = snapshots(models.RUNS / name.removeprefix(models.RUN) if name.startswith(models.RUN) else folder)
-    places = np.unique(np.linspace(0, len(files) - 1, min(MAX_SNAPSHOTS, len(files))).astype(int))
-    return [files[index] for index in places]
+    indices = np.unique(np.linspace(0, len(files) - 1, min(MAX_SNAPSHOTS, len(files))).astype(int))
+    return [files[index] for index in indices]

@@ -21,7 +21,7 @@ def header(atlas: Atlas, history: History, kind: Kind, selected: tuple[int, int]
     """Return the message; `chosen` are the `measure` and the `step` that the view has."""
     moments: list[tuple[int | None, Atlas]] = [*history, (None, atlas)]
     n_layers, n_heads = atlas.heads[kind]["entropy"].mean.shape
-    named = [_heads_by_role(moment, kind, n_layers, n_heads) for _, moment in moments]
+    heads_by_role = [_heads_by_role(moment, kind, n_layers, n_heads) for _, moment in moments]
     return {
         "kind": kind,
         "layers": n_layers,
@@ -37,7 +37,7 @@ def header(atlas: Atlas, history: History, kind: Kind, selected: tuple[int, int]
                 **_scale(measure, moments, kind),
                 "values": [_numbers(moment.heads[kind].get(measure.name)) for _, moment in moments],
                 "texts": [_texts(measure, moment.heads[kind].get(measure.name)) for _, moment in moments],
-                "named": [of.get(measure.name, []) for of in named],
+                "named": [of.get(measure.name, []) for of in heads_by_role],
             }
             for measure in present(atlas, kind)
         ],
@@ -47,12 +47,12 @@ def header(atlas: Atlas, history: History, kind: Kind, selected: tuple[int, int]
 
 def _heads_by_role(atlas: Atlas, kind: Kind, n_layers: int, n_heads: int) -> dict[str, list[list[int]]]:
     """Return the heads that are named after each measure."""
-    named: dict[str, list[list[int]]] = {}
+    by_measure: dict[str, list[list[int]]] = {}
     for layer in range(n_layers):
         for head in range(n_heads):
             for role in roles(atlas, kind, layer, head):
-                named.setdefault(role.what.measure, []).append([layer, head])
-    return named
+                by_measure.setdefault(role.what.measure, []).append([layer, head])
+    return by_measure
 
 
 def _scale(measure: Measure, moments: list[tuple[int | None, Atlas]], kind: Kind) -> dict[str, Any]:
@@ -65,11 +65,11 @@ def _scale(measure: Measure, moments: list[tuple[int | None, Atlas]], kind: Kind
         text = "" if measure.unit == "share" else minus(f"{least:g} to {limit:g}")
         return {"least": least, "most": limit, "signed": least < 0, "range": text}
     means = [moment.heads[kind][measure.name].mean for _, moment in moments if measure.name in moment.heads[kind]]
-    most = max([float(np.nanmax(np.abs(mean))) for mean in means if not np.isnan(mean).all()], default=0.0) or 1.0
+    largest = max([float(np.nanmax(np.abs(mean))) for mean in means if not np.isnan(mean).all()], default=0.0) or 1.0
     if least is None:
-        return {"least": -most, "most": most, "signed": True, "range": f"± {most:.2g}"}
-    unit = f" {measure.unit}" if most >= 0.1 else ""  # beside more digits there is no room for it
-    return {"least": least, "most": most, "signed": False, "range": f"to {most:.2g}{unit}"}
+        return {"least": -largest, "most": largest, "signed": True, "range": f"± {largest:.2g}"}
+    unit = f" {measure.unit}" if largest >= 0.1 else ""  # beside more digits there is no room for it
+    return {"least": least, "most": largest, "signed": False, "range": f"to {largest:.2g}{unit}"}
 
 
 def _numbers(spread: MeasureSpread | None) -> list[list[float | None]] | None:

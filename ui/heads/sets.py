@@ -47,7 +47,9 @@ def sets(name: str, model: Translator, request: MeasurementRequest) -> None:
         st.button("Which heads can go?", icon=":material/content_cut:", key="sets-begin", on_click=update, kwargs=begin)
         return
     write_address()
-    job = JOBS.get("sets", request, partial(measure_sets, request), partial(find_sets, request), request.chosen.brought)
+    job = JOBS.get(
+        "sets", request, partial(measure_sets, request), partial(find_sets, request), request.chosen.is_private
+    )
     wait(job)
     if not job.done:
         at_work(job, "sets", request)
@@ -61,21 +63,23 @@ def sets(name: str, model: Translator, request: MeasurementRequest) -> None:
 
 def _curves(name: str, model: Translator, request: MeasurementRequest, pruning: Pruning, view: HeadsView) -> None:
     point = _point(pruning, view)
-    gone, own = pruning.gone[point], pruning.in_order[point]
+    removed, scores = pruning.gone[point], pruning.in_order[point]
     theme = st.context.theme.type or "light"
     exact = pruning.in_order[0].exact >= MIN_EXACT_SHARE
     left, right = st.columns(2, gap="large")
     random = f"{len(pruning.at_random)} random orders" if pruning.at_random else ""
-    for column, (what, value) in zip((left, right), _measures(exact), strict=True):
+    for column, (label, value) in zip((left, right), _measures(exact), strict=True):
         with column:
             curves = np.array([[value(score) for score in draw] for draw in pruning.at_random])
-            named = ("in order of importance", [value(score) for score in pruning.in_order])
-            chart = beside_spread(pruning.gone, named, (random, curves), what, "heads removed", at=gone, theme=theme)
-            plot(chart, key=f"sets-{what.split(',')[0].lower()}")
+            importance_curve = ("in order of importance", [value(score) for score in pruning.in_order])
+            chart = beside_spread(
+                pruning.gone, importance_curve, (random, curves), label, "heads removed", at=removed, theme=theme
+            )
+            plot(chart, key=f"sets-{label.split(',')[0].lower()}")
     st.select_slider(
         "Heads removed",
         pruning.gone,
-        value=gone,
+        value=removed,
         **bound("gone"),
         help="The points of the curves: importance was measured again at each.",
     )
@@ -86,23 +90,23 @@ def _curves(name: str, model: Translator, request: MeasurementRequest, pruning: 
         f"{term('log-probability', 'Log-probability')} is that of their right translations."
     )
     with st.container(horizontal=True, gap="small"):
-        facts = {"heads": gone, "measured": pruning.measured, "every": pruning.every, "scores": own._asdict()}
+        facts = {"heads": removed, "measured": pruning.measured, "every": pruning.every, "scores": scores._asdict()}
         st.download_button(
             "The smaller model, as a zip",
-            in_turn(partial(_zip, model, pruning, gone, facts), "The smaller model"),
-            f"{name.rpartition('/')[2]}-without-{gone}-heads.zip",
+            in_turn(partial(_zip, model, pruning, removed, facts), "The smaller model"),
+            f"{name.rpartition('/')[2]}-without-{removed}-heads.zip",
             "application/zip",
             icon=":material/download:",
             on_click="ignore",
             key="sets-export",
-            disabled=not gone,
+            disabled=not removed,
             help="A checkpoint without the parameters of these heads: it computes what this model does with them "
             "switched off. Checkpoints → Import opens it.",
         )
     expander = st.expander("These numbers as a table", key="sets-as-table", on_change="rerun")
     if expander.open:
         with expander:
-            _tables(pruning, gone)
+            _tables(pruning, removed)
 
 
 def _point(pruning: Pruning, view: HeadsView) -> int:
@@ -128,11 +132,11 @@ def _measures(exact: bool) -> tuple[tuple[str, Any], tuple[str, Any]]:
 
 def _sentence(pruning: Pruning, point: int) -> str:
     """Say what is left, and what is saved."""
-    gone, own, complete = pruning.gone[point], pruning.in_order[point], pruning.in_order[0]
+    removed, scores, complete = pruning.gone[point], pruning.in_order[point], pruning.in_order[0]
     count = len(pruning.order)
-    if not gone:
+    if not removed:
         return f"With all {count} heads: {_scores(complete)}."
-    text = f"Without {gone} of {count} heads: {_scores(own)}; with all, {_scores(complete)}."
+    text = f"Without {removed} of {count} heads: {_scores(scores)}; with all, {_scores(complete)}."
     if pruning.at_random:
         random = [draw[point] for draw in pruning.at_random]
         low, high = min(random, key=lambda score: score.log_prob), max(random, key=lambda score: score.log_prob)
@@ -144,7 +148,7 @@ def _scores(score: Score) -> str:
     return f"{signed(score.log_prob)} nats per token, BLEU {score.bleu:.1f}, {score.exact:.0%} exactly right"
 
 
-def _tables(pruning: Pruning, gone: int) -> None:
+def _tables(pruning: Pruning, removed: int) -> None:
     left, right = st.columns(2, gap="medium")
     rows: dict[str, list[Any]] = {
         "Removed": list(pruning.gone),
@@ -171,16 +175,16 @@ def _tables(pruning: Pruning, gone: int) -> None:
             "Order": list(range(1, len(pruning.order) + 1)),
             "Head": [f"{kind_of(head.site)} {head.site.layer + 1}.{head.head + 1}" for head in pruning.order],
             "Importance": [head.importance for head in pruning.order],
-            "Removed": [number < gone for number in range(len(pruning.order))],
+            "Removed": [number < removed for number in range(len(pruning.order))],
         }
         digits = st.column_config.NumberColumn(format="%.4f", help="Measured at its removal; nats per token.")
         st.dataframe(order, hide_index=True, key="sets-order", column_config={"Importance": digits})
         st.caption("Kind, layer and head, in order of removal.")
 
 
-def _zip(model: Translator, pruning: Pruning, gone: int, facts: dict[str, Any]) -> bytes:
+def _zip(model: Translator, pruning: Pruning, removed: int, facts: dict[str, Any]) -> bytes:
     """Return the folder of the model without so many heads, as a zip."""
-    smaller = pruned_checkpoint(model.checkpoint, pruning.first(gone), facts)
+    smaller = pruned_checkpoint(model.checkpoint, pruning.first(removed), facts)
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory) / "pruned"
         checkpoints.save(smaller, folder, bits_of(smaller.model))

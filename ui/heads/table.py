@@ -17,7 +17,7 @@ from ui.heads.payload import present
 from ui.heads.view import ANY, NAMED, HeadsView
 from ui.state.view import bound, update, widget_key
 
-Place = tuple[Kind, int, int]
+HeadIndex = tuple[Kind, int, int]
 PREFERRED_MEASURES = ("alignment", "antecedent", "among_words", "importance")  # fit beside names, each with its spread
 FEWEST = 4  # of them, where some of these are not measured
 
@@ -25,12 +25,12 @@ FEWEST = 4  # of them, where some of these are not measured
 def table(atlas: Atlas, history: History, view: HeadsView, chosen: tuple[int, int]) -> None:
     st.subheader("Heads in numbers", anchor="heads-in-numbers")
     # Those of the kind that is looked at first.
-    named = {key: roles(atlas, *key) for key in sorted(places(atlas), key=lambda key: key[0] != view.kind)}
+    roles_by_head = {key: roles(atlas, *key) for key in sorted(places(atlas), key=lambda key: key[0] != view.kind)}
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
-        rows = _filtered(named, view)
+        rows = _filtered(roles_by_head, view)
         measures = _chosen_columns(atlas, view)
     st.caption("Sort by a column to find a head; select its row to open it above.", help=ROLE_RULE)
-    columns, config = _columns(atlas, history, named, rows, (view.kind, *chosen), measures)
+    columns, config = _columns(atlas, history, roles_by_head, rows, (view.kind, *chosen), measures)
     key = widget_key(f"heads-table-{view.only}")
 
     def open_row() -> None:
@@ -52,17 +52,17 @@ def table(atlas: Atlas, history: History, view: HeadsView, chosen: tuple[int, in
     )
 
 
-def _filtered(named: dict[Place, list[Role]], view: HeadsView) -> list[Place]:
+def _filtered(roles_by_head: dict[HeadIndex, list[Role]], view: HeadsView) -> list[HeadIndex]:
     """Draw the filter; return the heads that pass it."""
-    measures = {role.what.measure for head_roles in named.values() for role in head_roles}
+    measures = {role.what.measure for head_roles in roles_by_head.values() for role in head_roles}
     options = [ANY, NAMED, *(role.measure for role in ROLES if role.measure in measures)] if measures else [ANY]
     only = view.only if view.only in options else ANY
-    number = sum(bool(head_roles) for head_roles in named.values())
+    number = sum(bool(head_roles) for head_roles in roles_by_head.values())
 
     def label(option: str) -> str:
         if option in (ANY, NAMED):
-            return {ANY: f"All {len(named)}", NAMED: f"Named {number}"}[option]
-        count = sum(any(role.what.measure == option for role in head_roles) for head_roles in named.values())
+            return {ANY: f"All {len(roles_by_head)}", NAMED: f"Named {number}"}[option]
+        count = sum(any(role.what.measure == option for role in head_roles) for head_roles in roles_by_head.values())
         name = ROLE_BY_MEASURE[option].name
         return f"{name[0].upper()}{name[1:]} {count}"
 
@@ -77,10 +77,10 @@ def _filtered(named: dict[Place, list[Role]], view: HeadsView) -> list[Place]:
         width="content",
     )
     if only == ANY:
-        return list(named)
+        return list(roles_by_head)
     if only == NAMED:
-        return [key for key, head_roles in named.items() if head_roles]
-    return [key for key, head_roles in named.items() if any(role.what.measure == only for role in head_roles)]
+        return [key for key, head_roles in roles_by_head.items() if head_roles]
+    return [key for key, head_roles in roles_by_head.items() if any(role.what.measure == only for role in head_roles)]
 
 
 def _chosen_columns(atlas: Atlas, view: HeadsView) -> list[Measure]:
@@ -105,9 +105,9 @@ def _chosen_columns(atlas: Atlas, view: HeadsView) -> list[Measure]:
 def _columns(
     atlas: Atlas,
     history: History,
-    named: dict[Place, list[Role]],
-    rows: list[Place],
-    chosen: Place,
+    roles_by_head: dict[HeadIndex, list[Role]],
+    rows: list[HeadIndex],
+    chosen: HeadIndex,
     measures: list[Measure],
 ) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     columns: dict[str, list[Any]] = {
@@ -115,14 +115,14 @@ def _columns(
             f"{kind.capitalize()} {layer + 1}.{head + 1}" + (" ◂" if (kind, layer, head) == chosen else "")
             for kind, layer, head in rows
         ],
-        "Named": [", ".join(role.name for role in named[key]) for key in rows],
+        "Named": [", ".join(role.name for role in roles_by_head[key]) for key in rows],
     }
     config: dict[str, Any] = {
         "Head": st.column_config.TextColumn(width=104, help="The kind of attention, its layer and its head."),
         "Named": st.column_config.TextColumn(width=150, help=ROLE_RULE),
     }
     if history:
-        columns["Since step"] = [_since(named[key], history, key) for key in rows]
+        columns["Since step"] = [_since_step(roles_by_head[key], history, key) for key in rows]
         help = "The step of the snapshot since which the head has the first of its names."
         config["Since step"] = st.column_config.NumberColumn(width=82, format="localized", help=help)
     for measure in measures:
@@ -145,15 +145,15 @@ def _columns(
     return columns, config
 
 
-def _since(head_roles: list[Role], history: History, key: Place) -> int | None:
+def _since_step(head_roles: list[Role], history: History, key: HeadIndex) -> int | None:
     kind, layer, head = key
     return since_step(head_roles[0], history, kind, (layer, head)) if head_roles else None
 
 
-def _value(atlas: Atlas, key: Place, name: str, what: str = "mean") -> float | None:
+def _value(atlas: Atlas, key: HeadIndex, name: str, statistic: str = "mean") -> float | None:
     """Return the mean of a measure, or its "deviation"; None where the head has neither."""
     kind, layer, head = key
     spread = atlas.heads[kind].get(name)
     if spread is None or np.isnan(spread.mean[layer, head]):
         return None
-    return float(getattr(spread, what)[layer, head])
+    return float(getattr(spread, statistic)[layer, head])

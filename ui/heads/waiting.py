@@ -28,24 +28,24 @@ def wait(job: Job[Any]) -> None:
 
 
 @st.fragment(run_every=TICK)
-def at_work(job: Job[Any], what: str, request: MeasurementRequest) -> None:
+def at_work(job: Job[Any], kind: str, request: MeasurementRequest) -> None:
     """Draw how far a measurement is; when it is done, the page is redrawn."""
     if job.done:
         st.rerun()
-    JOBS.seen(what, request)
-    st.progress(job.share, f"{NAMES[what]}: {job.doing}" if job.doing else NAMES[what])
+    JOBS.keep_alive(kind, request)
+    st.progress(job.share, f"{NAMES[kind]}: {job.doing}" if job.doing else NAMES[kind])
 
 
-def failed(what: str, request: MeasurementRequest, error: Exception) -> None:
+def failed(kind: str, request: MeasurementRequest, error: Exception) -> None:
     if isinstance(error, ValueError | OSError):
-        st.info(why(error), icon=":material/info:")
+        st.info(explanation(error), icon=":material/info:")
     else:
-        st.error(why(error), icon=":material/error:")
-    key = f"{what}-again"
-    st.button("Try again", icon=":material/refresh:", key=key, on_click=JOBS.forget, args=(what, request))
+        st.error(explanation(error), icon=":material/error:")
+    key = f"{kind}-again"
+    st.button("Try again", icon=":material/refresh:", key=key, on_click=JOBS.forget, args=(kind, request))
 
 
-def why(error: Exception) -> str:
+def explanation(error: Exception) -> str:
     """Draw an error that the user can act on; any other was logged."""
     if isinstance(error, ValueError | OSError):
         return literal(without_places(str(error)))

@@ -26,9 +26,9 @@ from ui.widgets.sentence import source_input, token_notes
 def draw_added(name: str, model: Translator) -> None:
     """Draw an expander; once open, a sentence and three matrices."""
     view: PositionsView = st.session_state["view"]
-    own = bound("added")
-    st.session_state.setdefault(own["key"], view.added)
-    part = st.expander("What it adds to your sentence: embeddings, positional encodings and their sum", **own)
+    binding = bound("added")
+    st.session_state.setdefault(binding["key"], view.added)
+    part = st.expander("What it adds to your sentence: embeddings, positional encodings and their sum", **binding)
     if part.open:
         with part:
             text = source_input(model, view)
@@ -48,11 +48,11 @@ def _draw(name: str, model: Translator, text: str) -> None:
     with st.container(key="added-part"):
         plot(figure, key="added-plot")
     lengths = {name: np.linalg.norm(part, axis=1) for name, part in matrices.items()}
-    apart = float(np.abs(parts.tokens + parts.positions - parts.both).max())
+    largest_difference = float(np.abs(parts.tokens + parts.positions - parts.both).max())
     st.caption(_caption(parts, model.model.config))
     st.caption(
         f":material/check_circle: Left plus middle equals what the model computed: they differ by "
-        f"{two_digits(apart)} at most."
+        f"{two_digits(largest_difference)} at most."
     )
     expander = st.expander("The lengths as a table", key="added-as-table", on_change="rerun")
     if expander.open:
@@ -66,10 +66,10 @@ def _draw(name: str, model: Translator, text: str) -> None:
 def _matrices(parts: Embedded, config: ModelConfig) -> dict[str, np.ndarray]:
     """Return what is drawn, by its title: a model with a layer norm of the sum has one more matrix."""
     scaled = ", scaled" if config.scale_embeddings else ""
-    drawn = {f"Token embeddings{scaled}": parts.tokens, "+ encodings": parts.positions}
+    matrices = {f"Token embeddings{scaled}": parts.tokens, "+ encodings": parts.positions}
     if config.embedding_norm:
-        return drawn | {"= their sum": parts.both, "layer norm: what layer 1 receives": parts.read}
-    return drawn | {"= what layer 1 receives": parts.both}
+        return matrices | {"= their sum": parts.both, "layer norm: what layer 1 receives": parts.read}
+    return matrices | {"= what layer 1 receives": parts.both}
 
 
 def _caption(parts: Embedded, config: ModelConfig) -> str:

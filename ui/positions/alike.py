@@ -17,7 +17,7 @@ _MAX_DISTANCE = 200  # words of distance that are drawn
 _ONE_CURVE = 0.01  # curves that differ by less get different widths, or only the last would be seen
 _MAX_POSITIONS = 2_000  # positions among which the gap is looked for
 
-_OTHERS = {
+_SCHEME_CAPTIONS = {
     "learned": (
         "Learned positions: what training found",
         "Here no formula makes the curves of different positions agree, and they end where the table ends.",
@@ -53,7 +53,7 @@ def draw_alike(code: Code, positions: int, width: int) -> None:
         scheme, table = "stored" if code.learned.stored else "learned", code.learned.table[:positions]
     else:
         scheme, table = code.scheme, code.table[:_MAX_POSITIONS]
-    title, caption = _OTHERS[scheme]
+    title, caption = _SCHEME_CAPTIONS[scheme]
     if scheme == "learned" and code.learned.model is None:
         title = "An untrained table has no pattern"
         caption = (
@@ -64,20 +64,24 @@ def draw_alike(code: Code, positions: int, width: int) -> None:
         caption += f" This is the table of {code.learned.model}."
     left, right = st.columns(2, gap="large")
     with left:
-        _part("sinusoid", "Nearby positions are similar", None, sinusoid)
+        _draw_similarity("sinusoid", "Nearby positions are similar", None, sinusoid)
     with right:
-        _part("other", title, caption, table)
+        _draw_similarity("other", title, caption, table)
 
 
-def _part(key: str, title: str, caption: str | None, table: np.ndarray) -> None:
+def _draw_similarity(key: str, title: str, caption: str | None, table: np.ndarray) -> None:
     n = len(table)
-    places = sorted({n // 5, n // 2, 4 * n // 5})
-    names = ", ".join(f"{p:,}" for p in places[:-1]) + f" and {places[-1]:,}" if len(places) > 1 else f"{places[0]}"
+    positions = sorted({n // 5, n // 2, 4 * n // 5})
+    names = (
+        ", ".join(f"{p:,}" for p in positions[:-1]) + f" and {positions[-1]:,}"
+        if len(positions) > 1
+        else f"{positions[0]}"
+    )
     st.subheader(title, anchor=False)
     law = "The similarity of two positions depends only on their distance"
-    st.caption(caption or (f"{law}: the curves for p = {names} coincide." if len(places) > 1 else f"{law}."))
-    curves = {p: similarity(table, p) for p in places}
-    gap = similarity_gap(table, places) if len(places) > 1 else math.nan
+    st.caption(caption or (f"{law}: the curves for p = {names} coincide." if len(positions) > 1 else f"{law}."))
+    curves = {p: similarity(table, p) for p in positions}
+    gap = similarity_gap(table, positions) if len(positions) > 1 else math.nan
     if any(np.isfinite(values).any() for values in curves.values()):
         figure = chart(
             curves, min(max(n - 1, 1), _MAX_DISTANCE), nested=gap < _ONE_CURVE, theme=st.context.theme.type or "light"

@@ -63,7 +63,7 @@ def draw_circle(omega: np.ndarray, positions: int, base: float) -> None:
             "and cos pω: as the equation has to hold at every p, these must agree."
         )
     last = len(omega) - 1
-    shown = {
+    state = {
         "at": min(view.at, positions - 1),
         "shift": view.shift,
         "pair": min(default_pair(len(omega)) if view.pair is None else view.pair, last),
@@ -74,12 +74,12 @@ def draw_circle(omega: np.ndarray, positions: int, base: float) -> None:
             "positions": positions,
             "steps": MAX_SHIFT,
             "checked": CHECKED,
-            "shown": shown,
+            "shown": state,
         },
         key="circle",
         on_shown_change=_take_shown,
     )
-    rough = _single(shown["shift"], 2 * len(omega), base)
+    rough = _single(state["shift"], 2 * len(omega), base)
     st.caption(
         f"Calculated in double precision. In single precision, which keeps about three decimals of an angle of "
         f"10,000 radians, the largest residual would be {two_digits(rough)}."
@@ -93,9 +93,9 @@ def default_pair(pairs: int) -> int:
 
 
 def _take_shown() -> None:
-    shown = read_shown(st.session_state["circle"].get("shown"))
-    if shown is not None:
-        update(**shown)
+    fields = read_shown(st.session_state["circle"].get("shown"))
+    if fields is not None:
+        update(**fields)
 
 
 def read_shown(value: object) -> dict[str, int] | None:

@@ -32,7 +32,7 @@ class Learned:
 
     table: np.ndarray  # [N, D]
     model: str | None  # whose it is; None where no model here has one, and the table is random numbers
-    again: np.ndarray | None = (
+    second_table: np.ndarray | None = (
         None  # [N, D]: the same positions learned a second time, by the decoder; None if it isn't
     )
     stored: bool = False  # it came with the model: it may have been learned, or be a formula in an order of its own
@@ -67,10 +67,10 @@ def own_scheme(config: ModelConfig) -> str:
 
 def schemes_of(config: ModelConfig) -> tuple[str, ...]:
     """Return the schemes that the page offers for this model: its own in place of the nearest, or before all."""
-    own = own_scheme(config)
-    if own == "stored":
-        return tuple(own if scheme == "learned" else scheme for scheme in SCHEMES)
-    return SCHEMES if own in SCHEMES else (own, *SCHEMES)
+    model_scheme = own_scheme(config)
+    if model_scheme == "stored":
+        return tuple(model_scheme if scheme == "learned" else scheme for scheme in SCHEMES)
+    return SCHEMES if model_scheme in SCHEMES else (model_scheme, *SCHEMES)
 
 
 def scheme_of(view: PositionsView, config: ModelConfig) -> str:
@@ -86,18 +86,18 @@ def chosen(view: PositionsView, name: str, model: Translator) -> Code:
     config = model.model.config
     scheme = scheme_of(view, config)
     width = view.d_model or config.d_model
-    known = learned(name, model, width)
+    learned_table = learned(name, model, width)
     if scheme in ("learned", "stored"):
-        return Code(scheme, known.table[: view.positions], view.base, known)
+        return Code(scheme, learned_table.table[: view.positions], view.base, learned_table)
     formula = "none" if scheme == "relative" else scheme
-    return Code(scheme, encoding(formula, view.positions, width, view.base), view.base, known)
+    return Code(scheme, encoding(formula, view.positions, width, view.base), view.base, learned_table)
 
 
 def learned(name: str, model: Translator, width: int) -> Learned:
     """Return the table of this model, else the learned one of the first other that has any, else an untrained one."""
-    others = [other for other in models.model_names() if other != name and _has_learned(other)]
-    own = own_scheme(model.model.config) in ("learned", "stored")
-    owner = name if own else others[0] if others else None
+    other_models = [other for other in models.model_names() if other != name and _has_learned(other)]
+    has_own = own_scheme(model.model.config) in ("learned", "stored")
+    owner = name if has_own else other_models[0] if other_models else None
     return _learned(owner, models.version(owner) if owner else (), width)
 
 
@@ -112,8 +112,10 @@ def _has_learned(name: str) -> bool:
 @cached(8, seconds=3600, turn=False)
 def _learned(owner: str | None, version: tuple[int, ...], width: int) -> Learned:
     if owner is None:
-        untrained, again = (np.random.default_rng(seed).normal(0, _SPREAD, (_UNTRAINED, width)) for seed in (0, 1))
-        return Learned(_frozen(untrained), None, _frozen(again))
+        untrained, second_table = (
+            np.random.default_rng(seed).normal(0, _SPREAD, (_UNTRAINED, width)) for seed in (0, 1)
+        )
+        return Learned(_frozen(untrained), None, _frozen(second_table))
     model = models.translator(owner).model
     encoder = _frozen(learned_table(model))
     if own_scheme(model.config) == "stored":
@@ -133,8 +135,8 @@ def table_difference(model: Transformer, width: int, base: float) -> float | Non
     positions = model.encoder.embedding.positions
     if not isinstance(positions, SinusoidalPositions) or width != model.config.d_model:
         return None
-    own = positions.table.double().cpu().numpy()
-    return float(np.abs(own - encoding("sinusoidal", len(own), width, base)).max())
+    model_table = positions.table.double().cpu().numpy()
+    return float(np.abs(model_table - encoding("sinusoidal", len(model_table), width, base)).max())
 
 
 def shown_frequencies(view: PositionsView, model: Translator) -> np.ndarray:
@@ -142,23 +144,25 @@ def shown_frequencies(view: PositionsView, model: Translator) -> np.ndarray:
     return frequencies(view.d_model or model.model.config.d_model, view.base)
 
 
-def measured(scheme: str, width: int, base: float, known: Learned) -> Properties:
+def measured(scheme: str, width: int, base: float, learned_table: Learned) -> Properties:
     """Return the properties of a scheme; of the learned table, over as many positions as it has."""
     if scheme == "learned":
-        return _measured_learned(known)
+        return _measured_learned(learned_table)
     return _measured(scheme, min(width, MEASURED_WIDTH), base)
 
 
 @cached(64, "Measuring", seconds=3600, turn=False)
 def _measured(scheme: str, width: int, base: float) -> Properties:
-    table, again = (encoding(scheme, MEASURED, width, base) for _ in range(2))
-    return properties(table, encoding(scheme, 2 * MEASURED, width, base), again, widths_of(scheme))
+    table, second_table = (encoding(scheme, MEASURED, width, base) for _ in range(2))
+    return properties(table, encoding(scheme, 2 * MEASURED, width, base), second_table, widths_of(scheme))
 
 
 @cached(8, "Measuring", seconds=3600, turn=False)
-def _measured_learned(known: Learned) -> Properties:
-    again = None if known.again is None else known.again[:MEASURED, :MEASURED_WIDTH]
-    return properties(known.table[:MEASURED, :MEASURED_WIDTH], None, again)
+def _measured_learned(learned_table: Learned) -> Properties:
+    second_table = (
+        None if learned_table.second_table is None else learned_table.second_table[:MEASURED, :MEASURED_WIDTH]
+    )
+    return properties(learned_table.table[:MEASURED, :MEASURED_WIDTH], None, second_table)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

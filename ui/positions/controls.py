@@ -21,8 +21,8 @@ _REFUSED = "positions-refused"
 def controls(view: PositionsView, config: ModelConfig) -> None:
     """Draw the controls; an invalid value is refused in a sentence below them."""
     with st.container(horizontal=True, vertical_alignment="top", gap="small"):
-        means = f"How a position becomes a vector. The model in use: {own_scheme(config)}."
-        choose(view, "scheme", "Scheme", schemes_of(config), scheme_of(view, config), help=means)
+        help_text = f"How a position becomes a vector. The model in use: {own_scheme(config)}."
+        choose(view, "scheme", "Scheme", schemes_of(config), scheme_of(view, config), help=help_text)
         lengths = sorted({*_LENGTHS, view.positions})
         st.select_slider(
             "Positions",
@@ -63,7 +63,7 @@ def _typed(
     options: list[str],
     value: str,
     parse: Callable[[str], float | None],
-    wanted: str,
+    allowed: str,
     explained: str,
 ) -> None:
     """Draw a box with some values to choose from, which takes any other that `parse` understands."""
@@ -73,7 +73,7 @@ def _typed(
         text = str(st.session_state[key] or "")
         number = parse(text.replace(",", "").strip())
         if number is None:
-            st.session_state[_REFUSED] = f"{label} is {text[:40]!r}; type {wanted}."
+            st.session_state[_REFUSED] = f"{label} is {text[:40]!r}; type {allowed}."
             reseed()
         else:
             update(**{field: number})

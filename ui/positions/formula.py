@@ -64,15 +64,15 @@ def _filled_in(model: Translator, view: PositionsView, width: int, base: float) 
                 "Word",
                 range(len(labels)),
                 index=word,
-                format_func=lambda place: f"{place}: {labels[place]}",
+                format_func=lambda i: f"{i}: {labels[i]}",
                 **bound("word"),
                 width=170,
             )
             st.number_input("Dimension", 0, width - 1, dim, width=140, **bound("dim"))
-        one = entry(word, dim, width, base)
-        for line in filled_in(one, width, base):
+        chosen_entry = entry(word, dim, width, base)
+        for line in filled_in(chosen_entry, width, base):
             st.latex(line)
-        st.caption(_checked(one, model, width, base))
+        st.caption(_checked(chosen_entry, model, width, base))
     with right:
         table = encoding("sinusoidal", len(labels), width, base)
         theme = st.context.theme.type or "light"
@@ -111,35 +111,35 @@ def default_dimension(width: int) -> int:
     return 2 * (width * 3 // 32)
 
 
-def filled_in(one: EncodingEntry, width: int, base: float) -> list[str]:
+def filled_in(chosen_entry: EncodingEntry, width: int, base: float) -> list[str]:
     """Return the formula with its numbers, a step per line, in LaTeX."""
-    function, exponent = rf"\{one.function}", f"{2 * one.pair}/{width}"
+    function, exponent = rf"\{chosen_entry.function}", f"{2 * chosen_entry.pair}/{width}"
     return [
-        rf"i=\lfloor {one.dimension}/2\rfloor={one.pair}",
-        rf"{base:.10g}^{{{exponent}}}={one.divisor:.5g}",
-        rf"\frac{{{one.position}}}{{{one.divisor:.5g}}}={one.angle:.5g}\text{{ radians}}",
-        rf"PE_{{({one.position},\,{one.dimension})}}={function}({one.angle:.5g})={one.value:.4f}",
+        rf"i=\lfloor {chosen_entry.dimension}/2\rfloor={chosen_entry.pair}",
+        rf"{base:.10g}^{{{exponent}}}={chosen_entry.divisor:.5g}",
+        rf"\frac{{{chosen_entry.position}}}{{{chosen_entry.divisor:.5g}}}={chosen_entry.angle:.5g}\text{{ radians}}",
+        rf"PE_{{({chosen_entry.position},\,{chosen_entry.dimension})}}={function}({chosen_entry.angle:.5g})={chosen_entry.value:.4f}",
     ]
 
 
-def _checked(one: EncodingEntry, model: Translator, width: int, base: float) -> str:
+def _checked(chosen_entry: EncodingEntry, model: Translator, width: int, base: float) -> str:
     """Return the same number in the model's own table, or why there is none."""
-    own = own_number(one, model, width, base)
-    if own is None:
+    model_value = own_number(chosen_entry, model, width, base)
+    if model_value is None:
         return "The model in use has no such number in a table, to compare with."
-    return minus(f":material/check_circle: The model's own table has {own:.4f} there: it differs by ") + two_digits(
-        abs(own - one.value)
-    )
+    return minus(
+        f":material/check_circle: The model's own table has {model_value:.4f} there: it differs by "
+    ) + two_digits(abs(model_value - chosen_entry.value))
 
 
-def own_number(one: EncodingEntry, model: Translator, width: int, base: float) -> float | None:
+def own_number(chosen_entry: EncodingEntry, model: Translator, width: int, base: float) -> float | None:
     """Return what the model adds at that position and dimension; None where it doesn't add this formula."""
     positions = model.model.encoder.embedding.positions
     if not isinstance(positions, SinusoidalPositions) or width != model.model.config.d_model or base != 10_000:
         return None
-    if one.position >= len(positions.table):  # the model reads no sentence so long
+    if chosen_entry.position >= len(positions.table):  # the model reads no sentence so long
         return None
-    return float(positions.table[one.position, one.dimension])
+    return float(positions.table[chosen_entry.position, chosen_entry.dimension])
 
 
 def exponent_lines(base: float) -> list[str]:
@@ -177,14 +177,14 @@ def _why_this_base(width: int, base: float) -> None:
         )
         bases = sorted({*BASES, base})
         effects = [base_effects(width, each) for each in bases]
-        near = [f"Similarity {distance} apart" for distance in DISTANCES]
+        similarity_columns = [f"Similarity {distance} apart" for distance in DISTANCES]
         table = {
             "Base": [f"{each:,.10g}" for each in bases],
-            "Slowest wave, positions": [f"{one.slowest:,.0f}" for one in effects],
-            **{name: [one.similarities[i] for one in effects] for i, name in enumerate(near)},
-            f"Waves that hardly move in {SENTENCE}": [f"{one.still:.0%}" for one in effects],
+            "Slowest wave, positions": [f"{effect.slowest:,.0f}" for effect in effects],
+            **{name: [effect.similarities[i] for effect in effects] for i, name in enumerate(similarity_columns)},
+            f"Waves that hardly move in {SENTENCE}": [f"{effect.still:.0%}" for effect in effects],
         }
-        numbers = dict.fromkeys(near, st.column_config.NumberColumn(format="%.3f"))
+        numbers = dict.fromkeys(similarity_columns, st.column_config.NumberColumn(format="%.3f"))
         st.dataframe(table, hide_index=True, column_config=numbers, key="bases")
         st.caption(
             f"At width {width:,}: the cosine of two encodings, and the share of waves that turn less than a tenth of a "

@@ -27,7 +27,7 @@ from ui.widgets.terms import explained
 LENGTH = 200  # tokens that the scores are measured over
 HEADS = 8  # of ALiBi, as in its paper
 _NAMES = {"sinusoidal": "Sinusoidal, added", "rotary": "Rotary (RoPE)", "alibi": "ALiBi"}
-_WHERE = {
+_WHERE_APPLIED = {
     "sinusoidal": "once, to the embedding; it stays in the vector, also in the values",
     "rotary": "in every layer: turns the pairs of each query and key by position · ω",
     "alibi": "in every layer: takes m · distance from each score, a slope m per head",
@@ -93,7 +93,7 @@ def in_scores_html(properties: dict[str, ScoreProperties], width: int, theme: Th
     """Return a table with a scheme per column and a property per row."""
     rows: list[list[str | Cell]] = [
         ["", *(Html(_picture(scheme, width, theme)) for scheme in SCORE_SCHEMES)],
-        ["Where it acts", *(_WHERE[scheme] for scheme in SCORE_SCHEMES)],
+        ["Where it acts", *(_WHERE_APPLIED[scheme] for scheme in SCORE_SCHEMES)],
     ]
     for name, explanation, judge in _ROWS:
         verdicts = (verdict_html(judge(properties[scheme]), theme) for scheme in SCORE_SCHEMES)
@@ -112,8 +112,8 @@ def _picture(scheme: str, width: int, theme: Theme) -> str:
     limit = float(np.abs(around).max())
     image = base64.b64encode(thumbnail(around, theme.diverging, -limit, limit)).decode()
     along = "the same along each diagonal" if _same_along_diagonals(scores) else "not the same along the diagonals"
-    says = f"{PICTURED} by {PICTURED} scores of equal tokens, {along}"
-    return f'<img src="data:image/png;base64,{image}" alt="{says}" title="{says}" style="width:104px">'
+    description = f"{PICTURED} by {PICTURED} scores of equal tokens, {along}"
+    return f'<img src="data:image/png;base64,{image}" alt="{description}" title="{description}" style="width:104px">'
 
 
 def _same_along_diagonals(scores: np.ndarray) -> bool:

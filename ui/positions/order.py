@@ -40,8 +40,8 @@ class Orders:
 
     tokens: tuple[Tokens, Tokens]
     order: list[int]  # where in the first each token of the second stands
-    without: tuple[np.ndarray, np.ndarray]
-    having: tuple[np.ndarray, np.ndarray]  # with positions
+    without_positions: tuple[np.ndarray, np.ndarray]
+    with_positions: tuple[np.ndarray, np.ndarray]
 
     @property
     def labels(self) -> tuple[list[str], list[str]]:
@@ -52,40 +52,42 @@ class Orders:
         return np.abs(states[0][self.order] - states[1]).max(1)
 
 
-def compare(model: Translator, one: str, other: str) -> Orders:
+def compare(model: Translator, sentence: str, reordered: str) -> Orders:
     """Encode both orders. Raises ValueError where a sentence can't be read, or where they are not the same tokens."""
-    ids = model.encode(one), model.encode(other)
+    ids = model.encode(sentence), model.encode(reordered)
     tokenizer = model.checkpoint.source_tokenizer
     tokens = describe_tokens(tokenizer, ids[0]), describe_tokens(tokenizer, ids[1])
     order = reordering(*ids)
     if order is None:
         raise ValueError(_unshared_tokens(tokens[0].labels, tokens[1].labels))
-    without, having = (
+    without_positions, with_positions = (
         (encoder_states(model.model, ids[0], positions), encoder_states(model.model, ids[1], positions))
         for positions in (False, True)
     )
-    return Orders(tokens, order, without, having)
+    return Orders(tokens, order, without_positions, with_positions)
 
 
 def _unshared_tokens(first: list[str], second: list[str]) -> str:
     """Return the tokens that only one of the sentences has."""
-    only = [_rest(first, second), _rest(second, first)]
+    only = [_unmatched(first, second), _unmatched(second, first)]
     differences = [
-        f"{' '.join(rest[:8])} only in the {name}" for rest, name in zip(only, ("first", "second"), strict=True) if rest
+        f"{' '.join(unmatched[:8])} only in the {name}"
+        for unmatched, name in zip(only, ("first", "second"), strict=True)
+        if unmatched
     ]
     unlike = ", ".join(differences)
     return f"These are not the same tokens: {unlike}. Use the same words, equally often, in both sentences."
 
 
-def _rest(tokens: list[str], others: list[str]) -> list[str]:
-    left = list(others)
-    rest = []
+def _unmatched(tokens: list[str], other_tokens: list[str]) -> list[str]:
+    left = list(other_tokens)
+    unmatched = []
     for token in tokens:
         if token in left:
             left.remove(token)
         else:
-            rest.append(token)
-    return rest
+            unmatched.append(token)
+    return unmatched
 
 
 def default_sentences(model: Translator) -> tuple[str, str]:
@@ -123,36 +125,38 @@ def draw_order(name: str, model: Translator) -> None:
     write_address()
 
 
-def _cached_orders(name: str, one: str, other: str) -> Orders:
-    return _compare(name, models.version(name), one, other)
+def _cached_orders(name: str, sentence: str, reordered: str) -> Orders:
+    return _compare(name, models.version(name), sentence, reordered)
 
 
 @cached(20, "Reading both sentences")
-def _compare(name: str, version: tuple[int, ...], one: str, other: str) -> Orders:
-    orders = compare(models.translator(name), one, other)
-    for states in (*orders.without, *orders.having):
+def _compare(name: str, version: tuple[int, ...], sentence: str, reordered: str) -> Orders:
+    orders = compare(models.translator(name), sentence, reordered)
+    for states in (*orders.without_positions, *orders.with_positions):
         states.setflags(write=False)
     return orders
 
 
 def _draw(orders: Orders, model: Translator) -> None:
     token_notes(orders.tokens[0])
-    drawn = np.concatenate([np.abs(states[:, :_NUMBERS]).ravel() for states in (*orders.without, *orders.having)])
-    limit = float(np.percentile(drawn, 98)) or 1.0
+    magnitudes = np.concatenate(
+        [np.abs(states[:, :_NUMBERS]).ravel() for states in (*orders.without_positions, *orders.with_positions)]
+    )
+    limit = float(np.percentile(magnitudes, 98)) or 1.0
     kind = own_scheme(model.model.config)
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**Without positions**")
-        _part("without", orders, orders.without, limit, _WITHOUT)
+        _draw_states("without", orders, orders.without_positions, limit, _WITHOUT_POSITIONS)
     with right:
         if kind == "none":
             st.markdown("**With positions** :gray[this model has none, so nothing changes]")
         else:
             st.markdown(f"**With positions** :gray[{kind}]")
-        caption = _WITHOUT if kind == "none" else _WITH
+        caption = _WITHOUT_POSITIONS if kind == "none" else _WITH
         same = orders.order == sorted(orders.order)
-        _part("with", orders, orders.having, limit, _SAME_SENTENCES if same else caption)
-    width = orders.having[0].shape[1]
+        _draw_states("with", orders, orders.with_positions, limit, _SAME_SENTENCES if same else caption)
+    width = orders.with_positions[0].shape[1]
     st.caption(
         f"The first {min(_NUMBERS, width)} of {width} dimensions of each vector are drawn; the differences are over "
         "all, [EOS] included. A word that occurs twice is joined in order. "
@@ -165,22 +169,22 @@ def _draw(orders: Orders, model: Translator) -> None:
                 "token": orders.labels[1],
                 "position in the first": np.asarray(orders.order),
                 "position in the second": np.arange(len(orders.order)),
-                "without positions": orders.differences(orders.without).astype(float),
-                "with positions": orders.differences(orders.having).astype(float),
+                "without positions": orders.differences(orders.without_positions).astype(float),
+                "with positions": orders.differences(orders.with_positions).astype(float),
             }
             form = st.column_config.NumberColumn(format="%.2e")
             config = {"without positions": form, "with positions": form}
             st.dataframe(table, hide_index=True, column_config=config, key="order-table")
 
 
-_WITHOUT = (
+_WITHOUT_POSITIONS = (
     "largest difference once the words are put back in order. The encoder gives the same vectors: who did what is lost."
 )
 _SAME_SENTENCES = "The two sentences are the same; move a word to see what its position does."
 _WITH = "largest difference for the same word, at “{token}”. A word's position is now part of its vector."
 
 
-def _part(key: str, orders: Orders, states: tuple[np.ndarray, np.ndarray], limit: float, caption: str) -> None:
+def _draw_states(key: str, orders: Orders, states: tuple[np.ndarray, np.ndarray], limit: float, caption: str) -> None:
     figure = reordered(
         states[0][:, :_NUMBERS],
         states[1][:, :_NUMBERS],

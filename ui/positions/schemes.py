@@ -47,7 +47,7 @@ def bounded(properties: Properties) -> SchemeVerdict:
     return SchemeVerdict("yes" if properties.largest <= 1 else "partly", f"at most {two_digits(properties.largest)}")
 
 
-def near(properties: Properties) -> SchemeVerdict:
+def neighbours_near(properties: Properties) -> SchemeVerdict:
     """Judge the largest step between neighbours, compared with the mean distance."""
     if math.isnan(properties.step):
         return SchemeVerdict("no", "no distances")
@@ -102,7 +102,7 @@ def any_dimension(properties: Properties) -> SchemeVerdict:
 _ROWS = (
     ("Unique", "the closest two positions", unique),
     ("Bounded", "the largest number", bounded),
-    ("Neighbours near", "the largest step, relative to the mean distance of two positions", near),
+    ("Neighbours near", "the largest step, relative to the mean distance of two positions", neighbours_near),
     ("A shift is linear", "the best linear map, at positions it was not fitted on", linear),
     ("Beyond training", "in a text twice as long", beyond),
     ("Deterministic", "made a second time; a learned one, by another training", deterministic),
@@ -135,20 +135,21 @@ def _why_both(properties: dict[str, Properties]) -> None:
     st.markdown("**Why a cosine too, and not the sine alone?**")
     for scheme, other in (("sine", "cosine"), ("cosine", "sine")):
         st.markdown(said_alone(scheme, other, properties[scheme]))
-    both = properties["sinusoidal"]
+    sinusoidal = properties["sinusoidal"]
     st.markdown(
         "With both, the pair of numbers says where the hand points, and so where it points next: $M_k$ exists, and the "
-        f"best linear map is off by {two_digits(both.misfit)} steps."
+        f"best linear map is off by {two_digits(sinusoidal.misfit)} steps."
     )
 
 
 def said_alone(scheme: str, other: str, properties: Properties) -> str:
     """Say what one function alone can't tell, in numbers: two positions alike, and the missing M_k."""
-    found = twins(scheme, 1, 2 * np.pi / _WAVE, _WAVE)
-    assert found is not None
-    p, q = found.positions
+    twin_positions = twins(scheme, 1, 2 * np.pi / _WAVE, _WAVE)
+    assert twin_positions is not None
+    p, q = twin_positions.positions
     now, later, others = (
-        [minus(f"{value:z.2f}") for value in values] for values in (found.now, found.later, found.other)
+        [minus(f"{value:z.2f}") for value in values]
+        for values in (twin_positions.now, twin_positions.later, twin_positions.other)
     )
     return (
         f"- **{scheme.capitalize()} only.** A wave that is {_WAVE} positions long has the same {scheme}, {now[0]}, at "
@@ -169,8 +170,8 @@ def schemes_html(code: Code, properties: dict[str, Properties], theme: Theme) ->
         names["learned"] = "Untrained"
     if code.learned.stored:
         names["learned"] = "Stored"
-    shown = "learned" if code.of_table else code.scheme
-    heads: list[str | Cell] = ["", *(Cell(names[scheme], "chosen" * (scheme == shown)) for scheme in _ORDER)]
+    current = "learned" if code.of_table else code.scheme
+    heads: list[str | Cell] = ["", *(Cell(names[scheme], "chosen" * (scheme == current)) for scheme in _ORDER)]
     rows: list[list[str | Cell]] = [["", *(Html(_picture(code, scheme, theme)) for scheme in _ORDER)]]
     for name, explanation, judge in _ROWS:
         verdicts = [judge(properties[scheme]) for scheme in _ORDER]
@@ -196,8 +197,8 @@ def _picture(code: Code, scheme: str, theme: Theme) -> str:
     image = base64.b64encode(thumbnail(table, theme.diverging, -limit, limit)).decode()
     width = "100%" if table.shape[1] > 1 else "26%"
     span = f"from {two_digits(table.min())} to {two_digits(table.max())}"
-    what = f"{table.shape[0]} positions of {table.shape[1]} numbers, {span}"
-    return f'<img src="data:image/png;base64,{image}" alt="{what}" title="{what}" style="width:{width}">'
+    description = f"{table.shape[0]} positions of {table.shape[1]} numbers, {span}"
+    return f'<img src="data:image/png;base64,{image}" alt="{description}" title="{description}" style="width:{width}">'
 
 
 _SHAPES = {

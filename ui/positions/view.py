@@ -58,6 +58,6 @@ class PositionsView(PageView):
         }
 
 
-def _bounded(text: str | None, most: int, default: int) -> int:
-    number = whole(text, 0, most)
+def _bounded(text: str | None, maximum: int, default: int) -> int:
+    number = whole(text, 0, maximum)
     return default if number is None else number

@@ -130,11 +130,11 @@ def _below(code: Code, model: Translator) -> None:
             f"Wavelengths rise from 2π to {slowest:,.0f} positions, which is {share:.0%} of {code.base:,.10g} · 2π = "
             f"{2 * np.pi * code.base:,.0f}: the wider the table, the closer."
         )
-        apart = table_difference(model.model, width, code.base)
-        if apart is not None and apart < 1e-3:
+        largest_difference = table_difference(model.model, width, code.base)
+        if largest_difference is not None and largest_difference < 1e-3:
             notes.append(
                 ":material/check_circle: The model's own table is the same: they differ by "
-                f"{two_digits(apart)} at most."
+                f"{two_digits(largest_difference)} at most."
             )
     block, every = pooling(n, width, code.paired)
     if block > 1:

@@ -43,14 +43,14 @@ def shipped(name: str) -> Facts | None:
 
 
 @cached(8, seconds=3600, turn=False)
-def _shipped(file: Path, written: int, version: tuple[int, ...]) -> Facts | None:
+def _shipped(file: Path, modified_at: int, version: tuple[int, ...]) -> Facts | None:
     facts = _read(file)
     if facts is None or facts.get("edition") != EDITION or facts.get("model") != digest(file.parent):
         return None
     return facts
 
 
-Place = tuple[Kind, int, int]  # of a head; layer and head from 0
+HeadIndex = tuple[Kind, int, int]  # of a head; layer and head from 0
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ class Roles:
 
     corpus: str
     pairs: int
-    of: dict[Place, list[Role]]
+    of: dict[HeadIndex, list[Role]]
 
     @property
-    def clearest(self) -> dict[str, tuple[Place, Role]]:
+    def clearest(self) -> dict[str, tuple[HeadIndex, Role]]:
         """Return for each role, by its measure, the head in which it is clearest; in the order of `ROLES`."""
-        best: dict[str, tuple[Place, Role]] = {}
+        best: dict[str, tuple[HeadIndex, Role]] = {}
         for head, head_roles in self.of.items():
             for role in head_roles:
                 if role.what.measure not in best or best[role.what.measure][1].value < role.value:
@@ -88,32 +88,32 @@ def _written_at(file: Path) -> int:
 
 
 @cached(16, seconds=3600, turn=False)
-def _roles(file: Path, written: int) -> Roles | None:
+def _roles(file: Path, modified_at: int) -> Roles | None:
     facts = _read(file) or {}
     try:
         atlas = Atlas.from_dict(facts)
-        of = {place: given for place in places(atlas) if (given := roles(atlas, *place))}
+        of = {head: head_roles for head in places(atlas) if (head_roles := roles(atlas, *head))}
         return Roles(str(facts["corpus"]), atlas.pairs, of)
     except (KeyError, TypeError, ValueError, AttributeError):  # of another version, or other software
         return None
 
 
-def find(what: str, name: str, corpus: str, pairs: int) -> Facts | None:
+def find(kind: str, name: str, corpus: str, pairs: int) -> Facts | None:
     """Return the facts of a measurement ("heads" or "history") that was made before, or None."""
-    facts = _read(_cache_path(what, name, corpus, pairs))
+    facts = _read(_cache_path(kind, name, corpus, pairs))
     if facts is not None:
         return facts
     facts = shipped(name)
     same = facts is not None and (facts["corpus"], facts["split"], facts["asked"]) == (corpus, None, pairs)
-    return facts if same and facts and (what == "heads" or facts.get(what)) else None
+    return facts if same and facts and (kind == "heads" or facts.get(kind)) else None
 
 
-def keep(what: str, name: str, corpus: str, pairs: int, facts: Facts) -> None:
+def keep(kind: str, name: str, corpus: str, pairs: int, facts: Facts) -> None:
     """Write the measurements, and remove the oldest.
 
     A disk that is full or read-only is only logged.
     """
-    path = _cache_path(what, name, corpus, pairs)
+    path = _cache_path(kind, name, corpus, pairs)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, json.dumps(facts, ensure_ascii=False))
@@ -128,16 +128,16 @@ def today() -> str:
     return date.today().isoformat()
 
 
-def _cache_path(what: str, name: str, corpus: str, pairs: int) -> Path:
+def _cache_path(kind: str, name: str, corpus: str, pairs: int) -> Path:
     examples = models.translator(name).card.get("examples")
-    request = [what, digest_of(name), corpus, pairs, EDITION, list(MEASURES), installed(), examples]
+    request = [kind, digest_of(name), corpus, pairs, EDITION, list(MEASURES), installed(), examples]
     key = hashlib.sha256(json.dumps(request).encode()).hexdigest()[:32]
-    return models.RUNS / ".heads" / f"{_begins(what, name)}-{key}.json"
+    return models.RUNS / ".heads" / f"{_begins(kind, name)}-{key}.json"
 
 
-def _begins(what: str, name: str) -> str:
+def _begins(kind: str, name: str) -> str:
     """Return the part of a file's name that is about the model."""
-    return f"{what}-{EDITION}-{digest_of(name)[:DIGEST_CHARACTERS]}"
+    return f"{kind}-{EDITION}-{digest_of(name)[:DIGEST_CHARACTERS]}"
 
 
 def digest_of(name: str) -> str:

@@ -19,7 +19,7 @@ class _BatchRequest(Generic[T]):
     """A text whose value one or more sessions wait for. `values` has the value once it is computed."""
 
     def __init__(self, alone: bool):
-        self.alone, self.sessions, self.taken = alone, 0, False
+        self.alone, self.sessions, self.is_computing = alone, 0, False
         self.values: list[T] = []
 
 
@@ -60,7 +60,7 @@ class RequestBatcher(Generic[G, T]):
             with self._changed:
                 if request.values:
                     return request.values[0]
-                batch = {} if request.taken else self._batch(group, text)
+                batch = {} if request.is_computing else self._batch(group, text)
             if not batch:
                 self._wait_for_other_batch(request)
                 continue
@@ -77,27 +77,27 @@ class RequestBatcher(Generic[G, T]):
             finally:  # after an error, or where this session moved on, the next one computes it
                 with self._changed:
                     for member in batch.values():
-                        member.taken = False
+                        member.is_computing = False
                     self._changed.notify_all()
 
     def _batch(self, group: G, text: str) -> dict[str, _BatchRequest[T]]:
         """Take this text and the first of those that can be read with it, {text: request}."""
-        own = self._requests[group, text]
+        request = self._requests[group, text]
         waiting = {
             other: request
             for (its, other), request in self._requests.items()
-            if its == group and not (request.taken or request.values or request.alone)
+            if its == group and not (request.is_computing or request.values or request.alone)
         }
-        batch = {text: own} | ({} if own.alone else waiting)
+        batch = {text: request} | ({} if request.alone else waiting)
         batch = dict(list(batch.items())[:MAX_BATCH_SIZE])
         for member in batch.values():
-            member.taken = True
+            member.is_computing = True
         return batch
 
     def _wait_for_other_batch(self, request: _BatchRequest[T]) -> None:
         """Waits for the batch that has this text, and releases the turn for which that batch may be waiting."""
         with TURNS.released(), waiting_note() as note:
-            while request.taken and not request.values:
+            while request.is_computing and not request.values:
                 note("Your sentence is being translated, with others")
                 with self._changed:
-                    self._changed.wait_for(lambda: not request.taken or bool(request.values), POLL_SECONDS)
+                    self._changed.wait_for(lambda: not request.is_computing or bool(request.values), POLL_SECONDS)

@@ -69,7 +69,7 @@ class Cache(Generic[T]):
         self._changed = threading.Condition()
         self._entries: OrderedDict[Hashable, CacheEntry] = OrderedDict()  # the latest at the end
         self._computing: set[Hashable] = set()
-        _ALL.append(self)
+        _CACHES.append(self)
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._entries
@@ -134,20 +134,20 @@ class Cache(Generic[T]):
         self.drop(math.inf)
 
 
-_ALL: list[Cache[Any]] = []
+_CACHES: list[Cache[Any]] = []
 
 
 def enforce_limit() -> None:
     """Drop the least recently used values of all caches until they are within the limit."""
-    while sum(cache.weight for cache in _ALL) > MAX_BYTES:
-        oldest = min(cache.oldest for cache in _ALL)
-        for cache in _ALL:
+    while sum(cache.weight for cache in _CACHES) > MAX_BYTES:
+        oldest = min(cache.oldest for cache in _CACHES)
+        for cache in _CACHES:
             cache.drop(oldest)
 
 
 def sweep() -> None:
     """Drop, in every cache, the values that were not used in time."""
-    for cache in _ALL:
+    for cache in _CACHES:
         cache.drop(time.monotonic() - cache.seconds)
 
 
@@ -165,7 +165,7 @@ class CachedFunction(Generic[P, T]):
 
         return self.cache.get(_key(args, kwargs), compute)
 
-    def has(self, *args: P.args, **kwargs: P.kwargs) -> bool:
+    def is_cached(self, *args: P.args, **kwargs: P.kwargs) -> bool:
         """Return whether that value is cached."""
         return _key(args, kwargs) in self.cache
 

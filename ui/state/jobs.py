@@ -40,12 +40,12 @@ class Job(Generic[T]):
         self.result: T | None = None
         self.error: Exception | None = None
         self.done = False
-        self._wanted = True
+        self._is_wanted = True
         Thread(target=self._run, args=(do,), daemon=True).start()
 
     def cancel(self) -> None:
         """End the work when it next yields."""
-        self._wanted = False
+        self._is_wanted = False
 
     def _run(self, do: Callable[[Progress], T]) -> None:
         try:
@@ -57,7 +57,7 @@ class Job(Generic[T]):
             self.done = True
 
     def _end_if_cancelled(self) -> None:
-        if not self._wanted:
+        if not self._is_wanted:
             raise Cancelled
 
     def _report(self, share: float, doing: str) -> None:
@@ -68,8 +68,8 @@ class Job(Generic[T]):
 @dataclass
 class _JobEntry:
     job: Job[object]
-    brought: bool
-    seen: float = field(default_factory=time.monotonic)
+    is_private: bool
+    seen_at: float = field(default_factory=time.monotonic)
 
 
 class Jobs:
@@ -77,34 +77,34 @@ class Jobs:
 
     def __init__(self) -> None:
         self._jobs: OrderedDict[tuple[str, Hashable], _JobEntry] = OrderedDict()
-        self._lock, self._one = Lock(), Lock()
+        self._lock, self._computing = Lock(), Lock()
 
     def get(
         self,
-        what: str,
+        kind: str,
         request: Hashable,
         do: Callable[[Progress], object],
         find: Callable[[], object] = lambda: None,
-        brought: bool = False,
+        is_private: bool = False,
     ) -> Job[object]:
         """Start the job if it was not requested before; `find` may return a cached result, without a turn."""
         with self._lock:
-            if (what, request) not in self._jobs:
-                job = Job(partial(self._find_or_compute, what, find, do))
-                self._jobs[what, request] = _JobEntry(job, brought)
+            if (kind, request) not in self._jobs:
+                job = Job(partial(self._find_or_compute, kind, find, do))
+                self._jobs[kind, request] = _JobEntry(job, is_private)
                 self._give_way()
-            self._mark(what, request)
-            return self._jobs[what, request].job
+            self._mark(kind, request)
+            return self._jobs[kind, request].job
 
-    def seen(self, what: str, request: Hashable) -> None:
+    def keep_alive(self, kind: str, request: Hashable) -> None:
         """Mark a job as one that an open page still shows."""
         with self._lock:
-            if (what, request) in self._jobs:
-                self._mark(what, request)
+            if (kind, request) in self._jobs:
+                self._mark(kind, request)
 
-    def _mark(self, what: str, request: Hashable) -> None:
-        self._jobs.move_to_end((what, request))
-        self._jobs[what, request].seen = time.monotonic()
+    def _mark(self, kind: str, request: Hashable) -> None:
+        self._jobs.move_to_end((kind, request))
+        self._jobs[kind, request].seen_at = time.monotonic()
 
     def _give_way(self) -> None:
         """Drop the least recently seen jobs above the limit.
@@ -113,25 +113,25 @@ class Jobs:
         than places none would ever be done.
         """
         until = time.monotonic() - POLLED_SECONDS
-        releasable = [key for key, entry in self._jobs.items() if not entry.brought]
+        releasable = [key for key, entry in self._jobs.items() if not entry.is_private]
         for key in releasable[: max(0, len(releasable) - MAX_STORED_JOBS)]:
-            if self._jobs[key].seen < until:
+            if self._jobs[key].seen_at < until:
                 self._jobs.pop(key).job.cancel()
 
-    def forget(self, what: str, request: Hashable) -> None:
+    def forget(self, kind: str, request: Hashable) -> None:
         """Drop a job, so that the next request starts it again."""
         with self._lock:
-            self._jobs.pop((what, request), None)
+            self._jobs.pop((kind, request), None)
 
     def sweep(self) -> None:
         """Drop the jobs of uploaded corpora that no page shows any more."""
         until = time.monotonic() - UNSEEN_SECONDS
         with self._lock:
-            for key in [key for key, entry in self._jobs.items() if entry.brought and entry.seen < until]:
+            for key in [key for key, entry in self._jobs.items() if entry.is_private and entry.seen_at < until]:
                 self._jobs.pop(key).job.cancel()
 
     def _find_or_compute(
-        self, what: str, find: Callable[[], object], do: Callable[[Progress], object], progress: Progress
+        self, kind: str, find: Callable[[], object], do: Callable[[Progress], object], progress: Progress
     ) -> object:
         try:
             stored = find()
@@ -140,17 +140,17 @@ class Jobs:
             raise
         except Exception as error:
             # What is wrong with a corpus is shown to its user; other errors are for the log.
-            if what == "history" or not isinstance(error, ValueError | OSError):
-                log.error("the %s could not be measured", what, exc_info=error)
+            if kind == "history" or not isinstance(error, ValueError | OSError):
+                log.error("the %s could not be measured", kind, exc_info=error)
             raise
 
     def _alone(self, do: Callable[[Progress], object], progress: Progress) -> object:
-        while not self._one.acquire(timeout=0.5):
+        while not self._computing.acquire(timeout=0.5):
             progress(0.0, "Waiting for another measurement")
         try:
             return do(progress)
         finally:
-            self._one.release()
+            self._computing.release()
 
 
 JOBS = Jobs()

@@ -145,7 +145,7 @@ def trace(name: str, text: str, target: str | None, interventions: tuple[Interve
 
 def has_trace(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> bool:
     """Return whether that trace is cached."""
-    return _trace.has(name, version(name), text, target, interventions)
+    return _trace.is_cached(name, version(name), text, target, interventions)
 
 
 def checks(
@@ -181,7 +181,7 @@ def _in_line(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> AbstractContextManager[None]:
     """Let another session translate the sentence in its batch while the block waits."""
-    if target is not None or interventions or _trace.has(name, version, text, target, interventions):
+    if target is not None or interventions or _trace.is_cached(name, version, text, target, interventions):
         return nullcontext()
     # What cannot be read is refused here, and keeps nobody up.
     return _TRANSLATIONS.waiting((name, version), text, _alone(_translator(name, version), text))
@@ -202,8 +202,8 @@ def _trace(
         return _frozen(translator.trace(text, target, interventions))
     if interventions:
         return _frozen(translator.trace(text, None, interventions))
-    own = _TRANSLATIONS.get((name, version), text, _alone(translator, text))
-    return _frozen(translator.trace(text, own=own))
+    translation = _TRANSLATIONS.get((name, version), text, _alone(translator, text))
+    return _frozen(translator.trace(text, own=translation))
 
 
 @cached(40, "Computing with the changed heads")

@@ -58,8 +58,8 @@ def _prepared() -> None:
     return_large_blocks()
     torch.set_num_threads(1)
     sys.setswitchinterval(SWITCH_SECONDS)
-    for late in ("pandas", "pyarrow"):
-        import_module(late)
+    for module in ("pandas", "pyarrow"):
+        import_module(module)
     go.Figure(go.Heatmap(z=[[0.0]])).to_json()
     sweep_forever()
     gc.collect()

@@ -15,7 +15,7 @@ from transformer.access import REFUSAL
 # The address of a page, which stays; or an absolute path up to its last name. Folders may have spaces in their names,
 # so words between two slashes are taken for one; one that begins with - is an option of a command, with ~ a path.
 _WORD = r"[^\s/'\":,;()]"
-_PLACE = re.compile(
+_PATH = re.compile(
     r"(?P<page>https?://[^\s'\"]+)"
     r"|(?:~(?:[a-z_][\w-]*)?|(?<![\w./]))/+"
     rf"(?:{_WORD}+(?: +(?![-~]){_WORD}+)*/+)*(?=[\w.])"
@@ -35,7 +35,7 @@ def private_only() -> None:
 
 def without_places(text: str) -> str:
     """Return a text as strangers may read it: in a public demonstration, files without their folders."""
-    return _PLACE.sub(lambda match: match["page"] or "", text) if public() else text
+    return _PATH.sub(lambda match: match["page"] or "", text) if public() else text
 
 
 def card_without_places(card: dict[str, Any]) -> dict[str, Any]:

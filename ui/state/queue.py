@@ -49,12 +49,14 @@ def concurrent_requests(cores: int) -> int:
 class Request:
     """A request in the queue: the seconds that it has computed, when it began to wait, and whether it is a long one."""
 
-    def __init__(self, used: float, long: bool):
-        self.used, self.since, self.long = used, time.monotonic(), long
+    def __init__(self, used: float, is_long: bool):
+        self.used, self.waiting_since, self.is_long = used, time.monotonic(), is_long
 
     def charged_seconds(self) -> float:
         """Return the seconds of computing less the credit for waiting; of a long request at least a slice."""
-        return max(SLICE_SECONDS if self.long else 0.0, self.used - WAITING_CREDIT * (time.monotonic() - self.since))
+        return max(
+            SLICE_SECONDS if self.is_long else 0.0, self.used - WAITING_CREDIT * (time.monotonic() - self.waiting_since)
+        )
 
     def used_slices(self) -> int:
         return int(self.charged_seconds() / SLICE_SECONDS)
@@ -71,12 +73,12 @@ class BudgetSpentError(ValueError):
 class Turns:
     """A queue for `places`, the number of turns at a time. A thread with a turn may take it again."""
 
-    def __init__(self, places: int):
+    def __init__(self, slots: int):
         self._changed = threading.Condition()
-        self._free = places
+        self._free = slots
         self._queue: deque[Request] = deque()  # in the order in which they came
-        self._places = places
-        self._mine = threading.local()
+        self._slots = slots
+        self._thread = threading.local()
 
     @contextmanager
     def turn(self, doing: str | None = None) -> Iterator[None]:
@@ -84,13 +86,13 @@ class Turns:
 
         Raises ServerBusyError where too many wait, and BudgetSpentError, here or while it computes.
         """
-        if self.held:
+        if self.has_turn:
             yield
             return
         run = current_run()
-        if run is None or run is not getattr(self._mine, "run", None):
-            self._mine.run, self._mine.computed = run, 0.0
-        self._mine.doing = doing
+        if run is None or run is not getattr(self._thread, "run", None):
+            self._thread.run, self._thread.computed = run, 0.0
+        self._thread.doing = doing
         self._require_budget()
         self._take()
         try:
@@ -102,7 +104,7 @@ class Turns:
     @contextmanager
     def released(self) -> Iterator[None]:
         """Release the turn of this thread, if it has one, and wait for another afterwards."""
-        if not self.held:
+        if not self.has_turn:
             yield
             return
         used = self._used()
@@ -112,13 +114,13 @@ class Turns:
 
     def yield_turn(self) -> None:
         """End long work whose session moved on, and let requests go first that have had fewer slices."""
-        if not self.held:
+        if not self.has_turn:
             return
         end_superseded_run()
         self._require_budget()
         with self._changed:
             fewest_slices = min(map(Request.used_slices, self._queue), default=math.inf)
-            suspended = sum(request.long for request in self._queue)
+            suspended = sum(request.is_long for request in self._queue)
         may_wait = self._computed() <= LONG_SECONDS or suspended < MAX_SUSPENDED
         if may_wait and self._used() // SLICE_SECONDS > fewest_slices:
             with self.released():
@@ -126,73 +128,73 @@ class Turns:
 
     def _computed(self) -> float:
         """Return the seconds of computing of this run of a page, in all of its turns."""
-        running = time.thread_time() - self._mine.began if self.held else 0.0
-        return float(self._mine.computed + running)
+        running = time.thread_time() - self._thread.began if self.has_turn else 0.0
+        return float(self._thread.computed + running)
 
     def _require_budget(self) -> None:
         if public() and self._computed() > BUDGET_SECONDS:
-            what = f"“{self._mine.doing}”" if self._mine.doing else "This"
+            activity = f"“{self._thread.doing}”" if self._thread.doing else "This"
             raise BudgetSpentError(
-                f"{what} was not finished: on this public server each request has {BUDGET_SECONDS:g} seconds of "
+                f"{activity} was not finished: on this public server each request has {BUDGET_SECONDS:g} seconds of "
                 "computing. Choose a shorter sentence or fewer of them, or run Headlight on your own computer."
             )
 
     @property
     def busy(self) -> bool:
         """Whether a request computes or waits."""
-        return self._free < self._places or bool(self._queue)
+        return self._free < self._slots or bool(self._queue)
 
     @property
-    def held(self) -> bool:
-        return getattr(self._mine, "since", None) is not None
+    def has_turn(self) -> bool:
+        return getattr(self._thread, "waiting_since", None) is not None
 
     def _used(self) -> float:
         """Return the seconds that the request of this thread has computed."""
-        return self._mine.used + time.monotonic() - self._mine.since
+        return self._thread.used + time.monotonic() - self._thread.waiting_since
 
     def _take(self, used: float = 0.0) -> None:
-        own = Request(used, self._computed() > LONG_SECONDS)
+        request = Request(used, self._computed() > LONG_SECONDS)
         with self._changed:
             if not used and len(self._queue) >= MAX_QUEUE_LENGTH:
                 raise ServerBusyError(
                     f"The server is busy: {MAX_QUEUE_LENGTH} requests are waiting already. Try again in a minute."
                 )
-            self._queue.append(own)
+            self._queue.append(request)
         try:
             with waiting_note() as note:
-                while (before := self._before(own)) > 0:
+                while (before := self._before(request)) > 0:
                     note(f"{before} request{'s' if before > 1 else ''} ahead of yours")
         except BaseException:
             with self._changed:
-                if own in self._queue:
-                    self._queue.remove(own)
+                if request in self._queue:
+                    self._queue.remove(request)
                 else:
                     self._free += 1
                 self._changed.notify_all()
             raise
-        self._mine.used = own.charged_seconds()
-        self._mine.since, self._mine.began = time.monotonic(), time.thread_time()
+        self._thread.used = request.charged_seconds()
+        self._thread.waiting_since, self._thread.began = time.monotonic(), time.thread_time()
 
-    def _before(self, own: Request) -> int:
+    def _before(self, request: Request) -> int:
         """Return how many are ahead after a short wait; with 0 the request has its turn and is out of the queue."""
         with self._changed:
-            if not self._next(own):
+            if not self._next(request):
                 self._changed.wait(POLL_SECONDS)
-            if self._next(own):
-                self._queue.remove(own)
+            if self._next(request):
+                self._queue.remove(request)
                 self._free -= 1
                 self._changed.notify_all()
                 return 0
-            return sorted(self._queue, key=Request.used_slices).index(own) + self._places - self._free
+            return sorted(self._queue, key=Request.used_slices).index(request) + self._slots - self._free
 
-    def _next(self, own: Request) -> bool:
-        return self._free > 0 and min(self._queue, key=Request.used_slices) is own
+    def _next(self, request: Request) -> bool:
+        return self._free > 0 and min(self._queue, key=Request.used_slices) is request
 
     def _give(self) -> None:
-        if not self.held:
+        if not self.has_turn:
             return
-        self._mine.since = None
-        self._mine.computed += time.thread_time() - self._mine.began
+        self._thread.waiting_since = None
+        self._thread.computed += time.thread_time() - self._thread.began
         with self._changed:
             self._free += 1
             self._changed.notify_all()
@@ -219,7 +221,7 @@ class WaitPlaceholder(threading.local):
     """Draws what a thread's page shows while it waits, and says whether that was drawn."""
 
     draw: Callable[[], None] | None = None
-    drawn = False
+    is_drawn = False
 
 
 _PLACEHOLDER = WaitPlaceholder()
@@ -228,7 +230,7 @@ _PLACEHOLDER = WaitPlaceholder()
 @contextmanager
 def wait_placeholder(draw: Callable[[], None] | None) -> Iterator[WaitPlaceholder]:
     """Call `draw` once where the code within waits for long enough to be noticed. `draw` must wait for nothing."""
-    _PLACEHOLDER.draw, _PLACEHOLDER.drawn = draw, False
+    _PLACEHOLDER.draw, _PLACEHOLDER.is_drawn = draw, False
     try:
         yield _PLACEHOLDER
     finally:
@@ -250,7 +252,7 @@ def waiting_note() -> Iterator[Callable[[str], None]]:
             if container is not None:
                 container.caption(f":material/hourglass_empty: {text}")
             if (draw := _PLACEHOLDER.draw) is not None:
-                _PLACEHOLDER.draw, _PLACEHOLDER.drawn = None, True
+                _PLACEHOLDER.draw, _PLACEHOLDER.is_drawn = None, True
                 draw()
 
     yield note

@@ -120,10 +120,10 @@ def current(page: type[V]) -> V:
         for name in page.PASSING:
             parameters.pop(name, None)
     if query and query != st.session_state.get("address") and not st.session_state.get("touched"):
-        mine = {field.name for field in fields(page)}
-        for name in mine:
+        page_fields = {field.name for field in fields(page)}
+        for name in page_fields:
             parameters.pop(name, None)
-        parameters |= {name: value for name, value in query.items() if name in mine}
+        parameters |= {name: value for name, value in query.items() if name in page_fields}
         st.session_state["address"] = query
         reseed()
     st.session_state["view"] = view = page.from_query(parameters)
@@ -151,13 +151,15 @@ def update(**changes: object) -> None:
     if changes.keys() & view.SHOWN and "model" not in changes:
         changes = st.session_state.get("settled", {}) | changes
     lost = _lost(changes)
-    mine = {field.name: field.default for field in fields(view) if field.name in lost}
-    if any(getattr(view, name) != value for name, value in mine.items()):
+    reset = {field.name: field.default for field in fields(view) if field.name in lost}
+    if any(getattr(view, name) != value for name, value in reset.items()):
         reseed()
     st.session_state["touched"] = True
-    st.session_state["view"] = view = replace(view, **mine | changes)  # type: ignore[arg-type]
-    parameters, gone = st.session_state["kept"], lost | {field.name for field in fields(view)}
-    st.session_state["kept"] = {name: value for name, value in parameters.items() if name not in gone} | view.to_keep()
+    st.session_state["view"] = view = replace(view, **reset | changes)  # type: ignore[arg-type]
+    parameters, replaced = st.session_state["kept"], lost | {field.name for field in fields(view)}
+    st.session_state["kept"] = {
+        name: value for name, value in parameters.items() if name not in replaced
+    } | view.to_keep()
 
 
 def confine(view: V, layers: int, heads: int) -> V:
@@ -165,7 +167,7 @@ def confine(view: V, layers: int, heads: int) -> V:
 
     The address then doesn't name it either.
     """
-    lost = [name for name, most in (("layer", layers), ("head", heads)) if (getattr(view, name) or 0) > most]
+    lost = [name for name, maximum in (("layer", layers), ("head", heads)) if (getattr(view, name) or 0) > maximum]
     if lost:
         view = replace(view, **dict.fromkeys(lost))  # type: ignore[arg-type]
         st.session_state["view"] = view

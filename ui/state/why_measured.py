@@ -37,7 +37,7 @@ def _of_model(name: str, kind: str) -> dict[str, Any] | None:
 
 
 @cached(8, seconds=3600, turn=False)
-def _read(file: Path, written: int, version: tuple[int, ...]) -> dict[str, Any] | None:
+def _read(file: Path, modified_at: int, version: tuple[int, ...]) -> dict[str, Any] | None:
     try:
         facts: dict[str, Any] = read_json(file)
         if file.name == FILE:
@@ -46,8 +46,8 @@ def _read(file: Path, written: int, version: tuple[int, ...]) -> dict[str, Any] 
             facts["best"], facts["not_told_apart_from_best"]
         else:
             [float(number) for part in ("top", "named", "random") for number in facts[part]["restored"]]
-        fits = facts["model"] == digest(file.parent)
+        is_current = facts["model"] == digest(file.parent)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         log.warning("%s cannot be read", file)
         return None
-    return facts if fits else None
+    return facts if is_current else None

@@ -130,10 +130,10 @@ def _pair(kind: str, languages: Sequence[str], view: TrainingView) -> str:
     source, target = pair.split("-") if pair.count("-") == 1 else ("en", "fr")
     if source not in languages or target not in languages:
         source, target = ("en", "fr") if {"en", "fr"} <= {*languages} else languages[:2]
-    places = st.grid(2, min_column_width=110, gap="small")
+    grid = st.grid(2, min_column_width=110, gap="small")
     keys = widget_key("from"), widget_key("to")
     for label, value, key in (("From", source, keys[0]), ("To", target, keys[1])):
-        places.selectbox(
+        grid.selectbox(
             label,
             languages,
             index=languages.index(value),
@@ -167,10 +167,10 @@ def _file() -> str | None:
 def _hub() -> str | None:
     private_only()
     name = (st.text_input("Name", placeholder="cfilt/iitb-english-hindi", key="hub-name") or "").strip()
-    places = st.grid(3, min_column_width=110, gap="small")
-    source = (places.text_input("Source column", placeholder="en", key="hub-source") or "").strip()
-    target = (places.text_input("Target column", placeholder="hi", key="hub-target") or "").strip()
-    config = (places.text_input("Configuration", placeholder="if it has any", key="hub-config") or "").strip()
+    grid = st.grid(3, min_column_width=110, gap="small")
+    source = (grid.text_input("Source column", placeholder="en", key="hub-source") or "").strip()
+    target = (grid.text_input("Target column", placeholder="hi", key="hub-target") or "").strip()
+    config = (grid.text_input("Configuration", placeholder="if it has any", key="hub-config") or "").strip()
     if not (name and source and target):
         return None
     if any(":" in part for part in (name, source, target, config)):
@@ -201,7 +201,7 @@ def previewed(request: PreviewRequest) -> Preview:
 
 
 @cached(12, "Reading the corpus", turn=False)
-def _preview(request: PreviewRequest, written: tuple[int, ...]) -> Preview:
+def _preview(request: PreviewRequest, modified_at: tuple[int, ...]) -> Preview:
     """Preview a corpus in a job.
 
     The job is cancelled when the session that asked for it ends; others that wait for it start it again.
@@ -229,15 +229,15 @@ def show(preview: Preview, max_length: int, spec: str) -> None:
     else:
         first = "The first " if part and report.read in (PREVIEW_ROWS, HUB_ROWS) else ""
         many = f"{first}{plural(report.accepted, 'pair')}"
-    means = [sum(side.lengths) / len(side.lengths) for side in (preview.source, preview.target)]
-    long = sum(max(pair) > max_length for pair in zip(preview.source.lengths, preview.target.lengths, strict=True))
+    mean_lengths = [sum(side.lengths) / len(side.lengths) for side in (preview.source, preview.target)]
+    too_long = sum(max(pair) > max_length for pair in zip(preview.source.lengths, preview.target.lengths, strict=True))
     lost = (
-        f"; {long / len(preview.source.lengths):.1%} of them are longer than {max_length} tokens and left out"
-        if long
+        f"; {too_long / len(preview.source.lengths):.1%} of them are longer than {max_length} tokens and left out"
+        if too_long
         else ""
     )
     out = "none rejected" if not rejected else f"{rejected:,} rejected"
-    st.caption(f"{many}, {means[0]:.1f} and {means[1]:.1f} tokens on average, {out}{lost}.")
+    st.caption(f"{many}, {mean_lengths[0]:.1f} and {mean_lengths[1]:.1f} tokens on average, {out}{lost}.")
     plot(lengths(preview.source.lengths, preview.target.lengths, theme=theme), key="lengths")
     sides = {preview.source.vocabulary, preview.target.vocabulary}
     sizes = " and ".join(f"{size:,}" for size in sorted(sides))

@@ -126,8 +126,10 @@ def _ahead(config: TrainConfig, columns: Columns) -> tuple[Floats, Floats]:
 def limit(chart: Chart, reached: float) -> float:
     """Return where the vertical axis ends: a steep start is cut off, so that the rest is seen."""
     values = [line.y[np.isfinite(line.y)] for line in chart.lines if line.style != "level"]
-    later = [line.y[(line.x >= 0.1 * reached) & np.isfinite(line.y)] for line in chart.lines if line.style != "level"]
-    top, usual = (max((float(v.max()) for v in some if len(v)), default=0.0) for some in (values, later))
+    after_warm_up = [
+        line.y[(line.x >= 0.1 * reached) & np.isfinite(line.y)] for line in chart.lines if line.style != "level"
+    ]
+    top, usual = (max((float(v.max()) for v in some if len(v)), default=0.0) for some in (values, after_warm_up))
     if usual > 0 and top > MAX_START_RATIO * usual:
         return 1.05 * usual
     return 1.05 * top or 1.0
@@ -135,9 +137,9 @@ def limit(chart: Chart, reached: float) -> float:
 
 def payload(runs: Sequence[Watched], step: int | None, smooth: int = 0) -> bytes:
     """Return the message to curves.js: the first run's numbers, and the curves of all."""
-    drawn, arrays, listed = charts(runs, smooth), {}, []
+    drawn_charts, arrays, listed = charts(runs, smooth), {}, []
     last = max([float(run.status.steps) for run in runs] + [float(c.step[-1]) for c in _some(runs)], default=1.0)
-    for number, chart in enumerate(drawn):
+    for number, chart in enumerate(drawn_charts):
         reached = max((float(line.x[-1]) for line in chart.lines if len(line.x) and line.style != "ahead"), default=0.0)
         top = limit(chart, reached)
         lines = []

@@ -99,13 +99,13 @@ def defaults(data: str, size: str) -> Values:
     values: Values = {f.name: f.default for f in fields(Recipe) if f.name in CORPUS}
     values |= flat(ModelConfig(8, 8, **PRESETS[size]).to_dict(), "model.")
     values |= flat(TrainConfig(snapshots=10).to_dict(), "training.")
-    own = {name: values[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
+    run_values = {name: values[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
     suits = advice(data).changes
     if size not in RECIPES:
-        return own | suits
+        return run_values | suits
     suits = {name: value for name, value in suits.items() if not name.startswith("model.")}
     letters = {name: value for name, value in suits.items() if data in TASKS and not name.startswith("training.")}
-    return own | suits | RECIPES[size] | letters
+    return run_values | suits | RECIPES[size] | letters
 
 
 def from_recipe(recipe: Recipe) -> Values:
@@ -172,11 +172,11 @@ def parsed(name: str, typed: object) -> Any:
         return None
     if kind is str:
         return text
-    what = "a whole number, such as 1000" if kind is int else "a number, such as 0.001"
+    form = "a whole number, such as 1000" if kind is int else "a number, such as 0.001"
     try:
         return int(text.replace(",", "").replace("_", "")) if kind is int else float(text)
     except ValueError:
-        raise ValueError(f"{label_of(name)} is {text[:40]!r}; type {what}.") from None
+        raise ValueError(f"{label_of(name)} is {text[:40]!r}; type {form}.") from None
 
 
 def spelled(value: Any) -> str:

@@ -27,11 +27,11 @@ def failure(run: Status) -> None:
         st.warning("\n\n".join(literal(without_folders(text)) for text in notes), icon=":material/healing:")
     if run.state not in FAILED:
         return
-    where = f" at step {run.step:,}" if run.step else " before the first step"
+    at_step = f" at step {run.step:,}" if run.step else " before the first step"
     with st.container(border=True, key="failure"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
-                f":red[:material/warning: **{TITLES[run.state]}{where}.**] {literal(without_places(run.cause))}",
+                f":red[:material/warning: **{TITLES[run.state]}{at_step}.**] {literal(without_places(run.cause))}",
                 width="stretch",
             )
             for act in acts(run):

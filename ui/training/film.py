@@ -35,7 +35,7 @@ class Snapshot:
 
     step: int
     path: str
-    written: int
+    modified_at: int
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def history(of: str, base: Path, folder: Path, decided: Path) -> History:
 
     The file `decided` is as old as the network.
     """
-    whole, damaged = snapshots(folder)
-    all_snapshots = [Snapshot(int(path.stem[5:]), str(path), _written_at(path)) for path in whole]
+    readable, damaged = snapshots(folder)
+    all_snapshots = [Snapshot(int(path.stem[5:]), str(path), _written_at(path)) for path in readable]
     selected = [
         all_snapshots[i]
         for i in np.unique(np.linspace(0, len(all_snapshots) - 1, min(MAX_SNAPSHOTS, len(all_snapshots))).astype(int))
@@ -101,8 +101,8 @@ def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str)
     _require_memory(_open_checkpoint(base, version), len(snapshots), text, len(target))
     frames = []
     for snapshot in snapshots:
-        own, log_prob, _ = _translate_snapshot(base, version, snapshot, text)
-        frames.append(FilmFrame(snapshot.step, _trace(base, version, snapshot, text, target), own, log_prob))
+        translation, log_prob, _ = _translate_snapshot(base, version, snapshot, text)
+        frames.append(FilmFrame(snapshot.step, _trace(base, version, snapshot, text, target), translation, log_prob))
     return frames
 
 
@@ -112,11 +112,11 @@ def _require_memory(base: Checkpoint, snapshots: int, text: str, n_target: int) 
     n_source = len(Translator(base).encode(text))
     weights = config.encoder.n_layers * config.encoder.n_heads * n_source**2
     weights += config.decoder.n_layers * config.decoder.n_heads * n_target * (n_target + n_source)
-    megabytes, most = 4e-6 * weights * snapshots, REQUEST_BYTES / 2e6
-    if megabytes > most:
+    megabytes, max_megabytes = 4e-6 * weights * snapshots, REQUEST_BYTES / 2e6
+    if megabytes > max_megabytes:
         raise ValueError(
             f"The film of {snapshots} snapshots would hold {megabytes:,.0f} MB of attention weights for {n_source} "
-            f"source and {n_target} target tokens, and may hold {most:,.0f} MB; choose a shorter sentence."
+            f"source and {n_target} target tokens, and may hold {max_megabytes:,.0f} MB; choose a shorter sentence."
         )
 
 
@@ -151,12 +151,12 @@ def watched_head(of: str, trace: Trace, view: TrainingView) -> tuple[Kind, int, 
 
     That is chosen once, when the run `of` is opened, so that the film of a training that goes on stays one head's.
     """
-    there = heads(trace)
+    available = heads(trace)
     chosen = (view.kind, view.layer or 0, view.head or 0)
-    if chosen in there:
+    if chosen in available:
         return chosen
     first: dict[tuple[str, Kind], tuple[Kind, int, int]] = st.session_state.setdefault("film-heads", {})
-    if first.get((of, view.kind)) not in there:
+    if first.get((of, view.kind)) not in available:
         layer, head = sharpest(trace, view.kind)
         first[of, view.kind] = view.kind, layer + 1, head + 1
     return first[of, view.kind]
@@ -175,8 +175,8 @@ def strip(frames: Sequence[FilmFrame], head: tuple[Kind, int, int]) -> np.ndarra
 
 def sureness(patterns: np.ndarray) -> np.ndarray:
     """Return for each snapshot the mean of its rows' largest weights, [N]."""
-    means: np.ndarray = patterns.max(axis=2).mean(axis=1)
-    return means
+    mean_largest: np.ndarray = patterns.max(axis=2).mean(axis=1)
+    return mean_largest
 
 
 def settled(patterns: np.ndarray) -> np.ndarray:

@@ -50,10 +50,10 @@ def _estimated(recipe: Recipe, preview: Preview | None, pending: bool) -> None:
     speed, refused = None, ""
     if preview is not None:
         measuring = measurements().get(draft.fitted(recipe, *_vocabulary(preview)), *_lengths(preview), begin=False)
-        done = measuring is not None and measuring.done()
-        if pending and (done or measuring is None):  # none where another wish took its turn
+        is_measured = measuring is not None and measuring.done()
+        if pending and (is_measured or measuring is None):  # none where another wish took its turn
             st.rerun()
-        if measuring is not None and done:
+        if measuring is not None and is_measured:
             if error := measuring.exception():
                 refused = str(error) if isinstance(error, ValueError) else "The time could not be measured."
             else:

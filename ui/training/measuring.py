@@ -42,14 +42,14 @@ class Measurements:
             return future
 
     def _measure(self) -> None:
-        while (wish := self._taken()) is not None:
+        while (wish := self._take_wish()) is not None:
             future, *question = wish
             try:
                 future.set_result(measure(*question))  # type: ignore[arg-type]
             except Exception as error:
                 future.set_exception(error)
 
-    def _taken(self) -> Wish | None:
+    def _take_wish(self) -> Wish | None:
         with self._lock:
             self._busy = self._next is not None
             if self._next is None:

@@ -44,8 +44,8 @@ def precision_picture() -> None:
         step = underflow()
         exponents, shares = step.spread
 
-        def share(part: float) -> str:
-            return percent_of(round(part * step.total), step.total) if part else "none"
+        def share(value: float) -> str:
+            return percent_of(round(value * step.total), step.total) if value else "none"
 
         scaled = f"loss times {LOSS_SCALE:,.0f}"
         spreads = {"as they are": step.spread, scaled: (exponents + int(np.log2(LOSS_SCALE)), shares)}

@@ -57,7 +57,7 @@ class Series:
         self._begin([])
 
     def _begin(self, lines: list[dict[str, Any]]) -> None:
-        self._lines, self._taken = lines, 0
+        self._lines, self._count = lines, 0
         self._values = {name: array("d") for name in _COLUMNS}
         self._evaluations: list[dict[str, Any]] = []
 
@@ -66,15 +66,15 @@ class Series:
         with self._lock:
             lines = self._metrics.read()
             # A resumed run removes the lines after its checkpoint.
-            if lines is not self._lines or len(lines) < self._taken:
+            if lines is not self._lines or len(lines) < self._count:
                 self._begin(lines)
-            for line in lines[self._taken :]:
+            for line in lines[self._count :]:
                 for name, values in self._values.items():
                     number = line.get(name)
                     values.append(math.nan if number is None else number)
                 if "evaluation" in line:
                     self._evaluations.append({"step": line["step"], **line["evaluation"]})
-            self._taken = len(lines)
+            self._count = len(lines)
             return Columns(**{name: np.array(v) for name, v in self._values.items()}, evaluations=[*self._evaluations])
 
 
@@ -90,13 +90,13 @@ def scores(evaluations: list[dict[str, Any]], name: str) -> tuple[Floats, Floats
     return np.array(steps, np.float64), np.array(values, np.float64)
 
 
-def thinned(x: Floats, y: Floats, most: int = POINTS) -> tuple[Floats, Floats]:
-    """Return at most `most` of the points [P]: the lowest and the highest of each stretch, so that no peak is lost."""
+def thinned(x: Floats, y: Floats, max_points: int = POINTS) -> tuple[Floats, Floats]:
+    """Return at most `max_points` of the points [P]: the lowest and highest of each interval, so no peak is lost."""
     finite = np.isfinite(y)
     x, y = x[finite], y[finite]
-    if len(x) <= most:
+    if len(x) <= max_points:
         return x, y
-    edges = np.linspace(0, len(x), most // 2 + 1).astype(int)
+    edges = np.linspace(0, len(x), max_points // 2 + 1).astype(int)
     stretches = zip(edges[:-1], edges[1:], strict=True)
     indices = sorted({start + f(y[start:stop]) for start, stop in stretches for f in (np.argmin, np.argmax)})
     return x[indices], y[indices]
@@ -108,12 +108,12 @@ def smoothed(y: Floats, share: float) -> Floats:
     It starts at the first value, not at 0: each mean is divided by the weight that it has so far (as Adam's are).
     Unknown values stay unknown and count for nothing.
     """
-    mean, weight, means = 0.0, 0.0, np.full_like(y, np.nan)
+    mean, weight, smoothed_values = 0.0, 0.0, np.full_like(y, np.nan)
     for at, value in enumerate(y.tolist()):
         if math.isfinite(value):
             mean, weight = share * mean + (1 - share) * value, share * weight + (1 - share)
-            means[at] = mean / weight
-    return means
+            smoothed_values[at] = mean / weight
+    return smoothed_values
 
 
 def speeds(columns: Columns) -> tuple[Floats, Floats]:

@@ -37,7 +37,7 @@ SUGGESTED = 3  # sentences to watch, if none were typed
 
 
 @dataclass
-class Held:
+class StartForm:
     """The form of this session: its data, its number, and its settings as they were last typed."""
 
     occasion: tuple[Any, ...]
@@ -69,8 +69,8 @@ def form(view: TrainingView) -> None:
     start_from = str(before.trained()) if before is not None and weights else None
 
     def typed() -> Draft:
-        now = _values(view, chosen.kind, before)
-        return draft.drafted(chosen.spec or chosen.kind, now, _watched(chosen, examples), start_from)
+        current_values = _values(view, chosen.kind, before)
+        return draft.drafted(chosen.spec or chosen.kind, current_values, _watched(chosen, examples), start_from)
 
     plan = typed()
     fixed = _fixed() if weights else ()
@@ -133,10 +133,10 @@ def _values(view: TrainingView, kind: str, before: RunFolder | None) -> Values:
     """Return the settings: what was typed last, else what suits the data and the size."""
     size = _size(view, kind)
     occasion = (kind, size, before.name if before else None)
-    stored: Held | None = st.session_state.get("draft")
+    stored: StartForm | None = st.session_state.get("draft")
     if stored is None or stored.occasion != occasion:
         first = _from_run(before) if before else draft.defaults(kind, size)
-        stored = st.session_state["draft"] = Held(occasion, next(_COUNTER), first)
+        stored = st.session_state["draft"] = StartForm(occasion, next(_COUNTER), first)
     for name in stored.values:
         stored.values[name] = st.session_state.get(key_of(name), stored.values[name])
     return stored.values

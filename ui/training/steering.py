@@ -72,7 +72,7 @@ def acts(run: Status) -> list[Act]:
     if public():
         return []
     path = run.folder
-    again = Act("Start again", ":material/restart_alt:", partial(start_again, run.name))
+    restart = Act("Start again", ":material/restart_alt:", partial(start_again, run.name))
     match run.state:
         case "queued" | "running":
             return [
@@ -93,7 +93,7 @@ def acts(run: Status) -> list[Act]:
         case "finished" if run.damaged:
             return [Act("Resume", ":material/play_arrow:", partial(resume, path))]
         case "diverged":
-            return [again]
+            return [restart]
         case _:
             return []
 

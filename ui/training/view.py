@@ -10,11 +10,11 @@ from typing import ClassVar
 from ui.state.view import PageView, whole
 
 # What the names of models begin with whose history can be watched: of one that ships, and of one that was kept.
-SHIPPED, KEPT = "checkpoints/", "models/"
+SHIPPED, STORED = "checkpoints/", "models/"
 MAX_COMPARED = 3
 MAX_SMOOTHED = 99
 
-_NAME = re.compile(rf"({SHIPPED}|{KEPT})?\w[\w.-]{{0,63}}")
+_NAME = re.compile(rf"({SHIPPED}|{STORED})?\w[\w.-]{{0,63}}")
 _DATA = re.compile(r"[a-z0-9-]{1,20}(:[a-z]{2}-[a-z]{2})?")
 _SIZE = re.compile(r"[a-z0-9-]{1,40}")
 

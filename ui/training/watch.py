@@ -51,12 +51,12 @@ class Shelf:
 def open_shelf(view: TrainingView) -> Shelf:
     """Return the run of the view, else the latest, else a shipped model."""
     runs, shipped = shelf.runs(), shelf.shipped()
-    named: dict[str, Status | Shipped] = {run.name: run for run in runs}
-    named |= {model.id: model for model in shipped}
-    first = next(iter(named.values()), None)
+    by_name: dict[str, Status | Shipped] = {run.name: run for run in runs}
+    by_name |= {model.id: model for model in shipped}
+    first = next(iter(by_name.values()), None)
     if not runs:  # the smallest is the one whose heads are easiest to read
         first = next((model for model in shipped if model.name == "reverse"), first)
-    return Shelf(runs, shipped, named.get(view.run or "", first))
+    return Shelf(runs, shipped, by_name.get(view.run or "", first))
 
 
 def watch(view: TrainingView) -> None:
@@ -94,10 +94,10 @@ def _empty(trainings: Shelf, view: TrainingView) -> None:
         form(view)
 
 
-def _live(trainings: Shelf, view: TrainingView, *places: DeltaGenerator) -> None:
+def _live(trainings: Shelf, view: TrainingView, *containers: DeltaGenerator) -> None:
     alive = any(run.alive for run in trainings.runs)
     draw = st.fragment(_draw_changes, run_every=UPDATE_SECONDS if alive else None)
-    draw(trainings.signature, view.run, view.compare, *places)
+    draw(trainings.signature, view.run, view.compare, *containers)
 
 
 def _draw_changes(

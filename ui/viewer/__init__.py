@@ -106,8 +106,8 @@ def lines(
     if memory.get("start") != start:
         memory.clear()
         memory["start"] = start
-    now: LinesState = memory.get("now", start)
-    payload = lines_payload(patterns, rows, columns, now.heads, now.mass, **options)
+    state: LinesState = memory.get("now", start)
+    payload = lines_payload(patterns, rows, columns, state.heads, state.mass, **options)
     count = patterns.shape[0]
 
     def changed() -> None:
@@ -118,7 +118,7 @@ def lines(
                 on_change(chosen)
 
     _LINES(data=payload, key=key, on_shown_change=changed, on_held_change=_holder(key, patterns.shape[1:], on_held))
-    return now
+    return state
 
 
 def big_head(
@@ -141,12 +141,12 @@ def _holder(key: str, shape: Sequence[int], on_held: Callable[[Held], None] | No
 
     def changed() -> None:
         if on_held is not None:
-            on_held(_held(st.session_state[key].get("held"), shape))
+            on_held(_read_held(st.session_state[key].get("held"), shape))
 
     return changed
 
 
-def _held(value: object, shape: Sequence[int]) -> Held:
+def _read_held(value: object, shape: Sequence[int]) -> Held:
     """Return what the browser sent, or None where nothing, or what is not there, is held."""
     match value:
         case [int() | None as row, int() | None as column] if row is not None or column is not None:

@@ -15,7 +15,7 @@ from headlight.formatting import minus, plural, signed
 from transformer import Trace, Translator
 from transformer.taps import Site
 from transformer.trace import Kind
-from ui.state.atlases import Place, known_roles
+from ui.state.atlases import HeadIndex, known_roles
 from ui.state.view import reseed, update, widget_key
 from ui.state.why_measured import antecedents_measured, why_measured
 from ui.why.cause import Cause, proposals
@@ -183,7 +183,7 @@ def _compared(alone: float, together: float) -> str:
     return f"One by one they add up to {_percent(alone)}: {how}. "
 
 
-def _antecedents(name: str) -> set[Place]:
+def _antecedents(name: str) -> set[HeadIndex]:
     """Return the heads that the Heads page names after antecedents."""
     named = known_roles(name)
     of = {} if named is None else named.of

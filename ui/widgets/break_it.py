@@ -32,12 +32,12 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
         return
     mistake = MISTAKES[broken]
     with st.container(border=True, key="broken"):
-        what, acts = st.columns([7, 3], vertical_alignment="center")
-        what.markdown(
+        text_column, action_column = st.columns([7, 3], vertical_alignment="center")
+        text_column.markdown(
             f":material/bolt: **Broken on purpose: {mistake.title.lower()[:1]}{mistake.title[1:]}.** "
             f":small[:gray[{mistake.look_at}]]"
         )
-        with acts, st.container(horizontal=True, horizontal_alignment="right"):
+        with action_column, st.container(horizontal=True, horizontal_alignment="right"):
             with st.popover("Equations", icon=":material/function:", key="broken-equations"):
                 st.caption("As it should be")
                 st.latex(mistake.right)

@@ -47,8 +47,8 @@ def upload() -> str | None:
 def _stored(files: list[Any]) -> list[Path]:
     """Copy each upload once, remove those that the user took back, and return the paths."""
     files_by_id: dict[str, Path] = st.session_state.setdefault("uploads", {})
-    for gone in files_by_id.keys() - {file.file_id for file in files}:
-        remove(files_by_id.pop(gone))
+    for removed in files_by_id.keys() - {file.file_id for file in files}:
+        remove(files_by_id.pop(removed))
     for file in files:
         if file.file_id not in files_by_id:
             files_by_id[file.file_id] = save_upload(file, file.name, uploads())
@@ -73,10 +73,10 @@ def _spec(paths: list[Path]) -> str:
     if len(paths) == 2:
         alike = paths[0].name == paths[1].name
 
-        def shown(index: int) -> str:
+        def column_label(index: int) -> str:
             return f"{paths[index].name} ({('first', 'second')[index]})" if alike else paths[index].name
 
-        first = st.selectbox("The source is", [0, 1], format_func=shown, key="upload-source")
+        first = st.selectbox("The source is", [0, 1], format_func=column_label, key="upload-source")
         return ",".join(map(str, paths[::-1] if first else paths))
     if not paths[0].name.endswith(TABLES):
         raise ValueError(
@@ -96,21 +96,21 @@ def _table(path: Path) -> str:
     except ValueError:
         names = []
     if len(names) < 2:
-        why = _verdict(str(path), (path.stat().st_mtime_ns,))
-        raise ValueError(why or f"{path.name}, line 1 has {plural(len(names), 'column')}; two are needed.")
+        problem = _verdict(str(path), (path.stat().st_mtime_ns,))
+        raise ValueError(problem or f"{path.name}, line 1 has {plural(len(names), 'column')}; two are needed.")
     options = names
     if not path.name.endswith((".jsonl", ".jsonl.gz")):
         headed = sum(cell.strip().lower() in USUAL for cell in names) >= 2
         if not st.checkbox("The first line names the columns", headed, key=f"headed-{path.name}"):
             options = [str(number) for number in range(len(names))]
 
-    def shown(option: str) -> str:
+    def column_label(option: str) -> str:
         return option if options is names else f"Column {int(option) + 1}: {names[int(option)][:30]}"
 
-    sides, places = [], st.grid(2, min_column_width=110, gap="small")
+    sides, grid = [], st.grid(2, min_column_width=110, gap="small")
     for number, side in enumerate(("Source", "Target")):
         key = f"column-{path.name}-{side}-{options[0]}"
-        sides.append(places.selectbox(side, options, index=number, format_func=shown, key=key))
+        sides.append(grid.selectbox(side, options, index=number, format_func=column_label, key=key))
     return ":".join([str(path), *sides])
 
 
@@ -119,7 +119,7 @@ def _printable(text: str) -> str:
 
 
 @cached(20, "Checking the whole file", turn=False)
-def _verdict(spec: str, written: tuple[int, ...]) -> str | None:
+def _verdict(spec: str, modified_at: tuple[int, ...]) -> str | None:
     """Say what is wrong with the corpus, if anything: its line and the reason."""
     try:
         check_corpus(spec)

@@ -68,10 +68,10 @@ def file_stem(*parts: str) -> str:
 
     Letters and digits of any script stay; a long sentence ends after a word.
     """
-    return "-".join(filter(None, map(_short, parts))) or "headlight"
+    return "-".join(filter(None, map(_file_name_part, parts))) or "headlight"
 
 
-def _short(part: str) -> str:
+def _file_name_part(part: str) -> str:
     # Marks belong to letters: without them a word of Hindi is another.
     readable = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in unicodedata.normalize("NFC", part))
     words = readable.split()

@@ -76,15 +76,15 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
 
 def _with_mistake(name: str, model: Translator, view: PageView) -> tuple[str, Translator]:
     """Return the model with that mistake, or as it is where there is none or it can't be made in this model."""
-    named, broken = (name, model), view.to_query().get("broken", "")
+    name_and_model, broken = (name, model), view.to_query().get("broken", "")
     if broken:
         try:
-            named = broken_name(name, broken), translator(broken_name(name, broken))
+            name_and_model = broken_name(name, broken), translator(broken_name(name, broken))
         except ValueError as error:
             st.info(str(error), icon=":material/info:")
             broken = ""
     break_it(broken, view.MISTAKES)
-    return named
+    return name_and_model
 
 
 def heading(title: str, question: str) -> DeltaGenerator:

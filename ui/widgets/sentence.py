@@ -39,9 +39,9 @@ def source_input(model: Translator, view: PageView) -> str:
         if offered:
             key = widget_key("example")
             st.menu_button("Examples", list(offered), key=key, on_click=_take_example, args=(key,), format_func=literal)
-    why = next((example.why for example in every if example.text == text), "")
-    if why and view.unchanged:
-        st.caption(f":material/lightbulb: {literal(why)}")
+    reason = next((example.why for example in every if example.text == text), "")
+    if reason and view.unchanged:
+        st.caption(f":material/lightbulb: {literal(reason)}")
     return text
 
 
@@ -51,9 +51,9 @@ def _take_example(key: str) -> None:
         reseed()
 
 
-def target_input(model: Translator, view: PageView, own: str) -> None:
+def target_input(model: Translator, view: PageView, model_translation: str) -> None:
     """Draw the switch between the model's translation and a typed one, and the box for the latter."""
-    toggle = bound("target", "typed", convert=lambda typed: own if typed else None, reseeds=True)
+    toggle = bound("target", "typed", convert=lambda typed: model_translation if typed else None, reseeds=True)
     st.session_state.setdefault(toggle["key"], view.target is not None)
     st.toggle(
         "Type your own",
@@ -82,23 +82,23 @@ def two_sides(model: Translator, view: PageView) -> tuple[str, DeltaGenerator, D
 
 
 def translation(
-    container: DeltaGenerator, model: Translator, view: PageView, trace: Trace, own: str, note: str = ""
+    container: DeltaGenerator, model: Translator, view: PageView, trace: Trace, model_translation: str, note: str = ""
 ) -> None:
-    """Draw what was written; `own` is the model's own translation, and `note` follows the log-probability."""
+    """Draw the shown translation; `model_translation` is the model's own; `note` follows the log-probability."""
     with container:
         if view.target is None:
-            _written_by(model, view, own)
+            _written_by(model, view, model_translation)
         token_strip(trace, model, note)
         token_notes(trace.source, *trace.writes.labels)
 
 
-def _written_by(model: Translator, view: PageView, own: str) -> None:
+def _written_by(model: Translator, view: PageView, model_translation: str) -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="written-by"
     ):
         who, side = "the model" if view.target is None else "you", model.card.get("target", "Translation")
         st.caption(f"{side}, written by {who}; {explained('bars show token probabilities', 'token')}")
-        target_input(model, view, own)
+        target_input(model, view, model_translation)
 
 
 def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
@@ -132,12 +132,12 @@ def _marked(label: str) -> str:
     return html.escape(label).replace(SPACE, f"<i>{SPACE}</i>")
 
 
-def token_notes(source: Tokens, *written: str) -> None:
+def token_notes(source: Tokens, *target_labels: str) -> None:
     """Explain unusual tokens on a page: the word-start mark, and what the model doesn't know.
 
-    `written` are the labels of the other tokens that the page draws.
+    `target_labels` are the labels of the other tokens that the page draws.
     """
-    if any(SPACE in label for label in (*source.labels, *written)):
+    if any(SPACE in label for label in (*source.labels, *target_labels)):
         st.caption(MARK)
     if any(starts_with_byte(piece) or ends_with_byte(piece) for piece in source.pieces):
         st.caption(
@@ -146,9 +146,9 @@ def token_notes(source: Tokens, *written: str) -> None:
         )
     unknown = [piece for piece in source.pieces if piece in ("[UNK]", "<unk>")]
     if unknown:
-        what = plural(len(unknown), "piece of the sentence is", "pieces of the sentence are")
+        unread_pieces = plural(len(unknown), "piece of the sentence is", "pieces of the sentence are")
         name = unknown[0].replace("<", r"\<")  # which Markdown would take for a tag
-        st.caption(f":material/info: {what} not in the model's {term('vocabulary')}; it reads {name} there.")
+        st.caption(f":material/info: {unread_pieces} not in the model's {term('vocabulary')}; it reads {name} there.")
 
 
 def difference(before: str, after: str) -> None:

@@ -29,8 +29,8 @@ def sidebar(view: PageView, names: Sequence[str]) -> None:
         if names:
             chosen = view.model if view.model and view.model in names else names[0]
             # Another model reads another language, so only the way of looking stays.
-            own = bound("model", text=None, target=None, reseeds=True)
-            st.selectbox("Model", names, index=names.index(chosen), **own)
+            binding = bound("model", text=None, target=None, reseeds=True)
+            st.selectbox("Model", names, index=names.index(chosen), **binding)
             with plain_errors():
                 title, *numbers = facts(translator(chosen))
                 st.caption("  \n".join([title, explained("  \n".join(numbers), "layer", "parameter", "BLEU")]))
@@ -43,8 +43,8 @@ def facts(model: Translator) -> list[str]:
     config, card = model.model.config, model.card
     encoder, decoder = config.encoder, config.decoder
     heads = f"{encoder.n_heads}" if encoder.n_heads == decoder.n_heads else f"{encoder.n_heads} + {decoder.n_heads}"
-    if gone := len(config.pruned_heads):
-        heads = f"{config.all_heads - gone} of {config.all_heads}"
+    if pruned := len(config.pruned_heads):
+        heads = f"{config.all_heads - pruned} of {config.all_heads}"
     lines = [
         str(card.get("title", "A model without a card")),
         f"{encoder.n_layers} + {decoder.n_layers} layers, {heads} heads, d_model {config.d_model}",

@@ -40,15 +40,15 @@ def table_html(
     """
 
     def row(cells: Sequence[str | Cell], scope: str) -> str:
-        written = ""
+        cells_html = ""
         for at, cell in enumerate(cells):
             cell = cell if isinstance(cell, Cell) else Cell(cell)
             head = cell.content and (scope == "col" or at == row_head)
             tag, scoped = ("th", f' scope="{scope}"') if head else ("td", "")
             text = cell.content if isinstance(cell.content, Html) else html.escape(cell.content)
             of_cell = {"class": f"{'number ' * (at in numbers)}{cell.classes}".strip(), "title": cell.title}
-            written += f"<{tag}{scoped}{_attributes(of_cell | {'style': cell.style})}>{text}</{tag}>"
-        return f"<tr>{written}</tr>"
+            cells_html += f"<{tag}{scoped}{_attributes(of_cell | {'style': cell.style})}>{text}</{tag}>"
+        return f"<tr>{cells_html}</tr>"
 
     head = f"<thead>{row(heads, 'col')}</thead>" if heads else ""
     body = "".join(row(cells, "row") for cells in rows)

@@ -68,7 +68,7 @@ def test_only_the_cache_keeps_the_trace_of_an_open_page(shelves: Path) -> None:
 
 
 def forget() -> None:
-    for values in cache._ALL:
+    for values in cache._CACHES:
         values.clear()
 
 

@@ -19,7 +19,7 @@ from transformer.layers import DecoderLayer
 from transformer.taps import Site
 from ui.anatomy.chosen import choose
 from ui.anatomy.facts import facts, formula, size, title
-from ui.anatomy.payloads import lens_payload, likely, map_payload, parts_payload, walk_payload
+from ui.anatomy.payloads import lens_payload, likely_tokens, map_payload, parts_payload, walk_payload
 from ui.anatomy.view import AnatomyView
 
 START = {"stage": 1, "key": None, "unscaled": False, "unmasked": False}
@@ -210,7 +210,7 @@ def test_the_likeliest_tokens_are_in_order(model: Translator, trace: Trace) -> N
     from headlight.analysis.parts import output
 
     taken = output(stream(model.model, trace.source.ids, trace.target.ids), 1)
-    likeliest = likely(taken, model)
+    likeliest = likely_tokens(taken, model)
     shares = [share for _, share, _ in likeliest]
     assert len(likeliest) == 10 and shares == sorted(shares, reverse=True)
     assert shares[0] == taken.vectors["probability"].max()

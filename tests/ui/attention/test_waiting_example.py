@@ -49,7 +49,7 @@ def waited(app: AppTest, drawn: list[str], seconds: float) -> AppTest:
                 if drawn or go.wait(0.02):
                     break
 
-    busy = [threading.Thread(target=others, daemon=True) for _ in range(queue.TURNS._places)]
+    busy = [threading.Thread(target=others, daemon=True) for _ in range(queue.TURNS._slots)]
     for thread in busy:
         thread.start()
     begun.wait(10)

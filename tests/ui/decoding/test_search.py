@@ -77,12 +77,16 @@ def test_the_search_is_the_librarys(decoding: Decoding, model: Translator) -> No
     best = finish(steps)[0]
     ended = [i for i in decoded.tree.hypotheses if decoded.tree.nodes[i].step == len(decoded.tree.ids(i))]
     assert [tuple(decoded.tree.ids(i)) for i in ended[: len(best)]] == [h.ids for h in best]
-    assert len(decoded.asked) == sum(len(step.sentences) for step in steps)
-    for r, node in enumerate(decoded.asked):
+    assert len(decoded.row_nodes) == sum(len(step.sentences) for step in steps)
+    for r, node in enumerate(decoded.row_nodes):
         step = steps[decoded.tree.nodes[node].step]
         row = step.written.tolist().index(decoded.tree.ids(node))
         for candidate in decoded.candidates[r]:
-            assert candidate.log_prob == candidate.seen == pytest.approx(float(step.log_probs[row, candidate.id]))
+            assert (
+                candidate.log_prob
+                == candidate.filtered_log_prob
+                == pytest.approx(float(step.log_probs[row, candidate.id]))
+            )
             if candidate.node is not None:
                 assert decoded.tree.ids(candidate.node) == [*decoded.tree.ids(node), candidate.id]
         assert len({candidate.id for candidate in decoded.candidates[r]}) == len(decoded.candidates[r])
@@ -189,7 +193,9 @@ def test_a_temperature_rescales_the_same_log_probabilities(model: Translator, mo
         assert shown.tree.ids(shown.tree.winner) == [int(step.tokens) for step in fresh]
         for r, step in enumerate(fresh):
             seen = tempered(allowed(step.log_probs, model.model.config), decoding.temperature)[0]
-            assert [c.seen for c in shown.candidates[r]] == [float(seen[c.id]) for c in shown.candidates[r]]
+            assert [c.filtered_log_prob for c in shown.candidates[r]] == [
+                float(seen[c.id]) for c in shown.candidates[r]
+            ]
 
 
 def test_what_is_only_displayed_otherwise_needs_no_pass(

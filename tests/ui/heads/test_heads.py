@@ -29,7 +29,7 @@ from ui.heads.corpus import FILE, UPLOAD, ChosenCorpus, choices, counts, suited
 from ui.heads.head import ends
 from ui.heads.measurements import MeasurementRequest, find, find_history, measure
 from ui.heads.payload import header
-from ui.heads.table import Place, _columns
+from ui.heads.table import HeadIndex, _columns
 from ui.heads.view import HeadsView
 from ui.state import atlases, models
 from ui.state.atlases import EXAMPLES
@@ -123,7 +123,7 @@ def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Pa
     match = re.fullmatch(rf"{over} it is −?\d\.\d\d ± 0\.00\.", over_corpus(shipped))
     assert match and over_corpus(atlases.shipped("models/other")) == ""
     assert find(replace(known, pairs=1000)) is None and find(replace(known, chosen=ChosenCorpus("copy"))) is None
-    assert find(replace(known, chosen=ChosenCorpus(str(table), brought=True))) is None
+    assert find(replace(known, chosen=ChosenCorpus(str(table), is_private=True))) is None
     facts = json.loads(file.read_text())
     file.write_text(json.dumps(facts | {"edition": facts["edition"] + 1}))
     assert atlases.shipped("small") is None and find(known) is None
@@ -207,7 +207,7 @@ def test_more_pages_than_places_all_get_what_they_wait_for(now: list[float]) -> 
     for _ in range(3):
         now[0] += POLLED_SECONDS - 1
         for number in range(len(waited)):
-            jobs.seen("heads", asked(number))
+            jobs.keep_alive("heads", asked(number))
     assert [jobs.get("heads", asked(number), endless(one)) for number, one in enumerate(begun)] == waited
     now[0] += POLLED_SECONDS + 1
     wait(jobs.get("heads", asked(-1), lambda progress: progress(0, "")) and waited[0])
@@ -216,30 +216,30 @@ def test_more_pages_than_places_all_get_what_they_wait_for(now: list[float]) -> 
 def test_what_was_brought_outlives_any_number_of_others(now: list[float]) -> None:
     """It is on no disk: a page that asks for it again, as every rerun does, would wait for it to be made again."""
     jobs = Jobs()
-    ours = jobs.get("heads", asked(0), lambda progress: 1, brought=True)
+    ours = jobs.get("heads", asked(0), lambda progress: 1, is_private=True)
     wait(ours)
     for number in range(1, 3 * MAX_STORED_JOBS):
         now[0] += POLLED_SECONDS + 1
         wait(jobs.get("heads", asked(number), lambda progress: 1))
-    assert jobs.get("heads", asked(0), lambda progress: 2, brought=True) is ours
+    assert jobs.get("heads", asked(0), lambda progress: 2, is_private=True) is ours
 
 
 def test_what_was_brought_ends_and_is_let_go_when_nobody_looks(now: list[float]) -> None:
     begun, jobs = Event(), Jobs()
     ours = jobs.get("heads", asked(0), lambda progress: 1)
     wait(ours)
-    theirs = jobs.get("heads", asked(1), endless(begun), brought=True)
+    theirs = jobs.get("heads", asked(1), endless(begun), is_private=True)
     assert begun.wait(20)
     now[0] += UNSEEN_SECONDS - 1
-    jobs.seen("heads", asked(1))
+    jobs.keep_alive("heads", asked(1))
     now[0] += UNSEEN_SECONDS - 1
     jobs.sweep()
-    assert jobs.get("heads", asked(1), endless(begun), brought=True) is theirs and not theirs.done
+    assert jobs.get("heads", asked(1), endless(begun), is_private=True) is theirs and not theirs.done
     now[0] += UNSEEN_SECONDS + 1
     jobs.sweep()
     wait(theirs)
     assert theirs.result is None
-    assert jobs.get("heads", asked(1), lambda progress: 2, brought=True) is not theirs
+    assert jobs.get("heads", asked(1), lambda progress: 2, is_private=True) is not theirs
     assert jobs.get("heads", asked(0), lambda progress: 3) is ours
 
 
@@ -248,14 +248,14 @@ def test_a_page_that_stays_open_keeps_what_was_brought(now: list[float], monkeyp
     jobs, made = Jobs(), dict[str, Job[object]]()
     monkeypatch.setattr(body, "JOBS", jobs)
     for what in ("heads", "history"):
-        made[what] = jobs.get(what, asked(0), lambda progress: 1, brought=True)
+        made[what] = jobs.get(what, asked(0), lambda progress: 1, is_private=True)
         wait(made[what])
     for _ in range(30):
         now[0] += body.SEEN_EVERY
         body._mark_in_use.__wrapped__(asked(0))  # what the browser asks for again and again
         jobs.sweep()
     for what, job in made.items():
-        assert jobs.get(what, asked(0), lambda progress: 2, brought=True) is job
+        assert jobs.get(what, asked(0), lambda progress: 2, is_private=True) is job
 
 
 def test_what_goes_wrong_is_logged_but_not_what_somebody_brought(caplog: pytest.LogCaptureFixture) -> None:
@@ -295,7 +295,7 @@ def test_a_corpus_that_cannot_be_opened_says_so(tmp_path: Path, folder: Path) ->
 
         from ui.heads import corpus
 
-        st.write(f"measured: {corpus._brought(spec).spec}")
+        st.write(f"measured: {corpus._private_corpus(spec).spec}")
 
     app = AppTest.from_function(page, args=(f"/tmp/{'x' * 300}.tsv",)).run()
     assert [info.value for info in app.info] == ["This cannot be opened: File name too long."]
@@ -308,12 +308,12 @@ def test_the_aligner_does_not_keep_others_from_the_model(folder: Path, monkeypat
     held = []
 
     def truths(corpus: Corpus, most: int) -> tuple[Callable[[], Iterator[KnownPair]], str]:
-        held.append(TURNS.held)
+        held.append(TURNS.has_turn)
         return lambda: known_pairs(corpus), ""
 
     monkeypatch.setattr("ui.heads.corpus.truths", truths)
     bar: list[float] = []
-    known_to = MeasurementRequest("small", models.version("small"), ChosenCorpus(str(table), brought=True), 200)
+    known_to = MeasurementRequest("small", models.version("small"), ChosenCorpus(str(table), is_private=True), 200)
     measured = measure(known_to, lambda share, doing: bar.append(share))
     assert held == [False] and measured.atlas.pairs == 3 and max(bar) == 1  # of three, not of two hundred
 
@@ -326,7 +326,7 @@ def measured() -> Atlas:
 
 
 def test_the_spread_stands_beside_each_mean_in_the_table(measured: Atlas) -> None:
-    rows: list[Place] = [("encoder", 0, 1), ("cross", 2, 0)]
+    rows: list[HeadIndex] = [("encoder", 0, 1), ("cross", 2, 0)]
     measures = [MEASURES[name] for name in ("importance", "agreement")]
     columns, config = _columns(measured, [], {place: [] for place in rows}, rows, rows[0], measures)
     assert list(columns) == ["Head", "Named", "Importance", "± Importance", "Agreement", "± Agreement"]

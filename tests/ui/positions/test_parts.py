@@ -119,7 +119,7 @@ def test_the_table_says_what_was_measured() -> None:
         for s in _ORDER
         if s != "learned"
     }
-    measures["learned"] = properties(UNTRAINED.table, None, UNTRAINED.again)
+    measures["learned"] = properties(UNTRAINED.table, None, UNTRAINED.second_table)
     code = Code("sinusoidal", encoding("sinusoidal", 16, 16), 10_000, UNTRAINED)
     rows = marks(schemes_html(code, measures, THEMES["dark"]))
     assert [len(row) for row in rows] == [len(_ORDER)] * len(_ROWS)
@@ -172,8 +172,8 @@ def test_two_orders_are_compared_and_other_words_are_named() -> None:
     orders = compare(MODEL, "two dogs are running", "dogs are two running")
     assert orders.labels[1] == ["▁dogs", "▁are", "▁two", "▁running", "[EOS]"]
     assert orders.order == [1, 2, 0, 3, 4]
-    assert orders.differences(orders.without).max() < 1e-5
-    assert orders.differences(orders.having).max() > 1e-3
+    assert orders.differences(orders.without_positions).max() < 1e-5
+    assert orders.differences(orders.with_positions).max() > 1e-3
     with pytest.raises(ValueError, match="▁are only in the first, ▁snow only in the second"):
         compare(MODEL, "two dogs are running", "two dogs snow running")
     with pytest.raises(ValueError, match="running only in the second"):

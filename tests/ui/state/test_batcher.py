@@ -152,8 +152,8 @@ def batches_of(name: str, shelves: Path, monkeypatch: pytest.MonkeyPatch) -> lis
         return translate(self, texts, **options)  # type: ignore[arg-type, return-value]
 
     monkeypatch.setattr(Translator, "translate_batch", counted)
-    for places in ("_places", "_free"):  # one at a time, however many cores there are
-        monkeypatch.setattr(TURNS, places, 1)
+    for slots in ("_slots", "_free"):  # one at a time, however many cores there are
+        monkeypatch.setattr(TURNS, slots, 1)
     models.translator(name)
     traces: dict[str, tuple[Trace, list[Check]]] = {}
 

@@ -263,7 +263,7 @@ def test_who_waits_for_anothers_value_does_not_hold_the_place_that_it_needs(monk
             holds.set()
             makes.wait(10)
             values.append(results.get("key", lambda: 1))
-            assert queue.held
+            assert queue.has_turn
 
     def make() -> int:
         makes.set()
@@ -298,7 +298,7 @@ def test_what_is_kept_is_bounded_and_let_go() -> None:
 
 def test_large_values_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "MAX_BYTES", 100_000)
-    monkeypatch.setattr(cache, "_ALL", [])
+    monkeypatch.setattr(cache, "_CACHES", [])
     results, other = Cache[object](9, 600), Cache[object](9, 600)
     for key in range(4):
         results.get(key, lambda: SimpleNamespace(array=np.zeros(10_000, np.float32), name="any"))
@@ -339,7 +339,7 @@ def test_few_ask_at_once() -> None:
 
 
 def test_every_cache_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "_ALL", [])
+    monkeypatch.setattr(cache, "_CACHES", [])
     caches = [Cache[int](5, seconds) for seconds in (-1.0, 600.0)]
     for one in caches:
         one.get("key", lambda: 1)
