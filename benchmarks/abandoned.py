@@ -59,8 +59,8 @@ async def abandon(url: str, count: int, texts: Iterator[str], seconds: float) ->
 
 async def _half_open(url: str) -> None:
     """Send half of a request and stop."""
-    place = urlsplit(url)
-    _, writer = await asyncio.open_connection(place.hostname, place.port)
+    address = urlsplit(url)
+    _, writer = await asyncio.open_connection(address.hostname, address.port)
     writer.write(b"GET /_stcore/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: webso")
     await writer.drain()
     await asyncio.sleep(HALF_OPEN)
@@ -71,7 +71,7 @@ async def settled(process: psutil.Process, before: Weight, growth: float, second
     """Return what the server holds once its memory is at most `growth` times that before, or after `seconds`."""
     end = time.monotonic() + seconds
     while True:
-        now = Weight.of(process)
-        if (now.files <= before.files and now.megabytes <= growth * before.megabytes) or time.monotonic() > end:
-            return now
+        weight = Weight.of(process)
+        if (weight.files <= before.files and weight.megabytes <= growth * before.megabytes) or time.monotonic() > end:
+            return weight
         await asyncio.sleep(0.5)

@@ -19,10 +19,10 @@ import torch
 
 from benchmarks.busy import Busy
 from benchmarks.measure import (
+    ALTERNATIVE_COLOUR,
     FEWEST,
-    OURS,
+    HEADLIGHT_COLOUR,
     RATIO,
-    THEIRS,
     Dot,
     aim_text,
     alternate,
@@ -67,29 +67,34 @@ def run(pairs: int, sample: int, rounds: int, sizes: list[int]) -> None:
     rows, dots = [], []
     for name, spec in CORPORA.items():
         checkpoint = _checkpoint(name)
-        drawn = list(islice(known_pairs(open_split(spec, "train")), pairs))
+        known = list(islice(known_pairs(open_split(spec, "train")), pairs))
         took = alternate(
             rounds,
             {
-                "plain": seconds(lambda given=(checkpoint, drawn): _plain(*given)),  # type: ignore[misc]
-                "atlas": seconds(lambda given=(checkpoint, drawn): _atlas(*given, sample)),  # type: ignore[misc]
+                "plain": seconds(lambda arguments=(checkpoint, known): _plain(*arguments)),  # type: ignore[misc]
+                "atlas": seconds(lambda arguments=(checkpoint, known): _atlas(*arguments, sample)),  # type: ignore[misc]
             },
         )
-        speeds = {what: spread(pairs / one for one in times) for what, times in took.items()}
+        speeds = {name: spread(pairs / seconds_each for seconds_each in times) for name, times in took.items()}
         share = ratios(took["plain"], took["atlas"])
         result[name] = {"corpus": spec, "sentences_per_second": speeds, "share": share}
         rows.append(
-            [name, *(short(speeds[what]["median"]) for what in speeds), ratio_text(share), aim_text(share, TARGET)]
+            [name, *(short(speeds[method]["median"]) for method in speeds), ratio_text(share), aim_text(share, TARGET)]
         )
         dots += [
-            Dot(f"{name}, {what}", one["median"], f"{short(one['median'])}/s", OURS if what == "atlas" else THEIRS)
-            for what, one in speeds.items()
+            Dot(
+                f"{name}, {method}",
+                stats["median"],
+                f"{short(stats['median'])}/s",
+                HEADLIGHT_COLOUR if method == "atlas" else ALTERNATIVE_COLOUR,
+            )
+            for method, stats in speeds.items()
         ]
     print(table(["", "plain, sentences/s", "atlas, sentences/s", f"share, {RATIO}", "target"], rows))
     result["peak_megabytes"] = {name: {count: _peak(name, count) for count in sizes} for name in CORPORA}
     peaks = [[name, f"{n:,}", short(peak)] for name, of in result["peak_megabytes"].items() for n, peak in of.items()]
     print(table(["", "pairs", "peak, MB"], peaks))
-    result["busy"] = busy.over()
+    result["busy"] = busy.shares_since_begin()
     keep("atlas", result, "Every head over a corpus", {"Sentences a second": dots})
 
 
@@ -97,18 +102,18 @@ def _checkpoint(name: str) -> Checkpoint:
     return load_translator(ROOT / "checkpoints" / name).checkpoint
 
 
-def _plain(checkpoint: Checkpoint, drawn: list[KnownPair]) -> None:
+def _plain(checkpoint: Checkpoint, known: list[KnownPair]) -> None:
     model = checkpoint.model
     reader = Reader(model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
     with torch.inference_mode():
-        for chunk in reader.chunks((pair._replace(truth=None) for pair in drawn), Left()):
+        for chunk in reader.chunks((pair._replace(truth=None) for pair in known), Left()):
             for readings in batches(chunk, BATCH_TOKENS):
-                batch = collate([(one.source, one.target) for one in readings], model.config.pad_id)
+                batch = collate([(reading.source, reading.target) for reading in readings], model.config.pad_id)
                 losses(model, batch.src, batch.tgt)
 
 
-def _atlas(checkpoint: Checkpoint, drawn: list[KnownPair], sample: int) -> None:
-    atlas(checkpoint, lambda: drawn, sample=sample)
+def _atlas(checkpoint: Checkpoint, known: list[KnownPair], sample: int) -> None:
+    atlas(checkpoint, lambda: known, sample=sample)
 
 
 def _peak(name: str, pairs: int) -> float:

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 from benchmarks.busy import Busy
 from benchmarks.measure import (
     FEWEST,
-    OURS,
+    HEADLIGHT_COLOUR,
     RATIO,
     Dot,
     aim_text,
@@ -69,7 +69,7 @@ def run(multi30k: Path | None, seconds: float, rounds: int) -> None:
             kill(worker.path)
             del os.environ["HEADLIGHT_RUNS"]
         choices["without"] = app.choosing()
-    result["busy"] = busy.over()
+    result["busy"] = busy.shares_since_begin()
     result["tokens_per_second"] = {name: spread(values) for name, values in speeds.items()}
     result["share"] = ratios(speeds[WATCHED], speeds[ALONE])
     result["choose_a_head"] = {name: spread(values) for name, values in choices.items()}
@@ -145,12 +145,14 @@ def chosen(page: Any, trace: Any) -> list[float]:
     from benchmarks import browser
 
     layers, heads = trace.cross.shape[:2]
-    places = [(layer, head) for layer in range(layers) for head in range(heads)][1:]
-    return [browser.choose(page, trace, *places[n % len(places)]) for n in range(3 + CHOICES)][3:]
+    heads_in_turn = [(layer, head) for layer in range(layers) for head in range(heads)][1:]
+    return [browser.choose(page, trace, *heads_in_turn[n % len(heads_in_turn)]) for n in range(3 + CHOICES)][3:]
 
 
 def report(result: dict[str, Any]) -> str:
-    speeds = [(name, short(one["median"]), short(one["least"])) for name, one in result["tokens_per_second"].items()]
+    speeds = [
+        (name, short(stats["median"]), short(stats["least"])) for name, stats in result["tokens_per_second"].items()
+    ]
     share, choices = result["share"], result["choose_a_head"]
     return "\n\n".join(
         [
@@ -170,11 +172,17 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     alone = result["tokens_per_second"][ALONE]["median"]
     return {
         "Target tokens a second, median; the bar is 85 % of training alone": [
-            Dot(name, one["median"], f"{short(one['median'])}", OURS, TARGET * alone if name == WATCHED else None)
-            for name, one in result["tokens_per_second"].items()
+            Dot(
+                name,
+                stats["median"],
+                f"{short(stats['median'])}",
+                HEADLIGHT_COLOUR,
+                TARGET * alone if name == WATCHED else None,
+            )
+            for name, stats in result["tokens_per_second"].items()
         ],
         "Milliseconds from choosing a head to its heatmap, median": [
-            Dot(name, one["median"], f"{short(one['median'])} ms", OURS)
-            for name, one in result["choose_a_head"].items()
+            Dot(name, stats["median"], f"{short(stats['median'])} ms", HEADLIGHT_COLOUR)
+            for name, stats in result["choose_a_head"].items()
         ],
     }

@@ -34,9 +34,9 @@ def open_app(browser: Browser, url: str, sign: str = ".thumb") -> Page:
     return page
 
 
-def took(page: Page, event: str, what: str, wanted: object, act: Callable[[], None]) -> float:
-    """Time from the event that `act` causes until the page shows `wanted`, plus two frames."""
-    page.evaluate("given => painted.after(...given)", [event, what, wanted])
+def took(page: Page, event: str, event_name: str, expected: object, act: Callable[[], None]) -> float:
+    """Time from the event that `act` causes until the page shows `expected`, plus two frames."""
+    page.evaluate("given => painted.after(...given)", [event, event_name, expected])
     act()
     milliseconds = float(page.evaluate("painted.took"))
     wait_until_idle(page)
@@ -45,7 +45,7 @@ def took(page: Page, event: str, what: str, wanted: object, act: Callable[[], No
 
 def choosing(browser: Browser, url: str, trace: Trace, count: int, until: str) -> list[float]:
     """Time from pressing another head's thumbnail to its heatmap ("head"), or to its weights on hover too ("exact")."""
-    page = open_app(browser, f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1})}")
+    page = open_app(browser, f"{url}/?{urlencode({**_query(trace), 'layer': 1, 'head': 1})}")
     n_layers, n_heads = trace.cross.shape[:2]
     heads = [(layer, head) for layer in range(n_layers) for head in range(n_heads)][1:]
     random.Random(0).shuffle(heads)
@@ -61,7 +61,7 @@ def choose(page: Page, trace: Trace, layer: int, head: int, until: str = "head")
 
 def switching(browser: Browser, url: str, trace: Trace, count: int) -> list[float]:
     """Time from pressing encoder, decoder or cross to the overview of that kind."""
-    page = open_app(browser, f"{url}/?{urlencode(_given(trace))}")
+    page = open_app(browser, f"{url}/?{urlencode(_query(trace))}")
     times = []
     for kind in islice(cycle(KINDS), WARM_UPS + count):
         button = page.get_by_test_id("stMain").get_by_role("radio", name=kind.capitalize())
@@ -72,7 +72,7 @@ def switching(browser: Browser, url: str, trace: Trace, count: int) -> list[floa
 def hovering(browser: Browser, url: str, trace: Trace, rounds: int) -> list[float]:
     """Time from moving the pointer to another token of the line view, with all heads of a layer, to the frame's end."""
     heads = ",".join(str(head + 1) for head in range(trace.cross.shape[1]))
-    page = open_app(browser, f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1, 'lines': heads})}")
+    page = open_app(browser, f"{url}/?{urlencode({**_query(trace), 'layer': 1, 'head': 1, 'lines': heads})}")
     page.locator(".side.left").scroll_into_view_if_needed()
     middles = _middles(page.locator(".side.left .token"))
     tokens = [(x, y) for x, y in middles if 0 < y < VIEWPORT["height"]]
@@ -89,10 +89,10 @@ def typing(browser: Browser, url: str, model: Translator, count: int) -> list[fl
     page = open_app(browser, url)
     times = []
     for text in islice(sentences(model, 20), WARM_UPS + count):
-        wanted = named_heads(model.trace(text), "cross")
+        expected = named_heads(model.trace(text), "cross")
         box = page.get_by_role("textbox").first
         box.fill(text)
-        times.append(took(page, "keydown", "overview", wanted, lambda box=box: box.press("Enter")))  # type: ignore[misc]
+        times.append(took(page, "keydown", "overview", expected, lambda box=box: box.press("Enter")))  # type: ignore[misc]
     return times[WARM_UPS:]
 
 
@@ -101,25 +101,25 @@ class Stepper(NamedTuple):
 
     url: str
     focus: str
-    place: str
+    selector: str
     attribute: str | None
-    written: str  # how the step is told, "Stage {} of"
+    step_text: str  # how the step is told, "Stage {} of"
     steps: int
 
 
 def stepping(browser: Browser, stepper: Stepper, rounds: int) -> list[float]:
     """Time from an arrow key, right to the last step and left again, to the step that the page tells."""
-    page = open_app(browser, stepper.url, stepper.place)
+    page = open_app(browser, stepper.url, stepper.selector)
     times = []
     for _ in range(rounds + 1):
         page.locator(stepper.focus).first.focus()
         page.keyboard.press("Home")
         wait_until_idle(page)
-        there, back = range(2, stepper.steps + 1), range(stepper.steps - 1, 0, -1)
-        for step, key in [*((s, "ArrowRight") for s in there), *((s, "ArrowLeft") for s in back)]:
-            value = stepper.written.format(step)
-            wanted = {"place": stepper.place, "attribute": stepper.attribute, "value": value}
-            times.append(took(page, "keydown", "step", wanted, partial(page.keyboard.press, key)))
+        forward, backward = range(2, stepper.steps + 1), range(stepper.steps - 1, 0, -1)
+        for step, key in [*((s, "ArrowRight") for s in forward), *((s, "ArrowLeft") for s in backward)]:
+            value = stepper.step_text.format(step)
+            expected = {"place": stepper.selector, "attribute": stepper.attribute, "value": value}
+            times.append(took(page, "keydown", "step", expected, partial(page.keyboard.press, key)))
     return times[2 * (stepper.steps - 1) :]
 
 
@@ -150,23 +150,23 @@ def opening_app(browser: Browser, url: str, trace: Trace) -> tuple[float, int]:
     Milliseconds, and the bytes over its socket; the scripts are Streamlit's, Plotly's and ours, whatever is shown.
     """
     page = browser.new_context(viewport=VIEWPORT, color_scheme="light", reduced_motion="reduce").new_page()
-    sent: list[int] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sent.append(len(frame))))
+    frame_sizes: list[int] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frame_sizes.append(len(frame))))
     page.add_init_script(path=SCRIPT)
     try:
-        page.goto(f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1})}", wait_until="commit")
+        page.goto(f"{url}/?{urlencode({**_query(trace), 'layer': 1, 'head': 1})}", wait_until="commit")
         page.wait_for_function("() => painted.overview() && painted.head()", polling="raf", timeout=180_000)
         took = page.evaluate(f"new Promise(done => {_TWO_FRAMES.format('done(performance.now())')})")
         wait_until_idle(page)
-        return float(took), sum(sent)
+        return float(took), sum(frame_sizes)
     finally:
         page.context.close()
 
 
 def named_heads(trace: Trace, kind: str) -> list[str]:
     """Return the beginning of each thumbnail's accessible name."""
-    place = lay_out(trace, kind, words=False, hide=False)
-    texts = descriptions(trace, place, measures(trace, place))
+    layout = lay_out(trace, kind, words=False, hide=False)
+    texts = descriptions(trace, layout, measures(trace, layout))
     return [
         f"Layer {layer + 1}, head {head + 1}, {''.join(text)}"
         for layer, heads in enumerate(texts)
@@ -183,15 +183,15 @@ def sentences(model: Translator, tokens: int) -> Iterator[str]:
         ["near a large tree", "beside the water", "in front of a house", "behind a white car", "next to a brown horse"],
         ["while people watch", "on a sunny day", "while a dog runs by", "and looks at the camera", "during a game"],
     ]
-    draw, seen = random.Random(0), set[str]()
+    draw, texts = random.Random(0), set[str]()
     while True:
         text = " ".join(draw.choice(choices) for choices in parts) + "."
-        if text not in seen and len(model.encode(text)) == tokens + 1:
+        if text not in texts and len(model.encode(text)) == tokens + 1:
             yield text
-        seen.add(text)
+        texts.add(text)
 
 
-def _given(trace: Trace) -> dict[str, str]:
+def _query(trace: Trace) -> dict[str, str]:
     return {"model": "large", "text": trace.text, "target": trace.translation}
 
 

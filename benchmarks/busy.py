@@ -26,24 +26,24 @@ class ProcessorReading(NamedTuple):
     processors: float
     idle: float
     stolen: float
-    ours: float
+    contestants: float
     load: float
 
     @classmethod
-    def now(cls) -> ProcessorReading:
+    def read(cls) -> ProcessorReading:
         every = psutil.cpu_times()._asdict()
-        every = {kind: taken for kind, taken in every.items() if not kind.startswith("guest")}  # a part of "user"
+        every = {kind: seconds for kind, seconds in every.items() if not kind.startswith("guest")}  # a part of "user"
         idle = every["idle"] + every.get("iowait", 0.0)
         stolen = every.get("steal", 0.0)
-        return cls(time.monotonic(), sum(every.values()), idle, stolen, _ours(), os.getloadavg()[0])
+        return cls(time.monotonic(), sum(every.values()), idle, stolen, _contestant_seconds(), os.getloadavg()[0])
 
 
-def _ours() -> float:
+def _contestant_seconds() -> float:
     """Return the seconds of processor time of this process, its descendants, and those that they waited for."""
     process, total = psutil.Process(), 0.0
-    for one in (process, *process.children(recursive=True)):
+    for member in (process, *process.children(recursive=True)):
         try:
-            total += sum(one.cpu_times()[:4])
+            total += sum(member.cpu_times()[:4])
         except psutil.NoSuchProcess:  # it ended just now
             continue
     return total
@@ -55,11 +55,11 @@ class Busy:
     def __init__(self) -> None:
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
-        self.before = ProcessorReading.now()
+        self.before = ProcessorReading.read()
 
-    def over(self) -> dict[str, float]:
+    def shares_since_begin(self) -> dict[str, float]:
         """Return `shares` from the beginning until now."""
-        return shares(self.before, ProcessorReading.now())
+        return shares(self.before, ProcessorReading.read())
 
 
 def shares(before: ProcessorReading, after: ProcessorReading) -> dict[str, float]:
@@ -67,16 +67,18 @@ def shares(before: ProcessorReading, after: ProcessorReading) -> dict[str, float
 
     The shares are those of the contestants, of other programs, and of other machines of the host.
     """
-    whole = max(after.processors - before.processors, TICK)
-    ours, stolen = after.ours - before.ours, after.stolen - before.stolen
-    others = whole - (after.idle - before.idle) - stolen - ours  # a tick of the clock can make it less than nothing
+    total = max(after.processors - before.processors, TICK)
+    contestants, stolen = after.contestants - before.contestants, after.stolen - before.stolen
+    others = (
+        total - (after.idle - before.idle) - stolen - contestants
+    )  # a tick of the clock can make it less than nothing
     return {
         "seconds": round(after.clock - before.clock, 1),
         "load_before": round(before.load, 1),
         "load_after": round(after.load, 1),
-        "contestants": round(ours / whole, 3),
-        "others": round(max(others / whole, 0.0), 3),
-        "stolen": round(stolen / whole, 3),
+        "contestants": round(contestants / total, 3),
+        "others": round(max(others / total, 0.0), 3),
+        "stolen": round(stolen / total, 3),
     }
 
 

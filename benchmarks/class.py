@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks.busy import Busy
 from benchmarks.classroom import beside_training
-from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
+from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, short, spread, table
 from server.classroom.classes import Classes, ClassQuestion
 from server.classroom.sqlite import Sqlite
 from tools import production
@@ -54,7 +54,7 @@ def run(pupils: int, steps: int, within: float, no_training: bool, name: str) ->
         with nullcontext() if no_training else beside_training(folder, True, None):
             os.environ |= production.environment()
             result |= asyncio.run(measured(app(folder), folder, pupils, steps, within))
-    result["busy"] = busy.over()
+    result["busy"] = busy.shares_since_begin()
     print(report(result))
     keep(name, result, "A class of sixty", panels(result))
 
@@ -96,8 +96,8 @@ class RestartableServer:
 def app(folder: Path) -> RestartableServer:
     port = free_port()
     options = production.options() | {"server.port": str(port), "server.address": "127.0.0.1"}
-    given = [f"--{name}={value}" for name, value in options.items() if value]
-    return RestartableServer(port, folder, [sys.executable, "-m", "streamlit", "run", "app.py", *given])
+    arguments = [f"--{name}={value}" for name, value in options.items() if value]
+    return RestartableServer(port, folder, [sys.executable, "-m", "streamlit", "run", "app.py", *arguments])
 
 
 @dataclass
@@ -108,7 +108,7 @@ class Class:
     code: str
     secret: str
     pupils: list[Pupil]
-    kept: dict[tuple[str, int], dict[str, int]] = field(default_factory=dict)
+    acknowledged: dict[tuple[str, int], dict[str, int]] = field(default_factory=dict)
     refused: int = 0
 
     async def say(self, step: str, round_: int, pupil: Pupil, within: float, draw: random.Random) -> list[float]:
@@ -121,14 +121,16 @@ class Class:
             status, seconds = await pupil.answer(step, round_, guess)
             took.append(seconds)
             if status == 200:
-                self.kept.setdefault((step, round_), {})[pupil.cookie.rpartition(".")[2]] = guess
+                self.acknowledged.setdefault((step, round_), {})[pupil.cookie.rpartition(".")[2]] = guess
             else:
                 self.refused += 1
         return took
 
     def wrong(self) -> int:
         """Return the rounds whose stored answers differ from those acknowledged, each pupil's last one once."""
-        return sum(self.classes.store.answers(self.code, slot) != answers for slot, answers in self.kept.items())
+        return sum(
+            self.classes.store.answers(self.code, slot) != answers for slot, answers in self.acknowledged.items()
+        )
 
 
 @asynccontextmanager
@@ -162,7 +164,7 @@ async def measured(server: RestartableServer, folder: Path, pupils: int, steps: 
 async def lesson(server: RestartableServer, folder: Path, count: int, steps: int, within: float) -> dict[str, Any]:
     draw, answers, reveals = random.Random(1), [], []
     during: list[float] = []  # answers of the step in which the server is away
-    away = 0.0
+    away_seconds = 0.0
     async with gathered(server.url, folder, count, "A lesson") as group:
         for number in range(1, steps + 1):
             step, rounds = f"step-{number}", 2 if number == 2 else 1
@@ -170,8 +172,10 @@ async def lesson(server: RestartableServer, folder: Path, count: int, steps: int
                 if round_ == 1:
                     group.classes.open(group.code, group.secret, question(step, number, steps))
                 else:
-                    group.classes.again(group.code, group.secret, step)
-                said = [asyncio.create_task(group.say(step, round_, one, within, draw)) for one in group.pupils]
+                    group.classes.ask_again(group.code, group.secret, step)
+                answering = [
+                    asyncio.create_task(group.say(step, round_, pupil, within, draw)) for pupil in group.pupils
+                ]
                 losing = draw.sample(group.pupils, max(count // 5, 1))
                 await asyncio.sleep(within * 0.4)
                 for pupil in losing:
@@ -181,24 +185,26 @@ async def lesson(server: RestartableServer, folder: Path, count: int, steps: int
                     begun = time.perf_counter()
                     server.kill()
                     await server.start()
-                    away = time.perf_counter() - begun
-                took = [seconds for one in await asyncio.gather(*said) for seconds in one]
+                    away_seconds = time.perf_counter() - begun
+                took = [seconds for each in await asyncio.gather(*answering) for seconds in each]
                 (during if killed else answers).extend(took)
             begun = time.perf_counter()
             group.classes.reveal(group.code, group.secret, step, truth())
-            told = [await pupil.until(60, step=step, phase="told") for pupil in group.pupils]
-            reveals += [screen.at - begun for screen in told]
-        sent = sum(len(one) for one in group.kept.values())
-        held = [round_ for asked in group.classes.results(group.code, group.secret) for round_ in asked.rounds]
+            screens = [await pupil.until(60, step=step, phase="told") for pupil in group.pupils]
+            reveals += [screen.at - begun for screen in screens]
+        n_acknowledged = sum(len(guesses) for guesses in group.acknowledged.values())
+        stored_rounds = [
+            round_ for question in group.classes.results(group.code, group.secret) for round_ in question.rounds
+        ]
         return {
             "answer": spread(1000 * seconds for seconds in answers),
             "answer_when_killed": spread(1000 * seconds for seconds in during),
             "reveal": spread(1000 * seconds for seconds in reveals),
-            "away_seconds": away,
+            "away_seconds": away_seconds,
             "reconnected": sum(pupil.reconnected for pupil in group.pupils),
-            "acknowledged": sent,
-            "kept": sum(len(one.guesses) for one in held),
-            "tallied": sum(sum(one.tally["counts"]) for one in held),
+            "acknowledged": n_acknowledged,
+            "kept": sum(len(round_.guesses) for round_ in stored_rounds),
+            "tallied": sum(sum(round_.tally["counts"]) for round_ in stored_rounds),
             "wrong_rounds": group.wrong(),
             "refused": group.refused,
         }
@@ -212,20 +218,20 @@ async def five(server: RestartableServer, folder: Path, count: int, within: floa
         groups = [await stack.enter_async_context(gathered(server.url, folder, count, title)) for title in titles]
         for group, title in zip(groups, titles, strict=True):
             group.classes.open(group.code, group.secret, question(title, 1, 1))
-        told = (
+        answering = (
             group.say(title, 1, pupil, within, draw)
             for group, title in zip(groups, titles, strict=True)
             for pupil in group.pupils
         )
-        await asyncio.gather(*told)
+        await asyncio.gather(*answering)
         screens = [
-            (title, screen.shown["title"])
+            (title, screen.content["title"])
             for group, title in zip(groups, titles, strict=True)
             for pupil in group.pupils
             for screen in pupil.screens
         ]
-        answers = sum(len(one) for group in groups for one in group.kept.values())
-        wrong = sum(mine != shown for mine, shown in screens)
+        answers = sum(len(guesses) for group in groups for guesses in group.acknowledged.values())
+        wrong = sum(expected != actual for expected, actual in screens)
         rounds = sum(group.wrong() for group in groups)
         return {"screens": len(screens), "answers": answers, "wrong_screens": wrong, "wrong_rounds": rounds}
 
@@ -253,9 +259,9 @@ def report(result: dict[str, Any]) -> str:
         "reveal": "revealed on a screen",
     }
     rows = [
-        (label, one["count"], short(one["median"]), short(one["p95"]), short(one["most"]), AIMS.get(name, ""))
+        (label, stats["count"], short(stats["median"]), short(stats["p95"]), short(stats["most"]), AIMS.get(name, ""))
         for name, label in names.items()
-        for one in [result[name]]
+        for stats in [result[name]]
     ]
     mixed = result["mixed"]
     return "\n\n".join(
@@ -273,9 +279,9 @@ def report(result: dict[str, Any]) -> str:
 
 
 def panels(result: dict[str, Any]) -> dict[str, Sequence[Dot]]:
-    named = {"answer": "an answer acknowledged", "reveal": "revealed on a screen"}
+    labels = {"answer": "an answer acknowledged", "reveal": "revealed on a screen"}
     dots = [
-        Dot(label, result[name]["p95"], f"{short(result[name]['p95'])} ms", OURS, AIMS[name])
-        for name, label in named.items()
+        Dot(label, result[name]["p95"], f"{short(result[name]['p95'])} ms", HEADLIGHT_COLOUR, AIMS[name])
+        for name, label in labels.items()
     ]
     return {"Milliseconds, 95th percentile": dots}

@@ -29,7 +29,7 @@ from benchmarks.abandoned import Weight, abandon, settled
 from benchmarks.beside import endless, started
 from benchmarks.browser import choose, open_app, sentences
 from benchmarks.busy import Busy
-from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
+from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, short, spread, table
 from benchmarks.pupils import BEAM, MAX_TOKENS, MODEL, Register, hostile, huge, pupil, server_of, wrong
 from headlight.checkpoints import load_translator
 from headlight.runs.steer import kill
@@ -96,7 +96,7 @@ def run(
             load = Load(pupils, huge, hostile, limit, abandoned)
             result |= run_class(url, load, seconds, not no_browser, register)
         result["log"] = [line for line in (Path(folder) / "log.txt").read_text().splitlines() if "Error" in line]
-    result["busy"] = busy.over()
+    result["busy"] = busy.shares_since_begin()
     model = load_translator(ROOT / "checkpoints" / MODEL)
     result |= summary(register, seconds) | {
         "wrong": len(wrong(register.answers, model)),
@@ -132,22 +132,22 @@ def run_class(url: str, load: Load, seconds: float, browser: bool, register: Reg
 
 async def _class(url: str, load: Load, until: float, register: Register) -> dict[str, Any]:
     model = load_translator(ROOT / "checkpoints" / MODEL)
-    texts, over = sentences(model, 20), False
+    texts, has_ended = sentences(model, 20), False
     server, results = server_of(url), dict[str, Any]()
     async with asyncio.TaskGroup() as group:
         for number in range(load.pupils):
-            group.create_task(pupil(url, number, texts, lambda: over, register))
+            group.create_task(pupil(url, number, texts, lambda: has_ended, register))
         weigher = group.create_task(_weigh(url, load.limit, register))
         if load.hostile:
             await asyncio.sleep(QUIET_SECONDS)
             results["before_hostile"] = register.memory[-1][1]
             for number in range(load.hostile):
-                group.create_task(hostile(url, number, lambda: over or time.monotonic() > until, register))
+                group.create_task(hostile(url, number, lambda: has_ended or time.monotonic() > until, register))
         if load.huge:
             await _phases(url, model, until, register)
         await asyncio.sleep(max(until - time.monotonic(), 0))
         results["abandoned"] = await _storm(url, load.abandoned, texts, register) if load.abandoned else None
-        over = True
+        has_ended = True
         weigher.cancel()
     if load.hostile:
         before = replace(Weight.of(server), megabytes=results["before_hostile"])
@@ -159,20 +159,20 @@ async def _phases(url: str, model: Translator, until: float, register: Register)
     """Send huge requests in every other phase; the session that asks leaves at the end of the phase."""
     while (left := until - time.monotonic()) > PHASE:
         await asyncio.sleep(PHASE)
-        register.beside = HUGE
+        register.condition = HUGE
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(min(PHASE, left - PHASE)):
                 await huge(url, model, register)
-        register.beside = ""
+        register.condition = ""
 
 
 async def _storm(url: str, count: int, texts: Iterator[str], register: Register) -> dict[str, Any]:
     """Open and abandon sockets during the class; return what the server holds before and after."""
     server = server_of(url)
     before, begun = Weight.of(server), time.monotonic()
-    register.beside = STORM
+    register.condition = STORM
     register.errors += await abandon(url, count, texts, STORM_LASTS * min(count, 1000) / 1000)
-    register.beside = ""
+    register.condition = ""
     during, lasted = Weight.of(server), time.monotonic() - begun
     after = await settled(server, before, GROWTH, SETTLE_SECONDS)
     weights = {"before": asdict(before), "right_after": asdict(during), "settled": asdict(after)}
@@ -183,10 +183,10 @@ async def _weigh(url: str, limit: float, register: Register) -> None:
     """Watch the server's memory, and kill the server at the limit, as a container would."""
     server, begun = server_of(url), time.monotonic()
     while True:
-        held = server.memory_info().rss
-        register.memory.append((time.monotonic() - begun, held / 2**20))
-        if held > limit * 1e9:
-            register.errors.append(f"the server was killed at {held / 2**20:.0f} MB")
+        resident = server.memory_info().rss
+        register.memory.append((time.monotonic() - begun, resident / 2**20))
+        if resident > limit * 1e9:
+            register.errors.append(f"the server was killed at {resident / 2**20:.0f} MB")
             server.kill()
             return
         await asyncio.sleep(0.2)
@@ -198,12 +198,12 @@ def _probe(url: str, until: float, register: Register) -> None:
 
     text = "A man in a blue shirt and a woman with a red hat are sitting on a bench near the water."
     trace = load_translator(ROOT / "checkpoints" / MODEL).trace(text)
-    places = [(layer, head) for layer in range(trace.cross.shape[0]) for head in range(trace.cross.shape[1])]
+    heads = [(layer, head) for layer in range(trace.cross.shape[0]) for head in range(trace.cross.shape[1])]
     try:
         with sync_playwright() as playwright:
             page = open_app(launch(playwright), f"{url}/?{urlencode({'model': MODEL, 'text': text})}")
             for number in range(10_000):
-                register.probe.append(choose(page, trace, *places[(5 * number + 3) % len(places)]))
+                register.probe.append(choose(page, trace, *heads[(5 * number + 3) % len(heads)]))
                 title = page.get_by_role("heading", name="Attention", exact=True)
                 if not title.is_visible() or page.get_by_test_id("stException").count():
                     register.errors.append("the browser's page is broken")
@@ -234,15 +234,19 @@ def beside_training(folder: Path, training: bool, multi30k: Path | None) -> Iter
 def summary(register: Register, seconds: float) -> dict[str, Any]:
     """Summarise a class. Memory is compared from the end of the first minute, or of half of a shorter class."""
     first = min(60.0, seconds / 2)
-    early = [megabytes for at, megabytes in register.memory if first - 10 <= at <= first]
-    late = [megabytes for _, megabytes in register.memory[-50:]]
+    first_megabytes = [megabytes for at, megabytes in register.memory if first - 10 <= at <= first]
+    last_megabytes = [megabytes for _, megabytes in register.memory[-50:]]
     return {
-        "milliseconds": {what: spread(times) for what, times in sorted(register.took.items())},
+        "milliseconds": {name: spread(times) for name, times in sorted(register.took.items())},
         "browser_milliseconds": spread(register.probe) if register.probe else None,
         "huge_seconds": spread(register.huge) if register.huge else None,
         "errors": register.errors,
-        "megabytes": {"start": register.memory[0][1], "first": float(np.median(early)), "end": float(np.median(late))},
-        "growth": float(np.median(late) / np.median(early)),
+        "megabytes": {
+            "start": register.memory[0][1],
+            "first": float(np.median(first_megabytes)),
+            "end": float(np.median(last_megabytes)),
+        },
+        "growth": float(np.median(last_megabytes) / np.median(first_megabytes)),
         "memory": [
             (round(ten[0][0]), round(max(megabytes for _, megabytes in ten)))
             for ten in (register.memory[at : at + 50] for at in range(0, len(register.memory), 50))
@@ -253,8 +257,8 @@ def summary(register: Register, seconds: float) -> dict[str, Any]:
 def report(result: dict[str, Any]) -> str:
     """Format the results as README.md states them."""
     rows = [
-        (what, one["count"], short(one["median"]), short(one["p95"]), short(one["most"]), AIMS.get(what, ""))
-        for what, one in result["milliseconds"].items()
+        (name, stats["count"], short(stats["median"]), short(stats["p95"]), short(stats["most"]), AIMS.get(name, ""))
+        for name, stats in result["milliseconds"].items()
     ]
     if probe := result["browser_milliseconds"]:
         rows.append(
@@ -272,12 +276,12 @@ def report(result: dict[str, Any]) -> str:
     if huge := result["huge_seconds"]:
         lines.append(f"Huge requests answered: {huge['count']}, in {short(huge['median'])} s (median).")
     if result["hostile"]:
-        most = max(megabytes for _, megabytes in result["memory"])
+        peak = max(megabytes for _, megabytes in result["memory"])
         answered = result["hostile_seconds"] or {"count": 0, "median": math.nan}
         lines.append(
             f"{result['hostile']} hostile sessions: {answered['count']} requests answered, in "
             f"{short(answered['median'])} s (median), {result['refusals']} refusals. Memory: "
-            f"{result['before_hostile']:.0f} MB before, {most:.0f} MB at most, {result['after_hostile']:.0f} MB once "
+            f"{result['before_hostile']:.0f} MB before, {peak:.0f} MB at most, {result['after_hostile']:.0f} MB once "
             "everything is forgotten."
         )
     if left := result["abandoned"]:
@@ -286,20 +290,20 @@ def report(result: dict[str, Any]) -> str:
             ("right_after", "right after"),
             ("settled", f"{left['settled_after']:.0f} s later"),
         ]
-        held = [(label, short(left[key]["megabytes"]), left[key]["files"]) for key, label in stages]
+        stages_left = [(label, short(left[key]["megabytes"]), left[key]["files"]) for key, label in stages]
         lines.append(f"{left['sockets']:,} sockets opened and abandoned within {left['seconds']:.0f} s:")
-        lines.append(table(["", "memory, MB", "file descriptors"], held))
+        lines.append(table(["", "memory, MB", "file descriptors"], stages_left))
     return "\n\n".join([*lines, *map(str, result["errors"][:3])])
 
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     times = [
-        Dot(what, one["p95"], f"{short(one['p95'])} ms", OURS, AIMS.get(what.split()[0]))
-        for what, one in result["milliseconds"].items()
+        Dot(name, stats["p95"], f"{short(stats['p95'])} ms", HEADLIGHT_COLOUR, AIMS.get(name.split()[0]))
+        for name, stats in result["milliseconds"].items()
     ]
     memory = result["megabytes"]
     weights = [
-        Dot("after a minute", memory["first"], f"{memory['first']:.0f} MB", OURS),
-        Dot("at the end", memory["end"], f"{memory['end']:.0f} MB", OURS, GROWTH * memory["first"]),
+        Dot("after a minute", memory["first"], f"{memory['first']:.0f} MB", HEADLIGHT_COLOUR),
+        Dot("at the end", memory["end"], f"{memory['end']:.0f} MB", HEADLIGHT_COLOUR, GROWTH * memory["first"]),
     ]
     return {"Milliseconds, 95th percentile": times, "Memory of the server": weights}

@@ -74,8 +74,8 @@ def compete(name: str, make: Callable[[], tuple[Any, Mapping[str, Answer]]]) -> 
         return
     answers.write(json.dumps({"answer": facts}) + "\n")
     for line in sys.stdin:
-        asked, *values = json.loads(line)
-        answers.write(json.dumps({"answer": functions[asked](*values)}) + "\n")
+        function_name, *values = json.loads(line)
+        answers.write(json.dumps({"answer": functions[function_name](*values)}) + "\n")
 
 
 def joeynmt(python: Path | None) -> Path | None:

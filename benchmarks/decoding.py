@@ -24,10 +24,10 @@ import torch
 from benchmarks.busy import Busy
 from benchmarks.contest import ROOT, Contestant, compete
 from benchmarks.measure import (
+    ALTERNATIVE_COLOUR,
     FEWEST,
-    OURS,
+    HEADLIGHT_COLOUR,
     RATIO,
-    THEIRS,
     Dot,
     aim_text,
     alternate,
@@ -88,14 +88,14 @@ SETTINGS = [
 def targets(way: Way) -> list[tuple[str, str, float | None]]:
     """Return our contestant, theirs, and the ratio that was aimed at, where there is one."""
     if way.batch > 1:
-        wanted = [(F32, CT2, 1.0), (BF16, CT2, 1.3), (BF16, CT2_INT8, 0.8)]
+        aims = [(F32, CT2, 1.0), (BF16, CT2, 1.3), (BF16, CT2_INT8, 0.8)]
     else:
         exact_to_rounded = None if way.shape != "small" else 0.6 if way.beam == 1 else 0.5
-        wanted = [(F32, CT2, 1.5 if way.beam == 1 else 1.2), (F32, CT2_INT8, exact_to_rounded)]
-    wanted += [(F32, MARIAN, 1.4), (RECORDING, F32, 1 / 1.15)]
+        aims = [(F32, CT2, 1.5 if way.beam == 1 else 1.2), (F32, CT2_INT8, exact_to_rounded)]
+    aims += [(F32, MARIAN, 1.4), (RECORDING, F32, 1 / 1.15)]
     if way.batch == 1 and way.shape == "small":
-        wanted += [(LINEAR, CT2, None), (F32, TUTORIAL, 10 if way.beam > 1 else None)]
-    return wanted
+        aims += [(LINEAR, CT2, None), (F32, TUTORIAL, 10 if way.beam > 1 else None)]
+    return aims
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -116,8 +116,10 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
             shape, size, batch = way
             if not (at := Path(folder) / shape).exists():
                 export(shape, at)
-            how = f"{'greedy' if size == 1 else f'beam {size}'}, {'one sentence' if batch == 1 else f'{batch} at once'}"
-            mode = how if shape == "small" else f"{how}, {shape}'s size"
+            decoding = (
+                f"{'greedy' if size == 1 else f'beam {size}'}, {'one sentence' if batch == 1 else f'{batch} at once'}"
+            )
+            mode = decoding if shape == "small" else f"{decoding}, {shape}'s size"
             names = [name for name in NAMES if takes_part(name, way)]
             contestants: dict[str, Contestant] = {}
             try:
@@ -132,7 +134,7 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
     if multi30k is not None:
         result["bleu"] = {precision: bleu(multi30k, precision) for precision in ("float32", "bfloat16")}
         print("BLEU of checkpoints/de-en on Multi30k's test set, beam 5:", result["bleu"])
-    result["busy"] = busy.over()
+    result["busy"] = busy.shares_since_begin()
     keep("decoding", result, "Decoding: sentences a second", panels(result))
 
 
@@ -140,9 +142,9 @@ def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
     """Measure each contestant with every number of threads in turns; the number with the better median counts."""
     numbers: dict[str, Any] = {}
     tasks = {(name, n): round_of(contestant, n) for name, contestant in contestants.items() for n in THREADS}
-    written = {name: contestant.ask("written") for name, contestant in contestants.items()}
-    numbers["agree"] = {name: agreement(one, written[F32]) for name, one in written.items() if name != LINEAR}
-    numbers["distinct_tokens"] = len({token for sentence in written[F32] for token in sentence})
+    translations = {name: contestant.ask("written") for name, contestant in contestants.items()}
+    numbers["agree"] = {name: agreement(ids, translations[F32]) for name, ids in translations.items() if name != LINEAR}
+    numbers["distinct_tokens"] = len({token for sentence in translations[F32] for token in sentence})
     every = alternate(rounds, tasks)
     speeds = {name: max((every[name, n] for n in THREADS), key=median) for name in contestants}
     numbers["threads"] = {name: next(n for n in THREADS if every[name, n] is speeds[name]) for name in contestants}
@@ -162,10 +164,10 @@ def round_of(contestant: Contestant, threads: int) -> Callable[[], float]:
     return lambda: float(contestant.ask("round", threads))
 
 
-def agreement(one: list[list[int]], other: list[list[int]]) -> str:
+def agreement(ids: list[list[int]], other_ids: list[list[int]]) -> str:
     """Count the sentences of which both wrote the same tokens."""
-    same = sum(a == b for a, b in zip(one, other, strict=False))
-    return f"{same} of {min(len(one), len(other))}"
+    same = sum(a == b for a, b in zip(ids, other_ids, strict=False))
+    return f"{same} of {min(len(ids), len(other_ids))}"
 
 
 def bleu(multi30k: Path, precision: str) -> float:
@@ -238,25 +240,25 @@ def contestant(
         random.Random(1).shuffle(every)
     part = {TUTORIAL: 5}.get(name, 20) if batch == 1 else len(every)
     writers = {threads: writer(name, shape, folder, tokens, size, threads) for threads in THREADS}
-    place = 0
+    position = 0
 
     def round(threads: int) -> float:
-        nonlocal place
+        nonlocal position
         torch.set_num_threads(threads)
-        chosen = [every[(place + i) % len(every)] for i in range(part)]
-        place += part
+        chosen = [every[(position + i) % len(every)] for i in range(part)]
+        position += part
         start = time.perf_counter()
         for first in range(0, len(chosen), batch):
-            written = writers[threads](chosen[first : first + batch])
-            assert all(len(ids) == tokens for ids in written), f"not {tokens} tokens: {written[0]}"
+            translations = writers[threads](chosen[first : first + batch])
+            assert all(len(ids) == tokens for ids in translations), f"not {tokens} tokens: {translations[0]}"
         return len(chosen) / (time.perf_counter() - start)
 
-    def written() -> list[list[int]]:
+    def translate() -> list[list[int]]:
         """Decode some sentences: the longest of them, as a batch where the contest is about batches."""
         chosen = every[: 2 if name == TUTORIAL else 10] if batch == 1 else every[-batch:]
         return [ids for first in range(0, len(chosen), batch) for ids in writers[1](chosen[first : first + batch])]
 
-    return None, {"round": round, "written": written}
+    return None, {"round": round, "written": translate}
 
 
 def writer(name: str, shape: str, folder: Path, tokens: int, size: int, threads: int) -> Write:
@@ -299,8 +301,8 @@ def marian(folder: Path, tokens: int, size: int) -> Write:
         pad_id = model.config.pad_token_id
         src = padded(batch, pad_id)
         mask = (src != pad_id).long()
-        written = model.generate(src, attention_mask=mask, num_beams=size, max_new_tokens=tokens, do_sample=False)
-        return [ids[1:] for ids in written.tolist()]
+        translations = model.generate(src, attention_mask=mask, num_beams=size, max_new_tokens=tokens, do_sample=False)
+        return [ids[1:] for ids in translations.tolist()]
 
     return write
 
@@ -312,8 +314,8 @@ def ctranslate2(folder: Path, tokens: int, size: int, threads: int) -> Write:
 
     def write(batch: list[list[int]]) -> list[list[int]]:
         texts = [[f"w{id}" for id in ids[:-1]] + ["</s>"] for ids in batch]
-        written = translator.translate_batch(texts, beam_size=size, max_decoding_length=tokens)
-        return [[int(token[1:]) for token in one.hypotheses[0]] for one in written]
+        results = translator.translate_batch(texts, beam_size=size, max_decoding_length=tokens)
+        return [[int(token[1:]) for token in result.hypotheses[0]] for result in results]
 
     return write
 
@@ -332,8 +334,8 @@ def linear(model: Transformer, tokens: int, size: int) -> Write:
     @torch.inference_mode()
     def write(batch: list[list[int]]) -> list[list[int]]:
         for _ in range(tokens):
-            for call, given in calls:
-                call(given)
+            for call, argument in calls:
+                call(argument)
         return [[0] * tokens for _ in batch]
 
     return write
@@ -347,11 +349,11 @@ def tutorial(model: Transformer, ids: list[int], tokens: int, size: int) -> list
     live = [([model.config.sos_id], 0.0)]
     for _ in range(tokens):
         grown = []
-        for written, total in live:
-            state = model.decode(torch.tensor([written]), memory, src)
+        for prefix, total in live:
+            state = model.decode(torch.tensor([prefix]), memory, src)
             best = model.output(state[:, -1]).log_softmax(-1)[0].topk(size)
             grown += [
-                ([*written, token], total + value)
+                ([*prefix, token], total + value)
                 for token, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)
             ]
         live = sorted(grown, key=lambda pair: -pair[1])[:size]
@@ -363,14 +365,18 @@ def tutorial(model: Transformer, ids: list[int], tokens: int, size: int) -> list
 
 def report(mode: str, numbers: dict[str, Any]) -> str:
     rows = [
-        [name, f"{short(one['median'])} ({short(one['least'])} to {short(one['most'])})", numbers["threads"][name]]
-        for name, one in numbers["sentences_per_second"].items()
+        [
+            name,
+            f"{short(stats['median'])} ({short(stats['least'])} to {short(stats['most'])})",
+            numbers["threads"][name],
+        ]
+        for name, stats in numbers["sentences_per_second"].items()
     ]
     rows = [[*row, numbers["agree"].get(row[0], "")] for row in rows]
     times = []
-    for ours, theirs, target in targets(Way(numbers["shape"], numbers["beam"], numbers["batch"])):
-        one = numbers["times"][f"{ours} / {theirs}"]
-        times.append([ours, theirs, ratio_text(one), aim_text(one, target)])
+    for contestant, alternative, target in targets(Way(numbers["shape"], numbers["beam"], numbers["batch"])):
+        ratio = numbers["times"][f"{contestant} / {alternative}"]
+        times.append([contestant, alternative, ratio_text(ratio), aim_text(ratio, target)])
     return "\n\n".join(
         [
             f"Sentences a second, {mode}: median (least to most)",
@@ -383,17 +389,22 @@ def report(mode: str, numbers: dict[str, Any]) -> str:
 
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
-    ours = (F32, BF16, RECORDING, LINEAR)
+    headlight = (F32, BF16, RECORDING, LINEAR)
     return {
         mode: [
-            Dot(name, one["median"], short(one["median"]), OURS if name in ours else THEIRS)
-            for name, one in numbers["sentences_per_second"].items()
+            Dot(
+                name,
+                stats["median"],
+                short(stats["median"]),
+                HEADLIGHT_COLOUR if name in headlight else ALTERNATIVE_COLOUR,
+            )
+            for name, stats in numbers["sentences_per_second"].items()
         ]
         for mode, numbers in result["modes"].items()
     }
 
 
 if __name__ == "__main__":
-    who, at, corpus, sentences, length, form, beam_size, together = sys.argv[1:]
-    given = Path(at), Path(corpus) if corpus else None, int(sentences), int(length)
-    compete(who, lambda: contestant(who, *given, Way(form, int(beam_size), int(together))))
+    who, at, corpus, sentences, length, form, beam_size, batch_size = sys.argv[1:]
+    arguments = Path(at), Path(corpus) if corpus else None, int(sentences), int(length)
+    compete(who, lambda: contestant(who, *arguments, Way(form, int(beam_size), int(batch_size))))

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from benchmarks.busy import Busy
 from benchmarks.contest import ROOT
-from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
+from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, short, spread, table
 from benchmarks.pupils import server_of
 from headlight import checkpoints
 from headlight.checkpoints import load_tokenizer, load_translator
@@ -57,7 +57,7 @@ def run(sentences: int) -> None:
         result["opened"] = spread(opening(folder / "checkpoints" / "large") for _ in range(5))
         result |= in_the_browser(folder, sentences)
     result["times_the_weights"] = result["megabytes"] / (result["weights"] / 1e6)
-    result["busy"] = busy.over()
+    result["busy"] = busy.shares_since_begin()
     print(report(result))
     keep("imported", result, "A model of opus-mt's size in the app", panels(result))
 
@@ -183,6 +183,7 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     waits = [("type a new sentence", "typed", TYPED), ("choose a head", "chosen", CHOSEN)]
     return {
         "Milliseconds, p95": [
-            Dot(name, result[key]["p95"], f"{short(result[key]['p95'])} ms", OURS, most) for name, key, most in waits
+            Dot(name, result[key]["p95"], f"{short(result[key]['p95'])} ms", HEADLIGHT_COLOUR, most)
+            for name, key, most in waits
         ],
     }

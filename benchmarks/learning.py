@@ -63,7 +63,7 @@ class OurTraining:
         return [translation.ids for translation in translations]
 
 
-class Theirs:
+class AlternativeTraining:
     """A peer in the plain training loop of its documentation."""
 
     def __init__(self, tokenizer: Tokenizer, peer: Peer, bf16: bool) -> None:
@@ -94,8 +94,8 @@ class Theirs:
         for start in range(0, len(order), 64):
             chosen = order[start : start + 64]
             src = collate([(sources[i], [SOS]) for i in chosen], self.pad).src
-            written = self.model.search(src, beam).tolist()
-            ids_of.update((i, until_end(ids, self.pad)) for i, ids in zip(chosen, written, strict=True))
+            translations = self.model.search(src, beam).tolist()
+            ids_of.update((i, until_end(ids, self.pad)) for i, ids in zip(chosen, translations, strict=True))
         return [ids_of[i] for i in range(len(texts))]
 
 
@@ -131,13 +131,13 @@ class Learner:
         self.step, self.tokens, self.seconds = 0, 0, 0.0
         self.warmup: int | None = None
 
-    def _network(self) -> OurTraining | Theirs:
+    def _network(self) -> OurTraining | AlternativeTraining:
         if self.name == OURS_NAME:
             return OurTraining(self.tokenizer)
         if self.name == MARIAN:
             fast = train_dtype("auto", torch.device("cpu")) == torch.bfloat16
-            return Theirs(self.tokenizer, Marian(DROPOUT), bf16=fast)
-        return Theirs(self.tokenizer, Joey(DROPOUT), bf16=False)  # which it leaves to graphics cards
+            return AlternativeTraining(self.tokenizer, Marian(DROPOUT), bf16=fast)
+        return AlternativeTraining(self.tokenizer, Joey(DROPOUT), bf16=False)  # which it leaves to graphics cards
 
     def speed(self, seconds: float) -> float:
         """Return the updates per second of a network that is thrown away."""
@@ -180,15 +180,15 @@ class Learner:
         """Return BLEU and chrF on the test set, the cross-entropy of its tokens, and the seconds to translate it."""
         self.network.model.eval()
         start = time.perf_counter()
-        written = self.network.write(self.sources, beam)
+        translations = self.network.write(self.sources, beam)
         seconds = time.perf_counter() - start
-        texts = [self.tokenizer.decode(ids) for ids in written]
+        texts = [self.tokenizer.decode(ids) for ids in translations]
         scores: dict[str, Any] = {"translations": texts, "seconds_to_write": seconds, "loss": self._loss()}
         for name, metric in (("BLEU", sacrebleu.metrics.BLEU()), ("chrF", sacrebleu.metrics.CHRF())):
             scores[name] = metric.corpus_score(texts, [self.references]).score
             scores[f"{name} signature"] = str(metric.get_signature())
         if beam == 1:
-            scores["agreement"] = self._agreement(written)
+            scores["agreement"] = self._agreement(translations)
         return scores
 
     def _loss(self) -> float:
@@ -203,10 +203,10 @@ class Learner:
             count += batch.n_tokens
         return total / count
 
-    def _agreement(self, written: list[list[int]]) -> float:
+    def _agreement(self, translations: list[list[int]]) -> float:
         """Return the share of greedily written tokens that are also the most probable in a plain pass."""
         right, count = 0, 0
-        for text, ids in list(zip(self.sources, written, strict=True))[:CHECKED]:
+        for text, ids in list(zip(self.sources, translations, strict=True))[:CHECKED]:
             src = torch.tensor([[*self.tokenizer.encode(text), EOS]])
             likeliest = self.network.logits(src, torch.tensor([[SOS, *ids[:-1]]]))[0].argmax(-1).tolist()
             right += sum(a == b for a, b in zip(likeliest, ids, strict=True))

@@ -20,7 +20,7 @@ from benchmarks.busy import busy_text
 from transformer.files import write_json, write_text
 
 RESULTS = Path(__file__).parent / "results"
-OURS, THEIRS, TARGET = "#2f5fa8", "#98a2b3", "#d55e00"
+HEADLIGHT_COLOUR, ALTERNATIVE_COLOUR, TARGET = "#2f5fa8", "#98a2b3", "#d55e00"
 
 
 def spread(values: Iterable[float]) -> dict[str, float]:
@@ -65,21 +65,23 @@ RESAMPLES = 10_000
 FASTER, LONGER = ("faster", "slower"), ("longer", "shorter")  # what a ratio above 1, and one below it, means
 
 
-def ratios(over: Sequence[float], under: Sequence[float], words: tuple[str, str] = FASTER) -> dict[str, Any]:
-    """Return `over` divided by `under`, round by round: the spread, and whether the median differs from 1.
+def ratios(
+    numerators: Sequence[float], denominators: Sequence[float], words: tuple[str, str] = FASTER
+) -> dict[str, Any]:
+    """Return `numerators` divided by `denominators`, round by round: the spread, and whether the median differs from 1.
 
     "interval" is the 95 % interval of the median by a paired bootstrap: whole rounds are drawn again, so that what made
     a round slow for both contestants leaves its ratio as it is. None with fewer than FEWEST rounds. "verdict" is one of
     `words`, "within the noise" if the interval contains 1, or "too few rounds".
     """
-    rounds = np.array(over) / np.array(under)
-    told: dict[str, Any] = {**spread(rounds.tolist()), "interval": None, "verdict": "too few rounds"}
+    rounds = np.array(numerators) / np.array(denominators)
+    summary: dict[str, Any] = {**spread(rounds.tolist()), "interval": None, "verdict": "too few rounds"}
     if len(rounds) < FEWEST:
-        return told
-    drawn = np.random.default_rng(0).choice(rounds, (RESAMPLES, len(rounds)))
-    low, high = np.quantile(np.median(drawn, axis=1), (0.025, 0.975)).tolist()
+        return summary
+    resamples = np.random.default_rng(0).choice(rounds, (RESAMPLES, len(rounds)))
+    low, high = np.quantile(np.median(resamples, axis=1), (0.025, 0.975)).tolist()
     above, below = words
-    return told | {
+    return summary | {
         "interval": [low, high],
         "verdict": above if low > 1 else below if high < 1 else "within the noise",
     }
@@ -88,22 +90,22 @@ def ratios(over: Sequence[float], under: Sequence[float], words: tuple[str, str]
 RATIO = "median (least to most); 95 % interval"  # the head of a column of them
 
 
-def ratio_text(one: dict[str, Any]) -> str:
+def ratio_text(ratio: dict[str, Any]) -> str:
     """Format the result of `ratios`: "1.15 (1.02 to 1.30); faster, 1.08 to 1.21"."""
-    text = f"{_times(one['median'])} ({_times(one['least'])} to {_times(one['most'])}); {one['verdict']}"
-    return text + (", {} to {}".format(*map(_times, one["interval"])) if one["interval"] else "")
+    text = f"{_times(ratio['median'])} ({_times(ratio['least'])} to {_times(ratio['most'])}); {ratio['verdict']}"
+    return text + (", {} to {}".format(*map(_times, ratio["interval"])) if ratio["interval"] else "")
 
 
 def _times(value: float) -> str:
     return f"{value:.2f}" if value < 10 else short(value)
 
 
-def aim_text(one: dict[str, Any], aim: float | None, at_most: bool = False) -> str:
+def aim_text(ratio: dict[str, Any], aim: float | None, at_most: bool = False) -> str:
     """Return whether a result of `ratios` reaches its aim, or the noise leaves that open; "" without an aim."""
     if aim is None:
         return ""
-    reached = one["median"] <= aim if at_most else one["median"] >= aim
-    unsure = one["interval"] and one["interval"][0] <= aim <= one["interval"][1]
+    reached = ratio["median"] <= aim if at_most else ratio["median"] >= aim
+    unsure = ratio["interval"] and ratio["interval"][0] <= aim <= ratio["interval"][1]
     return f"{aim:.3g}: {'reached' if reached else 'missed'}{', within the noise' if unsure else ''}"
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.busy import Busy
-from benchmarks.measure import OURS, Dot, keep, machine, peak_megabytes, short, table
+from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, peak_megabytes, short, table
 
 SIZES = (10_000, 100_000, 1_000_000)
 WORDS, VOCABULARY, BATCH = 30_000, 8_000, 4_096
@@ -38,14 +38,19 @@ def run(pairs: list[int]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             measured[count] = _measure(count, Path(folder))
     rows = [
-        (f"{count:,}", short(one["megabytes"]), *(f"{one['peak'][stage]:,.0f}" for stage in STAGES))
-        for count, one in measured.items()
+        (f"{count:,}", short(stats["megabytes"]), *(f"{stats['peak'][stage]:,.0f}" for stage in STAGES))
+        for count, stats in measured.items()
     ]
     print(table(("pairs", "file, MB", *(f"peak after {stage}, MB" for stage in STAGES)), rows))
-    result = {"machine": machine("torch", "tokenizers"), "pairs": measured, "batch_tokens": BATCH, "busy": busy.over()}
+    result = {
+        "machine": machine("torch", "tokenizers"),
+        "pairs": measured,
+        "batch_tokens": BATCH,
+        "busy": busy.shares_since_begin(),
+    }
     dots = [
-        Dot(f"{n:,} pairs", one["peak"]["a pass"], f"{one['peak']['a pass']:,.0f} MB", OURS)
-        for n, one in measured.items()
+        Dot(f"{n:,} pairs", stats["peak"]["a pass"], f"{stats['peak']['a pass']:,.0f} MB", HEADLIGHT_COLOUR)
+        for n, stats in measured.items()
     ]
     keep("memory", result, "Memory of a corpus", {"Peak of the process, MB": dots})
 
@@ -60,8 +65,8 @@ def _measure(count: int, folder: Path) -> dict[str, Any]:
             sides = (" ".join(rng.choices(words, cum_weights=often, k=rng.randint(5, 25))) for _ in range(2))
             file.write("\t".join(sides) + "\n")
     command = [sys.executable, "-m", "benchmarks.memory", str(path), str(folder / "data")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return {"megabytes": path.stat().st_size / 1e6, **json.loads(done.stdout)}
+    completed = subprocess.run(command, capture_output=True, text=True, check=True)
+    return {"megabytes": path.stat().st_size / 1e6, **json.loads(completed.stdout)}
 
 
 def _go_through(path: str, folder: str) -> dict[str, Any]:

@@ -99,10 +99,10 @@ class Marian(Peer):
         return logits
 
     def search(self, src: Tensor, beam: int) -> Tensor:
-        written: Tensor = self.model.generate(
+        translations: Tensor = self.model.generate(
             input_ids=src, attention_mask=src != PAD, num_beams=beam, do_sample=False, max_new_tokens=MAX_TOKENS
         )
-        return written[:, 1:]
+        return translations[:, 1:]
 
 
 class Joey(Peer):
@@ -159,8 +159,8 @@ class Joey(Peer):
         from joeynmt.search import search  # type: ignore[import-not-found]
 
         batch = self._batch(src, None)
-        written, _, _ = search(self.model, batch, max_output_length=MAX_TOKENS, beam_size=beam, beam_alpha=1.0)
-        return torch.as_tensor(written)
+        translations, _, _ = search(self.model, batch, max_output_length=MAX_TOKENS, beam_size=beam, beam_alpha=1.0)
+        return torch.as_tensor(translations)
 
     def _batch(self, src: Tensor, tgt: Tensor | None) -> Any:
         from joeynmt.batch import Batch as JoeyBatch  # type: ignore[import-not-found]

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from benchmarks.busy import Busy
-from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
+from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, short, spread, table
 from headlight import checkpoints, folders
 from headlight.corpora.corpora import open_split
 from headlight.web.model_file import round_weights
@@ -70,11 +70,11 @@ def run(rounds: int, sentences: int, models: list[str]) -> None:
         acting = {**writing(chromium, file, rounds), "choosing a head": choosing(chromium, file, 40 * rounds)}
         result["measured"] = {
             "first picture": spread(list(first_pictures(chromium, file, rounds))),
-            **{name: spread([one.clock for one in times]) for name, times in acting.items()},
+            **{name: spread([time_.clock for time_ in times]) for name, times in acting.items()},
             "memory of the tab": spread([megabytes(chromium, file) for _ in range(min(rounds, 3))]),
         }
-        result["processor"] = {name: spread([one.processor for one in times]) for name, times in acting.items()}
-    result["busy"] = busy.over()
+        result["processor"] = {name: spread([time_.processor for time_ in times]) for name, times in acting.items()}
+    result["busy"] = busy.shares_since_begin()
     print(report(result))
     keep("published", result, "A published page in Chromium", panels(result))
 
@@ -123,7 +123,7 @@ def agreement(browser: Any, file: Path, name: str, texts: Sequence[str]) -> Agre
     """Open the page without a network and compare what its own worker computes."""
     checkpoint = checkpoints.load(name)
     round_weights(checkpoint.model)
-    model, found = Translator(checkpoint), Agreement()
+    model, agreed = Translator(checkpoint), Agreement()
     context = browser.new_context(offline=True)
     page = context.new_page()
     worker = worker_of(page, file)
@@ -131,21 +131,21 @@ def agreement(browser: Any, file: Path, name: str, texts: Sequence[str]) -> Agre
         answer = worker.evaluate(f"text => {SCRIPT.read_text('utf-8')}.computed(text)", text)
         source = model.encode(text)
         greedy = model.translate(text, beam_size=1)
-        found.sentences += 1
-        found.same_source += answer["ids"] == source
-        found.same_greedy += answer["greedy"] == greedy.ids and answer["text"] == greedy.text
-        found.same_beam += answer["beam"] == [one.ids for one in model.n_best(text, 5)]
+        agreed.sentences += 1
+        agreed.same_source += answer["ids"] == source
+        agreed.same_greedy += answer["greedy"] == greedy.ids and answer["text"] == greedy.text
+        agreed.same_beam += answer["beam"] == [hypothesis.ids for hypothesis in model.n_best(text, 5)]
         if answer["greedy"] != greedy.ids:
             continue
-        written = [model.model.config.sos_id, *greedy.ids]
-        trace = model.trace_ids(source, written)
+        ids = [model.model.config.sos_id, *greedy.ids]
+        trace = model.trace_ids(source, ids)
         with torch.inference_mode():
-            logits = model.model(torch.tensor([source]), torch.tensor([written[:-1]]))[0].numpy()
-        found.logits = max(found.logits, _apart(answer["numbers"]["logits"], logits))
+            logits = model.model(torch.tensor([source]), torch.tensor([ids[:-1]]))[0].numpy()
+        agreed.logits = max(agreed.logits, _largest_difference(answer["numbers"]["logits"], logits))
         for kind in KINDS:
-            found.weights = max(found.weights, _apart(answer["numbers"][kind], trace.pattern(kind)))
+            agreed.weights = max(agreed.weights, _largest_difference(answer["numbers"][kind], trace.pattern(kind)))
     context.close()
-    return found
+    return agreed
 
 
 def worker_of(page: Any, file: Path) -> Any:
@@ -155,9 +155,9 @@ def worker_of(page: Any, file: Path) -> Any:
     return page.workers[0]
 
 
-def _apart(packed: str, expected: np.ndarray) -> float:
-    given = np.frombuffer(base64.b64decode(packed), np.float32).reshape(expected.shape)
-    return float(np.abs(given - expected).max())
+def _largest_difference(packed: str, expected: np.ndarray) -> float:
+    values = np.frombuffer(base64.b64decode(packed), np.float32).reshape(expected.shape)
+    return float(np.abs(values - expected).max())
 
 
 # ---- times and memory ------------------------------------------------------------------------------------
@@ -256,9 +256,9 @@ def megabytes(browser: Any, file: Path) -> float:
     tab.page.locator(".player").wait_for()
     tab.page.locator("#sentence").fill("The cat sleeps on the chair.")
     tab.page.wait_for_timeout(3000)
-    held = private_bytes(tab.process) / 1e6
+    megabytes_used = private_bytes(tab.process) / 1e6
     tab.close()
-    return held
+    return megabytes_used
 
 
 def private_bytes(process: int) -> int:
@@ -279,35 +279,35 @@ def _renderers(browser: Any) -> set[int]:
 
 def report(result: dict[str, Any]) -> str:
     rows = []
-    for name, one in result["measured"].items():
-        value, unit = _told(name, one)
-        middle = f"{short(one['median'])} ({short(one['least'])} to {short(one['most'])})"
+    for name, stats in result["measured"].items():
+        value, unit = _value_and_unit(name, stats)
+        middle = f"{short(stats['median'])} ({short(stats['least'])} to {short(stats['most'])})"
         reached = "reached" if value <= AIMS[name] else "missed"
         processor = result["processor"].get(name)
         computing = f"{short(processor['median'])} ms" if processor else ""
-        rows.append([name, middle, short(one["p95"]), f"{AIMS[name]} {unit}: {reached}", computing, one["count"]])
+        rows.append([name, middle, short(stats["p95"]), f"{AIMS[name]} {unit}: {reached}", computing, stats["count"]])
     text = f"The page with {TIMED_MODEL}, {result['bytes'] / 1e6:.1f} MB, in Chromium {result['version']}\n\n"
     text += table(["", "median (least to most)", "95th percentile", "at most", "of processors", "times"], rows)
     if not result["agreement"]:
         return text
     compared = [
-        [name, *(f"{one[field]} of {one['sentences']}" for field in ("same_source", "same_greedy", "same_beam")),
-         f"{one['logits']:.1e}", f"{one['weights']:.1e}"]
-        for name, one in result["agreement"].items()
+        [name, *(f"{agreed[field]} of {agreed['sentences']}" for field in ("same_source", "same_greedy", "same_beam")),
+         f"{agreed['logits']:.1e}", f"{agreed['weights']:.1e}"]
+        for name, agreed in result["agreement"].items()
     ]  # fmt: skip
     head = ["model", "same source", "same greedy", "same beam", "logits apart", "attention apart"]
     return f"{text}\n\nHeld to Python with the same rounded weights\n\n{table(head, compared)}"
 
 
-def _told(name: str, one: dict[str, Any]) -> tuple[float, str]:
+def _value_and_unit(name: str, stats: dict[str, Any]) -> tuple[float, str]:
     """Return the number that the aim is about, and its unit."""
-    value = one["p95"] if name == "choosing a head" else one["median"]
+    value = stats["p95"] if name == "choosing a head" else stats["median"]
     return value, "MB" if name == "memory of the tab" else "ms"
 
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     dots = []
-    for name, one in result["measured"].items():
-        value, unit = _told(name, one)
-        dots.append(Dot(name, value, f"{short(value)} {unit} (at most {AIMS[name]})", OURS, AIMS[name]))
+    for name, stats in result["measured"].items():
+        value, unit = _value_and_unit(name, stats)
+        dots.append(Dot(name, value, f"{short(value)} {unit} (at most {AIMS[name]})", HEADLIGHT_COLOUR, AIMS[name]))
     return {"Milliseconds and megabytes; the bar is the aim": dots}

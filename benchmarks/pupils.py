@@ -43,7 +43,7 @@ class Answer:
 class Register:
     """The record of what happened in the class."""
 
-    beside: str = ""  # what goes on beside it just now
+    condition: str = ""  # what goes on beside it just now
     took: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))  # milliseconds by act and `beside`
     answers: list[Answer] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -54,19 +54,19 @@ class Register:
     probe: list[float] = field(default_factory=list)  # milliseconds
     memory: list[tuple[float, float]] = field(default_factory=list)  # seconds, megabytes
 
-    async def timed(self, what: str, act: Awaitable[None]) -> None:
+    async def timed(self, name: str, act: Awaitable[None]) -> None:
         """Return whether an act counts as beside something: where that went on at its beginning or at its end."""
-        before, begun = self.beside, time.perf_counter()
+        before, begun = self.condition, time.perf_counter()
         await act
-        beside = before or self.beside
-        self.took[f"{what} {beside}".strip()].append(1000 * (time.perf_counter() - begun))
+        condition = before or self.condition
+        self.took[f"{name} {condition}".strip()].append(1000 * (time.perf_counter() - begun))
 
 
 async def pupil(
     url: str,
     number: int,
     texts: Iterator[str],
-    over: Callable[[], bool],
+    has_ended: Callable[[], bool],
     register: Register,
     pause: tuple[float, float] = PAUSE,
 ) -> None:
@@ -84,7 +84,7 @@ async def pupil(
             register.answers.append(answer(page, text, layer, head))
             while True:
                 await asyncio.sleep(draw.uniform(*pause))
-                if over():
+                if has_ended():
                     return
                 if draw.random() < TYPES:
                     text = next(texts)
@@ -108,13 +108,13 @@ def wrong(answers: list[Answer], model: Translator) -> list[Answer]:
     wrong_answers = []
     for text in dict.fromkeys(answer.text for answer in answers):
         trace = model.trace(text)
-        for one in (answer for answer in answers if answer.text == text):
-            weights = trace.cross[one.layer, one.head]
-            right = one.title == f"Layer {one.layer + 1}, head {one.head + 1}"
-            right = right and one.weights.shape == weights.shape and np.allclose(one.weights, weights, atol=1e-5)
-            words = re.search(r'aria-label="[^:]*: (.*)\. Sequence log-probability', one.spoken)
+        for answer in (answer for answer in answers if answer.text == text):
+            weights = trace.cross[answer.layer, answer.head]
+            right = answer.title == f"Layer {answer.layer + 1}, head {answer.head + 1}"
+            right = right and answer.weights.shape == weights.shape and np.allclose(answer.weights, weights, atol=1e-5)
+            words = re.search(r'aria-label="[^:]*: (.*)\. Sequence log-probability', answer.spoken)
             right = right and words is not None and words[1] == html.escape(trace.translation)
-            wrong_answers += [] if right else [one]
+            wrong_answers += [] if right else [answer]
     return wrong_answers
 
 
@@ -130,17 +130,17 @@ async def huge(url: str, model: Translator, register: Register) -> None:
             register.errors += page.errors() or ([] if page.shows("player") else ["a huge request has no answer"])
 
 
-async def hostile(url: str, number: int, over: Callable[[], bool], register: Register) -> None:
+async def hostile(url: str, number: int, has_ended: Callable[[], bool], register: Register) -> None:
     """Ask the Why page for the most that it computes, again and again.
 
     Half of the sessions wait for the result, the others close the page after 2.5 seconds.
     """
-    abandons, asked = number % 2 == 1, 0
-    while not over():
-        asked += 1
-        words = f"{number} {asked} a man in a blue shirt and a dog with a red hat sit near the water .".split()
-        source, written = (400, 190) if abandons else (190, 190)  # words
-        text, target = (" ".join(words[at % len(words)] for at in range(size)) for size in (source, written))
+    abandons, n_requests = number % 2 == 1, 0
+    while not has_ended():
+        n_requests += 1
+        words = f"{number} {n_requests} a man in a blue shirt and a dog with a red hat sit near the water .".split()
+        source, target_size = (400, 190) if abandons else (190, 190)  # words
+        text, target = (" ".join(words[at % len(words)] for at in range(size)) for size in (source, target_size))
         try:
             async with session(url, "why", model=MODEL, text=text, target=target) as page:
                 begun = time.perf_counter()
@@ -168,10 +168,10 @@ def longest(model: Translator, number: int) -> str:
     size = MAX_TOKENS
     while True:
         text = " ".join(words[n % len(words)] for n in range(size))
-        over = len(model.checkpoint.source_tokenizer.encode(text)) + 1 - MAX_TOKENS
-        if over <= 0:
+        excess = len(model.checkpoint.source_tokenizer.encode(text)) + 1 - MAX_TOKENS
+        if excess <= 0:
             return text
-        size -= max(1, over // 2)
+        size -= max(1, excess // 2)
 
 
 def server_of(url: str) -> psutil.Process:

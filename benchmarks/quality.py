@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.busy import Busy
 from benchmarks.contest import THREADS, Contestant, joeynmt
 from benchmarks.learning import BATCH_TOKENS, DROPOUT, JOEYNMT, MARIAN, OURS_NAME, PEAKS, WARMUP
-from benchmarks.measure import OURS, THEIRS, keep_drawn, machine, svg, svg_line, svg_text, table
+from benchmarks.measure import ALTERNATIVE_COLOUR, HEADLIGHT_COLOUR, keep_drawn, machine, svg, svg_line, svg_text, table
 
 POINTS = 4  # of the budget, at which the test set is translated
 BEAM = 5
@@ -58,8 +58,8 @@ def run(minutes: float, slice: float, pair: str, multi30k: Path | None, joeynmt:
     finally:
         for contestant in contestants.values():
             contestant.end()
-    result["busy"] = busy.over()
-    final = {name: one["beam"].pop("translations") for name, one in result["contestants"].items()}
+    result["busy"] = busy.shares_since_begin()
+    final = {name: contestant["beam"].pop("translations") for name, contestant in result["contestants"].items()}
     result["differences"] = differences(final, references)
     print(report(result))
     title = f"Multi30k {pair}, test_2016_flickr: BLEU of the greedy translation against minutes of training"
@@ -112,11 +112,11 @@ def differences(translations: dict[str, list[str]], references: list[str]) -> di
     return {
         str(metric): {
             name: {
-                "mean": float(one.mean),
-                "half": float(one.ci),
-                "p": None if one.p_value is None else float(one.p_value),
+                "mean": float(score.mean),
+                "half": float(score.ci),
+                "p": None if score.p_value is None else float(score.p_value),
             }
-            for name, one in zip(names, results, strict=True)
+            for name, score in zip(names, results, strict=True)
         }
         for metric, results in scores.items()
     }
@@ -127,8 +127,8 @@ def minutes_to(points: Sequence[dict[str, Any]], bleu: float) -> float | None:
     start = {"seconds": 0.0, "BLEU": 0.0}
     for before, after in pairwise([start, *points]):
         if after["BLEU"] >= bleu:
-            part = (bleu - before["BLEU"]) / max(after["BLEU"] - before["BLEU"], 1e-9)
-            return float((before["seconds"] + max(part, 0.0) * (after["seconds"] - before["seconds"])) / 60)
+            share = (bleu - before["BLEU"]) / max(after["BLEU"] - before["BLEU"], 1e-9)
+            return float((before["seconds"] + max(share, 0.0) * (after["seconds"] - before["seconds"])) / 60)
     return None
 
 
@@ -148,11 +148,11 @@ def report(result: dict[str, Any]) -> str:
         cells = [f"{point['BLEU']:.1f} / {point['chrF']:.1f}" for point in points]
         ahead = [f"{points[0]['BLEU'] - point['BLEU']:+.1f}" for point in points[1:]]
         curve.append([f"{points[0]['seconds'] / 60:.1f}", *cells, *ahead])
-    ours = learners[OURS_NAME]["points"]
+    headlight_points = learners[OURS_NAME]["points"]
     for name, learner in learners.items():
         end, beam = learner["points"][-1], learner["beam"]
-        there = minutes_to(ours, end["BLEU"])
-        sure = result["differences"]["BLEU"][name]
+        minutes = minutes_to(headlight_points, end["BLEU"])
+        bleu_difference = result["differences"]["BLEU"][name]
         last.append(
             [
                 name,
@@ -160,22 +160,22 @@ def report(result: dict[str, Any]) -> str:
                 f"{end['tokens'] / end['seconds']:,.0f}",
                 f"{end['loss']:.3f}",
                 f"{end['BLEU']:.1f}",
-                f"{beam['BLEU']:.1f} (±{sure['half']:.1f})",
+                f"{beam['BLEU']:.1f} (±{bleu_difference['half']:.1f})",
                 f"{beam['chrF']:.1f}",
-                "" if sure["p"] is None else f"{sure['p']:.3f}",
-                "" if name == OURS_NAME else ("not reached" if there is None else f"{there:.1f} min"),
+                "" if bleu_difference["p"] is None else f"{bleu_difference['p']:.3f}",
+                "" if name == OURS_NAME else ("not reached" if minutes is None else f"{minutes:.1f} min"),
                 f"{100 * end['agreement']:.1f} %",
                 f"{end['seconds_to_write']:.0f} / {beam['seconds_to_write']:.0f}",
             ]
         )
-    others = [f"Headlight − {name}" for name in list(learners)[1:]]
+    differences = [f"Headlight − {name}" for name in list(learners)[1:]]
     head = ["", "updates", "tokens/s", "test loss", "BLEU, greedy", f"BLEU, beam {BEAM}", "chrF, beam", "p"]
     head += ["ours reached its BLEU after", "greedy tokens that a plain pass agrees with", "seconds to translate"]
     beam = learners[OURS_NAME]["beam"]
     return "\n\n".join(
         [
             f"\nMulti30k {result['pair']}, test_2016_flickr, greedy: BLEU / chrF",
-            table(["minutes", *learners, *others], curve),
+            table(["minutes", *learners, *differences], curve),
             f"After {result['minutes']:g} minutes of training each",
             table(head, last),
             f"BLEU {beam['BLEU signature']}\nchrF {beam['chrF signature']}",
@@ -188,35 +188,35 @@ def picture(title: str, contestants: dict[str, dict[str, Any]]) -> str:
     left, top, width, height = 70, 60, 560, 320
     last = max(contestant["points"][-1]["seconds"] for contestant in contestants.values()) / 60
     best = max(contestant["beam"]["BLEU"] for contestant in contestants.values())
-    most = 10 * math.ceil(max(best, 1) / 10)
+    top_bleu = 10 * math.ceil(max(best, 1) / 10)
 
     def x(minutes: float) -> float:
         return left + width * minutes / last
 
     def y(bleu: float) -> float:
-        return top + height * (1 - bleu / most)
+        return top + height * (1 - bleu / top_bleu)
 
     parts = [svg_text(16, 28, title, size=17, weight=650)]
-    for bleu in range(0, most + 1, 10):
+    for bleu in range(0, top_bleu + 1, 10):
         parts += [
             svg_line(left, y(bleu), left + width, y(bleu), "#e6e9ee"),
             svg_text(left - 8, y(bleu) + 5, str(bleu), anchor="end"),
         ]
-    for part in range(5):
-        parts.append(svg_text(x(last * part / 4), top + height + 22, f"{last * part / 4:.3g}", anchor="middle"))
+    for i in range(5):
+        parts.append(svg_text(x(last * i / 4), top + height + 22, f"{last * i / 4:.3g}", anchor="middle"))
     parts.append(svg_text(left + width, top + height + 42, "minutes of training", anchor="end"))
     labels: list[float] = []
-    for name, one in sorted(contestants.items(), key=lambda item: -item[1]["points"][-1]["BLEU"]):
-        colour = OURS if name == OURS_NAME else THEIRS
-        places = [(x(point["seconds"] / 60), y(point["BLEU"])) for point in one["points"]]
-        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
+    for name, contestant in sorted(contestants.items(), key=lambda item: -item[1]["points"][-1]["BLEU"]):
+        colour = HEADLIGHT_COLOUR if name == OURS_NAME else ALTERNATIVE_COLOUR
+        coordinates = [(x(point["seconds"] / 60), y(point["BLEU"])) for point in contestant["points"]]
+        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in coordinates)
         dashes = f'stroke-dasharray="{DASHES[name]}"'
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" {dashes}/>')
-        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="4" fill="{colour}"/>' for a, b in places]
-        end, beam = one["points"][-1]["BLEU"], one["beam"]["BLEU"]
+        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="4" fill="{colour}"/>' for a, b in coordinates]
+        end, beam = contestant["points"][-1]["BLEU"], contestant["beam"]["BLEU"]
         side = x(last) - 5
         parts.append(f'<rect x="{side:.1f}" y="{y(beam) - 5:.1f}" width="10" height="10" fill="{colour}"/>')
-        place = max([y(end) + 5, *(label + 20 for label in labels[-1:])])
-        labels.append(place)
-        parts.append(svg_text(left + width + 14, place, f"{name}: {end:.1f}, beam {BEAM}: {beam:.1f}"))
+        label_y = max([y(end) + 5, *(label + 20 for label in labels[-1:])])
+        labels.append(label_y)
+        parts.append(svg_text(left + width + 14, label_y, f"{name}: {end:.1f}, beam {BEAM}: {beam:.1f}"))
     return svg(980, 440, parts)

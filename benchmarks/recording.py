@@ -23,10 +23,10 @@ from benchmarks.busy import Busy
 from benchmarks.contest import Contestant, compete
 from benchmarks.decoding import SHAPES, export, network
 from benchmarks.measure import (
+    ALTERNATIVE_COLOUR,
+    HEADLIGHT_COLOUR,
     LONGER,
-    OURS,
     RATIO,
-    THEIRS,
     Dot,
     aim_text,
     alternate,
@@ -65,7 +65,7 @@ def run(lengths: list[int], rounds: int) -> None:
         for length in lengths:
             result["tokens"][length] = measured(folder, length, rounds)
             print(f"{length} tokens done", flush=True)
-    result["busy"] = busy.over()
+    result["busy"] = busy.shares_since_begin()
     print(report(result))
     keep("recording", result, "Recording: times as long as the same pass without", panels(result))
 
@@ -111,17 +111,17 @@ def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Ca
         for _ in range(max(1, 256 // length)):  # so that a round is longer than the clock is coarse
             start = time.process_time()
             one_pass()
-            taken = time.process_time() - start
-        return taken
+            elapsed = time.process_time() - start
+        return elapsed
 
     def peak() -> int:
         """Return the peak of allocated bytes, from all allocations and releases of a pass in their order."""
         one_pass()  # what only the first pass makes is no part of it
         with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
-            kept = one_pass()
+            result = one_pass()
         moves = [event for event in profiled.profiler.kineto_results.events() if event.name() == "[memory]"]
         moves.sort(key=lambda event: event.start_ns())
-        del kept
+        del result
         return max(accumulate(event.nbytes() for event in moves))
 
     return None, {"round": round, "peak": peak}
@@ -131,20 +131,20 @@ def passes(name: str, folder: Path, src: torch.Tensor, tgt: torch.Tensor, length
     if name in (PLAIN, RECORDED):
         model = Prepared(network(max_length=length))
 
-        def ours() -> object:
+        def headlight_pass() -> object:
             recorder = Recorder() if name == RECORDED else None
             return model(src, tgt, recorder), recorder
 
-        return ours
+        return headlight_pass
     from transformers import MarianConfig, MarianMTModel  # type: ignore[import-not-found]
 
     config = MarianConfig.from_pretrained(folder / "marian", max_position_embeddings=max(512, length))
     config._attn_implementation = "eager" if name == ATTENTIONS else "sdpa"
-    theirs = MarianMTModel(config).eval()
+    marian = MarianMTModel(config).eval()
 
     @torch.inference_mode()
     def one_pass() -> object:
-        return theirs(input_ids=src, decoder_input_ids=tgt, output_attentions=name == ATTENTIONS, use_cache=False)
+        return marian(input_ids=src, decoder_input_ids=tgt, output_attentions=name == ATTENTIONS, use_cache=False)
 
     return one_pass
 
@@ -154,17 +154,17 @@ def passes(name: str, folder: Path, src: torch.Tensor, tgt: torch.Tensor, length
 
 def report(result: dict[str, Any]) -> str:
     rows = []
-    for length, one in result["tokens"].items():
+    for length, numbers in result["tokens"].items():
         for name in (RECORDED, ATTENTIONS):
-            times, above = one["times"][name], one["above_the_pass_bytes"][name]
-            most = TIME.get(length) if name == RECORDED else None
-            share = above / one["patterns_bytes"]
+            times, above = numbers["times"][name], numbers["above_the_pass_bytes"][name]
+            limit = TIME.get(length) if name == RECORDED else None
+            share = above / numbers["patterns_bytes"]
             rows.append(
                 [
                     length,
                     name,
                     ratio_text(times),
-                    aim_text(times, most, at_most=True),
+                    aim_text(times, limit, at_most=True),
                     f"{above / 2**20:.1f} MiB, {share:.2f} of the patterns",
                     "" if name != RECORDED else f"{MEMORY}: {'reached' if share <= MEMORY else 'missed'}",
                 ]
@@ -177,17 +177,17 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
         f"{length} tokens": [
             Dot(
                 name,
-                one["times"][name]["median"],
-                short(one["times"][name]["median"]),
-                OURS if name == RECORDED else THEIRS,
+                numbers["times"][name]["median"],
+                short(numbers["times"][name]["median"]),
+                HEADLIGHT_COLOUR if name == RECORDED else ALTERNATIVE_COLOUR,
                 TIME.get(length) if name == RECORDED else None,
             )
             for name in (RECORDED, ATTENTIONS)
         ]
-        for length, one in result["tokens"].items()
+        for length, numbers in result["tokens"].items()
     }
 
 
 if __name__ == "__main__":
-    asked, at, tokens = sys.argv[1:]
-    compete(asked, lambda: contestant(asked, Path(at), int(tokens)))
+    contestant_name, at, tokens = sys.argv[1:]
+    compete(contestant_name, lambda: contestant(contestant_name, Path(at), int(tokens)))

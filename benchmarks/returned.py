@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.browser import sentences
 from benchmarks.busy import Busy
-from benchmarks.measure import OURS, Dot, keep, machine, table
+from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, table
 from benchmarks.pupils import MODEL, Register, huge, server_of
 from headlight.checkpoints import load_translator
 from tools import production
@@ -75,11 +75,11 @@ def run(huge: int, rested: float) -> None:
     busy = Busy()
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "sitecustomize.py").write_text(ANSWERS)
-        place = Path(folder) / "figures"
-        os.environ |= {**production.environment(), "PYTHONPATH": folder, "HEADLIGHT_FIGURES": str(place)}
+        socket_path = Path(folder) / "figures"
+        os.environ |= {**production.environment(), "PYTHONPATH": folder, "HEADLIGHT_FIGURES": str(socket_path)}
         with serve(ROOT / "app.py", Path(folder) / "log.txt", more=production.options()) as url:
-            server = ObservedServer(url, place)
-            errors = asyncio.run(_go(url, server, huge, rested))
+            server = ObservedServer(url, socket_path)
+            errors = asyncio.run(_visit(url, server, huge, rested))
     if errors:
         raise ValueError(f"{len(errors)} requests went wrong: {errors[0]}")
     first = server.stages["visited"]["process"]
@@ -88,16 +88,22 @@ def run(huge: int, rested: float) -> None:
         stage["times"] = (stage["process"] - stage["caches"]) / first
     heads = ["", *(f"{name}, MB" for name in ("process", "malloc, in use", "malloc, free", "caches"))]
     rows = [
-        (name, *(f"{one[head.removesuffix(', MB')] / 2**20:,.0f}" for head in heads[1:]), f"{one['sessions']:.0f}")
-        for name, one in server.stages.items()
+        (name, *(f"{stage[head.removesuffix(', MB')] / 2**20:,.0f}" for head in heads[1:]), f"{stage['sessions']:.0f}")
+        for name, stage in server.stages.items()
     ]
     print(table([*heads, "sessions"], rows))
     print(f"\nAt most {server.most / 2**20:,.0f} MB.")
     result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "huge": huge, "most": server.most}
-    result["busy"] = busy.over()
+    result["busy"] = busy.shares_since_begin()
     dots = [
-        Dot(name, one["process"] / 2**20, f"{one['process'] / 2**20:,.0f} MB", OURS, GROWTH * first / 2**20)
-        for name, one in server.stages.items()
+        Dot(
+            name,
+            stage["process"] / 2**20,
+            f"{stage['process'] / 2**20:,.0f} MB",
+            HEADLIGHT_COLOUR,
+            GROWTH * first / 2**20,
+        )
+        for name, stage in server.stages.items()
     ]
     keep("returned", result | {"stages": server.stages}, "After huge requests", {"Memory of the server": dots})
 
@@ -105,17 +111,17 @@ def run(huge: int, rested: float) -> None:
 class ObservedServer:
     """The server process, observed from outside and from inside."""
 
-    def __init__(self, url: str, place: Path):
-        self.process, self.place = server_of(url), str(place)
+    def __init__(self, url: str, socket_path: Path):
+        self.process, self.socket_path = server_of(url), str(socket_path)
         self.stages: dict[str, dict[str, float]] = {}
         self.most = 0.0  # bytes
         threading.Thread(target=self._look, daemon=True).start()
 
     def note(self, stage: str) -> None:
-        with socket.socket(socket.AF_UNIX) as asked:
-            asked.connect(self.place)
-            inside = json.loads(asked.makefile().read())
-        self.stages[stage] = {"process": float(self.process.memory_info().rss), **inside}
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(self.socket_path)
+            figures = json.loads(connection.makefile().read())
+        self.stages[stage] = {"process": float(self.process.memory_info().rss), **figures}
 
     def _look(self) -> None:
         while self.process.is_running():
@@ -123,7 +129,7 @@ class ObservedServer:
             time.sleep(0.1)
 
 
-async def _go(url: str, server: ObservedServer, count: int, rested: float) -> list[str]:
+async def _visit(url: str, server: ObservedServer, count: int, rested: float) -> list[str]:
     model, register = load_translator(ROOT / "checkpoints" / MODEL), Register()
     texts = sentences(model, 20)
     for _ in range(VISITORS):

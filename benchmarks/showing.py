@@ -28,10 +28,10 @@ from ipywidgets.widgets.widget import _remove_buffers
 import headlight
 from benchmarks.busy import Busy
 from benchmarks.measure import (
+    ALTERNATIVE_COLOUR,
+    HEADLIGHT_COLOUR,
     LONGER,
-    OURS,
     RATIO,
-    THEIRS,
     Dot,
     alternate,
     keep,
@@ -65,7 +65,7 @@ MAX_TOKENS = 512  # tokens, beyond which the model does not read
 IN_PROCESS = 256  # tokens; beyond, BertViz holds a page of more than a gigabyte, and is made in a process of its own
 PAGE_TIMEOUT_SECONDS, PAINT_TIMEOUT_SECONDS = 300, 90  # seconds that a page has to be made, and a file to be painted
 TOTAL_SECONDS = 60  # seconds for the rounds of what is slow: as many as fit, at least one
-FULL = 3  # the exit code of a process for which memory did not suffice
+OUT_OF_MEMORY = 3  # the exit code of a process for which memory did not suffice
 APP_TOKENS = 32
 ACTIONS_PER_ROUND = 4  # clicks or sentences
 
@@ -115,11 +115,11 @@ def run(tokens: list[int], rounds: int, scripts: Path | None) -> None:
         traces = {n: trace_of(large, n) for n in {*tokens, APP_TOKENS}}
         result["sizes"] = {n: sizes(large, traces[n], folder, rounds) for n in tokens}
         result |= in_the_browser(folder, traces, tokens, rounds, scripts)
-        for n, one in result["opened"].items():
-            result["sizes"][n]["bytes"]["app"] = one.pop("bytes")
+        for n, opened in result["opened"].items():
+            result["sizes"][n]["bytes"]["app"] = opened.pop("bytes")
         print(sizes_report(result["sizes"]))
         print(times_report(result["opened"], result["app"]))
-    result["busy"] = busy.over()
+    result["busy"] = busy.shares_since_begin()
     keep("showing", result, "Until every head is seen: Headlight beside BertViz", panels(result))
 
 
@@ -156,8 +156,8 @@ def trace_of(model: Translator, tokens: int) -> Trace:
 
 def overview_bytes(model: Translator, trace: Trace) -> int:
     """Return the bytes of the overview of the three kinds, with captions, masks and profiles, as the page makes it."""
-    shown = ShownTrace("", (), model, trace, trace, None, (), None)
-    return len(every_head(shown, words=False, hide=False, scale="fixed").payload)
+    shown_trace = ShownTrace("", (), model, trace, trace, None, (), None)
+    return len(every_head(shown_trace, words=False, hide=False, scale="fixed").payload)
 
 
 def cell_bytes(trace: Trace) -> dict[str, int]:
@@ -178,10 +178,10 @@ def offline_page(trace: Trace) -> str:
     """Return our offline file: the overviews, and the weights of every head."""
     kinds: dict[str, KindView] = {}
     for kind in KINDS:
-        place = lay_out(trace, kind, words=False, hide=False)
-        patterns = place.apply(trace.pattern(kind))
-        labels = place.rows, place.columns, place.reads
-        kinds[kind] = KindView(patterns, place.masked, *labels, descriptions(trace, place, measures(trace, place)))
+        layout = lay_out(trace, kind, words=False, hide=False)
+        patterns = layout.apply(trace.pattern(kind))
+        labels = layout.rows, layout.columns, layout.reads
+        kinds[kind] = KindView(patterns, layout.masked, *labels, descriptions(trace, layout, measures(trace, layout)))
     return standalone_html("Headlight", kinds, ("encoder", 0, 0), "light", {})
 
 
@@ -224,7 +224,7 @@ def make_apart(name: str, trace: Trace, path: Path) -> float:
         process.kill()
         process.join()
         raise TooMuch(f"not made in {PAGE_TIMEOUT_SECONDS} s")
-    if process.exitcode in (FULL, -signal.SIGKILL):  # which is what the system does to it
+    if process.exitcode in (OUT_OF_MEMORY, -signal.SIGKILL):  # which is what the system does to it
         raise TooMuch("not made: memory is full")
     if process.exitcode:
         raise ValueError(f"{NAMES[name]} cannot be made: see above.")
@@ -238,7 +238,7 @@ def _make_apart(name: str, trace: Trace, path: Path, note: Path) -> None:
         took = make_page(name, trace, path)
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, MemoryError) or "allocate memory" in str(error):
-            sys.exit(FULL)
+            sys.exit(OUT_OF_MEMORY)
         raise
     note.write_text(str(took))
 
@@ -343,9 +343,11 @@ def painting(
         tasks[name] = lambda open_file=open_file: open_file() or float("nan")  # type: ignore[misc]
     times = repeated(rounds, tasks, first, unit=1e-3)
     numbers |= {name: spread(values) for name, values in times.items()}
-    theirs = [name for name in ("model_view", "head_view") if name in times]
-    for ours in ("app", "headlight_file"):
-        numbers[f"times_longer_than_{ours}"] = {name: ratios(times[name], times[ours], LONGER) for name in theirs}
+    bertviz = [name for name in ("model_view", "head_view") if name in times]
+    for headlight_page in ("app", "headlight_file"):
+        numbers[f"times_longer_than_{headlight_page}"] = {
+            name: ratios(times[name], times[headlight_page], LONGER) for name in bertviz
+        }
     return numbers
 
 
@@ -358,13 +360,13 @@ def sizes_report(pages: dict[int, dict[str, Any]]) -> str:
         size, fewer = page["bytes"], ["", ""]
         if "model_view" in size:
             times_fewer = [size["model_view"] / size[name] for name in ("headlight", "cell")]
-            wanted = FEWER.get(tokens)
-            fewer = [f"{short(times)}{target_text(wanted, times >= (wanted or 0))}" for times in times_fewer]
-        made = {name: short(1000 * took["median"]) for name, took in page["seconds"].items()} | page["failed"]
+            aim = FEWER.get(tokens)
+            fewer = [f"{short(times)}{target_text(aim, times >= (aim or 0))}" for times in times_fewer]
+        seconds_made = {name: short(1000 * took["median"]) for name, took in page["seconds"].items()} | page["failed"]
         longer = [ratio_text(page["times_longer"][name]) for name in ("model_view",) if name in page["times_longer"]]
-        times.append([tokens, *(made.get(name, "") for name in TIMED_PAGES), *(longer or [""])])
-        written = {name: megabytes(count) for name, count in size.items()} | page["failed"]
-        sizes.append([tokens, *(written[name] for name in NAMES), *fewer])
+        times.append([tokens, *(seconds_made.get(name, "") for name in TIMED_PAGES), *(longer or [""])])
+        sizes_written = {name: megabytes(count) for name, count in size.items()} | page["failed"]
+        sizes.append([tokens, *(sizes_written[name] for name in NAMES), *fewer])
     made_names = [NAMES[name] for name in TIMED_PAGES]
     return "\n\n".join(
         [
@@ -381,17 +383,21 @@ def times_report(pages: dict[int, dict[str, Any]], app: dict[str, dict[str, floa
     for tokens, page in pages.items():
         painted = {name: range_text(page[name]) for name in OPENED if name in page} | page["failed"]
         longer = [
-            ratio_text(page[f"times_longer_than_{ours}"][view]) if view in page[f"times_longer_than_{ours}"] else ""
+            ratio_text(page[f"times_longer_than_{headlight_page}"][view])
+            if view in page[f"times_longer_than_{headlight_page}"]
+            else ""
             for view in ("model_view", "head_view")
-            for ours in ("app", "headlight_file")
+            for headlight_page in ("app", "headlight_file")
         ]
         opened.append([tokens, *(painted.get(name, "not made") for name in OPENED), *longer])
-    for name, one in app.items():
-        reached = target_text(TARGETS[name], one["p95"] <= (TARGETS[name] or 0))
-        answered.append([name, range_text(one), f"{short(one['p95'])}{reached}", one["count"]])
+    for name, stats in app.items():
+        reached = target_text(TARGETS[name], stats["p95"] <= (TARGETS[name] or 0))
+        answered.append([name, range_text(stats), f"{short(stats['p95'])}{reached}", stats["count"]])
     names = [NAMES[name] for name in OPENED]
     longer_than = [
-        f"{view} / {ours}, times as long" for view in ("model_view", "head_view") for ours in ("page", "file")
+        f"{view} / {headlight_page}, times as long"
+        for view in ("model_view", "head_view")
+        for headlight_page in ("page", "file")
     ]
     return "\n\n".join(
         [
@@ -416,23 +422,34 @@ def megabytes(count: int) -> str:
 
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
-    colours = {name: THEIRS if name in ("model_view", "head_view") else OURS for name in NAMES}
+    colours = {name: ALTERNATIVE_COLOUR if name in ("model_view", "head_view") else HEADLIGHT_COLOUR for name in NAMES}
     sizes = [
-        Dot(f"{tokens} tokens, {NAMES[name]}", one["bytes"][name], megabytes(one["bytes"][name]), colours[name])
-        for tokens, one in result["sizes"].items()
+        Dot(f"{tokens} tokens, {NAMES[name]}", numbers["bytes"][name], megabytes(numbers["bytes"][name]), colours[name])
+        for tokens, numbers in result["sizes"].items()
         for name in ("headlight", "cell", "model_view", "head_view")
-        if name in one["bytes"]
+        if name in numbers["bytes"]
     ]
     opened = [
-        Dot(f"{tokens} tokens, {NAMES[name]}", one[name]["median"], f"{short(one[name]['median'])} ms", colours[name])
-        for tokens, one in result["opened"].items()
+        Dot(
+            f"{tokens} tokens, {NAMES[name]}",
+            numbers[name]["median"],
+            f"{short(numbers[name]['median'])} ms",
+            colours[name],
+        )
+        for tokens, numbers in result["opened"].items()
         for name in OPENED
-        if name in one
+        if name in numbers
     ]
     app = [
-        Dot(name, one["p95"], f"{short(one['p95'])} ms" + (f" (at most {most:,})" if most else ""), OURS, most)
-        for name, most in TARGETS.items()
-        for one in [result["app"][name]]
+        Dot(
+            name,
+            stats["p95"],
+            f"{short(stats['p95'])} ms" + (f" (at most {target:,})" if target else ""),
+            HEADLIGHT_COLOUR,
+            target,
+        )
+        for name, target in TARGETS.items()
+        for stats in [result["app"][name]]
     ]
     return {
         "Bytes to the browser, 6 + 6 layers of 8 heads": sizes,

@@ -28,11 +28,11 @@ import psutil
 
 from benchmarks.busy import Busy
 from benchmarks.measure import (
+    ALTERNATIVE_COLOUR,
     FEWEST,
+    HEADLIGHT_COLOUR,
     LONGER,
-    OURS,
     RATIO,
-    THEIRS,
     Dot,
     keep,
     machine,
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 class Started:
     """The measurements of a start: milliseconds until each event, seconds of processor time, and megabytes."""
 
-    seen: dict[str, float] = field(default_factory=dict)
+    elapsed: dict[str, float] = field(default_factory=dict)
     processor: float = 0.0
     memory: dict[str, float] = field(default_factory=dict)
 
@@ -105,7 +105,7 @@ def run(rounds: int, scripts: Path | None) -> None:
                 context.close()
 
         started = in_turns(rounds, {(who, kind): partial(start, who, kind) for kind in (COLD, WARM) for who in starts})
-    result |= summary(started) | {"busy": busy.over()}
+    result |= summary(started) | {"busy": busy.shares_since_begin()}
     print(report(result))
     keep("start", result, "From starting it to the first heatmap: Headlight beside a BertViz script", panels(result))
 
@@ -116,9 +116,9 @@ def in_turns(rounds: int, tasks: dict[tuple[str, str], Callable[[], Started]]) -
     for turn in range(rounds + 1):
         for who in [OURS_NAME, PEER][:: 1 if turn % 2 else -1]:
             for kind in (COLD, WARM):
-                one = tasks[who, kind]()
+                start = tasks[who, kind]()
                 if turn:
-                    started[who, kind].append(one)
+                    started[who, kind].append(start)
     return started
 
 
@@ -154,12 +154,12 @@ class OurApp:
             server = subprocess.Popen(command, cwd=self.place, env=self.environment, stdout=output, stderr=output)
         try:
             wait_for_server(server, self.port, self.log)
-            started.seen["the server answers"] = since(begun)
+            started.elapsed["the server answers"] = milliseconds_since(begun)
             page.goto(f"http://127.0.0.1:{self.port}")
-            for what in ("overview", "head"):
-                page.wait_for_function(f"() => painted.{what}()", polling="raf", timeout=1000 * LIMIT)
+            for picture in ("overview", "head"):
+                page.wait_for_function(f"() => painted.{picture}()", polling="raf", timeout=1000 * LIMIT)
                 two_frames(page)
-                started.seen[what] = since(begun)
+                started.elapsed[picture] = milliseconds_since(begun)
             process = psutil.Process(server.pid)
             started.processor = sum(process.cpu_times()[:2])
             memory = process.memory_full_info()
@@ -208,9 +208,9 @@ class PeerPage:
 
     def __init__(self, folder: Path, scripts: Path | None) -> None:
         self.scripts, self.model, self.page = scripts, folder / "marian", folder / "model_view.html"
-        ours = load_translator(MODEL)
-        self.text = str(ours.card["examples"][0])  # which our app opens with
-        self.tokens = len(ours.translate(self.text).ids)
+        translator = load_translator(MODEL)
+        self.text = str(translator.card["examples"][0])  # which our app opens with
+        self.tokens = len(translator.translate(self.text).ids)
 
     def forget(self) -> None:
         self.page.unlink(missing_ok=True)
@@ -229,11 +229,11 @@ class PeerPage:
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
             raise ValueError(f"The peer's script ended with code {process.returncode}; run it: {' '.join(command)}")
-        started.seen["the page is written"] = since(begun)
+        started.elapsed["the page is written"] = milliseconds_since(begun)
         page.goto(self.page.as_uri(), wait_until="commit")
         page.wait_for_selector("#vis line", state="attached", timeout=1000 * LIMIT)
         two_frames(page)
-        started.seen["overview"] = since(begun)
+        started.elapsed["overview"] = milliseconds_since(begun)
         started.processor = used.ru_utime + used.ru_stime
         started.memory = {"RSS": used.ru_maxrss / 1e3}
         page.close()
@@ -243,7 +243,7 @@ class PeerPage:
 # ---- both -----------------------------------------------------------------------------------------
 
 
-def since(begun: float) -> float:
+def milliseconds_since(begun: float) -> float:
     return 1000 * (time.perf_counter() - begun)
 
 
@@ -285,14 +285,16 @@ def summary(started: dict[tuple[str, str], list[Started]]) -> dict[str, Any]:
     for kind in (COLD, WARM):
         result[kind] = {
             who: {
-                "milliseconds": {what: spread(start.seen[what] for start in starts) for what in starts[0].seen},
+                "milliseconds": {
+                    moment: spread(start.elapsed[moment] for start in starts) for moment in starts[0].elapsed
+                },
                 "processor_seconds": spread(start.processor for start in starts),
-                "megabytes": {what: spread(start.memory[what] for start in starts) for what in starts[0].memory},
+                "megabytes": {part: spread(start.memory[part] for start in starts) for part in starts[0].memory},
             }
             for who in (OURS_NAME, PEER)
             for starts in [started[who, kind]]
         }
-        first = {who: [one.seen["overview"] for one in started[who, kind]] for who in (OURS_NAME, PEER)}
+        first = {who: [start.elapsed["overview"] for start in started[who, kind]] for who in (OURS_NAME, PEER)}
         result[kind]["times_longer"] = ratios(first[PEER], first[OURS_NAME], LONGER)
     return result
 
@@ -304,12 +306,12 @@ def report(result: dict[str, Any]) -> str:
     rows, memory = [], []
     for kind in (COLD, WARM):
         for who in (OURS_NAME, PEER):
-            one = result[kind][who]
-            for what, took in one["milliseconds"].items():
+            numbers = result[kind][who]
+            for moment, took in numbers["milliseconds"].items():
                 cell = f"{short(took['median'])} ({short(took['least'])} to {short(took['most'])})"
-                rows.append([kind, who, NAMES.get(what, what), cell])
-            sizes = [f"{name} {short(size['median'])} MB" for name, size in one["megabytes"].items()]
-            memory.append([kind, who, ", ".join(sizes), f"{one['processor_seconds']['median']:.1f}"])
+                rows.append([kind, who, NAMES.get(moment, moment), cell])
+            sizes = [f"{name} {short(size['median'])} MB" for name, size in numbers["megabytes"].items()]
+            memory.append([kind, who, ", ".join(sizes), f"{numbers['processor_seconds']['median']:.1f}"])
     longer = [[kind, ratio_text(result[kind]["times_longer"])] for kind in (COLD, WARM)]
     return "\n\n".join(
         [
@@ -325,13 +327,23 @@ def report(result: dict[str, Any]) -> str:
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     first = [
-        Dot(f"{who}, {kind}", took["median"], f"{short(took['median'])} ms", OURS if who == OURS_NAME else THEIRS)
+        Dot(
+            f"{who}, {kind}",
+            took["median"],
+            f"{short(took['median'])} ms",
+            HEADLIGHT_COLOUR if who == OURS_NAME else ALTERNATIVE_COLOUR,
+        )
         for kind in (COLD, WARM)
         for who in (OURS_NAME, PEER)
         for took in [result[kind][who]["milliseconds"]["overview"]]
     ]
     sizes = [
-        Dot(f"{who}, {name}", size["median"], f"{short(size['median'])} MB", OURS if who == OURS_NAME else THEIRS)
+        Dot(
+            f"{who}, {name}",
+            size["median"],
+            f"{short(size['median'])} MB",
+            HEADLIGHT_COLOUR if who == OURS_NAME else ALTERNATIVE_COLOUR,
+        )
         for who in (OURS_NAME, PEER)
         for name, size in result[WARM][who]["megabytes"].items()
     ]

@@ -12,14 +12,14 @@ model = MarianMTModel.from_pretrained(folder, attn_implementation="eager").eval(
 source = torch.tensor([[*tokenizer(text, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]])
 count = int(tokens)  # random weights do not know when to stop
 with torch.no_grad():
-    written = model.generate(source, num_beams=5, min_new_tokens=count, max_new_tokens=count)
-    seen = model(input_ids=source, decoder_input_ids=written[:, :-1], output_attentions=True)
+    ids = model.generate(source, num_beams=5, min_new_tokens=count, max_new_tokens=count)
+    outputs = model(input_ids=source, decoder_input_ids=ids[:, :-1], output_attentions=True)
 html = model_view(
-    encoder_attention=seen.encoder_attentions,
-    decoder_attention=seen.decoder_attentions,
-    cross_attention=seen.cross_attentions,
+    encoder_attention=outputs.encoder_attentions,
+    decoder_attention=outputs.decoder_attentions,
+    cross_attention=outputs.cross_attentions,
     encoder_tokens=tokenizer.convert_ids_to_tokens(source[0]),
-    decoder_tokens=tokenizer.convert_ids_to_tokens(written[0, :-1]),
+    decoder_tokens=tokenizer.convert_ids_to_tokens(ids[0, :-1]),
     html_action="return",
 )
 with open(page, "w", encoding="utf-8") as file:

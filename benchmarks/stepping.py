@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import torch
 
 from benchmarks.busy import Busy
-from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
+from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, short, spread, table
 from headlight.checkpoints import load_translator
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,31 +38,31 @@ def run(rounds: int) -> None:
     busy = Busy()
     torch.set_num_threads(1)
     result: dict[str, Any] = {"machine": machine("streamlit", "playwright"), "rounds": rounds}
-    written = len(load_translator(ROOT / "checkpoints" / "en-fr").trace(TEXT).writes.labels)
-    result["tokens"] = written
+    n_tokens = len(load_translator(ROOT / "checkpoints" / "en-fr").trace(TEXT).writes.labels)
+    result["tokens"] = n_tokens
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         chromium = launch(playwright)
         with serve(ROOT / "app.py", Path(folder) / "log.txt") as url:
             text = urlencode({"text": TEXT})
             decoding, anatomy = f"{url}/decoding?{text}&strategy=beam&size=5", f"{url}/anatomy?{text}&kind=decoder"
-            player = browser.Stepper(decoding, ".track", ".player", "data-step", "{}", written)
+            player = browser.Stepper(decoding, ".track", ".player", "data-step", "{}", n_tokens)
             walk = browser.Stepper(anatomy, ".board", ".where", None, "Stage {} of", STAGES)
             times = {
                 "decoding, beam 5": browser.stepping(chromium, player, rounds),
                 "anatomy of a head": browser.stepping(chromium, walk, rounds),
             }
     result["milliseconds"] = {name: spread(values) for name, values in times.items()}
-    result["busy"] = busy.over()
+    result["busy"] = busy.shares_since_begin()
     print(report(result))
     keep("stepping", result, "From a key to the next step painted", panels(result))
 
 
 def report(result: dict[str, Any]) -> str:
     rows = []
-    for name, one in result["milliseconds"].items():
-        reached = "reached" if one["p95"] <= TARGET else "missed"
-        median = f"{short(one['median'])} ({short(one['least'])} to {short(one['most'])})"
-        rows.append([name, median, f"{short(one['p95'])} (target {TARGET}: {reached})", one["count"]])
+    for name, stats in result["milliseconds"].items():
+        reached = "reached" if stats["p95"] <= TARGET else "missed"
+        median = f"{short(stats['median'])} ({short(stats['least'])} to {short(stats['most'])})"
+        rows.append([name, median, f"{short(stats['p95'])} (target {TARGET}: {reached})", stats["count"]])
     head = ["", "median (least to most)", "95th percentile", "steps"]
     return f"Milliseconds from a key to two frames after the step, {result['tokens']} tokens written\n\n" + table(
         head, rows
@@ -72,7 +72,7 @@ def report(result: dict[str, Any]) -> str:
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     return {
         "Milliseconds, 95th percentile; the bar is the target": [
-            Dot(name, one["p95"], f"{short(one['p95'])} ms (at most {TARGET})", OURS, TARGET)
-            for name, one in result["milliseconds"].items()
+            Dot(name, stats["p95"], f"{short(stats['p95'])} ms (at most {TARGET})", HEADLIGHT_COLOUR, TARGET)
+            for name, stats in result["milliseconds"].items()
         ]
     }

@@ -21,9 +21,9 @@ from torch import nn
 from benchmarks.busy import Busy
 from benchmarks.contest import ROOT, THREADS, Contestant, compete, joeynmt
 from benchmarks.measure import (
-    OURS,
+    ALTERNATIVE_COLOUR,
+    HEADLIGHT_COLOUR,
     RATIO,
-    THEIRS,
     Dot,
     aim_text,
     alternate,
@@ -97,10 +97,13 @@ def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int, joe
     finally:
         for contestant in contestants.values():
             contestant.end()
-    result |= {"batch_tokens": batch_tokens, "batches": batches, "busy": busy.over()}
+    result |= {"batch_tokens": batch_tokens, "batches": batches, "busy": busy.shares_since_begin()}
     result["tokens_per_second"] = {name: spread(values) for name, values in speeds.items()}
-    pairs = [(ours, theirs) for ours, theirs, _ in TARGETS if theirs in speeds]
-    result["times"] = {f"{ours} / {theirs}": ratios(speeds[ours], speeds[theirs]) for ours, theirs in pairs}
+    pairs = [(contestant, alternative) for contestant, alternative, _ in TARGETS if alternative in speeds]
+    result["times"] = {
+        f"{contestant} / {alternative}": ratios(speeds[contestant], speeds[alternative])
+        for contestant, alternative in pairs
+    }
     print(report(result))
     keep("training", result, "Training: target tokens a second, forward, backward and update", panels(result))
 
@@ -187,14 +190,14 @@ def plainly(model: Peer, bf16: bool) -> Callable[[Batch], object]:
 
 def report(result: dict[str, Any]) -> str:
     speeds, rows = result["tokens_per_second"], []
-    for name, one in speeds.items():
-        rows.append([name, f"{short(one['median'])} ({short(one['least'])} to {short(one['most'])})"])
+    for name, stats in speeds.items():
+        rows.append([name, f"{short(stats['median'])} ({short(stats['least'])} to {short(stats['most'])})"])
     times = []
-    for ours, theirs, target in TARGETS:
-        one = result["times"].get(f"{ours} / {theirs}")
-        if one is None:
+    for contestant, alternative, target in TARGETS:
+        stats = result["times"].get(f"{contestant} / {alternative}")
+        if stats is None:
             continue
-        times.append([ours, theirs, ratio_text(one), aim_text(one, target)])
+        times.append([contestant, alternative, ratio_text(stats), aim_text(stats, target)])
     return "\n\n".join(
         [
             "Target tokens a second, median (least to most)",
@@ -207,8 +210,13 @@ def report(result: dict[str, Any]) -> str:
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     dots = [
-        Dot(name, one["median"], short(one["median"]), OURS if name in (OURS_BF16, OURS_F32) else THEIRS)
-        for name, one in result["tokens_per_second"].items()
+        Dot(
+            name,
+            stats["median"],
+            short(stats["median"]),
+            HEADLIGHT_COLOUR if name in (OURS_BF16, OURS_F32) else ALTERNATIVE_COLOUR,
+        )
+        for name, stats in result["tokens_per_second"].items()
     ]
     return {"Target tokens a second, median": dots}
 

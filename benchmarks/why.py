@@ -22,10 +22,10 @@ import torch
 from benchmarks.busy import Busy
 from benchmarks.contest import ROOT, Contestant, compete
 from benchmarks.measure import (
+    ALTERNATIVE_COLOUR,
+    HEADLIGHT_COLOUR,
     LONGER,
-    OURS,
     RATIO,
-    THEIRS,
     Dot,
     alternate,
     keep,
@@ -76,7 +76,7 @@ def run(rounds: int, inseq: Path | None) -> None:
         export(Path(folder), model)
         for length in LENGTHS:
             works: dict[str, Callable[[], tuple[float, float]]] = {
-                name: timed(work) for name, work in ours(model, length).items()
+                name: timed(work) for name, work in headlight_methods(model, length).items()
             }
             contestant = None
             if python is not None:
@@ -90,10 +90,12 @@ def run(rounds: int, inseq: Path | None) -> None:
                 contestant.end()
             result["seconds"][str(length)] = {name: spread(values) for name, values in times.items()}
             result["times_longer"][str(length)] = {
-                theirs: ratios(times[theirs], times[own], LONGER) for theirs, own in COUNTERPARTS if theirs in times
+                inseq_name: ratios(times[inseq_name], times[headlight_name], LONGER)
+                for inseq_name, headlight_name in COUNTERPARTS
+                if inseq_name in times
             }
             result["clock"][str(length)] = {name: spread(values[1:]) for name, values in clock.items()}
-    result["busy"] = busy.over()
+    result["busy"] = busy.shares_since_begin()
     print(report(result))
     keep("why", result, "Why a word was written: seconds of processor time", panels(result))
 
@@ -101,20 +103,20 @@ def run(rounds: int, inseq: Path | None) -> None:
 def timed(work: Callable[[], object]) -> Callable[[], tuple[float, float]]:
     """Return the seconds of processor time and of the clock that a call takes."""
 
-    def both() -> tuple[float, float]:
+    def time_both() -> tuple[float, float]:
         clock, start = time.perf_counter(), time.process_time()
         work()
         return time.process_time() - start, time.perf_counter() - clock
 
-    return both
+    return time_both
 
 
 def timed_call(contestant: Contestant, name: str) -> Callable[[], tuple[float, float]]:
-    def both() -> tuple[float, float]:
+    def time_both() -> tuple[float, float]:
         seconds, clock = contestant.ask(name)
         return seconds, clock
 
-    return both
+    return time_both
 
 
 def processor(work: Callable[[], tuple[float, float]], clock: list[float]) -> Callable[[], float]:
@@ -128,7 +130,7 @@ def processor(work: Callable[[], tuple[float, float]], clock: list[float]) -> Ca
     return task
 
 
-def ours(model: Transformer, length: int) -> dict[str, Callable[[], object]]:
+def headlight_methods(model: Transformer, length: int) -> dict[str, Callable[[], object]]:
     """Return each method over `length` tokens a side, [EOS] and what is written included."""
     # Not above: Inseq's process reads this file, and needs none of it.
     from headlight.analysis.why import Corruption, contrast, contributions, decoder_lens, leave_one_out, patching
@@ -162,10 +164,10 @@ def export(folder: Path, model: Transformer) -> None:
     end, unknown, start = 0, 1, size - 1  # Marian pads and starts with its last token, whose vector is 0
     special = {"pad_id": start, "sos_id": start, "eos_id": end}
     torch.manual_seed(0)
-    theirs = Transformer(replace(model.config, norm="post", final_norm=False, tied="none", **special)).eval()
+    marian = Transformer(replace(model.config, norm="post", final_norm=False, tied="none", **special)).eval()
     words = ["</s>", "<unk>", *(f"w{id}" for id in range(2, start)), "<pad>"]
     tokenizer = Tokenizer.of_words(words, start, start, end, unknown)
-    export_marian(Checkpoint(theirs, tokenizer, tokenizer), folder / "marian")
+    export_marian(Checkpoint(marian, tokenizer, tokenizer), folder / "marian")
 
 
 def report(result: dict[str, Any]) -> str:
@@ -178,15 +180,15 @@ def report(result: dict[str, Any]) -> str:
         cells = []
         for length in LENGTHS:
             of, clock = result["seconds"][str(length)][name], result["clock"][str(length)][name]
-            least, most = short(1000 * of["least"]), short(1000 * of["most"])
-            cells += [f"{short(1000 * of['median'])} ({least} to {most})", short(1000 * clock["median"])]
+            minimum, maximum = short(1000 * of["least"]), short(1000 * of["most"])
+            cells += [f"{short(1000 * of['median'])} ({minimum} to {maximum})", short(1000 * clock["median"])]
         rows.append([name, *cells, f"{AIMS[name]:g} s" if name in AIMS else ""])
-    head = [f"{n} + {n} tokens: {what}" for n in LENGTHS for what in ("processor, ms", "clock, ms")]
+    head = [f"{n} + {n} tokens: {clock}" for n in LENGTHS for clock in ("processor, ms", "clock, ms")]
     longer = [
-        [f"{n} + {n}", theirs, own, ratio_text(result["times_longer"][str(n)][theirs])]
+        [f"{n} + {n}", inseq_name, headlight_name, ratio_text(result["times_longer"][str(n)][inseq_name])]
         for n in LENGTHS
-        for theirs, own in COUNTERPARTS
-        if theirs in result["times_longer"][str(n)]
+        for inseq_name, headlight_name in COUNTERPARTS
+        if inseq_name in result["times_longer"][str(n)]
     ]
     times = table(["tokens", "Inseq", "ours", f"processor, times as long, {RATIO}"], longer)
     return "\n\n".join([table(["", *head, f"aim, {LENGTHS[0]} + {LENGTHS[0]}"], rows), *([times] if longer else [])])
@@ -199,7 +201,7 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
                 name,
                 of["median"],
                 f"{short(1000 * of['median'])} ms",
-                THEIRS if name.startswith("Inseq") else OURS,
+                ALTERNATIVE_COLOUR if name.startswith("Inseq") else HEADLIGHT_COLOUR,
                 AIMS.get(name) if n == LENGTHS[0] else None,
             )
             for name, of in result["seconds"][str(n)].items()

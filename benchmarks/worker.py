@@ -18,7 +18,7 @@ import psutil
 
 from benchmarks.beside import started
 from benchmarks.busy import Busy
-from benchmarks.measure import OURS, Dot, keep, machine, table
+from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, table
 from headlight.runs import Metrics, Recipe, RunFolder, status
 from headlight.runs.steer import kill
 from transformer import TrainConfig, preset
@@ -42,13 +42,15 @@ def run(data: str, steps: int, every: int, folder: Path | None) -> None:
         data, looks = worker.recipe().data, watched(worker, steps, every)
     else:
         looks = trained(data, steps, every)
-    result = {"machine": machine("torch"), "data": data, "busy": busy.over(), **growth(looks)}
-    shown = looks[:: max(1, len(looks) // 10)]
-    print(table(("step", "MB", "tokens/s"), [(f"{n:,}", f"{mb:,.0f}", f"{speed:,.0f}") for n, mb, speed in shown]))
+    result = {"machine": machine("torch"), "data": data, "busy": busy.shares_since_begin(), **growth(looks)}
+    shown_samples = looks[:: max(1, len(looks) // 10)]
+    print(
+        table(("step", "MB", "tokens/s"), [(f"{n:,}", f"{mb:,.0f}", f"{speed:,.0f}") for n, mb, speed in shown_samples])
+    )
     reached = "reached" if result["most_megabytes"] <= TARGET else "missed"
     print(f"at most {result['most_megabytes']:,.0f} MB ({TARGET:,.0f}: {reached}), in the second half "
           f"{result['megabytes_per_1000_steps']:+.0f} MB in 1,000 steps")  # fmt: skip
-    dots = [Dot(f"step {n:,}", mb, f"{mb:,.0f} MB", OURS) for n, mb, _ in shown]
+    dots = [Dot(f"step {n:,}", mb, f"{mb:,.0f} MB", HEADLIGHT_COLOUR) for n, mb, _ in shown_samples]
     keep("worker", result, "Memory of a worker", {"In memory, MB": dots})
 
 
@@ -69,23 +71,27 @@ def watched(run: RunFolder, steps: int, every: int) -> list[tuple[int, float, fl
     """Return (step, MB in memory, target tokens per second since the last sample), `every` so many of `steps` steps."""
     process, metrics = psutil.Process(status(run.path).pid), Metrics(run.path)
     looks: list[tuple[int, float, float]] = []
-    seen = first = len(metrics.read())
-    while seen < first + steps:
+    n_lines = first = len(metrics.read())
+    while n_lines < first + steps:
         time.sleep(1.0)
         lines = metrics.read()
         if not status(run.path).alive:
             raise ValueError(f"The worker has ended at step {len(lines):,}.")
-        if len(lines) >= seen + every:
-            new, seen = lines[seen:], len(lines)
+        if len(lines) >= n_lines + every:
+            new, n_lines = lines[n_lines:], len(lines)
             speed = sum(line["tokens"] for line in new) / sum(line["seconds"] for line in new)
-            looks.append((seen, process.memory_info().rss / 1e6, speed))
+            looks.append((n_lines, process.memory_info().rss / 1e6, speed))
     return looks
 
 
 def growth(looks: list[tuple[int, float, float]]) -> dict[str, Any]:
     """Return the peak memory, and how memory grew over the second half of the steps (least squares)."""
-    later = looks[len(looks) // 2 :]
-    growth = np.polyfit([n for n, _, _ in later], [mb for _, mb, _ in later], 1)[0] if len(later) > 1 else 0.0
+    second_half = looks[len(looks) // 2 :]
+    growth = (
+        np.polyfit([n for n, _, _ in second_half], [mb for _, mb, _ in second_half], 1)[0]
+        if len(second_half) > 1
+        else 0.0
+    )
     return {
         "looks": looks,
         "most_megabytes": max(mb for _, mb, _ in looks),

@@ -41,7 +41,7 @@ FILE = "antecedents.json"
 PAIRS, TOP, DRAWS = 200, 3, 10
 ADJECTIVE_SENTENCES = 20_000  # sentences that say which adjectives a noun can have
 Head = tuple[Site, int]
-Place = tuple[Kind, int, int]
+HeadIndex = tuple[Kind, int, int]
 
 
 class AntecedentQuestion(NamedTuple):
@@ -53,21 +53,23 @@ class AntecedentQuestion(NamedTuple):
     other: list[int]
     target: list[int]
     step: int
-    written: int
-    instead: int
+    token: int  # that the model writes, given `text`
+    corrupted_token: int  # given `corrupted`
 
 
 def adjectives(corpus: Iterable[GoldPair]) -> dict[str, set[str]]:
-    """Return the last words of sentences by the noun that the pronoun before them stands for."""
-    said: dict[str, set[str]] = defaultdict(set)
+    """Return the adjectives that end a sentence, by the noun that the pronoun before them stands for."""
+    adjectives_of: dict[str, set[str]] = defaultdict(set)
     for pair in corpus:
         for pronoun in pair.pronouns:
             of = split_words(pair.source)
-            said[of[pronoun.antecedent]].add(of[-2])
-    return said
+            adjectives_of[of[pronoun.antecedent]].add(of[-2])
+    return adjectives_of
 
 
-def questions(model: Translator, pairs: Iterable[GoldPair], said: dict[str, set[str]]) -> Iterator[AntecedentQuestion]:
+def questions(
+    model: Translator, pairs: Iterable[GoldPair], adjectives_of: dict[str, set[str]]
+) -> Iterator[AntecedentQuestion]:
     """Return each held-out sentence with the first adjective, by the alphabet, that changes the pronoun it gets.
 
     Only where the model translates the sentence as the grammar does, and where no other token differs before.
@@ -78,18 +80,19 @@ def questions(model: Translator, pairs: Iterable[GoldPair], said: dict[str, set[
             continue
         (pronoun,) = pair.resolvable
         of = split_words(pair.source)
-        nouns = [word for place, word in enumerate(of) if word in said and place != pronoun.antecedent]
-        own = said[of[pronoun.antecedent]]
+        nouns = [word for i, word in enumerate(of) if word in adjectives_of and i != pronoun.antecedent]
+        own_adjectives = adjectives_of[of[pronoun.antecedent]]
         right = split_words(pair.target)[pronoun.written]
-        for adjective in sorted(set().union(*(said[noun] for noun in nouns)) - own):
+        for adjective in sorted(set().union(*(adjectives_of[noun] for noun in nouns)) - own_adjectives):
             start, _, end = pair.source.rpartition(of[-2])
             corrupted = start + adjective + end
-            asked = _question(model, pair.source, corrupted, pair.target)
-            if asked is None:
+            question = _question(model, pair.source, corrupted, pair.target)
+            if question is None:
                 continue
-            written, instead = (tokenizer.decode([id]).strip(" '") for id in (asked.written, asked.instead))
-            if written == right and {written, instead} in ({"il", "elle"}, {"ils", "elles"}):
-                yield asked
+            tokens = question.token, question.corrupted_token
+            word, corrupted_word = (tokenizer.decode([id]).strip(" '") for id in tokens)
+            if word == right and {word, corrupted_word} in ({"il", "elle"}, {"ils", "elles"}):
+                yield question
                 break
 
 
@@ -99,52 +102,58 @@ def _question(model: Translator, text: str, corrupted: str, translation: str) ->
         return None
     with torch.no_grad():
         best = model.model(torch.tensor([other]), torch.tensor([target[:-1]]))[0].argmax(-1).tolist()
-    for step, (written, instead) in enumerate(zip(target[1:], best, strict=True)):
-        if written != instead:
-            return AntecedentQuestion(text, corrupted, source, other, target, step, written, instead)
+    for step, (token, corrupted_token) in enumerate(zip(target[1:], best, strict=True)):
+        if token != corrupted_token:
+            return AntecedentQuestion(text, corrupted, source, other, target, step, token, corrupted_token)
     return None
 
 
-def shares(model: Translator, asked: Sequence[AntecedentQuestion], sets: Sequence[Sequence[Head]]) -> np.ndarray:
+def shares(
+    model: Translator, antecedent_questions: Sequence[AntecedentQuestion], sets: Sequence[Sequence[Head]]
+) -> np.ndarray:
     """Return the share that each set of heads restores in each pair: [pairs, sets]."""
     return np.array(
         [
-            restored_by(model.model, Corruption(one.source, one.other, one.target, one.step, one.instead), sets)
-            for one in asked
+            restored_by(
+                model.model,
+                Corruption(question.source, question.other, question.target, question.step, question.corrupted_token),
+                sets,
+            )
+            for question in antecedent_questions
         ]
     )
 
 
-def named_heads(folder: Path) -> list[Place]:
+def named_heads(folder: Path) -> list[HeadIndex]:
     """Return the heads that the Heads page names after antecedents, by the measurements in the model's folder."""
     facts = read_json(folder / "heads.json")
     atlas = Atlas.from_dict(facts)
     return [
-        place
-        for place in places(atlas)
-        if any(role.what.measure in PRONOUN_MEASURES for role in roles(atlas, *place))
+        head for head in places(atlas) if any(role.what.measure in PRONOUN_MEASURES for role in roles(atlas, *head))
     ]
 
 
-def measured(model: Translator, asked: Sequence[AntecedentQuestion], after: Sequence[Place]) -> dict[str, Any]:
+def measured(
+    model: Translator, antecedent_questions: Sequence[AntecedentQuestion], after: Sequence[HeadIndex]
+) -> dict[str, Any]:
     """Return the content of antecedents.json; layers and heads count from 0."""
     heads = all_heads(model.model)
-    place_of: dict[Head, Place] = {head: (kind_of(head[0]), head[0].layer, head[1]) for head in heads}
-    each = shares(model, asked, [[head] for head in heads])  # [pairs, heads]
+    place_of: dict[Head, HeadIndex] = {head: (kind_of(head[0]), head[0].layer, head[1]) for head in heads}
+    each = shares(model, antecedent_questions, [[head] for head in heads])  # [pairs, heads]
     top = [heads[at] for at in np.argsort(-each.mean(0))[:TOP]]
     of_role = [head for head in heads if place_of[head] in after]
     rng = random.Random(0)
-    drawn = [rng.sample(heads, TOP) for _ in range(DRAWS)]
-    together = shares(model, asked, [top, of_role, *drawn])
+    random_sets = [rng.sample(heads, TOP) for _ in range(DRAWS)]
+    restored = shares(model, antecedent_questions, [top, of_role, *random_sets])
     order = np.argsort(-each.mean(0))
     return {
-        "pairs": len(asked),
+        "pairs": len(antecedent_questions),
         "heads": [[*place_of[heads[at]], *_spread(each[:, at])] for at in order],
-        "top": {"heads": [place_of[head] for head in top], "restored": _spread(together[:, 0])},
-        "named": {"heads": [place_of[head] for head in of_role], "restored": _spread(together[:, 1])},
-        "random": {"heads": TOP, "draws": DRAWS, "restored": _spread(together[:, 2:].mean(0))},
+        "top": {"heads": [place_of[head] for head in top], "restored": _spread(restored[:, 0])},
+        "named": {"heads": [place_of[head] for head in of_role], "restored": _spread(restored[:, 1])},
+        "random": {"heads": TOP, "draws": DRAWS, "restored": _spread(restored[:, 2:].mean(0))},
         "overlap": len(set(top) & set(of_role)),
-        "examples": [[one.text, one.corrupted] for one in asked[:5]],
+        "examples": [[question.text, question.corrupted] for question in antecedent_questions[:5]],
     }
 
 
@@ -162,15 +171,15 @@ def main() -> None:
     train, test = open_split(options.data, "train"), open_split(options.data, "test")
     if not isinstance(train, GoldCorpus) or not isinstance(test, GoldCorpus):
         sys.exit(f"{options.data} is no grammar, so the antecedents of its pronouns are not known.")
-    said = adjectives(islice(train.gold(), ADJECTIVE_SENTENCES))
-    asked = list(islice(questions(model, test.gold(), said), PAIRS))
-    facts = measured(model, asked, named_heads(options.checkpoint))
+    adjectives_of = adjectives(islice(train.gold(), ADJECTIVE_SENTENCES))
+    antecedent_questions = list(islice(questions(model, test.gold(), adjectives_of), PAIRS))
+    facts = measured(model, antecedent_questions, named_heads(options.checkpoint))
     command = f"python -m tools.antecedents {options.checkpoint} --data {options.data}"
     write_json(
         options.checkpoint / FILE, {"command": command, "model": digest(options.checkpoint), "on": test.name} | facts
     )
-    for what in ("pairs", "top", "named", "random", "overlap"):
-        print(what, facts[what])
+    for name in ("pairs", "top", "named", "random", "overlap"):
+        print(name, facts[name])
 
 
 if __name__ == "__main__":

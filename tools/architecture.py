@@ -40,32 +40,32 @@ def frame(x: float, y: float, width: float, package: str, about: str) -> tuple[s
     """Draw a package with its rows of boxes; return where it ends."""
     rows = layers(package)
     height = 30 + len(rows) * (ROW + GAP) + GAP
-    drawn = f'  <rect class="frame" x="{x:.0f}" y="{y:.0f}" width="{width:.0f}" height="{height}" rx="10"/>\n'
-    drawn += f'  <text class="name" x="{x + 12:.0f}" y="{y + 21:.0f}">{package}/: {about}</text>\n'
+    svg = f'  <rect class="frame" x="{x:.0f}" y="{y:.0f}" width="{width:.0f}" height="{height}" rx="10"/>\n'
+    svg += f'  <text class="name" x="{x + 12:.0f}" y="{y + 21:.0f}">{package}/: {about}</text>\n'
     for number, row in enumerate(rows):
         # A box is as wide as its name needs; what is left is shared.
         needs = [len(name) * 7.0 + 14 for name in row]
         spare = (width - 2 * GAP - GAP * (len(row) - 1) - sum(needs)) / len(row)
         left, top = x + GAP, y + 30 + number * (ROW + GAP)
         for name, need in zip(row, needs, strict=True):
-            drawn += box(left, top, need + spare, name.replace("__main__", "python -m headlight"))
+            svg += box(left, top, need + spare, name.replace("__main__", "python -m headlight"))
             left += need + spare + GAP
-    return drawn, y + height
+    return svg, y + height
 
 
 def picture() -> str:
-    drawn = box(10, 10, WIDTH - 20, "app.py")
-    drawn += box(10, 10 + ROW + GAP, WIDTH - 20, "pages/: a short script for each page")
+    svg = box(10, 10, WIDTH - 20, "app.py")
+    svg += box(10, 10 + ROW + GAP, WIDTH - 20, "pages/: a short script for each page")
     top: float = 10 + 2 * (ROW + GAP)
     for package, about in PACKAGES.items():
         package_drawn, end = frame(10, top, WIDTH - 20, package, about)
-        drawn, top = drawn + package_drawn, end + GAP
+        svg, top = svg + package_drawn, end + GAP
     label = "Which package may import which: each row imports only from the rows below it"
     return (
         f'<svg class="architecture" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top:.0f}" role="img" '
         f'aria-label="{label}">\n'
         "  <!-- On its own it follows the system's theme; in a page it takes the colour of the text around it. -->\n"
-        f"  <style>{STYLE}</style>\n{drawn}</svg>\n"
+        f"  <style>{STYLE}</style>\n{svg}</svg>\n"
     )
 
 

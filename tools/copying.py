@@ -72,8 +72,8 @@ def probes(source: str, target: str) -> list[Probe]:
     for index, number in enumerate(sorted(held_out[1])):
         accepted = str(number), *({in_words(number, target), in_words(number, target).replace(" and ", " ")})
         for frame, in_digits in zip(_two(NUMBER_FRAMES[source], index), (True, number >= 1000), strict=True):
-            written = str(number) if in_digits else in_words(number, source)
-            sentences.append(Probe("numbers", re.sub(r"\bN\b", written, frame), accepted))
+            numeral = str(number) if in_digits else in_words(number, source)
+            sentences.append(Probe("numbers", re.sub(r"\bN\b", numeral, frame), accepted))
     return sentences
 
 
@@ -82,10 +82,10 @@ def _two(frames: Sequence[str], index: int) -> tuple[str, str]:
     return frames[index % len(frames)], frames[(index + 1 + index // len(frames) % 9) % len(frames)]
 
 
-def is_copied(probe: Probe, written: str) -> bool:
+def is_copied(probe: Probe, translation: str) -> bool:
     """Return whether a translation contains what it should, as whole words; numbers in capitals or not."""
     flags = re.IGNORECASE if probe.kind == "numbers" else 0
-    return any(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", written, flags) for text in probe.accepted)
+    return any(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", translation, flags) for text in probe.accepted)
 
 
 def judged(folder: str | Path) -> dict[str, Any]:
@@ -93,12 +93,14 @@ def judged(folder: str | Path) -> dict[str, Any]:
     translator = load_translator(folder)
     codes = {name: code for code, name in LANGUAGES.items()}
     languages = (codes.get(str(translator.card.get(side)), "") for side in ("source", "target"))
-    tried = probes(*languages)
-    written = [translation.text for translation in translator.translate_batch([p.source for p in tried], beam_size=5)]
-    failed = [(probe, text) for probe, text in zip(tried, written, strict=True) if not is_copied(probe, text)]
+    all_probes = probes(*languages)
+    translations = [
+        translation.text for translation in translator.translate_batch([p.source for p in all_probes], beam_size=5)
+    ]
+    failed = [(probe, text) for probe, text in zip(all_probes, translations, strict=True) if not is_copied(probe, text)]
     judgement: dict[str, Any] = {}
     for kind in ("names", "numbers"):
-        count = sum(probe.kind == kind for probe in tried)
+        count = sum(probe.kind == kind for probe in all_probes)
         judgement[kind] = {"exact": count - sum(probe.kind == kind for probe, _ in failed), "of": count}
     return {**judgement, "failed": [{"source": probe.source, "written": text} for probe, text in failed]}
 

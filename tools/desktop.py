@@ -1,5 +1,4 @@
-"""`python -m tools.desktop`: open the app in a window of its own. The server starts with the window and ends with it.
-"""
+"""`python -m tools.desktop`: open the app in its own window. The server starts and ends with that window."""
 
 import os
 import shutil
@@ -13,7 +12,7 @@ from tools.serving import serve
 
 APP = Path(__file__).resolve().parents[1] / "app.py"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "microsoft-edge", "brave-browser")
-PLACES = (  # where they are on macOS and Windows, and not on the path
+BROWSER_PATHS = (  # where they are on macOS and Windows, and not on the path
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
@@ -24,7 +23,7 @@ PLACES = (  # where they are on macOS and Windows, and not on the path
 
 def browser() -> str:
     """Return a browser that can show a page as a window. Raises ValueError where there is none."""
-    browser = next(filter(None, map(shutil.which, (*BROWSERS, *PLACES))), None)
+    browser = next(filter(None, map(shutil.which, (*BROWSERS, *BROWSER_PATHS))), None)
     if browser is None:
         raise ValueError("No Chromium, Chrome or Edge found: install one, or open the app in yours: `headlight`.")
     return browser

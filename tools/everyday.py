@@ -26,10 +26,12 @@ def judged(folder: str | Path, listed: str | Path) -> dict[str, Any]:
 
     Raises ValueError naming what cannot be read.
     """
-    known = sentences(lines(listed))
-    written = load_translator(folder).translate_batch([sentence.source for sentence in known], beam_size=5)
-    right, failed = accepted([translation.text for translation in written], known)
-    return {"accepted": right, "of": len(known), "failed": [failure._asdict() for failure in failed]}
+    sentence_pairs = sentences(lines(listed))
+    translations = load_translator(folder).translate_batch(
+        [sentence.source for sentence in sentence_pairs], beam_size=5
+    )
+    right, failed = accepted([translation.text for translation in translations], sentence_pairs)
+    return {"accepted": right, "of": len(sentence_pairs), "failed": [failure._asdict() for failure in failed]}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

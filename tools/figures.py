@@ -71,9 +71,9 @@ def files_on_the_path() -> list[str]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-    inside = (Path(name) for name in visited if name.startswith(str(ROOT)))
-    own = Path(__file__), ROOT / ".venv"
-    return sorted(str(path.relative_to(ROOT)) for path in inside if not {path, *path.parents} & {*own})
+    project_files = (Path(name) for name in visited if name.startswith(str(ROOT)))
+    excluded = Path(__file__), ROOT / ".venv"
+    return sorted(str(path.relative_to(ROOT)) for path in project_files if not {path, *path.parents} & {*excluded})
 
 
 def main() -> None:
@@ -99,16 +99,16 @@ def main() -> None:
                 classes.setdefault(node.name, []).append(str(path))
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and count_parameters(node) > MANY_PARAMETERS:
                 crowded.append(f"{path}:{node.lineno} {node.name}: {count_parameters(node)}")
-    twice = {name: places for name, places in classes.items() if len(places) > 1}
+    twice = {name: paths for name, paths in classes.items() if len(paths) > 1}
     for package, count in lines.most_common():
         print(f"{package:<12} {count:>7,} lines {files[package]:>5} files")
-    outside = sum(count for package, count in lines.items() if package != "tests")
-    print(f"{'but tests':<12} {outside:>7,} lines {sum(files.values()) - files['tests']:>5} files")
+    untested = sum(count for package, count in lines.items() if package != "tests")
+    print(f"{'but tests':<12} {untested:>7,} lines {sum(files.values()) - files['tests']:>5} files")
     print(f"files under {SMALL_FILE} code lines: {len(small)}")
     print(f"class names that exist twice or more: {len(twice)}")
     print(f"functions of more than {MANY_PARAMETERS} parameters: {len(crowded)}")
     if options.list:
-        print(*small, *(f"{name}: {', '.join(places)}" for name, places in sorted(twice.items())), *crowded, sep="\n")
+        print(*small, *(f"{name}: {', '.join(paths)}" for name, paths in sorted(twice.items())), *crowded, sep="\n")
     if options.path:
         visited = files_on_the_path()
         print(f"files from a sentence to its picture: {len(visited)}", *visited, sep="\n")

@@ -32,9 +32,9 @@ def marks() -> Any:
             pen.closePath()
         return pen.glyph()
 
-    inside = (LEFT + LINE, RIGHT - LINE, BOTTOM + LINE)
-    tray = [(LEFT, TOP), (inside[0], TOP), (inside[0], inside[2]), (inside[1], inside[2])]
-    tray += [(inside[1], TOP), (RIGHT, TOP), (RIGHT, BOTTOM), (LEFT, BOTTOM)]
+    plot_area = (LEFT + LINE, RIGHT - LINE, BOTTOM + LINE)
+    tray = [(LEFT, TOP), (plot_area[0], TOP), (plot_area[0], plot_area[2]), (plot_area[1], plot_area[2])]
+    tray += [(plot_area[1], TOP), (RIGHT, TOP), (RIGHT, BOTTOM), (LEFT, BOTTOM)]
     hyphen = [(120, 290), (120, 350), (880, 350), (880, 290)]
     # It is the first font of a list, so a letter that no font has is drawn with its box.
     box = [[(80, 0), (80, 700), (520, 700), (520, 0)], [(120, 40), (480, 40), (480, 660), (120, 660)]]

@@ -32,12 +32,12 @@ def shares(model: Translator, read: Collection[str], kinds: dict[str, list[str]]
     counts = {}
     for name, texts in kinds.items():
         words = other_words = 0
-        for text, one in zip(texts, model.translate_batch(texts, beam_size=5), strict=True):
-            named = guessed_words(
-                model.card, unread_words(text, one.text, read) if read else [], one.log_prob_per_token
+        for text, translated in zip(texts, model.translate_batch(texts, beam_size=5), strict=True):
+            guessed = guessed_words(
+                model.card, unread_words(text, translated.text, read) if read else [], translated.log_prob_per_token
             )
-            words += bool(named)
-            other_words += not named and unlike(model.card, one.log_prob_per_token)
+            words += bool(guessed)
+            other_words += not guessed and unlike(model.card, translated.log_prob_per_token)
         counts[name] = words, other_words, len(texts)
     return counts
 
@@ -71,8 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     for name, (words, other_words, count) in shares(model, read_words(options.checkpoint), kinds).items():
-        said = words + other_words
-        print(f"{name:<40}{words:>6} +{other_words:>5} of {count:<6}{said / max(count, 1):>7.1%}")
+        noted = words + other_words
+        print(f"{name:<40}{words:>6} +{other_words:>5} of {count:<6}{noted / max(count, 1):>7.1%}")
     return 0
 
 

@@ -80,8 +80,12 @@ def command(*more: str) -> list[str]:
 
 def addresses() -> list[str]:
     """Return the addresses at which other machines reach this one."""
-    known = (address for card in psutil.net_if_addrs().values() for address in card)
-    return [one.address for one in known if one.family == socket.AF_INET and not is_loopback(one.address)]
+    all_addresses = (address for card in psutil.net_if_addrs().values() for address in card)
+    return [
+        address.address
+        for address in all_addresses
+        if address.family == socket.AF_INET and not is_loopback(address.address)
+    ]
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ def page_paths(page: Page, app: Path) -> dict[str, str]:
 def shoot(app: Path, folder: Path) -> list[Path]:
     """Write one PNG for each page and theme and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    pictures = []
     with tempfile.TemporaryDirectory() as logs, sync_playwright() as playwright:
         browser = launch(playwright)
         with serve(app, Path(logs) / "log.txt") as address:
@@ -49,11 +49,11 @@ def shoot(app: Path, folder: Path) -> list[Path]:
                     expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=300_000)  # what is measured
                     wait_until_idle(page)
                     page.mouse.move(0, 0)
-                    written.append(folder / f"{name}-{theme}.png")
-                    page.screenshot(path=written[-1])
+                    pictures.append(folder / f"{name}-{theme}.png")
+                    page.screenshot(path=pictures[-1])
                 context.close()
         browser.close()
-    return written
+    return pictures
 
 
 def main() -> None:

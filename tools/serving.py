@@ -26,7 +26,7 @@ VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
 # The address bar's pop-ups are pages that each window would load: a fourth of the processor's time to open a page.
 # The last list counts, so the features that Playwright switches off for a page of this machine stand here too.
-_WITHOUT = [
+_DISABLED_FEATURES = [
     "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",
     "AvoidUnnecessaryBeforeUnloadCheckSync",
@@ -41,7 +41,7 @@ _WITHOUT = [
 ]
 # Nothing but the page under test should use the processor or the network.
 _CHROMIUM_FLAGS = [
-    f"--disable-features={','.join(_WITHOUT)}",
+    f"--disable-features={','.join(_DISABLED_FEATURES)}",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",

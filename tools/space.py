@@ -19,18 +19,20 @@ IGNORED = ROOT / "deploy" / "Dockerfile.dockerignore"
 def needed() -> list[str]:
     """Return the files of the container: those that git tracks and a line with ! in .dockerignore names. name."""
     lines = IGNORED.read_text("utf-8").splitlines()
-    places = [line.removeprefix("!") for line in lines if line.startswith("!")]
+    patterns = [line.removeprefix("!") for line in lines if line.startswith("!")]
     names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
-    return [name for name in names.split("\0") if any(fnmatch(name, at) or name.startswith(f"{at}/") for at in places)]
+    return [
+        name for name in names.split("\0") if any(fnmatch(name, at) or name.startswith(f"{at}/") for at in patterns)
+    ]
 
 
 def build(folder: Path) -> None:
     """Make the folder anew; a clone keeps its history. Raises ValueError where something else is there."""
     if folder.exists():
-        there = [path for path in folder.iterdir() if path.name != ".git"]
-        if there and not _is_ours(folder):
+        existing = [path for path in folder.iterdir() if path.name != ".git"]
+        if existing and not _is_ours(folder):
             raise ValueError(f"{folder} holds something else; give a folder that is empty, or that this made.")
-        for path in there:
+        for path in existing:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     for name in needed():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

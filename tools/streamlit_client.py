@@ -32,7 +32,7 @@ class PageSession:
     def __init__(self, socket: ClientConnection, query: str, page: str):
         self.socket, self.query, self.page = socket, query, page
         self.elements: dict[tuple[int, ...], Delta] = {}
-        self.known: dict[str, ForwardMsg] = {}  # long messages, which come again as their hash
+        self.message_by_hash: dict[str, ForwardMsg] = {}  # long messages, which come again as their hash
         self.script = ""  # the hash of the page
         self.first = math.nan  # when the first heads came, in the seconds of `perf_counter`
 
@@ -48,7 +48,7 @@ class PageSession:
             page_script_hash=self.script,
             page_name="" if self.script else self.page,
             fragment_id=fragment,
-            cached_message_hashes=self.known,
+            cached_message_hashes=self.message_by_hash,
         )
         state.context_info.timezone = "UTC"
         for widget in widgets:
@@ -76,9 +76,9 @@ class PageSession:
     def _take(self, message: ForwardMsg) -> tuple[int, ...]:
         path = tuple(message.metadata.delta_path)
         if message.WhichOneof("type") == "ref_hash":
-            message = self.known[message.ref_hash]
+            message = self.message_by_hash[message.ref_hash]
         elif message.metadata.cacheable:
-            self.known[message.hash] = message
+            self.message_by_hash[message.hash] = message
         self.elements[path] = message.delta
         if math.isnan(self.first) and message.delta.new_element.bidi_component.component_name.endswith("overview"):
             self.first = time.perf_counter()

@@ -59,10 +59,11 @@ def page(name: str) -> str:
             require_target(target)
     n = {state: sum(item["state"] == state for item in items) for state in STATES}
     table = [
-        f"| {item['item']} | {_where(item)} | {' '.join(map(_linked, item['test'].split())) or '-'} |" for item in items
+        f"| {item['item']} | {_locations(item)} | {' '.join(map(_linked, item['test'].split())) or '-'} |"
+        for item in items
     ]
     settings = [row for row in rows("settings") if row["tutorial"] == name]
-    own = [
+    lines = [
         f"| `{row['setting']}` | {row['value']} | {row['what its text or code says']} | "
         f"{row['what ours says of the difference'] or 'the same'} |"
         for row in settings
@@ -88,15 +89,15 @@ def page(name: str) -> str:
             "",
             "| setting | its value | what its text or code says | ours |",
             "|---|---|---|---|",
-            *own,
+            *lines,
             "",
         ]
     )
 
 
-def _where(item: dict[str, str]) -> str:
-    places = " ".join(map(_linked, item["where"].split())) or "missing"
-    return f"{places}{' (in part)' * (item['state'] == 'part')}{': ' * bool(item['note'])}{item['note']}"
+def _locations(item: dict[str, str]) -> str:
+    paths = " ".join(map(_linked, item["where"].split())) or "missing"
+    return f"{paths}{' (in part)' * (item['state'] == 'part')}{': ' * bool(item['note'])}{item['note']}"
 
 
 def _linked(target: str) -> str:

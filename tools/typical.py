@@ -39,7 +39,9 @@ def measured(model: Translator, corpus: Corpus, read: Collection[str]) -> dict[s
         translations = model.translate_batch(texts, beam_size=5)
         kinds[name] = [translation.log_prob_per_token for translation in translations]
         of_all = zip(texts, translations, strict=True)
-        new += [one.log_prob_per_token for text, one in of_all if unread_words(text, one.text, read)]
+        new += [
+            translation.log_prob_per_token for text, translation in of_all if unread_words(text, translation.text, read)
+        ]
     threshold = find_threshold(kinds)
     every = [log_prob for log_probs in kinds.values() for log_prob in log_probs]
     return {
@@ -67,12 +69,12 @@ def draw_sources(model: Translator, corpus: Corpus) -> dict[str, list[str]]:
     parts: dict[str, dict[str, None]] = {}
     for pair in corpus:
         parts.setdefault(pair.origin or corpus.name, {})[pair.source] = None
-    drawn = {}
+    drawn_sources = {}
     for name, sources in parts.items():
         every = list(sources)
         random.Random(0).shuffle(every)  # a corpus may be sorted; the same sources each time
-        drawn[name] = [text for text in every[:SENTENCES_PER_PART] if readable(model, text)]
-    return drawn
+        drawn_sources[name] = [text for text in every[:SENTENCES_PER_PART] if readable(model, text)]
+    return drawn_sources
 
 
 def readable(model: Translator, text: str) -> bool:

@@ -46,8 +46,8 @@ def over_corpus(translator: Translator, corpus: str, sentences: int) -> dict[str
     for pair in islice(test, sentences):
         source = translator.encode(pair.source)
         target = [translator.model.config.sos_id, *translator.translate(pair.source).ids]
-        found = measured(translator.model, source, target)
-        for by, values in ((each, correlations(found)), (signed, correlations(found, signed=True))):
+        attributions = measured(translator.model, source, target)
+        for by, values in ((each, correlations(attributions)), (signed, correlations(attributions, signed=True))):
             for name, steps in values.items():
                 by.setdefault(name, []).append(float(np.nanmean(steps)) if not np.isnan(steps).all() else np.nan)
     best, close = close_to_best(each)
@@ -59,9 +59,9 @@ def over_corpus(translator: Translator, corpus: str, sentences: int) -> dict[str
 
 def _rounded(each: dict[str, list[float]]) -> dict[str, dict[str, float]]:
     """Return mean, spread and 95 % interval by measure, the highest mean first."""
-    found = sorted(summed_up(each).items(), key=lambda item: -np.nan_to_num(item[1].mean, nan=-2.0))
+    methods = sorted(summed_up(each).items(), key=lambda item: -np.nan_to_num(item[1].mean, nan=-2.0))
     names = ("mean", "spread", "low", "high")
-    return {name: {part: round(getattr(one, part), 4) for part in names} for name, one in found}
+    return {name: {part: round(getattr(summary, part), 4) for part in names} for name, summary in methods}
 
 
 def distinguished_pairs(translator: Translator) -> Iterator[tuple[str, str]]:
@@ -69,12 +69,17 @@ def distinguished_pairs(translator: Translator) -> Iterator[tuple[str, str]]:
     rng = random.Random(0)
     while True:
         text = reasons.by_meaning(rng).source
-        others = reasons.swaps(text)
-        if not others:
+        swaps = reasons.swaps(text)
+        if not swaps:
             continue
-        other = rng.choice(others)
-        written = [f" {translator.translate(one).text} ".replace("'", " ").lower() for one in (text, other)]
-        genders = [(" elle " in one or " elles " in one, " il " in one or " ils " in one) for one in written]
+        other = rng.choice(swaps)
+        translations = [
+            f" {translator.translate(sentence).text} ".replace("'", " ").lower() for sentence in (text, other)
+        ]
+        genders = [
+            (" elle " in translation or " elles " in translation, " il " in translation or " ils " in translation)
+            for translation in translations
+        ]
         if {(True, False), (False, True)} == set(genders) and len(translator.encode(text)) == len(
             translator.encode(other)
         ):
@@ -84,19 +89,19 @@ def distinguished_pairs(translator: Translator) -> Iterator[tuple[str, str]]:
 def causes(translator: Translator, pairs: int) -> dict[str, Any]:
     """Return what the best heads restore of the pronoun's gender: shares of the difference of the two logits."""
     labels = translator.checkpoint.target_tokenizer.labels
-    together, chosen = [], Counter[str]()
+    restored, chosen = [], Counter[str]()
     for text, other in islice(distinguished_pairs(translator), pairs):
         source, corrupted = translator.encode(text), translator.encode(other)
         target = [translator.model.config.sos_id, *translator.translate(text).ids]
         rival = [translator.model.config.sos_id, *translator.translate(other).ids]
         step = next(i for i, (a, b) in enumerate(zip(target[1:], rival[1:], strict=False)) if a != b)
         corruption = Corruption(source, corrupted, target, step, rival[step + 1])
-        found = patching(translator.model, corruption)
+        patched = patching(translator.model, corruption)
         ranked = sorted(
-            ((site, head) for site, shares in found.restored.items() for head in range(len(shares))),
-            key=lambda at: -found.restored[at[0]][at[1]],
+            ((site, head) for site, shares in patched.restored.items() for head in range(len(shares))),
+            key=lambda at: -patched.restored[at[0]][at[1]],
         )
-        together += restored_by(translator.model, corruption, [ranked[:TOP]])
+        restored += restored_by(translator.model, corruption, [ranked[:TOP]])
         for site, head in ranked[:TOP]:
             kind = "cross" if site.kind == "cross" else site.stack
             chosen[f"{kind} {site.layer + 1} {head + 1}"] += 1
@@ -104,7 +109,7 @@ def causes(translator: Translator, pairs: int) -> dict[str, Any]:
     return {
         "pairs": pairs,
         "top": TOP,
-        "restored": {"mean": round(float(np.mean(together)), 4), "spread": round(float(np.std(together)), 4)},
+        "restored": {"mean": round(float(np.mean(restored)), 4), "spread": round(float(np.std(restored)), 4)},
         "heads": dict(chosen.most_common(10)),  # "kind layer head": among the best of how many pairs
     }
 
