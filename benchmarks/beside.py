@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(multi30k: Path | None, seconds: float, rounds: int) -> None:
-    """Measures, prints and writes everything. Raises ValueError where the worker does not train."""
+    """Measure, print and write everything. Raises ValueError where the worker does not train."""
     busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "rounds": rounds, "seconds": seconds}
     with tempfile.TemporaryDirectory() as name:

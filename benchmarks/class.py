@@ -112,7 +112,7 @@ class Class:
     refused: int = 0
 
     async def say(self, step: str, round_: int, pupil: Pupil, within: float, draw: random.Random) -> list[float]:
-        """Play one pupil's step: wait for it, think, answer, and one in five thinks again. Seconds of each answer."""
+        """Play one pupil's step: wait for it, think and answer, one in five twice. Return each answer's seconds."""
         await pupil.until(60, step=step, round=round_, phase="ask")
         begun, took = time.perf_counter(), []
         for share in (0.75, 1.0) if draw.random() < 0.2 else (draw.random(),):

@@ -85,7 +85,7 @@ def run(
     no_browser: bool,
     name: str,
 ) -> None:
-    """Measures, prints and writes everything. Raises ValueError where the worker does not train."""
+    """Measure, print and write everything. Raises ValueError where the worker does not train."""
     busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "seconds": seconds, "pupils": pupils}
     result |= {"training": not no_training, "huge": huge}

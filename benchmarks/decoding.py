@@ -107,7 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None:
-    """Measures, prints and writes everything. Raises ValueError where a peer or the corpus is missing."""
+    """Measure, print and write everything. Raises ValueError where a peer or the corpus is missing."""
     busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "transformers", "ctranslate2"), "rounds": rounds}
     result |= {"sentences": sentences, "tokens": tokens, "modes": {}}

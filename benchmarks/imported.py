@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(sentences: int) -> None:
-    """Measures, prints and writes everything."""
+    """Measure, print and write everything."""
     busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "streamlit", "playwright"), "sentences": sentences}
     with tempfile.TemporaryDirectory() as name:

@@ -186,7 +186,7 @@ class Tab:
         return sum(int(state.read_text().split()[0]) for state in states) / 1e6
 
     def timed(self, act: Callable[[], float]) -> Milliseconds:
-        """Do what returns its own milliseconds by the clock."""
+        """Call a function that returns its own milliseconds by the clock."""
         before = self.processor()
         return Milliseconds(act(), self.processor() - before)
 
@@ -195,7 +195,7 @@ class Tab:
 
 
 def first_pictures(browser: Any, file: Path, rounds: int) -> Iterator[float]:
-    """Milliseconds from opening the file to two frames after its heads are there; the first round warms up."""
+    """Return the milliseconds from opening the file to two frames after its heads; the first round warms up."""
     from benchmarks.browser import opening
 
     for turn in range(rounds + 1):

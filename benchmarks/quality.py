@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(minutes: float, slice: float, pair: str, multi30k: Path | None, joeynmt: Path | None) -> None:
-    """Trains, prints and writes everything. Raises ValueError where a peer or the corpus is missing."""
+    """Train, print and write everything. Raises ValueError where a peer or the corpus is missing."""
     busy = Busy()
     result: dict[str, Any] = {
         "machine": machine("torch", "transformers", "sacrebleu"),

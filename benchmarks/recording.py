@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(lengths: list[int], rounds: int) -> None:
-    """Measures, prints and writes everything. Raises ValueError where a peer is missing."""
+    """Measure, print and write everything. Raises ValueError where a peer is missing."""
     busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "transformers"), "rounds": rounds, "tokens": {}}
     with tempfile.TemporaryDirectory() as folder:

@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(huge: int, rested: float) -> None:
-    """Measures, prints and writes everything. Raises ValueError where a request was not answered."""
+    """Measure, print and write everything. Raises ValueError where a request was not answered."""
     busy = Busy()
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "sitecustomize.py").write_text(ANSWERS)

@@ -103,7 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(tokens: list[int], rounds: int, scripts: Path | None) -> None:
-    """Measures, prints and writes everything. Raises ValueError where something to measure with is missing."""
+    """Measure, print and write everything. Raises ValueError where something to measure with is missing."""
     if not 2 <= min(tokens) <= max(tokens) <= MAX_TOKENS:
         raise ValueError(f"--tokens are {tokens}; choose lengths from 2 to {MAX_TOKENS}.")
     busy = Busy()

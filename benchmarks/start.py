@@ -79,7 +79,7 @@ class Started:
 
 
 def run(rounds: int, scripts: Path | None) -> None:
-    """Measures, prints and writes everything. Raises ValueError where a peer or its scripts are missing."""
+    """Measure, print and write everything. Raises ValueError where a peer or its scripts are missing."""
     from playwright.sync_api import sync_playwright
 
     from tools.serving import launch
@@ -172,7 +172,7 @@ class OurApp:
 
 
 def wait_for_server(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    """Returns as soon as the port is open. Raises ValueError with the end of its log where it does not open."""
+    """Wait until the port is open. Raises ValueError with the end of the server's log where it does not open."""
     end = time.monotonic() + LIMIT
     while server.poll() is None and time.monotonic() < end:
         with socket.socket() as probe:

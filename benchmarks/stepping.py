@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(rounds: int) -> None:
-    """Measures, prints and writes everything."""
+    """Measure, print and write everything."""
     from playwright.sync_api import sync_playwright
 
     from benchmarks import browser

@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int, joeynmt: Path | None) -> None:
-    """Measures, prints and writes everything. Raises ValueError where a peer or the corpus is missing."""
+    """Measure, print and write everything. Raises ValueError where a peer or the corpus is missing."""
     busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "transformers"), "rounds": rounds, "threads": THREADS}
     contestants: dict[str, Contestant] = {}

@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(rounds: int, inseq: Path | None) -> None:
-    """Measures, prints and writes everything. Raises ValueError for an interpreter that there is not."""
+    """Measure, print and write everything. Raises ValueError for an interpreter that there is not."""
     if inseq is not None and not inseq.is_file():
         raise ValueError(f"There is no interpreter {inseq}.")
     python = inseq or (INSEQ_AT if INSEQ_AT.is_file() else None)

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(data: str, steps: int, every: int, folder: Path | None) -> None:
-    """Measures, prints and writes everything. Raises ValueError where the worker does not train."""
+    """Measure, print and write everything. Raises ValueError where the worker does not train."""
     busy = Busy()
     if folder:
         worker = RunFolder(folder)

@@ -47,7 +47,7 @@ def _has_spare_files() -> bool:
 
 
 def plotly_route(base: str) -> Route:
-    """Serves Plotly's script below the path `base`, which is empty or begins with a slash.
+    """Serve Plotly's script below the path `base`, which is empty or begins with a slash.
 
     The script comes from the package that draws the charts: nothing is copied, and nothing is loaded from another host.
     """

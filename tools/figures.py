@@ -102,8 +102,8 @@ def main() -> None:
     twice = {name: paths for name, paths in classes.items() if len(paths) > 1}
     for package, count in lines.most_common():
         print(f"{package:<12} {count:>7,} lines {files[package]:>5} files")
-    untested = sum(count for package, count in lines.items() if package != "tests")
-    print(f"{'but tests':<12} {untested:>7,} lines {sum(files.values()) - files['tests']:>5} files")
+    outside_tests = sum(count for package, count in lines.items() if package != "tests")
+    print(f"{'but tests':<12} {outside_tests:>7,} lines {sum(files.values()) - files['tests']:>5} files")
     print(f"files under {SMALL_FILE} code lines: {len(small)}")
     print(f"class names that exist twice or more: {len(twice)}")
     print(f"functions of more than {MANY_PARAMETERS} parameters: {len(crowded)}")

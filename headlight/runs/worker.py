@@ -77,7 +77,7 @@ def _request(folder: RunFolder, processes: Processes, signals: Signals) -> str |
 
 
 class Signals:
-    """Handle SIGTERM and SIGINT: the training checks `received` between two steps; `at_once` raises an error instead."""
+    """Handle SIGTERM and SIGINT: the training checks `received` between steps; `at_once` raises an error instead."""
 
     def __init__(self) -> None:
         self.received = False

@@ -95,7 +95,7 @@ def step_data(step: Step, model: str) -> Json:
 
 
 def _view(step: Step) -> Expression | None:
-    """What there is to look at before the answer, as `posing` has it: a head without a row, or every head of a kind."""
+    """Return what to look at before the answer, as `posing` has it: a head without a row, or every head of a kind."""
     answer = step.answer
     if answer is not None and (step.ask in ("word", "row") or answer.what == "weight"):
         return replace(answer, what="row view")
@@ -127,19 +127,19 @@ def _without_defaults(value: Any, default: Any) -> Json:
 
 
 def _text(text: str) -> list[str | Json]:
-    """A text in parts, of which those at odd places are expressions."""
+    """Return the parts of a text; every second one is an expression."""
     return [part if isinstance(part, str) else as_json(part) for part in pieces(text)]
 
 
 def _with_terms(parts: list[str | Json]) -> list[str | Json]:
-    """The same with links to what terms mean in all parts that are text."""
+    """Return the parts with links to explanations of terms in those that are text."""
     gap = "\0"  # where an expression stands
     texts = explained(gap.join(part for part in parts if isinstance(part, str)), *LESSON_TERMS).split(gap)
     return [texts[i // 2] if i % 2 == 0 else part for i, part in enumerate(parts)]
 
 
 def named_in(step: Step) -> Iterator[Expression]:
-    """What a step names, but for its claims, each part of a comparison too."""
+    """Yield the expressions of a step except its claims, and the parts of comparisons."""
     texts = [step.text, step.question, step.explanation, *(option.text for option in step.options)]
     in_texts = [part for text in texts for part in pieces(text) if not isinstance(part, str)]
     waiting = [*in_texts, *(option.by for option in step.options), *([step.answer] if step.answer else [])]

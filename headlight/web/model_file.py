@@ -33,7 +33,7 @@ def round_weights(model: nn.Module, bits: int = BITS) -> None:
 
 
 def in_bits(weights: Tensor, bits: int = BITS) -> tuple[Tensor, Tensor]:
-    """Whole numbers of so many bits [rows, columns], and the step of each row [rows, 1]."""
+    """Return whole numbers of so many bits [rows, columns], and the step of each row [rows, 1]."""
     largest = weights.abs().amax(dim=1, keepdim=True).float()
     step = torch.where(largest > 0, largest / (2 ** (bits - 1) - 1), 1.0)
     return (weights / step).round().to(torch.int16), step
@@ -93,7 +93,7 @@ def check_model(model: Transformer) -> None:
 
 
 def _four_a_byte(numbers: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Numbers of two bits, four in each byte, the first in the lowest bits."""
+    """Pack numbers of two bits, four in each byte, the first in the lowest bits."""
     flat = numbers.reshape(-1)
     four = np.concatenate([flat, np.zeros(-flat.size % 4, np.uint8)]).reshape(-1, 4)
     return (four << np.array([0, 2, 4, 6], np.uint8)).sum(1, dtype=np.uint8)

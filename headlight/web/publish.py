@@ -169,17 +169,17 @@ def _document(title: str, blocks: Blocks, script: str | None = None) -> str:
 
 
 def engine_script() -> str:
-    """The worker's modules as one script."""
+    """Return the worker's modules as one script."""
     return "\n".join(map(_without_exports, ENGINE))
 
 
 def _without_exports(module: str) -> str:
-    """A module as a part of a script that has what it imports."""
+    """Return a module as part of a script that has what it imports."""
     return _EXPORT.sub("", _IMPORT.sub("", (SCRIPTS / f"{module}.js").read_text(encoding="utf-8")))
 
 
 def _all_scripts(*more: str, shared_on: str = "document") -> str:
-    """The viewer's scripts, the page's, and what measures in the worker too."""
+    """Return the viewer's scripts, the page's, and those that measure, which the worker has too."""
     names = (*VIEWS, *PLAYER, *LESSONS, *EXPORT, "description", "sheet", "engine", "web", *more)
     viewer = viewer_script(*names, shared_on=shared_on)
     return _without_exports("measures") + viewer
@@ -191,14 +191,14 @@ def _constants() -> str:
 
 @cache
 def page_script() -> str:
-    """The script of every page of a model, in a scope of its own: the worker's is in it as a text."""
+    """Return the script of every page of a model, in its own scope; it contains the worker's script as text."""
     begin = "new App(document.body, new Engine(MODEL_BLOCK), new Sheet(document.body));"
     return f"(() => {{\n{_constants()}{_all_scripts()}\n{begin}\n{_OPENED}\n}})();\n"
 
 
 @cache
 def gallery_script() -> str:
-    """The script of every gallery: a function that makes all of it anew for each figure, and a call of it."""
+    """Return the script of every gallery: a function that runs all of it for each figure, and its call."""
     scripts = _all_scripts("page", "gallery", shared_on="{}")
     viewer = f"const viewer = () => {{\n{scripts}\nreturn {{ App, Views, FileSource, Gallery }};\n}};\n"
     return f"(() => {{\n{_constants()}{viewer}new (viewer().Gallery)(document.body, viewer);\n{_OPENED}\n}})();\n"
@@ -206,7 +206,7 @@ def gallery_script() -> str:
 
 @cache
 def page_style() -> str:
-    """The style sheets of the page and its views: what the app has in shadow trees of their own stands apart."""
+    """Return the styles of the page and its views; what the app draws in shadow trees is nested under selectors."""
     scopes = {".search": ("decoding",), ".lessons-page": ("question", "lessons", "terms")}
     nested = (f"{selector} {{\n{''.join(map(style, names))}}}\n" for selector, names in scopes.items())
     return style("page") + style("views") + style("viewer") + "".join(nested) + style("web")

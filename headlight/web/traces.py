@@ -92,7 +92,7 @@ def load_trace(path: str | Path) -> Trace:
 
 
 def facts_of(trace: Trace) -> dict[str, str]:
-    """What the page prints: the sentence and what was written first, then what is to know of them."""
+    """Return what the page prints: the sentence and its translation first, then facts about them."""
     first, second = ("Source", "Target") if trace.source.ids else ("Prompt", "Continuation")
     facts = {first: trace.text}
     if trace.translation:

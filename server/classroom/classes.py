@@ -190,7 +190,7 @@ class Classes:
         self._change(code, secret, lambda state: (replace(state, looking=False), {"picture": None}))
 
     def end(self, code: str, secret: str) -> None:
-        """End the class and delete everything of it."""
+        """End the class and delete all its data."""
         self._require_teacher(self.store.state(code)[1], secret)
         self.store.remove(code)
 
@@ -302,7 +302,7 @@ class Quota:
         self.lock = Lock()
 
     def start(self, classes: Classes, title: str, address: str) -> tuple[str, str]:
-        """Starts a class as `Classes.start` does. Raises CapacityError where the address has too many."""
+        """Start a class as `Classes.start` does. Raises CapacityError where the address has too many."""
         with self.lock:
             started = [code for codes in self.codes.values() for code in codes]
             alive = classes.store.versions(started).keys() if started else set()

@@ -197,7 +197,7 @@ class RedisStore(Store):
 
 
 def _let_through(kind: Any) -> Any:
-    """Connection of the same kind, which a public server may open too: its address comes from the settings."""
+    """Return a connection class of this kind that a public server may open: its address comes from the settings."""
 
     class Connection(kind):
         def _connect(self) -> Any:

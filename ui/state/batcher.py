@@ -95,7 +95,7 @@ class RequestBatcher(Generic[G, T]):
         return batch
 
     def _wait_for_other_batch(self, request: _BatchRequest[T]) -> None:
-        """Waits for the batch that has this text, and releases the turn for which that batch may be waiting."""
+        """Wait for the batch that has this text, and release the turn for which that batch may be waiting."""
         with TURNS.released(), waiting_note() as note:
             while request.is_computing and not request.values:
                 note("Your sentence is being translated, with others")

@@ -186,7 +186,7 @@ def _watched(run: Status) -> Watched:
 
 
 def _about(model: Shipped) -> None:
-    """Describes a model that was saved without its metrics."""
+    """Describe a model that was saved without its metrics."""
     card = models.model_card(model.folder)
     st.subheader(literal(model.name), anchor=False)
     title = literal(str(card.get("title", "A model without a card")))

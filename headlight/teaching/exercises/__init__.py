@@ -35,5 +35,5 @@ def following(right: set[str]) -> Exercise | None:
 
 
 def stub(file: str) -> str:
-    """The text of an exercise's file, such as "attend.py"."""
+    """Return the text of an exercise's file, such as "attend.py"."""
     return (FOLDER / file).read_text(encoding="utf-8")

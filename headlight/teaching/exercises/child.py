@@ -29,7 +29,7 @@ MODULE = "exercise_file"  # not "__main__": what stands below that question is n
 
 
 def main(path: Path, folder: Path, seconds: float, judged: list[str]) -> None:
-    """`seconds` are for the file itself, and for each exercise."""
+    """Judge the exercises of a file; loading it, and each exercise, may take `seconds`."""
     with open(folder / MESSAGES, "a", encoding="utf-8") as messages, open(folder / STUCK, "w") as stuck:
 
         def say(**message: Any) -> None:
@@ -65,7 +65,7 @@ class Definition(NamedTuple):
 
 
 def _find_definitions(path: Path) -> dict[str, Definition]:
-    """What the file defines of the exercises. Raises Unfit."""
+    """Return what the file defines, by the name of its exercise. Raises Unfit."""
     failed: list[str] = []
     try:
         module = _load_notebook(path, failed) if path.suffix == ENDING else _load(path)

@@ -54,7 +54,7 @@ def greedy(
     keeps: str = "end",
     most: int = 0,
 ) -> list[int]:
-    """The most probable token at each step, until [EOS] or `max_length` tokens."""
+    """Write the most probable token at each step, until [EOS] or `max_length` tokens."""
     ids = [eos_id if reads == "from the end" else sos_id]
     while len(ids) <= max_length + most and not (stops and ids[-1] == eos_id and len(ids) > 1):
         log_probs = next_log_probs(ids[-1:] if reads == "last" else ids)
@@ -76,7 +76,7 @@ _END_MISTAKES = (
 
 
 def _greedy_cases(draw: Draw) -> list[Case]:
-    """Some that end well before max_length, and some that are cut there."""
+    """Return some cases that end well before max_length, and some that are cut there."""
     cases: list[Case] = []
     while len(cases) < 4:
         ended = len(cases) < 2
@@ -143,7 +143,7 @@ def beam(
     counted: int = 0,
     cut: bool = True,
 ) -> list[int]:
-    """Of all hypotheses that `size` live ones at a time lead to, the best by log-probability over length penalty.
+    """Return the best hypothesis of a beam of `size`, by log-probability over length penalty.
 
     `counted` is what a penalty at every step counts too much.
     """
@@ -203,7 +203,7 @@ def beam(
 
 
 def beam_inputs(draw: Draw) -> dict[str, Any]:
-    """Inputs in which hypotheses end at various lengths, and some live until max_length."""
+    """Return inputs in which hypotheses end at various lengths, and some live until max_length."""
     inputs = _draw_inputs(draw, 5, 10, draw.choice((0.0, 0.3, 0.5)))
     inputs |= {"size": draw.randint(2, 6), "alpha": draw.choice((0.4, 0.7, 1.5, 2.5))}
     return {name: inputs[name] for name in ("next_log_probs", "sos_id", "eos_id", "size", "max_length", "alpha")}

@@ -64,11 +64,11 @@ class Case(NamedTuple):
     inputs: dict[str, Any]
 
     def fresh(self) -> dict[str, Any]:
-        """A copy, so that one who changes the inputs does not change them for the next."""
+        """Return a copy, so that a solution that changes its inputs does not change them for the next."""
         return copy.deepcopy(self.inputs)
 
     def shapes(self) -> str:
-        """ "q [2, 4, 3, 8], n_heads = 4": what a student sees of the inputs."""
+        """Return the inputs as a student sees them: "q [2, 4, 3, 8], n_heads = 4"."""
         return ", ".join(_as_text(name, value) for name, value in self.inputs.items() if not callable(value))
 
 
@@ -139,7 +139,7 @@ def require_module(attempt: Any) -> None:
 
 
 def built(attempt: Any, arguments: tuple[Any, ...], weights: dict[str, Tensor]) -> nn.Module:
-    """A student's class with these weights. Raises Unfit where it has others."""
+    """Return a module of a student's class with these weights. Raises Unfit where its weights have other names."""
     require_module(attempt)
     module = attempt(*arguments)
     state = dict(module.state_dict())

@@ -109,7 +109,7 @@ def _computes(exercise: Exercise, change: dict[str, Any], result: Result) -> boo
 
 
 def _unknown(results: list[Result]) -> tuple[str, ...]:
-    """What can be said of a mistake that is none of ours."""
+    """Return notes on a mistake that is not among the known ones."""
     if any(_not_numbers(result.answer) and not _not_numbers(result.expected) for result in results):
         return (
             "Some of it is not a number (NaN): a softmax over nothing but -inf gives that, a division by 0, or the "
@@ -143,7 +143,7 @@ def _slip(exercise: Exercise, error: BaseException) -> str:
 
 
 def error_lines(error: BaseException, folder: Path) -> Iterator[str]:
-    """An error in a student's words: the lines of their own files that led to it, and what it says."""
+    """Return the lines of the student's own files that led to an error, and its message."""
     if isinstance(error, SyntaxError):
         yield f"{Path(error.filename or '').name}, line {error.lineno}: {error.msg}: {(error.text or '').strip()}"
         return

@@ -133,7 +133,7 @@ def decoder_parts(draw: Draw, d_model: int, n_heads: int) -> dict[str, Any]:
 
 
 def _around(x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor], way: str) -> Tensor:
-    """A sublayer, the path around it, and its norm."""
+    """Apply a sublayer with its residual connection and its norm."""
     match way:
         case "pre":
             return x + sublayer(norm(x))
@@ -160,7 +160,7 @@ def encoder_layer(
     norms: str = "own",
     masked: bool = True,
 ) -> Tensor:
-    """Self-attention, then the feed-forward network: [B, S, d_model]."""
+    """Apply self-attention, then the feed-forward network: [B, S, d_model]."""
     look, think = parts["attention"], parts["feed_forward"]
     first, second = parts["norm_1"], parts["norm_1" if norms == "first" else "norm_2"]
     x = _around(x, lambda h: look(h, h, h, mask if masked else None), first, attention or ways)
@@ -184,7 +184,7 @@ def decoder_layer(
     norms: str = "own",
     memory_normed: bool = False,
 ) -> Tensor:
-    """Self-attention, cross-attention, then the feed-forward network: [B, T, d_model]."""
+    """Apply self-attention, cross-attention, then the feed-forward network: [B, T, d_model]."""
     if masks == "exchanged":
         target_mask, source_mask = source_mask, target_mask
     elif masks == "source twice":
@@ -311,7 +311,7 @@ ENCODER = Exercise(
 
 
 def _decoder_cases(draw: Draw) -> list[Case]:
-    """Of equal lengths first: there exchanged sentences and masks give numbers, and can be told by them."""
+    """Return cases, the first with equal lengths: exchanged sentences or masks then still give numbers to compare."""
     cases = []
     for about, equal in (
         ("where source and target are of one length", True),

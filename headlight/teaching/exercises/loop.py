@@ -36,7 +36,7 @@ def batches(
     target_end: bool = True,
     padded: str = "given",
 ) -> Pairs:
-    """`size` pairs of similar length at a time, each side padded to its own longest sentence: [B, S] and [B, T]."""
+    """Return batches of `size` pairs of similar length, each side padded to its longest sentence: [B, S] and [B, T]."""
     keys: dict[str, Callable[[tuple[Ids, Ids]], int]] = {
         "source": lambda pair: len(pair[0]),
         "target": lambda pair: len(pair[1]),
@@ -176,7 +176,7 @@ def train(
     steps: bool = True,
     reduced: str = "mean",
 ) -> tuple[Tensor, Tensor]:
-    """The loss of each step, and the weights after the last."""
+    """Return the loss of each step, and the weights after the last."""
     model = Bigrams(weights)
     parameters = list(model.parameters())
     optimizer = Descent(parameters, first_rate)

@@ -18,7 +18,7 @@ _INVERTED = "The mask is inverted: yours is True at what to hide; it should be T
 def padding_mask(
     ids: Tensor, pad_id: int, hides: str = "keys", inverted: bool = False, pad: str = "given", shape: str = "broadcast"
 ) -> Tensor:
-    """True at the tokens that may be looked at: [B, 1, 1, K]."""
+    """Return True at the tokens that may be looked at: [B, 1, 1, K]."""
     padding = ids == (0 if pad == "zero" else pad_id)
     if hides == "nothing":
         padding = torch.zeros_like(padding)
@@ -38,7 +38,7 @@ def look_ahead_mask(
     dimensions: int = 2,
     added: bool = False,
 ) -> Tensor:
-    """True where the key is not later than the query: [T, T]."""
+    """Return True where the key is not later than the query: [T, T]."""
     all_true = torch.ones(length, length, dtype=torch.bool)
     mask = all_true.tril(diagonal) if way == "back" else all_true.triu(diagonal)
     mask = ~mask if inverted else mask
@@ -58,7 +58,7 @@ def target_mask(
     pad: str = "given",
     shape: str = "four",
 ) -> Tensor:
-    """Both: what the decoder may look at in its own sentence, [B, 1, T, T]."""
+    """Return where the decoder may look in its own sentence, by both masks: [B, 1, T, T]."""
     length = ids.size(1)
     every = torch.ones(len(ids), 1, length, length, dtype=torch.bool)
     padded, before = padding_mask(ids, pad_id, hides, pad=pad) & every, look_ahead_mask(length) & every

@@ -27,7 +27,7 @@ def embedding(
     joined: str = "added",
     order: str = "scaled first",
 ) -> Tensor:
-    """√d_model · tokens + positions: [B, T, d_model]."""
+    """Return √d_model · tokens + positions: [B, T, d_model]."""
     B, T = ids.shape
     rows = {
         "each": lambda: table[:, :T],
@@ -137,7 +137,7 @@ def _way(layers: list[Any], way: str) -> list[Any]:
 def encoder(
     embedding: Any, layers: list[Any], ids: Tensor, mask: Tensor | None, way: str = "", masked: bool = True
 ) -> Tensor:
-    """The embedding, then each layer reads what the one before it gave: [B, S, d_model]."""
+    """Apply the embedding, then one layer after the other: [B, S, d_model]."""
     x = embedded = embedding(ids)
     for layer in _way(layers, way):
         output = layer(embedded if way == "not carried" else x, mask if masked else None)
@@ -156,7 +156,7 @@ def decoder(
     reads: str = "memory",
     masks: str = "",
 ) -> Tensor:
-    """The embedding, then each layer reads what the one before it gave, and the memory: [B, T, d_model]."""
+    """Apply the embedding, then one layer after the other, each of which also reads the memory: [B, T, d_model]."""
     x = embedded = embedding(ids)
     if masks == "exchanged":
         target_mask, source_mask = source_mask, target_mask
@@ -306,7 +306,7 @@ def transformer(
     ends: str = "logits",
     exchanged: bool = False,
 ) -> Tensor:
-    """The logits of the next token after each token of the target: [B, T, V]."""
+    """Return the logits of the next token after each token of the target: [B, T, V]."""
     if exchanged:
         source, target = target, source
     hides_source, hides_target = padding_mask(source, pad_id), target_mask(target, pad_id)

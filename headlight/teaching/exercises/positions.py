@@ -44,7 +44,7 @@ def positions(
 
 
 def _cases(draw: Draw) -> list[Case]:
-    """Few positions first: there even a wrong frequency gives an angle that single precision knows."""
+    """Return cases, the first with few positions: there single precision still resolves a wrong frequency's angle."""
     sizes = [(draw.randint(2, 4), 2 * draw.randint(3, 5)), (draw.randint(8, 50), 2 * draw.randint(6, 9))]
     return [
         Case("", {"length": length, "d_model": d_model}) for length, d_model in (*sizes, (1, 2 * draw.randint(2, 8)))

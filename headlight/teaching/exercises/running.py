@@ -20,7 +20,7 @@ SECONDS = 20.0  # for the file itself, and for each exercise
 
 
 def check(path: str | Path, seconds: float = SECONDS) -> list[Verdict]:
-    """A verdict for each exercise of the file, in the order in which they build on each other.
+    """Return a verdict for each exercise of the file, in the order in which they build on each other.
 
     What takes longer than `seconds` is stopped. Raises ValueError where the file is not there, does not run, or has
     none of the exercises.
@@ -39,7 +39,7 @@ def check(path: str | Path, seconds: float = SECONDS) -> list[Verdict]:
 
 
 def _run(path: Path, seconds: float, verdicts: list[Verdict]) -> Verdict | None:
-    """Judges the exercises that have no verdict yet. What is returned ended the process; None if nothing did."""
+    """Judge the exercises that have no verdict yet; return the verdict on one that ended the process, or None."""
     with TemporaryDirectory() as folder:
         judged = [verdict.name for verdict in verdicts]
         paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))

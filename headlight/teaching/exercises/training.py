@@ -12,7 +12,7 @@ from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMis
 
 
 def teacher_forcing(target: Tensor, reads: str = "shifted", writes: str = "shifted") -> tuple[Tensor, Tensor]:
-    """What the decoder reads and what it should write after each token of that: two of [B, T - 1]."""
+    """Return what the decoder reads, and what it should write after each of these tokens: two of [B, T - 1]."""
     without_last, without_first = target[:, :-1], target[:, 1:]
     return (
         {"shifted": without_last, "whole": target, "next": without_first}[reads],
@@ -21,7 +21,7 @@ def teacher_forcing(target: Tensor, reads: str = "shifted", writes: str = "shift
 
 
 def _shift_cases(draw: Draw) -> list[Case]:
-    """No two neighbours are equal, so that a shift shows everywhere."""
+    """Return targets without two equal neighbours, so that a shift shows everywhere."""
     cases = []
     for _ in range(2):
         B, T = draw.sizes(2, low=4)
@@ -74,7 +74,7 @@ def label_smoothing(
     pad: str = "given",
     fixed: bool = False,
 ) -> Tensor:
-    """The mean cross-entropy, in nats, with targets of 1 - ε for the right token and ε / (V - 1) for each other."""
+    """Return the mean cross-entropy, in nats, with targets of 1 - ε for the right token and ε / (V - 1) for others."""
     V = logits.size(1)
     log_probs = {"vocabulary": logits.log_softmax(1), "tokens": logits.log_softmax(0), "none": logits}[softmax]
     pad_id = 0 if pad == "zero" else pad_id

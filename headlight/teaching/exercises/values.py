@@ -28,7 +28,7 @@ def in_torch(value: Any) -> Any:
 
 
 def unfit(answer: Any, expected: Any) -> str:
-    """What is wrong with the kind of a result; nothing if it can be compared."""
+    """Return what is wrong with the kind of a result; "" if it can be compared."""
     if answer is None:
         return "Nothing is returned: is the `return` missing?"
     if _holds_tensors(expected):
@@ -71,7 +71,7 @@ def _holds_tensors(expected: Any) -> bool:
 
 
 def not_bool(answer: Any, expected: Any) -> str:
-    """What is wrong with a mask that may have the right numbers."""
+    """Return what is wrong with a mask that may have the right numbers; "" if nothing is."""
     if not isinstance(expected, Tensor) or expected.dtype != torch.bool or answer.dtype == torch.bool:
         return ""
     return (
@@ -88,7 +88,7 @@ def _kind(value: Any) -> str:
 
 
 def _ids(value: Any) -> list[int] | None:
-    """A list of ids, also from a tensor; None where it is something else."""
+    """Return a list of ids, also from a tensor; None where it is something else."""
     values = value.tolist() if isinstance(value, Tensor) else value
     if not isinstance(values, (list, tuple)):
         return None
@@ -112,7 +112,7 @@ def alike(answer: Any, expected: Any) -> bool:
 
 
 def difference(answer: Any, expected: Any) -> str:
-    """Where the first number differs, or the shape does; a place that is not a number comes before all."""
+    """Return where the first number or the shape differs; a NaN comes before all other differences."""
     if _holds_tensors(expected):
         if len(answer) != len(expected):
             return f"Yours has {len(answer)} parts; {len(expected)} are expected."
