@@ -11,7 +11,7 @@ from headlight.analysis.network import PART_NAMES
 from headlight.corpora.learned_merges import MAX_LEARNED_CHARACTERS
 from headlight.teaching.mistakes import MISTAKES, RUNNABLE
 from transformer.trace import Kind
-from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole
+from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole_number
 
 STAGES = 9
 # Those that are a change of the model: the parts are computed from it one by one, as the paper has them.
@@ -28,7 +28,7 @@ class AnatomyView(PageView):
 
     PAGE: ClassVar[str | None] = "anatomy"
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"part", "second", "broken"}
-    SHOWN: ClassVar[frozenset[str]] = PageView.SHOWN | {"broken"}
+    INPUT_FIELDS: ClassVar[frozenset[str]] = PageView.INPUT_FIELDS | {"broken"}
     PASSING: ClassVar[frozenset[str]] = frozenset({"broken"})
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"query", "key", "lens"})
 
@@ -61,13 +61,13 @@ class AnatomyView(PageView):
         return {**super().to_keep(), "kind": self.kind}
 
     @classmethod
-    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
-        cell = [whole(part, 0, 9999) for part in query.get("lens", "").split(",")]
+    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
+        cell = [whole_number(part, 0, 9999) for part in query.get("lens", "").split(",")]
         return {
             "part": one_of(query.get("part"), PART_NAMES, cls.part),
-            "query": whole(query.get("query", ""), 1, 999_999),
-            "key": whole(query.get("key", ""), 1, 999_999),
-            "stage": whole(query.get("stage", ""), 1, STAGES) or cls.stage,
+            "query": whole_number(query.get("query", ""), 1, 999_999),
+            "key": whole_number(query.get("key", ""), 1, 999_999),
+            "stage": whole_number(query.get("stage", ""), 1, STAGES) or cls.stage,
             "unscaled": query.get("unscaled") == "1",
             "unmasked": query.get("unmasked") == "1",
             "look": one_of(query.get("look"), LOOKS, cls.look),
@@ -76,7 +76,7 @@ class AnatomyView(PageView):
             "mask": one_of(query.get("mask"), MASKS, cls.mask),
             "cut": query["cut"][:MAX_WORD_CHARACTERS] if "cut" in query else None,
             "learn": query["learn"][:MAX_LEARNED_CHARACTERS] if "learn" in query else None,
-            "vocabulary": whole(query.get("vocabulary", ""), 1, 9999),
+            "vocabulary": whole_number(query.get("vocabulary", ""), 1, 9999),
             "plane": query["plane"][:MAX_WORDS_CHARACTERS] if "plane" in query else None,
             "broken": one_of(query.get("broken"), BREAKABLE, cls.broken),
             "lens": tuple(part for part in cell if part is not None) if len(cell) == 2 and None not in cell else (),

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, get_args
 from headlight.teaching.mistakes import RUNNABLE
 from transformer.config import ModelConfig
 from transformer.taps import Ablate, Intervention, Scale, Site, Uniform, is_ablation
-from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole
+from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole_number
 
 Show = Literal["raw", "value", "mean", "max", "rollout", "difference"]
 ScaleName = Literal["fixed", "row", "sqrt"]
@@ -90,7 +90,7 @@ class AttentionView(PageView):
     PAGE: ClassVar[str | None] = "attention"
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"lines", "changes", "second", "broken"}
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"row", "column"})
-    SHOWN: ClassVar[frozenset[str]] = PageView.SHOWN | {"changes", "second", "broken"}
+    INPUT_FIELDS: ClassVar[frozenset[str]] = PageView.INPUT_FIELDS | {"changes", "second", "broken"}
     PASSING: ClassVar[frozenset[str]] = frozenset({"broken"})
 
     show: str = "raw"
@@ -112,20 +112,20 @@ class AttentionView(PageView):
         return super().unchanged and not self.broken and not self.changes
 
     @classmethod
-    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
         changes = [HeadChange.parse(part) for part in query.get("changes", "").split(",")[:1000]]
-        heads = [whole(part, 1, 9999) for part in query.get("lines", "").split(",")[:100]]
+        heads = [whole_number(part, 1, 9999) for part in query.get("lines", "").split(",")[:100]]
         return {
             "show": one_of(query.get("show"), get_args(Show), cls.show),
             "scale": one_of(query.get("scale"), get_args(ScaleName), cls.scale),
             "words": query.get("words") == "1",
             "hide": query.get("hide") == "1",
             "lines": tuple(head for head in heads if head),
-            "mass": whole(query.get("mass", ""), 50, 100) or cls.mass,
+            "mass": whole_number(query.get("mass", ""), 50, 100) or cls.mass,
             "changes": tuple(change for change in changes if change),
             "second": query["second"][:MAX_TEXT_CHARACTERS] if "second" in query else None,
             "compare": one_of(query.get("compare"), get_args(Compare), cls.compare),
-            "row": whole(query.get("row", ""), 1, 9999),
-            "column": whole(query.get("column", ""), 1, 9999),
+            "row": whole_number(query.get("row", ""), 1, 9999),
+            "column": whole_number(query.get("column", ""), 1, 9999),
             "broken": one_of(query.get("broken"), RUNNABLE, cls.broken),
         }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.state.view import PageView, whole
+from ui.state.view import PageView, whole_number
 
 MAX_NAME_CHARACTERS = 300  # of a tensor's name
 
@@ -26,13 +26,13 @@ class CheckpointsView(PageView):
     bring: bool = False  # the part that imports is open
 
     @classmethod
-    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
         ticked = [name[:200] for name in query.get("ticked", "").split(",")[:2] if name]
         return {
             "weight": query.get("weight", "")[:MAX_NAME_CHARACTERS] or None,
             "ticked": tuple(dict.fromkeys(ticked)),
             "beside": query.get("beside", "")[:200] or None,
-            "beside_layer": whole(query.get("beside_layer", ""), 1, 9999),
-            "beside_head": whole(query.get("beside_head", ""), 1, 9999),
+            "beside_layer": whole_number(query.get("beside_layer", ""), 1, 9999),
+            "beside_head": whole_number(query.get("beside_head", ""), 1, 9999),
             "bring": query.get("bring") == "1",
         }

@@ -12,7 +12,7 @@ from transformer.config import ModelConfig
 from transformer.decoding.search import TapAt
 from transformer.decoding.strategies import STRATEGIES, Decoding, Parameter, parameters
 from transformer.taps import Replace, Site, Tap, chain
-from ui.state.view import PageView, number, one_of, whole
+from ui.state.view import PageView, number, one_of, whole_number
 
 # What stands under each word of the tree.
 UNDER = {
@@ -135,17 +135,19 @@ class DecodingView(_Settings):  # type: ignore[misc, valid-type]
     reference: str | None = None
 
     @classmethod
-    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
         settings = {field: sharing[0][1] for field, sharing in parameters().items()}
         branches = [Branch.parse(part) for part in query.get("branches", "").split(",")[:MAX_BRANCHES]]
-        path = [whole(part, 0, 9_999_999) for part in query.get("path", "").split(",")[:10_000]]
+        path = [whole_number(part, 0, 9_999_999) for part in query.get("path", "").split(",")[:10_000]]
         return {
             "strategy": one_of(query.get("strategy"), tuple(STRATEGIES), cls.strategy),
             **{
-                field: (whole if parameter.type is int else number)(query.get(field), parameter.least, parameter.most)
+                field: (whole_number if parameter.type is int else number)(
+                    query.get(field), parameter.least, parameter.most
+                )
                 for field, parameter in settings.items()
             },
-            "step": whole(query.get("step"), 1, 999_999),
+            "step": whole_number(query.get("step"), 1, 999_999),
             "path": tuple(token for token in path if token is not None) if None not in path else (),
             "pruned": query.get("pruned") != "0",
             "future": query.get("future") != "0",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headlight.analysis.measures import MEASURES
-from ui.state.view import PageView, one_of, whole
+from ui.state.view import PageView, one_of, whole_number
 
 COUNTS = (200, 1000, 5000)  # sentences
 ANY, NAMED = "all", "named"
@@ -30,16 +30,16 @@ class HeadsView(PageView):
     only: str = ANY  # of the table: all heads, those with a name, or those of one measure's role
 
     @classmethod
-    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
-        pairs = whole(query.get("pairs", ""), 1, max(COUNTS))
+    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
+        pairs = whole_number(query.get("pairs", ""), 1, max(COUNTS))
         measure = one_of(query.get("measure"), tuple(MEASURES), "")
         return {
             "corpus": query.get("corpus", "")[:200] or None,
             "pairs": pairs if pairs in COUNTS else cls.pairs,
             "measure": measure or None,
-            "step": whole(query.get("step", ""), 0, 10**9),
+            "step": whole_number(query.get("step", ""), 0, 10**9),
             "columns": tuple(name for name in query.get("columns", "").split(",") if name in MEASURES),
             "sets": query.get("sets") == "1",
-            "gone": whole(query.get("gone", ""), 0, 10**6),
+            "gone": whole_number(query.get("gone", ""), 0, 10**6),
             "only": one_of(query.get("only"), (ANY, NAMED, *MEASURES), ANY),
         }

@@ -32,7 +32,7 @@ class LessonsView(PageView):
     private: bool = False  # the split before the reveal, on a phone or in a window that the class does not see
 
     @classmethod
-    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
         lesson = _name(query.get("lesson"))
         code = codes.read(query.get("code")) if lesson else None
         return {

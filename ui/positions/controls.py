@@ -9,7 +9,7 @@ import streamlit as st
 from transformer import ModelConfig
 from ui.positions.codes import own_scheme, scheme_of, schemes_of
 from ui.positions.view import MAX_BASE, MAX_WIDTH, PositionsView
-from ui.state.view import bound, number, reseed, update, whole, widget_key
+from ui.state.view import bound, number, reseed, update, whole_number, widget_key
 from ui.widgets.choose import choose
 
 _LENGTHS = (1, 2, 5, 10, 16, 25, 50, 100, 150, 200, 300, 512, 1_000, 2_000, 5_000, 10_000)
@@ -48,7 +48,7 @@ def controls(view: PositionsView, config: ModelConfig) -> None:
             "d_model",
             [str(w) for w in sorted({*_WIDTHS, config.d_model, width})],
             str(width),
-            lambda text: whole(text, 1, MAX_WIDTH),
+            lambda text: whole_number(text, 1, MAX_WIDTH),
             f"a whole number from 1 to {MAX_WIDTH:,}",
             f"Dimensions of an encoding. The model in use has {config.d_model}. You can type any other.",
         )

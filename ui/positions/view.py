@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from headlight.analysis.positions import BASE, FORMULAS, HALVES
-from ui.state.view import MAX_TEXT_CHARACTERS, PageView, number, whole
+from ui.state.view import MAX_TEXT_CHARACTERS, PageView, number, whole_number
 
 SCHEMES = ("sinusoidal", "learned", "none", "integer", "normalised", "binary")
 assert {*SCHEMES} == {*FORMULAS, "learned"} - {*HALVES}
@@ -38,20 +38,20 @@ class PositionsView(PageView):
     added: bool = False  # whether the part on the sentence is open
 
     @classmethod
-    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
-        dims = [whole(part, 0, MAX_WIDTH - 1) for part in query.get("dims", "").split(",")[:MAX_CURVES]]
+    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
+        dims = [whole_number(part, 0, MAX_WIDTH - 1) for part in query.get("dims", "").split(",")[:MAX_CURVES]]
         scheme = query.get("scheme")
         return {
             "scheme": scheme if scheme in (*SCHEMES, *OF_ONE_MODEL) else None,
-            "positions": whole(query.get("positions"), 1, MAX_POSITIONS) or cls.positions,
+            "positions": whole_number(query.get("positions"), 1, MAX_POSITIONS) or cls.positions,
             "base": number(query.get("base"), 1, MAX_BASE) or cls.base,
-            "d_model": whole(query.get("d_model"), 1, MAX_WIDTH),
+            "d_model": whole_number(query.get("d_model"), 1, MAX_WIDTH),
             "dims": tuple(dict.fromkeys(dim for dim in dims if dim is not None)) if "dims" in query else None,
             "at": _bounded(query.get("at"), MAX_POSITIONS - 1, cls.at),
             "shift": _bounded(query.get("shift"), MAX_SHIFT, cls.shift),
-            "pair": whole(query.get("pair"), 0, MAX_WIDTH // 2 - 1),
-            "word": whole(query.get("word"), 0, MAX_POSITIONS - 1),
-            "dim": whole(query.get("dim"), 0, MAX_WIDTH - 1),
+            "pair": whole_number(query.get("pair"), 0, MAX_WIDTH // 2 - 1),
+            "word": whole_number(query.get("word"), 0, MAX_POSITIONS - 1),
+            "dim": whole_number(query.get("dim"), 0, MAX_WIDTH - 1),
             "one": query["one"][:MAX_TEXT_CHARACTERS] if "one" in query else None,
             "other": query["other"][:MAX_TEXT_CHARACTERS] if "other" in query else None,
             "added": query.get("added") == "1",
@@ -59,5 +59,5 @@ class PositionsView(PageView):
 
 
 def _bounded(text: str | None, maximum: int, default: int) -> int:
-    number = whole(text, 0, maximum)
+    number = whole_number(text, 0, maximum)
     return default if number is None else number

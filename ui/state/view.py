@@ -22,7 +22,7 @@ class PageView:
     OF_MODEL: ClassVar[frozenset[str]] = frozenset({"layer", "head"})  # fields that mean nothing in another model,
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset()  # and those that mean nothing for another sentence either
     # Where one of these changes, what the page chose itself stays chosen.
-    SHOWN: ClassVar[frozenset[str]] = frozenset({"text", "target"})
+    INPUT_FIELDS: ClassVar[frozenset[str]] = frozenset({"text", "target"})
     # What is over when another page is opened, as long as no link says it again.
     PASSING: ClassVar[frozenset[str]] = frozenset()
     MISTAKES: ClassVar[tuple[str, ...]] = ()  # with which this page runs a model where `broken` names one
@@ -77,18 +77,18 @@ class PageView:
             text=query["text"][:MAX_TEXT_CHARACTERS] if "text" in query else None,
             target=query["target"][:MAX_TEXT_CHARACTERS] if "target" in query else None,
             kind=one_of(query.get("kind"), KINDS, cls.kind),  # type: ignore[arg-type]
-            layer=whole(query.get("layer", ""), 1, 9999),
-            head=whole(query.get("head", ""), 1, 9999),
-            **cls.own(query),
+            layer=whole_number(query.get("layer", ""), 1, 9999),
+            head=whole_number(query.get("head", ""), 1, 9999),
+            **cls.parse_fields(query),
         )
 
     @classmethod
-    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
         """Return the fields that a page adds, as the address has them."""
         return {}
 
 
-def whole(text: str | None, least: float, most: float) -> int | None:
+def whole_number(text: str | None, least: float, most: float) -> int | None:
     """Return the whole number that an address says, or None where it is none or out of range."""
     value = int(text) if text and re.fullmatch(r"-?[0-9]{1,9}", text) else None
     return value if value is not None and least <= value <= most else None
@@ -148,7 +148,7 @@ def update(**changes: object) -> None:
     With another model or sentence, every page drops what referred to the one before; what the page settled stays.
     """
     view: PageView = st.session_state["view"]
-    if changes.keys() & view.SHOWN and "model" not in changes:
+    if changes.keys() & view.INPUT_FIELDS and "model" not in changes:
         changes = st.session_state.get("settled", {}) | changes
     lost = _lost(changes)
     reset = {field.name: field.default for field in fields(view) if field.name in lost}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.state.view import PageView, whole
+from ui.state.view import PageView, whole_number
 
 # What the names of models begin with whose history can be watched: of one that ships, and of one that was kept.
 SHIPPED, STORED = "checkpoints/", "models/"
@@ -37,14 +37,14 @@ class TrainingView(PageView):
     start: str | None = None  # a run whose best checkpoint it would start from
 
     @classmethod
-    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
         names = query.get("compare", "").split(",")[:MAX_COMPARED]
         return {
             "run": _matching(_NAME, query.get("run")),
             "compare": tuple(name for name in names if _matching(_NAME, name)),
-            "step": whole(query.get("step"), 0, 100_000_000),
-            "smooth": whole(query.get("smooth"), 0, MAX_SMOOTHED) or cls.smooth,
-            "sentence": whole(query.get("sentence"), 1, 100) or cls.sentence,
+            "step": whole_number(query.get("step"), 0, 100_000_000),
+            "smooth": whole_number(query.get("smooth"), 0, MAX_SMOOTHED) or cls.smooth,
+            "sentence": whole_number(query.get("sentence"), 1, 100) or cls.sentence,
             "new": query.get("new") == "1",
             "data": _matching(_DATA, query.get("data")),
             "size": _matching(_SIZE, query.get("size")),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole
+from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole_number
 
 # What can stand beside the contributions, by its name in the address: the name of the measure.
 BESIDE = {
@@ -35,9 +35,9 @@ class WhyView(PageView):
     states: str = "encoder"  # the stack whose states are given back one by one
 
     @classmethod
-    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
         return {
-            "step": whole(query.get("step", ""), 1, 999_999),
+            "step": whole_number(query.get("step", ""), 1, 999_999),
             "instead": query.get("instead", "")[:200] or None,
             "beside": one_of(query.get("beside"), tuple(BESIDE), cls.beside),
             "every": query.get("every") == "1",
