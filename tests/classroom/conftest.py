@@ -22,8 +22,8 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if program is None:
         pytest.fail("No Redis found: run `make redis`, or `apt-get install redis-server`.", pytrace=False)
     folder = tmp_path_factory.mktemp("redis")
-    given = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
-    process = subprocess.Popen([program, *given], stdout=subprocess.DEVNULL)
+    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+    process = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
     url = f"redis://127.0.0.1:{port}/0"
     try:
         answers = RedisStore(url).redis.ping

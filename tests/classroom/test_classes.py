@@ -33,16 +33,16 @@ def test_a_class_from_its_start_to_its_end(classes: Classes) -> None:
     ann, ben, _ = (classes.join(code) for _ in range(3))
     for pupil, guess in ((ann, 0), (ann, 1), (ben, 2)):  # the last answer counts, and counts once
         classes.answer(code, pupil, "first", 1, guess)
-    shown, joined = classes.counts(code, secret)
-    assert (joined, shown.answers, shown.truth) == (3, {ann: 1, ben: 2}, None)
+    snapshot, joined = classes.counts(code, secret)
+    assert (joined, snapshot.answers, snapshot.truth) == (3, {ann: 1, ben: 2}, None)
     classes.ask_again(code, secret, "first")
     assert classes.snapshot(code).answers == {}
     classes.answer(code, ben, "first", 2, 1)
     classes.reveal(code, secret, "first", TRUTH)
     assert classes.snapshot(code).truth == TRUTH
-    (asked,) = classes.results(code, secret)
-    assert [one.tally["counts"] for one in asked.rounds] == [[0, 1, 1], [0, 1, 0]]
-    header, *lines = rows([asked])
+    (question,) = classes.results(code, secret)
+    assert [round_.tally["counts"] for round_ in question.rounds] == [[0, 1, 1], [0, 1, 0]]
+    header, *lines = rows([question])
     assert [dict(zip(header, line, strict=True)) for line in lines] == [
         {
             "step": "Which word?",
@@ -72,15 +72,18 @@ def test_numbers_are_numbers_in_the_results(classes: Classes) -> None:
         classes.answer(code, classes.join(code), question.step, 1, guess)
     header, *lines = rows(classes.results(code, secret))
     cells = [dict(zip(header, line, strict=True)) for line in lines]
-    assert [(one["answer"], one["unit"], one["word"]) for one in cells] == [
+    assert [(cell["answer"], cell["unit"], cell["word"]) for cell in cells] == [
         (40.0, "%", None),
         (25.0, "%", "a"),
         (75.0, "%", "'"),
     ]
-    assert {one["right answer"] for one in cells} == {one["right"] for one in cells} == {None}  # nothing is revealed
+    assert {one["right answer"] for one in cells} == {cell["right"] for cell in cells} == {None}  # nothing is revealed
     classes.reveal(code, secret, "third", {"answer": [10.0, 90.0], "row": [10.0, 90.0]})
-    told = [dict(zip(header, line, strict=True)) for line in rows(classes.results(code, secret))[1:]]
-    assert [(one["right answer"], one["right"], one["score"]) for one in told[1:]] == [(10.0, 1, 0.85), (90.0, 1, 0.85)]
+    table = [dict(zip(header, line, strict=True)) for line in rows(classes.results(code, secret))[1:]]
+    assert [(row["right answer"], row["right"], row["score"]) for row in table[1:]] == [
+        (10.0, 1, 0.85),
+        (90.0, 1, 0.85),
+    ]
 
 
 def test_the_truth_is_in_the_store_only_after_the_reveal(classes: Classes) -> None:
@@ -148,19 +151,19 @@ def test_nothing_is_done_without_the_teacher_s_secret(classes: Classes) -> None:
 
 
 def test_classes_do_not_mix(classes: Classes) -> None:
-    (one, secret), (two, _) = begun(classes), begun(classes)
-    pupil = classes.join(one)
+    (code, secret), (other_code, _) = begun(classes), begun(classes)
+    pupil = classes.join(code)
     with pytest.raises(ClassNotFound):
-        classes.answer(two, pupil, "first", 1, 1)
+        classes.answer(other_code, pupil, "first", 1, 1)
     with pytest.raises(ClassNotFound):
-        classes.answer(one, "made-up", "first", 1, 1)
-    classes.answer(one, pupil, "first", 1, 1)
-    assert classes.snapshot(two).answers == {} and classes.store.pupils(two) == set()
-    classes.look(one, secret, "A picture", rules.PNG)
-    assert classes.picture(one, pupil) == rules.PNG
-    assert classes.picture(two, pupil) is None and classes.picture(one, "made-up") is None
-    classes.end(one, secret)
-    assert classes.snapshot(two).question == FIRST
+        classes.answer(code, "made-up", "first", 1, 1)
+    classes.answer(code, pupil, "first", 1, 1)
+    assert classes.snapshot(other_code).answers == {} and classes.store.pupils(other_code) == set()
+    classes.look(code, secret, "A picture", rules.PNG)
+    assert classes.picture(code, pupil) == rules.PNG
+    assert classes.picture(other_code, pupil) is None and classes.picture(code, "made-up") is None
+    classes.end(code, secret)
+    assert classes.snapshot(other_code).question == FIRST
 
 
 def test_a_picture_is_shown_until_it_is_released(classes: Classes) -> None:
@@ -227,15 +230,15 @@ def test_there_is_room_for_so_many(classes: Classes, monkeypatch: pytest.MonkeyP
 
 
 def test_a_code_is_taken_once(classes: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = iter(["00000001", "00000001", "00000002"])
-    monkeypatch.setattr(codes, "new_code", lambda: next(drawn))
+    new_codes = iter(["00000001", "00000001", "00000002"])
+    monkeypatch.setattr(codes, "new_code", lambda: next(new_codes))
     assert [classes.start("A")[0], classes.start("B")[0]] == ["00000001", "00000002"]
 
 
 def test_processes_see_each_other_and_lose_nothing(opened: Callable[[], Store]) -> None:
     """Sixty answers through four connections at once, while the teacher locks and opens: what was taken is there."""
     code, secret = begun(Classes(opened()))
-    taken: dict[str, int] = {}
+    answers: dict[str, int] = {}
     errors: list[BaseException] = []
 
     def pupils() -> None:
@@ -246,7 +249,7 @@ def test_processes_see_each_other_and_lose_nothing(opened: Callable[[], Store]) 
                 for guess in (0, 1, 2):
                     try:
                         mine.answer(code, pupil, "first", 1, guess)
-                        taken[pupil] = guess
+                        answers[pupil] = guess
                     except ClassRefusal:
                         pass
         except BaseException as error:
@@ -262,8 +265,8 @@ def test_processes_see_each_other_and_lose_nothing(opened: Callable[[], Store]) 
             versions.append(teacher.store.versions([code])[code])
     for thread in threads:
         thread.join()
-    shown, joined = teacher.counts(code, secret)
-    assert errors == [] and joined == 60 and shown.answers == taken
+    snapshot, joined = teacher.counts(code, secret)
+    assert errors == [] and joined == 60 and snapshot.answers == answers
     assert versions == sorted(set(versions))
 
 

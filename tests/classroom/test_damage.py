@@ -34,14 +34,14 @@ def teaches(classes: Classes) -> None:
     classes.end(code, secret)
 
 
-def damage_file(path: Path, how: str) -> None:
+def damage_file(path: Path, kind: str) -> None:
     size = path.stat().st_size
     with path.open("r+b") as file:
-        if how == "cut":
+        if kind == "cut":
             file.truncate(size // 2 - 100)
-        elif how == "header":
+        elif kind == "header":
             file.write(b"no database at all")
-        elif how == "pages":
+        elif kind == "pages":
             file.seek(4096)
             file.write(os.urandom(size - 4096))
 
@@ -49,7 +49,7 @@ def damage_file(path: Path, how: str) -> None:
 @pytest.mark.parametrize("while_open", [False, True])
 @pytest.mark.parametrize("how", ["cut", "header", "pages", "other tables"])
 def test_a_damaged_file_is_set_aside(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str, while_open: bool
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str, while_open: bool
 ) -> None:
     path = tmp_path / "classes.sqlite3"
     before = Classes(Sqlite(path))
@@ -57,10 +57,10 @@ def test_a_damaged_file_is_set_aside(
     store = before.store
     assert isinstance(store, Sqlite)
     store._open().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    if how == "other tables":
+    if kind == "other tables":
         store._open().executescript("DROP TABLE answers; CREATE TABLE answers (another TEXT)")
     else:
-        damage_file(path, how)
+        damage_file(path, kind)
     with caplog.at_level(logging.WARNING):
         classes = before if while_open else Classes(Sqlite(path))
         if while_open:
@@ -69,7 +69,7 @@ def test_a_damaged_file_is_set_aside(
         with pytest.raises(ClassNotFound, match="damaged") as error:
             for code in codes:
                 classes.snapshot(code)
-    (aside,) = (one for one in tmp_path.iterdir() if "damaged" in one.name and one.name[-1].isdigit())
+    (aside,) = (path_ for path_ in tmp_path.iterdir() if "damaged" in path_.name and path_.name[-1].isdigit())
     assert aside.name in str(error.value) and str(aside) in caplog.text
     assert aside.stat().st_mode & 0o077 == 0
     teaches(classes)

@@ -61,14 +61,14 @@ def test_no_browser_but_the_teacher_s_gets_the_split(tmp_path: Path, monkeypatch
         following = asyncio.create_task(pupil.follow())
         await pupil.until(phase="ask")
         following.cancel()
-        others = {
+        responses = {
             "a stranger with the class's code": await received(url, private="1"),
             "a stranger with another secret": await received(url, link="x" * len(secret), private="1"),
             "the projector": await received(url, secret),
             "a pupil": json.dumps([(screen.content, screen.personal) for screen in pupil.screens]).encode(),
         }
-        assert b"What next?" in others["the projector"] and b"What next?" in others["a pupil"]
-        for who, text in others.items():
+        assert b"What next?" in responses["the projector"] and b"What next?" in responses["a pupil"]
+        for who, text in responses.items():
             for word in SPLIT:
                 assert word not in text, f"{who} was sent {word!r}"
         classes.reveal(code, secret, STEP.name, {"answer": 1, "explanation": "Told."})

@@ -176,14 +176,14 @@ def test_one_pupil_s_wrong_codes_keep_no_other_out(classes: Classes, url: str) -
 
 def test_who_is_in_a_class_gets_in_although_the_address_is_locked(classes: Classes, url: str) -> None:
     async def acts() -> None:
-        (one, _), (two, _) = classes.start("One"), classes.start("Two")
-        wrong = next(code for code in ("00000001", "00000002", "00000003") if code not in (one, two))
+        (one, _), (other_code, _) = classes.start("One"), classes.start("Two")
+        wrong = next(code for code in ("00000001", "00000002", "00000003") if code not in (one, other_code))
         pupil = Pupil(url)
         await pupil.join(one)
         for _ in range(PER_ADDRESS.burst):
             await Pupil(url).join(wrong)
-        assert (await Pupil(url).join(two)).status == 429
-        assert (await pupil.join(one)).status == 200 and (await pupil.join(two)).status == 200
+        assert (await Pupil(url).join(other_code)).status == 429
+        assert (await pupil.join(one)).status == 200 and (await pupil.join(other_code)).status == 200
         statuses = [(await pupil.join(wrong)).status for _ in range(PER_ADDRESS.burst + 1)]
         assert statuses == [404] * PER_ADDRESS.burst + [429]
 
@@ -205,10 +205,10 @@ def test_a_browser_that_joins_again_is_the_same_pupil(classes: Classes, url: str
 
 def test_a_pupil_reaches_nothing_but_their_class(classes: Classes, url: str) -> None:
     async def acts() -> None:
-        (one, _), (two, secret) = classes.start("One"), classes.start("Two")
-        classes.open(two, secret, FIRST)
+        (code, _), (other_code, secret) = classes.start("One"), classes.start("Two")
+        classes.open(other_code, secret, FIRST)
         pupil = Pupil(url)
-        await pupil.join(one)
+        await pupil.join(code)
         for path in ("/", "/training", "/_stcore/host-config", "/app/static/fonts/marks.woff2", "/joined"):
             assert (await pupil.ask("GET", path)).status == 401
         for path in (
@@ -220,12 +220,12 @@ def test_a_pupil_reaches_nothing_but_their_class(classes: Classes, url: str) -> 
         ):
             assert (await pupil.ask("GET", path)).status == 404, path
         assert (await pupil.answer("first", 1, 0))[0] == 409
-        pupil.cookie = pupil.cookie.replace(one, two)  # their own token, another class
+        pupil.cookie = pupil.cookie.replace(code, other_code)  # their own token, another class
         for path in ("/join/stream", "/join/picture"):
             assert (await pupil.ask("GET", path)).status == 410
         assert (await pupil.ask("GET", "/join/me")).json == {"code": None}
         assert (await pupil.answer("first", 1, 0))[0] == 410
-        assert classes.snapshot(two).answers == {}
+        assert classes.snapshot(other_code).answers == {}
 
     run(acts())
 
@@ -264,13 +264,13 @@ def test_other_sites_can_not_answer(classes: Classes, url: str) -> None:
         pupil = Pupil(url)
         await pupil.join(code)
         body = {"step": "first", "round": 1, "guess": 1}
-        given: list[dict[str, str]] = [
+        forged: list[dict[str, str]] = [
             {"origin": "https://evil.example"},
             {"host": "evil.example"},
             {"sec_fetch_site": "cross-site"},
             {"content_type": "text/plain"},
         ]
-        for headers in given:
+        for headers in forged:
             assert (await pupil.ask("POST", "/join/answer", body, **headers)).status in (400, 403), headers
         assert classes.snapshot(code).answers == {}
 

@@ -43,9 +43,9 @@ def test_peer_instruction_asks_for_talking_between_30_and_70_per_cent() -> None:
 def test_a_split_says_what_was_chosen_and_how_many_are_right() -> None:
     word = {"ask": "word", "labels": ["the", "cat", "sat"]}
     truth = {"answer": 1, "row": [20.0, 70.0, 10.0]}
-    said = split(word, truth, [1, 1, 0])
-    assert (said["share"], said["cue"], said["right"]) == (2 / 3, "talk", 2)
-    assert said["bars"] == [
+    result = split(word, truth, [1, 1, 0])
+    assert (result["share"], result["cue"], result["right"]) == (2 / 3, "talk", 2)
+    assert result["bars"] == [
         {"label": "the", "count": 1, "right": False},
         {"label": "cat", "count": 2, "right": True},
         {"label": "sat", "count": 0, "right": False},

@@ -171,7 +171,7 @@ def noam(step, d_model, warmup):
 
 
 def batches(pairs, size, sos_id, eos_id, pad_id):
-    made = []
+    padded_batches = []
     pairs = sorted(pairs, key=lambda pair: len(pair[0]))
     for start in range(0, len(pairs), size):
         group = pairs[start : start + size]
@@ -180,8 +180,8 @@ def batches(pairs, size, sos_id, eos_id, pad_id):
         padded = (
             nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad_id) for rows in (sources, targets)
         )
-        made.append(tuple(padded))
-    return made
+        padded_batches.append(tuple(padded))
+    return padded_batches
 
 
 def train(model, batches, optimizer, rate, pad_id, clip):

@@ -129,10 +129,10 @@ def judged(name: str, *changes: tuple[str, str]) -> Verdict:
         ("beam", "if not beams:", "if finished or not beams:", "You stop at the first finished hypothesis"),
     ],
 )
-def test_a_mistake_is_told(name: str, old: str, new: str, said: str) -> None:
+def test_a_mistake_is_told(name: str, old: str, new: str, explanation: str) -> None:
     verdict = judged(name, (old, new))
     assert verdict.state is ExerciseState.WRONG
-    assert said in " ".join(verdict.messages), verdict.messages
+    assert explanation in " ".join(verdict.messages), verdict.messages
 
 
 def test_keys_cut_by_the_queries_length_are_told_where_a_size_is_left_out() -> None:

@@ -42,8 +42,8 @@ def test_an_imported_model_computes_what_the_students_own_does(
     source = torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0]])
     target = torch.tensor([[2, 7, 6, 5, 4, 3], [2, 9, 8, 3, 0, 0]])
     with torch.no_grad():
-        theirs = model(source, target).log_softmax(-1)
-    torch.testing.assert_close(translator.log_probs(source, target), theirs, rtol=0, atol=1e-5)
+        expected = model(source, target).log_softmax(-1)
+    torch.testing.assert_close(translator.log_probs(source, target), expected, rtol=0, atol=1e-5)
     word = translator.encode("headlight")[:-1]  # without its end
     assert [script["TOKENS"][id] for id in word] == list("headlight")
     assert len(script["reversed_by"](model, word)) <= len(word) + 3

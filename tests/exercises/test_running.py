@@ -14,7 +14,7 @@ from headlight.teaching.exercises.exercise import MESSAGES, ExerciseState
 from tests.exercises import solutions
 
 
-def written(folder: Path, text: str, name: str = "mine.py") -> Path:
+def write_file(folder: Path, text: str, name: str = "mine.py") -> Path:
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
@@ -24,7 +24,7 @@ def written(folder: Path, text: str, name: str = "mine.py") -> Path:
 def test_a_file_with_every_solution_is_right_and_the_exit_status_says_so(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    path = written(tmp_path, Path(solutions.__file__).read_text(encoding="utf-8"))
+    path = write_file(tmp_path, Path(solutions.__file__).read_text(encoding="utf-8"))
     assert main(["check", str(path)]) == 0
     out = capfd.readouterr()
     assert out.out.count(": right\n") == len(EXERCISES) and "\nThat was the last exercise. Well done." in out.out
@@ -34,8 +34,8 @@ def test_a_file_with_every_solution_is_right_and_the_exit_status_says_so(
 @pytest.mark.slow
 def test_what_ends_the_process_ends_one_exercise(tmp_path: Path) -> None:
     """An endless loop, an exit, one that cannot be caught, and what calls a stub in another file of the folder."""
-    written(tmp_path, (FOLDER / "attend.py").read_text(encoding="utf-8"), "attend.py")
-    path = written(
+    write_file(tmp_path, (FOLDER / "attend.py").read_text(encoding="utf-8"), "attend.py")
+    path = write_file(
         tmp_path,
         "import os, sys\n"
         "from torch import nn\n"
@@ -55,14 +55,14 @@ def test_what_ends_the_process_ends_one_exercise(tmp_path: Path) -> None:
         "    return input()\n",
     )
     verdicts = {verdict.name: verdict for verdict in check(path, seconds=2)}
-    said = {name: " ".join(verdict.messages) for name, verdict in verdicts.items()}
+    messages = {name: " ".join(verdict.messages) for name, verdict in verdicts.items()}
     assert verdicts["noam"].state is ExerciseState.RIGHT
-    assert said["positions"].startswith("It took longer than 2 seconds: does a loop never end?")
-    assert "it was at line 7, in positions" in said["positions"] or "line 8, in positions" in said["positions"]
-    assert said["greedy"] == "It ended the process; leave out what exits."
-    assert "mine.py, line 12, in look_ahead_mask: sys.exit(1) It ends the program" in said["look_ahead_mask"]
-    assert said["padding_mask"] == "It calls `attend`, which is not written yet. Write that first."
-    assert "EOFError" in said["target_mask"]
+    assert messages["positions"].startswith("It took longer than 2 seconds: does a loop never end?")
+    assert "it was at line 7, in positions" in messages["positions"] or "line 8, in positions" in messages["positions"]
+    assert messages["greedy"] == "It ended the process; leave out what exits."
+    assert "mine.py, line 12, in look_ahead_mask: sys.exit(1) It ends the program" in messages["look_ahead_mask"]
+    assert messages["padding_mask"] == "It calls `attend`, which is not written yet. Write that first."
+    assert "EOFError" in messages["target_mask"]
     assert "attend" not in verdicts  # which another file defines
     assert not (tmp_path / "__pycache__").exists()
 
@@ -81,8 +81,8 @@ def test_what_ends_the_process_ends_one_exercise(tmp_path: Path) -> None:
 def test_a_file_that_does_not_get_so_far_is_refused(
     tmp_path: Path, text: str, words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (said,) = judged_here(written(tmp_path, text), monkeypatch)
-    assert [word for word in words if word not in said["refused"]] == []
+    (message,) = judged_here(write_file(tmp_path, text), monkeypatch)
+    assert [word for word in words if word not in message["refused"]] == []
 
 
 def judged_here(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
@@ -95,7 +95,7 @@ def judged_here(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, A
 
 def notebook(folder: Path, *cells: str, kind: str = "code") -> Path:
     content = {"cells": [{"cell_type": kind, "source": cell.splitlines(keepends=True)} for cell in cells]}
-    return written(folder, json.dumps(content), "mine.ipynb")
+    return write_file(folder, json.dumps(content), "mine.ipynb")
 
 
 NOAM = "def noam(step, d_model, warmup):\n    return d_model ** -0.5 * min(step ** -0.5, step * warmup ** -1.5)\n"
@@ -111,8 +111,8 @@ def test_a_notebooks_cells_are_judged_without_their_magics(
         "plot = 1\nplot.show()\n",
         "assert x == 3\ndef positions(length, d_model):\n",
     ]
-    said = judged_here(notebook(tmp_path, *cells[:5], f"{cells[5]}    return nothing\n"), monkeypatch)
-    verdicts = {each["verdict"]["name"]: each["verdict"] for each in said if "verdict" in each}
+    messages = judged_here(notebook(tmp_path, *cells[:5], f"{cells[5]}    return nothing\n"), monkeypatch)
+    verdicts = {each["verdict"]["name"]: each["verdict"] for each in messages if "verdict" in each}
     assert verdicts["noam"]["state"] == "right"
     assert verdicts["positions"]["messages"][0] == "mine.ipynb, cell 6, line 3, in positions: return nothing"
     out = capsys.readouterr().out
@@ -132,21 +132,21 @@ def test_a_notebooks_cells_are_judged_without_their_magics(
 def test_a_notebook_without_exercises_is_refused(
     tmp_path: Path, text: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (said,) = judged_here(written(tmp_path, text, "mine.ipynb"), monkeypatch)
-    assert words in said["refused"]
+    (message,) = judged_here(write_file(tmp_path, text, "mine.ipynb"), monkeypatch)
+    assert words in message["refused"]
 
 
 def test_names_of_tutorials_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "def scaled_dot_product_attention(q, k, v, mask=None):\n    raise NotImplementedError\n"
-    _, said, _ = judged_here(written(tmp_path, text), monkeypatch)
-    assert said["verdict"]["name"] == "attend"
-    assert "other exercises import it as `attend`" in said["verdict"]["messages"][-1]
+    _, message, _ = judged_here(write_file(tmp_path, text), monkeypatch)
+    assert message["verdict"]["name"] == "attend"
+    assert "other exercises import it as `attend`" in message["verdict"]["messages"][-1]
 
 
 def test_next_is_what_is_undone_and_the_third_try_names_ours(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = written(tmp_path, "")
+    path = write_file(tmp_path, "")
     states = {"attend": ExerciseState.WRONG, "MultiHeadAttention": ExerciseState.RIGHT}
 
     def checked(*names: str) -> str:
@@ -168,7 +168,7 @@ def test_next_is_what_is_undone_and_the_third_try_names_ours(
 
 @pytest.mark.slow
 def test_a_file_that_never_gets_to_its_exercises_is_refused(tmp_path: Path) -> None:
-    path = written(tmp_path, "def attend(q, k, v): ...\nwhile True: pass\n")
+    path = write_file(tmp_path, "def attend(q, k, v): ...\nwhile True: pass\n")
     with pytest.raises(ValueError, match="did not get to its exercises. It took longer than 1 seconds.* at line 2"):
         check(path, seconds=1)
 
@@ -179,13 +179,13 @@ def test_a_file_that_ends_the_process_before_its_exercises_is_refused(
     """As `os._exit(0)` does at its top: nothing was said, and all seems well."""
     monkeypatch.setattr("subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 0))
     with pytest.raises(ValueError, match="did not get to its exercises. It ended the process; leave out what exits."):
-        check(written(tmp_path, "import os; os._exit(0)\n"))
+        check(write_file(tmp_path, "import os; os._exit(0)\n"))
 
 
 def test_a_server_that_strangers_reach_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("transformer.access._folders", (tmp_path,))
     with pytest.raises(ValueError, match="public demonstration"):
-        check(written(tmp_path, "def attend(): ...\n"))
+        check(write_file(tmp_path, "def attend(): ...\n"))
 
 
 def test_what_is_no_script_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

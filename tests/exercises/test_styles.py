@@ -14,7 +14,7 @@ from headlight.teaching.exercises.judge import judge
 from tests.exercises import right, wrong
 
 
-def written(module: ModuleType) -> list[Any]:
+def attempts(module: ModuleType) -> list[Any]:
     return [pytest.param(name, value, id=name) for name, value in vars(module).items() if "__" in name.strip("_")]
 
 
@@ -22,14 +22,14 @@ def judged(name: str, value: Callable[..., Any], seed: int = 0) -> Verdict:
     return judge(EXERCISES[name.partition("__")[0]], value, Path(__file__).parent, seed)
 
 
-@pytest.mark.parametrize(("name", "value"), written(right))
+@pytest.mark.parametrize(("name", "value"), attempts(right))
 def test_a_right_solution_is_right_in_any_style(name: str, value: Callable[..., Any]) -> None:
     for seed in range(3):
         verdict = judged(name, value, seed)
         assert verdict.state is ExerciseState.RIGHT, (seed, verdict.messages)
 
 
-@pytest.mark.parametrize(("name", "value"), written(wrong))
+@pytest.mark.parametrize(("name", "value"), attempts(wrong))
 def test_a_wrong_solution_is_told_what_is_wrong(name: str, value: Callable[..., Any]) -> None:
     for seed in range(2):
         verdict = judged(name, value, seed)

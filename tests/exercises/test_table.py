@@ -25,7 +25,7 @@ from transformer.positions import sinusoidal
 from transformer.taps import Site
 from transformer.training.schedule import learning_rate
 
-HERE = Path(__file__).parent
+FOLDER_OF_TESTS = Path(__file__).parent
 SITE = Site("encoder", 0, "self")
 
 
@@ -33,34 +33,34 @@ def inputs(name: str) -> list[dict[str, Any]]:
     return [case.inputs for case in EXERCISES[name].draw_cases()]
 
 
-def ours(name: str, given: dict[str, Any]) -> Any:
-    return EXERCISES[name].solution(**given)
+def solve(name: str, case: dict[str, Any]) -> Any:
+    return EXERCISES[name].solution(**case)
 
 
 def test_attention_is_the_librarys() -> None:
-    for given in inputs("attend"):
-        torch.testing.assert_close(ours("attend", given), our_attend(**given, site=SITE))
-    for given in inputs("MultiHeadAttention"):
-        same = MultiHeadAttention(given["d_model"], given["n_heads"], SITE)
-        same.load_state_dict(given["weights"])
-        keys_values = same.keys_values(given["keys"])[0], same.keys_values(given["values"])[1]
-        expected = same(given["queries"], keys_values, given["mask"])
-        torch.testing.assert_close(ours("MultiHeadAttention", given), expected)
+    for case in inputs("attend"):
+        torch.testing.assert_close(solve("attend", case), our_attend(**case, site=SITE))
+    for case in inputs("MultiHeadAttention"):
+        same = MultiHeadAttention(case["d_model"], case["n_heads"], SITE)
+        same.load_state_dict(case["weights"])
+        keys_values = same.keys_values(case["keys"])[0], same.keys_values(case["values"])[1]
+        expected = same(case["queries"], keys_values, case["mask"])
+        torch.testing.assert_close(solve("MultiHeadAttention", case), expected)
 
 
 def test_positions_masks_and_norm_are_the_librarys() -> None:
-    for given in inputs("positions"):
-        torch.testing.assert_close(ours("positions", given), sinusoidal(**given))
-    for given in inputs("padding_mask"):
-        seen, before = visible_keys(**given), look_ahead_mask(len(given["ids"][0]), len(given["ids"][0]), seen_on())
-        assert torch.equal(ours("padding_mask", given), seen)
-        assert torch.equal(ours("target_mask", given), seen & before)
-    for given in inputs("look_ahead_mask"):
-        assert torch.equal(ours("look_ahead_mask", given), look_ahead_mask(given["length"], given["length"], seen_on()))
-    for given in inputs("LayerNorm"):
-        weights = given["weights"]
+    for case in inputs("positions"):
+        torch.testing.assert_close(solve("positions", case), sinusoidal(**case))
+    for case in inputs("padding_mask"):
+        seen, before = visible_keys(**case), look_ahead_mask(len(case["ids"][0]), len(case["ids"][0]), seen_on())
+        assert torch.equal(solve("padding_mask", case), seen)
+        assert torch.equal(solve("target_mask", case), seen & before)
+    for case in inputs("look_ahead_mask"):
+        assert torch.equal(solve("look_ahead_mask", case), look_ahead_mask(case["length"], case["length"], seen_on()))
+    for case in inputs("LayerNorm"):
+        weights = case["weights"]
         torch.testing.assert_close(
-            ours("LayerNorm", given), F.layer_norm(given["x"], (given["d_model"],), weights["gain"], weights["bias"])
+            solve("LayerNorm", case), F.layer_norm(case["x"], (case["d_model"],), weights["gain"], weights["bias"])
         )
 
 
@@ -71,13 +71,13 @@ def seen_on() -> torch.device:
 def test_layers_are_pytorchs() -> None:
     """PyTorch's own layers with the same weights; ours are held to them in tests/test_model.py."""
     for name, built in (("EncoderLayer", nn.TransformerEncoderLayer), ("DecoderLayer", nn.TransformerDecoderLayer)):
-        for given in inputs(name):
-            parts, d_model = given["parts"], given["x"].size(-1)
+        for case in inputs(name):
+            parts, d_model = case["parts"], case["x"].size(-1)
             heads = parts.get("attention", parts.get("self_attention")).n_heads
-            theirs = built(d_model, heads, 16, dropout=0.0, batch_first=True).eval()
+            torch_layer = built(d_model, heads, 16, dropout=0.0, batch_first=True).eval()
             names = {"self_attn": parts.get("attention", parts.get("self_attention"))}
             names |= {"multihead_attn": parts["cross_attention"]} if "cross_attention" in parts else {}
-            state = theirs.state_dict()
+            state = torch_layer.state_dict()
             for attention, part in names.items():
                 w = part.weights
                 state[f"{attention}.in_proj_weight"] = torch.cat([w[f"{n}.weight"] for n in ("query", "key", "value")])
@@ -89,54 +89,54 @@ def test_layers_are_pytorchs() -> None:
             for i in range(1, len(names) + 2):
                 norm = parts[f"norm_{i}"]
                 state[f"norm{i}.weight"], state[f"norm{i}.bias"] = norm.weight, norm.bias
-            theirs.load_state_dict(state)
+            torch_layer.load_state_dict(state)
             with torch.no_grad():
                 if name == "EncoderLayer":
-                    padding = None if given["mask"] is None else ~given["mask"][:, 0, 0]
-                    expected = theirs(given["x"], src_key_padding_mask=padding)
+                    padding = None if case["mask"] is None else ~case["mask"][:, 0, 0]
+                    expected = torch_layer(case["x"], src_key_padding_mask=padding)
                 else:
-                    expected = theirs(
-                        given["x"],
-                        given["memory"],
-                        tgt_mask=~given["target_mask"][0, 0],
-                        memory_key_padding_mask=~given["source_mask"][:, 0, 0],
+                    expected = torch_layer(
+                        case["x"],
+                        case["memory"],
+                        tgt_mask=~case["target_mask"][0, 0],
+                        memory_key_padding_mask=~case["source_mask"][:, 0, 0],
                     )
-            torch.testing.assert_close(ours(name, given), expected)
+            torch.testing.assert_close(solve(name, case), expected)
 
 
 def test_training_is_the_librarys_and_pytorchs() -> None:
-    for given in inputs("noam"):
-        peak = (given["d_model"] * given["warmup"]) ** -0.5
-        config = TrainConfig(schedule="paper", learning_rate=peak, warmup=given["warmup"])
-        assert ours("noam", given) == pytest.approx(learning_rate(given["step"], config))
-    for given in inputs("label_smoothing"):
-        V, ε = given["logits"].size(1), given["smoothing"]
+    for case in inputs("noam"):
+        peak = (case["d_model"] * case["warmup"]) ** -0.5
+        config = TrainConfig(schedule="paper", learning_rate=peak, warmup=case["warmup"])
+        assert solve("noam", case) == pytest.approx(learning_rate(case["step"], config))
+    for case in inputs("label_smoothing"):
+        V, ε = case["logits"].size(1), case["smoothing"]
         # PyTorch spreads over all V, so a little more smoothing leaves the right token the same 1 - ε.
         expected = F.cross_entropy(
-            given["logits"], given["targets"], ignore_index=given["pad_id"], label_smoothing=ε * V / (V - 1)
+            case["logits"], case["targets"], ignore_index=case["pad_id"], label_smoothing=ε * V / (V - 1)
         )
-        torch.testing.assert_close(ours("label_smoothing", given), expected)
+        torch.testing.assert_close(solve("label_smoothing", case), expected)
 
 
 def test_beams_that_count_finished_hypotheses_differently_agree() -> None:
-    for given in inputs("beam"):
+    for case in inputs("beam"):
         for places in ("taken", "refilled"):
-            assert beam(**given, places=places) == beam(**given)
+            assert beam(**case, places=places) == beam(**case)
 
 
 def test_decoding_ends_both_ways() -> None:
-    given = inputs("greedy")
-    assert [ours("greedy", each)[-1] == each["eos_id"] for each in given] == [True, True, False, False]
-    assert all(len(ours("greedy", each)) == each["max_length"] for each in given[2:])
+    case = inputs("greedy")
+    assert [solve("greedy", each)[-1] == each["eos_id"] for each in case] == [True, True, False, False]
+    assert all(len(solve("greedy", each)) == each["max_length"] for each in case[2:])
 
 
 def called_as_ours(exercise: Exercise) -> Exercise:
-    return replace(exercise, call=lambda written, given: written(**given))
+    return replace(exercise, call=lambda written, case: written(**case))
 
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_a_solution_in_the_tutorials_style_is_right(name: str) -> None:
-    verdict = judge(EXERCISES[name], getattr(solutions, name), HERE)
+    verdict = judge(EXERCISES[name], getattr(solutions, name), FOLDER_OF_TESTS)
     assert verdict.state is ExerciseState.RIGHT, verdict.messages
 
 
@@ -146,22 +146,25 @@ def test_a_solution_in_the_tutorials_style_is_right(name: str) -> None:
     ids=lambda value: value.name if isinstance(value, Exercise) else "-".join(map(str, value.change.values())),
 )
 def test_a_known_mistake_is_told_by_its_own_sentence(exercise: Exercise, mistake: KnownMistake) -> None:
-    verdict = judge(called_as_ours(exercise), partial(exercise.solution, **mistake.change), HERE)
+    verdict = judge(called_as_ours(exercise), partial(exercise.solution, **mistake.change), FOLDER_OF_TESTS)
     assert verdict.state is ExerciseState.WRONG and verdict.messages[0] == mistake.explanation, verdict.messages
 
 
 def test_two_mistakes_at_once_are_both_told() -> None:
     exercise = EXERCISES["attend"]
     axis, scale = (next(m for m in exercise.mistakes if name in m.change) for name in ("axis", "scale"))
-    written = partial(exercise.solution, **axis.change, **scale.change)
-    assert judge(called_as_ours(exercise), written, HERE).messages[:2] == (axis.explanation, scale.explanation)
+    attempt = partial(exercise.solution, **axis.change, **scale.change)
+    assert judge(called_as_ours(exercise), attempt, FOLDER_OF_TESTS).messages[:2] == (
+        axis.explanation,
+        scale.explanation,
+    )
 
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_a_stub_says_kindly_that_it_is_not_written(name: str) -> None:
     exercise, names = EXERCISES[name], {}
     exec(compile(stub(exercise.file), exercise.file, "exec"), names)
-    verdict = judge(exercise, names[name], HERE)
+    verdict = judge(exercise, names[name], FOLDER_OF_TESTS)
     assert verdict.state is ExerciseState.NOT_WRITTEN and "Fill in its body" in verdict.messages[0]
 
 
@@ -182,7 +185,7 @@ def test_a_stub_links_to_what_helps_and_ours_is_where_it_says(name: str) -> None
     for link in links:
         if torch_name := re.fullmatch(r"https://docs\.pytorch\.org/docs/stable/generated/(torch\S+)\.html", link):
             assert callable(attrgetter(torch_name[1].removeprefix("torch."))(torch))
-    names, _, where = EXERCISES[name].implementation.partition(" in ")
-    if "PyTorch" not in names and where.startswith("transformer/"):
-        source = (FOLDER.parents[1] / where).read_text(encoding="utf-8")
+    names, _, path = EXERCISES[name].implementation.partition(" in ")
+    if "PyTorch" not in names and path.startswith("transformer/"):
+        source = (FOLDER.parents[1] / path).read_text(encoding="utf-8")
         assert all(re.search(rf"^(def|class) {each}\b", source, re.MULTILINE) for each in names.split(" and "))

@@ -56,15 +56,15 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
 
 
 def test_the_command_checks_a_lesson_and_writes_its_handout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = (ROOT / "lessons" / "it.md").read_text()
+    lesson = (ROOT / "lessons" / "it.md").read_text()
     mine = tmp_path / "mine.md"
-    mine.write_text(given.replace('"qu" to "street" < 0.5', '"qu" to "street" > 0.5'))
+    mine.write_text(lesson.replace('"qu" to "street" < 0.5', '"qu" to "street" > 0.5'))
     options = ["--checkpoints", str(ROOT / "checkpoints")]
     assert main(["lesson", str(mine), *options]) == 1
-    said = capsys.readouterr().out
-    assert "What next?: holds" in said
-    assert "Not yet?: line " in said
-    assert "does not hold" in said
+    output = capsys.readouterr().out
+    assert "What next?: holds" in output
+    assert "Not yet?: line " in output
+    assert "does not hold" in output
     assert main(["lesson", str(mine), *options, "--handout", str(tmp_path / "mine.html")]) == 0
     assert "What does “it” mean?" in (tmp_path / "mine.html").read_text()
     mine.write_text("no lesson")

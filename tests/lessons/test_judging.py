@@ -37,8 +37,8 @@ def test_a_word_is_right_where_no_other_gets_more() -> None:
 
 def test_a_share_is_written_as_beside_the_word() -> None:
     truth = {"answer": 0, "row": [99.6, 0.3, 0.0, 0.1]}
-    told = [judge(QUESTIONS["word"], truth, guess)["sentence"] for guess in range(3)]
-    assert told == [
+    sentences = [judge(QUESTIONS["word"], truth, guess)["sentence"] for guess in range(3)]
+    assert sentences == [
         "“a” gets over 99\u00a0%, the most.",
         "“b” gets under 1\u00a0%, not the most.",
         "“c” gets 0\u00a0%, not the most.",

@@ -71,8 +71,8 @@ def test_a_question_does_not_tell_its_answer(lesson: Lesson, step: Step) -> None
     posed, truth = pose(step, measured), true_answer(step, measured)
     assert not posed.keys() & {"answer", "row", "values", "explanation", "smallest"}
     if "picture" in posed:
-        asked = posed["picture"]["asked"]
-        assert set(posed["picture"]["weights"][asked]) == {None}
+        cell = posed["picture"]["asked"]
+        assert set(posed["picture"]["weights"][cell]) == {None}
     weighed = step.ask == "number" and step.answer is not None and step.answer.what == "weight"
     assert ("picture" in posed) == (step.ask in ("word", "row") or weighed)
     if weighed:
@@ -93,12 +93,12 @@ def test_no_two_lessons_have_one_number_and_all_kinds_of_question_are_asked() ->
 @pytest.mark.parametrize("name", ["it", "cross"])
 def test_the_cell_that_is_asked_about_is_marked_in_every_head(name: str) -> None:
     """Without it nobody could work out which head it is, among twelve pictures of a few pixels."""
-    lesson = next(one for one in LESSONS if one.name == name)
+    lesson = next(lesson for lesson in LESSONS if lesson.name == name)
     step = next(step for step in lesson.steps if step.ask == "head" and step.answer and step.answer.words)
     posed = pose(step, measuring(step))
     row, column = posed["asked"]["row"], posed["asked"]["column"]
     assert step.answer is not None
     assert [posed["rows"][row], posed["columns"][column]] == [word.text for word in step.answer.words]
-    told = true_answer(step, measuring(step))
-    layer, head = told["answer"]
-    assert f"layer {layer}, head {head}" in told["explanation"]
+    truth = true_answer(step, measuring(step))
+    layer, head = truth["answer"]
+    assert f"layer {layer}, head {head}" in truth["explanation"]

@@ -5,8 +5,8 @@ import pytest
 from server.access import Access, access
 
 
-def settings(address: str = "127.0.0.1", *arguments: str, public: bool = False, **given: str) -> Access:
-    return access(address, {f"HEADLIGHT_{name}": value for name, value in given.items()}, arguments, public)
+def settings(address: str = "127.0.0.1", *arguments: str, public: bool = False, **environment: str) -> Access:
+    return access(address, {f"HEADLIGHT_{name}": value for name, value in environment.items()}, arguments, public)
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.8.9.10", "::1", "localhost"])
@@ -40,9 +40,9 @@ def test_a_name_for_others_lets_others_come() -> None:
         ("127.0.0.1", {"HOSTS": "a.example b.example"}, "give host names"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(address: str, given: dict[str, str], match: str) -> None:
+def test_what_cannot_be_meant_is_refused(address: str, environment: dict[str, str], match: str) -> None:
     with pytest.raises(ValueError, match=match):
-        settings(address, "--no-password" if "HOSTS" in given else "", **given)
+        settings(address, "--no-password" if "HOSTS" in environment else "", **environment)
 
 
 def test_a_password_and_none_contradict_each_other() -> None:
@@ -78,8 +78,8 @@ def test_the_password_is_not_printed() -> None:
         ("lab.example", "other.example", False),
     ],
 )
-def test_names_that_it_answers_to(address: str, name: str, wanted: bool) -> None:
-    assert bool(settings(address, "--no-password").allows(name)) is wanted
+def test_names_that_it_answers_to(address: str, name: str, allowed: bool) -> None:
+    assert bool(settings(address, "--no-password").allows(name)) is allowed
 
 
 def test_names_of_others_are_named() -> None:

@@ -27,9 +27,11 @@ def test_the_first_request_of_a_server_runs_the_page(tmp_path: Path, link: str) 
         async with open_session(url, page, **query) as session:
             await session.run()
             elements = [delta.new_element for delta in session.elements.values()]
-            assert [one.heading.body for one in elements if one.heading.tag == "h1"] == [LINKS[link]]
-            assert [one.exception.message for one in elements if one.WhichOneof("type") == "exception"] == []
-            assert [one.alert.body for one in elements if one.alert.format == Alert.ERROR] == []
+            assert [element.heading.body for element in elements if element.heading.tag == "h1"] == [LINKS[link]]
+            assert [
+                element.exception.message for element in elements if element.WhichOneof("type") == "exception"
+            ] == []
+            assert [element.alert.body for element in elements if element.alert.format == Alert.ERROR] == []
             assert session.query == parts.query
 
     with serve_forked(ROOT / "app.py", tmp_path / "log.txt") as url:

@@ -51,8 +51,8 @@ def test_nothing_is_uploaded_to_a_public_server_however_it_was_started(monkeypat
 
     def answered(public: bool, path: str) -> int:
         guard: ASGIApp = behind
-        for one in reversed(guards(public)):
-            guard = one.cls(guard, *one.args, **one.kwargs)
+        for middleware in reversed(guards(public)):
+            guard = middleware.cls(guard, *middleware.args, **middleware.kwargs)
         return ask(guard, path, method="PUT").status
 
     assert answered(True, "/_stcore/upload_file/session/file") == 404

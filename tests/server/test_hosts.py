@@ -6,7 +6,7 @@ from server.access import Access
 from server.hosts import Hosts
 from tests.server.asgi import ask, behind
 
-HERE = Hosts(behind, Access("127.0.0.1"))
+LOCAL = Hosts(behind, Access("127.0.0.1"))
 OUT = Hosts(behind, Access("0.0.0.0", ("class.example",), everybody=True))
 
 
@@ -28,15 +28,15 @@ OUT = Hosts(behind, Access("0.0.0.0", ("class.example",), everybody=True))
         ("", 403),
     ],
 )
-def test_host(host: str, wanted: int, websocket: bool) -> None:
-    answer = ask(HERE, headers=[("host", host)], websocket=websocket)
-    assert answer.status == wanted
-    assert wanted == 200 or b"HEADLIGHT_HOSTS" in answer.body
+def test_host(host: str, status: int, websocket: bool) -> None:
+    answer = ask(LOCAL, headers=[("host", host)], websocket=websocket)
+    assert answer.status == status
+    assert status == 200 or b"HEADLIGHT_HOSTS" in answer.body
 
 
 def test_exactly_one_host_is_named() -> None:
-    assert ask(HERE, headers=[]).status == 403
-    assert ask(HERE, headers=[("host", "localhost"), ("host", "evil.example")]).status == 403
+    assert ask(LOCAL, headers=[]).status == 403
+    assert ask(LOCAL, headers=[("host", "localhost"), ("host", "evil.example")]).status == 403
 
 
 @pytest.mark.parametrize("websocket", [False, True])
@@ -53,22 +53,22 @@ def test_exactly_one_host_is_named() -> None:
         ("localhost:8501", "", 403),
     ],
 )
-def test_origin(host: str, origin: str, wanted: int, websocket: bool) -> None:
+def test_origin(host: str, origin: str, status: int, websocket: bool) -> None:
     answer = ask(OUT, headers=[("host", host), ("origin", origin)], websocket=websocket)
-    assert answer.status == wanted
-    assert wanted == 200 or b"A page from" in answer.body
+    assert answer.status == status
+    assert status == 200 or b"A page from" in answer.body
 
 
 def test_without_a_password_only_the_machine_itself_is_answered() -> None:
     """However it was started: whoever is not a browser writes any Host that it likes."""
-    assert ask(HERE, server="192.168.1.5").status == 403
-    assert ask(HERE, server="::ffff:192.168.1.5").status == 403
-    assert ask(HERE, server="::1").status == ask(HERE, server="::ffff:127.0.0.1").status == 200
+    assert ask(LOCAL, server="192.168.1.5").status == 403
+    assert ask(LOCAL, server="::ffff:192.168.1.5").status == 403
+    assert ask(LOCAL, server="::1").status == ask(LOCAL, server="::ffff:127.0.0.1").status == 200
     assert ask(OUT, server="192.168.1.5").status == 200
 
 
 def test_a_refusal_quotes_little() -> None:
-    body = ask(HERE, headers=[("host", "é\n" + 5000 * "x")]).body
+    body = ask(LOCAL, headers=[("host", "é\n" + 5000 * "x")]).body
     assert len(body) < 300 and b"\n" not in body and body.isascii()
 
 
@@ -81,5 +81,5 @@ def test_a_refusal_quotes_little() -> None:
         ([("content-length", "1"), ("content-length", "2")], 400),
     ],
 )
-def test_a_request_has_one_length(lengths: list[tuple[str, str]], wanted: int) -> None:
-    assert ask(HERE, headers=[("host", "localhost"), *lengths], method="POST", body=[b"a"]).status == wanted
+def test_a_request_has_one_length(lengths: list[tuple[str, str]], status: int) -> None:
+    assert ask(LOCAL, headers=[("host", "localhost"), *lengths], method="POST", body=[b"a"]).status == status

@@ -50,14 +50,14 @@ def test_the_page_asks_and_the_password_opens(guard: Login) -> None:
     assert wrong.status == 401 and b"Wrong password" in wrong.body and not wrong.header("set-cookie")
     right = typed(guard, PASSWORD, "/decoding?text=Hi%20you&layer=2")
     assert (right.status, right.header("location")) == (303, "?text=Hi%20you&layer=2")
-    given = SimpleCookie(right.header("set-cookie"))[COOKIE]
-    assert given["httponly"] and given["samesite"] == "lax" and given["path"] == "/" and not given["secure"]
-    assert ask(guard, headers=[("host", "localhost"), ("cookie", f"a=b; {COOKIE}={given.value}")]).body == b"the app"
+    cookie = SimpleCookie(right.header("set-cookie"))[COOKIE]
+    assert cookie["httponly"] and cookie["samesite"] == "lax" and cookie["path"] == "/" and not cookie["secure"]
+    assert ask(guard, headers=[("host", "localhost"), ("cookie", f"a=b; {COOKIE}={cookie.value}")]).body == b"the app"
 
 
 def test_over_tls_the_cookie_goes_nowhere_else() -> None:
-    given = typed(Login(behind, PASSWORD, base="/headlight"), PASSWORD, "/headlight/", scheme="https")
-    cookie = SimpleCookie(given.header("set-cookie"))[COOKIE]
+    response = typed(Login(behind, PASSWORD, base="/headlight"), PASSWORD, "/headlight/", scheme="https")
+    cookie = SimpleCookie(response.header("set-cookie"))[COOKIE]
     assert cookie["secure"] and cookie["path"] == "/headlight"
 
 
@@ -71,8 +71,8 @@ def test_a_cookie_is_worth_nothing_forged_old_or_of_another_password(
 ) -> None:
     fresh = cookie(PASSWORD)
 
-    def status(given: str) -> int:
-        return ask(guard, headers=[("host", "localhost"), ("cookie", given)]).status
+    def status(cookie: str) -> int:
+        return ask(guard, headers=[("host", "localhost"), ("cookie", cookie)]).status
 
     assert status(fresh) == 200
     forged = cookie(PASSWORD + " "), fresh[:-2], f"{COOKIE}=in", f"{COOKIE}=", fresh.replace("=in.", "=im."), "é=;="

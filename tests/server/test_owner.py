@@ -99,8 +99,8 @@ def served(request: pytest.FixtureRequest) -> Iterator[tuple[int, list[object]]]
 
 def answered(served: tuple[int, list[object]], uid: int, more: str = "", shut: bool = False) -> str:
     request = f"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{more}\r\n"
-    given = json.dumps([*served, uid, shut, request])
-    return subprocess.run([sys.executable, "-c", CLIENT, given], capture_output=True, text=True, check=True).stdout
+    arguments = json.dumps([*served, uid, shut, request])
+    return subprocess.run([sys.executable, "-c", CLIENT, arguments], capture_output=True, text=True, check=True).stdout
 
 
 UPGRADE = "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"

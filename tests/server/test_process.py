@@ -55,9 +55,9 @@ def test_a_traceback_has_a_length(lines: pytest.LogCaptureFixture) -> None:
 
 
 def test_the_server_s_own_formatter_still_reads_long_addresses(lines: pytest.LogCaptureFixture) -> None:
-    given = ("127.0.0.1:1", "GET", "/" + "x" * 60_000, "1.1", 200)
-    logging.getLogger("uvicorn.access").warning('%s - "%s %s HTTP/%s" %d', *given)
-    record = process.bounded_record("uvicorn.access", 20, "", 1, '%s - "%s %s HTTP/%s" %d', given, None)
+    arguments = ("127.0.0.1:1", "GET", "/" + "x" * 60_000, "1.1", 200)
+    logging.getLogger("uvicorn.access").warning('%s - "%s %s HTTP/%s" %d', *arguments)
+    record = process.bounded_record("uvicorn.access", 20, "", 1, '%s - "%s %s HTTP/%s" %d', arguments, None)
     assert len(AccessFormatter("%(request_line)s %(status_code)s", use_colors=False).format(record)) < 2_000
 
 

@@ -85,32 +85,32 @@ class Live(NamedTuple):
         return RULES[re.sub(r"/plotly/[\d.]+\.js", "/plotly/{version}.js", self.path)]
 
     @property
-    def asked(self) -> str:
+    def concrete_path(self) -> str:
         """An address of the route, whose parts name nothing."""
         return re.sub(r"\{[^}]*\}", "nothing", self.path)
 
 
 @pytest.fixture(scope="module")
 def live() -> list[Live]:
-    found = subprocess.run([sys.executable, "-c", ENUMERATE], capture_output=True, text=True, check=True, cwd=ROOT)
-    return [Live(path, method) for path, methods in json.loads(found.stdout.splitlines()[-1]) for method in methods]
+    listed = subprocess.run([sys.executable, "-c", ENUMERATE], capture_output=True, text=True, check=True, cwd=ROOT)
+    return [Live(path, method) for path, methods in json.loads(listed.stdout.splitlines()[-1]) for method in methods]
 
 
 def test_every_route_has_a_rule(live: list[Live]) -> None:
     assert len(live) > 40
-    known = {re.sub(r"/plotly/[\d.]+\.js", "/plotly/{version}.js", one.path) for one in live}
+    known = {re.sub(r"/plotly/[\d.]+\.js", "/plotly/{version}.js", route.path) for route in live}
     assert sorted(known - RULES.keys()) == [], "say in RULES whom these routes are for"
     assert sorted(RULES.keys() - known - {"/sign-out"}) == [], "these are no routes any more"
 
 
 def status(url: str, method: str, path: str, **headers: str) -> int:
     """What is answered; an upgrade to a websocket is asked for as browsers do."""
-    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    request_headers = {name.replace("_", "-"): value for name, value in headers.items()}
     if method == "WEBSOCKET":
         upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
-        method, given = "GET", {**upgrade, "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", **given}
+        method, request_headers = "GET", {**upgrade, "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", **request_headers}
     connection = HTTPConnection(urlsplit(url).netloc, timeout=30)
-    connection.request(method, path, headers=given)
+    connection.request(method, path, headers=request_headers)
     answered = connection.getresponse().status
     connection.close()
     return answered
@@ -133,10 +133,10 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def test_another_sites_name_reaches_nothing(server: tuple[str, str], live: list[Live]) -> None:
     url, _ = server
-    for one in live:
-        assert status(url, one.method, one.asked, Host="evil.example") == 403, one
-        here = urlsplit(url).netloc
-        assert status(url, one.method, one.asked, Host=here, Origin="http://evil.example") == 403, one
+    for route in live:
+        assert status(url, route.method, route.concrete_path, Host="evil.example") == 403, route
+        host = urlsplit(url).netloc
+        assert status(url, route.method, route.concrete_path, Host=host, Origin="http://evil.example") == 403, route
 
 
 def test_each_route_is_for_whom_its_rule_says(server: tuple[str, str], live: list[Live]) -> None:
@@ -147,20 +147,22 @@ def test_each_route_is_for_whom_its_rule_says(server: tuple[str, str], live: lis
         visitors["a user"] = {"Cookie": cookie(PASSWORD)}
     for who, headers in visitors.items():
         inside = mode != "password" or who == "a user"
-        for one in live:
-            answered = status(url, one.method, one.asked, **headers)
-            told = (who, one, answered)
-            assert answered < 500, told
-            if one.rule == EVERYONE:
-                assert answered < 400, told
-            elif one.rule == PUPILS:  # none of these has a class: they get the page, or are refused
-                assert answered == 200 if one.path in ("/join", "/join/me") and one.method == "GET" else True, told
-                assert answered >= 400 or one.path in ("/join", "/join/me"), told
-            elif one.rule == NOBODY:
-                assert answered >= 300 or (inside and one.method == "OPTIONS"), told
-            elif mode == "public" and "upload_file" in one.path:
-                assert answered == 404, told
+        for route in live:
+            answered = status(url, route.method, route.concrete_path, **headers)
+            context = (who, route, answered)
+            assert answered < 500, context
+            if route.rule == EVERYONE:
+                assert answered < 400, context
+            elif route.rule == PUPILS:  # none of these has a class: they get the page, or are refused
+                assert answered == 200 if route.path in ("/join", "/join/me") and route.method == "GET" else True, (
+                    context
+                )
+                assert answered >= 400 or route.path in ("/join", "/join/me"), context
+            elif route.rule == NOBODY:
+                assert answered >= 300 or (inside and route.method == "OPTIONS"), context
+            elif mode == "public" and "upload_file" in route.path:
+                assert answered == 404, context
             elif not inside:
-                assert answered == 401, told
+                assert answered == 401, context
             else:  # an upload without a token of its page is refused too
-                assert answered != 401 and (answered != 403 or "upload_file" in one.path), told
+                assert answered != 401 and (answered != 403 or "upload_file" in route.path), context

@@ -127,8 +127,8 @@ def locked(watched: Path) -> Iterator[str]:
     """For others, with a password."""
     folder = watched.parent
     (folder / "sitecustomize.py").write_text(WATCH)
-    given = {"HEADLIGHT_PASSWORD": PASSWORD, "PYTHONPATH": str(folder), "WATCHED": str(watched)}
-    with production(folder / "log.txt", **given) as (address, _):
+    environment = {"HEADLIGHT_PASSWORD": PASSWORD, "PYTHONPATH": str(folder), "WATCHED": str(watched)}
+    with production(folder / "log.txt", **environment) as (address, _):
         yield address
 
 
@@ -318,8 +318,8 @@ def test_the_browser_opens_as_it_starts_unless_nobody_sits_there(
     headless: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    given = {"server.headless": headless, "browser.serverAddress": "localhost", "browser.serverPort": 8511}
-    monkeypatch.setattr(config, "get_option", lambda name: given.get(name, ""))
+    options = {"server.headless": headless, "browser.serverAddress": "localhost", "browser.serverPort": 8511}
+    monkeypatch.setattr(config, "get_option", lambda name: options.get(name, ""))
     monkeypatch.setattr(cli_util, "open_browser", opened.append)
 
     async def start() -> None:

@@ -12,7 +12,7 @@ from transformer import Translator, checkpoint
 @pytest.fixture
 def small(shelves: Path) -> Translator:
     """The first of two; the other is a T5."""
-    for name, kept in (("a-small", small_checkpoint()), ("t5", small_t5_checkpoint())):
-        kept.card["examples"] = TEXTS
-        checkpoint.save(kept, shelves / "checkpoints" / name)
+    for name, saved in (("a-small", small_checkpoint()), ("t5", small_t5_checkpoint())):
+        saved.card["examples"] = TEXTS
+        checkpoint.save(saved, shelves / "checkpoints" / name)
     return load_translator(shelves / "checkpoints" / "a-small")

@@ -79,14 +79,14 @@ def test_the_cost_of_a_layer_and_the_relatives(small: Translator, model: str) ->
 @pytest.mark.parametrize(("kind", "model"), [("encoder", "a-small"), ("decoder", "a-small"), ("cross", "t5")])
 def test_sparse_and_linear_attention_stand_beside_the_softmax(small: Translator, kind: str, model: str) -> None:
     app = opened("relatives", kind=kind, layer="1", head="1", model=model)
-    drawn = " ".join(element.proto.body for element in app.get("html"))
+    page = " ".join(element.proto.body for element in app.get("html"))
     for title in ("Softmax, exact", "Sparse", "Linear"):
-        assert f'aria-label="{title}"' in drawn
+        assert f'aria-label="{title}"' in page
     text = captions(app)
     assert "of the softmax's weight" in text and "vanishes or explodes" in text
     if model == "a-small" and kind == "decoder":
         trace = small.trace("two dogs", target=TARGET)
-        (table,) = re.findall(r'aria-label="Softmax, exact".*?<tbody>(.*?)</tbody>', drawn)
+        (table,) = re.findall(r'aria-label="Softmax, exact".*?<tbody>(.*?)</tbody>', page)
         cells = [x or "0" for x in re.findall(r"<td[^>]*>([^<]*)</td>", table)]
         pattern, hidden = trace.decoder[0, 0].ravel(), trace.masked("decoder").ravel()
         assert cells == ["0" if off else f"{weight:.2f}" for weight, off in zip(pattern, hidden, strict=True)]

@@ -38,10 +38,10 @@ def test_neighbours_leave_special_tokens_out() -> None:
     model = small_translator()
     tokenizer = model.checkpoint.target_tokenizer
     matrix = model.model.output.weight.detach().numpy()
-    found = nearest(matrix, 10, tokenizer)
-    assert found and not {near.id for near in found} & {*tokenizer.special_ids, 10}
-    page = near_html(found, tokenizer)
-    assert page.count("<tr") == len(found) and f"{found[0].cosine:.2f}" in page
+    nearest_tokens = nearest(matrix, 10, tokenizer)
+    assert nearest_tokens and not {near.id for near in nearest_tokens} & {*tokenizer.special_ids, 10}
+    page = near_html(nearest_tokens, tokenizer)
+    assert page.count("<tr") == len(nearest_tokens) and f"{nearest_tokens[0].cosine:.2f}" in page
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from headlight.corpora.cutting import Merges, has_merges
 from headlight.corpora.learned_merges import learn_merges
 from tests.small import TEXTS, small_checkpoint
-from tests.ui.anatomy.test_looks import drawn, opened, said
+from tests.ui.anatomy.test_looks import html_of, opened, text_of
 from transformer import Translator
 from transformer.tokenizers import Tokenizer
 from ui.anatomy.embedding import spelled
@@ -33,9 +33,9 @@ def rows(html: str) -> list[list[str]]:
 
 def test_the_expander_is_closed_until_a_text_is_in_the_address(small: Translator) -> None:
     app = opened(part="embedding", kind="encoder")
-    assert not app.slider and "Merges so far" not in said(app)
+    assert not app.slider and "Merges so far" not in text_of(app)
     assert any("Learn a BPE" in expander.label for expander in app.expander)
-    assert "Merges so far" in said(learning(TEXT))
+    assert "Merges so far" in text_of(learning(TEXT))
 
 
 def test_the_expander_stays_open_while_its_text_is_typed(small: Translator) -> None:
@@ -46,7 +46,7 @@ def test_the_expander_stays_open_while_its_text_is_typed(small: Translator) -> N
     assert box.value == TEXT
     box.set_value("abab abab ab").run()
     assert not app.exception and app.query_params["learn"] == "abab abab ab"
-    assert ["1", "a + b", "5"] in rows(drawn(app))
+    assert ["1", "a + b", "5"] in rows(html_of(app))
 
 
 def test_the_textbook_example_merge_by_merge(small: Translator) -> None:
@@ -54,14 +54,14 @@ def test_the_textbook_example_merge_by_merge(small: Translator) -> None:
     (slider,) = app.slider
     learned = learn_merges(TEXT)
     assert (slider.min, slider.max, slider.value) == (learned.sizes[0], learned.sizes[-1], learned.sizes[FIRST_MERGES])
-    assert ["3", "l + o", "7"] in rows(drawn(app))
-    assert f"{slider.value} tokens: 4 special ones, 11 characters and 3 joined pieces" in said(app)
+    assert ["3", "l + o", "7"] in rows(html_of(app))
+    assert f"{slider.value} tokens: 4 special ones, 11 characters and 3 joined pieces" in text_of(app)
     slider.set_value(slider.max).run()
-    assert "No pair occurs twice any more" in said(app)
-    assert f":gray[{len(TEXT.split())} tokens]" in said(app)  # each word became one token
+    assert "No pair occurs twice any more" in text_of(app)
+    assert f":gray[{len(TEXT.split())} tokens]" in text_of(app)  # each word became one token
     slider.set_value(slider.min).run()
-    assert "None yet: each character is a token." in said(app)
-    assert f":gray[{len(TEXT.replace(' ', '')) + len(TEXT.split())} tokens]" in said(app)
+    assert "None yet: each character is a token." in text_of(app)
+    assert f":gray[{len(TEXT.replace(' ', '')) + len(TEXT.split())} tokens]" in text_of(app)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_the_textbook_example_merge_by_merge(small: Translator) -> None:
 )
 def test_texts_that_are_short_or_strange(small: Translator, text: str, words: str) -> None:
     app = learning(text, vocabulary="1")
-    assert words in said(app) + drawn(app)
-    assert bool(app.slider) == (words == "joined next") and "<b>" not in drawn(app)
+    assert words in text_of(app) + html_of(app)
+    assert bool(app.slider) == (words == "joined next") and "<b>" not in html_of(app)
 
 
 def test_a_size_that_the_text_does_not_reach_is_its_largest(small: Translator) -> None:
@@ -91,11 +91,11 @@ def test_a_merge_stands_beside_that_of_the_models_tokenizer() -> None:
     learned, count = learn_merges(TEXT), 12
     table = rows(merges_html(learned, count, BPE))
     assert len(table) == MAX_MERGES
-    own = list(Merges(BPE)._ranks)
-    for number, pair, times, theirs in table:
+    merges = list(Merges(BPE)._ranks)
+    for number, pair, times, models_merge in table:
         n = int(number) - 1
         assert pair == " + ".join(learned.merges[n]) and int(times) == learned.counts[n]
-        assert theirs == " + ".join(spelled(BPE, own[n]))
+        assert models_merge == " + ".join(spelled(BPE, merges[n]))
     assert [int(row[0]) for row in table] == [*range(3, 13)]
     short = Tokenizer.train(TEXTS, "bpe", 33)
     assert len(Merges(short)) < count and rows(merges_html(learned, count, short))[-1][3] == ""

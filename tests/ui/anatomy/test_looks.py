@@ -26,11 +26,11 @@ def opened(**query: str) -> AppTest:
     return open_page("anatomy", **{"model": "a-small", "text": "two dogs", "target": TARGET, "head": "1", **query})
 
 
-def said(app: AppTest) -> str:
+def text_of(app: AppTest) -> str:
     return " ".join(element.value for element in (*app.markdown, *app.caption, *app.info))
 
 
-def drawn(app: AppTest) -> str:
+def html_of(app: AppTest) -> str:
     return " ".join(element.proto.body for element in app.get("html"))
 
 
@@ -44,33 +44,33 @@ def numbers(html: str, title: str) -> list[list[str]]:
 def test_a_whole_head_is_the_traces(small: Translator, kind: str) -> None:
     trace = small.trace("two dogs", target=TARGET)
     app = opened(look="matrices", kind=kind, layer="2")
-    assert "As the model does." in said(app)
+    assert "As the model does." in text_of(app)
     pattern, hidden = trace.pattern(kind)[1, 0], trace.masked(kind)  # type: ignore[arg-type]
-    rows = numbers(drawn(app), "Weights")
+    rows = numbers(html_of(app), "Weights")
     assert rows == [
         ["0" if off else f"{weight:.2f}" for weight, off in zip(*row, strict=True)]
         for row in zip(pattern, hidden, strict=True)
     ]
-    masked = np.array(numbers(drawn(app), "Masked scores"))
+    masked = np.array(numbers(html_of(app), "Masked scores"))
     assert ((masked == "−∞") == hidden).all()
-    assert not np.isin(numbers(drawn(app), "Scores"), "−∞").any()
+    assert not np.isin(numbers(html_of(app), "Scores"), "−∞").any()
 
 
 def test_another_mask_is_said_to_be_another(small: Translator) -> None:
     app = opened(look="matrices", kind="decoder", mask="none")
-    assert "Not what the model does:" in said(app) and "nothing is hidden" in said(app)
-    assert "−∞" not in np.array(numbers(drawn(app), "Masked scores"))
+    assert "Not what the model does:" in text_of(app) and "nothing is hidden" in text_of(app)
+    assert "−∞" not in np.array(numbers(html_of(app), "Masked scores"))
     # A mask that has no meaning in cross-attention leaves the model's own.
-    assert "As the model does." in said(opened(look="matrices", kind="cross", mask="look-ahead"))
+    assert "As the model does." in text_of(opened(look="matrices", kind="cross", mask="look-ahead"))
 
 
 def test_the_shorter_sentence_of_a_batch_is_padded(small: Translator) -> None:
     app = opened(look="matrices", kind="encoder", matrices="batch")  # begins with an example of another length
-    assert "of padding" in said(app) and "Weights" in drawn(app)
+    assert "of padding" in text_of(app) and "Weights" in html_of(app)
     for second, text, added in ((TEXTS[1], "two dogs", 6), ("dogs", "dogs", 1)):
         app = opened(look="matrices", kind="encoder", matrices="batch", second=second)
-        assert f"“{text}”, with {added} token{'s' * (added > 1)} of padding" in said(app)
-        masked = np.array(numbers(drawn(app), "Masked scores"))
+        assert f"“{text}”, with {added} token{'s' * (added > 1)} of padding" in text_of(app)
+        masked = np.array(numbers(html_of(app), "Masked scores"))
         assert (masked[:, -added:] == "−∞").all() and (masked[:, :-added] != "−∞").all()
     app = opened(look="matrices", kind="encoder", matrices="batch", second=TEXTS[0] + " dogs" * 40)
     assert any("this model reads at most" in info.value for info in app.info)  # in a sentence, beside the controls
@@ -82,26 +82,26 @@ def test_a_mask_is_added_and_filled_in_side_by_side(small: Translator, of: str) 
     app = opened(look="matrices", kind="decoder", matrices=of)
     app.session_state["added-or-filled"] = True
     app = ran(app)
-    html = drawn(app)
+    html = html_of(app)
     added, filled = numbers(html, r"S \+ M"), numbers(html, "S, filled in")
     assert added == filled == numbers(html, "Masked scores")
     mask = np.array(numbers(html, "M"))
     assert ((mask == "−∞") == (np.array(added) == "−∞")).all() and {float(x) for x in mask[mask != "−∞"]} == {0.0}
-    assert "differ by at most 0;" in said(app) and "no numbers (0/0)" in said(app) and "65,504" in said(app)
+    assert "differ by at most 0;" in text_of(app) and "no numbers (0/0)" in text_of(app) and "65,504" in text_of(app)
 
 
 def test_the_tutorials_row(small: Translator) -> None:
     app = opened(look="matrices", matrices="tutorial", mask="none")
-    assert numbers(drawn(app), "Weights")[0] == ["0.3064", "0.3530", "0.3406"]
+    assert numbers(html_of(app), "Weights")[0] == ["0.3064", "0.3530", "0.3406"]
     app = opened(look="matrices", matrices="tutorial")
-    assert numbers(drawn(app), "Weights")[0] == ["1.0000", "0", "0"]
+    assert numbers(html_of(app), "Weights")[0] == ["1.0000", "0", "0"]
 
 
 def test_what_a_head_alone_loses(small: Translator) -> None:
     trace = small.trace("two dogs", target=TARGET)
     app = opened(look="heads", kind="decoder", layer="2")
     measured = several_heads(small.model, trace.source.ids, trace.target.ids, Site("decoder", 1, "self"))
-    html = drawn(app)
+    html = html_of(app)
     for name, value in zip(
         ("Only head 1", "Only head 2", "One pattern for all"), (*measured.alone.values(), measured.mean), strict=True
     ):
@@ -124,9 +124,9 @@ def test_what_a_head_alone_loses(small: Translator) -> None:
 def test_the_division_is_told_with_the_heads_own_numbers(small: Translator) -> None:
     trace = small.trace("two dogs", target=TARGET)
     app = opened(look="scaling", kind="encoder", layer="1")
-    assert "d_head is 4, √d_head 2." in said(app)
+    assert "d_head is 4, √d_head 2." in text_of(app)
     largest = trace.encoder[0, 0].max(-1).mean()
-    assert f"and {largest:.2f} with it." in said(app)
+    assert f"and {largest:.2f} with it." in text_of(app)
 
 
 def test_additive_attention_stands_beside_the_division(small: Translator) -> None:
@@ -134,7 +134,7 @@ def test_additive_attention_stands_beside_the_division(small: Translator) -> Non
     app.session_state["additive"] = True
     keys = len(small.trace("two dogs", target=TARGET).source)
     wide = {name: row[-1].slope for name, row in by_width(keys, WIDTHS).items()}
-    text = said(ran(app))
+    text = text_of(ran(app))
     assert f"to {wide['dot product']:.2f}; at 512 it is {wide['divided by √d_k']:.2f} divided" in text
     assert f"and {wide['additive']:.2f} additive." in text
 
@@ -143,7 +143,7 @@ def test_a_row_of_the_embedding_is_a_one_hot_vector_times_the_matrix(small: Tran
     matrix = small.model.encoder.embedding.tokens.weight.detach()
     one_hot = np.eye(len(matrix), dtype=np.float32)[7]
     assert np.array_equal(one_hot @ matrix.numpy(), matrix[7].numpy())
-    text = said(opened(part="embedding", kind="encoder"))
+    text = text_of(opened(part="embedding", kind="encoder"))
     assert "one-hot vector" in text and "Mikolov et al. 2013" in text
 
 
@@ -152,11 +152,11 @@ def test_a_row_of_the_embedding_is_a_one_hot_vector_times_the_matrix(small: Tran
 def test_a_t5_is_looked_at_too(small: Translator, look: str, kind: str) -> None:
     app = opened(model="t5", look=look, kind=kind)
     if look == "matrices":
-        assert "As the model does." in said(app)
+        assert "As the model does." in text_of(app)
     if look == "scaling":
-        assert "T5 does not divide" in said(app)
+        assert "T5 does not divide" in text_of(app)
     if look == "heads":
-        assert "[1, 4, 3, 5]" in drawn(app) if kind == "encoder" else "[1, 2, 4, 5]" in drawn(app)
+        assert "[1, 4, 3, 5]" in html_of(app) if kind == "encoder" else "[1, 2, 4, 5]" in html_of(app)
 
 
 def test_a_matrix_as_a_table() -> None:

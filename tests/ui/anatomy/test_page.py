@@ -50,7 +50,7 @@ PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
 def traces() -> list[Trace]:
     """Whatever anything holds."""
     gc.collect()
-    return [one for one in gc.get_objects() if isinstance(one, Trace)]
+    return [instance for instance in gc.get_objects() if isinstance(instance, Trace)]
 
 
 def test_only_the_cache_keeps_the_trace_of_an_open_page(shelves: Path) -> None:
@@ -59,12 +59,12 @@ def test_only_the_cache_keeps_the_trace_of_an_open_page(shelves: Path) -> None:
     page = AppTest.from_string(f"import runpy; runpy.run_path({str(PAGE)!r})", default_timeout=60)
     page.query_params["text"] = TEXTS[0]
     forget()
-    others = set(map(id, elsewhere := traces()))  # of other tests
+    other_traces = set(map(id, elsewhere := traces()))  # of other tests
     page.run()
     assert not page.exception and not page.error
-    assert sum(id(trace) not in others for trace in traces()) == 1
+    assert sum(id(trace) not in other_traces for trace in traces()) == 1
     forget()
-    assert all(id(trace) in others for trace in traces()), elsewhere
+    assert all(id(trace) in other_traces for trace in traces()), elsewhere
 
 
 def forget() -> None:
@@ -106,7 +106,7 @@ def parts(model: Translator, trace: Trace) -> list[NetworkPart]:
     return network(model.model, len(trace.source), len(trace.reads))
 
 
-def place(part: NetworkPart) -> tuple[str, str, int | None]:
+def location(part: NetworkPart) -> tuple[str, str, int | None]:
     return part.name, part.kind, part.layer
 
 
@@ -127,7 +127,7 @@ def test_a_view_names_a_part_that_is_there(
     view: AnatomyView, expected: tuple[str, str, int | None], parts: list[NetworkPart], trace: Trace
 ) -> None:
     chosen = choose(view, trace, parts)
-    assert place(chosen.part) == expected
+    assert location(chosen.part) == expected
     assert parts[chosen.index] is chosen.part
 
 

@@ -48,7 +48,7 @@ def test_from_the_numbers_on_the_page_to_the_next_token(model: Translator, trace
     layer = model.model.decoder.layers[-1]
     assert isinstance(layer, DecoderLayer)
     ids = [trace.source.ids], [trace.target.ids[:-1]]
-    own = model.log_probs(*ids)[0]
+    expected = model.log_probs(*ids)[0]
     for query in range(len(trace.reads)):
         joined = []
         for head in range(2):
@@ -74,7 +74,7 @@ def test_from_the_numbers_on_the_page_to_the_next_token(model: Translator, trace
         norm, feed = layer.residuals[2].norm, layer.feed_forward
         y = y + feed(norm(y)) if header["pre"] else norm(y + feed(y))
         log_probs = F.log_softmax(model.model.output(model.model.decoder.norm(y)), -1)
-        np.testing.assert_allclose(log_probs.detach().numpy(), own[query].numpy(), atol=1e-5)
+        np.testing.assert_allclose(log_probs.detach().numpy(), expected[query].numpy(), atol=1e-5)
         assert header["agreement"]["pattern"] < 1e-5 and header["agreement"]["output"] < 1e-5
 
 
@@ -134,8 +134,8 @@ def test_the_first_stage_is_the_embedding_and_the_place(model: Translator, trace
     assert header["first"] and header["kind"] == "decoder"
     np.testing.assert_allclose(page["tokens"] + page["positions"], page["stream"], atol=1e-5)
     embedding = model.model.decoder.embedding
-    own = embedding(torch.tensor([trace.target.ids[:-1]]))[0].detach().numpy()
-    np.testing.assert_allclose(page["stream"], own, atol=1e-5)
+    expected = embedding(torch.tensor([trace.target.ids[:-1]]))[0].detach().numpy()
+    np.testing.assert_allclose(page["stream"], expected, atol=1e-5)
     np.testing.assert_array_equal(page["visible"], [1, 1, 1, 0, 0])
     assert header["keys"] == header["queries"] == ["[SOS]", "▁two", "▁dogs", "▁are", "▁running"]
     assert header["writes"] == ["▁two", "▁dogs", "▁are", "▁running", "[EOS]"]
@@ -184,11 +184,11 @@ def test_shared_parameters_are_named() -> None:
 
 
 def test_a_part_carries_the_vectors_that_it_names(model: Translator, trace: Trace) -> None:
-    taken = feed_forward(stream(model.model, trace.source.ids, trace.target.ids), "decoder", 1, 2)
+    part_values = feed_forward(stream(model.model, trace.source.ids, trace.target.ids), "decoder", 1, 2)
     rows = [("x", "Stream", "", "all"), ("inner", "Inside", "", "inside")]
-    header, arrays = unpacked(parts_payload(taken, rows, trace.reads.labels, 2))
+    header, arrays = unpacked(parts_payload(part_values, rows, trace.reads.labels, 2))
     assert [row["values"] for row in header["rows"]] == ["x", "inner"] == list(arrays)
-    np.testing.assert_allclose(arrays["inner"], taken.vectors["inner"], atol=1e-5)
+    np.testing.assert_allclose(arrays["inner"], part_values.vectors["inner"], atol=1e-5)
     assert header["check"].startswith("Equal to the model's own output within ")
 
 
@@ -209,8 +209,8 @@ def test_the_lens_names_tokens_as_people_read_them(model: Translator, trace: Tra
 def test_the_likeliest_tokens_are_in_order(model: Translator, trace: Trace) -> None:
     from headlight.analysis.parts import output
 
-    taken = output(stream(model.model, trace.source.ids, trace.target.ids), 1)
-    likeliest = likely_tokens(taken, model)
+    part_values = output(stream(model.model, trace.source.ids, trace.target.ids), 1)
+    likeliest = likely_tokens(part_values, model)
     shares = [share for _, share, _ in likeliest]
     assert len(likeliest) == 10 and shares == sorted(shares, reverse=True)
-    assert shares[0] == taken.vectors["probability"].max()
+    assert shares[0] == part_values.vectors["probability"].max()

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from headlight.analysis.plane import Plane
 from headlight.charts.plane import words_in_plane
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
-from tests.ui.anatomy.test_looks import drawn, numbers, opened, said
+from tests.ui.anatomy.test_looks import html_of, numbers, opened, text_of
 from transformer import Translator
 from transformer.taps import Site
 from transformer.tokenizers import Tokenizer
@@ -28,7 +28,7 @@ from ui.anatomy.plane import (
 
 
 def scores(app: AppTest) -> list[list[str]]:
-    return numbers(drawn(app), "Scores, q · k / √4")
+    return numbers(html_of(app), "Scores, q · k / √4")
 
 
 def test_the_scores_are_those_of_the_two_maps(small: Translator) -> None:
@@ -44,23 +44,23 @@ def test_the_scores_are_those_of_the_two_maps(small: Translator) -> None:
         [f"{sum(a * b for a, b in zip(row, column, strict=True)) / 2:.2f}".replace("-", "−") for column in k]
         for row in q
     ]
-    assert "is left out" in said(app) and "after the layer norm" in said(app)
-    assert "Not what the model does" in said(opened(look="plane", kind="encoder", layer="2", plane="dogs girl"))
+    assert "is left out" in text_of(app) and "after the layer norm" in text_of(app)
+    assert "Not what the model does" in text_of(opened(look="plane", kind="encoder", layer="2", plane="dogs girl"))
 
 
 def test_what_is_typed(small: Translator) -> None:
     def rows(words: str) -> int:
         app = opened(look="plane", kind="encoder", layer="1", plane=words)
         assert not app.exception and not app.error
-        return len(scores(app)) if "Scores" in drawn(app) else 0
+        return len(scores(app)) if "Scores" in html_of(app) else 0
 
     assert rows("two dogs, girl") == 3 and rows("dogs dogs") == 1 and rows("  ,  ") == 0
     app = opened(look="plane", kind="encoder", layer="1", plane="")
-    assert "There is nothing to draw" in said(app)
+    assert "There is nothing to draw" in text_of(app)
     app = opened(look="plane", kind="encoder", layer="1", plane="a b c d e f g h i j")
-    assert "The first 8 of 10 words" in said(app)
+    assert "The first 8 of 10 words" in text_of(app)
     app = opened(look="plane", kind="encoder", layer="1", plane="<b>")
-    assert "Type a second word" in said(app) and "<b>" not in drawn(app)
+    assert "Type a second word" in text_of(app) and "<b>" not in html_of(app)
 
 
 def test_words_that_are_typed_are_in_the_address(small: Translator) -> None:
@@ -73,20 +73,20 @@ def test_words_that_are_typed_are_in_the_address(small: Translator) -> None:
 
 def test_words_that_are_the_same_to_the_model_do_not_vary(small: Translator) -> None:
     app = opened(look="plane", kind="encoder", layer="1", plane="xylophone zebra")
-    assert "nothing varies among them" in said(app) and "zebra is not in the vocabulary" in said(app)
+    assert "nothing varies among them" in text_of(app) and "zebra is not in the vocabulary" in text_of(app)
     (row, other) = scores(app)
     assert row == other and len({*row}) == 1
 
 
 def test_cross_attention_has_no_one_embedding(small: Translator) -> None:
     app = opened(look="plane", kind="cross", layer="1", plane="dogs girl")
-    assert "Choose a self-attention" in said(app) and "Scores" not in drawn(app)
+    assert "Choose a self-attention" in text_of(app) and "Scores" not in html_of(app)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
 def test_a_t5_does_not_divide(small: Translator, kind: str) -> None:
     app = opened(model="t5", look="plane", kind=kind, layer="1")
-    assert 'aria-label="Scores, q · k"' in drawn(app) and "bias of the distance" in said(app)
+    assert 'aria-label="Scores, q · k"' in html_of(app) and "bias of the distance" in text_of(app)
 
 
 def test_the_words_of_the_sentence_come_first() -> None:
@@ -109,8 +109,8 @@ def test_a_word_of_several_tokens_is_said_to_be_their_mean() -> None:
 
 
 def test_what_is_said_of_the_plane_and_the_scores() -> None:
-    drawn = Plane(np.zeros((3, 2)), np.zeros(2), np.array([0.5, 0.25]))
-    assert re.search(r"shows 75\s% of their variance: 50\s% from left to right, 25\s% up", said_of_plane(drawn, "x"))
+    plane = Plane(np.zeros((3, 2)), np.zeros(2), np.array([0.5, 0.25]))
+    assert re.search(r"shows 75\s% of their variance: 50\s% from left to right, 25\s% up", said_of_plane(plane, "x"))
     table = np.array([[0, 1.5, 0], [-2, 0, 0], [0.1, 0, 0]])
     assert "b scores a −2.00, and a scores b 1.50" in said_of_scores("abc", table) or (
         "a scores b 1.50, and b scores a −2.00" in said_of_scores("abc", table)

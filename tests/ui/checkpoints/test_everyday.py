@@ -12,7 +12,7 @@ from tests.ui.checkpoints.conftest import HOSTILE
 FAILED = {"source": "Whose bag is this?", "written": "À qui est cet sac ?"}
 
 
-def drawn(card: dict[str, Any]) -> AppTest:
+def draw_card(card: dict[str, Any]) -> AppTest:
     def page(card: dict) -> None:  # run from its text alone, where no import of this file is known
         from ui.checkpoints import model
 
@@ -25,7 +25,7 @@ def drawn(card: dict[str, Any]) -> AppTest:
 
 def test_how_many_and_which_failed() -> None:
     command = "python -m tools.everyday checkpoints/x tests/everyday/en-fr.tsv"
-    app = drawn({"everyday": {"accepted": 99, "of": 100, "failed": [FAILED], "command": command}})
+    app = draw_card({"everyday": {"accepted": 99, "of": 100, "failed": [FAILED], "command": command}})
     assert app.markdown[0].value == "**99 of 100** everyday sentences translated acceptably"
     assert app.code[0].value == command
     (failed,) = app.expander
@@ -34,7 +34,7 @@ def test_how_many_and_which_failed() -> None:
 
 
 def test_where_none_failed_there_is_nothing_to_open() -> None:
-    app = drawn({"everyday": {"accepted": 100, "of": 100, "failed": []}})
+    app = draw_card({"everyday": {"accepted": 100, "of": 100, "failed": []}})
     assert len(app.markdown) == 1 and not app.expander
 
 
@@ -43,7 +43,7 @@ def test_where_none_failed_there_is_nothing_to_open() -> None:
     [None, [], {}, {"accepted": "9", "of": 10}, {"accepted": 9}, {"accepted": 9, "of": HOSTILE}],
 )
 def test_a_card_that_says_something_else_draws_nothing(everyday: object) -> None:
-    app = drawn({"everyday": everyday})
+    app = draw_card({"everyday": everyday})
     assert not app.markdown and not app.expander
 
 
@@ -54,10 +54,10 @@ def test_nothing_in_a_sentence_is_markup() -> None:
         {"source": 1, "written": 2},
         3,
     ]
-    (failed,) = drawn({"everyday": {"accepted": 0, "of": 4, "failed": rows}}).expander
+    (failed,) = draw_card({"everyday": {"accepted": 0, "of": 4, "failed": rows}}).expander
     source = r"\<img src=x onerror=alert\(1\)\>"
     assert failed.markdown[0].value == rf":gray[{source}]  " + "\n" + r"**x \# \*\*b\*\* \]\(javascript\:x\)**"
-    assert drawn({"everyday": {"accepted": 0, "of": 1, "failed": "all"}}).expander.len == 0
+    assert draw_card({"everyday": {"accepted": 0, "of": 1, "failed": "all"}}).expander.len == 0
 
 
 def test_it_is_not_repeated_among_the_facts_of_how_the_model_was_made() -> None:

@@ -29,11 +29,11 @@ def finished(job: Job[object]) -> Job[object]:
 
 
 def test_an_upload_goes_with_whoever_brought_it(shelf: Path) -> None:
-    kept = uploads.keep(io.BytesIO(b"1234"), "../../etc/pass wd.pt")
-    assert kept.path.read_bytes() == b"1234" and kept.path.name == "pass_wd.pt"
-    assert kept.path.parents[1] == shelf / "models" / ".uploads"
-    uploads.forget(kept)
-    assert not kept.path.parent.exists()
+    upload = uploads.keep(io.BytesIO(b"1234"), "../../etc/pass wd.pt")
+    assert upload.path.read_bytes() == b"1234" and upload.path.name == "pass_wd.pt"
+    assert upload.path.parents[1] == shelf / "models" / ".uploads"
+    uploads.forget(upload)
+    assert not upload.path.parent.exists()
     folder = uploads.keep(io.BytesIO(b"1"), "a.pt").path.parent  # held by nobody
     gc.collect()
     assert not folder.exists()
@@ -46,8 +46,8 @@ def test_what_a_killed_server_left_is_swept_up(shelf: Path) -> None:
     old = shelf / "models" / ".uploads" / "old"
     old.mkdir(parents=True)
     os.utime(old, (0, 0))
-    kept = uploads.keep(io.BytesIO(b"1"), "a.pt")
-    assert not old.exists() and kept.path.exists()
+    upload = uploads.keep(io.BytesIO(b"1"), "a.pt")
+    assert not old.exists() and upload.path.exists()
 
 
 @pytest.mark.parametrize("name", ["", "...", "/", "a/b\\c.zip", "x" * 500 + ".safetensors", HOSTILE, "\0.pt"])

@@ -22,7 +22,7 @@ TEXT = "two dogs are running in the snow ."
 def decodes() -> list[Search | TracedHypothesis]:
     """Whatever anything holds."""
     gc.collect()
-    return [one for one in gc.get_objects() if isinstance(one, Search | TracedHypothesis)]
+    return [instance for instance in gc.get_objects() if isinstance(instance, Search | TracedHypothesis)]
 
 
 def test_only_the_cache_keeps_the_weights_of_an_open_page(shelves: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,11 +36,15 @@ def test_only_the_cache_keeps_the_weights_of_an_open_page(shelves: Path, monkeyp
     page.query_params["branches"] = "5.6"
     page.session_state["export"] = True
     forget()
-    others = set(map(id, elsewhere := decodes()))  # of other tests
+    other_decodes = set(map(id, elsewhere := decodes()))  # of other tests
 
     def weights() -> int:
         """The bytes of attention weights that this page brought."""
-        return sum(one.decoder.nbytes + one.cross.nbytes for one in decodes() if id(one) not in others)
+        return sum(
+            instance.decoder.nbytes + instance.cross.nbytes
+            for instance in decodes()
+            if id(instance) not in other_decodes
+        )
 
     page.run()
     assert not page.exception and not page.error and list(files) == ["tree", "JSON, every step"]

@@ -90,21 +90,21 @@ def test_the_search_is_the_librarys(decoding: Decoding, model: Translator) -> No
             if candidate.node is not None:
                 assert decoded.tree.ids(candidate.node) == [*decoded.tree.ids(node), candidate.id]
         assert len({candidate.id for candidate in decoded.candidates[r]}) == len(decoded.candidates[r])
-        places = {candidate.node for candidate in decoded.candidates[r]}
-        assert places >= set(decoded.tree.children[node])
+        nodes = {candidate.node for candidate in decoded.candidates[r]}
+        assert nodes >= set(decoded.tree.children[node])
 
 
 def test_a_line_has_the_patterns_that_wrote_it(decoded: Search, model: Translator) -> None:
     steps = list(beam(model.model, source(model), 3, length_penalty=0.6, record=True))
     for end in decoded.tree.hypotheses[:2]:
-        one = line_in(decoded, end, model.model.config.eos_id)
-        for site, pattern in recorded(steps, 0, one.ids).items():
+        line = line_in(decoded, end, model.model.config.eos_id)
+        for site, pattern in recorded(steps, 0, line.ids).items():
             if site.stack == "encoder":
-                shown = decoded.encoder[site.layer]
+                patterns = decoded.encoder[site.layer]
             else:
-                shown = (one.cross if site.kind == "cross" else one.decoder)[site.layer]
-            assert np.array_equal(shown, pattern.numpy())
-        assert one.log_prob == pytest.approx(sum(one.log_probs), abs=1e-4)
+                patterns = (line.cross if site.kind == "cross" else line.decoder)[site.layer]
+            assert np.array_equal(patterns, pattern.numpy())
+        assert line.log_prob == pytest.approx(sum(line.log_probs), abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -188,13 +188,13 @@ def test_a_temperature_rescales_the_same_log_probabilities(model: Translator, mo
     search("small", TEXT, hot)
     assert counted
     for decoding in (warmer, hot):
-        shown = search("small", TEXT, decoding)
+        decoded = search("small", TEXT, decoding)
         fresh = list(sample(model.model, source(model), temperature=decoding.temperature, seed=1, record=True))
-        assert shown.tree.ids(shown.tree.winner) == [int(step.tokens) for step in fresh]
+        assert decoded.tree.ids(decoded.tree.winner) == [int(step.tokens) for step in fresh]
         for r, step in enumerate(fresh):
-            seen = tempered(allowed(step.log_probs, model.model.config), decoding.temperature)[0]
-            assert [c.filtered_log_prob for c in shown.candidates[r]] == [
-                float(seen[c.id]) for c in shown.candidates[r]
+            filtered = tempered(allowed(step.log_probs, model.model.config), decoding.temperature)[0]
+            assert [c.filtered_log_prob for c in decoded.candidates[r]] == [
+                float(filtered[c.id]) for c in decoded.candidates[r]
             ]
 
 
@@ -232,9 +232,9 @@ def test_the_player_gets_every_number(decoded: Search, model: Translator) -> Non
         assert arrays["total"][i] == np.float32(node.total) and arrays["score"][i] == np.float32(node.score)
         r = nodes["answer"][i]
         if r >= 0:
-            given = slice(candidates["first"][r], candidates["first"][r + 1])
-            assert candidates["id"][given] == [c.id for c in decoded.candidates[r]]
-            assert np.allclose(arrays["probability"][given], np.exp([c.log_prob for c in decoded.candidates[r]]))
+            row_slice = slice(candidates["first"][r], candidates["first"][r + 1])
+            assert candidates["id"][row_slice] == [c.id for c in decoded.candidates[r]]
+            assert np.allclose(arrays["probability"][row_slice], np.exp([c.log_prob for c in decoded.candidates[r]]))
     for kind in ("encoder", "decoder", "cross"):
         assert np.array_equal(arrays[kind], getattr(decoded, kind))
     assert header["start"]["node"] == decoded.tree.path(decoded.tree.winner)[2]
@@ -253,10 +253,10 @@ def test_one_head_travels_where_all_would_be_too_many(decoded: Search, model: Tr
 
 
 def test_the_cards_get_where_each_branch_parts(decoded: Search, model: Translator) -> None:
-    own = winner(decoded, model)
+    best = winner(decoded, model)
     other = writable(decoded, decoded.tree.path(decoded.tree.winner)[1])
-    branch = Branch((own.ids[0], other))
-    lines: list[tuple[Branch | None, TracedHypothesis]] = [(None, own), (branch, line("small", TEXT, BEAM, branch))]
+    branch = Branch((best.ids[0], other))
+    lines: list[tuple[Branch | None, TracedHypothesis]] = [(None, best), (branch, line("small", TEXT, BEAM, branch))]
     header, arrays = unpacked(branches_payload(model, decoded, lines, (0, 1), str(branch)))
     was, card = header["cards"]
     assert (was["branch"], card["branch"]) == (None, str(branch))
@@ -269,8 +269,8 @@ def test_the_cards_get_where_each_branch_parts(decoded: Search, model: Translato
 @pytest.mark.parametrize("pruned", [True, False])
 def test_lanes_keep_sentences_apart(decoded: Search, pruned: bool) -> None:
     lane = lanes(decoded.tree, pruned)
-    shown = [(node.step, lane[i]) for i, node in enumerate(decoded.tree.nodes) if lane[i] is not None]
-    assert len(shown) == len(set(shown)) and min(place[1] or 0 for place in shown) == 0
+    placed = [(node.step, lane[i]) for i, node in enumerate(decoded.tree.nodes) if lane[i] is not None]
+    assert len(placed) == len(set(placed)) and min(place[1] or 0 for place in placed) == 0
     assert len({lane[i] for i in decoded.tree.path(decoded.tree.winner)}) == 1
     hidden = {i for i, place in enumerate(lane) if place is None}
     assert hidden == (set() if pruned else {i for i, n in enumerate(decoded.tree.nodes) if n.outcome == "pruned"})
@@ -279,7 +279,7 @@ def test_lanes_keep_sentences_apart(decoded: Search, pruned: bool) -> None:
 def test_where_the_reader_is_becomes_the_view(decoded: Search, model: Translator) -> None:
     tree = decoded.tree
     node = tree.path(tree.hypotheses[1])[2]
-    shown = {
+    selection = {
         "node": node,
         "end": tree.hypotheses[1],
         "layer": 2,
@@ -288,14 +288,14 @@ def test_where_the_reader_is_becomes_the_view(decoded: Search, model: Translator
         "under": "score",
         "future": False,
     }
-    fields = shown_fields(shown, decoded, model)
+    fields = shown_fields(selection, decoded, model)
     assert fields is not None
     view = DecodingView(**fields)
     assert shown_node(decoded, view) == (node, tree.hypotheses[1])
     assert shown_head(decoded, model, view) == (2, 0)
-    unasked = shown_fields({**shown, "layer": None, "head": None}, decoded, model)
+    unasked = shown_fields({**selection, "layer": None, "head": None}, decoded, model)
     assert unasked is not None and "layer" not in unasked
-    assert shown_fields({**shown, "end": tree.winner}, decoded, model)["path"] == ()  # type: ignore[index]
+    assert shown_fields({**selection, "end": tree.winner}, decoded, model)["path"] == ()  # type: ignore[index]
     for wrong in (
         {"node": 10_000},
         {"node": -1},
@@ -305,7 +305,7 @@ def test_where_the_reader_is_becomes_the_view(decoded: Search, model: Translator
         {"pruned": "yes"},
         {"future": 0},
     ):
-        assert shown_fields({**shown, **wrong}, decoded, model) is None
+        assert shown_fields({**selection, **wrong}, decoded, model) is None
     assert shown_fields(None, decoded, model) is None
 
 
@@ -316,8 +316,8 @@ def test_what_comes_later_is_hidden_until_the_winner_is_whole(decoded: Search) -
     assert [horizon(decoded, replace(hidden, step=step)) for step in (None, 2, last)] == [1, 2, None]
     assert horizon(decoded, DecodingView(step=2)) is None
     # Another hypothesis that ends does not say which one wins.
-    beside = replace(hidden, path=tuple(tree.ids(other)), step=tree.nodes[other].step)
-    assert horizon(decoded, beside) == tree.nodes[other].step
+    elsewhere = replace(hidden, path=tuple(tree.ids(other)), step=tree.nodes[other].step)
+    assert horizon(decoded, elsewhere) == tree.nodes[other].step
 
 
 @pytest.mark.parametrize(
@@ -341,8 +341,8 @@ def test_a_forged_pick_is_no_branch(forged: object, decoded: Search) -> None:
 
 def test_a_branch_of_another_sentence_is_left_out(decoded: Search, model: Translator) -> None:
     longest = bound_of(model, decoded.source.ids)
-    wanted = [Branch((9_999,)), Branch((4,) * (longest + 1)), Branch((4,)), Branch((), 99)]
-    assert fitting(model, decoded.source.ids, wanted) == [Branch((4,))]
+    branches = [Branch((9_999,)), Branch((4,) * (longest + 1)), Branch((4,)), Branch((), 99)]
+    assert fitting(model, decoded.source.ids, branches) == [Branch((4,))]
 
 
 def test_the_export_holds_the_tree(decoded: Search, model: Translator) -> None:
@@ -367,11 +367,11 @@ def test_the_tree_as_a_picture(decoded: Search, model: Translator) -> None:
     names[1] = "<script>&"
     facts = tree_facts("small", TEXT, model, decoded)
 
-    def texts(**how: Any) -> list[str | None]:
-        root = ElementTree.fromstring(tree_svg(decoded.tree, names, title="A <tree>", facts=facts, **how))
+    def texts(**options: Any) -> list[str | None]:
+        root = ElementTree.fromstring(tree_svg(decoded.tree, names, title="A <tree>", facts=facts, **options))
         return [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
 
-    whole, outcomes = texts(), {node.outcome for node in decoded.tree.nodes}
+    all_texts, outcomes = texts(), {node.outcome for node in decoded.tree.nodes}
     about = [
         "A <tree>",
         "Model: Small (small)",
@@ -380,10 +380,10 @@ def test_the_tree_as_a_picture(decoded: Search, model: Translator) -> None:
         f"Below each token: {UNDER['total']}",
         *(FATES[outcome] for outcome in outcomes),
     ]
-    assert set(about) < set(whole) and "<script>&" in whole
-    others = len(texts(under="score")) - 2 * len(names) + 1  # what stands beside the tree
-    shown = sum(node.outcome != "pruned" for node in decoded.tree.nodes)
-    assert "pruned" in outcomes and len(texts(pruned=False, theme="dark")) == 2 * shown - 1 + others - 1
+    assert set(about) < set(all_texts) and "<script>&" in all_texts
+    other_texts = len(texts(under="score")) - 2 * len(names) + 1  # what stands beside the tree
+    n_drawn = sum(node.outcome != "pruned" for node in decoded.tree.nodes)
+    assert "pruned" in outcomes and len(texts(pruned=False, theme="dark")) == 2 * n_drawn - 1 + other_texts - 1
 
 
 def test_a_sentence_that_never_ends_is_cut_and_marked_so(tmp_path: Path) -> None:

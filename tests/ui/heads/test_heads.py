@@ -41,7 +41,7 @@ def model(**card: object) -> Any:
     return SimpleNamespace(card=card)
 
 
-def asked(number: int) -> MeasurementRequest:
+def request(number: int) -> MeasurementRequest:
     return MeasurementRequest("reverse", (1,), ChosenCorpus("reverse"), number)
 
 
@@ -76,12 +76,12 @@ def test_nobody_brings_a_corpus_to_a_public_demonstration(monkeypatch: pytest.Mo
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A shipped model beside an empty folder of runs."""
-    there = tmp_path / "checkpoints" / "small"
-    checkpoints.save(small_checkpoint(), there)
+    saved = tmp_path / "checkpoints" / "small"
+    checkpoints.save(small_checkpoint(), saved)
     monkeypatch.setattr(models, "CHECKPOINTS", tmp_path / "checkpoints")
     monkeypatch.setattr(models, "MODELS", tmp_path / "models")
     monkeypatch.setattr(models, "RUNS", tmp_path / "runs")
-    return there
+    return saved
 
 
 def test_what_was_measured_lies_on_the_disk_for_as_long_as_the_model_is_the_same(
@@ -95,13 +95,13 @@ def test_what_was_measured_lies_on_the_disk_for_as_long_as_the_model_is_the_same
         assert atlases.find("heads", "small", "copy", 200) is None  # it lacks that measure
     assert atlases.find("heads", "small", "copy", 1000) is atlases.find("history", "small", "copy", 200) is None
     assert atlases.find("heads", "small", "reverse", 200) is None
-    (kept,) = (folder.parents[1] / "runs" / ".heads").iterdir()
-    kept.write_text("{", encoding="utf-8")  # cut off
+    (cached_file,) = (folder.parents[1] / "runs" / ".heads").iterdir()
+    cached_file.write_text("{", encoding="utf-8")  # cut off
     assert atlases.find("heads", "small", "copy", 200) is None
     monkeypatch.setattr(atlases, "MAX_FILES", 3)
     for pairs in range(1, 6):
         atlases.keep("heads", "small", "copy", pairs, {"pairs": pairs})
-    assert len(list(kept.parent.iterdir())) == 3 and atlases.find("heads", "small", "copy", 5)
+    assert len(list(cached_file.parent.iterdir())) == 3 and atlases.find("heads", "small", "copy", 5)
     config = folder / "config.json"
     config.write_text(config.read_text().replace("\n", "\n\n", 1))  # another file, though the same network
     assert atlases.find("heads", "small", "copy", 5) is None
@@ -119,8 +119,8 @@ def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Pa
     shipped = atlases.shipped("small")
     assert shipped is not None and find_history(known) is None  # it has none
     # Beside what the Attention page finds in a sentence.
-    over = rf"Over 2 sentences of {re.escape(str(table))}, with all heads on,"
-    match = re.fullmatch(rf"{over} it is −?\d\.\d\d ± 0\.00\.", over_corpus(shipped))
+    beginning = rf"Over 2 sentences of {re.escape(str(table))}, with all heads on,"
+    match = re.fullmatch(rf"{beginning} it is −?\d\.\d\d ± 0\.00\.", over_corpus(shipped))
     assert match and over_corpus(atlases.shipped("models/other")) == ""
     assert find(replace(known, pairs=1000)) is None and find(replace(known, chosen=ChosenCorpus("copy"))) is None
     assert find(replace(known, chosen=ChosenCorpus(str(table), is_private=True))) is None
@@ -139,8 +139,8 @@ def test_the_page_writes_the_json_of_the_command_line(folder: Path) -> None:
     known_to = MeasurementRequest("small", models.version("small"), ChosenCorpus(str(table)), 200)
     measured = find(known_to)
     assert measured is not None
-    theirs = json.loads(out.read_text())
-    assert json.loads(body._json(measured, None, known_to)) == theirs | {"checkpoint": "small"}
+    command_json = json.loads(out.read_text())
+    assert json.loads(body._json(measured, None, known_to)) == command_json | {"checkpoint": "small"}
 
 
 SHIPPED = sorted(models.CHECKPOINTS.glob(f"*/{atlases.FILE}"))
@@ -164,19 +164,19 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_a_measurement_is_made_once_and_only_the_latest_are_kept(now: list[float]) -> None:
-    jobs, made = Jobs(), []
+    jobs, computed = Jobs(), []
 
     def do(progress: Progress) -> int:
-        made.append(1)
-        return len(made)
+        computed.append(1)
+        return len(computed)
 
-    first = jobs.get("heads", asked(0), do)
-    assert jobs.get("heads", asked(0), do) is first
+    first = jobs.get("heads", request(0), do)
+    assert jobs.get("heads", request(0), do) is first
     now[0] += POLLED_SECONDS + 1
     for number in range(1, MAX_STORED_JOBS + 1):
-        last = jobs.get("heads", asked(number), do)
+        last = jobs.get("heads", request(number), do)
     wait(last)
-    assert jobs.get("heads", asked(0), do) is not first
+    assert jobs.get("heads", request(0), do) is not first
 
 
 def endless(begun: Event) -> Callable[[Progress], None]:
@@ -191,11 +191,11 @@ def endless(begun: Event) -> Callable[[Progress], None]:
 
 def test_what_nobody_waits_for_any_more_ends(now: list[float]) -> None:
     jobs, begun = Jobs(), Event()
-    job = jobs.get("heads", asked(0), endless(begun))
+    job = jobs.get("heads", request(0), endless(begun))
     assert begun.wait(20)
     now[0] += POLLED_SECONDS + 1
     for number in range(1, MAX_STORED_JOBS + 1):
-        jobs.get("heads", asked(number), lambda progress: None)
+        jobs.get("heads", request(number), lambda progress: None)
     wait(job)
     assert job.result is None
 
@@ -203,59 +203,59 @@ def test_what_nobody_waits_for_any_more_ends(now: list[float]) -> None:
 def test_more_pages_than_places_all_get_what_they_wait_for(now: list[float]) -> None:
     """Each looks again and again how far its own is; none is cancelled for another, which would begin it anew."""
     jobs, begun = Jobs(), [Event() for _ in range(MAX_STORED_JOBS + 5)]
-    waited = [jobs.get("heads", asked(number), endless(one)) for number, one in enumerate(begun)]
+    waited = [jobs.get("heads", request(number), endless(event)) for number, event in enumerate(begun)]
     for _ in range(3):
         now[0] += POLLED_SECONDS - 1
         for number in range(len(waited)):
-            jobs.keep_alive("heads", asked(number))
-    assert [jobs.get("heads", asked(number), endless(one)) for number, one in enumerate(begun)] == waited
+            jobs.keep_alive("heads", request(number))
+    assert [jobs.get("heads", request(number), endless(event)) for number, event in enumerate(begun)] == waited
     now[0] += POLLED_SECONDS + 1
-    wait(jobs.get("heads", asked(-1), lambda progress: progress(0, "")) and waited[0])
+    wait(jobs.get("heads", request(-1), lambda progress: progress(0, "")) and waited[0])
 
 
 def test_what_was_brought_outlives_any_number_of_others(now: list[float]) -> None:
     """It is on no disk: a page that asks for it again, as every rerun does, would wait for it to be made again."""
     jobs = Jobs()
-    ours = jobs.get("heads", asked(0), lambda progress: 1, is_private=True)
-    wait(ours)
+    private_job = jobs.get("heads", request(0), lambda progress: 1, is_private=True)
+    wait(private_job)
     for number in range(1, 3 * MAX_STORED_JOBS):
         now[0] += POLLED_SECONDS + 1
-        wait(jobs.get("heads", asked(number), lambda progress: 1))
-    assert jobs.get("heads", asked(0), lambda progress: 2, is_private=True) is ours
+        wait(jobs.get("heads", request(number), lambda progress: 1))
+    assert jobs.get("heads", request(0), lambda progress: 2, is_private=True) is private_job
 
 
 def test_what_was_brought_ends_and_is_let_go_when_nobody_looks(now: list[float]) -> None:
     begun, jobs = Event(), Jobs()
-    ours = jobs.get("heads", asked(0), lambda progress: 1)
-    wait(ours)
-    theirs = jobs.get("heads", asked(1), endless(begun), is_private=True)
+    shared_job = jobs.get("heads", request(0), lambda progress: 1)
+    wait(shared_job)
+    private_job = jobs.get("heads", request(1), endless(begun), is_private=True)
     assert begun.wait(20)
     now[0] += UNSEEN_SECONDS - 1
-    jobs.keep_alive("heads", asked(1))
+    jobs.keep_alive("heads", request(1))
     now[0] += UNSEEN_SECONDS - 1
     jobs.sweep()
-    assert jobs.get("heads", asked(1), endless(begun), is_private=True) is theirs and not theirs.done
+    assert jobs.get("heads", request(1), endless(begun), is_private=True) is private_job and not private_job.done
     now[0] += UNSEEN_SECONDS + 1
     jobs.sweep()
-    wait(theirs)
-    assert theirs.result is None
-    assert jobs.get("heads", asked(1), lambda progress: 2, is_private=True) is not theirs
-    assert jobs.get("heads", asked(0), lambda progress: 3) is ours
+    wait(private_job)
+    assert private_job.result is None
+    assert jobs.get("heads", request(1), lambda progress: 2, is_private=True) is not private_job
+    assert jobs.get("heads", request(0), lambda progress: 3) is shared_job
 
 
 def test_a_page_that_stays_open_keeps_what_was_brought(now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is clicked for an hour: what keeps the page's two measurements is what it does by itself."""
-    jobs, made = Jobs(), dict[str, Job[object]]()
+    jobs, jobs_by_kind = Jobs(), dict[str, Job[object]]()
     monkeypatch.setattr(body, "JOBS", jobs)
-    for what in ("heads", "history"):
-        made[what] = jobs.get(what, asked(0), lambda progress: 1, is_private=True)
-        wait(made[what])
+    for kind in ("heads", "history"):
+        jobs_by_kind[kind] = jobs.get(kind, request(0), lambda progress: 1, is_private=True)
+        wait(jobs_by_kind[kind])
     for _ in range(30):
         now[0] += body.SEEN_EVERY
-        body._mark_in_use.__wrapped__(asked(0))  # what the browser asks for again and again
+        body._mark_in_use.__wrapped__(request(0))  # what the browser asks for again and again
         jobs.sweep()
-    for what, job in made.items():
-        assert jobs.get(what, asked(0), lambda progress: 2, is_private=True) is job
+    for kind, job in jobs_by_kind.items():
+        assert jobs.get(kind, request(0), lambda progress: 2, is_private=True) is job
 
 
 def test_what_goes_wrong_is_logged_but_not_what_somebody_brought(caplog: pytest.LogCaptureFixture) -> None:
@@ -266,10 +266,10 @@ def test_what_goes_wrong_is_logged_but_not_what_somebody_brought(caplog: pytest.
         return do
 
     jobs = Jobs()
-    wait(jobs.get("heads", asked(0), fails(ValueError("private.tsv is not a corpus"))))
+    wait(jobs.get("heads", request(0), fails(ValueError("private.tsv is not a corpus"))))
     assert not caplog.records
-    wait(jobs.get("heads", asked(1), fails(RuntimeError("broken"))))
-    wait(jobs.get("history", asked(2), fails(ValueError("another network"))))
+    wait(jobs.get("heads", request(1), fails(RuntimeError("broken"))))
+    wait(jobs.get("history", request(2), fails(ValueError("another network"))))
     assert [record.getMessage() for record in caplog.records] == [
         "the heads could not be measured", "the history could not be measured",
     ]  # fmt: skip
@@ -328,7 +328,7 @@ def measured() -> Atlas:
 def test_the_spread_stands_beside_each_mean_in_the_table(measured: Atlas) -> None:
     rows: list[HeadIndex] = [("encoder", 0, 1), ("cross", 2, 0)]
     measures = [MEASURES[name] for name in ("importance", "agreement")]
-    columns, config = _columns(measured, [], {place: [] for place in rows}, rows, rows[0], measures)
+    columns, config = _columns(measured, [], {head: [] for head in rows}, rows, rows[0], measures)
     assert list(columns) == ["Head", "Named", "Importance", "± Importance", "Agreement", "± Agreement"]
     assert columns["± Importance"] == [
         measured.heads["encoder"]["importance"].deviation[0, 1], measured.heads["cross"]["importance"].deviation[2, 0],
@@ -340,7 +340,7 @@ def test_the_spread_stands_beside_each_mean_in_the_table(measured: Atlas) -> Non
 
 def test_importance_below_nothing_has_a_colour_of_its_own(measured: Atlas) -> None:
     payload = header(measured, [], "cross", (0, 0), measure="importance", step=None)
-    (scale,) = [one for one in payload["measures"] if one["name"] == "importance"]
+    (scale,) = [measure for measure in payload["measures"] if measure["name"] == "importance"]
     largest = abs(measured.heads["cross"]["importance"].mean).max()
     assert scale["signed"] and scale["most"] == -scale["least"] == largest
 

@@ -35,16 +35,16 @@ PAGE = Path(__file__).resolve().parents[3] / "pages" / "heads.py"
 
 @pytest.fixture
 def model(shelves: Path) -> Translator:
-    return kept(shelves)
+    return save_model(shelves)
 
 
-def places(folders: Path, patch: pytest.MonkeyPatch) -> None:
+def use_folders(folders: Path, patch: pytest.MonkeyPatch) -> None:
     for name in ("checkpoints", "models", "runs"):
         (folders / name).mkdir(exist_ok=True)
         patch.setattr(models, name.upper(), folders / name)
 
 
-def kept(shelves: Path) -> Translator:
+def save_model(shelves: Path) -> Translator:
     checkpoint = small_checkpoint()
     checkpoint.card["examples"] = [*TEXTS[:2], "a dog is running .", "two girls .", "a bench in the snow ."]
     checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
@@ -57,7 +57,7 @@ class Found:
 
     model: Translator
     folders: Path
-    asked: MeasurementRequest
+    request: MeasurementRequest
     sets: Pruning
     shares: list[float]
 
@@ -66,16 +66,16 @@ class Found:
 def found_once(tmp_path_factory: pytest.TempPathFactory) -> Found:
     folders, shares = tmp_path_factory.mktemp("sets"), list[float]()
     with pytest.MonkeyPatch.context() as patch:
-        places(folders, patch)
-        own = kept(folders)
-        asked = MeasurementRequest("small", models.version("small"), ChosenCorpus(EXAMPLES), 200)
-        assert find_sets(asked) is None
-        return Found(own, folders, asked, measure_sets(asked, lambda share, doing: shares.append(share)), shares)
+        use_folders(folders, patch)
+        own = save_model(folders)
+        request = MeasurementRequest("small", models.version("small"), ChosenCorpus(EXAMPLES), 200)
+        assert find_sets(request) is None
+        return Found(own, folders, request, measure_sets(request, lambda share, doing: shares.append(share)), shares)
 
 
 @pytest.fixture
 def found(found_once: Found, monkeypatch: pytest.MonkeyPatch) -> Found:
-    places(found_once.folders, monkeypatch)
+    use_folders(found_once.folders, monkeypatch)
     return found_once
 
 
@@ -106,16 +106,16 @@ def test_the_page_measures_when_asked_and_says_what_is_left(model: Translator) -
     next(button for button in app.button if button.label == "Which heads can go?").click()
     settled(app)
     assert app.query_params["sets"] == "1"
-    found = find_sets(of_sets(MeasurementRequest("small", models.version("small"), ChosenCorpus(EXAMPLES), 200)))
-    assert found is not None, "what was measured is kept"
+    stored = find_sets(of_sets(MeasurementRequest("small", models.version("small"), ChosenCorpus(EXAMPLES), 200)))
+    assert stored is not None, "what was measured is kept"
     (slider,) = app.select_slider
-    assert slider.options == [str(gone) for gone in found.gone]
+    assert slider.options == [str(gone) for gone in stored.gone]
     slider.set_value(8)
     app.run()
     assert app.query_params["gone"] == "8"
-    own = found.in_order[found.gone.index(8)]
+    own = stored.in_order[stored.gone.index(8)]
     assert f"Without 8 of 20 heads: {sets._scores(own)}" in texts(app)
-    less = found.saved[found.gone.index(8)]
+    less = stored.saved[stored.gone.index(8)]
     assert f"{less.parameters:,} of {less.parameters_before:,} parameters" in texts(app)
     assert "from 3 sentences and is measured again every 2 heads; the scores from 2 others" in texts(app)
 
@@ -130,18 +130,18 @@ def test_the_smaller_model_opens_as_an_import_and_equals_the_ablated_one(found: 
     off = chain(*(Ablate(site, head) for site, head in order.first(8)))
     with torch.no_grad():
         double = deepcopy(model.model).double()  # which others use
-        own, expected = opened.model.double()(src, tgt), double(src, tgt, off)
-    assert (own - expected).abs().max() < 1e-6
-    assert torch.equal(own, prune_heads(double, order.first(8))(src, tgt))
+        actual, expected = opened.model.double()(src, tgt), double(src, tgt, off)
+    assert (actual - expected).abs().max() < 1e-6
+    assert torch.equal(actual, prune_heads(double, order.first(8))(src, tgt))
 
 
 def test_what_was_measured_is_found_again_and_what_is_of_another_version_is_not(
     found: Found, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert found.shares == sorted(found.shares) and found.shares[0] >= 0 and found.shares[-1] <= 1
-    assert find_sets(found.asked) == found.sets
+    assert find_sets(found.request) == found.sets
     monkeypatch.setattr(measurements, "_find", lambda what, asked: {"sets": {"order": []}})
-    assert find_sets(found.asked) is None
+    assert find_sets(found.request) is None
 
 
 def test_the_page_begins_where_little_is_lost() -> None:

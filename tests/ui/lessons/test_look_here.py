@@ -33,7 +33,7 @@ def opened(code: str = "", secret: str = "") -> tuple[AppTest, bool]:
     app.session_state["kept"], app.session_state["class-secrets"] = {"code": code}, {code: secret}
     app.run()
     assert not app.exception
-    return app, "headlight_look_here" in [one.proto.component_name for one in app.get("bidi_component")]
+    return app, "headlight_look_here" in [component.proto.component_name for component in app.get("bidi_component")]
 
 
 def test_only_who_teaches_is_offered_it(taught: tuple[Classes, str, str]) -> None:

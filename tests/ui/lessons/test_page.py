@@ -20,7 +20,7 @@ from ui.state import models
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = str(ROOT / "pages" / "lessons.py")
-PLACE = ("it", "draw-its-row")
+LESSON_STEP = ("it", "draw-its-row")
 
 
 def opened(**query: str) -> AppTest:
@@ -32,19 +32,23 @@ def opened(**query: str) -> AppTest:
 
 def sent(app: AppTest) -> list[bytes]:
     assert not app.exception and not app.error
-    return [one.proto.bytes for one in app.get("bidi_component") if one.proto.component_name != "copy_link"]
+    return [
+        component.proto.bytes
+        for component in app.get("bidi_component")
+        if component.proto.component_name != "copy_link"
+    ]
 
 
 def header(app: AppTest) -> dict[str, Any]:
     (message,) = sent(app)
     size = int.from_bytes(message[:4], "little")
-    found: dict[str, Any] = json.loads(message[4 : 4 + size])
-    return found
+    content: dict[str, Any] = json.loads(message[4 : 4 + size])
+    return content
 
 
 def the_truth() -> dict[str, Any]:
     lesson = read(ROOT / "lessons" / "it.md")
-    step = lesson.steps[lesson.step(PLACE[1])]
+    step = lesson.steps[lesson.step(LESSON_STEP[1])]
     return truth(step, LessonComputer(models.translator, models.model_folder, base(step)))
 
 
@@ -59,14 +63,14 @@ def test_the_list_has_every_lesson_and_no_answer() -> None:
 def test_the_answer_is_sent_after_the_guess_and_not_before() -> None:
     answer = the_truth()
     shares, text = (json.dumps(answer[name]).encode() for name in ("answer", "explanation"))
-    app = opened(lesson="it", step=PLACE[1])
+    app = opened(lesson="it", step=LESSON_STEP[1])
     app.run()
     before = header(app)
-    asked = before["posed"]["picture"]["asked"]
-    assert before["told"] is None and set(before["posed"]["picture"]["weights"][asked]) == {None}
+    cell = before["posed"]["picture"]["asked"]
+    assert before["told"] is None and set(before["posed"]["picture"]["weights"][cell]) == {None}
     assert not any(shares in message or text in message for message in sent(app))
     count = len(answer["answer"])
-    app.session_state[step_part.REVEALED_KEY] = {PLACE: [100.0 / count] * count}
+    app.session_state[step_part.REVEALED_KEY] = {LESSON_STEP: [100.0 / count] * count}
     app.run()
     (message,) = sent(app)
     assert shares in message and text in message
@@ -75,11 +79,11 @@ def test_the_answer_is_sent_after_the_guess_and_not_before() -> None:
 
 
 def test_shown_without_a_guess_nothing_is_judged() -> None:
-    app = opened(lesson="it", step=PLACE[1])
-    app.session_state[step_part.REVEALED_KEY] = {PLACE: None}
+    app = opened(lesson="it", step=LESSON_STEP[1])
+    app.session_state[step_part.REVEALED_KEY] = {LESSON_STEP: None}
     app.run()
-    told = header(app)["told"]
-    assert told["guess"] is None and told["judged"] is None and told["truth"] == the_truth()
+    revealed = header(app)["told"]
+    assert revealed["guess"] is None and revealed["judged"] is None and revealed["truth"] == the_truth()
 
 
 @pytest.mark.parametrize("guess", [[1], "tired", None, [float("nan")] * 15, {"a": 1}])
@@ -87,7 +91,7 @@ def test_a_guess_that_answers_nothing_reveals_nothing(guess: object, monkeypatch
     state: dict[str, Any] = {}
     monkeypatch.setattr(step_part.st, "session_state", state)
     lesson = read(ROOT / "lessons" / "it.md")
-    step_part._picked(lesson, lesson.steps[lesson.step(PLACE[1])], None, False, {"guess": guess})
+    step_part._picked(lesson, lesson.steps[lesson.step(LESSON_STEP[1])], None, False, {"guess": guess})
     assert state[step_part.REVEALED_KEY] == {} and state[step_part.REFUSED]
 
 
@@ -133,7 +137,7 @@ def test_a_handout_has_every_step_and_only_the_teachers_has_the_answers() -> Non
     assert 'class="answer"' in answers and 'class="answer"' not in plain
     app = opened(lesson="it")
     app.run()
-    assert [one.proto.label for one in app.get("download_button")] == ["For the class", "With the answers"]
+    assert [button.proto.label for button in app.get("download_button")] == ["For the class", "With the answers"]
 
 
 def test_the_link_to_ones_own_sentence_is_the_same_view() -> None:

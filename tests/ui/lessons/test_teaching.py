@@ -38,10 +38,12 @@ def classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Classes
 
 def screen(app: AppTest, name: str = "headlight_class") -> dict[str, Any]:
     assert not app.exception and not app.error
-    (message,) = [one.proto.bytes for one in app.get("bidi_component") if one.proto.component_name == name]
+    (message,) = [
+        component.proto.bytes for component in app.get("bidi_component") if component.proto.component_name == name
+    ]
     size = int.from_bytes(message[:4], "little")
-    found: dict[str, Any] = json.loads(message[4 : 4 + size])
-    return found
+    content: dict[str, Any] = json.loads(message[4 : 4 + size])
+    return content
 
 
 def started() -> AppTest:
@@ -52,7 +54,7 @@ def started() -> AppTest:
     return app
 
 
-def place(app: AppTest) -> tuple[str, str]:
+def class_of(app: AppTest) -> tuple[str, str]:
     assert "teacher" not in app.query_params  # a projector shows the address
     ((code, secret),) = app.session_state["class-secrets"].items()
     return code, secret
@@ -61,26 +63,28 @@ def place(app: AppTest) -> tuple[str, str]:
 def test_a_class_is_started_taught_and_ended(classes: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_JOIN_ADDRESS", "http://192.168.1.5:8502")
     app = started()
-    code, secret = place(app)
+    code, secret = class_of(app)
     answer = truth(STEP, LessonComputer(models.translator, models.model_folder, base(STEP)))
     pupil = classes.join(code)
     classes.answer(code, pupil, STEP.name, 1, [100.0, *[0.0] * (len(answer["answer"]) - 1)])
     app.run()
-    shown = screen(app)
+    content = screen(app)
     assert (
-        shown["code"] == f"{code[:4]} {code[4:]}" and code in shown["link"] and shown["qr"].startswith("data:image/svg")
+        content["code"] == f"{code[:4]} {code[4:]}"
+        and code in content["link"]
+        and content["qr"].startswith("data:image/svg")
     )
-    assert (shown["joined"], shown["answered"], shown["open"], shown["truth"]) == (1, 1, True, None)
-    assert shown["link"] == f"http://192.168.1.5:8502/join?code={code}" and shown["unreachable"] == ""
-    assert shown["text"].startswith("The same head, and the other sentence")
-    assert shown["sentence"] == STEP.query["text"] == classes.snapshot(code).question.sentence  # type: ignore[union-attr]
-    assert classes.snapshot(code).question.text == shown["text"]  # type: ignore[union-attr]
-    assert secret not in json.dumps(shown) and json.dumps(answer["answer"]) not in json.dumps(shown)
+    assert (content["joined"], content["answered"], content["open"], content["truth"]) == (1, 1, True, None)
+    assert content["link"] == f"http://192.168.1.5:8502/join?code={code}" and content["unreachable"] == ""
+    assert content["text"].startswith("The same head, and the other sentence")
+    assert content["sentence"] == STEP.query["text"] == classes.snapshot(code).question.sentence  # type: ignore[union-attr]
+    assert classes.snapshot(code).question.text == content["text"]  # type: ignore[union-attr]
+    assert secret not in json.dumps(content) and json.dumps(answer["answer"]) not in json.dumps(content)
     classes.reveal(code, secret, STEP.name, answer)
-    told = screen(app.run())
-    assert told["truth"]["answer"] == answer["answer"] and told["tallies"][0]["counts"][0] == 1
-    assert told["judged"]["right"] == [0.0] and told["judged"]["count"] == 0
-    assert told["judged"]["mean"]["overlap"] < 100
+    revealed = screen(app.run())
+    assert revealed["truth"]["answer"] == answer["answer"] and revealed["tallies"][0]["counts"][0] == 1
+    assert revealed["judged"]["right"] == [0.0] and revealed["judged"]["count"] == 0
+    assert revealed["judged"]["mean"]["overlap"] < 100
     next(button for button in app.button if button.label == "End it now").click().run()
     assert "code" not in app.query_params and classes.store.versions([code]) == {}
     assert any(button.label == "Start a class" for button in app.button)
@@ -88,9 +92,9 @@ def test_a_class_is_started_taught_and_ended(classes: Classes, monkeypatch: pyte
 
 def test_where_phones_can_not_come_the_page_says_the_command_and_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
     app = started()
-    shown = screen(app)
-    assert (shown["join"], shown["link"], shown["qr"]) == ("", "", "")
-    assert "Run `make class` in a terminal" in shown["unreachable"] and "`make serve`" in shown["unreachable"]
+    content = screen(app)
+    assert (content["join"], content["link"], content["qr"]) == ("", "", "")
+    assert "Run `make class` in a terminal" in content["unreachable"] and "`make serve`" in content["unreachable"]
     monkeypatch.setattr("headlight.folders.CLONE", False)
     assert "Run `headlight class` in a terminal" in screen(app.run())["unreachable"]
     real = st.get_option
@@ -100,17 +104,17 @@ def test_where_phones_can_not_come_the_page_says_the_command_and_no_address(monk
 
 def test_the_private_view_has_the_split_and_the_cue(classes: Classes) -> None:
     app = started()
-    code, secret = place(app)
+    code, secret = class_of(app)
     answer = truth(STEP, LessonComputer(models.translator, models.model_folder, base(STEP)))["answer"]
     first = [100.0, *[0.0] * (len(answer) - 1)]
     for guess in (answer, first):
         classes.answer(code, classes.join(code), STEP.name, 1, guess)
     private = opened_with(code, secret, step=LESSON.steps[0].name, private="1")
     assert "teacher" not in private.query_params and private.query_params["private"] == "1"
-    shown = screen(private, "headlight_class_split")
-    assert shown["number"] == 3  # it follows the class, not its own address
-    assert (shown["split"]["share"], shown["split"]["cue"], shown["revealed"]) == (0.5, "talk", False)
-    counted = {bar["label"]: (bar["count"], bar["right"]) for bar in shown["split"]["bars"]}
+    content = screen(private, "headlight_class_split")
+    assert content["number"] == 3  # it follows the class, not its own address
+    assert (content["split"]["share"], content["split"]["cue"], content["revealed"]) == (0.5, "talk", False)
+    counted = {bar["label"]: (bar["count"], bar["right"]) for bar in content["split"]["bars"]}
     assert counted == {"The": (1, False), "tired": (1, True)}
     projected = screen(app.run())
     assert projected["answered"] == 2 and projected["tallies"] == [] and projected["judged"] is None
@@ -118,7 +122,7 @@ def test_the_private_view_has_the_split_and_the_cue(classes: Classes) -> None:
 
 def test_the_table_of_results_does_not_say_what_most_answered_before_the_reveal(classes: Classes) -> None:
     app = started()
-    code, secret = place(app)
+    code, secret = class_of(app)
     classes.open(code, secret, teaching._question(LESSON, LESSON.steps[1]))
     for _ in range(2):
         classes.answer(code, classes.join(code), LESSON.steps[1].name, 1, 0)
@@ -138,19 +142,19 @@ def opened_with(code: str, secret: str, **more: str) -> AppTest:
 
 
 def test_the_link_opens_the_class_again_and_another_s_does_not(classes: Classes) -> None:
-    code, secret = place(started())
+    code, secret = class_of(started())
     assert screen(opened_with(code, secret))["open"]
     refused = opened_with(code, "another-secret")
     assert not refused.exception and refused.session_state["class-secrets"] == {}
     nowhere = opened_with(f"{(int(code) + 1) % 10**8:08d}", "another-secret")
-    assert [one.value for one in refused.info] == [one.value for one in nowhere.info] == [teaching.NOT_TAUGHT]
+    assert [one.value for one in refused.info] == [element.value for element in nowhere.info] == [teaching.NOT_TAUGHT]
 
 
 @pytest.mark.parametrize("held", [True, False])
 def test_a_link_with_a_false_secret_displaces_none(
     classes: Classes, monkeypatch: pytest.MonkeyPatch, held: bool
 ) -> None:
-    code, secret = place(started())
+    code, secret = class_of(started())
     secrets = {code: secret} if held else {}
     monkeypatch.setattr(
         st, "session_state", {"class-secrets": secrets, "secret-keeper": {"found": {"link": "false", "kept": secret}}}
@@ -173,7 +177,7 @@ def test_the_screen_asks_a_store_again_that_does_not_answer(
     classes: Classes, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     app = started()
-    code, secret = place(app)
+    code, secret = class_of(app)
     classes.reveal(code, secret, STEP.name, teaching.shelf.posed_step(LESSON, STEP).truth)
     fragment, polled = st.fragment, []
 
@@ -185,20 +189,22 @@ def test_the_screen_asks_a_store_again_that_does_not_answer(
     with monkeypatch.context() as away:
         away.setattr(Classes, method, Mock(side_effect=sqlite3.OperationalError("database is locked")))
         app.run()
-    assert not app.exception and [one.value[:36] for one in app.info] == ["The store of classes does not answer"]
+    assert not app.exception and [element.value[:36] for element in app.info] == [
+        "The store of classes does not answer"
+    ]
     assert ("_screen", teaching.REFRESH) in polled and app.session_state["class-secrets"] == {code: secret}
 
 
 def test_the_address_alone_does_not_teach() -> None:
     """Of a class that this browser did not start, which the browser is asked first."""
     app = started()
-    code, _ = place(app)
+    code, _ = class_of(app)
     again = AppTest.from_file(PAGE, default_timeout=300)
     for name, value in (("lesson", LESSON.name), ("step", STEP.name), ("code", code)):
         again.query_params[name] = value
     again.run()
     assert "teacher’s link" in again.info[0].value
-    assert "headlight_secret_keeper" in [one.proto.component_name for one in again.get("bidi_component")]
+    assert "headlight_secret_keeper" in [element.proto.component_name for element in again.get("bidi_component")]
 
 
 def test_what_is_refused_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +215,7 @@ def test_what_is_refused_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_kind_of_pick_does_what_it_says(classes: Classes) -> None:
     app = started()
-    code, secret = place(app)
+    code, secret = class_of(app)
     acts = {
         "lock": lambda: classes.snapshot(code).state.locked,
         "unlock": lambda: not classes.snapshot(code).state.locked,
@@ -245,11 +251,11 @@ def test_a_visitor_of_a_public_server_has_two_classes(classes: Classes, monkeypa
     monkeypatch.setattr(teaching, "_QUOTA", Quota())
     monkeypatch.setattr(teaching, "public", lambda: True)
     monkeypatch.setattr(type(st.context), "ip_address", property(lambda _: "2001:db8::1"))
-    places = [place(started()) for _ in range(2)]
+    classes_of_visitor = [class_of(started()) for _ in range(2)]
     monkeypatch.setattr(type(st.context), "ip_address", property(lambda _: "2001:db8::2"))
     refused = started()
     assert "code" not in refused.query_params and "2 classes from your network" in refused.warning[0].value
-    classes.end(*places[0])
+    classes.end(*classes_of_visitor[0])
     assert "code" in started().query_params
     monkeypatch.setattr(type(st.context), "ip_address", property(lambda _: "192.0.2.1"))
     assert "code" in started().query_params

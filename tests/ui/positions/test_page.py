@@ -46,7 +46,7 @@ def ran(app: AppTest) -> AppTest:
 
 def texts(app: AppTest) -> str:
     elements = (*app.subheader, *app.markdown, *app.caption, *app.info, *app.warning, *app.error)
-    return "\n".join([*(element.value for element in elements), *(one.proto.body for one in app.get("html"))])
+    return "\n".join([*(element.value for element in elements), *(element.proto.body for element in app.get("html"))])
 
 
 def test_a_model_opens_with_its_own_positions() -> None:
@@ -67,8 +67,8 @@ def test_impossible_values_are_answered_in_words() -> None:
 
 def test_words_that_differ_and_sentences_that_cannot_be_read() -> None:
     app = opened(model="a-waves", one="two dogs", other="two snow", added="1", text="")
-    shown = texts(app)
-    assert "▁dogs only in the first, ▁snow only in the second" in shown and shown.count(EMPTY) == 1
+    page = texts(app)
+    assert "▁dogs only in the first, ▁snow only in the second" in page and page.count(EMPTY) == 1
     next(box for box in (*app.text_input, *app.text_area) if box.label == "Another order").set_value("")
     assert texts(ran(app)).count(EMPTY) == 2
     long = " ".join(["two", "dogs", "snow", "girl"][i % 4] for i in range(601))

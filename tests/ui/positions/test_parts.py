@@ -65,8 +65,8 @@ def test_a_t5_has_its_positions_in_the_scores() -> None:
     distances, values = curves(model.model, "encoder")
     assert distances.tolist() == list(range(-6, 7)) and values.shape == (4, 13)
     with torch.no_grad():
-        whole = model.model.encoder.layers[1].attention.position_bias(13, 13)[0].numpy()
-    assert np.array_equal(values, whole[:, 6, :])
+        bias = model.model.encoder.layers[1].attention.position_bias(13, 13)[0].numpy()
+    assert np.array_equal(values, bias[:, 6, :])
     distances, values = curves(model.model, "decoder")
     assert distances.tolist() == list(range(-6, 1)) and values.shape == (2, 7)
 
@@ -147,25 +147,25 @@ def test_too_few_learned_positions_are_no_verdict() -> None:
 
 
 def test_one_function_alone_is_told_in_numbers() -> None:
-    said = said_alone("sine", "cosine", properties(encoding("sine", 200, 16), None))
+    text = said_alone("sine", "cosine", properties(encoding("sine", 200, 16), None))
     assert (
-        "the same sine, 0.00, at positions 0 and 10" in said and "0.31 and −0.31" in said and "1.00 and −1.00" in said
+        "the same sine, 0.00, at positions 0 and 10" in text and "0.31 and −0.31" in text and "1.00 and −1.00" in text
     )
-    said = said_alone("cosine", "sine", properties(encoding("cosine", 200, 16), None))
-    assert "the same cosine, 0.00, at positions 5 and 15" in said
+    text = said_alone("cosine", "sine", properties(encoding("cosine", 200, 16), None))
+    assert "the same cosine, 0.00, at positions 5 and 15" in text
 
 
 def test_the_formula_is_filled_in_as_the_model_has_it() -> None:
-    one = entry(3, 5, 16)
-    assert filled_in(one, 16, 10_000)[0].endswith("=2")
-    assert filled_in(one, 16, 10_000)[-1] == r"PE_{(3,\,5)}=\cos(0.3)=0.9553"
+    encoding_entry = entry(3, 5, 16)
+    assert filled_in(encoding_entry, 16, 10_000)[0].endswith("=2")
+    assert filled_in(encoding_entry, 16, 10_000)[-1] == r"PE_{(3,\,5)}=\cos(0.3)=0.9553"
     assert first_ids(MODEL, "two dogs") == MODEL.encode("two dogs")
     assert len(first_ids(MODEL, "two dogs " * 50)) == 40  # more than this model reads
-    assert own_number(one, MODEL, 16, 10_000) == pytest.approx(one.value, abs=1e-7)
-    assert own_number(one, MODEL, 16, 100) is None
+    assert own_number(encoding_entry, MODEL, 16, 10_000) == pytest.approx(encoding_entry.value, abs=1e-7)
+    assert own_number(encoding_entry, MODEL, 16, 100) is None
     assert own_number(entry(39, 5, 16), MODEL, 16, 10_000) is None  # it reads 32 tokens
     assert own_number(entry(3, 5, 8), MODEL, 8, 10_000) is None
-    assert own_number(one, small_translator(positions="none"), 16, 10_000) is None
+    assert own_number(encoding_entry, small_translator(positions="none"), 16, 10_000) is None
 
 
 def test_two_orders_are_compared_and_other_words_are_named() -> None:
@@ -203,7 +203,7 @@ def test_rotary_and_alibi_stand_beside_the_added_encoding() -> None:
 
 
 def test_the_exponent_is_derived_in_three_lines_for_any_base() -> None:
-    for base, written in ((10.0, "10"), (10_000.0, "10000")):
+    for base, base_text in ((10.0, "10"), (10_000.0, "10000")):
         first, middle, last = exponent_lines(base)
-        assert f"{written}^{{-2i/d}}" in first and rf"e^{{\ln {written}}}" in middle
-        assert rf"\frac{{2i}}{{d}}\,\ln {written}" in last
+        assert f"{base_text}^{{-2i/d}}" in first and rf"e^{{\ln {base_text}}}" in middle
+        assert rf"\frac{{2i}}{{d}}\,\ln {base_text}" in last

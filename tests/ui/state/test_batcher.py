@@ -20,7 +20,7 @@ from ui.state.batcher import MAX_BATCH_SIZE, RequestBatcher
 from ui.state.queue import TURNS, Turns
 
 FOUR = [*TEXTS, "a bench in the snow ."]
-Asked = dict[str, str | BaseException]
+Results = dict[str, str | BaseException]
 
 
 @pytest.fixture
@@ -38,16 +38,16 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def ask(queue: Turns, values: RequestBatcher[str, str], *texts: str, alone: bool = False) -> Asked:
+def ask(queue: Turns, values: RequestBatcher[str, str], *texts: str, alone: bool = False) -> Results:
     """Sessions that come one after the other while somebody else has the turn; what each is told when that is over."""
-    told: Asked = {}
+    results: Results = {}
 
     def session(text: str) -> None:
         try:
             with values.waiting("model", text, alone), queue.turn():
-                told[text] = values.get("model", text, alone)
+                results[text] = values.get("model", text, alone)
         except BaseException as error:
-            told[text] = error
+            results[text] = error
 
     threads = [threading.Thread(target=session, args=(text,), daemon=True) for text in texts]
     with queue.turn():
@@ -58,7 +58,7 @@ def ask(queue: Turns, values: RequestBatcher[str, str], *texts: str, alone: bool
         thread.join(10)
         assert not thread.is_alive(), "it waits for ever"
     assert queue._free == 1 and values._requests == {}
-    return told
+    return results
 
 
 def test_those_who_wait_are_served_in_one_call_and_each_gets_its_own(queue: Turns) -> None:
@@ -92,9 +92,9 @@ def test_what_fails_with_another_is_made_without_it(queue: Turns) -> None:
             raise ValueError(f"one of {len(texts)}")
         return texts
 
-    told = ask(queue, RequestBatcher(make), "first", "bad", "last")
-    assert told == {"first": "first", "bad": told["bad"], "last": "last"}
-    assert str(told["bad"]) == "one of 1"
+    results = ask(queue, RequestBatcher(make), "first", "bad", "last")
+    assert results == {"first": "first", "bad": results["bad"], "last": "last"}
+    assert str(results["bad"]) == "one of 1"
 
 
 class MovedOn(BaseException):
@@ -110,8 +110,8 @@ def test_where_the_first_fails_the_next_one_makes_it(queue: Turns, error: BaseEx
             raise error
         return texts
 
-    told = ask(queue, RequestBatcher(make), "bad", "good", "better")
-    assert told == {"bad": error, "good": "good", "better": "better"}
+    results = ask(queue, RequestBatcher(make), "bad", "good", "better")
+    assert results == {"bad": error, "good": "good", "better": "better"}
 
 
 def test_who_is_taken_along_waits_without_the_turn_that_the_maker_needs(queue: Turns) -> None:

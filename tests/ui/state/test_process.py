@@ -30,7 +30,7 @@ def runtime(seconds: int, loop: asyncio.AbstractEventLoop) -> Any:
 
 
 @pytest.mark.parametrize(("seconds", "there"), [(0, False), (60, True)])
-def test_a_session_that_does_not_come_back_is_forgotten_in_time(seconds: int, there: bool) -> None:
+def test_a_session_that_does_not_come_back_is_forgotten_in_time(seconds: int, is_alive: bool) -> None:
     async def leave() -> weakref.ref[Session]:
         server, session = runtime(seconds, asyncio.get_running_loop()), Session()
         watched = weakref.ref(session)
@@ -40,7 +40,7 @@ def test_a_session_that_does_not_come_back_is_forgotten_in_time(seconds: int, th
         forget_sessions(server)
         await asyncio.sleep(0.01)  # it happens in the loop, where sessions come and go
         gc.collect()
-        assert (watched() is not None) == there
+        assert (watched() is not None) == is_alive
         return watched
 
     assert asyncio.run(leave())() is None

@@ -21,7 +21,7 @@ from ui.training.view import TrainingView
 from ui.widgets import corpus_upload
 
 ROOT = Path(__file__).resolve().parents[3]
-PLACE = "/home/teacher/of mine/secret"
+PRIVATE_FOLDER = "/home/teacher/of mine/secret"
 
 
 @pytest.fixture
@@ -30,11 +30,11 @@ def demonstration(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("value", "wanted"), [("1", True), ("yes", True), ("0", False), ("", False)])
-def test_the_switch(monkeypatch: pytest.MonkeyPatch, value: str, wanted: bool) -> None:
+def test_the_switch(monkeypatch: pytest.MonkeyPatch, value: str, is_public: bool) -> None:
     monkeypatch.setenv("HEADLIGHT_PUBLIC", value)
-    assert public() is wanted
-    assert options()["server.maxUploadSize"] == ("0" if wanted else "2048")
-    if not wanted:
+    assert public() is is_public
+    assert options()["server.maxUploadSize"] == ("0" if is_public else "2048")
+    if not is_public:
         private_only()
 
 
@@ -119,14 +119,28 @@ def test_whatever_a_place_looks_like(text: str, left: str) -> None:
 
 
 def _card_with_folders() -> dict[str, Any]:
-    command = f"python -m headlight train --data {PLACE}/pairs.tsv:en:fr --out {PLACE}/runs/x"
+    command = f"python -m headlight train --data {PRIVATE_FOLDER}/pairs.tsv:en:fr --out {PRIVATE_FOLDER}/runs/x"
     return {
-        **{"title": f"{PLACE}/pairs.tsv:en:fr", "data": f"{PLACE}/pairs.tsv:en:fr", "source": "Words"},
-        **{"target": "Words", "command": command, "origin": f"{PLACE}/theirs", "examples": ["two dogs"]},
-        "scores": {"BLEU": 30.0, "on": f"{PLACE}/test.tsv", "command": command, "signature": f"{PLACE}/s"},
-        "more_scores": [{"BLEU": 20.0, "on": f"{PLACE}/more.tsv", "command": command}],
-        "everyday": {"accepted": 1, "of": 2, "command": command, "failed": [{"source": f"{PLACE}/a", "written": "b"}]},
-        "notes": {f"{PLACE}/name": [f"{PLACE}/value"]},
+        **{
+            "title": f"{PRIVATE_FOLDER}/pairs.tsv:en:fr",
+            "data": f"{PRIVATE_FOLDER}/pairs.tsv:en:fr",
+            "source": "Words",
+        },
+        **{"target": "Words", "command": command, "origin": f"{PRIVATE_FOLDER}/theirs", "examples": ["two dogs"]},
+        "scores": {
+            "BLEU": 30.0,
+            "on": f"{PRIVATE_FOLDER}/test.tsv",
+            "command": command,
+            "signature": f"{PRIVATE_FOLDER}/s",
+        },
+        "more_scores": [{"BLEU": 20.0, "on": f"{PRIVATE_FOLDER}/more.tsv", "command": command}],
+        "everyday": {
+            "accepted": 1,
+            "of": 2,
+            "command": command,
+            "failed": [{"source": f"{PRIVATE_FOLDER}/a", "written": "b"}],
+        },
+        "notes": {f"{PRIVATE_FOLDER}/name": [f"{PRIVATE_FOLDER}/value"]},
     }
 
 
@@ -157,14 +171,14 @@ def test_no_page_tells_where_a_model_was_made(tmp_path: Path, monkeypatch: pytes
         page.query_params["model"] = "told"
         page.run()
         assert not page.exception, name
-        messages = [one.proto.SerializeToString() for part in (page.main, page.sidebar) for one in _under(part)]
+        messages = [element.proto.SerializeToString() for part in (page.main, page.sidebar) for element in _under(part)]
         assert not [text for text in messages if b"/home" in text or b"of mine" in text], name
         assert name in ("training", "lessons") or any(b"pairs.tsv" in text for text in messages), name
 
 
 def _under(block: Any) -> list[Any]:
     inner = getattr(block, "children", {}).values()
-    return [*(one for child in inner for one in _under(child))] if hasattr(block, "children") else [block]
+    return [*(element for child in inner for element in _under(child))] if hasattr(block, "children") else [block]
 
 
 @pytest.mark.usefixtures("demonstration")
@@ -178,13 +192,13 @@ def test_a_card_without_end_is_cut_off() -> None:
 def test_production_shows_no_errors_and_watches_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOST", "0.0.0.0")
     monkeypatch.setenv("PORT", "80")
-    given = options()
-    assert (given["server.address"], given["server.port"]) == ("0.0.0.0", "80")
-    assert (given["client.showErrorDetails"], given["server.fileWatcherType"]) == ("none", "none")
-    assert given["server.enableXsrfProtection"] == given["server.headless"] == "true"
+    settings = options()
+    assert (settings["server.address"], settings["server.port"]) == ("0.0.0.0", "80")
+    assert (settings["client.showErrorDetails"], settings["server.fileWatcherType"]) == ("none", "none")
+    assert settings["server.enableXsrfProtection"] == settings["server.headless"] == "true"
     assert environment()["OMP_NUM_THREADS"] == "1"
     # The one of config.toml holds: without any, Streamlit would ask the internet for its address.
-    assert given["browser.serverAddress"] == ""
+    assert settings["browser.serverAddress"] == ""
     monkeypatch.setenv("HOST", "192.0.2.1")
     assert options()["browser.serverAddress"] == options()["server.address"] == "192.0.2.1"
 
@@ -198,8 +212,8 @@ def test_what_is_no_port_is_refused(port: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_where_nobody_can_listen_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOST", "127.0.0.1")
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        monkeypatch.setenv("PORT", str(taken.getsockname()[1]))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setenv("PORT", str(server.getsockname()[1]))
         with pytest.raises(ValueError, match="cannot be served: Address already in use.*another HOST or PORT"):
             require_listening()
     require_listening()

@@ -73,19 +73,19 @@ def test_no_more_than_the_places_at_once_and_first_come_first_served() -> None:
     go.set()
     ended(threads)
     assert most == 2 and sorted(order) == list(range(6))
-    assert all(abs(place - number) <= 1 for place, number in enumerate(order))  # two run side by side
+    assert all(abs(position - number) <= 1 for position, number in enumerate(order))  # two run side by side
     assert queue._free == 2 and len(queue._queue) == 0
 
 
 def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     queue, done = Turns(1), list[str]()
     monkeypatch.setattr(module, "SLICE_SECONDS", 1e-9)
-    begun, asked = threading.Event(), threading.Event()
+    begun, has_asked = threading.Event(), threading.Event()
 
     def long() -> None:
         with queue.turn():
             begun.set()
-            asked.wait(10)
+            has_asked.wait(10)
             for step in range(5):
                 done.append(f"step {step}")
                 yield_turn()
@@ -98,7 +98,7 @@ def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None
     begun.wait(10)
     threads += together(short)
     until(lambda: len(queue._queue) == 1)
-    asked.set()
+    has_asked.set()
     ended(threads)
     assert done == ["step 0", "short", "step 1", "step 2", "step 3", "step 4"]
 
@@ -153,14 +153,14 @@ def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> Non
             raise MovedOn
 
     monkeypatch.setattr(module, "end_superseded_run", look)
-    seen, steps = list[str](), list[int]()
+    events, steps = list[str](), list[int]()
 
     def waits() -> None:
         try:
             with queue.turn():
-                seen.append("had its turn")
+                events.append("had its turn")
         except MovedOn:
-            seen.append("left the queue")
+            events.append("left the queue")
 
     def works() -> None:
         try:
@@ -170,7 +170,7 @@ def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> Non
                     time.sleep(0.001)
                     yield_turn()
         except MovedOn:
-            seen.append("stopped working")
+            events.append("stopped working")
 
     threads = together(works)
     until(lambda: len(steps) > 2)
@@ -180,13 +180,13 @@ def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> Non
     until(lambda: len(queue._queue) == 0)
     gone.add(threads[0].ident or 0)
     ended(threads)
-    assert seen == ["left the queue", "stopped working"] and queue._free == 1
+    assert events == ["left the queue", "stopped working"] and queue._free == 1
 
 
 def test_a_page_that_waits_says_for_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
     captions, queue = list[str](), Turns(1)
-    place = SimpleNamespace(caption=captions.append, empty=lambda: captions.append("gone"))
-    monkeypatch.setattr(module, "st", SimpleNamespace(session_state={module.NOTE_KEY: place, "view": None}))
+    placeholder = SimpleNamespace(caption=captions.append, empty=lambda: captions.append("gone"))
+    monkeypatch.setattr(module, "st", SimpleNamespace(session_state={module.NOTE_KEY: placeholder, "view": None}))
     monkeypatch.setattr(module, "in_session", lambda: True)
     monkeypatch.setattr(module, "NOTE_DELAY_SECONDS", 0.0)
     monkeypatch.setattr(module, "POLL_SECONDS", 0.01)
@@ -216,19 +216,19 @@ def test_a_page_that_waits_says_for_how_many(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_value_is_made_once_for_all_who_ask() -> None:
-    results, made, go = Cache[object](5, 600), list[object](), threading.Event()
+    results, computed, go = Cache[object](5, 600), list[object](), threading.Event()
 
     def make() -> object:
         go.wait(10)
-        made.append(object())
-        return made[-1]
+        computed.append(object())
+        return computed[-1]
 
     values = list[object]()
     threads = together(*[lambda: values.append(results.get("key", make))] * 5)
     until(lambda: bool(results._computing))
     go.set()
     ended(threads)
-    assert len(made) == 1 and all(one is made[0] for one in values) and len(values) == 5
+    assert len(computed) == 1 and all(one is computed[0] for one in values) and len(values) == 5
 
 
 def test_where_the_maker_fails_who_waits_makes_it() -> None:
@@ -344,7 +344,7 @@ def test_every_cache_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
     for one in caches:
         one.get("key", lambda: 1)
     cache.sweep()
-    assert [len(one._entries) for one in caches] == [0, 1]
+    assert [len(cache._entries) for cache in caches] == [0, 1]
 
 
 def test_pages_cache_in_one_way_and_what_somebody_typed_for_no_longer_than_anything_else() -> None:
@@ -378,8 +378,8 @@ def test_a_public_server_ends_what_computes_for_too_long(monkeypatch: pytest.Mon
 
     with queue.turn():
         compute(0.03)
-    said = "“Measuring” was not finished: on this public server each request has"
-    with pytest.raises(BudgetSpentError, match=said), queue.turn("Measuring"):
+    message = "“Measuring” was not finished: on this public server each request has"
+    with pytest.raises(BudgetSpentError, match=message), queue.turn("Measuring"):
         compute(0.03)
     with pytest.raises(BudgetSpentError, match="“What comes next”"), queue.turn("What comes next"):
         raise AssertionError("it began")

@@ -32,8 +32,8 @@ def test_a_head_that_is_not_there_leaves_the_address(asked: dict[str, str], left
     opened.query_params.update(asked)
     for _ in range(2):  # and does not come back
         opened.run()
-        shown = {name: value if isinstance(value, str) else value[0] for name, value in opened.query_params.items()}
-        assert not opened.exception and shown == left
+        query = {name: value if isinstance(value, str) else value[0] for name, value in opened.query_params.items()}
+        assert not opened.exception and query == left
 
 
 def test_anatomy_opens_at_its_bare_address_and_tells_other_pages_its_kind() -> None:

@@ -44,7 +44,7 @@ def test_where_it_fails_the_log_says_so_and_nobody_waits(
     works[failing] = fails
     warming.begin(*works)
     warming.wait()
-    thread = next((one for one in threading.enumerate() if one.name == "warming"), None)
+    thread = next((thread for thread in threading.enumerate() if thread.name == "warming"), None)
     if thread is not None:
         thread.join(10)
     assert "could not be made ready" in caplog.text

@@ -19,12 +19,15 @@ SHIPPED = sorted(file.parent.name for file in CHECKPOINTS.glob(f"*/{FILE}"))
 def test_the_measurements_fit_the_models(name: str) -> None:
     facts = why_measured(name)
     assert facts is not None and ATTENTION in facts["measures"]
-    told = re.sub(r'\[([^]]*)\]\(#term[^ ]* "[^"]*"\)', r"\1", over_corpus(name))  # terms are links
-    own, best = facts["measures"][ATTENTION], facts["measures"][facts["best"]]
-    assert f"{signed(own['mean'])} ({signed(own['low'])} to {signed(own['high'])})" in told and facts["corpus"] in told
+    text = re.sub(r'\[([^]]*)\]\(#term[^ ]* "[^"]*"\)', r"\1", over_corpus(name))  # terms are links
+    attention, best = facts["measures"][ATTENTION], facts["measures"][facts["best"]]
+    assert (
+        f"{signed(attention['mean'])} ({signed(attention['low'])} to {signed(attention['high'])})" in text
+        and facts["corpus"] in text
+    )
     clear = ATTENTION not in (facts["best"], *facts["not_told_apart_from_best"])
-    assert (f"{facts['best']} at {signed(best['mean'])}" in told) == clear
-    assert all(one["low"] <= one["mean"] <= one["high"] for one in facts["measures"].values())
+    assert (f"{facts['best']} at {signed(best['mean'])}" in text) == clear
+    assert all(measure["low"] <= measure["mean"] <= measure["high"] for measure in facts["measures"].values())
 
 
 def test_a_model_without_measurements_has_none() -> None:
@@ -35,8 +38,8 @@ def test_a_model_without_measurements_has_none() -> None:
 def test_the_causes_of_il_and_elle_are_told_with_the_same_heads_throughout() -> None:
     facts = antecedents_measured("english-french")
     assert facts is not None
-    told = _same_three("english-french")
+    text = _same_three("english-french")
     for part in ("top", "named", "random"):
-        assert f"{round(100 * facts[part]['restored'][0])} %" in told
-    assert "Cross 2.3, Decoder self 3.3, Cross 3.3" in told
+        assert f"{round(100 * facts[part]['restored'][0])} %" in text
+    assert "Cross 2.3, Decoder self 3.3, Cross 3.3" in text
     assert antecedents_measured("reverse") is None and _same_three("reverse") == ""

@@ -66,7 +66,7 @@ STEP = len(TARGET) - 2
 
 
 def words() -> list[list[int]]:
-    return [[place] for place in range(len(SOURCE) - 1)]
+    return [[i] for i in range(len(SOURCE) - 1)]
 
 
 def pairs() -> Iterator[KnownPair]:
@@ -131,7 +131,7 @@ def called_with_a_model() -> set[str]:
                 continue
             function = ast.unparse(node.func)
             root, dot, rest = function.partition(".")
-            arguments = [ast.unparse(one) for one in (*node.args, *(word.value for word in node.keywords))]
+            arguments = [ast.unparse(argument) for argument in (*node.args, *(word.value for word in node.keywords))]
             if root in names and any(map(MODEL.search, arguments)):
                 called.add(names[root] + dot + rest)
             elif root != "models" and function.rpartition(".")[2] in METHODS:

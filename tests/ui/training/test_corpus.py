@@ -30,8 +30,8 @@ def test_a_preview_ends_when_its_visitor_has_left(tmp_path: Path, monkeypatch: p
         corpus.previewed(request(str(path), 100))
     assert looks == 3
     monkeypatch.setattr(cache, "end_superseded_run", lambda: None)
-    kept = corpus.previewed(request(str(path), 100)).report.accepted
-    assert kept == 1000, "the next session starts over"
+    accepted = corpus.previewed(request(str(path), 100)).report.accepted
+    assert accepted == 1000, "the next session starts over"
 
 
 def test_a_grammar_is_previewed_by_its_first_sentences_and_counted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
