@@ -50,7 +50,7 @@ def test_a_share_is_what_patching_finds(model: Translator, asked: list[Anteceden
     found = shares(model, asked[:2], [[head] for head in HEADS])
     for row, one in zip(found, asked, strict=False):
         every = patching(model.model, Corruption(one.source, one.other, one.target))
-        assert (every.step, every.written, every.instead) == (one.step, one.written, one.instead)
+        assert (every.step, every.written, every.instead) == (one.step, one.token, one.corrupted_token)
         assert np.allclose(row, [every.restored[site][head] for site, head in HEADS], atol=1e-4)
 
 

@@ -40,43 +40,43 @@ def lines(path: str | Path) -> Iterator[str]:
     if path == "-":
         yield from _decoded(sys.stdin.buffer, "Standard input")
         return
-    named, number = short(path), 0
+    file_name, number = short(path), 0
     try:
         with open_regular(path) as plain:
             start = plain.read(2)
             plain.seek(0)
             if start in (b"\xff\xfe", b"\xfe\xff"):
-                raise ValueError(f"{named} is UTF-16 text; save it as UTF-8.")
+                raise ValueError(f"{file_name} is UTF-16 text; save it as UTF-8.")
             size, packed = os.fstat(plain.fileno()).st_size, start == b"\x1f\x8b"
             file = gzip.GzipFile(fileobj=plain) if packed else plain
-            most = max(MAX_COMPRESSION_RATIO * size, HARMLESS_BYTES) if packed else math.inf
-            for line in _decoded(file, named, most):
+            max_bytes = max(MAX_COMPRESSION_RATIO * size, HARMLESS_BYTES) if packed else math.inf
+            for line in _decoded(file, file_name, max_bytes):
                 number += 1
                 yield line
                 if not packed and plain.tell() >= size:  # what comes later may come as fast as it is read
                     return
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise ValueError(f"{named} is a damaged gzip file after line {number:,}; download it again.") from None
+        raise ValueError(f"{file_name} is a damaged gzip file after line {number:,}; download it again.") from None
     except OSError as error:
-        raise ValueError(f"{named} cannot be read: {error.strerror}.") from None
+        raise ValueError(f"{file_name} cannot be read: {error.strerror}.") from None
 
 
-def _decoded(file: gzip.GzipFile | BinaryIO, named: str, most: float = math.inf) -> Iterator[str]:
+def _decoded(file: gzip.GzipFile | BinaryIO, file_name: str, max_bytes: float = math.inf) -> Iterator[str]:
     """Yield the lines of a file as text. Raises ValueError for a line that no text has."""
     number = 0
     try:
-        for number, line in enumerate(_bounded_lines(file, most), 1):
+        for number, line in enumerate(_bounded_lines(file, max_bytes), 1):
             start_mark = b"\xef\xbb\xbf" if number == 1 else b""
             yield line.removeprefix(start_mark).rstrip(b"\r\n").decode("utf-8", "surrogateescape")
-    except _NotTextError as why:
-        raise ValueError(f"{named}, line {number + 1:,} {why}.") from None
+    except _NotTextError as reason:
+        raise ValueError(f"{file_name}, line {number + 1:,} {reason}.") from None
 
 
 class _NotTextError(Exception):
     """Raised for a line that no text has; the message says what is odd about it."""
 
 
-def _bounded_lines(file: gzip.GzipFile | BinaryIO, most: float) -> Iterator[bytes]:
+def _bounded_lines(file: gzip.GzipFile | BinaryIO, max_bytes: float) -> Iterator[bytes]:
     """Yield each line, or its first MAX_LINE_BYTES. Raises _NotTextError for a line that no text has."""
     read = 0
     while line := file.readline(MAX_LINE_BYTES):
@@ -86,8 +86,8 @@ def _bounded_lines(file: gzip.GzipFile | BinaryIO, most: float) -> Iterator[byte
             if length > MAX_SKIPPED_BYTES:
                 raise _NotTextError(f"has over {MAX_SKIPPED_BYTES:,} bytes, more than any line of text")
         read += length
-        if read > most:
-            raise _NotTextError(f"ends after {most:,} bytes, more than text compresses into so small a file")
+        if read > max_bytes:
+            raise _NotTextError(f"ends after {max_bytes:,} bytes, more than text compresses into so small a file")
         yield line
 
 
@@ -99,8 +99,8 @@ class TextPair(Corpus):
         self.source_path, self.target_path = source_path, target_path
 
     def rows(self) -> Iterator[Pair | Rejected]:
-        both = zip_longest(lines(self.source_path), lines(self.target_path))
-        for number, (source, target) in enumerate(both, 1):
+        line_pairs = zip_longest(lines(self.source_path), lines(self.target_path))
+        for number, (source, target) in enumerate(line_pairs, 1):
             if source is None or target is None:
                 yield Rejected(number, "no counterpart")
             else:

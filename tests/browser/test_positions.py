@@ -104,7 +104,10 @@ def test_the_page_as_it_ships_shows_the_waves_and_proves_the_rotation(page: Page
     shipped = compare(
         load_translator(ROOT / "checkpoints" / "en-fr"), "the cat sat on the mat", "the mat sat on the cat"
     )
-    without, having = shipped.differences(shipped.without).max(), shipped.differences(shipped.having).max()
+    without, having = (
+        shipped.differences(shipped.without_positions).max(),
+        shipped.differences(shipped.with_positions).max(),
+    )
     assert number(page.locator(".difference-without span").first.inner_text()) == pytest.approx(without, rel=0.5)
     assert without < 1e-5
     expect(page.locator(".difference-with")).to_contain_text(two_digits(having))

@@ -47,7 +47,7 @@ def damage_file(path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("while_open", [False, True])
-@pytest.mark.parametrize("how", ["cut", "header", "pages", "other tables"])
+@pytest.mark.parametrize("kind", ["cut", "header", "pages", "other tables"])
 def test_a_damaged_file_is_set_aside(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str, while_open: bool
 ) -> None:

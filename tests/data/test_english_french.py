@@ -41,7 +41,7 @@ def test_the_tables_know_every_noun_and_say_the_same_gender() -> None:
 
 
 def test_the_tables_know_every_adjective() -> None:
-    inflected = [each for each in QUALITIES.values() if not each.had and " " not in each.masculine]
+    inflected = [each for each in QUALITIES.values() if not each.takes_avoir and " " not in each.masculine]
     for each in inflected:
         assert ("m", "singular") in ADJECTIVE[each.masculine.removeprefix("*")]
         assert ("f", "singular") in ADJECTIVE[each.feminine.removeprefix("*")]

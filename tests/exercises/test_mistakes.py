@@ -26,7 +26,7 @@ def judged(name: str, *changes: tuple[str, str]) -> Verdict:
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "said"),
+    ("name", "old", "new", "explanation"),
     [
         ("attend", "dim=-1)\n    return torch", "dim=-2)\n    return torch", "sum to 1 over the queries"),
         ("attend", "scores = scores.masked_fill(", "scores.masked_fill(", "its result is dropped"),

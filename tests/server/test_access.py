@@ -32,7 +32,7 @@ def test_a_name_for_others_lets_others_come() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "given", "match"),
+    ("address", "environment", "match"),
     [
         ("127.0.0.1", {"PASSWORD": "short"}, "has 5 characters: choose one of at least 8"),
         ("127.0.0.1", {"HOSTS": "https://class.example"}, "give host names"),
@@ -55,7 +55,7 @@ def test_the_password_is_not_printed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "name", "wanted"),
+    ("address", "name", "allowed"),
     [
         ("127.0.0.1", "localhost", True),
         ("127.0.0.1", "LOCALHOST.", True),

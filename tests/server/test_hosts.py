@@ -12,7 +12,7 @@ OUT = Hosts(behind, Access("0.0.0.0", ("class.example",), everybody=True))
 
 @pytest.mark.parametrize("websocket", [False, True])
 @pytest.mark.parametrize(
-    ("host", "wanted"),
+    ("host", "status"),
     [
         ("localhost:8501", 200),
         ("[::1]:8501", 200),
@@ -41,7 +41,7 @@ def test_exactly_one_host_is_named() -> None:
 
 @pytest.mark.parametrize("websocket", [False, True])
 @pytest.mark.parametrize(
-    ("host", "origin", "wanted"),
+    ("host", "origin", "status"),
     [
         ("localhost:8501", "http://localhost:8501", 200),
         ("class.example", "https://class.example", 200),
@@ -73,7 +73,7 @@ def test_a_refusal_quotes_little() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lengths", "wanted"),
+    ("lengths", "status"),
     [
         ([("content-length", "1")], 200),
         ([("transfer-encoding", "chunked")], 200),

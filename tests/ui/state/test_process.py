@@ -29,7 +29,7 @@ def runtime(seconds: int, loop: asyncio.AbstractEventLoop) -> Any:
     return SimpleNamespace(_session_mgr=manager, _get_async_objs=lambda: SimpleNamespace(eventloop=loop))
 
 
-@pytest.mark.parametrize(("seconds", "there"), [(0, False), (60, True)])
+@pytest.mark.parametrize(("seconds", "is_alive"), [(0, False), (60, True)])
 def test_a_session_that_does_not_come_back_is_forgotten_in_time(seconds: int, is_alive: bool) -> None:
     async def leave() -> weakref.ref[Session]:
         server, session = runtime(seconds, asyncio.get_running_loop()), Session()

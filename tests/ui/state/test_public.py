@@ -29,7 +29,7 @@ def demonstration(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
 
 
-@pytest.mark.parametrize(("value", "wanted"), [("1", True), ("yes", True), ("0", False), ("", False)])
+@pytest.mark.parametrize(("value", "is_public"), [("1", True), ("yes", True), ("0", False), ("", False)])
 def test_the_switch(monkeypatch: pytest.MonkeyPatch, value: str, is_public: bool) -> None:
     monkeypatch.setenv("HEADLIGHT_PUBLIC", value)
     assert public() is is_public

@@ -36,9 +36,9 @@ def test_each_state_has_an_icon_a_word_and_a_next_step(state: str) -> None:
     assert item.icon and item.word
     assert (item.tone == "bad") == (state in shelf.FAILED)
     if state not in ALIVE_STATES and state != "finished":
-        assert "30" in item.details
+        assert "30" in item.rest
     if state in shelf.FAILED:
-        assert ". " in item.details  # and what to do about it
+        assert ". " in item.rest  # and what to do about it
     labels = [act.label for act in acts(at(state))]
     assert labels == {
         "queued": ["Pause"],
@@ -66,7 +66,7 @@ def test_the_score_that_says_more() -> None:
 
 def test_the_finished_run_is_listed_with_its_last_score(finished: RunFolder) -> None:
     scores = shelf.latest_scores(str(finished.path), finished.metrics.stat().st_size)
-    assert run_item(status(finished.path)).details == f", {score_text(scores)}"
+    assert run_item(status(finished.path)).rest == f", {score_text(scores)}"
     assert scores["watched"][0]["text"] == "one two"
 
 
