@@ -82,6 +82,7 @@ def check_model(model: Transformer) -> None:
         "positions": ("sinusoidal", "learned", "stored", "none"),
         "position_base": (10_000,),
         "norm_form": ("standard", "none"),
+        "decoder_embedding_norm": (True,),
     }
     for field, values in computed.items():
         if facts[field] not in values:

@@ -10,7 +10,7 @@ import torch
 
 from headlight.checkpoints import load_translator
 from headlight.importers.importing import examine, import_model
-from tests.checkpoints.hugging_face import CLASSES, MARIAN_IDS, random_model, save, transformers
+from tests.checkpoints.hugging_face import CLASSES, MARIAN_IDS, piece_model, random_model, save, transformers
 from transformer.checkpoint.safetensors_file import header_bytes
 from transformer.checkpoint.weights import Refused, TensorInfo
 from transformer.config import ModelConfig
@@ -75,6 +75,24 @@ def test_logits_and_greedy_output_are_theirs(tmp_path: Path, case: str, pickled:
     model = random_model(family, **config)
     import_model(save(model, tmp_path / "theirs", pickled), tmp_path / "ours")
     assert_equal(model, tmp_path / "ours")
+
+
+def test_a_pair_of_berts_writes_as_theirs(tmp_path: Path) -> None:
+    ids = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 1}
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 20}
+    both = [transformers.BertGenerationConfig(vocab_size=90, **sizes, **ids) for _ in range(2)]
+    joined = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(*both)
+    torch.manual_seed(0)
+    model = transformers.EncoderDecoderModel(joined).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(torch.randn_like(parameter) * 0.4 + ("LayerNorm.weight" in name))
+    model.generation_config.update(decoder_start_token_id=2, **ids)
+    folder = save(model, tmp_path / "theirs")
+    piece_model(tmp_path, "spiece").rename(folder / "spiece.model")
+    import_model(folder, tmp_path / "ours")
+    assert_equal(model, tmp_path / "ours")
+    assert load_translator(tmp_path / "ours").encode("the girl")[-1] != 1  # its tokenizer puts nothing around a text
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

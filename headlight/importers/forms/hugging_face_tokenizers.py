@@ -51,17 +51,22 @@ def marian(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple
     `export_marian` writes them, tokenizers that are whole."""
     folder = config.folder
     if not all((folder / name).exists() for name in (*MARIAN, PIECES)):
-        first = tokenizer_file(folder, ids, sizes[0])
-        if first is None:
-            return None
-        second = tokenizer_file(folder, ids, sizes[1], TARGET)
-        return first, second or (first if sizes[0] == sizes[1] else first.of_size(sizes[1]))
+        return _whole(folder, ids, sizes)
     vocabularies = [_vocabulary(folder / name) for name in _marian_files(folder)]
     source, target = (
         _marian_side(folder / file, vocabulary, ids, size)
         for file, vocabulary, size in zip(MARIAN, vocabularies, sizes, strict=True)
     )
     return source, target
+
+
+def _whole(folder: Path, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
+    """Open a `tokenizer.json` for each language, or one for both; None where there is none."""
+    first = tokenizer_file(folder, ids, sizes[0])
+    if first is None:
+        return None
+    second = tokenizer_file(folder, ids, sizes[1], TARGET)
+    return first, second or (first if sizes[0] == sizes[1] else first.of_size(sizes[1]))
 
 
 def _marian_files(folder: Path) -> tuple[str, str]:
@@ -152,7 +157,7 @@ def fsmt(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[T
     """Open two vocabularies with `merges.txt`, for words that are separated by spaces."""
     folder = config.folder
     if not all((folder / name).exists() for name in (*FSMT, MERGES)):
-        return None
+        return _whole(folder, ids, sizes)
     lower = config.tokenizer.get("do_lower_case") is True
     cutting = {"normalizer": {"type": "Lowercase"} if lower else None, "pre_tokenizer": {"type": "WhitespaceSplit"}}
     source, target = (

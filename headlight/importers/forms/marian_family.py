@@ -110,6 +110,7 @@ class MarianSizes(NamedTuple):
     tied: Tied
     shared: bool  # whether the file may have one matrix for all embeddings
     offset: int  # rows of the tables of positions that belong to no position
+    scale: float = 1.0  # of the embeddings
     slope: float = 1.0  # the factor of each feed-forward network's inner layer, and the divisor of its outer one
 
 
@@ -283,8 +284,9 @@ class MarianFamily:
         length = config.whole("max_position_embeddings", 1_000_000)
         slope = QUICK_GELU if self._activation(config) == "quick_gelu" else 1.0
         both = (depths[0], depths[1]), (d_ffs[0], d_ffs[1])
+        scale = width**0.5 if config.flag("scale_embedding", self.scaled) else 1.0
         offset = config.known_id("pad_token_id", first) + 1 if self.two_vocabularies else self.offset
-        return MarianSizes(*both, width, (first, second), length, tied, together, offset, slope)
+        return MarianSizes(*both, width, (first, second), length, tied, together, offset, scale, slope)
 
     def _activation(self, config: HuggingFaceConfig) -> str:
         return config.text("activation_function", self.activation)
@@ -347,12 +349,10 @@ class MarianFamily:
         kinds = ("weight", "bias") if self.decoder_norm_first else ()
         return tuple(f"{prefix}decoder.layernorm_embedding.{kind}" for kind in kinds)
 
-    def _normed(self, source: Source, tokens: Tensor) -> Tensor:
+    def _normed(self, source: Source, scale: float, tokens: Tensor) -> Tensor:
         """Return the decoder's embeddings as its norm makes them, before the positions are added."""
-        width = tokens.size(1)
-        scale = width**0.5 if _config_of(source).flag("scale_embedding", self.scaled) else 1.0
         gain, bias = (source.weights.tensor(name).float() for name in self._decoder_norm(_prefix(source.weights.infos)))
-        return layer_norm(tokens.float() * scale, (width,), gain, bias) / scale
+        return layer_norm(tokens.float() * scale, gain.shape, gain, bias) / scale
 
     def _parts(self, source: Source, sizes: MarianSizes) -> list[TensorPart]:
         return list(self._all_parts(source, sizes))
@@ -374,7 +374,7 @@ class MarianFamily:
                 embedding = (sizes.vocabularies[index], sizes.width)
                 part = TensorPart(f"{stack}.embedding.tokens.weight", names, embedding)
                 first = self.decoder_norm_first and stack == "decoder"
-                yield part._replace(convert=partial(self._normed, source)) if first else part
+                yield part._replace(convert=partial(self._normed, source, sizes.scale)) if first else part
             yield self._position_part(infos, f"{prefix}{stack}.embed_positions.weight", stack, sizes)
             if self.embedding_norm and not (self.decoder_norm_first and stack == "decoder"):
                 yield from _both(f"{stack}.embedding.norm", f"{prefix}{stack}.layernorm_embedding", (sizes.width,))
