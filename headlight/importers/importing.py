@@ -24,10 +24,10 @@ from headlight.importers.doctor import Diagnosis
 from headlight.importers.examples import examples, suggest_examples
 from headlight.importers.forms import ForeignModel
 from headlight.importers.forms.bert_generation import BERT_GENERATION
+from headlight.importers.forms.fairseq import settings_of
 from headlight.importers.forms.hugging_face_config import hugging_face_config
 from headlight.importers.forms.of_plugins import forms
 from headlight.importers.health import TARGET_EMBEDDING, StreamingHealth
-from headlight.importers.pickles import CONVERT_FAIRSEQ
 from headlight.importers.questions import Answers, ImportQuestion, flag, open_questions, possible_answers
 from headlight.importers.source import Source, open_source
 from transformer.access import require_private
@@ -245,13 +245,13 @@ def _refuse_on_error() -> Iterator[None]:
 
 
 def refuse_others(source: Source) -> None:
-    """Raise Refused for fairseq's weights, and where a `config.json` says what the model is and that type is none of
-    these."""
+    """Raise Refused for fairseq's weights without its settings, and where a `config.json` says what the model is and
+    that type is none of these."""
     config = hugging_face_config(source)
-    if config is None and _FAIRSEQ_OUTPUT in source.weights.infos:
+    if config is None and _FAIRSEQ_OUTPUT in source.weights.infos and settings_of(source) is None:
         raise Refused(
-            "These are the weights of a fairseq model, and no config.json says where its norms stand.",
-            remedy=CONVERT_FAIRSEQ,
+            "These are the weights of a fairseq model without its settings, which say where its norms stand.",
+            remedy="Import the whole file that fairseq-train saved, such as checkpoint_best.pt.",
         )
     if config is None or config.model_type in KNOWN_MODEL_TYPES or BERT_GENERATION.due(source):
         return

@@ -22,6 +22,7 @@ from transformer.quoting import quoted, short
 SAFE, BIN = "model.safetensors", "pytorch_model.bin"
 _WEIGHTS_SUFFIXES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"}
 _BESIDE = {"training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt", "rng_state.pth"}
+_BEST = ("checkpoint_best.pt", "best.ckpt")  # of fairseq and JoeyNMT, which keep others beside it
 _FOREIGN = {".h5", ".msgpack", ".onnx", ".ot", ".gguf"}
 _CTRANSLATE2, _CTRANSLATE2_ARCHITECTURE = "model.bin", "TransformerSpec"
 ARGOS_FACTS, ARGOS_MODEL = "metadata.json", "model"  # a package of Argos Translate holds a folder of CTranslate2
@@ -49,11 +50,20 @@ class Source:
         tuple[str, str], ...
     ] = ()  # how the weights were found: ("Weights found under", "model_state_dict"), ...
     facts: Mapping[str, Any] = field(default_factory=dict)  # plain values and options beside the weights
+    beside: Path | None = None  # the folder that the file of weights lies in
 
     def file(self, name: str) -> Path | None:
         """Return the path of a file that came with the weights, such as "config.json"; None if it is absent."""
         path = self.folder / name if self.folder else None
         return path if path and path.is_file() else None
+
+    def nearby(self, *names: str) -> Path | None:
+        """Return the first of the files `names` that lies beside the weights, such as "dict.en.txt"; None for none.
+
+        A name that leads to another folder, as a setting of an untrusted file may, is no file of this one.
+        """
+        paths = [self.beside / name for name in names if self.beside and name == Path(name).name]
+        return next((path for path in paths if path.is_file()), None)
 
 
 @contextmanager
@@ -133,27 +143,27 @@ def _open_file(path: Path, stack: ExitStack) -> Source:
     if bundle.is_bundle(read.metadata):
         folder = _new_folder(stack)
         bundle.unpack(path, read.metadata, folder)
-    return _source(path.name, folder, [read])
+    return _source(path.name, folder, [read], path.absolute().parent)
 
 
 def _open_folder(folder: Path, name: str) -> Source:
     _require_inside(folder, name)
     for index in (f"{SAFE}.index.json", f"{BIN}.index.json"):
         if (folder / index).is_file() and not (folder / index.removesuffix(".index.json")).is_file():
-            return _source(name, folder, _read_shards(folder, folder / index))
+            return _source(name, folder, _read_shards(folder, folder / index), folder)
     model = folder / ARGOS_MODEL
     if (folder / ARGOS_FACTS).is_file() and (model / _CTRANSLATE2).is_file():
         _require_inside(model, name)
-        return _source(name, folder, [_read(model / _CTRANSLATE2)])
-    return _source(name, folder, [_read(_weights_file(folder, name))])
+        return _source(name, folder, [_read(model / _CTRANSLATE2)], folder)
+    return _source(name, folder, [_read(_weights_file(folder, name))], folder)
 
 
-def _source(name: str, folder: Path | None, parts: list[_WeightsFile]) -> Source:
+def _source(name: str, folder: Path | None, parts: list[_WeightsFile], beside: Path) -> Source:
     tensors, taken_off = strip_wrappers({name: stored for part in parts for name, stored in part.tensors.items()})
     about = tuple(fact for part in parts for fact in part.origin) + taken_off
     facts = {name: value for part in parts for name, value in part.facts.items()}
     size = sum(path.stat().st_size for path in {stored.path for stored in tensors.values()})
-    return Source(name, folder, StoredWeights(tensors), size, about, facts)
+    return Source(name, folder, StoredWeights(tensors), size, about, facts, beside)
 
 
 def _weights_file(folder: Path, called: str) -> Path:
@@ -164,8 +174,9 @@ def _weights_file(folder: Path, called: str) -> Path:
     names = sorted(
         path.name for path in folder.iterdir() if path.suffix in _WEIGHTS_SUFFIXES and path.name not in _BESIDE
     )
-    if len(names) == 1:
-        return folder / names[0]
+    chosen = names if len(names) == 1 else [name for name in _BEST if name in names]
+    if chosen:
+        return folder / chosen[0]
     if names:
         raise Refused(f"{called} holds {len(names)} weights files.", (), f"Choose one: {', '.join(names[:8])}.")
     foreign = sorted(path.name for path in folder.iterdir() if path.suffix in _FOREIGN)

@@ -197,14 +197,14 @@ def test_a_file_that_lacks_a_layer_is_diagnosed(tmp_path: Path) -> None:
     assert "model.encoder.layers.1.fc1.weight" in examination.diagnosis.missing
 
 
-def test_weights_of_fairseq_are_told_how_to_be_converted(tmp_path: Path) -> None:
+def test_weights_of_fairseq_without_settings_are_refused(tmp_path: Path) -> None:
     """With the weights saved alone, as the refusal of the whole file advised, they fitted Marian but for 3 tensors."""
     state = random_model("marian", **MARIAN_IDS).model.state_dict()
     names = ("encoder.layers", "decoder.layers", "encoder.embed_tokens", "decoder.embed_tokens")
     theirs = {name: tensor for name, tensor in state.items() if name.startswith(names)}
     extra = {"encoder.version": torch.ones(1), "decoder.version": torch.ones(1)}
     torch.save({**theirs, **extra, "decoder.output_projection.weight": torch.ones(32, 16)}, tmp_path / "model.pt")
-    with pytest.raises(Refused, match="weights of a fairseq model.*transformers .convert_"):
+    with pytest.raises(Refused, match="weights of a fairseq model without its settings.*checkpoint_best.pt"):
         examine(tmp_path / "model.pt")
 
 

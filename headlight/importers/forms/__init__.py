@@ -8,6 +8,7 @@ from headlight.importers.forms.bart import BART, MBART, PLBART
 from headlight.importers.forms.bert_generation import BERT_GENERATION
 from headlight.importers.forms.ctranslate2 import CTRANSLATE2
 from headlight.importers.forms.exercises import EXERCISES
+from headlight.importers.forms.fairseq import FAIRSEQ
 from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.m2m100 import FSMT, M2M100
 from headlight.importers.forms.marian import MARIAN
@@ -38,4 +39,5 @@ FORMS: tuple[Form, ...] = (
     TORCH_TRANSFORMER,
     CTRANSLATE2,
     OPENNMT,
+    FAIRSEQ,
 )

@@ -1,0 +1,439 @@
+"""fairseq's transformer, as `fairseq-train` saves it: weights, and the settings that it was trained with.
+
+The names of the settings, their defaults and the order of the special symbols are those of fairseq 0.12
+(transformer_config.py, transformer_legacy.py, dictionary.py); old names of tensors are read as its
+`upgrade_state_dict_named` does. Shapes: V vocabulary, L positions, D = d_model, F = d_ff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from headlight.formatting import both
+from headlight.importers import subwords
+from headlight.importers.forms.form import ForeignModel
+from headlight.importers.forms.m2m100 import sinusoidal_from
+from headlight.importers.forms.marian_family import MAX_TABLE_NUMBERS, TensorPart
+from headlight.importers.forms.parts import (
+    affine,
+    are_complete,
+    depth_of,
+    foreign_model,
+    fused,
+    shapes_due,
+    size_of,
+    tensors_of,
+)
+from headlight.importers.pickles import CONVERT_FAIRSEQ
+from headlight.importers.questions import Answers, ImportQuestion, about_vocabularies
+from headlight.importers.source import Source
+from transformer.checkpoint.weights import Refused, TensorInfo
+from transformer.config import Activation, ModelConfig, StackConfig, Tied
+from transformer.quoting import quoted
+from transformer.tokenizers import SPACE, Tokenizer
+
+SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")
+PAD, END = 1, 2  # a target begins with the end of a sentence
+STACKS = ("encoder", "decoder")
+ATTENTIONS = ({"attention": "self_attn"}, {"self_attention": "self_attn", "cross_attention": "encoder_attn"})
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": "relu",
+    "gelu": "gelu",
+    "gelu_accurate": "gelu-tanh",
+    "gelu_fast": "gelu-tanh",
+    "linear": "none",
+}
+DEFAULT_WIDTH, DEFAULT_D_FF, DEFAULT_DEPTH, DEFAULT_HEADS, DEFAULT_LENGTH = 512, 2048, 6, 8, 1024
+MAX_SETTING = 1_000_000
+CODES = ("bpecodes", "bpe.codes", "codes", "code", "codes.bpe")
+PIECES = ("sentencepiece.bpe.model", "sentencepiece.model", "spm.model")
+_OTHER_ARCHITECTURES = ("bart", "mbart", "transformer_lm", "nonautoregressive", "levenshtein", "cmlm", "lightconv")
+_OTHER_TASKS = ("multilingual_translation", "translation_multi_simple_epoch", "translation_from_pretrained_bart")
+_REFUSED = {  # a setting that is on, and what the model then has
+    "adaptive_input": "adaptive input embeddings",
+    "adaptive_softmax_cutoff": "an adaptive softmax",
+    "merge_src_tgt_embed": "one embedding for two merged dictionaries",
+    "no_cross_attention": "a decoder without cross-attention",
+    "cross_self_attention": "one attention over source and target together",
+    "char_inputs": "embeddings of characters",
+    "base_layers": "BASE layers, which choose among experts",
+    "scale_attn": "a norm after attention",
+    "scale_heads": "a learned scale of each head",
+    "scale_fc": "a norm inside the feed-forward networks",
+    "scale_resids": "scaled residual connections",
+    "quant_noise_pq": "quantised weights",
+    "encoder_layers_to_keep": "layers that are left out when it is opened",
+    "decoder_layers_to_keep": "layers that are left out when it is opened",
+}
+
+
+class _Settings:
+    """The settings of a checkpoint: flat as argparse has them, or in groups as Hydra has them. None is the default."""
+
+    def __init__(self, model: Mapping[str, Any], task: Mapping[str, Any]):
+        self.model, self.task = model, task
+
+    def value(self, name: str) -> Any:
+        stack, _, rest = name.partition("_")
+        group = self.model.get(stack)
+        if name.startswith("quant_noise_"):
+            group, rest = self.model.get("quant_noise"), name.removeprefix("quant_noise_")
+        inner = group.get(rest) if isinstance(group, dict) else None
+        return self.model.get(name) if inner is None else inner
+
+    def flag(self, name: str) -> bool:
+        return bool(self.value(name))
+
+    def whole(self, name: str, default: int) -> int:
+        value = self.value(name)
+        value = default if value is None else value
+        if type(value) is not int or not 1 <= value <= MAX_SETTING:
+            raise Refused(f"The setting {name} is {quoted(value)}; it must be a whole number from 1.")
+        return value
+
+    def text(self, name: str) -> str:
+        values = (self.value(name), self.task.get(name))
+        return next((value for value in values if isinstance(value, str)), "")
+
+
+class _Sizes(NamedTuple):
+    """The sizes of the network; pairs are (encoder, decoder)."""
+
+    depths: tuple[int, int]
+    d_ffs: tuple[int, int]
+    width: int
+    vocabularies: tuple[int, int]
+    lengths: tuple[int, int]
+    tied: Tied
+    learned: tuple[bool, bool]
+    embedding_norm: bool
+    final_norm: bool
+
+
+class Fairseq:
+    """The form of the checkpoints of fairseq's encoder-decoder transformers."""
+
+    name = "fairseq"
+    title = "This is a transformer of fairseq"
+
+    def fits(self, source: Source) -> bool:
+        """Raise Refused for a model of fairseq that has what this network has not."""
+        settings = settings_of(source)
+        if settings is None:
+            return False
+        _require_supported(settings, source)
+        infos = source.weights.infos
+        return are_complete(_all_parts(infos, _sizes(infos, settings)), source, _ignored(infos))
+
+    def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
+        settings, infos = settings_of(source), source.weights.infos
+        if settings is None:
+            return {}
+        allowed = {name: infos[name].shape for name in _ignored(infos) if name in infos}
+        return allowed | shapes_due(_all_parts(infos, _sizes(infos, settings)), source)
+
+    def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
+        settings, infos = _known_settings(source), source.weights.infos
+        sizes = _sizes(infos, settings)
+        learned = {True: "learned", False: "sines, as fairseq computes them"}
+        positions = learned[sizes.learned[0]]
+        if sizes.learned[0] != sizes.learned[1]:
+            positions = f"encoder {positions}, decoder {learned[sizes.learned[1]]}"
+        dictionaries = [path.name for side in (0, 1) if (path := _dictionary(source, settings, side))]
+        return (
+            ("Architecture", settings.text("arch") or settings.text("_name") or "not named"),
+            ("Layers", f"{sizes.depths[0]} and {sizes.depths[1]}"),
+            ("Heads", " and ".join(f"{settings.whole(f'{s}_attention_heads', DEFAULT_HEADS)}" for s in STACKS)),
+            ("d_model, d_ff", f"{sizes.width:,}, {both(*sizes.d_ffs)}"),
+            ("Vocabularies", f"{sizes.vocabularies[0]:,} and {sizes.vocabularies[1]:,}"),
+            ("Norms", "before each sublayer" if settings.flag("encoder_normalize_before") else "after each sublayer"),
+            ("Final norms", "after each stack" if sizes.final_norm else "none"),
+            ("Activation", settings.text("activation_fn") or "relu"),
+            ("Positions", "none" if settings.flag("no_token_positional_embeddings") else positions),
+            ("Dictionaries", " and ".join(dict.fromkeys(dictionaries)) or "none beside it"),
+        )
+
+    def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
+        infos = source.weights.infos
+        old = any(name.endswith("in_proj_weight") for name in infos)
+        folds = [("in_proj_weight", "of an old version: queries, keys and values, split into three")] if old else []
+        if any(_sizes(infos, _known_settings(source)).learned):
+            folds.append(("Positions", f"the first {PAD + 1} rows, which stand for no position, are left out"))
+        return tuple(folds)
+
+    def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
+        settings = _known_settings(source)
+        return tuple(
+            question
+            for side, question in enumerate(about_vocabularies())
+            if _dictionary(source, settings, side) is None
+        )
+
+    def read(self, source: Source, answers: Answers) -> ForeignModel:
+        settings, infos = _known_settings(source), source.weights.infos
+        sizes = _sizes(infos, settings)
+        config = _native(settings, sizes)
+        tokenizers, warnings = _tokenizers(source, settings, answers, sizes.vocabularies)
+        tensors = tensors_of(_all_parts(infos, sizes), source)
+        return foreign_model(self.name, config, tensors, tokenizers, answers, warnings)
+
+
+def settings_of(source: Source) -> _Settings | None:
+    """Return the settings of `cfg` (since fairseq 0.10) or `args`; None where there are none of a transformer."""
+    cfg, args = source.facts.get("cfg"), source.facts.get("args")
+    task: Mapping[str, Any] = {}
+    if isinstance(cfg, dict) and isinstance(cfg.get("model"), dict):
+        args = cfg["model"]
+        task = cfg["task"] if isinstance(cfg.get("task"), dict) else {}
+    if not isinstance(args, dict) or not _is_fairseq(args, source.weights.infos):
+        return None
+    return _Settings(args, task)
+
+
+def _is_fairseq(model: Mapping[str, Any], infos: Mapping[str, TensorInfo]) -> bool:
+    named = "arch" in model or "_name" in model or "encoder_embed_dim" in model
+    return named and any(name.startswith("encoder.layers.0.self_attn.") for name in infos)
+
+
+def _known_settings(source: Source) -> _Settings:
+    settings = settings_of(source)
+    assert settings is not None, "a form reads what it fits"
+    return settings
+
+
+def _require_supported(settings: _Settings, source: Source) -> None:
+    """Raise Refused for what fairseq can do and this network cannot."""
+    arch, task = settings.text("arch") or settings.text("_name"), settings.text("task")
+    task = task or str(settings.task.get("_name") or "")
+    if arch.startswith(_OTHER_ARCHITECTURES):
+        raise Refused(f"This is a fairseq model of the architecture {quoted(arch)}.", remedy=CONVERT_FAIRSEQ)
+    if task in _OTHER_TASKS:
+        raise Refused(
+            f"This fairseq model was trained for {quoted(task)}, whose sentences begin or end with a language.",
+            remedy=CONVERT_FAIRSEQ,
+        )
+    for name, what in _REFUSED.items():
+        if settings.flag(name):
+            raise Refused(f"This fairseq model has {what} ({name}), which is not supported.")
+    widths = [settings.whole(f"{stack}_embed_dim", DEFAULT_WIDTH) for stack in STACKS]
+    widths += [settings.whole(f"decoder_{side}_dim", widths[1]) for side in ("input", "output")]
+    if len(set(widths)) > 1:
+        raise Refused(
+            f"This fairseq model has stacks or embeddings of different widths ({', '.join(map(str, widths))}), "
+            "which is not supported."
+        )
+    if settings.flag("encoder_normalize_before") != settings.flag("decoder_normalize_before"):
+        raise Refused("This fairseq model has norms before the sublayers of one stack and after those of the other.")
+    finals = {f"{stack}.layer_norm.weight" in source.weights.infos for stack in STACKS}
+    if len(finals) > 1:
+        raise Refused("One stack of this fairseq model has a final norm and the other has none.")
+    activation = settings.text("activation_fn") or "relu"
+    if activation not in ACTIVATIONS:
+        raise Refused(
+            f"The activation of this fairseq model is {quoted(activation)}; supported are {', '.join(ACTIVATIONS)}."
+        )
+
+
+def _sizes(infos: Mapping[str, TensorInfo], settings: _Settings) -> _Sizes:
+    width = settings.whole("encoder_embed_dim", DEFAULT_WIDTH)
+    longest = settings.value("max_positions")  # what both were called before they could differ
+    default = longest if type(longest) is int and longest > 0 else DEFAULT_LENGTH
+    lengths = [settings.whole(f"max_{side}_positions", default) for side in ("source", "target")]
+    no_positions = settings.flag("no_token_positional_embeddings")
+    learned = [settings.flag(f"{stack}_learned_pos") and not no_positions for stack in STACKS]
+    tied: Tied = "output" if settings.flag("share_decoder_input_output_embed") else "none"
+    vocabularies = [size_of(infos, f"{stack}.embed_tokens.weight", 0, 2) for stack in STACKS]
+    return _Sizes(
+        depths=(depth_of(infos, "encoder.layers."), depth_of(infos, "decoder.layers.")),
+        d_ffs=(_d_ff(infos, settings, "encoder"), _d_ff(infos, settings, "decoder")),
+        width=width,
+        vocabularies=(vocabularies[0], vocabularies[1]),
+        lengths=(0, 0) if no_positions else (lengths[0], lengths[1]),
+        tied="all" if settings.flag("share_all_embeddings") else tied,
+        learned=(learned[0], learned[1]),
+        embedding_norm=settings.flag("layernorm_embedding"),
+        final_norm="encoder.layer_norm.weight" in infos,
+    )
+
+
+def _d_ff(infos: Mapping[str, TensorInfo], settings: _Settings, stack: str) -> int:
+    return size_of(infos, f"{stack}.layers.0.fc1.weight", 0, settings.whole(f"{stack}_ffn_embed_dim", DEFAULT_D_FF))
+
+
+def _native(settings: _Settings, sizes: _Sizes) -> ModelConfig:
+    encoder, decoder = (
+        StackConfig(depth, settings.whole(f"{stack}_attention_heads", DEFAULT_HEADS), d_ff)
+        for stack, depth, d_ff in zip(STACKS, sizes.depths, sizes.d_ffs, strict=True)
+    )
+    length = _kept(sizes)
+    return ModelConfig(
+        *sizes.vocabularies,
+        sizes.width,
+        encoder,
+        decoder,
+        norm="pre" if settings.flag("encoder_normalize_before") else "post",
+        final_norm=sizes.final_norm,
+        activation=ACTIVATIONS[settings.text("activation_fn") or "relu"],
+        positions="none" if not length else "learned" if all(sizes.learned) else "stored",
+        scale_embeddings=not settings.flag("no_scale_embedding"),
+        embedding_norm=sizes.embedding_norm,
+        max_length=length or DEFAULT_LENGTH,
+        logits_bias=False,
+        tied=sizes.tied,
+        pad_id=PAD,
+        sos_id=END,
+        eos_id=END,
+    )
+
+
+def _kept(sizes: _Sizes) -> int:
+    """Return the number of positions that both stacks have; 0 where they encode none."""
+    return min(*sizes.lengths, MAX_TABLE_NUMBERS // sizes.width)
+
+
+def _all_parts(infos: Mapping[str, TensorInfo], sizes: _Sizes) -> list[TensorPart]:
+    return list(_parts(infos, sizes))
+
+
+def _parts(infos: Mapping[str, TensorInfo], sizes: _Sizes) -> Iterator[TensorPart]:
+    d, embeddings = sizes.width, [f"{stack}.embed_tokens.weight" for stack in STACKS]
+    projection = ("decoder.output_projection.weight", "decoder.embed_out")  # the second in old versions
+    for index, stack in enumerate(STACKS):
+        names: tuple[str, ...] = (embeddings[index],)
+        if sizes.tied == "all":  # any of them is all of them
+            names = (*embeddings, *projection)
+        elif sizes.tied == "output" and index == 1:
+            names = (embeddings[1], *projection)
+        if not (sizes.tied == "all" and index == 1):
+            yield TensorPart(f"{stack}.embedding.tokens.weight", names, (sizes.vocabularies[index], d))
+        if _kept(sizes):
+            yield _table(stack, index, sizes)
+        if sizes.embedding_norm:
+            yield from affine(f"{stack}.embedding.norm", f"{stack}.layernorm_embedding", (d,))
+        for layer in range(sizes.depths[index]):
+            yield from _layer(infos, f"{stack}.layers.{layer}", index, sizes)
+        if sizes.final_norm:
+            yield from affine(f"{stack}.norm", f"{stack}.layer_norm", (d,))
+    if sizes.tied == "none":
+        yield TensorPart("output.weight", projection, (sizes.vocabularies[1], d))
+
+
+def _table(stack: str, index: int, sizes: _Sizes) -> TensorPart:
+    """Return the positions of a stack; its first token stands after the padding's id (`utils.make_positions`)."""
+    native, length, first = f"{stack}.embedding.positions.table", _kept(sizes), PAD + 1
+    if not sizes.learned[index]:
+        return TensorPart(native, (), (length, sizes.width), lambda _: sinusoidal_from(first, length, sizes.width))
+    shape = (sizes.lengths[index] + first, sizes.width)
+    return TensorPart(native, (f"{stack}.embed_positions.weight",), shape, partial(_after, first, length))
+
+
+def _after(first: int, length: int, table: Tensor) -> Tensor:
+    return table[first : first + length]
+
+
+def _layer(infos: Mapping[str, TensorInfo], layer: str, index: int, sizes: _Sizes) -> Iterator[TensorPart]:
+    d, d_ff = sizes.width, sizes.d_ffs[index]
+    for ours, theirs in ATTENTIONS[index].items():
+        native, foreign = f"{layer}.{ours}", f"{layer}.{theirs}"
+        if f"{foreign}.in_proj_weight" in infos:
+            yield from fused(native, f"{foreign}.in_proj_", d, bias=True)
+        else:
+            for name in ("query", "key", "value"):
+                yield from affine(f"{native}.{name}", f"{foreign}.{name[0]}_proj", (d, d))
+        yield from affine(f"{native}.output", f"{foreign}.out_proj", (d, d))
+    yield from affine(f"{layer}.feed_forward.inner", f"{layer}.fc1", (d_ff, d))
+    yield from affine(f"{layer}.feed_forward.outer", f"{layer}.fc2", (d, d_ff))
+    norms = [f"{theirs}_layer_norm" for theirs in ATTENTIONS[index].values()] + ["final_layer_norm"]
+    for number, norm in enumerate(norms):
+        old = f"{layer}.layer_norms.{number}"
+        foreign = old if f"{old}.weight" in infos else f"{layer}.{norm}"
+        yield from affine(f"{layer}.residuals.{number}.norm", foreign, (d,))
+
+
+def _ignored(infos: Mapping[str, TensorInfo]) -> frozenset[str]:
+    """Return what is saved beside the parameters: a version, a table that is computed, a copy of a tied matrix."""
+    endings = (".version", "embed_positions.weights", "embed_positions._float_tensor")
+    copies = {"decoder.embed_tokens.weight", "decoder.output_projection.weight"}
+    return frozenset(name for name in infos if name.endswith(endings)) | copies
+
+
+# ---- dictionaries --------------------------------------------------------------------------------------------------
+
+
+def _dictionary(source: Source, settings: _Settings, side: int) -> Path | None:
+    """Return the dictionary of a side, 0 for the source and 1 for the target, that lies beside the weights."""
+    language = settings.text(("source_lang", "target_lang")[side])
+    return source.nearby(*([f"dict.{language}.txt"] if language else []), ("dict.src.txt", "dict.tgt.txt")[side])
+
+
+def _symbols(path: Path) -> list[str]:
+    """Return the symbols of a dictionary by id: the special ones, then those of the lines, each with its count."""
+    symbols = list(SPECIALS)
+    for number, line in enumerate(subwords.lines_of(path), 1):
+        symbol, space, count = line.removesuffix(" #fairseq:overwrite").rstrip().rpartition(" ")
+        if not space or not count.removeprefix("-").isdecimal():
+            raise Refused(
+                f"{path.name} is not a dictionary of fairseq: line {number} is not a symbol and its count.",
+                remedy="Give the dict.*.txt that the model was trained with.",
+            )
+        if symbol not in SPECIALS:
+            symbols.append(symbol)
+    return symbols
+
+
+def _tokenizers(
+    source: Source, settings: _Settings, answers: Answers, sizes: tuple[int, int]
+) -> tuple[tuple[Tokenizer, Tokenizer], tuple[str, ...]]:
+    """Return the tokenizers of both sides, one object where the dictionaries are equal, and warnings about them."""
+    given = answers.source_vocab, answers.target_vocab
+    paths = [given[side] or _dictionary(source, settings, side) for side in (0, 1)]
+    symbols = [None if path is None else _symbols(path) for path in paths]
+    languages = [settings.text("source_lang"), settings.text("target_lang")]
+    warnings: list[str] = []
+    made: list[Tokenizer] = []
+    for side in (0, 1):
+        if side and symbols[0] is not None and symbols[0] == symbols[1] and sizes[0] == sizes[1]:
+            made.append(made[0])
+            continue
+        tokens = symbols[side]
+        if tokens is None:
+            made.append(Tokenizer.of_ids(sizes[side], PAD, END, END))
+            warnings.append(
+                f"No dict.{languages[side] or '*'}.txt lies beside it, so ids are shown instead of words, and a text "
+                "is typed as ids with spaces between them."
+            )
+            continue
+        tokenizer, warning = _tokenizer(source, settings, tokens, languages[side])
+        made.append(tokenizer.of_size(sizes[side]))
+        warnings += [warning] if warning else []
+    return (made[0], made[1]), tuple(dict.fromkeys(warnings))
+
+
+def _tokenizer(source: Source, settings: _Settings, tokens: list[str], language: str) -> tuple[Tokenizer, str]:
+    ids = (PAD, END, END)
+    named = [Path(settings.text(name)).name for name in ("sentencepiece_model", "bpe_codes") if settings.text(name)]
+    model = source.nearby(*(name for name in named if name.endswith(".model")), *PIECES)
+    if model is not None:
+        return subwords.pieces(tokens, model, SPECIALS, ids, SPECIALS[3]), ""
+    own = [f"{name}.{language}" for name in CODES] if language else []
+    codes = source.nearby(*(name for name in named if not name.endswith(".model")), *own, *CODES)
+    if codes is not None:
+        return subwords.merged(tokens, codes, SPECIALS, ids, SPECIALS[3]), (
+            "A text is cut at its spaces and then by the BPE codes: if the model was trained on text of the Moses "
+            "tokenizer, type spaces before punctuation marks as that does."
+        )
+    in_parts = any(token.endswith(subwords.CONTINUED) or token.startswith(SPACE) for token in tokens)
+    return subwords.words(tokens, SPECIALS, ids, SPECIALS[3]), _TYPE_PARTS if in_parts else ""
+
+
+_TYPE_PARTS = (
+    "The dictionary lists parts of words, and no BPE codes or SentencePiece model lie beside it, such as bpecodes or "
+    "sentencepiece.bpe.model: type the parts with spaces between them."
+)
+
+FAIRSEQ = Fairseq()

@@ -1,0 +1,308 @@
+"""Checkpoints of fairseq: the imported model computes what the original code did, recorded, and what its settings say.
+
+`tests/fixtures/fairseq` was made by the original code (fairseq's last commit, subword-nmt 0.3.8): a checkpoint with
+random weights in float16, dictionaries, BPE codes, and the logits and pieces that the code computed.
+"""
+
+import math
+import random
+import shutil
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from headlight.checkpoints import load
+from headlight.importers.importing import examine, import_model
+from tests.checkpoints.hugging_face import piece_model
+from transformer.checkpoint.weights import Refused
+
+RECORDED = Path(__file__).resolve().parents[1] / "fixtures" / "fairseq"
+SOURCE_VOCABULARY, TARGET_VOCABULARY, PAD, END = 21, 26, 1, 2
+SRC = torch.tensor([[9, 10, 5, 7, END], [8, 5, END, PAD, PAD]])
+TGT = torch.tensor([[END, 9, 12, 4], [END, 8, 11, 20]])
+State = dict[str, Tensor]
+
+
+def test_the_original_codes_logits_and_pieces(tmp_path: Path) -> None:
+    import_model(RECORDED / "checkpoint_best.pt", tmp_path / "ours")  # the dictionaries lie beside it
+    ours = load(tmp_path / "ours")
+    with np.load(RECORDED / "expected.npz") as expected, torch.no_grad():
+        logits = ours.model(torch.tensor(expected["src"]), torch.tensor(expected["tgt"]))
+        np.testing.assert_allclose(logits, expected["logits"], atol=2e-5)
+        ids = ours.source_tokenizer.encode("das haus ist kleiner")
+        assert ids == expected["ids"].tolist()
+        shown = [f"{piece}</w>" if not piece.endswith("@@") else piece[:-2] for piece in expected["pieces"]]
+    assert [ours.source_tokenizer.piece(id) for id in ids] == shown
+    assert ours.source_tokenizer.decode(ids) == "das haus ist kleiner"
+    config = ours.model.config
+    assert (config.pad_id, config.sos_id, config.eos_id) == (1, 2, 2)
+    assert config.norm == "pre" and config.final_norm and config.embedding_norm and config.tied == "output"
+
+
+def draw(chance: random.Random) -> dict[str, Any]:
+    """Settings of which each that the importer reads is drawn."""
+    first, together = chance.random() < 0.5, chance.random() < 0.3
+    width = 4 * chance.choice([2, 3])
+    return {
+        "arch": chance.choice(["transformer", "transformer_iwslt_de_en", "own_architecture"]),
+        "encoder_embed_dim": width,
+        "decoder_embed_dim": width,
+        "encoder_ffn_embed_dim": chance.choice([10, 24]),
+        "decoder_ffn_embed_dim": chance.choice([12, 20]),
+        "encoder_layers": chance.choice([1, 2]),
+        "decoder_layers": chance.choice([1, 2]),
+        "encoder_attention_heads": chance.choice([1, 2, 4]),
+        "decoder_attention_heads": chance.choice([1, 2, 4]),
+        "encoder_normalize_before": first,
+        "decoder_normalize_before": first,
+        "encoder_learned_pos": chance.random() < 0.5,
+        "decoder_learned_pos": chance.random() < 0.5,
+        "activation_fn": chance.choice(["relu", "gelu", "gelu_accurate", "linear"]),
+        "share_all_embeddings": together,
+        "share_decoder_input_output_embed": together or chance.random() < 0.5,
+        "no_token_positional_embeddings": chance.random() < 0.2,
+        "layernorm_embedding": chance.random() < 0.5,
+        "no_scale_embedding": chance.random() < 0.5,
+        "max_source_positions": chance.choice([40, 30]),
+        "max_target_positions": chance.choice([40, 25]),
+    }
+
+
+def random_state(s: dict[str, Any]) -> State:
+    """The tensors of a model with these settings, named as the newest version does."""
+    d = s["encoder_embed_dim"]
+    shapes: dict[str, tuple[int, ...]] = {}
+
+    def affine(name: str, *shape: int) -> None:
+        shapes[f"{name}.weight"], shapes[f"{name}.bias"] = shape, shape[:1]
+
+    for stack, rows in (("encoder", SOURCE_VOCABULARY), ("decoder", TARGET_VOCABULARY)):
+        shapes[f"{stack}.embed_tokens.weight"] = (TARGET_VOCABULARY if s["share_all_embeddings"] else rows, d)
+        if s[f"{stack}_learned_pos"] and not s["no_token_positional_embeddings"]:
+            side = "source" if stack == "encoder" else "target"
+            shapes[f"{stack}.embed_positions.weight"] = (s[f"max_{side}_positions"] + PAD + 1, d)
+        if s["layernorm_embedding"]:
+            affine(f"{stack}.layernorm_embedding", d)
+        if s[f"{stack}_normalize_before"]:
+            affine(f"{stack}.layer_norm", d)
+        attentions = ("self_attn",) if stack == "encoder" else ("self_attn", "encoder_attn")
+        for layer in range(s[f"{stack}_layers"]):
+            for attention in attentions:
+                for projection in ("q_proj", "k_proj", "v_proj", "out_proj"):
+                    affine(f"{stack}.layers.{layer}.{attention}.{projection}", d, d)
+                affine(f"{stack}.layers.{layer}.{attention}_layer_norm", d)
+            d_ff = s[f"{stack}_ffn_embed_dim"]
+            affine(f"{stack}.layers.{layer}.fc1", d_ff, d)
+            affine(f"{stack}.layers.{layer}.fc2", d, d_ff)
+            affine(f"{stack}.layers.{layer}.final_layer_norm", d)
+    state = {name: torch.randn(shape) * 0.4 for name, shape in shapes.items()}
+    if s["share_all_embeddings"]:
+        state["decoder.embed_tokens.weight"] = state["encoder.embed_tokens.weight"]
+    tied = s["share_decoder_input_output_embed"]
+    own = torch.randn(TARGET_VOCABULARY, d)
+    state["decoder.output_projection.weight"] = state["decoder.embed_tokens.weight"] if tied else own
+    return state | {"encoder.version": torch.tensor([3.0]), "decoder.version": torch.tensor([3.0])}
+
+
+def reference(state: State, s: dict[str, Any]) -> Tensor:
+    """The logits for SRC and TGT, written from fairseq's documentation of its settings."""
+    d = s["encoder_embed_dim"]
+    activation: Callable[[Tensor], Tensor] = {
+        "relu": F.relu,
+        "gelu": F.gelu,
+        "gelu_accurate": lambda x: 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+        "linear": lambda x: x,
+    }[s["activation_fn"]]
+
+    def affine(name: str, x: Tensor) -> Tensor:
+        return F.linear(x, state[f"{name}.weight"], state[f"{name}.bias"])
+
+    def norm(name: str, x: Tensor) -> Tensor:
+        return F.layer_norm(x, (d,), state[f"{name}.weight"], state[f"{name}.bias"])
+
+    def sublayer(name: str, stack: str, x: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
+        if s[f"{stack}_normalize_before"]:
+            return x + compute(norm(name, x))
+        return norm(name, x + compute(x))
+
+    def attention(name: str, x: Tensor, y: Tensor, hidden: Tensor, heads: int) -> Tensor:
+        q, k, v = (
+            affine(f"{name}.{letter}_proj", z).unflatten(-1, (heads, -1)).transpose(1, 2)
+            for letter, z in (("q", x), ("k", y), ("v", y))
+        )
+        scores = (q @ k.transpose(2, 3) / math.sqrt(d // heads)).masked_fill(hidden, -math.inf)
+        return affine(f"{name}.out_proj", (scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+
+    def sines(position: int) -> list[float]:
+        frequencies = [10_000 ** (-i / (d // 2 - 1)) for i in range(d // 2)]
+        return [f(position * w) for f in (math.sin, math.cos) for w in frequencies]
+
+    def embedded(stack: str, ids: Tensor) -> Tensor:
+        x = state[f"{stack}.embed_tokens.weight"][ids] * (1.0 if s["no_scale_embedding"] else math.sqrt(d))
+        if not s["no_token_positional_embeddings"]:
+            rows = range(PAD + 1, PAD + 1 + ids.size(1))
+            learned = s[f"{stack}_learned_pos"]
+            x = x + (
+                state[f"{stack}.embed_positions.weight"][rows] if learned else torch.tensor(list(map(sines, rows)))
+            )
+        return norm(f"{stack}.layernorm_embedding", x) if s["layernorm_embedding"] else x
+
+    def stack(name: str, x: Tensor, own: Tensor, memory: Tensor | None, padding: Tensor) -> Tensor:
+        heads = s[f"{name}_attention_heads"]
+        for layer in (f"{name}.layers.{n}" for n in range(s[f"{name}_layers"])):
+            self_attention = lambda h, at=f"{layer}.self_attn": attention(at, h, h, own, heads)  # noqa: E731
+            x = sublayer(f"{layer}.self_attn_layer_norm", name, x, self_attention)
+            if memory is not None:
+                cross = lambda h, at=f"{layer}.encoder_attn": attention(at, h, memory, padding, heads)  # noqa: E731
+                x = sublayer(f"{layer}.encoder_attn_layer_norm", name, x, cross)
+            feed = lambda h, at=layer: affine(f"{at}.fc2", activation(affine(f"{at}.fc1", h)))  # noqa: E731
+            x = sublayer(f"{layer}.final_layer_norm", name, x, feed)
+        return norm(f"{name}.layer_norm", x) if f"{name}.layer_norm.weight" in state else x
+
+    padding = (SRC == PAD)[:, None, None, :]
+    memory = stack("encoder", embedded("encoder", SRC), padding, None, padding)
+    later = torch.ones(TGT.size(1), TGT.size(1), dtype=torch.bool).triu(1)
+    return (
+        stack("decoder", embedded("decoder", TGT), later, memory, padding) @ state["decoder.output_projection.weight"].T
+    )
+
+
+def old_names(state: State, s: dict[str, Any]) -> State:
+    """The same tensors as the first versions named them: fused projections, numbered norms, `embed_out`."""
+    old = dict(state)
+    for stack, norms in (("encoder", ("self_attn", "final")), ("decoder", ("self_attn", "encoder_attn", "final"))):
+        old[f"{stack}.embed_positions._float_tensor"] = torch.ones(1)
+        for layer in (f"{stack}.layers.{n}" for n in range(s[f"{stack}_layers"])):
+            for attention in norms[:-1]:
+                for kind in ("weight", "bias"):
+                    parts = [old.pop(f"{layer}.{attention}.{letter}_proj.{kind}") for letter in "qkv"]
+                    old[f"{layer}.{attention}.in_proj_{kind}"] = torch.cat(parts)
+            for number, name in enumerate(norms):
+                for kind in ("weight", "bias"):
+                    old[f"{layer}.layer_norms.{number}.{kind}"] = old.pop(f"{layer}.{name}_layer_norm.{kind}")
+    output = old.pop("decoder.output_projection.weight")
+    if not s["share_decoder_input_output_embed"]:
+        old["decoder.embed_out"] = output
+    for name in [name for name in old if name.startswith(("encoder.layer_norm.", "decoder.layer_norm."))]:
+        del old[name]  # they did not normalise after the stack
+    return old | {"encoder.version": torch.tensor([1.0]), "decoder.version": torch.tensor([2.0])}
+
+
+def grouped(s: dict[str, Any]) -> dict[str, Any]:
+    """The settings as Hydra groups them: {"encoder": {"embed_dim": 8}}."""
+    groups: dict[str, Any] = {"encoder": {}, "decoder": {}, "_name": s["arch"], "quant_noise": {"pq": 0.0}}
+    for name, value in s.items():
+        stack, _, rest = name.partition("_")
+        (groups[stack] if stack in ("encoder", "decoder") else groups)[rest if stack in groups else name] = value
+    return groups
+
+
+def save(path: Path, state: State, s: dict[str, Any], how: str = "args") -> Path:
+    task = {"_name": "translation", "source_lang": "de", "target_lang": "en"}
+    settings = {
+        "args": {"args": Namespace(**s, source_lang="de", target_lang="en"), "cfg": None},
+        "cfg": {"args": None, "cfg": {"model": Namespace(**s), "task": task}},
+        "groups": {"args": None, "cfg": {"model": grouped(s), "task": task}},
+    }[how]
+    extra = {"extra_state": {"train_iterator": {"epoch": 1}}, "last_optimizer_state": {"state": {0: {"step": 1}}}}
+    torch.save({**settings, "model": state, **extra}, path)
+    return path
+
+
+@pytest.mark.parametrize("seed", range(18))
+def test_logits_are_what_the_settings_say(tmp_path: Path, seed: int) -> None:
+    s = draw(random.Random(f"fairseq {seed}"))
+    torch.manual_seed(seed)
+    state = random_state(s)
+    saved = old_names(state, s) if seed % 3 == 0 else state
+    if seed % 3 == 0:
+        state = {name: tensor for name, tensor in state.items() if "coder.layer_norm" not in name}
+    import_model(save(tmp_path / "model.pt", saved, s, ["args", "cfg", "groups"][seed % 3]), tmp_path / "ours")
+    ours = load(tmp_path / "ours").model
+    with torch.no_grad():
+        torch.testing.assert_close(ours(SRC, TGT), reference(state, s), atol=2e-4, rtol=1e-4)
+
+
+SMALL = {**draw(random.Random(0)), "arch": "transformer", "share_all_embeddings": False}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"adaptive_input": True}, "has adaptive input embeddings .adaptive_input., which is not supported"),
+        ({"adaptive_softmax_cutoff": "1000,2000"}, "has an adaptive softmax"),
+        ({"cross_self_attention": True}, "one attention over source and target"),
+        ({"activation_fn": "tanh"}, "activation of this fairseq model is 'tanh'; supported are relu"),
+        (
+            {"decoder_normalize_before": not SMALL["encoder_normalize_before"]},
+            "norms before the sublayers of one stack",
+        ),
+        ({"decoder_embed_dim": 32}, "different widths"),
+        ({"arch": "mbart_large"}, "architecture 'mbart_large'.*convert_"),
+        ({"task": "translation_multi_simple_epoch"}, "sentences begin or end with a language"),
+        ({"encoder_layers": 2, "encoder_attention_heads": 0}, "encoder_attention_heads is 0; it must be"),
+    ],
+)
+def test_what_ours_lacks_is_refused_by_name(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    path = save(tmp_path / "model.pt", random_state(SMALL), {**SMALL, **change})
+    with pytest.raises(Refused, match=message):
+        examine(path)
+
+
+def test_weights_of_another_kind_are_compared_with_fairseqs(tmp_path: Path) -> None:
+    state = random_state(SMALL) | {"decoder.embed_length.weight": torch.ones(2, 2)}
+    diagnosis = examine(save(tmp_path / "model.pt", state, SMALL)).diagnosis
+    assert diagnosis is not None and diagnosis.nearest == "fairseq"
+    assert diagnosis.unexpected == ("decoder.embed_length.weight",) and not diagnosis.missing
+
+
+def test_dictionaries_beside_it_are_read_and_asked_for_otherwise(tmp_path: Path) -> None:
+    path = save(tmp_path / "checkpoint_best.pt", random_state(SMALL), SMALL)
+    assert [question.field for question in examine(path).questions] == ["source_vocab", "target_vocab"]
+    (tmp_path / "dict.de.txt").write_text("der 9\nHaus 3\n")
+    (tmp_path / "dict.en.txt").write_text("#fairseq:overwrite 3 #fairseq:overwrite\nthe 9\n")
+    assert examine(path).questions == ()
+    warnings = import_model(path, tmp_path / "ours").warnings
+    ours = load(tmp_path / "ours")
+    assert not any("spaces" in warning for warning in warnings)
+    assert [ours.source_tokenizer.piece(id) for id in range(6)] == [
+        "<s>",
+        "<pad>",
+        "</s>",
+        "<unk>",
+        "der",
+        "Haus",
+    ]
+    assert ours.source_tokenizer.encode("der <s> Baum") == [4, 3, 3]
+    assert ours.target_tokenizer.encode("#fairseq:overwrite the") == [4, 5]
+    shutil.copy(path, tmp_path / "checkpoint_last.pt")  # of a folder with several, the best is opened
+    assert examine(tmp_path).form == "fairseq"
+    (tmp_path / "dict.de.txt").write_text("der\n")
+    with pytest.raises(Refused, match="not a dictionary of fairseq: line 1"):
+        import_model(path, tmp_path / "again")
+
+
+def test_pieces_are_cut_as_sentencepiece_cuts_them(tmp_path: Path) -> None:
+    sentencepiece = pytest.importorskip("sentencepiece")
+    model = piece_model(tmp_path, "spm", size=60)
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
+    pieces = [processor.id_to_piece(id) for id in range(3, processor.get_piece_size())]
+    for language in ("de", "en"):
+        (tmp_path / f"dict.{language}.txt").write_text("".join(f"{piece} 1\n" for piece in pieces), encoding="utf-8")
+    s = {**SMALL, "share_all_embeddings": True, "share_decoder_input_output_embed": True, "encoder_learned_pos": False}
+    state = random_state(s)
+    rows = torch.randn(len(pieces) + 4, s["encoder_embed_dim"])
+    state |= dict.fromkeys(("encoder.embed_tokens.weight", "decoder.embed_tokens.weight"), rows)
+    state["decoder.output_projection.weight"] = rows
+    import_model(save(tmp_path / "model.pt", state, s), tmp_path / "ours")
+    ours = load(tmp_path / "ours")
+    text = "the girl walks on snow !"
+    assert ours.source_tokenizer.encode(text) == [pieces.index(p) + 4 for p in processor.encode(text, out_type=str)]
+    assert ours.source_tokenizer is ours.target_tokenizer
