@@ -14,6 +14,7 @@ import torch
 from headlight import checkpoints
 from headlight.importers.bundle import safetensors_bundle, zip_folder
 from headlight.importers.importing import Examination, examine
+from tests.checkpoints.ctranslate2_writer import draw_model, folder_of, of_model, quantized
 from tests.checkpoints.opening import opened, tarred, tensors
 from tests.faults import in_one_sentence, mutated
 from tests.fuzzing import fuzz
@@ -129,6 +130,20 @@ def _faulty(known: dict[str, torch.Tensor], chance: random.Random) -> dict[str, 
         elif fault == "nothing":
             tensors[name] = tensor[:0] if tensor.dim() else tensor
     return tensors
+
+
+@pytest.mark.parametrize("name", ["model.bin", "config.json", "shared_vocabulary.json"])
+def test_damaged_folders_of_ctranslate2(tmp_path: Path, name: str) -> None:
+    file = of_model(draw_model(random.Random(1), d_model=12))
+    folder = folder_of(tmp_path / "model", quantized(file, "int8"))
+    assert in_one_sentence(partial(examine, folder))
+    content = (folder / name).read_bytes()
+
+    def attempt(chance: random.Random) -> bool:
+        (folder / name).write_bytes(mutated(content, chance))
+        return in_one_sentence(partial(examine, folder))
+
+    assert fuzz(f"ctranslate2 {name}", TIMES // 2, attempt) < 1
 
 
 HUGGING_FACE = ("config.json", "generation_config.json", "pytorch_model.bin", "vocab.json", "source.spm")
