@@ -33,6 +33,8 @@ _TOKENIZERS = (
     "target.spm",
     "sentencepiece.bpe.model",
     "spiece.model",
+    "sentencepiece.model",
+    *(f"{side}_vocabulary.{end}" for side in ("shared", "source", "target") for end in ("json", "txt")),  # CTranslate2
 )
 # The best first: one file before many, and safetensors before pickles.
 _WEIGHTS = (
@@ -40,6 +42,7 @@ _WEIGHTS = (
     r"model\.safetensors\.index\.json|model-\d{5}-of-\d{5}\.safetensors",
     r"pytorch_model\.bin",
     r"pytorch_model\.bin\.index\.json|pytorch_model-\d{5}-of-\d{5}\.bin",
+    r"model\.bin",  # of CTranslate2
 )
 _TIMEOUT_SECONDS = 6  # that the hub may take to answer
 
@@ -88,7 +91,7 @@ def _files_to_fetch(name: str, sizes: Mapping[str, int]) -> dict[str, int]:
     by_pattern = ([file for file in sizes if re.fullmatch(pattern, file)] for pattern in _WEIGHTS)
     weights = next((files for files in by_pattern if files), None)
     if weights is None:
-        raise Refused(f"{name} has no PyTorch weights: neither model.safetensors nor pytorch_model.bin.")
+        raise Refused(f"{name} has no weights that open here: no model.safetensors, pytorch_model.bin or model.bin.")
     sizes_to_fetch = {file: sizes[file] for file in (*_CONFIG_FILES, *_TOKENIZERS, *weights) if file in sizes}
     total = sum(sizes_to_fetch.values())
     if total > MAX_WEIGHTS_BYTES or len(sizes_to_fetch) > MAX_FILES:
@@ -143,7 +146,7 @@ def _cached(name: str, error: Exception) -> Path:
             needed = _files_to_fetch(name, present)
         except Refused:
             needed = {}
-        if {"model.safetensors", "pytorch_model.bin"} & needed.keys():
+        if {"model.safetensors", "pytorch_model.bin", "model.bin"} & needed.keys():
             return folder
     lines = str(error).strip().splitlines()
     raise Refused(

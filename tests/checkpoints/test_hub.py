@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import random
 import socket
 import threading
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 from headlight.checkpoints import load_translator
 from headlight.importers import hub
 from headlight.importers.importing import import_model
+from tests.checkpoints.ctranslate2_writer import draw_model, folder_of, of_model
 from tests.checkpoints.hugging_face import MARIAN_IDS, random_model, save
 from transformer.checkpoint.weights import Refused
 
@@ -125,7 +127,7 @@ def test_what_is_not_there_or_no_model_is_refused(tmp_path: Path, endpoint: str)
     for name, message in (
         ("owner/none", "There is no model owner/none"),
         ("owner/empty", r"no config\.json"),
-        ("owner/keras", "no PyTorch weights"),
+        ("owner/keras", "no weights that open here"),
         ("owner/huge", "1,000,000,000,002 bytes"),
     ):
         with pytest.raises(Refused, match=message):
@@ -142,6 +144,16 @@ def test_sharded_and_pickled_weights_are_chosen_in_order(tmp_path: Path, endpoin
     assert names == {"config.json", "vocab.json", "model.safetensors.index.json", *shards}
     names = {path.name for path in hub.fetch("owner/old", None, endpoint).iterdir()}
     assert names == {"config.json", "vocab.json", "pytorch_model.bin"}
+
+
+def test_a_model_of_ctranslate2_comes_with_its_vocabulary(tmp_path: Path, endpoint: str) -> None:
+    theirs = folder_of(tmp_path / "theirs", of_model(draw_model(random.Random(2))))
+    Hub.files["owner/fast"] = {path.name: path.read_bytes() for path in theirs.iterdir()} | {"vmap.txt": b"not wanted"}
+    folder = hub.fetch("owner/fast", None, endpoint)
+    assert {path.name for path in folder.iterdir()} == {"config.json", "model.bin", "shared_vocabulary.json"}
+    import_model(folder, tmp_path / "ours")
+    assert load_translator(tmp_path / "ours").card["title"] == "fast"
+    assert hub.fetch("owner/fast", None, nobody_listens()) == folder
 
 
 def test_without_a_network_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

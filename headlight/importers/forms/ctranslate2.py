@@ -498,9 +498,10 @@ class _Network:
 
 
 def _card(source: Source, text: TextFiles, answers: Answers) -> dict[str, Any]:
-    languages = text.package_names
+    languages, folder = text.package_names, text.folder
+    cached = folder.parents[1].name if folder.parent.name == "snapshots" else ""  # of the hub: models--owner--name
     facts = {
-        "title": source.name.removesuffix(PACKAGE)[:80],
+        "title": (cached.split("--")[-1] or source.name.removesuffix(PACKAGE))[:80],
         "source": languages[0] or NAMES.get(answers.source_language or "", answers.source_language),
         "target": languages[1] or NAMES.get(answers.target_language or "", answers.target_language),
         "origin": CTranslate2.name,
