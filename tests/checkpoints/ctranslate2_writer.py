@@ -20,7 +20,7 @@ from transformer.t5 import T5Config
 
 Variables = dict[str, NDArray[Any]]
 TYPES = ("float32", "int8", "int16", "int32", "float16")
-ACTIVATIONS = {"relu": 0, "silu": 2, "gelu": 3}
+ACTIVATIONS = {"relu": 0, "gelu-tanh": 1, "silu": 2, "gelu": 3}
 SETTINGS = {
     "unk_token": "<unk>",
     "bos_token": "<s>",
@@ -99,7 +99,7 @@ def draw_model(chance: random.Random, **given: Any) -> Transformer:
             norm=chance.choice(["pre", "post"]),
             final_norm=chance.random() < 0.5,
             norm_eps=chance.choice([1e-5, 1e-3]),
-            activation=chance.choice(["relu", "silu", "gelu"]),
+            activation=chance.choice(["relu", "silu", "gelu", "gelu-tanh"]),
             positions="stored",
             scale_embeddings=chance.random() < 0.5,
             embedding_norm=chance.random() < 0.5,

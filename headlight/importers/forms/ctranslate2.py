@@ -34,8 +34,8 @@ _STACKS = ("encoder", "decoder")
 _USUAL_HEADS = 8  # where the file says nothing: revisions before 3
 _COMPUTED_POSITIONS = 1_024  # CTranslate2 makes as many as a sentence needs
 _INT16_SCALE = 1_000.0  # of matrices in 16 bits without a scale, as old files have them
-_ACTIVATIONS: dict[int, Activation] = {0: "relu", 2: "silu", 3: "gelu"}
-_TANH_GELU = 1
+_ACTIVATIONS: dict[int, Activation] = {0: "relu", 1: "gelu-tanh", 2: "silu", 3: "gelu"}
+_T5_ACTIVATIONS: dict[int, Activation] = {0: "relu", 1: "gelu", 2: "silu"}  # whose gelu is always that by tanh
 _ACTIVATION_NAMES = ("relu", "gelu by tanh", "silu", "gelu", "gelu by a sigmoid", "tanh", "sigmoid")
 _ATTENTIONS = {  # ours, theirs
     "encoder": (("attention", "self_attention"),),
@@ -242,9 +242,9 @@ class _Network:
     @property
     def activation(self) -> int:
         number = int(self._agreed("activation", 0))
-        if not (number in _ACTIVATIONS or (self.t5 and number == _TANH_GELU)) or (self.t5 and number == 3):
+        if number not in (_T5_ACTIVATIONS if self.t5 else _ACTIVATIONS):
             name = _ACTIVATION_NAMES[number] if 0 <= number < len(_ACTIVATION_NAMES) else str(number)
-            raise Refused(f"The activation is {name}; supported are relu, silu and gelu, and in T5 gelu by tanh.")
+            raise Refused(f"The activation is {name}; supported are relu, silu, gelu by tanh and, but for T5, gelu.")
         return number
 
     @property
@@ -338,7 +338,7 @@ class _Network:
             return T5Config(
                 *sizes,
                 **shared,
-                activation="gelu" if self.activation == _TANH_GELU else _ACTIVATIONS[self.activation],
+                activation=_T5_ACTIVATIONS[self.activation],
                 gated=self.has("encoder", "layer_0/ffn/linear_0_noact/weight"),
                 d_kv=self.inner("encoder") // stacks["encoder"].n_heads,
                 buckets=buckets,
