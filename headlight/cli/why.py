@@ -10,14 +10,16 @@ import numpy as np
 
 from headlight.analysis.sites import by_kind
 from headlight.analysis.why.activation_patching import PARTS, Corruption, patching
-from headlight.analysis.why.alti import contributions
+from headlight.analysis.why.alti import contributions, head_contributions
 from headlight.analysis.why.encoder_layers import decoder_lens
-from headlight.analysis.why.gradients import gradient_times_input
+from headlight.analysis.why.gradients import gradient_times_input, integrated_gradients
+from headlight.analysis.why.head_ablation import ABLATIONS, head_ablation
 from headlight.analysis.why.leave_out import leave_one_out
 from headlight.analysis.why.logit_difference import contrast, require_step
 from headlight.checkpoints import load_translator
 from headlight.cli.checkpoints import Verb, takes_checkpoint
 from headlight.cli.tables import FILE_HELP, OUT_HELP, why_table
+from headlight.importers.examples import examples
 
 
 def add_verbs(verb: Verb) -> None:
@@ -33,6 +35,9 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--step", type=int, help="the written token to explain, from 0, [EOS] included")
     sub.add_argument("--instead", help="the token that could stand there: its text, or its id")
     sub.add_argument("--corrupted", metavar="SENTENCE", help="a sentence to try causes on: one word changed")
+    sub.add_argument("--ablation", choices=ABLATIONS, help="replace each head by zeros, its mean or another sentence's")
+    text = "sentences that its mean or another output is of; the model's examples if absent"
+    sub.add_argument("--references", nargs="+", metavar="SENTENCE", help=text)
     text = "what is exchanged with the corrupted run, one at a time: heads and states if absent"
     sub.add_argument("--parts", nargs="+", choices=PARTS, default=("heads", "states"), help=text)
     text = "denoise gives the corrupted run parts of the true one (what is enough), noise the reverse (what is needed)"
@@ -42,9 +47,9 @@ def add_verbs(verb: Verb) -> None:
 def why(options: argparse.Namespace) -> None:
     """Print a JSON object, or write a table. Raises ValueError for a step, a token or a sentence that says nothing."""
     if options.out is not None:
-        if any(getattr(options, name) is not None for name in ("target", "step", "instead", "corrupted")):
+        if any(getattr(options, name) is not None for name in ("target", "step", "instead", "corrupted", "ablation")):
             raise ValueError(
-                "--target, --step, --instead and --corrupted are of one sentence; leave them out with --out."
+                "--target, --step, --instead, --corrupted and --ablation are of one sentence; leave them out with --out."
             )
         return why_table(options)
     if options.instead is not None and options.step is None:
@@ -60,7 +65,7 @@ def why(options: argparse.Namespace) -> None:
     facts: dict[str, Any] = {
         "source": translator.checkpoint.source_tokenizer.labels(source),
         "target": tokenizer.labels(written),
-        "contributions": shares._asdict(),
+        "contributions": shares._asdict() | {"by head": head_contributions(translator.model, source, written)},
         "left out": leave_one_out(translator.model, source, written),
         "decoder lens": {"written": [tokenizer.decode(ids) for ids in lens.written], "log_probs": lens.log_probs},
     }
@@ -69,7 +74,16 @@ def why(options: argparse.Namespace) -> None:
         other = translator.token(instead, written[options.step + 1])
         parts = contrast(translator.model, source, written, options.step, other)
         gradient = gradient_times_input(translator.model, source, written, options.step, parts.instead)
-        facts["contrast"] = parts._asdict() | {"gradient times input": gradient.source}
+        integrated = integrated_gradients(translator.model, source, written, options.step, parts.instead)
+        facts["contrast"] = parts._asdict() | {
+            "gradient times input": gradient.source,
+            "integrated gradients": integrated._asdict() | {"total": integrated.total},
+        }
+    if options.ablation is not None:
+        texts = options.references or [example.text for example in examples(translator.card)]
+        pairs = [translator.encode_pair(text) for text in texts]
+        effects = head_ablation(translator.model, source, written, pairs, options.ablation)
+        facts["ablation"] = [effect.site._asdict() | {"head": effect.head, "delta": effect.delta} for effect in effects]
     if options.corrupted is not None:
         if isinstance(instead, str):
             instead = translator.token(instead, written[options.step + 1])

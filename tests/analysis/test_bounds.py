@@ -23,6 +23,8 @@ MEASURED = {  # calls, and how many times they yield before they are ended
     "head_contributions": ("why.head_contributions(model, source, target)", 100),
     "layer_contributions": ("why.layer_contributions(model, source, target, model.sites()[0])", 100),
     "gradient_times_input": ("why.gradient_times_input(model, source, target, 511)", 1000),
+    "integrated_gradients": ("why.integrated_gradients(model, source, target, 511)", 20),
+    "head_ablation": ("why.head_ablation(model, source, target, [(source, target)])", 20),
     "measured": ("why.measured(model, source, target)", 120),
     "contrast": ("why.contrast(model, source, target, 511, 20)", 1000),
     "first_difference": ("why.first_difference(model, other, target)", 1000),

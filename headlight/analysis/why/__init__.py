@@ -5,6 +5,7 @@ tokens after [SOS].
 """
 
 from headlight.analysis.why.activation_patching import (
+    PARTS,
     Corruption,
     Patching,
     first_difference,
@@ -31,18 +32,27 @@ from headlight.analysis.why.alti import (
     layer_contributions,
 )
 from headlight.analysis.why.encoder_layers import DecoderLens, decoder_lens
-from headlight.analysis.why.gradients import InputGradients, gradient_times_input
+from headlight.analysis.why.gradients import (
+    InputGradients,
+    IntegratedGradients,
+    gradient_times_input,
+    integrated_gradients,
+)
+from headlight.analysis.why.head_ablation import ABLATIONS, head_ablation
 from headlight.analysis.why.leave_out import leave_one_out, value_zeroing
 from headlight.analysis.why.logit_difference import Contrast, contrast, require_step
 
 __all__ = [
+    "ABLATIONS",
     "ALTI",
+    "PARTS",
     "Agreement",
     "Contributions",
     "Contrast",
     "Corruption",
     "DecoderLens",
     "InputGradients",
+    "IntegratedGradients",
     "LayerContributions",
     "MeasuredOrigins",
     "Patching",
@@ -54,7 +64,9 @@ __all__ = [
     "decoder_lens",
     "first_difference",
     "gradient_times_input",
+    "head_ablation",
     "head_contributions",
+    "integrated_gradients",
     "layer_contributions",
     "leave_one_out",
     "measured",

@@ -118,11 +118,18 @@ def test_the_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     facts = json.loads(capsys.readouterr().out)
     assert facts["contrast"]["instead"] == 5 and len(facts["patching"]["restored"]["cross"]) > 0
     assert len(facts["contributions"]["source"]) == len(facts["target"]) - 1
+    assert np.sum(facts["contributions"]["by head"]) == pytest.approx(np.sum(facts["contributions"]["source"]))
+    integrated = facts["contrast"]["integrated gradients"]
+    assert integrated["total"] == pytest.approx(integrated["difference"], abs=0.2)
     assert facts["patching"]["patterns"] == {} and facts["patching"]["direction"] == "denoise"
     swapped = ["--corrupted", tired.replace("tired", "wide"), "--direction", "noise", "--parts", "patterns"]
+    swapped += ["--ablation", "mean", "--references", tired.replace("animal", "dog"), tired.replace("street", "road")]
     assert main([*asked, *swapped]) == 0
-    patching = json.loads(capsys.readouterr().out)["patching"]
+    facts = json.loads(capsys.readouterr().out)
+    deltas = [effect["delta"] for effect in facts["ablation"]]
+    assert len(deltas) == 36 and deltas == sorted(deltas) and deltas[0] < 0
+    patching = facts["patching"]
     assert patching["direction"] == "noise" and patching["everything"] == pytest.approx(1, abs=1e-4)
-    assert len(patching["patterns"]["cross"]) == len(facts["patching"]["restored"]["cross"])
+    assert np.shape(patching["patterns"]["cross"]) == (3, 4)
     assert main([*asked, "--instead", "elle"]) != 0
     assert "--instead needs --step" in capsys.readouterr().err

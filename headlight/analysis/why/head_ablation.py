@@ -1,0 +1,139 @@
+"""What a translation loses without a head, by what takes the head's place: nothing, its mean, or another sentence's.
+
+Shapes: B rows, H heads, N tokens of a stack, D = d_head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headlight.analysis.importance import HeadEffect
+from headlight.analysis.passes import in_passes, log_probs_of, rows_per_pass
+from headlight.analysis.sites import all_heads
+from headlight.analysis.why.patched import HEADS, Point, patched
+from transformer.model import Transformer
+from transformer.quoting import quoted
+from transformer.taps import Site
+
+Ablation = Literal["zero", "mean", "resample"]
+ABLATIONS = ("zero", "mean", "resample")
+DRAWS = 10  # references that a head's output is taken from, where it is resampled
+Pair = tuple[Sequence[int], Sequence[int]]  # a source up to [EOS], and a target from [SOS] to [EOS]
+
+
+def head_ablation(
+    model: Transformer,
+    source: Sequence[int],
+    target: Sequence[int],
+    references: Sequence[Pair],
+    by: Ablation = "mean",
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> list[HeadEffect]:
+    """Replace each head's output alone and return the change of the target's log-probability, the most harmful first.
+
+    "zero" puts zeros in its place, as `head_importance` does; this also takes away what the head adds to every sentence
+    alike, and leads the later layers to inputs that they never see. "mean" puts the mean of its outputs at all tokens
+    of the references (Wang et al. 2023, "Interpretability in the Wild"): what is lost is what the head has to say about
+    this sentence. "resample" puts its output for another reference, drawn anew in each of `draws` runs, at the same
+    token, and past the reference's end at one drawn from it (Chan et al. 2022, "Causal Scrubbing"): the mean change
+    over the runs, with vectors that do occur.
+
+    `source` and references' sources are ids up to [EOS], targets run from [SOS] to [EOS]. Raises ValueError for another
+    ablation, and without references or draws where these are needed.
+    """
+    if by not in ABLATIONS:
+        raise ValueError(f"There is no ablation {quoted(by)}; choose among {', '.join(ABLATIONS)}.")
+    if by != "zero" and not references:
+        raise ValueError(f"A {by} ablation needs sentences to take a head's output from; give some as references.")
+    if draws < 1:
+        raise ValueError(f"The number of draws is {draws}; at least 1 is needed.")
+    heads, rows = all_heads(model), rows_per_pass(model, len(source), len(target))
+    complete = _log_probs(model, (source, target), 1)
+    changes = torch.zeros(len(heads), dtype=torch.float64)
+    lengths = {"encoder": len(source), "decoder": len(target) - 1}
+    replacements = _replacements(model, lengths, references, by, draws, seed)
+    for replacement in replacements:
+        parts = [_log_probs(model, (source, target), len(some), some, replacement) for some in in_passes(heads, rows)]
+        changes += (torch.cat(parts) - complete) / len(replacements)
+    effects = [HeadEffect(*head, delta) for head, delta in zip(heads, changes.tolist(), strict=True)]
+    return sorted(effects, key=lambda effect: effect.delta)
+
+
+def _replacements(
+    model: Transformer, lengths: Mapping[str, int], references: Sequence[Pair], by: str, draws: int, seed: int
+) -> list[dict[Site, Tensor]]:
+    """Return what is put in the heads' places, in each run: [H, N, D] by site, or [H, 1, D] for every token."""
+    if by == "zero":
+        return [{}]
+    if by == "mean":
+        totals: dict[Site, Tensor] = {}
+        counts = {"encoder": 0, "decoder": 0}
+        for pair in references:
+            for site, found in _outputs(model, pair).items():
+                totals[site] = totals.get(site, 0.0) + found.double().sum(1, keepdim=True)
+            counts["encoder"] += len(pair[0])
+            counts["decoder"] += len(pair[1]) - 1
+        return [{site: (total / counts[site.stack]).float() for site, total in totals.items()}]
+    chance = np.random.default_rng(seed)
+    drawn = []
+    for number in chance.integers(0, len(references), draws):
+        outputs, places = _outputs(model, references[number]), dict[str, np.ndarray]()
+        for stack, length in lengths.items():
+            there = len(references[number][0]) if stack == "encoder" else len(references[number][1]) - 1
+            own = np.arange(length)
+            places[stack] = np.where(own < there, own, chance.integers(0, there, length))
+        drawn.append({site: of_site[:, places[site.stack]] for site, of_site in outputs.items()})
+    return drawn
+
+
+def _outputs(model: Transformer, pair: Pair) -> dict[Site, Tensor]:
+    """Return the heads' outputs for a source and its target, [H, N, D] by site."""
+    outputs: dict[Site, Tensor] = {}
+
+    def record(point: Point, x: Tensor) -> Tensor:
+        if point.part == HEADS:
+            outputs[Site(*point[1:])] = x[0]
+        return x
+
+    patched(model, *_rows(model, pair, 1), record)
+    return outputs
+
+
+def _log_probs(
+    model: Transformer,
+    pair: Pair,
+    count: int,
+    heads: Sequence[tuple[Site, int]] = (),
+    outputs: Mapping[Site, Tensor] | None = None,
+) -> Tensor:
+    """Return the log-probability of a target in each of `count` rows, in which another head has another output: [B].
+
+    A site that `outputs` lacks gives 0.
+    """
+
+    def exchange(point: Point, x: Tensor) -> Tensor:
+        if point.part != HEADS:
+            return x
+        site = Site(*point[1:])
+        here = [(row, at[1]) for row, at in enumerate(heads) if at[0] == site]
+        x = x.clone() if here else x
+        for row, head in here:
+            x[row, head] = outputs[site][head] if outputs else 0.0
+        return x
+
+    src, tgt = _rows(model, pair, count)
+    written = torch.tensor(pair[1][1:], device=src.device).expand(count, -1)
+    return log_probs_of(model, patched(model, src, tgt, exchange), written).sum(-1).cpu()
+
+
+def _rows(model: Transformer, pair: Pair, count: int) -> tuple[Tensor, Tensor]:
+    """Return a source and its target, as it is read, in `count` rows."""
+    device = model.output.weight.device
+    src, tgt = (torch.tensor([list(ids)], device=device).expand(count, -1) for ids in (pair[0], pair[1][:-1]))
+    return src, tgt
