@@ -49,7 +49,7 @@ def why(options: argparse.Namespace) -> None:
     if options.out is not None:
         if any(getattr(options, name) is not None for name in ("target", "step", "instead", "corrupted", "ablation")):
             raise ValueError(
-                "--target, --step, --instead, --corrupted and --ablation are of one sentence; leave them out with --out."
+                "--target, --step, --instead, --corrupted and --ablation take one sentence; leave them out with --out."
             )
         return why_table(options)
     if options.instead is not None and options.step is None:

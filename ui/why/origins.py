@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from headlight.analysis.why import ALTI, Agreement, MeasuredOrigins, agreements
+from headlight.analysis.why import ALTI, Agreement, Contributions, IntegratedGradients, MeasuredOrigins, agreements
 from headlight.charts.document import Drawing
-from headlight.charts.why import BarGroup, bars, shares
+from headlight.charts.why import BarGroup, Map, MapScale, bars, maps, shares
 from headlight.formatting import percent, signed
 from transformer import Trace, Translator
 from ui.state.view import bound, update
 from ui.state.why_measured import why_measured
 from ui.why.components import TOLERANCE, Row, check, draw_picture, scrubber, table
 from ui.why.downloads import WIDTH, Picture
-from ui.why.passes import measured_of
+from ui.why.passes import head_contributions_of, integrated_of, measured_of
 from ui.why.view import BESIDE, WhyView
 from ui.widgets.choose import choose
 from ui.widgets.frame import Opened
@@ -26,6 +26,7 @@ from ui.widgets.terms import explained, term
 from ui.widgets.text import literal
 
 SIZE, SIGNED = "By size", "Signed"  # what a measure is compared with: how much leaving out changes, and which way
+MAX_INTEGRATION_ERROR = 0.05  # share of the difference, within which Sundararajan et al. take points to be enough
 MIN_BAR_SHARE = 0.08  # share of the largest bar, below which tokens are one row together
 
 
@@ -33,10 +34,14 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
     """Draw the sentence, the picture, the check, the measures compared, and how it is measured."""
     name, model, view = opened.name, opened.model, opened.view
     origins, measure = measured_of(name, trace), BESIDE[view.beside]
-    token = trace.writes.labels[step]
+    token, integrated = trace.writes.labels[step], None
+    shown = origins
+    if view.beside == "integrated":
+        integrated = integrated_of(name, trace, step)
+        shown = _with_integrated(origins, integrated, step, measure)
     st.subheader(f"Where “{literal(token)}” came from", anchor="where-it-came-from")
     st.markdown(sentence(origins, model, trace, step))
-    groups = groups_of(origins, model, trace, step, measure)
+    groups = groups_of(shown, model, trace, step, measure)
 
     def draw(theme: str, across: int, least: float = 0.0) -> Drawing:
         return shares(groups, (measure, "contribution"), theme, least=least, across=across)
@@ -53,15 +58,64 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
         f"Contributions sum to 1: {a:.3f} + {b:.3f} = {a + b:.3f}. "
         f"Left out: {len(trace.source)} runs of the model, each without one token of the source.",
     )
+    if integrated is not None:
+        apart = abs(integrated.total - integrated.difference)
+        check(
+            apart <= MAX_INTEGRATION_ERROR * abs(integrated.difference),
+            f"Integrated gradients sum to {signed(integrated.total, plus=True)}; from average tokens to these, the "
+            f"logit gains {signed(integrated.difference, plus=True)}. Bars show sizes.",
+        )
+    heads = _through_heads(name, model, trace, step, float(contribution.source[step].sum()), theme)
     compared = _compared(name, origins, len(trace.writes), theme)
-    rows = rows_of(origins, trace, step)
+    rows = rows_of(shown, trace, step)
     with st.expander("As tables"):
         table(rows, "why-contributions")
+        for picture in heads:
+            table(picture.rows, "why-through-table")
         table(compared.rows, "why-agreement-table")
     with st.expander("How it is measured"):
         terms = ("contribution", "log-probability", "cross-attention", "rollout", "value zeroing")
         st.markdown(explained(METHODS, *terms))
-    return [Picture(f"Where {token} came from", draw, rows), compared]
+    return [Picture(f"Where {token} came from", draw, rows), *heads, compared]
+
+
+def _with_integrated(
+    origins: MeasuredOrigins, integrated: IntegratedGradients, step: int, measure: str
+) -> MeasuredOrigins:
+    """Return the measures with integrated gradients at one step, by their size."""
+    source, prefix = (np.zeros_like(side) for side in origins.by_measure[ALTI])
+    source[step], prefix[step, : step + 1] = np.abs(integrated.source), np.abs(integrated.prefix)
+    return origins._replace(by_measure=origins.by_measure | {measure: Contributions(source, prefix)})
+
+
+def _through_heads(
+    name: str, model: Translator, trace: Trace, step: int, from_source: float, theme: str
+) -> list[Picture]:
+    """Draw the share of the source by head of cross-attention; computed on request."""
+    opened = st.expander("Through which heads", key="why-through-opened", on_change="rerun")
+    if not opened.open:
+        return []
+    heads = head_contributions_of(name, trace)[step]
+    limit = max(1e-9, float(heads.max()))
+    layers, numbers = ([str(at + 1) for at in range(count)] for count in heads.shape)
+    grid = Map("Cross-attention, head", heads, [f"layer {layer}" for layer in layers], numbers)
+    scale = MapScale(limit, ("0", f"{percent(limit)} of the token"), percent=True)
+
+    def draw(theme: str, across: int) -> Drawing:
+        return maps([grid], theme, scale, across=across, cell=38.0)
+
+    with opened:
+        draw_picture(partial(draw, theme), WIDTH, key="why-through")
+        check(
+            abs(float(heads.sum()) - from_source) < TOLERANCE,
+            f"All heads sum to what came from the {literal(languages(model)[0])}: "
+            f"{heads.sum():.3f} = {from_source:.3f}.",
+        )
+    rows: list[Row] = [
+        {"Layer": layers[layer], "Head": numbers[head], "Share": float(heads[layer, head])}
+        for layer, head in np.ndindex(*heads.shape)
+    ]
+    return [Picture("Through which heads", draw, rows)]
 
 
 METHODS = (
@@ -74,7 +128,11 @@ METHODS = (
     "self-attention for what was written so far; each sums to 1 by itself. **Norm-weighted**: Kobayashi et al. 2020. "
     "**Rollout**: Abnar and Zuidema 2020. **Value zeroing**: Mohebbi et al. 2023, *Quantifying Context Mixing in "
     "Transformers*; following it through an encoder and a decoder is ours. In both, half of each layer is the residual "
-    "connection. **Gradient × input**, by its size: Denil et al. 2014."
+    "connection. **Gradient × input**, by its size: Denil et al. 2014. **Integrated gradients**, by their size: "
+    "Sundararajan et al. 2017, *Axiomatic Attribution for Deep Networks*, from the mean of all embeddings at the same "
+    "positions. What they sum to and what the logit gains come closer with more points; here there are 64.\n\n"
+    "**Through which heads**: in each layer, a token's contribution is divided among the heads by how much nearer each "
+    "brings the token's vector."
 )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from headlight.analysis import why
 from headlight.analysis.stream import stream
+from headlight.analysis.why.activation_patching import Direction
 from transformer import Trace
 from transformer.decoding.search import allowed
 from transformer.taps import Site
@@ -19,11 +20,25 @@ Ids = tuple[int, ...]
 Version = tuple[int, ...]
 Head = tuple[Site, int]
 CANDIDATES = 5  # other tokens that are offered at a step
-TOP_HEADS = 3  # heads that are given back together
+TOP_HEADS = 3  # heads that are exchanged together
+TOKEN_HEADS = 8  # heads that are exchanged token by token
+
+
+class Swap(NamedTuple):
+    """What is exchanged with another sentence, at which step; `heads` are those that are exchanged token by token."""
+
+    corrupted: Ids
+    step: int
+    instead: int
+    part: str  # of `why.PARTS`
+    direction: Direction
+    heads: tuple[Head, ...] = ()
 
 
 class Swapped(NamedTuple):
-    """The share that patching each head restores, and the heads that restore most, with their joint effect."""
+    """The share that exchanging each part changes; of heads and patterns also those that change most, with their joint
+    effect.
+    """
 
     patching: why.Patching
     top: list[Head]
@@ -59,14 +74,24 @@ def first_difference_of(name: str, trace: Trace, corrupted: Ids) -> tuple[int, i
     return _first_difference(name, version(name), corrupted, target)
 
 
-def swapped_of(name: str, trace: Trace, corrupted: Ids, step: int, instead: int) -> Swapped:
-    """Patch one head at a time. Raises ValueError where the two sentences lead to the same logits."""
-    return _swapped(name, version(name), *_ids(trace), corrupted, step, instead)
+def swapped_of(name: str, trace: Trace, swap: Swap) -> Swapped:
+    """Exchange one part at a time. Raises ValueError where the two sentences lead to the same logits."""
+    return _swapped(name, version(name), *_ids(trace), swap)
 
 
-def states_of(name: str, trace: Trace, corrupted: Ids, step: int, instead: int) -> dict[str, np.ndarray]:
-    """Return the share that one state of one token restores: by stack [L + 1, N]. Raises ValueError as `swapped_of`."""
-    return _states(name, version(name), *_ids(trace), corrupted, step, instead)
+def integrated_of(name: str, trace: Trace, step: int) -> why.IntegratedGradients:
+    return _integrated(name, version(name), *_ids(trace), step)
+
+
+def head_contributions_of(name: str, trace: Trace) -> np.ndarray:
+    """Return the share of each step that comes from the source through each head of cross-attention, [T, L, H]."""
+    return _head_contributions(name, version(name), *_ids(trace))
+
+
+def best_heads(restored: dict[Site, np.ndarray], count: int) -> list[Head]:
+    """Return the heads with the largest shares; a pruned head has none, and no place in an order."""
+    heads = [(site, int(head)) for site, shares in restored.items() for head in np.flatnonzero(np.isfinite(shares))]
+    return sorted(heads, key=lambda at: -restored[at[0]][at[1]])[:count]
 
 
 def _ids(trace: Trace) -> tuple[Ids, Ids]:
@@ -114,29 +139,28 @@ def _first_difference(name: str, version: Version, corrupted: Ids, target: Ids) 
     return why.first_difference(translator(name).model, corrupted, target)
 
 
-@cached(20, "Patching one head at a time")
-def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: Ids, step: int, instead: int) -> Swapped:
+@cached(20, "Integrating gradients")
+def _integrated(name: str, version: Version, source: Ids, target: Ids, step: int) -> why.IntegratedGradients:
+    return why.integrated_gradients(translator(name).model, source, target, step)
+
+
+@cached(20, "Dividing contributions among heads")
+def _head_contributions(name: str, version: Version, source: Ids, target: Ids) -> np.ndarray:
+    return why.head_contributions(translator(name).model, source, target)
+
+
+@cached(50, "Patching one part at a time")
+def _swapped(name: str, version: Version, source: Ids, target: Ids, swap: Swap) -> Swapped:
     model = translator(name).model
-    pairs = why.partners(source, corrupted)
-    corruption = why.Corruption(source, corrupted, target, step, instead, pairs)
-    patching = why.patching(model, corruption, ["heads"])
-    # A pruned head has no share: NaN, which has no place in an order.
-    heads = [(site, head) for site, shares in patching.restored.items() for head in np.flatnonzero(np.isfinite(shares))]
-    top = sorted(((site, int(head)) for site, head in heads), key=lambda at: -patching.restored[at[0]][at[1]])[
-        :TOP_HEADS
-    ]
-    (together,) = why.restored_by(model, corruption, [top])
+    pairs = why.partners(source, swap.corrupted)
+    corruption = why.Corruption(source, swap.corrupted, target, swap.step, swap.instead, pairs)
+    patching = why.patching(model, corruption, [swap.part], swap.direction, swap.heads or None)
+    top = best_heads(patching.patterns if swap.part == "patterns" else patching.restored, TOP_HEADS)
+    together = math.nan
+    if top:
+        (together,) = why.restored_by(model, corruption, [top], swap.part, swap.direction)
     alone = tuple(
         [index for index in range(len(ids)) if index not in {pair[side] for pair in pairs}]
-        for side, ids in enumerate((source, corrupted))
+        for side, ids in enumerate((source, swap.corrupted))
     )
     return Swapped(patching, top, together, (alone[0], alone[1]))
-
-
-@cached(20, "Patching one state at a time")
-def _states(
-    name: str, version: Version, source: Ids, target: Ids, corrupted: Ids, step: int, instead: int
-) -> dict[str, np.ndarray]:
-    pairs = why.partners(source, corrupted)
-    corruption = why.Corruption(source, corrupted, target, step, instead, pairs)
-    return why.patching(translator(name).model, corruption).states

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.analysis.sites import by_kind, kind_of
+from headlight.analysis.why.activation_patching import Direction
 from headlight.charts.document import Drawing
 from headlight.charts.why import Map, MapScale, bars, maps
 from headlight.formatting import minus, plural, signed
@@ -20,9 +21,9 @@ from ui.state.view import reseed, update, widget_key
 from ui.state.why_measured import antecedents_measured, why_measured
 from ui.why.cause import Cause, proposals
 from ui.why.components import Row, draw_picture, table
-from ui.why.downloads import WIDTH, Picture
-from ui.why.passes import Swapped, states_of, swapped_of
-from ui.why.view import STATES, WhyView
+from ui.why.downloads import Picture
+from ui.why.passes import TOKEN_HEADS, Swap, Swapped, best_heads, swapped_of
+from ui.why.view import DIRECTIONS, EXCHANGED, WhyView
 from ui.widgets.choose import choose
 from ui.widgets.frame import Opened
 from ui.widgets.sentence import difference
@@ -31,20 +32,25 @@ from ui.widgets.terms import term
 from ui.widgets.text import literal
 
 KINDS: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
-RETURNS = MapScale(1.0, ("0", "100 % of the difference returns"), percent=True)
 MIN_LOGIT_CHANGE = 1.0  # logits that the other sentence must change, for shares of them to say something
 
 
 def draw_swap(
     opened: Opened[WhyView], trace: Trace, cause: Cause | None, step: int, instead: int, theme: str
 ) -> list[Picture]:
-    """Draw both sentences, the maps, the top heads together, the identities, and one state at a time."""
+    """Draw both sentences, the choices, the maps, the top heads together, and the identities."""
     name, model, view = opened.name, opened.model, opened.view
     st.subheader("Swap the cause", anchor="swap-the-cause")
     token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
+    gives = view.direction == "denoise"
     st.caption(
-        "Change one word of the sentence. Then give one part at a time back what it had computed for the true one: how "
-        f"much of “{literal(token)}” rather than “{literal(rival)}” returns?"
+        "Change one word of the sentence. Then "
+        + (
+            "give one part at a time back what it had computed for the true one: how much of "
+            if gives
+            else "let one part at a time compute what it would for the other one: how much of "
+        )
+        + f"“{literal(token)}” rather than “{literal(rival)}” {'returns' if gives else 'is lost'}?"
     )
     _choice(model, view, trace, cause)
     if cause is None:
@@ -77,7 +83,15 @@ def draw_swap(
             on_click=lambda: update(step=first + 1, instead=None),
             type="tertiary",
         )
-    swapped = swapped_of(name, trace, cause.ids, step, instead)
+    _controls(view)
+    if view.exchanged == "patterns" and len(cause.ids) != len(trace.source):
+        st.info(
+            "A pattern is exchanged whole, so both sentences need the same number of tokens: here "
+            f"{len(trace.source)} and {len(cause.ids)}. Choose another part, or another sentence.",
+            icon=":material/info:",
+        )
+        return []
+    swapped = swapped_of(name, trace, _swap(name, view, trace, cause, step, instead))
     st.markdown(
         f"As it is: difference of the {term('logit', 'logits')} **{signed(swapped.patching.true, plus=True)}**. "
         f"Swapped: **{signed(swapped.patching.corrupted, plus=True)}**."
@@ -85,44 +99,154 @@ def draw_swap(
     if swapped.patching.true - swapped.patching.corrupted < MIN_LOGIT_CHANGE:
         st.caption(
             f":material/info: The other sentence hardly speaks against “{literal(token)}” rather than "
-            f"“{literal(rival)}”: there is next to nothing to give back, and shares of it say little. Choose another "
-            "token above, or another sentence."
+            f"“{literal(rival)}”: there is next to nothing to {'give back' if gives else 'take away'}, and shares of "
+            "it say little. Choose another token above, or another sentence."
         )
-    shares = by_kind(swapped.patching.restored)
-    heads = Picture("Heads given back one at a time", partial(_maps, shares, swapped), _head_rows(shares), 590)
+    pictures = _by_head(name, view, swapped, theme) if swapped.top else _by_token(view, trace, swapped, step, theme)
+    _identities(swapped)
+    if view.exchanged == "heads" and gives and (over := _over_corpus(name)) is not None:
+        st.caption(over)
+    with st.expander("As tables"):
+        for picture in pictures:
+            table(picture.rows, f"why-table-{picture.title}")
+    with st.expander("How it is measured"):
+        st.markdown(METHODS)
+    return pictures
+
+
+METHODS = (
+    "Activation patching (Vig et al. 2020, *Investigating Gender Bias in Language Models Using Causal Mediation "
+    "Analysis*; Wang et al. 2023, *Interpretability in the Wild*). Both sentences are read with the same words written "
+    "so far.\n\n"
+    "**Give back** (denoising): the run of the other sentence gets one part of the true run. What returns the word is "
+    "enough for it. **Take away** (noising): the true run gets one part of the other's. What loses the word is needed "
+    "for it. Of two parts that can each do the work alone, both give it back and neither takes it away (Heimersheim "
+    "and Nanda 2024, *How to use and interpret activation patching*).\n\n"
+    "The share is how far the difference of the two logits moves, divided by the difference between both runs. Below 0 "
+    "it moves away; shares of single parts need not add up.\n\n"
+    "**Heads** are exchanged at every token. **Attention patterns** are exchanged without the values: where the head "
+    "looks, not what it hands over. **Heads, token by token** are the eight heads that change most. **Feed-forward "
+    "networks** and **states**, the residual stream after a layer, are exchanged at one token.\n\n"
+    "Where the two sentences have different lengths, the tokens that both have are aligned in their order, and "
+    "between them those that were exchanged one for one; what was added or left out has no partner, and stays as it is."
+)
+
+
+def _controls(view: WhyView) -> None:
+    """Draw the choices of what is exchanged, in which direction and, token by token, in which stack."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        choose(view, "exchanged", "What is exchanged", EXCHANGED, menu=True, width=220)
+        text = "Give back: what returns the word is enough for it. Take away: what loses the word is needed for it."
+        choose(view, "direction", "Direction", DIRECTIONS, help=text)
+        if view.exchanged in BY_TOKEN:
+            names = {"encoder": "Encoder, tokens of the source", "decoder": "Decoder, what was written so far"}
+            choose(view, "states", "Stack", names)
+
+
+BY_TOKEN = {"tokens": "head tokens", "forward": "feed-forward", "states": "states"}  # the part of `why.PARTS`
+
+
+def _swap(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, instead: int) -> Swap:
+    """Return what is exchanged; of heads token by token, those of the stack that change most at all tokens."""
+    direction: Direction = "denoise" if view.direction == "denoise" else "noise"
+    swap = Swap(cause.ids, step, instead, "heads", direction)
+    if view.exchanged == "tokens":
+        restored = swapped_of(name, trace, swap).patching.restored
+        own = {site: shares for site, shares in restored.items() if site.stack == view.states}
+        swap = swap._replace(heads=tuple(best_heads(own, TOKEN_HEADS)))
+    return swap._replace(part=BY_TOKEN.get(view.exchanged, view.exchanged))
+
+
+def _scale(swapped: Swapped) -> MapScale:
+    changes = "returns" if swapped.patching.direction == "denoise" else "is lost"
+    return MapScale(1.0, ("0", f"100 % of the difference {changes}"), percent=True)
+
+
+def _by_head(name: str, view: WhyView, swapped: Swapped, theme: str) -> list[Picture]:
+    """Draw the shares of all heads, or of their patterns, and those that change most together."""
+    gives, patterns = swapped.patching.direction == "denoise", view.exchanged == "patterns"
+    shares = by_kind(_of_heads(swapped))
+    exchanged = "given back" if gives else "taken away"
+    heads = Picture(
+        f"{'Patterns' if patterns else 'Heads'} {exchanged} one at a time",
+        partial(_maps, shares, swapped),
+        _head_rows(shares),
+        590,
+    )
     top = Picture("The top heads together", partial(_top, swapped), _top_rows(swapped), 336)
     left, right = st.columns([7, 4], gap="large")
     with left:
         draw_picture(partial(heads.draw, theme), heads.across, key="why-patched")
+        run = "in the true run" if gives else "for the other sentence"
         st.caption(
-            f"{term('restored', 'Per cent of the difference')} that returns when this head alone computes as in the "
-            "true run."
+            f"{term('restored', 'Per cent of the difference')} that {'returns' if gives else 'is lost'} when this head "
+            f"alone {'looks where it does' if patterns else 'computes as'} {run}."
         )
     with right:
         st.markdown(f"**The top {len(swapped.top)}**")
         draw_picture(partial(top.draw, theme), top.across, key="why-top")
         alone = sum(_share(swapped, at) for at in swapped.top)
         st.caption(_compared(alone, swapped.together) + _named_among_best(name, swapped))
-    _identities(trace, cause, swapped)
-    pictures = [heads, top, *_states(name, view, trace, cause, step, instead, theme)]
-    if (over := _over_corpus(name)) is not None:
-        st.caption(over)
-    with st.expander("As tables"):
-        for picture in pictures:
-            table(picture.rows, f"why-table-{picture.title}")
-    with st.expander("How it is measured"):
-        st.markdown(
-            "Activation patching (Vig et al. 2020, *Investigating Gender Bias in Language Models Using Causal "
-            "Mediation Analysis*; Wang et al. 2023, *Interpretability in the Wild*). The model reads the other "
-            "sentence with the "
-            "same words written so far; one head's output, at every token, is replaced by that of the true run. The "
-            "share is (difference then − difference of the swapped run) / (difference of the true run − that of the "
-            "swapped run). Below 0 it moves away; shares of single heads need not add up.\n\n"
-            "Where the two sentences have different lengths, the tokens that both have are aligned in their order, and "
-            "between them those that were exchanged one for one; what was added or left out has no partner, and stays "
-            "as the other sentence has it."
-        )
-    return pictures
+    return [heads, top]
+
+
+def _by_token(view: WhyView, trace: Trace, swapped: Swapped, step: int, theme: str) -> list[Picture]:
+    """Draw the shares of a part at one token at a time: a row for each token of a stack."""
+    found, stack = swapped.patching, view.states
+    labels = list(trace.source.labels if stack == "encoder" else trace.reads.labels[: step + 1])
+    if view.exchanged == "tokens":
+        what, grids = "this head at this token", _head_grids(found.head_tokens, stack, labels)
+    elif view.exchanged == "forward":
+        what, values = "this layer's feed-forward network at this token", found.feed_forward[stack].T
+        grids = [Map("Feed-forward, layer", values, labels, [str(layer + 1) for layer in range(values.shape[1])])]
+    else:
+        what, values = "the state of this token after this layer", found.states[stack].T
+        grids = [Map("State, layer", values, labels, ["emb.", *(str(layer) for layer in range(1, values.shape[1]))])]
+
+    def draw(theme: str, across: int) -> Drawing:
+        return maps(grids, theme, _scale(swapped), across=across)
+
+    draw_picture(partial(draw, theme), 590, key="why-tokens")
+    rows: list[Row] = [
+        {"Stack": stack, "Part": f"{grid.name} {column}", "Token": label, "Share": float(grid.values[i, j])}
+        for grid in grids
+        for j, column in enumerate(grid.columns)
+        for i, label in enumerate(labels)
+    ]
+    gives = found.direction == "denoise"
+    shares = [float(row["Share"] or 0.0) for row in rows]
+    largest = rows[int(np.nanargmax(shares))]
+    st.caption(
+        f"{term('restored', 'Per cent of the difference')} that {'returns' if gives else 'is lost'} when {what} alone "
+        f"is {'that of the true run' if gives else 'as for the other sentence'}. Largest: "
+        f"“{literal(str(largest['Token']))}”, {str(largest['Part']).lower()}: {_percent(float(np.nanmax(shares)))}."
+    )
+    exchanged = "given back" if gives else "taken away"
+    return [Picture(f"{EXCHANGED[view.exchanged]} {exchanged} at one token", draw, rows, 590)]
+
+
+def _head_grids(by_site: Mapping[Site, np.ndarray], stack: str, labels: list[str]) -> list[Map]:
+    """Return a grid of tokens and heads for each kind of attention in a stack, of the heads that were exchanged."""
+    grids = []
+    for kind, name in KINDS.items():
+        columns = {
+            f"{site.layer + 1}.{head + 1}": shares[head]
+            for site, shares in by_site.items()
+            for head in _finite(shares)
+            if kind_of(site) == kind and site.stack == stack
+        }
+        if columns:
+            grids.append(Map(f"{name}, head", np.stack(list(columns.values()), 1), labels, list(columns)))
+    return grids
+
+
+def _finite(shares: np.ndarray) -> list[int]:
+    """Return the heads of which some token was exchanged."""
+    return np.flatnonzero(np.isfinite(shares).any(-1)).tolist()
+
+
+def _of_heads(swapped: Swapped) -> dict[Site, np.ndarray]:
+    return swapped.patching.restored or swapped.patching.patterns
 
 
 def _choice(model: Translator, view: WhyView, trace: Trace, cause: Cause | None) -> None:
@@ -142,7 +266,7 @@ def _propose(key: str) -> None:
 
 
 def _share(swapped: Swapped, at: tuple[Site, int]) -> float:
-    return float(swapped.patching.restored[at[0]][at[1]])
+    return float(_of_heads(swapped)[at[0]][at[1]])
 
 
 def _pick(site: Site, head: int) -> str:
@@ -161,7 +285,7 @@ def _maps(shares: Mapping[Kind, np.ndarray], swapped: Swapped, theme: str, acros
         names = [f"layer {layer + 1}" for layer in range(layers)], [str(head + 1) for head in range(heads)]
         grids.append(Map(f"{KINDS[kind]}, head", values, *names, picks))
     chosen = [_pick(*at) for at in swapped.top]
-    drawing = maps(grids, theme, RETURNS, chosen=chosen, across=across, cell=38.0)
+    drawing = maps(grids, theme, _scale(swapped), chosen=chosen, across=across, cell=38.0)
     plain = [element.replace(' role="button" tabindex="0"', ' role="img"') for element in drawing.elements]
     return drawing._replace(elements=plain)
 
@@ -212,14 +336,15 @@ def _named_over_pairs(name: str, heads: Mapping[str, int], pairs: int) -> str:
     return f"Those that the Heads page names after antecedents: {shares}.{moral}"
 
 
-def _identities(trace: Trace, cause: Cause, swapped: Swapped) -> None:
+def _identities(swapped: Swapped) -> None:
     everything, nothing = swapped.patching.everything, swapped.patching.nothing
     holds = abs(everything - 1) < 5e-4 and abs(nothing) < 5e-4
     true_only, swapped_only = swapped.unpaired
+    exchanged = "given back" if swapped.patching.direction == "denoise" else "taken away"
     mark = "check_circle" if holds else "info" if true_only or swapped_only else "error"
     st.caption(
         f":material/{mark}: "
-        + minus(f"Everything given back: {100 * everything:z.1f} %. Nothing: {100 * nothing:z.1f} %.")
+        + minus(f"Everything {exchanged}: {100 * everything:z.1f} %. Nothing: {100 * nothing:z.1f} %.")
         + (
             f" The sentences are aligned by the tokens that both have; {len(true_only)} of the true one and "
             f"{len(swapped_only)} of the other have no partner and were left as they are, which is why everything need "
@@ -228,42 +353,6 @@ def _identities(trace: Trace, cause: Cause, swapped: Swapped) -> None:
             else ""
         )
     )
-
-
-def _states(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, instead: int, theme: str) -> list[Picture]:
-    """Draw one layer's state of one token at a time; computed on request, since it takes a run for each."""
-    opened = st.expander("One layer's state of one token", key="why-states-opened", on_change="rerun")
-    if not opened.open:
-        return []
-    states = states_of(name, trace, cause.ids, step, instead)
-    labels = {"encoder": trace.source.labels, "decoder": trace.reads.labels[: step + 1]}
-    names = {"encoder": "Encoder, tokens of the source", "decoder": "Decoder, what was written so far"}
-
-    def draw(theme: str, across: int) -> Drawing:
-        values = states[view.states].T  # a row for each token
-        columns = ["emb.", *(str(layer) for layer in range(1, values.shape[1]))]
-        grid = Map("after layer", values, list(labels[view.states]), columns)
-        return maps([grid], theme, RETURNS, across=across)
-
-    with opened:
-        choose(view, "states", "Stack", names, hide_label=True)
-        draw_picture(partial(draw, theme), WIDTH, key="why-states")
-        st.caption(
-            "Per cent of the difference that returns when the state of this token after this layer is that of the true "
-            "run; “emb.” is its embedding."
-        )
-    rows: list[Row] = [
-        {
-            "Stack": stack,
-            "After": "embedding" if layer == 0 else f"layer {layer}",
-            "Token": label,
-            "Share": float(value),
-        }
-        for stack in STATES
-        for layer, row in enumerate(states[stack])
-        for label, value in zip(labels[stack], row, strict=True)
-    ]
-    return [Picture("One state given back at a time", draw, rows)]
 
 
 def _over_corpus(name: str) -> str | None:
@@ -308,5 +397,6 @@ def _head_rows(shares: Mapping[Kind, np.ndarray]) -> list[Row]:
 
 
 def _top_rows(swapped: Swapped) -> list[Row]:
-    rows: list[Row] = [{"Given back": _head_name(*at), "Share": _share(swapped, at)} for at in swapped.top]
-    return [*rows, {"Given back": "together", "Share": swapped.together}]
+    exchanged = "Given back" if swapped.patching.direction == "denoise" else "Taken away"
+    rows: list[Row] = [{exchanged: _head_name(*at), "Share": _share(swapped, at)} for at in swapped.top]
+    return [*rows, {exchanged: "together", "Share": swapped.together}]

@@ -15,7 +15,17 @@ BESIDE = {
     "rollout": "rollout",
     "zeroing": "value zeroing",
     "gradient": "gradient × input",
+    "integrated": "integrated gradients",
 }
+# What is exchanged between the true sentence and the other one, by its name in the address; and in which direction.
+EXCHANGED = {
+    "heads": "Heads",
+    "patterns": "Attention patterns",
+    "tokens": "Heads, token by token",
+    "forward": "Feed-forward networks",
+    "states": "States",
+}
+DIRECTIONS = {"denoise": "Give back", "noise": "Take away"}
 STATES = ("encoder", "decoder")
 
 
@@ -32,7 +42,9 @@ class WhyView(PageView):
     every: bool = False  # every token, also those that give next to nothing
     parts: bool = False  # the waterfall's steps by layer
     corrupted: str | None = None  # the sentence to swap the cause with; None is the page's own choice
-    states: str = "encoder"  # the stack whose states are given back one by one
+    exchanged: str = "heads"
+    direction: str = "denoise"
+    states: str = "encoder"  # the stack in which a part is exchanged token by token
 
     @classmethod
     def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
@@ -43,5 +55,7 @@ class WhyView(PageView):
             "every": query.get("every") == "1",
             "parts": query.get("parts") == "1",
             "corrupted": query["corrupted"][:MAX_TEXT_CHARACTERS] if "corrupted" in query else None,
+            "exchanged": one_of(query.get("exchanged"), tuple(EXCHANGED), cls.exchanged),
+            "direction": one_of(query.get("direction"), tuple(DIRECTIONS), cls.direction),
             "states": one_of(query.get("states"), STATES, cls.states),
         }

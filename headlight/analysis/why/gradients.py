@@ -98,6 +98,7 @@ def integrated_gradients(
         path = [begin + at * (end - begin) for begin, end in zip(begins, ends, strict=True)]
         for total, gradient in zip(sums, _gradients(passed, path, target[step + 1], instead), strict=True):
             total += gradient.sum(0).double()
+    yield_turn()
     with torch.no_grad():
         both = [torch.stack(pair) for pair in zip(begins, ends, strict=True)]
         least, whole = _logit(passed, both, target[step + 1], instead).tolist()

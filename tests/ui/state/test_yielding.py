@@ -103,8 +103,10 @@ CASES: dict[str, Callable[[Translator], object]] = {
     "headlight.analysis.why.decoder_lens": lambda t: why.decoder_lens(t.model, SOURCE, TARGET),
     "headlight.analysis.why.first_difference": lambda t: why.first_difference(t.model, OTHER, TARGET),
     "headlight.analysis.why.gradient_times_input": lambda t: why.gradient_times_input(t.model, SOURCE, TARGET, STEP),
+    "headlight.analysis.why.head_contributions": lambda t: why.head_contributions(t.model, SOURCE, TARGET),
+    "headlight.analysis.why.integrated_gradients": lambda t: why.integrated_gradients(t.model, SOURCE, TARGET, STEP),
     "headlight.analysis.why.measured": lambda t: why.measured(t.model, SOURCE, TARGET),
-    "headlight.analysis.why.patching": lambda t: why.patching(t.model, CORRUPTION),
+    "headlight.analysis.why.patching": lambda t: why.patching(t.model, CORRUPTION, why.PARTS),
     "headlight.analysis.why.restored_by": lambda t: why.restored_by(
         t.model, CORRUPTION, [[(t.model.sites()[0], 0)]] * 5
     ),

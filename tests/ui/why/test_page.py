@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -17,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 from headlight import checkpoints
 from headlight.analysis import why
 from headlight.analysis.sites import by_kind
+from headlight.analysis.why.activation_patching import Direction
 from headlight.charts.why import bars
 from headlight.checkpoints import load_translator
 from headlight.formatting import percent, signed
@@ -117,28 +119,75 @@ def test_a_check_has_its_tick_only_where_it_holds(holds: bool, icon: str) -> Non
     assert app.caption[0].value == f":material/{icon}: sums"
 
 
-def test_one_state_at_a_time_is_the_librarys(model: Translator) -> None:
+@pytest.mark.parametrize(
+    ("exchanged", "direction", "stack"),
+    [
+        ("states", "denoise", "decoder"),
+        ("forward", "noise", "decoder"),
+        ("tokens", "denoise", "encoder"),
+        ("tokens", "noise", "decoder"),
+    ],
+)
+def test_one_part_at_one_token_is_the_librarys(
+    model: Translator, exchanged: str, direction: Direction, stack: str
+) -> None:
     text, other = TEXTS[0], TEXTS[0].replace("little", "dogs")
     trace = model.trace(text, text)
-    app = page_at("why")
-    app.session_state["why-states-opened"] = True
-    for name, value in {"text": text, "target": text, "step": "3", "corrupted": other, "states": "decoder"}.items():
-        app.query_params[name] = value
+    query = {"exchanged": exchanged, "direction": direction, "states": stack}
+    app = opened(text=text, target=text, step="3", corrupted=other, **query)
+    corrupted = model.encode(other)
+    corruption = why.Corruption(trace.source.ids, corrupted, trace.target.ids, 2, rival(model, trace, 2, corrupted))
+    found = why.patching(model.model, corruption, why.PARTS, direction)
+    if exchanged == "tokens":
+        heads = [(site, head) for site in found.restored for head in range(len(found.restored[site]))]
+        heads = [at for at in heads if at[0].stack == stack]
+        best = sorted(heads, key=lambda at: -found.restored[at[0]][at[1]])[:8]
+        kinds = sorted(heads, key=lambda at: at[0].kind == "cross")  # a grid for each kind of attention
+        expected = np.array([found.head_tokens[site][head] for site, head in kinds if (site, head) in best])
+    else:
+        expected = {"states": found.states, "forward": found.feed_forward}[exchanged][stack]
+    shown = table(app, "Stack", "Token")["Share"].tolist()
+    assert shown == pytest.approx(expected.ravel().tolist(), abs=1e-4)  # in other batches
+    drawn = picture(app, "why-tokens")
+    assert all(f">{round(100 * share)}<".replace("-", "−") in drawn for share in shown)
+    assert f"{round(100 * max(shown))} %" in texts(app)
+    assert f"Everything {'given back' if direction == 'denoise' else 'taken away'}: 100.0 %" in texts(app)
+
+
+@pytest.mark.parametrize("exchanged", ["heads", "patterns"])
+def test_what_is_taken_away_is_the_librarys(model: Translator, exchanged: str) -> None:
+    text, other = TEXTS[0], TEXTS[0].replace("little", "dogs")
+    trace, corrupted = model.trace(text, text), model.encode(other)
+    app = opened(text=text, target=text, step="3", corrupted=other, exchanged=exchanged, direction="noise")
+    corruption = why.Corruption(trace.source.ids, corrupted, trace.target.ids, 2, rival(model, trace, 2, corrupted))
+    found = why.patching(model.model, corruption, ["heads", "patterns"], "noise")
+    by_site = found.restored if exchanged == "heads" else found.patterns
+    shown = table(app, "Attention", "Share")["Share"].tolist()
+    assert shown == pytest.approx([share for shares in by_kind(by_site).values() for share in shares.ravel()], abs=1e-5)
+    assert table(app, "Taken away")["Share"].tolist()[0] == pytest.approx(max(shown), abs=1e-5)
+
+
+def test_patterns_of_sentences_of_different_length_are_not_exchanged(model: Translator) -> None:
+    longer = TEXTS[0].replace("little", "black dogs")
+    app = opened(text=TEXTS[0], target=TEXTS[0], step="3", corrupted=longer, exchanged="patterns")
+    assert any("both sentences need the same number of tokens" in one.value for one in app.info)
+
+
+def test_integrated_gradients_and_the_heads_behind_a_contribution_are_the_librarys(model: Translator) -> None:
+    trace = model.trace(TEXTS[0], TEXTS[0])
+    app = page_at("why", text=TEXTS[0], target=TEXTS[0], step="2", beside="integrated")
+    app.session_state["why-through-opened"] = True
     app.run()
     assert not app.exception and not app.error
-    corruption = why.Corruption(
-        trace.source.ids,
-        model.encode(other),
-        trace.target.ids,
-        2,
-        rival(model, trace, 2, model.encode(other)),
-    )
-    found = why.patching(model.model, corruption).states
-    shown = table(app, "Stack", "After")["Share"].tolist()
-    expected = [*found["encoder"].ravel(), *found["decoder"].ravel()]
-    assert shown == pytest.approx(expected, abs=1e-6, nan_ok=True)
-    drawn = picture(app, "why-states")
-    assert all(f">{round(100 * share)}<".replace("-", "−") in drawn for share in found["decoder"].ravel())
+    source, target = trace.source.ids, trace.target.ids
+    found = why.integrated_gradients(model.model, source, target, 1)
+    shown = table(app, "Token", "integrated gradients")["integrated gradients"].tolist()
+    assert shown == pytest.approx(np.abs([*found.source, *found.prefix]).tolist(), abs=1e-5)
+    assert f"Integrated gradients sum to {signed(found.total, plus=True)}" in texts(app)
+    heads = why.head_contributions(model.model, source, target)[1]
+    assert table(app, "Layer", "Head")["Share"].tolist() == pytest.approx(heads.ravel().tolist(), abs=1e-6)
+    from_source = why.contributions(model.model, source, target).source[1].sum()
+    assert f"{heads.sum():.3f} = {from_source:.3f}" in texts(app)
 
 
 def test_a_sentence_that_is_the_same_or_that_cannot_be_read_is_told(model: Translator) -> None:
