@@ -160,8 +160,8 @@ def difference(
     The colours reach from -`limit` to `limit`, by default the largest change.
     """
     spec = difference_spec(change, rows, columns, **options)
-    signed: Any = {"signed": True, **options, "limit": spec["data"][0 if options.get("masked") is None else 1]["zmax"]}
-    return figure(spec, _paper(change, rows, columns, signed))
+    limit = next(trace["zmax"] for trace in spec["data"] if trace.get("zmin", 0) < 0)  # not the mask's
+    return figure(spec, _paper(change, rows, columns, {"signed": True, **options, "limit": limit}))
 
 
 def difference_spec(

@@ -45,9 +45,9 @@ def example_while_waiting(
         try:
             yield
         except Exception:  # beside the example no page could say it; the next run does, without the example
-            if not placeholder.drawn:
+            if not placeholder.is_drawn:
                 raise
-    if placeholder.drawn:
+    if placeholder.is_drawn:
         st.rerun()
 
 
