@@ -241,6 +241,22 @@ def test_a_package_of_argos_opens_as_it_is(tmp_path: Path) -> None:
     assert dict(examine(path).facts)["Tokenizer"] == "sentencepiece.model"
 
 
+def test_a_package_of_argos_with_codes_cuts_words_by_them(tmp_path: Path) -> None:
+    tokens = ["<unk>", "<blank>", "<s>", "</s>", "low", "lo@@", "w@@", "er", "e@@", "r", "new@@"]
+    sizes = {"source_vocab_size": len(tokens), "target_vocab_size": len(tokens)}
+    model = draw_model(random.Random(11), tied="all", norm_eps=1e-5, pad_id=1, **sizes)
+    package = tmp_path / "package"
+    folder_of(package / "model", of_model(model), tokens)
+    (package / "metadata.json").write_text('{"from_code": "en", "to_code": "es"}')
+    (package / "bpe.model").write_text("#version: 0.2\nl o\ne r</w>\nlo w</w>\nn e\nne w\n", "utf-8")
+    assert "Moses" in import_model(package, tmp_path / "ours").warnings[0]
+    opened = load(tmp_path / "ours")
+    pieces = [tokens[id] for id in opened.source_tokenizer.encode("low lower newer")]
+    assert pieces == ["low", "lo@@", "w@@", "er", "new@@", "er"]  # as subword-nmt applies these pairs by hand
+    assert opened.target_tokenizer.decode([5, 6, 7, 4]) == "lower low"
+    assert (opened.card["source"], opened.card["target"]) == ("English", "Spanish")
+
+
 def _with(name: str, value: Any) -> Any:
     def change(file: File) -> None:
         file.variables[name] = np.asarray(value)

@@ -10,6 +10,7 @@ from typing import Any
 
 from headlight.importers.forms.languages import NAMES, Around, Languages
 from headlight.importers.forms.token_lists import (
+    CODES,
     MAX_TOKENS,
     OPENNMT_PADDING,
     TokenNames,
@@ -28,7 +29,6 @@ from transformer.tokenizers import Tokenizer
 
 PACKAGE = ".argosmodel"
 _MAX_VOCABULARY_BYTES = 2**26
-_WORDS = "bpe.model"  # Argos: pairs of subword-nmt, after the tokenizer of Moses
 _LANGUAGES = (r"__([a-z]{2,3})__", r"([a-z]{3}_[A-Z][a-z]{3})", r"([a-z]{2}_[A-Z]{2})")  # M2M100, NLLB, mBART
 _MARIAN_LANGUAGE = r">>(.+)<<"
 
@@ -167,13 +167,18 @@ class TextFiles:
         )
         paths = self._tokenizer_files()
         made = open_tokenizers(paths, vocabularies, (config.pad_id, config.sos_id, config.eos_id), names)
-        return *made, () if paths else (self._without_tokenizer(),)
+        return *made, self._doubts(paths)
 
-    def _without_tokenizer(self) -> str:
-        typed = "a text is typed as the model's own tokens, with spaces between them."
-        if self.package is not None and (self.package / _WORDS).is_file():
-            return f"The package cuts words by {_WORDS} after the rules of Moses, which is not supported: {typed}"
-        return f"No tokenizer came with it (such as sentencepiece.model): {typed}"
+    def _doubts(self, paths: list[Path]) -> tuple[str, ...]:
+        if not paths:
+            typed = "a text is typed as the model's own tokens, with spaces between them."
+            return (f"No tokenizer came with it (such as sentencepiece.model): {typed}",)
+        if paths[0].name != CODES:
+            return ()
+        return (
+            f"A text is cut at its spaces and then by {CODES}. The package was trained on text of the Moses tokenizer: "
+            "type spaces before punctuation marks as that does.",
+        )
 
 
 def open_text_files(source: Source) -> TextFiles:

@@ -11,9 +11,10 @@ import torch
 from tokenizers import AddedToken
 from torch import Tensor
 
-from headlight.importers import sentencepiece_file
+from headlight.importers import sentencepiece_file, subwords
 from headlight.importers.forms.hugging_face_tokenizers import WHOLE, Ids, tokenizer_file
 from transformer.checkpoint.weights import Refused
+from transformer.files import read_bytes
 from transformer.quoting import quoted
 from transformer.tokenizers import Tokenizer
 
@@ -22,6 +23,7 @@ NEVER_LOGIT = -10_000.0  # of a token that only we need: its probability is 0, a
 OPENNMT_PADDING = "<blank>"  # also what CTranslate2's converter from fairseq writes
 _PADDING = ("<pad>", OPENNMT_PADDING, "[PAD]")
 _PIECES = ("sentencepiece.model", "sentencepiece.bpe.model", "spiece.model", "spm.model")
+CODES = "bpe.model"  # of Argos: pairs of subword-nmt, where it is no SentencePiece model
 _PAIRS = (("source.spm", "target.spm"), ("source.model", "target.model"))
 _EXTRA = re.compile(r"<extra_id_\d+>")  # of T5, for the gaps in a text
 
@@ -89,7 +91,7 @@ def tokenizer_files(folders: Iterable[Path]) -> list[Path]:
     """Return the tokenizer's file, or one for each side, of the first folder that has any."""
     for folder in folders:
         pairs = [[folder / name for name in names] for names in _PAIRS]
-        for paths in (*pairs, *([folder / name] for name in (WHOLE, *_PIECES))):
+        for paths in (*pairs, *([folder / name] for name in (WHOLE, *_PIECES, CODES))):
             if all(path.is_file() for path in paths):
                 return paths
     return []
@@ -138,6 +140,9 @@ def _opened(path: Path, tokens: tuple[str, ...], ids: Ids, names: TokenNames) ->
                     remedy=f"Import the folder without {path.name}; a text is then typed as tokens.",
                 )
         return tokenizer
+    if path.name == CODES and not read_bytes(path, sentencepiece_file.MAX_FILE_BYTES).startswith(b"\n"):
+        special = [token for token in tokens if token in names.special]
+        return subwords.merged(tokens, path, special, ids, names.unknown).of_size(len(tokens))
     if names.unknown not in numbers:
         raise Refused(f"The vocabulary has no token {quoted(names.unknown)}, which stands for what it does not know.")
     inner = sentencepiece_file.tokenizer(sentencepiece_file.read(path), numbers, names.unknown, len(tokens))
