@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from weakref import finalize
 
 import torch
 from torch import Tensor
 
-from headlight.importers.forms import FORMS, ForeignModel
+from headlight.importers.forms import ForeignModel
 from headlight.importers.forms.hugging_face_config import CONFIG, GENERATION
+from headlight.importers.forms.of_plugins import forms
 from headlight.importers.importing import FAMILIES, KNOWN_MODEL_TYPES, Unready, examine_source
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
@@ -102,8 +105,8 @@ def share(model: Any, tokenizer: Any, languages: Answers, name: str) -> LiveTran
     Raises ValueError where that cannot be.
     """
     weights = LiveWeights(model)
-    with TemporaryDirectory(prefix="headlight-") as made:
-        folder = Path(made)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="headlight-")))
         tokenizer.save_pretrained(folder)
         write_json(folder / CONFIG, {**_plain(model.config), "architectures": [type(model).__name__]})
         write_json(folder / GENERATION, _plain(model.generation_config))
@@ -115,10 +118,13 @@ def share(model: Any, tokenizer: Any, languages: Answers, name: str) -> LiveTran
             tensors[parameter] = compute()
             if _storage(tensors[parameter]) not in weights.storages:
                 derived[parameter] = Derived(compute, tuple(dict.fromkeys(weights.read)))
-    network = assemble(foreign.config, tensors)
-    live = {"class": type(model).__name__, "copied": {name: str(one) for name, one in derived.items()}}
-    card = {**foreign.card, "live": live}
-    return LiveTranslator(Checkpoint(network, foreign.source_tokenizer, foreign.target_tokenizer, card), derived)
+        network = assemble(foreign.config, tensors)
+        live = {"class": type(model).__name__, "copied": {name: str(one) for name, one in derived.items()}}
+        tokenizers = foreign.source_tokenizer, foreign.target_tokenizer
+        translator = LiveTranslator(Checkpoint(network, *tokenizers, {**foreign.card, "live": live}), derived)
+        if any(one.sources for one in derived.values()):  # to compute again may need the configuration
+            finalize(translator, stack.pop_all().close)
+        return translator
 
 
 def _plain(config: Any) -> dict[str, Any]:
@@ -129,7 +135,7 @@ def _plain(config: Any) -> dict[str, Any]:
 
 def _read(source: Source, model: Any, tokenizer: Any, languages: Answers) -> ForeignModel:
     """Return the model as its family's form reads it. Raises ValueError for other models and for open questions."""
-    form = next((form for form in FORMS if form.fits(source)), None)
+    form = next((form for form in forms() if form.fits(source)), None)
     if form is None:
         raise ValueError(_why_not(source, model))
     questions = {question.field: question for question in form.questions(source)}

@@ -119,9 +119,8 @@ def draw_bert(chance: random.Random) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_logits_of_two_berts_are_those_of_the_original_code(tmp_path: Path, seed: int) -> None:
-    chance = random.Random(f"bert {seed}")
+def two_berts(chance: random.Random) -> Any:
+    """An encoder and a decoder of BERT's as one model, whose numbers are drawn."""
     pad, eos, start = chance.sample(range(VOCABULARY), 3)
     ids = {"pad_token_id": pad, "eos_token_id": eos, "bos_token_id": start}
     both = {
@@ -134,12 +133,20 @@ def test_logits_of_two_berts_are_those_of_the_original_code(tmp_path: Path, seed
     config_class = transformers.BertGenerationConfig
     encoder, decoder = (config_class(**both, **draw_bert(chance), **more) for more in ({}, ties))
     joined = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
-    torch.manual_seed(seed)
     model = transformers.EncoderDecoderModel(joined).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.copy_(torch.randn_like(parameter) * 0.4 + ("LayerNorm.weight" in name))
+    return model
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_logits_of_two_berts_are_those_of_the_original_code(tmp_path: Path, seed: int) -> None:
+    torch.manual_seed(seed)
+    model = two_berts(random.Random(f"bert {seed}"))
+    ids = {f"{name}_token_id": getattr(model.config.decoder, f"{name}_token_id") for name in ("pad", "eos")}
     import_model(save(model, tmp_path / "theirs"), tmp_path / "ours")
+    start = model.config.decoder.bos_token_id
     assert_same_logits(model, tmp_path / "ours", {**ids, "decoder_start_token_id": start})
 
 
