@@ -25,7 +25,7 @@ from ui.state import models
 @pytest.fixture(scope="module", autouse=True)
 def shelves(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("families")
-    checkpoints.save(small_t5_checkpoint(), folder / "checkpoints" / "a-t5")
+    checkpoints.save(small_t5_checkpoint(shared_bias=False), folder / "checkpoints" / "a-t5")
     bart = small_checkpoint(
         norm="post", final_norm=False, positions="stored", scale_embeddings=False, embedding_norm=True
     )
