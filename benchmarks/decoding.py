@@ -51,7 +51,6 @@ from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
 from transformer.presets import preset
 from transformer.tokenizers import Tokenizer
-from transformer.translator import in_precision
 
 BATCH, BEAM = 64, 5
 THREADS = (1, 2)
@@ -132,7 +131,7 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
                     contestant.end()
             print(report(mode, result["modes"][mode]), flush=True)
     if multi30k is not None:
-        result["bleu"] = {precision: bleu(multi30k, precision) for precision in ("float32", "bfloat16")}
+        result["bleu"] = {dtype: bleu(multi30k, dtype) for dtype in ("float32", "bfloat16")}
         print("BLEU of checkpoints/de-en on Multi30k's test set, beam 5:", result["bleu"])
     result["busy"] = busy.shares_since_begin()
     keep("decoding", result, "Decoding: sentences a second", panels(result))
@@ -170,8 +169,8 @@ def agreement(ids: list[list[int]], other_ids: list[list[int]]) -> str:
     return f"{same} of {min(len(ids), len(other_ids))}"
 
 
-def bleu(multi30k: Path, precision: str) -> float:
-    checkpoint = in_precision(checkpoints.load(ROOT / "checkpoints" / "de-en"), precision)
+def bleu(multi30k: Path, dtype: str) -> float:
+    checkpoint = checkpoints.load(ROOT / "checkpoints" / "de-en", dtype=dtype)
     test = open_corpus("multi30k:de-en", folder=multi30k).test
     assert test is not None
     return round(Evaluator.of(checkpoint, test.name, test)(checkpoint, BEAM).bleu, 2)

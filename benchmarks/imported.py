@@ -126,7 +126,7 @@ import sys, time, torch
 from headlight.checkpoints import load_translator
 torch.set_num_threads(1)
 start = time.perf_counter()
-load_translator(sys.argv[1], shares=True).prepared
+load_translator(sys.argv[1]).prepared
 print(time.perf_counter() - start)
 """
 

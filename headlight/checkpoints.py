@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import re
 import shlex
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
 
 from headlight import folders, tokenizer_json
 from transformer import Translator
 from transformer.access import require_readable
 from transformer.checkpoint import Checkpoint, native, save
-from transformer.files import read_bytes, read_json
-from transformer.quoting import short
+from transformer.config import ModelConfig
+from transformer.files import open_regular, read_bytes, read_json
+from transformer.quoting import quoted, short
 from transformer.tokenizers import Tokenizer
-from transformer.translator import in_precision
 
 __all__ = [
     "Checkpoint",
+    "Description",
+    "describe",
+    "digest",
     "load",
     "load_tokenizer",
     "load_translator",
@@ -32,16 +40,55 @@ __all__ = [
     "step_of",
 ]
 
+_PARTS = ("encoder", "decoder", "output")
 WORDS = "words.txt.gz"  # the words of the sentences that the model was trained to read
 MAX_PACKED_BYTES, MAX_UNPACKED_BYTES = 200_000, 4_000_000  # bytes of that file, and of its text
 
 
-def load(folder: str | Path) -> Checkpoint:
-    """Read what `save` wrote, ready to run (float32, evaluation mode); a model that ships goes by its name alone.
+def load(folder: str | Path, device: str = "cpu", dtype: str | None = None) -> Checkpoint:
+    """Read what `save` wrote, ready to run (evaluation mode); a model that ships goes by its name alone.
+
+    `device` is one of torch's, such as "cuda:1", or "auto": the GPU with most free memory if the model fits, else the
+    CPU. `dtype` is the type in which matrices are held, "float32", "bfloat16" or "float16"; by default float32, and in
+    a model of more than 30 million parameters that of the file, which is mapped into memory and not copied.
 
     The tokenizers are rebuilt with bounds on what they cost, so the folder need not be trusted. Raises ValueError in
     one sentence that names the file and what is wrong with it.
     """
+    folder = _require_ours(folder)
+    return native.load(folder, tokenizer_json.opened, resolve_device(device, folder), dtype)
+
+
+def resolve_device(name: str, folder: Path) -> str:
+    """Return a device by its name: for "auto" the GPU with most free memory if it holds the model twice, else the CPU.
+
+    Raises ValueError for a device that this machine lacks.
+    """
+    count = torch.cuda.device_count()
+    if name == "auto":
+        free, index = max(((torch.cuda.mem_get_info(i)[0], i) for i in range(count)), default=(0, 0))
+        weights = folder / native.WEIGHTS
+        return f"cuda:{index}" if weights.is_file() and free > 2 * weights.stat().st_size else "cpu"
+    try:
+        torch.empty(1, device=name)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        there = ", ".join(["cpu", *(f"cuda:{i}" for i in range(count)), "auto"])
+        raise ValueError(f"The device is {quoted(name)}; this machine has {there}.") from None
+    return name
+
+
+def digest(folder: str | Path) -> str:
+    """Return the SHA-256 digest of weights, configuration and tokenizers, in hexadecimal."""
+    whole = hashlib.sha256()
+    for name in (native.WEIGHTS, native.CONFIG, native.SHARED, native.SOURCE, native.TARGET):
+        if (file := Path(folder) / name).is_file():
+            with open_regular(file) as opened:
+                whole.update(f"{name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def _require_ours(folder: str | Path) -> Path:
+    """Return the folder of a model. Raises ValueError where there is none, or that of another program."""
     folder = folders.model(folder)
     require_readable(folder)
     if not os.path.isdir(folder):  # False also for what can be no name
@@ -53,7 +100,34 @@ def load(folder: str | Path) -> Checkpoint:
             f"{short(folder)} is a Hugging Face model ({short(values['model_type'])}); import it first: "
             f"{folders.COMMAND} import {shlex.quote(short(folder))} --out checkpoints/NAME"
         )
-    return native.load(folder, tokenizer_json.opened)
+    return folder
+
+
+class Description(NamedTuple):
+    card: dict[str, Any]
+    config: ModelConfig
+    parameters: dict[str, int]  # trainable: "all", and those that each part uses, where tied ones count for each
+    dtypes: dict[str, int]  # the number of tensors by the type in which they are stored, such as BF16
+
+
+def describe(folder: str | Path) -> Description:
+    """Describe a checkpoint by its configuration, its card and the header of its weights; no weight is read.
+
+    Raises ValueError as `load` does.
+    """
+    folder = _require_ours(folder)
+    config, card = native.read_facts(folder)
+    tensors = native.locate_tensors(config, folder / native.WEIGHTS)
+    sizes = {name: stored.numbers for name, (stored, _) in tensors.items()}
+    if config.positions == "stored":  # not trained
+        sizes = {name: size for name, size in sizes.items() if not name.endswith(".positions.table")}
+    parts = {part: sum(n for name, n in sizes.items() if name.startswith(part)) for part in _PARTS}
+    table = "decoder.embedding.tokens.weight"
+    shared = sizes[table if table in sizes else "encoder.embedding.tokens.weight"]
+    parts["decoder"] += 0 if table in sizes else shared
+    parts["output"] += 0 if "output.weight" in sizes else shared
+    dtypes = Counter(stored.dtype for stored, _ in tensors.values())
+    return Description(card, config, {"all": sum(sizes.values()), **parts}, dict(dtypes))
 
 
 def load_tokenizer(
@@ -67,12 +141,9 @@ def load_tokenizer(
     return Tokenizer.load(path, pad_id, sos_id, eos_id, size, tokenizer_json.opened)
 
 
-def load_translator(folder: str | Path, precision: str = "float32", shares: bool = False) -> Translator:
-    """Open a model as `load` does; the weights are in "float32", or in "bfloat16": half the memory, and faster.
-
-    One that `shares` has its weights in memory once, where a large model takes longer to write with a beam.
-    """
-    return Translator(in_precision(load(folder), precision), shares)
+def load_translator(folder: str | Path, device: str = "cpu", dtype: str | None = None) -> Translator:
+    """Open a model as `load` does."""
+    return Translator(load(folder, device, dtype))
 
 
 def snapshots(folder: Path) -> list[Path]:

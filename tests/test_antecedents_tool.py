@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from headlight.analysis.why import Corruption, patching
-from headlight.checkpoints import load_translator
+from headlight.checkpoints import digest, load_translator
 from headlight.corpora.corpora import open_split
 from headlight.corpora.gold import GoldCorpus, split_words
 from tools.antecedents import FILE, AntecedentQuestion, adjectives, measured, named_heads, questions, shares
 from transformer import Translator
-from transformer.checkpoint.native import digest
 from transformer.files import read_json
 from transformer.taps import Site
 

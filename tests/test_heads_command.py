@@ -15,12 +15,12 @@ from headlight import checkpoints
 from headlight.analysis.atlas import Atlas, aligner, atlas
 from headlight.analysis.atlas.aligner import truths
 from headlight.analysis.measures import MEASURES
+from headlight.checkpoints import digest
 from headlight.cli.verbs import main
 from headlight.corpora.corpora import open_split
 from headlight.corpora.truth import known_pairs
 from tests.small import small_checkpoint
 from tests.test_training_processes import launch
-from transformer.checkpoint.native import digest
 
 REVERSE = Path(__file__).parents[1] / "checkpoints" / "reverse"
 

@@ -1,4 +1,4 @@
-"""Joined linear maps compute what plain ones do, with the processor's private operators and without."""
+"""Joined linear maps compute what plain ones do, with the processor's private operators and without, copied or not."""
 
 import pytest
 import torch
@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from transformer.inference import linear
-from transformer.inference.linear import Linear, operators
+from transformer.inference.linear import Linear, WeightSharingLinear, operators
 
 TOLERANCE = {torch.float32: 1e-6, torch.bfloat16: 2e-2}
 
@@ -43,6 +43,32 @@ def test_joined_maps_are_the_maps_side_by_side(
     same(joined.relu(x), F.relu(expected))
     same(joined.onto(x, other), other + expected)
     assert joined.onto(x, other).dtype == torch.float32
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("outputs", [(3, 5), (7,)])
+@torch.no_grad()
+def test_weights_in_place_give_the_maps_side_by_side(
+    without: bool, dtype: torch.dtype, outputs: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In several parts, of which the last is shorter; in half precision as if the weights were float32."""
+    monkeypatch.setattr(linear, "_NUMBERS_PER_PART", 13)
+    torch.manual_seed(0)
+    maps = [torch.nn.Linear(6, n) for n in outputs]
+    for each in maps:
+        each.weight.data = each.weight.data.to(dtype)
+    x, other = torch.randn(3, 2, 6), torch.randn(3, 2, sum(outputs))
+    expected = torch.cat([F.linear(x, each.weight.float(), each.bias) for each in maps], -1)
+    shared = WeightSharingLinear(*maps)
+    assert all(w.untyped_storage().data_ptr() in {m.weight.untyped_storage().data_ptr() for m in maps}
+               for w, _ in shared.maps)  # fmt: skip
+    near = 2e-2 if dtype != torch.float32 and not shared.converts else 1e-6
+    for result, due in (
+        (shared(x), expected),
+        (shared.relu(x), F.relu(expected)),
+        (shared.onto(x, other), other + expected),
+    ):
+        torch.testing.assert_close(result.float(), due, atol=near, rtol=near)
 
 
 def test_a_torch_that_lacks_an_operator_computes_plainly(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,11 +28,10 @@ from headlight.analysis.atlas.report import places
 from headlight.analysis.atlas.roles import roles
 from headlight.analysis.sites import all_heads, kind_of
 from headlight.analysis.why import Corruption, restored_by
-from headlight.checkpoints import load_translator
+from headlight.checkpoints import digest, load_translator
 from headlight.corpora.corpora import open_split
 from headlight.corpora.gold import GoldCorpus, GoldPair, split_words
 from transformer import Translator
-from transformer.checkpoint.native import digest
 from transformer.files import read_json, write_json
 from transformer.taps import Site
 from transformer.trace import Kind

@@ -26,11 +26,10 @@ import numpy as np
 import torch
 
 from headlight.analysis.why import Corruption, close_to_best, correlations, measured, patching, restored_by, summed_up
-from headlight.checkpoints import load_translator
+from headlight.checkpoints import digest, load_translator
 from headlight.corpora.corpora import open_corpus
 from headlight.corpora.grammars.english_french import reasons
 from transformer import Translator
-from transformer.checkpoint.native import digest
 from transformer.files import read_json, write_json
 
 ROOT = Path(__file__).parents[1]

@@ -71,6 +71,14 @@ def attention_weights(q: Tensor, k: Tensor, mask: Tensor | None, scale: float | 
     return scores.softmax(-1, dtype=torch.float32)  # as fused kernels do: rows in half precision sum to 1
 
 
+class Linear(nn.Linear):
+    """A linear layer that computes in the type of its input, whatever type its weights are stored in."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        weight = self.weight if self.weight.dtype == torch.float32 else self.weight.to(x.dtype)
+        return F.linear(x, weight, self.bias)
+
+
 class MultiHeadAttention(nn.Module):
     """Multi-head attention (section 3.2.2): attention in `n_heads` subspaces, concatenated and projected.
 
@@ -125,7 +133,7 @@ class MultiHeadAttention(nn.Module):
         bias = (
             None
             if self.position_bias is None
-            else select_heads(self.remaining, self.position_bias(x.size(1), k.size(2)))
+            else select_heads(self.remaining, self.position_bias(x.size(1), k.size(2)).to(k.dtype))
         )
         tap = with_pruned(tap, self.remaining, self.n_heads)
         dropout = self.dropout if self.training else 0.0
@@ -148,13 +156,13 @@ class MultiHeadAttention(nn.Module):
         return self._join(self._look(x, keys_values, mask, tap))
 
 
-def _linear(inputs: int, outputs: int, bias: bool) -> nn.Linear:
-    """Return nn.Linear(inputs, outputs), either of which may be 0.
+def _linear(inputs: int, outputs: int, bias: bool) -> Linear:
+    """Return Linear(inputs, outputs), either of which may be 0.
 
     nn.Linear warns about zero-sized weights, which occur when every head is pruned: such a layer is built with a
     size of 1, and its weights are replaced.
     """
-    linear = nn.Linear(max(1, inputs), max(1, outputs), bias=bias)
+    linear = Linear(max(1, inputs), max(1, outputs), bias=bias)
     if not inputs or not outputs:
         linear.in_features, linear.out_features = inputs, outputs
         linear.weight = nn.Parameter(linear.weight.new_empty(outputs, inputs))

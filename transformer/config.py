@@ -22,6 +22,7 @@ Precision = Literal["auto", "float32", "bfloat16", "float16"]
 # (`brief` keeps the refusal short as well, however long or deeply nested the value.)
 MAX_SIZES = {"layers": 200, "width": 65_536, "vocabulary": 2_000_000, "length": 1_000_000}
 _ATTENTIONS = [("encoder", "self"), ("decoder", "self"), ("decoder", "cross")]
+LARGE_PARAMETERS = 30_000_000  # from which on weights are used where they are in their file, without a copy
 COMPUTED_POSITIONS = ("sinusoidal", "no-exp")  # tables that follow from the configuration, so no weights file has them
 _MAX_POSITION_NUMBERS = 2**25  # of a table of positions: it is computed, so no weights file bounds its size
 

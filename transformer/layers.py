@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer.attention import MultiHeadAttention
+from transformer.attention import Linear, MultiHeadAttention
 from transformer.config import ModelConfig, StackConfig
 from transformer.taps import Site, Tap
 
@@ -43,9 +43,9 @@ class FeedForward(nn.Module):
         dropout: float = 0.0,
     ):
         super().__init__()
-        self.inner = nn.Linear(d_model, d_ff, bias=bias)
-        self.gate = nn.Linear(d_model, d_ff, bias=bias) if gated else None
-        self.outer = nn.Linear(d_ff, d_model, bias=bias)
+        self.inner = Linear(d_model, d_ff, bias=bias)
+        self.gate = Linear(d_model, d_ff, bias=bias) if gated else None
+        self.outer = Linear(d_ff, d_model, bias=bias)
         self.activation = activation
         self.dropout = nn.Dropout(dropout)
 

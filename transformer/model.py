@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+import torch
 from torch import Tensor, nn
 
+from transformer.attention import Linear
 from transformer.config import ModelConfig
 from transformer.layers import DecoderLayer, EncoderLayer, Parts
 from transformer.masks import source_mask, target_mask
@@ -56,7 +58,9 @@ class Embedding(nn.Module):
                 f"The sentence has {length} tokens and this model reads at most {self.max_length}; "
                 "shorten it or split it into sentences."
             )
-        return self.dropout(self.norm(self.positions(self.tokens(ids) * self.scale, at)))
+        tokens = self.tokens(ids)  # in the type that the table is stored in; what follows is in at least float32
+        tokens = tokens.to(torch.promote_types(tokens.dtype, torch.float32))
+        return self.dropout(self.norm(self.positions(tokens * self.scale, at)))
 
 
 class Encoder(nn.Module):
@@ -106,7 +110,7 @@ class Transformer(nn.Module):
         parts = self.parts(config)
         self.encoder = Encoder(parts)
         self.decoder = Decoder(parts)
-        self.output = nn.Linear(config.d_model, config.target_vocab_size, bias=config.logits_bias)
+        self.output = Linear(config.d_model, config.target_vocab_size, bias=config.logits_bias)
         if config.tied != "none":
             self.output.weight = self.decoder.embedding.tokens.weight
         if config.tied == "all":

@@ -51,16 +51,6 @@ class Translation:
 # From 100 MB on the patterns of a trace are computed layer by layer when they are read, from its queries and keys.
 MAX_STORED_WEIGHTS = 25_000_000
 
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-
-
-def in_precision(checkpoint: Checkpoint, precision: str) -> Checkpoint:
-    """Convert a checkpoint's weights to a precision and return it. Raises ValueError for one that isn't offered."""
-    if precision not in PRECISIONS:
-        raise ValueError(f"The precision is {quoted(precision)}; choose one of {', '.join(PRECISIONS)}.")
-    checkpoint.model.to(PRECISIONS[precision])
-    return checkpoint
-
 
 class Translator:
     """A checkpoint that reads and writes text. It is never written to, so threads may share it.
@@ -68,14 +58,13 @@ class Translator:
     It computes with the model's weights as they were when it was first used; after changing them, make a new one.
     """
 
-    def __init__(self, checkpoint: Checkpoint, shares: bool = False):
-        """With `shares`, a large model takes half the memory: see `Prepared`."""
-        self.checkpoint, self.shares = checkpoint, shares
+    def __init__(self, checkpoint: Checkpoint):
+        self.checkpoint = checkpoint
 
     @classmethod
-    def load(cls, folder: str | Path, precision: str = "float32", shares: bool = False) -> Translator:
-        """Open a checkpoint folder that you trust. Raises ValueError naming the file that is missing or wrong."""
-        return cls(in_precision(native.load(folder), precision), shares)
+    def load(cls, folder: str | Path, device: str = "cpu", dtype: str | None = None) -> Translator:
+        """Open a checkpoint folder that you trust, as `native.load` does; its errors name the file that is wrong."""
+        return cls(native.load(folder, device=device, dtype=dtype))
 
     @property
     def model(self) -> Transformer:
@@ -84,7 +73,7 @@ class Translator:
     @cached_property
     def prepared(self) -> Prepared:
         """The model prepared for running and decoding, made once."""
-        return Prepared(self.model, self.shares)
+        return Prepared(self.model)
 
     @cached_property
     def _heads(self) -> dict[Site, tuple[int, ...]]:

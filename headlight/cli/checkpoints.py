@@ -26,6 +26,7 @@ from headlight.importers.questions import (
     flag,
     possible_answers,
 )
+from transformer.checkpoint.native import FLOATS
 from transformer.quoting import short
 
 # A name with one of these endings is a file, not the ID of a model on the hub.
@@ -39,6 +40,12 @@ Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.Argu
 
 def takes_checkpoint(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+
+
+def takes_device(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1, or auto for a free GPU")
+    text = "the type in which its matrices are held; float32 if absent, and in a large model that of its file"
+    sub.add_argument("--dtype", choices=tuple(FLOATS), help=text)
 
 
 def takes_split(sub: argparse.ArgumentParser) -> None:

@@ -17,12 +17,12 @@ from headlight import checkpoints
 from headlight.analysis.atlas import Atlas, Share, atlas
 from headlight.analysis.atlas.aligner import truths
 from headlight.analysis.atlas.report import History, facts, numbers, summary, table
-from headlight.checkpoints import snapshots, step_of
-from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_split
+from headlight.checkpoints import digest, snapshots, step_of
+from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_device, takes_split
 from headlight.corpora.corpora import SPEC_FORMS, open_split
 from headlight.corpora.truth import KnownPair
 from transformer.checkpoint import Checkpoint
-from transformer.checkpoint.native import digest, load_weights
+from transformer.checkpoint.native import load_weights
 from transformer.files import write_text
 from transformer.training.processes import Processes, is_distributed
 
@@ -33,6 +33,7 @@ def add_verbs(verb: Verb) -> None:
     takes_checkpoint(sub)
     sub.add_argument("--corpus", required=True, help=f"the corpus: {SPEC_FORMS}")
     takes_split(sub)
+    takes_device(sub)
     sub.add_argument(
         "--pairs", type=int, metavar="N", help="number of pairs, from the start of the split; all if absent"
     )
@@ -48,7 +49,7 @@ def add_verbs(verb: Verb) -> None:
 
 
 def heads(options: argparse.Namespace) -> None:
-    checkpoint = checkpoints.load(options.checkpoint)
+    checkpoint = checkpoints.load(options.checkpoint, options.device, options.dtype)
     # An aligner draws at random, so several processes would disagree about the links.
     pairs, by = truths(
         open_split(options.corpus, options.split, options.folder), options.pairs, align=not is_distributed()
@@ -58,7 +59,9 @@ def heads(options: argparse.Namespace) -> None:
         history: History = []
         for path in snapshots(Path(options.checkpoint)) if options.history else []:
             then = Checkpoint(
-                load_weights(checkpoint.model.config, path), checkpoint.source_tokenizer, checkpoint.target_tokenizer
+                load_weights(checkpoint.model.config, path, str(checkpoint.model.output.weight.device), options.dtype),
+                checkpoint.source_tokenizer,
+                checkpoint.target_tokenizer,
             )
             history.append((step_of(path), _measure(then, pairs, options, processes, 0)))
         if not processes.first:

@@ -13,7 +13,7 @@ from typing import Any
 from tqdm import tqdm
 
 from headlight import __version__
-from headlight.checkpoints import load_translator
+from headlight.checkpoints import digest, load_translator
 from headlight.cli.checkpoints import Verb
 from headlight.corpora.files import lines
 from headlight.corpora.pairs import Rejected
@@ -23,7 +23,6 @@ from headlight.tables.files import SUFFIXES, Summary, Table, write_table
 from headlight.tables.passes import Computed, explained, traced, watched
 from headlight.tables.sentences import Row, read_rows, windows
 from headlight.watching.pretrained import digest_of_tensors, load_pretrained
-from transformer.checkpoint.native import digest
 from transformer.quoting import short
 from transformer.trace import Trace
 
@@ -69,9 +68,9 @@ def is_table(out: str | None) -> bool:
 
 def why_table(options: argparse.Namespace) -> None:
     """Write a row for each written token and each token behind it, of each sentence of a file."""
-    settings = {"left_out": not options.no_left_out}
+    settings = {"left_out": not options.no_left_out, "dtype": options.dtype}
     request = TableRequest(options.sentence, Path(options.out), "steps", _native(options.checkpoint, settings))
-    translator = load_translator(options.checkpoint)
+    translator = load_translator(options.checkpoint, options.device, options.dtype)
 
     def compute(window: list[Row]) -> Iterator[Computed[Columns]]:
         for found in explained(translator, window, settings["left_out"]):
@@ -85,9 +84,9 @@ def trace_table(options: argparse.Namespace) -> None:
     files = options.sentence or ["-"]
     if len(files) > 1 or options.target is not None:
         raise ValueError("A table is made of one file, in which a translation stands beside its sentence; give that.")
-    settings = {"beam": options.beam, "precision": options.precision}
+    settings = {"beam": options.beam, "dtype": options.dtype}
     request = TableRequest(files[0], Path(options.out), options.rows, _native(options.checkpoint, settings))
-    translator = load_translator(options.checkpoint, options.precision)
+    translator = load_translator(options.checkpoint, options.device, options.dtype)
     make = partial(columns_of, rows=options.rows)
     _write(request, lambda window: traced(translator, window, make, beam_size=options.beam))
 

@@ -18,7 +18,7 @@ from headlight.cli import heads as atlas
 from headlight.cli import prune as pruning
 from headlight.cli import publishing, tables, teaching, why
 from headlight.cli import runs as commands
-from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_split
+from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_device, takes_split
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import SPEC_FORMS, open_split
 from headlight.formatting import plural
@@ -28,10 +28,9 @@ from transformer.checkpoint.native import to_json
 from transformer.checkpoint.weights import Refused
 from transformer.decoding.strategies import LENGTH_PENALTY, STRATEGIES, Decoding, Strategy, parameters
 from transformer.files import write_json
-from transformer.model import count_parameters
 from transformer.quoting import MAX_QUOTED_CHARACTERS, error_message, short
 from transformer.training.processes import is_distributed, leave
-from transformer.translator import PRECISIONS, Translation, Translator, in_precision
+from transformer.translator import Translation, Translator
 
 MAX_SEEN_SHARE = 0.05  # of the pairs to score that were trained on; the same short sentence is in many corpora
 
@@ -82,7 +81,7 @@ def command_line(
         takes_checkpoint(sub)
         what = "the sentences; standard input, one per line, if absent"
         sub.add_argument("sentence", nargs="*", default=[], help=what)
-        _takes_precision(sub)
+        takes_device(sub)
 
     sub = verb(translate, "Translate sentences.")
     takes_sentences(sub)
@@ -114,7 +113,7 @@ def command_line(
 
     sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right, pronouns.")
     _takes_corpus(sub)
-    _takes_precision(sub)
+    takes_device(sub)
     sub.add_argument("--json", type=Path, metavar="FILE", help="a file for the scores")
     sub.add_argument("--translations", help="a file to write the translations to")
 
@@ -154,10 +153,6 @@ class _Formatter(argparse.ArgumentDefaultsHelpFormatter):
         return action.help if action.default in (None, False) else super()._get_help_string(action)
 
 
-def _takes_precision(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--precision", choices=PRECISIONS, default="float32", help="of the weights; bfloat16 is faster")
-
-
 def _takes_corpus(sub: argparse.ArgumentParser) -> None:
     takes_checkpoint(sub)
     sub.add_argument("--data", required=True, help=f"the corpus: {SPEC_FORMS}")
@@ -179,7 +174,8 @@ def _sentences(options: argparse.Namespace) -> Iterator[str]:
 
 
 def translate(options: argparse.Namespace) -> None:
-    translator, read = load_translator(options.checkpoint, options.precision), read_words(options.checkpoint)
+    translator = load_translator(options.checkpoint, options.device, options.dtype)
+    read = read_words(options.checkpoint)
     for sentence in _sentences(options):
         written = _translations(translator, sentence, options)
         for translation in written:
@@ -226,7 +222,7 @@ def trace(options: argparse.Namespace) -> None:
     if out.suffix != ".npz":
         others = ", ".join(tables.SUFFIXES)
         raise ValueError(f"{short(out)} would hold NumPy arrays; give a name that ends in .npz, or a table: {others}.")
-    translator = load_translator(options.checkpoint, options.precision)
+    translator = load_translator(options.checkpoint, options.device, options.dtype)
     for number, sentence in enumerate(_sentences(options), 1):
         recorded = translator.trace(sentence, options.target, beam_size=options.beam)
         path = out if number == 1 else out.with_stem(f"{out.stem}-{number}")
@@ -235,7 +231,7 @@ def trace(options: argparse.Namespace) -> None:
 
 
 def evaluate(options: argparse.Namespace) -> None:
-    checkpoint = in_precision(checkpoints.load(options.checkpoint), options.precision)
+    checkpoint = checkpoints.load(options.checkpoint, options.device, options.dtype)
     corpus = open_split(options.data, options.split, options.folder)
     evaluator = Evaluator.of(checkpoint, corpus.name, corpus)
     if evaluator.left_out:
@@ -271,17 +267,12 @@ def _print_scores(name: str, scores: Evaluation, beam: int) -> None:
 
 
 def describe(options: argparse.Namespace) -> None:
-    checkpoint = checkpoints.load(options.checkpoint)
-    model = checkpoint.model
+    described = checkpoints.describe(options.checkpoint)
     facts = {
-        "card": checkpoint.card,
-        "config": to_json(model.config),
-        "parameters": {
-            "all": count_parameters(model),
-            "encoder": count_parameters(model.encoder),
-            "decoder": count_parameters(model.decoder),
-            "output": count_parameters(model.output),
-        },
+        "card": described.card,
+        "config": to_json(described.config),
+        "parameters": described.parameters,
+        "tensors": described.dtypes,
     }
     if options.json:
         print(json.dumps(facts, indent=2, ensure_ascii=False))

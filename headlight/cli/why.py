@@ -17,7 +17,7 @@ from headlight.analysis.why.head_ablation import ABLATIONS, head_ablation
 from headlight.analysis.why.leave_out import leave_one_out
 from headlight.analysis.why.logit_difference import contrast, require_step
 from headlight.checkpoints import load_translator
-from headlight.cli.checkpoints import Verb, takes_checkpoint
+from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_device
 from headlight.cli.tables import FILE_HELP, OUT_HELP, why_table
 from headlight.importers.examples import examples
 
@@ -27,6 +27,7 @@ def add_verbs(verb: Verb) -> None:
     text = "Explain the words of a translation, as JSON: contributions, contrast, patching, DecoderLens; or of a file."
     sub = verb(why, text)
     takes_checkpoint(sub)
+    takes_device(sub)
     sub.add_argument("sentence", metavar="SENTENCE|FILE", help=f"the sentence to translate; with --out {FILE_HELP}")
     sub.add_argument("--out", help=f"{OUT_HELP}; a row for each written token and each token behind it")
     text = "in a table: leave no token out, which takes a pass for each"
@@ -54,7 +55,7 @@ def why(options: argparse.Namespace) -> None:
         return why_table(options)
     if options.instead is not None and options.step is None:
         raise ValueError("--instead needs --step: the written token that it is compared with.")
-    translator = load_translator(options.checkpoint)
+    translator = load_translator(options.checkpoint, options.device, options.dtype)
     target, tokenizer = options.target, translator.checkpoint.target_tokenizer
     if target is None:
         target = translator.translate(options.sentence).text

@@ -82,7 +82,7 @@ def _norm(name: str, gain: Tensor) -> Iterator[str]:
 
 def _embedding(table: Tensor, what: str, tokenizer: Tokenizer, pad_id: int) -> Iterator[str]:
     """Yield a warning for rows that training never touched: all zero, or several that are equal."""
-    rows = table[: _used_rows(tokenizer, len(table))].float()
+    rows = table[: _used_rows(tokenizer, len(table))]
     prints = _fingerprints(rows)
     nothing = hash(bytes(rows.size(1) * rows.element_size()))
     zero = [id for id in (prints == nothing).nonzero()[:, 0].tolist() if id != pad_id]
@@ -100,14 +100,14 @@ def _equal_rows(rows: Tensor, prints: Tensor) -> list[int]:
     candidates = candidates[rows[candidates].isfinite().all(1) & (rows[candidates] != 0).any(1)]
     if not len(candidates):
         return []
-    _, group, sizes = rows[candidates].unique(dim=0, return_inverse=True, return_counts=True)
+    _, group, sizes = rows[candidates].float().unique(dim=0, return_inverse=True, return_counts=True)
     same: list[int] = candidates[sizes[group] > 1].tolist()
     return same
 
 
 def _fingerprints(rows: Tensor) -> Tensor:
     """Return an integer per row, equal for equal rows. Rows are hashed one by one, to use no memory to speak of."""
-    return torch.tensor([hash(row.tobytes()) for row in rows.numpy()])
+    return torch.tensor([hash(row.tobytes()) for row in rows.view(torch.uint8).numpy()])
 
 
 def _tokenizers(config: ModelConfig, source: Tokenizer, target: Tokenizer) -> Iterator[str]:

@@ -30,10 +30,11 @@ from headlight.importers.forms.of_plugins import forms
 from headlight.importers.health import TARGET_EMBEDDING, StreamingHealth
 from headlight.importers.questions import Answers, ImportQuestion, flag, open_questions, possible_answers
 from headlight.importers.source import Source, open_source
+from headlight.machine import give_back
 from transformer.access import require_private
 from transformer.checkpoint.native import CARD, CONFIG, WEIGHTS, expected_shapes, save_tokenizers, to_json
 from transformer.checkpoint.safetensors_file import header_bytes
-from transformer.checkpoint.weights import Refused, TensorInfo
+from transformer.checkpoint.weights import DTYPES, Refused, TensorInfo
 from transformer.config import ModelConfig
 from transformer.decoding import greedy
 from transformer.files import remove, write_json
@@ -115,6 +116,7 @@ def import_model(
         try:
             part.mkdir(parents=True)
             warnings = _write(reading, part, progress)
+            give_back()  # what the largest tensors took, before the model is opened
             _require_usable(part)
             _rename(part, out)
         except BaseException:
@@ -178,7 +180,7 @@ def _write(reading: ForeignModel, folder: Path, progress: Progress | None) -> tu
     health = StreamingHealth(reading.config, *tokenizers, TARGET_EMBEDDING not in shapes)
 
     def tensor(name: str) -> Tensor:
-        numbers = reading.tensors[name]().float()
+        numbers = reading.tensors[name]()
         health.at(name, numbers)
         return numbers
 
@@ -271,18 +273,26 @@ def write_tensors(
     tensor: Callable[[str], Tensor],
     progress: Callable[[float], None] | None = None,
 ) -> None:
-    """Write a safetensors file in float32.
+    """Write a safetensors file: matrices of 16 bits as they are, all else in float32.
 
     `tensor` returns a tensor by name when its turn comes; `progress` is called with the share that is written.
     """
     due, written = sum(math.prod(shape) for shape in shapes.values()), 0
+    infos = {name: TensorInfo(shape, "F32") for name, shape in shapes.items()}
+    room = -(-(len(header_bytes(infos, {})) + len(infos)) // 8) * 8  # "BF16" is longer than "F32" by a character
     with open(path, "wb") as file:
-        file.write(header_bytes({name: TensorInfo(shape, "F32") for name, shape in shapes.items()}, {}))
+        file.seek(room)  # the header comes last, when the types are known
         for name, shape in shapes.items():
-            numbers = tensor(name).float().contiguous()
+            numbers = tensor(name).contiguous()
+            dtype = next((half for half in ("F16", "BF16") if numbers.dtype == DTYPES[half]), "F32")
+            if numbers.dim() < 2 or dtype == "F32":
+                numbers, dtype = numbers.float(), "F32"
             assert numbers.shape == shape, f"{name} is {tuple(numbers.shape)}, and must be {shape}"
-            file.write(numbers.numpy().data)
+            file.write(numbers.flatten().view(torch.uint8).numpy().data)
+            infos[name] = TensorInfo(shape, dtype)
             written += numbers.numel()
             del numbers  # before the next is made
             if progress is not None:
                 progress(written / due)
+        file.seek(0)
+        file.write(header_bytes(infos, {}, room))

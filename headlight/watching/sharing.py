@@ -79,7 +79,7 @@ class LiveTranslator(Translator):
     """
 
     def __init__(self, checkpoint: Checkpoint, derived: Mapping[str, Derived]):
-        super().__init__(checkpoint, shares=True)
+        super().__init__(checkpoint)
         self._prepared: Prepared | None = None
         parameters = dict(checkpoint.model.named_parameters())
         self._derived = [(parameters[name], one.compute) for name, one in derived.items() if one.sources]
@@ -95,7 +95,7 @@ class LiveTranslator(Translator):
     @property
     def prepared(self) -> Prepared:
         model = self.model  # computes again what is computed
-        self._prepared = self._prepared or Prepared(model, shares=True, least=0)
+        self._prepared = self._prepared or Prepared(model, shares=True)
         return self._prepared
 
 

@@ -95,7 +95,7 @@ def blocks():
 keep_few_products()
 return_large_blocks()
 torch.set_num_threads(1)
-translator = load_translator({model!r}, shares=True)
+translator = load_translator({model!r})
 model, draw = translator.model, random.Random(0)
 def run(call, length, yields):
     global source, other, target, left

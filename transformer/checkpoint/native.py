@@ -6,7 +6,6 @@ configuration before memory is taken for it.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,16 +19,25 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from transformer.checkpoint.safetensors_file import read_header, write_tensors
-from transformer.checkpoint.weights import DTYPES, Refused, quantize, read_dequantized, with_steps
-from transformer.config import COMPUTED_POSITIONS, ModelConfig
-from transformer.files import open_regular, read_json, write_json
+from transformer.checkpoint.weights import (
+    DTYPES,
+    Refused,
+    Stored,
+    map_file,
+    quantize,
+    read_dequantized,
+    with_steps,
+)
+from transformer.config import COMPUTED_POSITIONS, LARGE_PARAMETERS, ModelConfig
+from transformer.files import read_json, write_json
 from transformer.model import Transformer
-from transformer.quoting import short
+from transformer.quoting import quoted, short
 from transformer.t5 import T5, T5Config
 from transformer.tokenizers import ParseTokenizer, Tokenizer, parse
 
 MAX_CONFIG_BYTES = 2**20  # bytes of a configuration or a card
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "card.json"
+FLOATS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 SHARED, SOURCE, TARGET = "tokenizer.json", "source_tokenizer.json", "target_tokenizer.json"
 
 
@@ -86,13 +94,22 @@ def save(checkpoint: Checkpoint, folder: str | Path, bits: Literal[16, 32] = 32)
     write_json(folder / CARD, checkpoint.card)
 
 
-def load(folder: str | Path, parse_tokenizer: ParseTokenizer = parse) -> Checkpoint:
-    """Read what `save` wrote, ready to run (float32, evaluation mode).
+def load(
+    folder: str | Path, parse_tokenizer: ParseTokenizer = parse, device: str = "cpu", dtype: str | None = None
+) -> Checkpoint:
+    """Read what `save` wrote, ready to run (evaluation mode); `device` and `dtype` as in `load_weights`.
 
     `parse_tokenizer` builds a tokenizer from its JSON; the default trusts the file. Raises ValueError in one sentence
     that names the file and what is wrong with it.
     """
     folder = Path(folder)
+    config, card = read_facts(folder)
+    source, target = load_tokenizers(folder, config, parse_tokenizer)
+    return Checkpoint(load_weights(config, folder / WEIGHTS, device, dtype), source, target, card)
+
+
+def read_facts(folder: Path) -> tuple[ModelConfig, dict[str, Any]]:
+    """Read the configuration and the card of a folder. Raises ValueError naming the file and what is wrong with it."""
     if not os.path.isdir(folder):  # False also for what can be no name
         raise ValueError(f"There is no checkpoint folder {short(folder)}.")
     config_file = folder / CONFIG
@@ -101,22 +118,10 @@ def load(folder: str | Path, parse_tokenizer: ParseTokenizer = parse) -> Checkpo
         config = from_json(values)
     except ValueError as error:
         raise ValueError(f"{short(config_file)} does not describe a model: {error}") from None
-    source, target = load_tokenizers(folder, config, parse_tokenizer)
-    model = load_weights(config, folder / WEIGHTS)
     card = read_json(folder / CARD, MAX_CONFIG_BYTES) if (folder / CARD).exists() else {}
     if not isinstance(card, dict):
         raise ValueError(f"{short(folder / CARD)} is not a JSON object.")
-    return Checkpoint(model, source, target, card)
-
-
-def digest(folder: str | Path) -> str:
-    """Return the SHA-256 digest of weights, configuration and tokenizers, in hexadecimal."""
-    whole = hashlib.sha256()
-    for name in (WEIGHTS, CONFIG, SHARED, SOURCE, TARGET):
-        if (file := Path(folder) / name).is_file():
-            with open_regular(file) as opened:
-                whole.update(f"{name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
-    return whole.hexdigest()
+    return config, card
 
 
 def save_weights(model: Transformer, path: Path, bits: Literal[8, 16, 32] = 32) -> None:
@@ -150,15 +155,37 @@ class _SkipInitialisation(TorchFunctionMode):
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        if getattr(func, "__module__", None) == "torch.nn.init":
+        if getattr(func, "__module__", None) == "torch.nn.init" or func in (Tensor.uniform_, Tensor.normal_):
             return args[0] if args else kwargs["tensor"]
         return func(*args, **kwargs)
 
 
-def load_weights(config: ModelConfig, path: Path) -> Transformer:
+def load_weights(config: ModelConfig, path: Path, device: str = "cpu", dtype: str | None = None) -> Transformer:
     """Build the network of `config` with the weights of `path`, in evaluation mode.
 
-    Raises ValueError where the file is missing, damaged or does not fit the configuration.
+    Its matrices are in `dtype`, one of FLOATS; by default in float32 up to LARGE_PARAMETERS, and above that as they
+    are stored, and used in place. Vectors are in float32. Raises ValueError where the file is missing, damaged or does
+    not fit the configuration.
+    """
+    if dtype not in (None, *FLOATS):
+        raise ValueError(f"The dtype is {quoted(dtype)}; choose one of {', '.join(FLOATS)}.")
+    tensors = locate_tensors(config, path)
+    large = sum(stored.numbers for stored, _ in tensors.values()) > LARGE_PARAMETERS
+    chosen = FLOATS["float32"] if dtype is None else FLOATS[dtype]
+    with _SkipInitialisation():
+        model = build(config)
+    mapped = map_file(path) if large else None
+    for name, parameter in model.named_parameters():  # one by one, so that no second copy of all is in memory
+        numbers = read_dequantized(*tensors[name], mapped)
+        as_stored = large and dtype is None and numbers.dtype in FLOATS.values()
+        parameter.data = numbers.float() if numbers.dim() < 2 else numbers if as_stored else numbers.to(chosen)
+    return model.to(device).eval()
+
+
+def locate_tensors(config: ModelConfig, path: Path) -> dict[str, tuple[Stored, Stored | None]]:
+    """Return where each parameter of `config` is in the file `path`, with its steps if it is quantized.
+
+    Reads the header alone. Raises ValueError where the file is missing, damaged or does not fit the configuration.
     """
     due = expected_shapes(config)
     if not path.is_file():
@@ -175,12 +202,7 @@ def load_weights(config: ModelConfig, path: Path) -> Transformer:
     for name, (stored, step) in tensors.items():
         if step is None and not DTYPES[stored.dtype].is_floating_point:
             raise ValueError(f"{short(path)} has {name} in {stored.dtype}, and weights are floating-point numbers.")
-    with _SkipInitialisation():
-        model = build(config)
-    with torch.no_grad():  # one by one and not memory-mapped, so that no second copy of all weights is in memory
-        for name, parameter in model.named_parameters():
-            parameter.copy_(read_dequantized(*tensors[name]))
-    return model.eval()
+    return tensors
 
 
 def assemble(config: ModelConfig, tensors: Mapping[str, Tensor]) -> Transformer:

@@ -100,8 +100,11 @@ def write_tensors(tensors: dict[str, Tensor], path: Path, notes: dict[str, str] 
     take_usual_mode(path)
 
 
-def header_bytes(infos: Mapping[str, TensorInfo | Stored], metadata: Mapping[str, str]) -> bytes:
-    """Return the bytes of a file before its tensors, which follow one after the other in this order."""
+def header_bytes(infos: Mapping[str, TensorInfo | Stored], metadata: Mapping[str, str], size: int = 0) -> bytes:
+    """Return the bytes of a file before its tensors, which follow one after the other in this order.
+
+    They are padded to `size` bytes, a multiple of 8.
+    """
     entries: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     start = 0
     for name, info in infos.items():
@@ -109,5 +112,5 @@ def header_bytes(infos: Mapping[str, TensorInfo | Stored], metadata: Mapping[str
         entries[name] = {"dtype": info.dtype, "shape": list(info.shape), "data_offsets": [start, end]}
         start = end
     raw = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
-    raw += b" " * (-len(raw) % 8)  # so that the numbers begin at a multiple of their size
+    raw += b" " * max(-len(raw) % 8, size - 8 - len(raw))  # so that the numbers begin at a multiple of their size
     return len(raw).to_bytes(8, "little") + raw

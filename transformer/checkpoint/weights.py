@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import mmap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,6 +112,12 @@ class Stored:
         return result.view(torch.uint8) != 0 if result.dtype == torch.bool else result
 
 
+def map_file(path: Path) -> Tensor:
+    """Map a file as bytes, read when first used. It may be replaced meanwhile, not overwritten; no write is saved."""
+    with open_regular(path) as file:
+        return torch.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), dtype=torch.uint8)
+
+
 class StoredWeights:
     """The tensors of one or several files.
 
@@ -197,6 +204,11 @@ def with_steps(tensors: Mapping[str, Stored]) -> dict[str, tuple[Stored, Stored 
     return {name: (stored, tensors.get(name + STEP_SUFFIX)) for name, stored in tensors.items() if name not in steps}
 
 
-def read_dequantized(stored: Stored, step: Stored | None) -> Tensor:
-    """Read a tensor, dequantized if it has steps."""
-    return stored.read() if step is None else stored.read() * step.read()
+def read_dequantized(stored: Stored, step: Stored | None, mapped: Tensor | None = None) -> Tensor:
+    """Read a tensor, dequantized if it has steps; the bytes of its file are used in place where it is `mapped`."""
+    if step is not None:
+        return stored.read() * step.read()
+    if mapped is None or not stored.numbers or stored.start % stored.itemsize:
+        return stored.read()
+    raw = mapped[stored.start : stored.start + stored.numbers * stored.itemsize]
+    return raw.view(DTYPES[stored.dtype]).view(stored.shape)

@@ -6,6 +6,7 @@ another device, plain linear layers are used.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
@@ -14,7 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-_OUTPUTS_PER_PART = 2_048  # that `WeightSharingLinear` reorders at a time
+_NUMBERS_PER_PART = 2**20  # weights that `WeightSharingLinear` reorders or converts at a time: 4 MB stay in the cache
+_scratch = threading.local()
 
 
 class Operators(NamedTuple):
@@ -44,9 +46,9 @@ class Linear:
     def __init__(self, *maps: nn.Linear):
         self.weight = torch.cat([m.weight.detach() for m in maps])
         biases = [m.bias.detach() for m in maps if m.bias is not None]
-        self.bias = torch.cat(biases) if biases else None
+        self.bias = torch.cat(biases).to(self.weight.dtype) if biases else None
         self.dtype = self.weight.dtype
-        self.operators = _for(self.weight)
+        self.operators = operators_for(self.weight)
         if self.operators is not None:
             self.weight = self.operators.reorder(self.weight)
 
@@ -72,14 +74,25 @@ class Linear:
 class WeightSharingLinear(Linear):
     """`Linear` without a copy of the weights, for large models.
 
-    The weights are reordered at each call, `_OUTPUTS_PER_PART` outputs at a time to bound memory. A call takes twice as
-    long for 5 rows, a third longer for 32, and a sixth longer for 80.
+    The weights are reordered at each call, `_NUMBERS_PER_PART` at a time to bound memory. A call takes twice as long
+    for 5 rows, a third longer for 32, and a sixth longer for 80. Weights in half precision are converted to float32
+    the same way where the processor has no fast product for them.
     """
 
     def __init__(self, *maps: nn.Linear):
-        self.maps = [part for linear in maps for part in _parts(linear.weight.detach(), linear.bias)]
-        self.dtype = self.maps[0][0].dtype
-        self.operators = _for(self.maps[0][0])
+        weight = maps[0].weight.detach()
+        self.dtype, self.operators = weight.dtype, operators_for(weight)
+        self.converts = weight.device.type == "cpu" and self.operators is None and self.dtype != torch.float32
+        self.maps = [part for linear in maps for part in self._parts(linear)]
+
+    def _parts(self, linear: nn.Linear) -> list[tuple[Tensor, Tensor | None]]:
+        """Split a linear layer into parts of `_NUMBERS_PER_PART` weights, each with its slice of the bias."""
+        size = max(1, _NUMBERS_PER_PART // max(1, linear.in_features))
+        weights = linear.weight.detach().split(size)
+        if linear.bias is None:
+            return [(weight, None) for weight in weights]
+        bias = linear.bias.detach().to(torch.float32 if self.converts else self.dtype)
+        return list(zip(weights, bias.split(size), strict=True))
 
     def __call__(self, x: Tensor) -> Tensor:
         return self._side_by_side(x, "none")
@@ -91,6 +104,7 @@ class WeightSharingLinear(Linear):
         return self._side_by_side(x, "relu")
 
     def _side_by_side(self, x: Tensor, after: str) -> Tensor:
+        x = x if self.converts else x.to(self.dtype)
         if len(self.maps) == 1:
             return self._product(x, *self.maps[0], after)
         whole = x.new_empty(*x.shape[:-1], sum(len(weight) for weight, _ in self.maps))
@@ -102,21 +116,23 @@ class WeightSharingLinear(Linear):
 
     def _product(self, x: Tensor, weight: Tensor, bias: Tensor | None, after: str) -> Tensor:
         if self.operators is None:
-            plain = F.linear(x, weight, bias)
+            plain = F.linear(x, _in_float32(weight) if self.converts else weight, bias)
             return F.relu(plain) if after == "relu" else plain
         return self.operators.product(x, weight, bias, after, [], "")
 
 
-def _parts(weight: Tensor, bias: Tensor | None) -> list[tuple[Tensor, Tensor | None]]:
-    """Split a linear layer into parts of `_OUTPUTS_PER_PART` outputs, each with its slice of the bias."""
-    weights = weight.split(_OUTPUTS_PER_PART)
-    biases = [None] * len(weights) if bias is None else bias.detach().split(_OUTPUTS_PER_PART)
-    return list(zip(weights, biases, strict=True))
+def _in_float32(weight: Tensor) -> Tensor:
+    """Return a weight in float32, in memory that this thread's next call overwrites."""
+    memory = getattr(_scratch, "memory", None)
+    if memory is None or memory.numel() < weight.numel():
+        with torch.inference_mode(False):  # a tensor that is made in that mode could not be used outside it
+            memory = _scratch.memory = torch.empty(max(weight.numel(), _NUMBERS_PER_PART))
+    converted: Tensor = memory[: weight.numel()].view(weight.shape).copy_(weight)
+    return converted
 
 
-def _for(weight: Tensor) -> Operators | None:
+def operators_for(weight: Tensor) -> Operators | None:
     """Return the operators if oneDNN can reorder this weight on this CPU; an empty weight cannot be reordered."""
     private = operators() if weight.device.type == "cpu" and weight.numel() else None
-    if private is None or not (weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and private.half)):
-        return None
-    return private
+    half = private is not None and private.half and weight.dtype == torch.bfloat16
+    return private if half or weight.dtype == torch.float32 else None

@@ -1,7 +1,8 @@
 """The network prepared for inference and decoding: the same results as `Transformer` in about half the time.
 
 There is no dropout, linear layers with the same input are fused into one matrix product, and weights are stored in
-oneDNN's layout. Weights may be in half precision; everything but linear layers is computed in float32.
+oneDNN's layout. Weights may be in half precision; everything but linear layers is computed in float32, and so are
+linear layers where the processor is not fast at anything else.
 
 Shapes: B sentences, N hypotheses of them, a row each, H heads, Q queries, K keys, D = d_head, S source tokens,
 T target tokens, V target vocabulary.
@@ -18,8 +19,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer.attention import MultiHeadAttention, attend
+from transformer.config import LARGE_PARAMETERS
 from transformer.inference.cache import Folded, KeysValues, KeyValueCache
-from transformer.inference.linear import Linear, WeightSharingLinear
+from transformer.inference.linear import Linear, WeightSharingLinear, operators_for
 from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from transformer.masks import source_mask, target_mask
 from transformer.model import Decoder, Encoder, Transformer
@@ -28,25 +30,24 @@ from transformer.taps import Observer, Tap, reads_whole_pass, select_heads, with
 Maps = type[Linear]
 
 
-LARGE_PARAMETERS = 30_000_000  # from which on a second copy of the weights is avoided
-
-
 class Prepared:
     """The prepared form of a model in evaluation mode.
 
-    It holds a copy of the current weights and no state of a run, so that any number of threads may use it. Prepare the
-    model again after its weights change.
-
-    With `shares`, a model of at least `least` parameters uses the model's own weights instead of a copy: half the
-    memory, but a beam may take twice as long. Changes to the weights then show at once.
+    It holds no state of a run, so that any number of threads may use it. Prepare the model again after its weights
+    change. If it `shares` it uses the model's own weights, whose changes show at once, else a copy, with which a beam
+    may take half as long. By default models of more than LARGE_PARAMETERS share, and those in half precision where the
+    processor is slow at it.
     """
 
     @torch.inference_mode()
-    def __init__(self, model: Transformer, shares: bool = False, least: int = LARGE_PARAMETERS):
+    def __init__(self, model: Transformer, shares: bool | None = None):
         assert not model.training, "dropout is left out"
         self.config, self.device = model.config, model.output.weight.device
-        large = sum(p.numel() for p in model.parameters()) >= least
-        maps = WeightSharingLinear if shares and large and model.output.weight.dtype == torch.float32 else Linear
+        if shares is None:
+            weight = model.output.weight
+            slow = weight.device.type == "cpu" and operators_for(weight) is None and weight.dtype != torch.float32
+            shares = slow or sum(p.numel() for p in model.parameters()) > LARGE_PARAMETERS
+        maps = WeightSharingLinear if shares else Linear
         self.encoder = PreparedEncoder(model.encoder, maps)
         self.decoder = PreparedDecoder(model.decoder, maps)
         self.output = maps(model.output)
@@ -287,7 +288,7 @@ def position_biases(attentions: list[MultiHeadAttention], maps: Maps) -> Callabl
     own = {bias: _with(bias, maps) for bias in of_layer if bias is not None}
 
     def compute(queries: int, keys: int) -> list[Tensor | None]:
-        computed = {bias: prepared(queries, keys) for bias, prepared in own.items()}
+        computed = {bias: prepared(queries, keys).float() for bias, prepared in own.items()}
         return [None if bias is None else computed[bias] for bias in of_layer]
 
     return compute

@@ -20,7 +20,7 @@ from headlight.analysis.atlas.aligner import installed
 from headlight.analysis.atlas.report import places
 from headlight.analysis.atlas.roles import ROLES, Role, roles
 from headlight.analysis.measures import MEASURES
-from transformer.checkpoint.native import digest
+from headlight.checkpoints import digest
 from transformer.files import read_json, write_text
 from transformer.trace import Kind
 from ui.state import models

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -131,7 +132,7 @@ def _translator(name: str, version: tuple[int, ...]) -> Translator:
     base, mistake = _parted(name)
     if mistake is not None:
         return break_translator(_translator(base, version), mistake)
-    translator = load_translator(model_folder(name), shares=True)  # a server has many models
+    translator = load_translator(model_folder(name), os.environ.get("HEADLIGHT_DEVICE", "cpu"))
     translator.checkpoint.card = card_without_places(translator.checkpoint.card)
     return translator
 

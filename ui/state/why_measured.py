@@ -9,7 +9,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from transformer.checkpoint.native import digest
+from headlight.checkpoints import digest
 from transformer.files import read_json
 from ui.state import models
 from ui.state.cache import cached
