@@ -31,7 +31,7 @@ SUPPORTED = (
     ("Headlight", "folders, zips, safetensors"),
     ("Tutorials", "seven, in the format that each saves"),
     ("Hugging Face", FAMILIES),
-    ("fairseq", "transformers, with their dictionaries"),
+    ("fairseq, JoeyNMT", "transformers, with their settings and vocabularies"),
     ("PyTorch", "models around torch.nn.Transformer, with their embeddings"),
     ("CTranslate2", "folders with model.bin, packages of Argos Translate (LibreTranslate)"),
     ("OpenNMT-py", "checkpoints of version 3"),

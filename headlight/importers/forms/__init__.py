@@ -10,6 +10,7 @@ from headlight.importers.forms.ctranslate2 import CTRANSLATE2
 from headlight.importers.forms.exercises import EXERCISES
 from headlight.importers.forms.fairseq import FAIRSEQ
 from headlight.importers.forms.form import ForeignModel, Form
+from headlight.importers.forms.joeynmt import JOEYNMT
 from headlight.importers.forms.m2m100 import FSMT, M2M100
 from headlight.importers.forms.marian import MARIAN
 from headlight.importers.forms.native import Native
@@ -40,4 +41,5 @@ FORMS: tuple[Form, ...] = (
     CTRANSLATE2,
     OPENNMT,
     FAIRSEQ,
+    JOEYNMT,
 )
