@@ -91,15 +91,6 @@ def test_what_is_drawn_is_computed_and_what_is_chosen_is_in_the_address(page: Pa
     parts = next(rows for title, rows in content.items() if " rather than " in title)
     assert sum(row["Logits"] for row in parts[:-1]) == pytest.approx(parts[-1]["Logits"], abs=1e-4)
 
-    # What is exchanged and in which direction are chosen, and in the address.
-    page.get_by_role("button", name="Take away").or_(page.get_by_role("radio", name="Take away")).click()
-    page.wait_for_url("**direction=noise**")
-    page.get_by_role("combobox", name="What is exchanged").click()
-    page.get_by_role("option", name="Feed-forward networks").click()
-    page.wait_for_url("**exchanged=forward**")
-    expect(page.locator(".st-key-why-tokens svg").first).to_be_visible()
-    expect(page.get_by_text("Everything taken away: 100.0 %")).to_be_visible()
-
 
 @pytest.mark.parametrize("width", [390, 853])
 def test_nothing_is_cut_off_where_it_is_narrow(page: Page, why_url: str, width: int) -> None:
