@@ -22,6 +22,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from transformer.attention import Linear
 from transformer.checkpoint import Checkpoint
 from transformer.config import ModelConfig
 from transformer.decoding import Decoding
@@ -95,7 +96,7 @@ def _no_norms(module: nn.Module) -> nn.Module:
 def _no_feed_forward(module: nn.Module) -> nn.Module:
     """Let the feed-forward network give 0, so that the residual connection passes on what it read."""
     if isinstance(module, FeedForward):
-        outer = nn.Linear(module.outer.in_features, module.outer.out_features, bias=False)
+        outer = Linear(module.outer.in_features, module.outer.out_features, bias=False)
         module.outer = outer.to(module.outer.weight).requires_grad_(False)
         nn.init.zeros_(outer.weight)
     return module
