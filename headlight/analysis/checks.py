@@ -156,4 +156,5 @@ class _PatternDifference(Observer, dict[Site, float]):
         self.trace = trace
 
     def see(self, site: Site, pattern: Tensor) -> None:
-        self[site] = _difference(self.trace.pattern(kind_of(site))[site.layer], pattern[0].float().cpu().numpy())
+        layers, recorded = self.trace.pattern(kind_of(site)), pattern[0].float().cpu().numpy()
+        self[site] = _difference(layers[site.layer], recorded) if site.layer < len(layers) else float("inf")

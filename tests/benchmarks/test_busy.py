@@ -34,8 +34,8 @@ def reading(**seconds: float) -> ProcessorReading:
 
 
 def test_the_time_of_the_processors_is_shared_out() -> None:
-    before = reading(clock=100, processors=1000, idle=500, stolen=10, ours=3, load=0.44)
-    after = reading(clock=200, processors=1200, idle=540, stolen=30, ours=103, load=2.0)
+    before = reading(clock=100, processors=1000, idle=500, stolen=10, contestants=3, load=0.44)
+    after = reading(clock=200, processors=1200, idle=540, stolen=30, contestants=103, load=2.0)
     busy = shares(before, after)
     assert busy == {
         "seconds": 100,
@@ -51,7 +51,7 @@ def test_the_time_of_the_processors_is_shared_out() -> None:
 
 
 def test_a_tick_too_many_of_ours_is_nobody_elses() -> None:
-    busy = shares(reading(), reading(clock=1, processors=2, idle=1, ours=1.01))
+    busy = shares(reading(), reading(clock=1, processors=2, idle=1, contestants=1.01))
     assert busy["others"] == 0
 
 
