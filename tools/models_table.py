@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -34,9 +35,9 @@ from transformer.inference.prepared import Prepared
 from transformer.taps import Recorder
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "models.md"
+FIXTURES = Path(__file__).resolve().parents[1] / "tests" / "fixtures"
 CONFIGURATIONS = 12  # that are drawn of each family
-# Forms of files that Headlight's own code or a student's has written; fairseq's row is still to be made.
-NOT_COMPARED = {"Headlight", "Exercises", "fairseq"}
+NOT_COMPARED = {"Headlight", "Exercises"}  # forms of files that Headlight's own code or a student's has written
 _ATTENTIONS = {
     ("encoder", "self"): "encoder_attentions",
     ("decoder", "self"): "decoder_attentions",
@@ -210,6 +211,16 @@ def _tutorial(name: str) -> Family:
     return Family(tutorials.TITLES[name], tutorials.TITLES[name], "its code, run once", make, configurations=1)
 
 
+def _recorded(name: str, *fixtures: str) -> Family:
+    def make(folder: Path, chance: random.Random) -> Original:
+        path = FIXTURES / chance.choice(fixtures)
+        with np.load((path if path.is_dir() else path.parent) / "expected.npz") as expected:
+            src, tgt, logits = (torch.tensor(expected[key]) for key in ("src", "tgt", "logits"))
+        return Original(path, lambda *batch: Outputs(logits), batch=(src, tgt))
+
+    return Family(name, name, "its code, run once", make, configurations=2 * len(fixtures))
+
+
 FAMILIES: tuple[Family, ...] = (
     _like_marian("Marian (opus-mt)", "Marian", "marian"),
     _like_marian("BART", "BART", "bart"),
@@ -224,6 +235,8 @@ FAMILIES: tuple[Family, ...] = (
     Family("BERT generation (bert2bert)", "Hugging Face BERT generation", "transformers", _two_berts),
     Family("torch.nn.Transformer, with embeddings", "torch.nn.Transformer", "torch", _around_torch),
     Family("OpenNMT-py 3", "OpenNMT-py", "its equations, written again", _opennmt),
+    _recorded("fairseq", "fairseq/checkpoint_best.pt"),
+    _recorded("JoeyNMT", "joeynmt-pre", "joeynmt-post"),
     Family("CTranslate2, Argos Translate", "CTranslate2", "the model that was written so", _ctranslate2),
     *map(_tutorial, tutorials.TITLES),
 )
@@ -231,10 +244,10 @@ FAMILIES: tuple[Family, ...] = (
 _HEAD = f"""# The models that open
 
 Every family that `headlight import` reads, held to the code that it comes from. Small models with random weights and
-drawn configurations ({CONFIGURATIONS} of each family; one of each tutorial) are saved by that code, imported and run on
-the same padded batch; "live" is [the model itself](notebook.md#a-live-model-as-a-translator), without a file. The last
-two columns have the largest differences between float32 numbers: of logits (of log-probabilities for the tutorials),
-and of attention weights, which lie between 0 and 1.
+drawn configurations ({CONFIGURATIONS} of each family, fewer where its code was run once) are saved by that code,
+imported and run on the same padded batch; "live" is [the model itself](notebook.md#a-live-model-as-a-translator),
+without a file. The last two columns have the largest differences between float32 numbers: of logits (of
+log-probabilities for the tutorials), and of attention weights, which lie between 0 and 1.
 
 | family | opened from | compared with | logits | attention |
 |---|---|---|---|---|
