@@ -77,7 +77,7 @@ def test_nothing_else_writes_csv() -> None:
         for room in ("app.py", "pages", "ui", "headlight", "transformer", "tools")
         for path in python_files(ROOT / room)
     ]
-    assert [path.name for path in files if writes.search(path.read_text("utf-8"))] == ["download.py"]
+    assert [path.name for path in files if writes.search(path.read_text("utf-8"))] == ["formatting.py"]
     assert tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["client"]["disableDataExport"] is True
 
 
