@@ -312,7 +312,7 @@ def test_strategies_are_chosen_live(page: Page, odd_url: str, odd: Translator) -
     go(page, odd_url, "?strategy=sampling&temperature=0.5&top_k=2&seed=4")
     cut = decoded(odd, Decoding.of("sampling", temperature=0.5, top_k=2, top_p=0.9, seed=4))
     expect(page.locator(".candidate .p").get_by_text("cut")).to_have_count(
-        sum(c.seen == -torch.inf for c in cut.candidates[0][:6])
+        sum(c.filtered_log_prob == -torch.inf for c in cut.candidates[0][:6])
     )
 
 
