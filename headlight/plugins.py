@@ -47,7 +47,7 @@ class Page:
 
 
 class Plugin(NamedTuple):
-    """What an entry point names."""
+    """The object that an entry point names."""
 
     name: str
     package: str

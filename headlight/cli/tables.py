@@ -83,7 +83,7 @@ def trace_table(options: argparse.Namespace) -> None:
     """Write a row for each head, or for each weight, of each sentence of a file."""
     files = options.sentence or ["-"]
     if len(files) > 1 or options.target is not None:
-        raise ValueError("A table is made of one file, in which a translation stands beside its sentence; give that.")
+        raise ValueError("A table is made of one file; give a .tsv with a sentence and its translation in each line.")
     settings = {"beam": options.beam, "dtype": options.dtype}
     request = TableRequest(files[0], Path(options.out), options.rows, _native(options.checkpoint, settings))
     translator = load_translator(options.checkpoint, options.device, options.dtype)

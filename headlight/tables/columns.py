@@ -36,7 +36,7 @@ _STEPS: dict[str, ColumnType] = {
 
 @dataclass(frozen=True)
 class Explanation:
-    """Where each written token of a sentence came from. Step t writes `target` token t + 1."""
+    """The origins of each written token of a sentence. Step t writes `target` token t + 1."""
 
     line: int  # from 1, in the corpus
     text: str

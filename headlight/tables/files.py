@@ -37,7 +37,7 @@ _FACTS = ".json"
 
 @dataclass
 class Summary:
-    """What a table holds, and the lines that were left out."""
+    """The content of a table, and the lines that were left out."""
 
     sentences: int = 0
     rows: int = 0

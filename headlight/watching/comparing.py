@@ -19,7 +19,7 @@ _PATTERNS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "
 
 
 class Comparison(NamedTuple):
-    """How far our network is from the live model over one source and target."""
+    """The differences between our network and the live model over one source and target."""
 
     logits: float  # the largest difference
     relative: float  # the norm of all differences of logits, over the norm of the live model's

@@ -30,7 +30,7 @@ class InputGradients(NamedTuple):
 
 
 class IntegratedGradients(NamedTuple):
-    """What each token's vector adds to a logit on the way from the average token to the sentence."""
+    """Each token's share of a logit's change from the average token's embedding to the sentence's."""
 
     source: np.ndarray  # [S]
     prefix: np.ndarray  # [step + 1]

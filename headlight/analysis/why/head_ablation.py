@@ -1,4 +1,4 @@
-"""What a translation loses without a head, by what takes the head's place: nothing, its mean, or another sentence's.
+"""Ablation of heads: the loss of a translation when zero, the mean, or another sentence's output replaces a head's.
 
 Shapes: B rows, H heads, N tokens of a stack, D = d_head.
 """

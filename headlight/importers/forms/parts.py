@@ -1,4 +1,4 @@
-"""What formats have in common whose tensors are listed one by one: fused, split, renamed or absent."""
+"""Functions for formats whose tensors are listed one by one: fused, split, renamed or absent."""
 
 from __future__ import annotations
 

@@ -6,22 +6,15 @@ from dataclasses import replace
 
 from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.bart import BART
-from headlight.importers.forms.marian import sines_then_cosines
-from headlight.importers.forms.marian_family import MarianFamily, plain_around, shared
+from headlight.importers.forms.marian import MARIAN
+from headlight.importers.forms.marian_family import plain_around, shared
 
-PEGASUS = MarianFamily(
+PEGASUS = replace(
+    MARIAN,
     name="Hugging Face Pegasus",
     model_type="pegasus",
     norm="pre",
     final_norm=True,
-    embedding_norm=False,
-    logits_bias=True,
-    positions="stored",
-    offset=0,
-    table=lambda config, length, d_model: sines_then_cosines(length, d_model),
-    activation="gelu",
-    scaled=False,
-    multilingual=False,
     tokenizers=shared(hugging_face_tokenizers.pegasus),
     languages=lambda config: {},
     asks=lambda config, languages: (),
