@@ -35,7 +35,8 @@ def shipped() -> list[str]:
 
 
 def lessons() -> Path:
-    return _folder("lessons", APP)
+    """Return the folder of the lessons as they were written; a translation of en/it.md is fr/it.md beside it."""
+    return Path(os.environ.get("HEADLIGHT_LESSONS") or APP / "lessons" / "en")
 
 
 def models() -> Path:

@@ -59,7 +59,7 @@ def test_other_names_stay_what_they_are(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 def test_a_lesson_goes_by_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    assert folders.lesson(Path("it")) == folders.lesson(Path("it.md")) == ROOT / "lessons" / "it.md"
+    assert folders.lesson(Path("it")) == folders.lesson(Path("it.md")) == ROOT / "lessons" / "en" / "it.md"
     assert folders.lesson(Path("mine")) == Path("mine") and folders.lesson(Path("a/it")) == Path("a/it")
 
 

@@ -11,7 +11,7 @@ from headlight.teaching.lessons import Step, read
 from tests.browser.test_accessibility import AXE, FOUND, OPTIONS
 from tools.serving import wait_until_idle
 
-LESSON = read(Path(__file__).resolve().parents[2] / "lessons" / "it.md")
+LESSON = read(Path(__file__).resolve().parents[2] / "lessons" / "en" / "it.md")
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 
 

@@ -19,7 +19,7 @@ from tools.serving import wait_until_idle
 from ui.state import models
 
 ROOT = Path(__file__).parents[2]
-LESSONS = shelf(ROOT / "lessons")
+LESSONS = shelf(ROOT / "lessons" / "en")
 TEXT = "root => [root, ...root.querySelectorAll('*')].map(e => e.shadowRoot?.innerHTML ?? '').join() + root.innerHTML"
 
 

@@ -20,7 +20,7 @@ from tools.class_client import Pupil
 from tools.streamlit_client import open_session
 
 ROOT = Path(__file__).resolve().parents[2]
-LESSON = read(ROOT / "lessons" / "it.md")
+LESSON = read(ROOT / "lessons" / "en" / "it.md")
 STEP = LESSON.steps[0]
 SPLIT = (b'"share"', b'"cue"', b'"bars"', b'"counts"', b'"guesses"', b'"right"', b'"explanation"')
 POSED = {"ask": "choice", "choices": ["one", "two"]}

@@ -24,7 +24,7 @@ def measuring(step: Step) -> LessonComputer:
 
 
 def test_a_handout_is_one_file_with_every_question_and_no_answer() -> None:
-    lesson = read(ROOT / "lessons" / "it.md")
+    lesson = read(ROOT / "lessons" / "en" / "it.md")
     page, teachers = handout(lesson, measuring), handout(lesson, measuring, answers=True)
     assert not re.search(r'(src|href)="(?!data:)', page)
     assert "url(" not in page
@@ -39,7 +39,8 @@ def test_a_handout_is_one_file_with_every_question_and_no_answer() -> None:
 
 
 def test_what_a_teacher_wrote_is_shown_and_not_obeyed() -> None:
-    text = (ROOT / "lessons" / "it.md").read_text().replace("French has no", "<script>alert(1)</script> French has no")
+    text = (ROOT / "lessons" / "en" / "it.md").read_text()
+    text = text.replace("French has no", "<script>alert(1)</script> French has no")
     text = text.replace("title: What", "title: <b>What").replace("- … parce", "- <img src=x> … parce")
     page = handout(parse_lesson(text, "it", "it.md"), measuring)
     assert "<script>alert" not in page
@@ -48,7 +49,7 @@ def test_what_a_teacher_wrote_is_shown_and_not_obeyed() -> None:
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:
-    text = (ROOT / "lessons" / "it.md").read_text()
+    text = (ROOT / "lessons" / "en" / "it.md").read_text()
     text = text.replace("French has no", "![](https://x.example/a.png) French has no")
     page = handout(parse_lesson(text, "it", "it.md"), measuring)
     head = page[: page.index("</head>")]
@@ -56,7 +57,7 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
 
 
 def test_the_command_checks_a_lesson_and_writes_its_handout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lesson = (ROOT / "lessons" / "it.md").read_text()
+    lesson = (ROOT / "lessons" / "en" / "it.md").read_text()
     mine = tmp_path / "mine.md"
     mine.write_text(lesson.replace('"qu" to "street" < 0.5', '"qu" to "street" > 0.5'))
     options = ["--checkpoints", str(ROOT / "checkpoints")]

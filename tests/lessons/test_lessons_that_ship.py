@@ -25,7 +25,7 @@ from headlight.teaching.lessons import truth as true_answer
 from transformer import Translator
 
 ROOT = Path(__file__).resolve().parents[2]
-LESSONS = shelf(ROOT / "lessons")
+LESSONS = shelf(ROOT / "lessons" / "en")
 CAUSAL = re.compile(r"\b(because|so|without|why|therefore|decides?|needed|matters?|copies|copied)\b", re.IGNORECASE)
 STEPS = [pytest.param(lesson, step, id=f"{lesson.name}-{step.name}") for lesson in LESSONS for step in lesson.steps]
 

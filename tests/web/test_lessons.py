@@ -21,7 +21,7 @@ from transformer import Translator
 MODEL = "en-fr"
 FUNCTIONS = ("expressionsOfQuestion", "expressionsOfAnswer", "filled", "poseStep", "truthOf", "judge")
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)(\s?%)?")
-STEPS = [(lesson.name, step) for lesson in shelf(ROOT / "lessons") for step in lesson.steps]
+STEPS = [(lesson.name, step) for lesson in shelf(ROOT / "lessons" / "en") for step in lesson.steps]
 RECORDED = ("born", "low-loss")  # they compare snapshots of a training
 
 
@@ -30,7 +30,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the page says of each step that it computes."""
     tmp = tmp_path_factory.mktemp("lessons")
     lessons, companions = lessons_of(MODEL)
-    assert [lesson["name"] for lesson in lessons] == [lesson.name for lesson in shelf(ROOT / "lessons")]
+    assert [lesson["name"] for lesson in lessons] == [lesson.name for lesson in shelf(ROOT / "lessons" / "en")]
     models = {MODEL: model_bytes(checkpoints.load(MODEL), {}), **companions}
     for name, data in models.items():
         (tmp / name).write_bytes(data)

@@ -1,6 +1,6 @@
 """Lessons: guess first, then see. A text file each; what is right is computed from the model when it is asked.
 
-lesson = read("lessons/it.md")
+lesson = read("lessons/en/it.md")
 measuring = Measuring(load_translator, Path, base(lesson.steps[0]))
 question = pose(lesson.steps[0], measuring)     # nothing in it tells the answer
 judge(question, truth(lesson.steps[0], measuring), check_guess(question, 3))

@@ -47,7 +47,7 @@ def header(app: AppTest) -> dict[str, Any]:
 
 
 def the_truth() -> dict[str, Any]:
-    lesson = read(ROOT / "lessons" / "it.md")
+    lesson = read(ROOT / "lessons" / "en" / "it.md")
     step = lesson.steps[lesson.step(LESSON_STEP[1])]
     return truth(step, LessonComputer(models.translator, models.model_folder, base(step)))
 
@@ -90,7 +90,7 @@ def test_shown_without_a_guess_nothing_is_judged() -> None:
 def test_a_guess_that_answers_nothing_reveals_nothing(guess: object, monkeypatch: pytest.MonkeyPatch) -> None:
     state: dict[str, Any] = {}
     monkeypatch.setattr(step_part.st, "session_state", state)
-    lesson = read(ROOT / "lessons" / "it.md")
+    lesson = read(ROOT / "lessons" / "en" / "it.md")
     step_part._picked(lesson, lesson.steps[lesson.step(LESSON_STEP[1])], None, False, {"guess": guess})
     assert state[step_part.REVEALED_KEY] == {} and state[step_part.REFUSED]
 
@@ -99,7 +99,7 @@ def test_a_step_alone_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> Non
     changes: list[object] = []
     monkeypatch.setattr(step_part.st, "session_state", {})
     monkeypatch.setattr(step_part, "update", lambda **change: changes.append(change))
-    lesson = read(ROOT / "lessons" / "it.md")
+    lesson = read(ROOT / "lessons" / "en" / "it.md")
     for pick in ({"step": lesson.steps[1].name}, {"following": True}, {"list": True}):
         step_part._picked(lesson, lesson.steps[0], lesson, True, pick)
         assert changes == []
@@ -114,7 +114,7 @@ def test_a_step_alone_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_file_that_cannot_be_read_is_named_beside_the_lessons_that_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copy(ROOT / "lessons" / "it.md", tmp_path)
+    shutil.copy(ROOT / "lessons" / "en" / "it.md", tmp_path)
     (tmp_path / "mine.md").write_text("---\ntitle: Mine\n---\n\n## A step\nask: guess\n", "utf-8")
     monkeypatch.setattr(models, "LESSONS", tmp_path)
     app = opened()
@@ -131,7 +131,7 @@ def test_a_link_to_a_lesson_that_is_not_here_shows_those_that_are() -> None:
 
 
 def test_a_handout_has_every_step_and_only_the_teachers_has_the_answers() -> None:
-    lesson = read(ROOT / "lessons" / "it.md")
+    lesson = read(ROOT / "lessons" / "en" / "it.md")
     plain, answers = (handout(lesson, shelf.measuring, with_answers) for with_answers in (False, True))
     assert all(step.title in plain and step.title in answers for step in lesson.steps)
     assert 'class="answer"' in answers and 'class="answer"' not in plain
@@ -141,7 +141,7 @@ def test_a_handout_has_every_step_and_only_the_teachers_has_the_answers() -> Non
 
 
 def test_the_link_to_ones_own_sentence_is_the_same_view() -> None:
-    lesson = read(ROOT / "lessons" / "it.md")
+    lesson = read(ROOT / "lessons" / "en" / "it.md")
     address = step_part.own_address(lesson.steps[1])
     assert address.startswith("attention?model=english-french&kind=encoder&layer=2&head=2&text=The+animal")
 

@@ -22,7 +22,7 @@ from ui.state import models
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = str(ROOT / "pages" / "lessons.py")
-LESSON = read(ROOT / "lessons" / "it.md")
+LESSON = read(ROOT / "lessons" / "en" / "it.md")
 STEP = LESSON.steps[2]
 
 
