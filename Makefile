@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run class serve desktop wheel installed test check fuzz lint format lock audit docs space screenshots bench browser redis clean
+.PHONY: help run class serve desktop wheel installed test check fuzz messages lint format lock audit docs space screenshots bench browser redis clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -86,6 +86,9 @@ lint: $(DEV_READY) $(TYPES_READY) ## Lint and type-check the Python and the Java
 	@$(BIN)/oxfmt --config $(SCRIPTS)/.oxfmtrc.json --check $(SCRIPTS) $(ENGINE) $(SITE)
 	@$(TYPES) $(SCRIPTS)/jsconfig.json
 	@$(TYPES) $(ENGINE)/jsconfig.json
+
+messages: $(DEV_READY) ## Bring the catalogues of translations up to date, and say what is left to translate
+	@$(BIN)/python -m tools.translations
 
 format: $(DEV_READY) ## Format the JavaScript
 	@$(BIN)/oxfmt --config $(SCRIPTS)/.oxfmtrc.json $(SCRIPTS) $(ENGINE) $(SITE)

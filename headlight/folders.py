@@ -39,6 +39,11 @@ def lessons() -> Path:
     return Path(os.environ.get("HEADLIGHT_LESSONS") or APP / "lessons" / "en")
 
 
+def translated_lesson(original: Path, language: str) -> Path:
+    """Return where a lesson's translation is: beside the folder of the original, in that of the language."""
+    return original.parent.parent / language / original.name
+
+
 def models() -> Path:
     """Return the folder of imported models."""
     return _folder("models", OWN)

@@ -1,4 +1,7 @@
-"""Write numbers for people, and tables as CSV. headlight/viewer/js/core.js has some of these functions for scripts."""
+"""Write numbers for people in the current language, and tables as CSV.
+
+headlight/viewer/js/core.js has some of these functions for scripts.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,15 @@ import math
 import re
 from collections.abc import Iterable
 
+from headlight.language import gettext, localized
+
 NBSP = "\u00a0"
 ROUNDING = 1e-5  # shares closer than this to 0 or 1 are rounding errors
 
 
 def minus(text: str) -> str:
-    """Return numbers that Python formatted with real minus signs."""
-    return text.replace("-", "−")
+    """Return numbers that Python formatted with real minus signs, as the current language writes them."""
+    return localized(text.replace("-", "−"))
 
 
 def percent(share: float) -> str:
@@ -23,10 +28,10 @@ def percent(share: float) -> str:
     It says "under 1 %" or "over 99 %" where rounding would say that nothing, or everything, is meant.
     """
     if ROUNDING < share < 0.005:
-        return f"under 1{NBSP}%"
+        return gettext("under 1\u00a0%")
     if 0.995 <= share < 1 - ROUNDING:
-        return f"over 99{NBSP}%"
-    return f"{math.floor(100 * share + 0.5)}{NBSP}%"
+        return gettext("over 99\u00a0%")
+    return gettext("{number}\u00a0%", number=math.floor(100 * share + 0.5))
 
 
 def percent_of(count: int, total: int) -> str:
@@ -38,8 +43,8 @@ def percent_of(count: int, total: int) -> str:
 def probability_text(probability: float) -> str:
     """Write a probability in hundredths, a small one in thousandths: "0.35", "0.004", "<0.001"."""
     if probability < 0.0005:
-        return "<0.001"
-    return f"{probability:.3f}" if probability < 0.0095 else f"{probability:.2f}"
+        return localized("<0.001")
+    return localized(f"{probability:.3f}" if probability < 0.0095 else f"{probability:.2f}")
 
 
 def signed(value: float, plus: bool = False, decimals: int | None = None) -> str:

@@ -8,8 +8,11 @@ from ui.state import warming
 
 warming.wait()  # before the imports below: the thread that warms up is perhaps amid them
 
+from headlight.language import ORIGINAL, gettext  # noqa: E402
+from ui.state.language import say_in, settle_language  # noqa: E402
 from ui.state.models import confine_public  # noqa: E402
 from ui.state.process import prepare  # noqa: E402
+from ui.widgets.language_choice import language_choice  # noqa: E402
 from ui.widgets.pages import PAGES, plugin_pages  # noqa: E402
 from ui.widgets.presenting import presenting  # noqa: E402
 from ui.widgets.terms import explain_terms  # noqa: E402
@@ -19,13 +22,14 @@ UI = Path(__file__).parent
 confine_public()
 st.set_page_config("Headlight", str(UI / "assets" / "icon.svg"), layout="wide", initial_sidebar_state=248)
 prepare()
+language = settle_language(st.context.locale)
 first, *others = PAGES
 # One step of a lesson alone, on a worksheet: no menu leads away from it.
 only = st.query_params.get("only") == "1" and "lesson" in st.query_params
-home = st.Page(first.script, title=first.title, icon=first.icon, url_path="", default=True)
-pages = {other.title: st.Page(other.script, title=other.title, icon=other.icon) for other in others}
+home = st.Page(first.script, title=gettext(first.title), icon=first.icon, url_path="", default=True)
+pages = {other.title: st.Page(other.script, title=gettext(other.title), icon=other.icon) for other in others}
 # The first page by its name as well: whoever knows the other addresses would try it.
-named = st.Page(first.script, title=first.title, url_path=first.title.lower(), visibility="hidden")
+named = st.Page(first.script, title=gettext(first.title), url_path=first.title.lower(), visibility="hidden")
 added = [st.Page(page.draw, title=page.title, icon=page.icon, url_path=path) for path, page in plugin_pages()]
 page = st.navigation([home, *pages.values(), *added, named], position="hidden" if only else "sidebar")
 if page == home and "lesson" in st.query_params:  # the address of a lesson without its page
@@ -36,6 +40,9 @@ if st.context.theme.type == "dark":
     st.html(UI / "widgets" / "dark.css")
 if not only:
     presenting()
+say_in(language if page in (home, named, *(pages[other.title] for other in others if other.translated)) else ORIGINAL)
+if not only:
+    language_choice(language)
 explain_terms()
 if alone:
     text = "`only=1` shows one step of a lesson alone: name them, as in `/lessons?lesson=it&step=which-word&only=1`."

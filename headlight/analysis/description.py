@@ -16,6 +16,7 @@ import numpy as np
 from headlight.analysis.combine import normalise
 from headlight.analysis.measures import HeadValues, measure
 from headlight.formatting import percent
+from headlight.language import gettext, in_parts, localized, ngettext, translatable
 from transformer.trace import Kind, Patterns
 
 MIN_SHARE = 0.5
@@ -23,14 +24,20 @@ MIN_RATIO_TO_UNIFORM = 2.0
 MAX_NAMED_KEYS = 3  # keys that are named together; where more get the same, they are counted
 MIN_SPECIAL_LEAD = 0.05  # what special tokens together must have beyond one of them, to be named as such
 ROW_SUM_TOLERANCE = 0.01  # how far from 1 half precision leaves the sum of a row
-OFF_NOTE = "is off: its measures are not defined"
-PRUNED_NOTE = "was pruned: the model has no such head any more"
+OFF_NOTE = translatable("is off: its measures are not defined")
+PRUNED_NOTE = translatable("was pruned: the model has no such head any more")
 _NAMED = {
-    "previous": "looks at the previous token",
-    "next": "looks at the next token",
-    "same": "looks at the same position",
-    "special": "looks at special tokens",
+    "key": translatable("looks at {token}: {share} of its weight"),
+    "previous": translatable("looks at the previous token: {share} of its weight"),
+    "next": translatable("looks at the next token: {share} of its weight"),
+    "same": translatable("looks at the same position: {share} of its weight"),
+    "special": translatable("looks at special tokens: {share} of its weight"),
 }
+_MOST = (
+    translatable("follows no single pattern: {first} gets the most, {share} on average"),
+    translatable("follows no single pattern: {first} and {second} get the most, {share} each on average"),
+    translatable("follows no single pattern: {first}, {second} and {third} get the most, {share} each on average"),
+)
 
 Text = list[str]  # parts, those at odd places tokens
 Shares = dict[str, np.ndarray]  # by what a head may be named after, [L, H]
@@ -94,7 +101,7 @@ def _text(
     pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str], shares: dict[str, float], least: dict[str, float]
 ) -> Text:
     if not pattern.any():
-        return [OFF_NOTE]
+        return [gettext(OFF_NOTE)]
     clear = {what: share for what, share in shares.items() if share >= least[what]}
     sharp = clear.pop("row", None)
     if "key" in clear and clear.get("special", 0.0) <= clear["key"] + MIN_SPECIAL_LEAD:
@@ -104,16 +111,21 @@ def _text(
         return _joined([_doing(what, clear[what], pattern, keys) for what in named])
     if sharp is not None:
         count = len(set(pattern.argmax(-1).tolist()))
-        tokens = f"{count} different tokens" if count > 1 else "always the same one"
-        return [f"looks mainly at one token in each row, {percent(sharp)} on average: {tokens} in all"]
+        text = ngettext(
+            "looks mainly at one token in each row, {share} on average: always the same one in all",
+            "looks mainly at one token in each row, {share} on average: {count} different tokens in all",
+            count,
+            share=percent(sharp),
+        )
+        return [text]
     return _most(pattern, masked, keys)
 
 
 def _doing(what: str, share: float, pattern: np.ndarray, keys: Sequence[str]) -> Text:
-    of_weight = f": {percent(share)} of its weight"
     if what == "key":
-        return ["looks at ", keys[int(normalise(pattern.astype(np.float64)).sum(-2).argmax())], of_weight]
-    return [_NAMED[what] + of_weight]
+        token = keys[int(normalise(pattern.astype(np.float64)).sum(-2).argmax())]
+        return in_parts(_NAMED[what], {"token": token}, share=percent(share))
+    return [gettext(_NAMED[what], share=percent(share))]
 
 
 def _joined(texts: list[Text]) -> Text:
@@ -133,13 +145,15 @@ def _most(pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str]) -> Text:
     tied = [keys[k] for k, numbers in zip(order, read, strict=True) if numbers == read[0]]
     best = read[0][1]
     if len(tied) > MAX_NAMED_KEYS:
-        return [f"follows no single pattern: {len(tied)} tokens get the most, {best} each on average"]
-    between = [", "] * (len(tied) - 2) + [" and "] if len(tied) > 1 else []
-    ending = f" get the most, {best} each on average" if between else f" gets the most, {best} on average"
-    text = ["follows no single pattern: "]
-    for key, after in zip(tied, [*between, ending], strict=True):
-        text += [key, after]
-    return text
+        text = ngettext(
+            "follows no single pattern: {count} token gets the most, {share} on average",
+            "follows no single pattern: {count} tokens get the most, {share} each on average",
+            len(tied),
+            share=best,
+        )
+        return [text]
+    tokens = dict(zip(("first", "second", "third"), tied, strict=False))
+    return in_parts(_MOST[len(tied) - 1], tokens, share=best)
 
 
 def row_note(patterns: Patterns) -> str:
@@ -148,8 +162,10 @@ def row_note(patterns: Patterns) -> str:
     wrong = np.abs(sums - 1) > ROW_SUM_TOLERANCE
     if not wrong.any():
         return ""
-    heads = int(wrong.any(-1).sum())
-    return (
-        f"In {heads} of {patterns.shape[0] * patterns.shape[1]} heads there are rows that do not sum to 1: "
-        f"their sums go from {sums.min():.2g} to {sums.max():.2g}."
+    return gettext(
+        "In {some} of {all} heads there are rows that do not sum to 1: their sums go from {least} to {most}.",
+        some=int(wrong.any(-1).sum()),
+        all=patterns.shape[0] * patterns.shape[1],
+        least=localized(f"{sums.min():.2g}"),
+        most=localized(f"{sums.max():.2g}"),
     )

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from headlight.charts.colours import THEMES
+from headlight.language import script_messages
 
 _HERE = Path(__file__).parent
 SCRIPTS = _HERE / "js"
@@ -20,12 +21,14 @@ def script(*names: str) -> str:
 
 
 def viewer_script(*names: str, shared_on: str = "document") -> str:
-    """Return the colours of both themes, then core.js, texts.js and the named files: what every view stands on.
+    """Return what every view stands on, then the named files: colours, the messages of the current language, core.js.
 
     `shared_on` is the object, in JavaScript, on which views that show each other something find it.
     """
     palette = json.dumps({name: asdict(theme) for name, theme in THEMES.items()})
-    return f"const PALETTE = {palette},\n  SHARED_ON = {shared_on};\n" + script("core", "texts", *names)
+    files = ("messages", "core", "texts", *names)
+    constants = f"const PALETTE = {palette},\n  MESSAGES = {script_messages(*files)},\n  SHARED_ON = {shared_on};\n"
+    return constants + script(*files)
 
 
 def style(name: str) -> str:

@@ -33,7 +33,7 @@ def _list(lessons: list[Lesson], wrong: list[str], view: LessonsView) -> None:
     for complaint in wrong:
         st.warning(complaint, icon=":material/error:", title="A lesson can’t be read")
     if not lessons:
-        st.info("There is no lesson in lessons/en yet; docs/lessons.md says how one is written.", icon=":material/info:")
+        st.info("There is no lesson in lessons/en yet: docs/lessons.md says how to write one.", icon=":material/info:")
         return
     header = {
         "lessons": [

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from headlight.folders import translated_lesson
+from headlight.language import current
 from headlight.teaching.lessons import Lesson, LessonComputer, Step, base, introduction, pose, read, truth
+from headlight.teaching.lessons.translating import in_language
 from ui.state import models
 from ui.state.cache import cached
 
@@ -28,7 +31,7 @@ def shelf() -> tuple[list[Lesson], list[str]]:
     lessons, wrong = [], []
     for path in sorted(models.LESSONS.glob("[!.]*.md")):
         try:
-            lessons.append(_read(path, path.stat().st_mtime_ns))
+            lessons.append(_read(path, _changed(path), current()))
         except (ValueError, OSError) as error:
             wrong.append(str(error))
     return sorted(lessons, key=lambda lesson: (lesson.number, lesson.name)), wrong
@@ -38,7 +41,7 @@ def posed_step(lesson: Lesson, step: Step) -> PosedStep:
     """Return the question with its answer. Raises ValueError where the model is not there, or can't answer."""
     models.translator(step.model)  # it says where there is none
     path = models.LESSONS / f"{lesson.name}.md"
-    return _posed_step(path, path.stat().st_mtime_ns, step.name, models.version(step.model))
+    return _posed_step(path, _changed(path), current(), step.name, models.version(step.model))
 
 
 def measuring(step: Step) -> LessonComputer:
@@ -46,14 +49,22 @@ def measuring(step: Step) -> LessonComputer:
     return LessonComputer(models.translator, models.model_folder, base(step))
 
 
+def _changed(path: Path) -> tuple[int, ...]:
+    """Return when a lesson was changed, and its translation into the current language."""
+    files = (path, translated_lesson(path, current()))
+    return tuple(file.stat().st_mtime_ns for file in files if file.exists())
+
+
 @cached(100, turn=False, seconds=3600)
-def _read(path: Path, changed: int) -> Lesson:
-    return read(path)
+def _read(path: Path, changed: tuple[int, ...], language: str) -> Lesson:
+    return in_language(path, read(path), language)
 
 
 @cached(100, "Asking the model", seconds=3600)
-def _posed_step(path: Path, changed: int, name: str, version: tuple[int, ...]) -> PosedStep:
-    lesson = _read(path, changed)
+def _posed_step(
+    path: Path, changed: tuple[int, ...], language: str, name: str, version: tuple[int, ...]
+) -> PosedStep:
+    lesson = _read(path, changed, language)
     step = lesson.steps[lesson.step(name)]
     of = measuring(step)
     return PosedStep(introduction(step, of), pose(step, of), truth(step, of))

@@ -15,6 +15,7 @@ from headlight.analysis import Check, check
 from headlight.checkpoints import load_translator
 from headlight.corpora.files import everyday_folder, tatoeba_folder
 from headlight.corpora.multi30k import default_folder
+from headlight.language import LANGUAGES
 from headlight.runs import RunFolder
 from headlight.runs.metrics import latest_evaluation
 from headlight.teaching.mistakes import RUNNABLE, BrokenTranslator, break_translator
@@ -102,7 +103,8 @@ def confine_public() -> None:
     It can then read only these folders, and cannot open connections, start programs or remove files.
     """
     if public():
-        confine((CHECKPOINTS, RUNS, MODELS, LESSONS, default_folder(), tatoeba_folder(), everyday_folder()))
+        lessons = [LESSONS, *(folders.translated_lesson(LESSONS / "it.md", language).parent for language in LANGUAGES)]
+        confine((CHECKPOINTS, RUNS, MODELS, *lessons, default_folder(), tatoeba_folder(), everyday_folder()))
 
 
 def translator(name: str) -> Translator:

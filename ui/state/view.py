@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import streamlit as st
 
 from transformer.trace import KINDS, Kind
+from ui.state.language import PARAMETER, address_parameters
 
 V = TypeVar("V", bound="PageView")
 MAX_TEXT_CHARACTERS = 10_000  # that a link may carry
@@ -115,6 +116,7 @@ def current(page: type[V]) -> V:
     """
     st.session_state.setdefault("opened", set()).add(page)
     query, parameters = st.query_params.to_dict(), st.session_state.setdefault("kept", {})
+    query.pop(PARAMETER, None)
     if st.session_state.get("page-class") is not page:
         st.session_state["page-class"] = page
         for name in page.PASSING:
@@ -196,8 +198,9 @@ def reseed() -> None:
 def write_address() -> None:
     """Make the address bar say what is shown."""
     query = st.session_state["view"].to_query()
-    if query != st.query_params.to_dict():
-        st.query_params.from_dict(query)
+    address = query | address_parameters()
+    if address != st.query_params.to_dict():
+        st.query_params.from_dict(address)
     st.session_state["address"] = query
     st.session_state["touched"] = False
 

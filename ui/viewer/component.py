@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from headlight.charts import Spec
+from headlight.language import ORIGINAL, current, using
 from headlight.viewer.scripts import script, style, viewer_script
 
 if TYPE_CHECKING:
@@ -19,17 +21,28 @@ if TYPE_CHECKING:
 
 
 def component(name: str, mount: str, *scripts: str, styles: tuple[str, ...] = ()) -> ComponentRenderer:
-    """Return a component that `mount`, a function in the last of its own `scripts`, draws.
+    """Return a component that `mount`, a function in the last of its own `scripts`, draws in the current language.
 
-    `styles` come after the viewer's. Streamlit knows it as headlight_`name`. The scripts share a scope with core.js
-    before and streamlit.js after them.
+    `styles` come after the viewer's. Streamlit knows it as headlight_`name`, and in each further language as another
+    one. The scripts share a scope with core.js before and streamlit.js after them.
     """
-    return st.components.v2.component(
-        f"headlight_{name}",
-        html='<div class="hl"></div>',
-        css="".join(style(sheet) for sheet in ("viewer", *styles)),
-        js=viewer_script(*scripts, "streamlit") + f"\nexport default given => component({mount}, given);\n",
-    )
+
+    @cache
+    def in_language(language: str) -> ComponentRenderer:
+        with using(language):
+            return st.components.v2.component(
+                f"headlight_{name}" if language == ORIGINAL else f"headlight_{name}_{language}",
+                html='<div class="hl"></div>',
+                css="".join(style(sheet) for sheet in ("viewer", *styles)),
+                js=viewer_script(*scripts, "streamlit") + f"\nexport default given => component({mount}, given);\n",
+            )
+
+    in_language(ORIGINAL)  # before there is a session
+
+    def render(**options: Any) -> Any:
+        return in_language(current())(**options)
+
+    return render
 
 
 # The one that the plotly package brings, served by server/endpoints.py.

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from headlight.language import gettext, translatable
 from headlight.plugins import Page, plugins, report
 from ui.state.view import reseed, update
 
@@ -15,24 +16,28 @@ SCRIPTS = Path(__file__).parents[2] / "pages"
 
 
 class PageEntry(NamedTuple):
-    """A page of the app; `of_model` where it shows one model, which other pages can open there."""
+    """A page of the app.
+
+    `of_model` where it shows one model, which other pages can open there; `translated` where it is in every language.
+    """
 
     title: str
     script: Path
     icon: str
     of_model: bool
+    translated: bool = False
 
 
 PAGES = (
-    PageEntry("Attention", SCRIPTS / "attention.py", ":material/grid_view:", True),
-    PageEntry("Lessons", SCRIPTS / "lessons.py", ":material/menu_book:", False),
-    PageEntry("Decoding", SCRIPTS / "decoding.py", ":material/account_tree:", True),
-    PageEntry("Why", SCRIPTS / "why.py", ":material/question_exchange:", True),
-    PageEntry("Positions", SCRIPTS / "positions.py", ":material/waves:", True),
-    PageEntry("Anatomy", SCRIPTS / "anatomy.py", ":material/hub:", True),
-    PageEntry("Training", SCRIPTS / "training.py", ":material/trending_down:", False),
-    PageEntry("Checkpoints", SCRIPTS / "checkpoints.py", ":material/layers:", False),
-    PageEntry("Heads", SCRIPTS / "heads.py", ":material/psychology_alt:", True),
+    PageEntry(translatable("Attention"), SCRIPTS / "attention.py", ":material/grid_view:", True, translated=True),
+    PageEntry(translatable("Lessons"), SCRIPTS / "lessons.py", ":material/menu_book:", False, translated=True),
+    PageEntry(translatable("Decoding"), SCRIPTS / "decoding.py", ":material/account_tree:", True, translated=True),
+    PageEntry(translatable("Why"), SCRIPTS / "why.py", ":material/question_exchange:", True),
+    PageEntry(translatable("Positions"), SCRIPTS / "positions.py", ":material/waves:", True),
+    PageEntry(translatable("Anatomy"), SCRIPTS / "anatomy.py", ":material/hub:", True),
+    PageEntry(translatable("Training"), SCRIPTS / "training.py", ":material/trending_down:", False),
+    PageEntry(translatable("Checkpoints"), SCRIPTS / "checkpoints.py", ":material/layers:", False),
+    PageEntry(translatable("Heads"), SCRIPTS / "heads.py", ":material/psychology_alt:", True),
 )
 
 
@@ -54,7 +59,8 @@ def open_in(model: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="open-model"):
         st.caption("Open this model in", width="content")
         for page in PAGES:
-            if page.of_model and st.button(page.title, icon=page.icon, key=f"open-{page.title}", type="tertiary"):
+            name = gettext(page.title)
+            if page.of_model and st.button(name, icon=page.icon, key=f"open-{page.title}", type="tertiary"):
                 _open(page.script, model)
 
 

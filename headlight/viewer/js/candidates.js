@@ -30,19 +30,19 @@ class Candidates {
       mark.style.left = `${probability * 100}%`;
       bar.append(mark);
     }
-    const number = cut ? "cut" : probabilityText(seen);
+    // Translators: in the place of a probability: sampling never draws this token.
+    const number = cut ? gettext("cut") : probabilityText(seen);
     const cells = [
       dot,
       el("span", { class: "name", title: name, dir: direction(name) }, name),
       bar,
       el("span", { class: "p" }, number),
     ];
-    const model = tempered ? `; the model itself says ${probabilityText(probability)}` : "";
-    const text = `${isolated(name)}, ${cut ? "cut off" : `probability ${weightText(seen)}`}${model}`;
+    const text = candidateText(candidate, cut, tempered);
     if (chosen) {
       const row = el(
         "div",
-        { class: "candidate chosen", "aria-label": `Chosen: ${text}`, role: "group" },
+        { class: "candidate chosen", "aria-label": gettext("Chosen: {text}", { text }), role: "group" },
         ...cells,
         el("span"),
       );
@@ -52,22 +52,27 @@ class Candidates {
     if (never) {
       const row = el(
         "div",
-        { class: "candidate cut", role: "group", "aria-label": `Never written: ${text}`, title: "never written" },
+        {
+          class: "candidate cut",
+          role: "group",
+          "aria-label": gettext("Never written: {text}", { text }),
+          title: gettext("never written"),
+        },
         ...cells,
-        el("span", { class: "muted" }, "never"),
+        el("span", { class: "muted" }, gettext("never")),
       );
       row.dataset.id = candidate.id;
       return row;
     }
-    const ask = el("span", { class: "ask" }, icon("fork", 16), "What if?");
+    const ask = el("span", { class: "ask" }, icon("fork", 16), gettext("What if?"));
     const row = el(
       "button",
-      { type: "button", class: `candidate${cut ? " cut" : ""}`, "aria-label": `What if: ${text}` },
+      { type: "button", class: `candidate${cut ? " cut" : ""}`, "aria-label": gettext("What if: {text}", { text }) },
       ...cells,
       ask,
     );
     row.dataset.id = candidate.id;
-    row.title = tempered ? `the model itself says ${weightText(probability)}` : "";
+    row.title = tempered ? gettext("the model itself says {number}", { number: weightText(probability) }) : "";
     row.onclick = () => this.fork({ answer, id: candidate.id });
     return row;
   }
@@ -77,21 +82,25 @@ class Candidates {
     bar.firstChild.style.width = `${Math.max(0.6, share * 100)}%`;
     const cells = [
       el("i"),
-      el("span", { class: "name" }, "the rest"),
+      el("span", { class: "name" }, gettext("the rest")),
       bar,
       el("span", { class: "p" }, probabilityText(share)),
       el("span"),
     ];
     return el(
       "div",
-      { class: "candidate rest", role: "group", "aria-label": `The rest: probability ${weightText(share)}` },
+      {
+        class: "candidate rest",
+        role: "group",
+        "aria-label": gettext("The rest: probability {number}", { number: weightText(share) }),
+      },
       ...cells,
     );
   }
 
   say(others, strategy) {
     const parts = [];
-    if (strategy.searches) parts.push(el("span", {}, el("i", { class: "kept" }), "kept in the beam"));
+    if (strategy.searches) parts.push(el("span", {}, el("i", { class: "kept" }), gettext("kept in the beam")));
     if (strategy.draws || strategy.temperature !== 1)
       parts.push(
         el(
@@ -99,11 +108,20 @@ class Candidates {
           {},
           el("i", { class: "tick" }),
           strategy.draws
-            ? "the model\u2019s own, before temperature and cuts"
-            : "the model\u2019s own, before temperature",
+            ? gettext("the model\u2019s own, before temperature and cuts")
+            : gettext("the model\u2019s own, before temperature"),
         ),
       );
-    if (others > 0) parts.push(el("span", {}, `the rest: ${others.toLocaleString("en")} other tokens together`));
+    if (others > 0) parts.push(el("span", {}, theRest(others)));
     this.legend.replaceChildren(...parts);
   }
+}
+
+const theRest = others => ngettext("the rest: {count} other token", "the rest: {count} other tokens together", others);
+
+function candidateText({ name, probability, seen }, cut, tempered) {
+  const values = { token: isolated(name), number: weightText(seen), own: probabilityText(probability) };
+  if (cut && tempered) return gettext("{token}, cut off; the model itself says {own}", values);
+  if (tempered) return gettext("{token}, probability {number}; the model itself says {own}", values);
+  return gettext("{token}, probability {number}", values);
 }

@@ -67,7 +67,7 @@ class Chosen {
       kind: this.kind,
       scale,
       place: [layer, head],
-      title: `Layer ${layer + 1}, head ${head + 1}`,
+      title: headName(layer, head),
       shades,
     });
   }

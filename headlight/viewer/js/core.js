@@ -8,6 +8,11 @@ const NBSP = "\u00a0";
 
 // One view object for a root element, on which it stands: mounting again updates it, so that Streamlit may run us at will.
 function mounted(View, root, payload, emit) {
+  if (root.view && !(root.view instanceof View)) {
+    root.view.dispose(); // that of another language
+    root.replaceChildren();
+    root.view = null;
+  }
   const view = (root.view ??= new View(root));
   root.fills ??= fillsScreen(root);
   view.emit = emit;
@@ -104,15 +109,16 @@ const onNothing = event => event.target === document.body || event.target.datase
 
 // Rounded, but never to nothing or to all where it is neither: as `percent` in headlight/formatting.py.
 function percent(share) {
-  if (share > 1e-5 && share < 0.005) return `under 1${NBSP}%`;
-  if (share >= 0.995 && share < 1 - 1e-5) return `over 99${NBSP}%`;
-  return `${Math.round(share * 100)}${NBSP}%`;
+  if (share > 1e-5 && share < 0.005) return gettext("under 1\u00a0%");
+  if (share >= 0.995 && share < 1 - 1e-5) return gettext("over 99\u00a0%");
+  return gettext("{number}\u00a0%", { number: Math.round(share * 100) });
 }
 
 // Three decimals, or two digits of a smaller weight, written out as people write numbers.
 function weightText(value) {
-  if (value === 0 || value >= 0.0005) return value.toFixed(3);
-  return value < 1e-6 ? "under 0.000001" : value.toFixed(1 - Math.floor(Math.log10(value)));
+  if (value === 0 || value >= 0.0005) return localized(value.toFixed(3));
+  if (value < 1e-6) return gettext("under {number}", { number: localized("0.000001") });
+  return localized(value.toFixed(1 - Math.floor(Math.log10(value))));
 }
 
 // Two decimals, or two digits of a smaller number, so that none reads as nothing; what is below a millionth is
@@ -121,19 +127,20 @@ function signed(value) {
   const size = Math.abs(value);
   const places = size >= 0.1 || size < 1e-6 ? 2 : size >= 0.01 ? 3 : 4;
   const text = size >= 1e-6 && size < 1e-3 ? value.toExponential(1) : value.toFixed(places);
-  return text.replace(/^-0\.00$/, "0.00").replaceAll("-", "\u2212");
+  return localized(text.replace(/^-0\.00$/, "0.00").replaceAll("-", "\u2212"));
 }
 
 // A share in two decimals; one that would read as nothing says that it is less than that.
-const hundredths = share => (share > 0 && share < 0.005 ? "<0.01" : share.toFixed(2));
+const hundredths = share => localized(share > 0 && share < 0.005 ? "<0.01" : share.toFixed(2));
 
 function ordinal(n) {
+  if (MESSAGES.language !== "en") return pgettext("ordinal", "{number}th", { number: integer(n) });
   const teen = n % 100 > 10 && n % 100 < 14;
   return n + ((!teen && ["th", "st", "nd", "rd"][n % 10]) || "th");
 }
 
 const SMALL_NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
-const inWords = n => SMALL_NUMBERS[n] ?? String(n);
+const inWords = n => (MESSAGES.language === "en" && SMALL_NUMBERS[n]) || integer(n);
 
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
@@ -223,10 +230,14 @@ function shadeOf(value, scale, peak, largest) {
 }
 
 function scaleNote(scale, peak) {
-  if (scale === "row") return "Each row is scaled to its own largest weight.";
-  if (scale === "sqrt") return "The colour follows the square root of the weight.";
-  return peak === 1 ? "" : `Full colour stands for ${+peak.toPrecision(3)}.`;
+  if (scale === "row") return gettext("Each row is scaled to its own largest weight.");
+  if (scale === "sqrt") return gettext("The colour follows the square root of the weight.");
+  return peak === 1
+    ? ""
+    : gettext("Full colour stands for {weight}.", { weight: localized(`${+peak.toPrecision(3)}`) });
 }
+
+const headName = (layer, head) => gettext("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
 
 // ---- canvases ------------------------------------------------------------------------------------
 

@@ -8,11 +8,17 @@ const HALF = 0.5,
   FEW = 3, // keys that are named together
   BEYOND_ONE = 0.05; // what special tokens together must have beyond one of them, to be named as such
 const DOES = {
-  previous: "looks at the previous token",
-  next: "looks at the next token",
-  same: "looks at the same position",
-  special: "looks at special tokens",
+  previous: translatable("looks at the previous token: {share} of its weight"),
+  next: translatable("looks at the next token: {share} of its weight"),
+  same: translatable("looks at the same position: {share} of its weight"),
+  special: translatable("looks at special tokens: {share} of its weight"),
 };
+
+const MOST = [
+  translatable("follows no single pattern: {first} gets the most, {share} on average"),
+  translatable("follows no single pattern: {first} and {second} get the most, {share} each on average"),
+  translatable("follows no single pattern: {first}, {second} and {third} get the most, {share} each on average"),
+];
 
 class Described {
   constructor(pattern, masked, special, keys) {
@@ -82,7 +88,7 @@ function describeHeads(patterns, masked, special, keys, kind) {
 }
 
 function describeHead(head, kind, least) {
-  if (head.isOff) return ["is off: its measures are not defined"];
+  if (head.isOff) return [gettext("is off: its measures are not defined")];
   const clear = Object.fromEntries(Object.entries(head.shares(kind)).filter(([what, share]) => share >= least[what]));
   const sharp = clear.row;
   delete clear.row;
@@ -92,15 +98,22 @@ function describeHead(head, kind, least) {
   if (named.length) return joinTexts(named.map(what => describeShare(what, clear[what], head)));
   if (sharp !== undefined) {
     const count = new Set(head.rows.map(row => (row ? row.indexOf(Math.max(...row)) : 0))).size;
-    const tokens = count > 1 ? `${count} different tokens` : "always the same one";
-    return [`looks mainly at one token in each row, ${percent(sharp)} on average: ${tokens} in all`];
+    return [
+      ngettext(
+        "looks mainly at one token in each row, {share} on average: always the same one in all",
+        "looks mainly at one token in each row, {share} on average: {count} different tokens in all",
+        count,
+        { share: percent(sharp) },
+      ),
+    ];
   }
   return describeMost(head);
 }
 
 function describeShare(what, share, head) {
-  const of = `: ${percent(share)} of its weight`;
-  return what === "key" ? ["looks at ", head.keys[head.strongest()], of] : [DOES[what] + of];
+  const given = { share: percent(share) };
+  if (what !== "key") return [gettext(DOES[what], given)];
+  return inParts(gettext("looks at {token}: {share} of its weight", given), { token: head.keys[head.strongest()] });
 }
 
 // The texts one after the other; tokens stay at odd places.
@@ -120,9 +133,15 @@ function describeMost(head) {
   const tied = places.filter((_, i) => String(read[i]) === String(read[0])).map(k => head.keys[k]);
   const best = read[0][1];
   if (tied.length > FEW) {
-    return [`follows no single pattern: ${tied.length} tokens get the most, ${best} each on average`];
+    return [
+      ngettext(
+        "follows no single pattern: {count} token gets the most, {share} on average",
+        "follows no single pattern: {count} tokens get the most, {share} each on average",
+        tied.length,
+        { share: best },
+      ),
+    ];
   }
-  const ending = tied.length > 1 ? ` get the most, ${best} each on average` : ` gets the most, ${best} on average`;
-  const between = tied.map((_, i) => (i === tied.length - 1 ? ending : i === tied.length - 2 ? " and " : ", "));
-  return ["follows no single pattern: ", ...tied.flatMap((key, i) => [key, between[i]])];
+  const [first, second, third] = tied;
+  return inParts(gettext(MOST[tied.length - 1], { share: best }), { first, second, third });
 }

@@ -7,6 +7,14 @@ declare const PALETTE: Record<
     Record<"sequential" | "diverging" | "signed" | "heads", string[]>
 >;
 
+/** The messages of the page's language (headlight/language.py), which stand before messages.js. */
+declare const MESSAGES: {
+  language: string;
+  decimal: string;
+  singular: number[];
+  texts: Record<string, string | string[]>;
+};
+
 /** Where the views of one page find what they show each other (shared.js): the document, or an object of one cell. */
 declare const SHARED_ON: { headlight: EventTarget & { values: Record<string, any> } };
 

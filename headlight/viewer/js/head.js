@@ -21,7 +21,7 @@ class Head {
   constructor(root) {
     this.root = root;
     this.title = el("div", { class: "head-title" });
-    const filling = "Fill the screen, or not (F)";
+    const filling = gettext("Fill the screen, or not (F)");
     this.full = el(
       "button",
       { type: "button", class: "full", title: filling, "aria-label": filling },
@@ -41,9 +41,9 @@ class Head {
     this.tools = el(
       "div",
       { class: "tools" },
-      button("+", "Zoom in", () => this.zoom(1.6)),
-      button("\u2212", "Zoom out", () => this.zoom(1 / 1.6)),
-      button("Whole map", "Show the whole map", () => this.reset(), "wide"),
+      button("+", gettext("Zoom in"), () => this.zoom(1.6)),
+      button("\u2212", gettext("Zoom out"), () => this.zoom(1 / 1.6)),
+      button(gettext("Whole map"), gettext("Show the whole map"), () => this.reset(), "wide"),
       this.where,
     );
     this.notes = el("div", { class: "notes" });
@@ -104,7 +104,7 @@ class Head {
     this.anyMasked = this.masked.includes(1);
     this.entitle(...(header.title ?? []));
     this.canvas.setAttribute("aria-label", this.label());
-    const notes = [header.given ? PROMPT_NOTE : "", header.signed ? "" : scaleNote(header.scale, header.peak)];
+    const notes = [header.given ? gettext(PROMPT_NOTE) : "", header.signed ? "" : scaleNote(header.scale, header.peak)];
     this.notes.textContent = notes.filter(Boolean).join(" ");
     this.notes.hidden = !this.notes.textContent;
     if (shape !== this.shape) this.pointed = this.view = null;
@@ -140,12 +140,14 @@ class Head {
 
   label() {
     const { rows, columns } = this.header;
-    return (
-      `Weights of one head, ${rows.length} rows that look at ${columns.length} columns` +
-      `${this.rtl ? ", the first at the right" : ""}. ` +
-      "Arrow keys move over the cells, with Shift ten at a time; Enter holds one, Escape releases it; " +
-      "plus and minus zoom, 0 shows all."
+    const size = { rows: rows.length, columns: columns.length };
+    const what = this.rtl
+      ? gettext("Weights of one head, {rows} rows that look at {columns} columns, the first at the right.", size)
+      : gettext("Weights of one head, {rows} rows that look at {columns} columns.", size);
+    const keys = gettext(
+      "Arrow keys move over the cells, with Shift ten at a time; Enter holds one, Escape releases it; plus and minus zoom, 0 shows all.",
     );
+    return `${what} ${keys}`;
   }
 
   shades() {
@@ -415,26 +417,33 @@ class Head {
       K = columns.length,
       value = this.weights[cell.row * K + cell.column];
     const named = (label, rtl) => el("b", { dir: direction(label, rtl) }, label),
-      names = [named(rows[cell.row], this.rowsRtl), " looks at ", named(columns[cell.column], this.rtl)];
+      both = { query: named(rows[cell.row], this.rowsRtl), key: named(columns[cell.column], this.rtl) },
+      names = inParts(gettext("{query} looks at {key}"), both);
     const place = {
       x: box.x + (this.seat(cell.column) - view.x) * view.across,
       y: box.y + (cell.row - view.y) * view.down,
       w: view.across,
     };
     if (this.masked[cell.row * K + cell.column]) {
-      names[1] = " may not look at ";
-      return this.tip.show(place, names, [el("span", { class: "muted" }, "masked, which is not a weight of zero")]);
+      const muted = el("span", { class: "muted" }, gettext("masked, which is not a weight of zero"));
+      return this.tip.show(place, inParts(gettext("{query} may not look at {key}"), both), [muted]);
     }
     if (signed) {
       const change = (value < 0 ? "\u2212" : "+") + weightText(Math.abs(value)),
         from = this.before?.[cell.row * K + cell.column];
-      const both = this.before ? ` from ${weightText(from)} to ${weightText(from + value)}` : "";
-      return this.tip.show(place, names, [el("b", { class: "value" }, change), el("span", { class: "muted" }, both)]);
+      const values = { before: weightText(from ?? 0), after: weightText((from ?? 0) + value) };
+      const changed = this.before ? ` ${gettext("from {before} to {after}", values)}` : "";
+      return this.tip.show(place, names, [
+        el("b", { class: "value" }, change),
+        el("span", { class: "muted" }, changed),
+      ]);
     }
     let rank = 1;
     for (let j = 0; j < K; j++) if (this.weights[cell.row * K + j] > value) rank++;
     const number = el("b", { class: "value" }, weightText(value));
-    this.tip.show(place, names, [number, " ", el("span", { class: "muted" }, `${ordinal(rank)} in its row`)]);
+    // Translators: {rank} is "2nd": the weight is the second largest of its row.
+    const ranked = gettext("{rank} in its row", { rank: ordinal(rank) });
+    this.tip.show(place, names, [number, " ", el("span", { class: "muted" }, ranked)]);
   }
 
   // ---- drawing ---------------------------------------------------------------------------------------
@@ -479,16 +488,26 @@ class Head {
   seen(wide, high) {
     const { view } = this,
       { rows, columns } = this.header;
-    const span = (name, from, size, count) =>
-      `${name} ${Math.floor(from) + 1} to ${Math.min(count, Math.ceil(from + size - 1e-6))} of ${count}`;
+    const first = from => Math.floor(from) + 1,
+      last = (from, size, count) => Math.min(count, Math.ceil(from + size - 1e-6));
     if (this.map.classList.contains("zoomed")) {
-      return `${span("Rows", view.y, high, rows.length)}, ${span("columns", this.firstColumn(), wide, columns.length)}. Drag to move.`;
+      const from = this.firstColumn();
+      return gettext(
+        "Rows {first_row} to {last_row} of {rows}, columns {first_column} to {last_column} of {columns}. Drag to move.",
+        {
+          first_row: first(view.y),
+          last_row: last(view.y, high, rows.length),
+          rows: rows.length,
+          first_column: first(from),
+          last_column: last(from, wide, columns.length),
+          columns: columns.length,
+        },
+      );
     }
-    const pooled =
-      Math.min(view.across, view.down) * pixelsOf(this.canvas) < 0.999
-        ? " Max-pooled to the screen; zoom in for every cell."
-        : "";
-    return `${rows.length} × ${columns.length} tokens. Scroll to zoom, drag to move, double click to show all.${pooled}`;
+    const size = { rows: rows.length, columns: columns.length },
+      how = gettext("{rows} × {columns} tokens. Scroll to zoom, drag to move, double click to show all.", size),
+      pooled = Math.min(view.across, view.down) * pixelsOf(this.canvas) < 0.999;
+    return pooled ? `${how} ${gettext("Max-pooled to the screen; zoom in for every cell.")}` : how;
   }
 
   hatch(context) {

@@ -17,7 +17,8 @@ class Lines {
     this.root = root;
     this.wishes = new Wishes();
     this.title = el("span", { class: "title" });
-    this.chips = el("div", { class: "chips", role: "group", "aria-label": "Heads. Shift and click shows one alone." });
+    const heads = gettext("Heads. Shift and click shows one alone.");
+    this.chips = el("div", { class: "chips", role: "group", "aria-label": heads });
     this.bar = el("div", { class: "bar" }, this.title, this.chips);
     this.titles = el("div", { class: "titles", "aria-hidden": "true" }, el("span"), el("span"));
     this.base = el("canvas", { "aria-hidden": "true" });
@@ -25,7 +26,7 @@ class Lines {
     this.sides = ["left", "right"].map(name => el("div", { class: `side ${name}`, role: "listbox", tabindex: 0 }));
     this.tall = el("div", { class: "tall" }, el("div", { class: "pinned" }, this.base, this.over), ...this.sides);
     this.stage = el("div", { class: "stage" }, this.tall);
-    const sliderName = "Share of each row that is drawn, in percent";
+    const sliderName = gettext("Share of each row that is drawn, in percent");
     this.slider = el("input", { type: "range", min: 50, max: 100, step: 1, "aria-label": sliderName });
     this.sentence = el("output");
     this.spoken = el("div", { class: "unseen", "aria-live": "polite" });
@@ -83,13 +84,15 @@ class Lines {
     const { rows, columns, rows_read: read, heads, title } = this.header;
     this.title.textContent = title || "";
     this.title.hidden = !title;
-    this.titles.firstChild.textContent = read ? "writes" : "from";
-    this.titles.lastChild.textContent = "looks at";
+    // Translators: above two columns of tokens, which lines connect: who looks (or is written), and what is looked at.
+    this.titles.firstChild.textContent = read ? pgettext("column", "writes") : pgettext("column", "from");
+    this.titles.lastChild.textContent = pgettext("column", "looks at");
+    const asking = read ? gettext("Tokens being written") : gettext("Tokens that look");
     [rows, columns].forEach((labels, s) => {
       const rtl = rightToLeft(labels),
         side = this.sides[s],
         name = s ? "right" : "left";
-      side.setAttribute("aria-label", s ? "Tokens looked at" : read ? "Tokens being written" : "Tokens that look");
+      side.setAttribute("aria-label", s ? gettext("Tokens looked at") : asking);
       side.replaceChildren(
         ...labels.map((label, i) =>
           el(
@@ -100,7 +103,7 @@ class Lines {
               id: `${name}-${i}`,
               "aria-selected": "false",
               dir: direction(label, rtl),
-              title: !s && read?.[i] ? `reads ${isolated(read[i])}, writes ${isolated(label)}` : label,
+              title: !s && read?.[i] ? readsAndWrites(read[i], label) : label,
             },
             label,
           ),
@@ -120,8 +123,8 @@ class Lines {
       {
         class: "chip",
         type: "button",
-        "aria-label": `Head ${head + 1}`,
-        title: "Click shows or hides this head, double click shows it alone",
+        "aria-label": gettext("Head {head}", { head: head + 1 }),
+        title: gettext("Click shows or hides this head, double click shows it alone"),
       },
       el("i"),
       `${head + 1}`,
@@ -171,8 +174,8 @@ class Lines {
     }
     [...this.chips.children].forEach((chip, h) => chip.setAttribute("aria-pressed", heads.includes(h)));
     const share = total > 0 ? hidden / total : 0;
-    const drawn = `The strongest ${percent(mass)} of each row is drawn`;
-    this.sentence.textContent = `${drawn}, ${percent(share)}${NBSP}hidden`;
+    const shares = { drawn: percent(mass), hidden: percent(share) };
+    this.sentence.textContent = gettext("The strongest {drawn} of each row is drawn, {hidden}\u00a0hidden", shares);
     this.draw();
   }
 
@@ -441,9 +444,12 @@ class Lines {
     const best = this.cellsOf(this.pointed)
       .sort((a, b) => b.weight - a.weight)
       .slice(0, 3);
-    const end = ({ i, j }) => (side ? `from ${rows[i]}` : `at ${columns[j]}`);
-    const parts = best.map(cell => `head ${cell.head + 1} ${end(cell)} ${weightText(cell.weight)}`);
-    this.spoken.textContent = `${side ? columns[at] : rows[at]}: ${parts.join(", ") || "no line"}`;
+    const parts = best.map(({ head, i, j, weight }) =>
+      side
+        ? gettext("head {head} from {token} {weight}", { head: head + 1, token: rows[i], weight: weightText(weight) })
+        : gettext("head {head} at {token} {weight}", { head: head + 1, token: columns[j], weight: weightText(weight) }),
+    );
+    this.spoken.textContent = `${side ? columns[at] : rows[at]}: ${parts.join(", ") || gettext("no line")}`;
   }
 
   reveal(at) {
@@ -535,7 +541,7 @@ class Lines {
     context.globalAlpha = 1;
     context.fillStyle = this.theme.text;
     context.textAlign = "right";
-    context.fillText(weight.toFixed(2), x + wide - 6, y + 1);
+    context.fillText(localized(weight.toFixed(2)), x + wide - 6, y + 1);
     if (head === null) return;
     context.fillStyle = this.theme.heads[head % 8];
     context.beginPath();
@@ -547,6 +553,9 @@ class Lines {
     context.fillText(`${head + 1}`, x + 10, y + 1);
   }
 }
+
+const readsAndWrites = (read, written) =>
+  gettext("reads {read}, writes {written}", { read: isolated(read), written: isolated(written) });
 
 // Lines to be drawn on a context, by head and width.
 const batchFor = context => Object.assign(new Map(), { context });

@@ -1,7 +1,11 @@
 // What stands around the cells of one head: the labels of both axes, their titles, the outlines of chosen cells, and the
 // colour bar. `map` is the Head of head.js, whose box, view and header say where everything is.
 
-const AXIS_TITLES = { row: "token that looks (query)", column: "looks at (key)" };
+const AXIS_TITLES = { row: translatable("token that looks (query)"), column: translatable("looks at (key)") };
+const NUMBERED_TITLES = {
+  row: translatable("token that looks (query), by number: zoom in for the words"),
+  column: translatable("looks at (key), by number: zoom in for the words"),
+};
 
 const labelSize = gap => (gap >= 18 ? 14 : gap >= 14 ? 13 : 12);
 
@@ -20,13 +24,13 @@ function labelledPlaces(from, size, count, gap, always = []) {
 
 function drawTitles(context, map) {
   const { box, view, theme, header } = map,
-    numbered = gap => (gap >= LABELLED_FROM ? "" : ", by number: zoom in for the words");
+    titles = gap => (gap >= LABELLED_FROM ? AXIS_TITLES : NUMBERED_TITLES);
   context.font = `13px ${theme.font}`;
   context.fillStyle = theme.muted;
   context.textAlign = "center";
   context.textBaseline = "alphabetic";
-  const rows = AXIS_TITLES.row + numbered(view.down),
-    columns = AXIS_TITLES.column + numbered(view.across);
+  const rows = gettext(titles(view.down).row),
+    columns = gettext(titles(view.across).column);
   if (box.narrow) {
     context.fillText(cutTo(context, `↓ ${rows}, ${map.rtl ? "←" : "→"} ${columns}`, box.width), box.width / 2, 13);
   } else {
@@ -41,8 +45,8 @@ function drawTitles(context, map) {
   }
   if (!header.rows_read) return;
   context.textAlign = "right";
-  context.fillText("reads", box.x - box.strong, box.y - LABEL_GAP);
-  context.fillText("writes", box.x - LABEL_GAP, box.y - LABEL_GAP);
+  context.fillText(pgettext("column", "reads"), box.x - box.strong, box.y - LABEL_GAP);
+  context.fillText(pgettext("column", "writes"), box.x - LABEL_GAP, box.y - LABEL_GAP);
 }
 
 function drawLabels(context, map) {
@@ -192,7 +196,7 @@ function drawScrollBars(context, map) {
   }
 }
 
-const PROMPT_NOTE = "Up to the dashed lines is the prompt, after them what the model wrote.";
+const PROMPT_NOTE = translatable("Up to the dashed lines is the prompt, after them what the model wrote.");
 
 // Where the prompt of a model that is only a decoder ends, on both axes.
 function drawPrompt(context, map) {

@@ -68,13 +68,14 @@ class Overview {
   build() {
     const { layers, heads } = this.header,
       span = n => [...Array(n).keys()];
-    const word = el("span", { class: "word" }, "head ");
+    // Translators: above the first column of small pictures, one for each head.
+    const word = el("span", { class: "word" }, `${gettext("head")} `);
     const top = span(heads).map(h =>
       el("div", { class: "head", role: "columnheader" }, ...(h ? [] : [word]), `${h + 1}`),
     );
     this.cells = [];
     const rows = span(layers).map(l => {
-      const name = `Layer ${l + 1}`,
+      const name = gettext("Layer {layer}", { layer: l + 1 }),
         named = { role: "rowheader", "aria-label": name, title: name };
       const label = el("div", { class: "layer", ...named }, `${l + 1}`);
       const cells = span(heads).map(h => {
@@ -96,10 +97,11 @@ class Overview {
 
   label() {
     const { layers, heads, captions, off } = this.header;
-    this.grid.setAttribute("aria-label", `Every head: ${layers} layers of ${heads} heads. Arrow keys choose one.`);
+    const name = gettext("Every head: {layers} layers of {heads} heads. Arrow keys choose one.", { layers, heads });
+    this.grid.setAttribute("aria-label", name);
     this.cells.forEach((row, l) =>
       row.forEach((cell, h) => {
-        cell.setAttribute("aria-label", `Layer ${l + 1}, head ${h + 1}, ${captions[l][h].join("")}`);
+        cell.setAttribute("aria-label", `${headName(l, h)}, ${captions[l][h].join("")}`);
         cell.replaceChildren(...(off[l][h] ? [el("span", { class: "off", "aria-hidden": "true" }, off[l][h])] : []));
       }),
     );
@@ -239,9 +241,12 @@ class Overview {
       { queries, keys, captions, scale, peak } = this.header;
     const [q, k] = this.header.thumb;
     const says = captions[l][h].map((part, i) => (i % 2 ? bold(part) : part));
-    const sentence = [bold(`Layer ${l + 1}, head ${h + 1}`), " ", ...says];
-    const pooled = queries === keys ? `${queries} to ${q}` : `${queries} × ${keys} to ${q} × ${k}`;
-    const pooling = q < queries || k < keys ? `Thumbnails are max-pooled from ${pooled} tokens.` : "";
+    const sentence = [bold(headName(l, h)), " ", ...says];
+    const sizes = queries === keys ? [queries, q] : [`${queries} × ${keys}`, `${q} × ${k}`];
+    const pooling =
+      q < queries || k < keys
+        ? gettext("Thumbnails are max-pooled from {before} to {after} tokens.", { before: sizes[0], after: sizes[1] })
+        : "";
     const note = [pooling, scaleNote(scale, peak)].filter(Boolean).join(" ");
     this.caption.replaceChildren(...sentence, ...(note ? [el("small", {}, note)] : []));
   }
@@ -251,11 +256,12 @@ class Overview {
       [l, h] = this.hovered || this.selected;
     this.profile.hidden = !profile;
     if (!profile) return;
+    // Translators: {head} is "Layer 2, head 3", and {all} the number of all heads.
+    const sentence = gettext("{head} among the {all}");
     const title = el(
       "div",
       { class: "muted" },
-      bold(`Layer ${l + 1}, head ${h + 1}`),
-      ` among the ${inWords(layers * heads)}`,
+      ...inParts(sentence, { head: bold(headName(l, h)), all: inWords(layers * heads) }),
     );
     if (this.profile.childElementCount !== 1 + 4 * profile.names.length) {
       const strip = meaning => [el("span"), el("canvas", { "aria-hidden": "true" }), el("b"), el("small", {}, meaning)];

@@ -78,7 +78,7 @@ class Views {
       [overview, map, lines] = this.roots,
       weights = this.source.layer(kind, layer);
     for (const [name, button] of this.buttons) button.setAttribute("aria-pressed", name === kind);
-    this.name.textContent = `Layer ${layer + 1}, head ${head + 1}`;
+    this.name.textContent = headName(layer, head);
     this.mounts.set(
       overview,
       mountOverview(overview, this.payload("overview"), (_, [l, h]) => this.pick(kind, l, h)),

@@ -1,0 +1,136 @@
+"""The translations: what is missing in them, and what its original has outgrown.
+
+    python -m tools.translations                    # brings the catalogues up to date, and says what is left to do
+    python -m tools.translations begin fr it        # begins lessons/fr/it.md as a copy of the English text
+    python -m tools.translations confirm fr it      # says that lessons/fr/it.md is right for the English text of today
+
+docs/translating.md says how a translation is made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from babel.messages import Catalog
+from babel.messages.extract import extract
+from babel.messages.pofile import write_po
+
+from headlight.folders import ROOT
+from headlight.language import LANGUAGES, ORIGINAL, as_forms, catalogue, catalogue_path
+from headlight.teaching.lessons.translating import begin, confirm, outdated
+
+TRANSLATED = [language for language in LANGUAGES if language != ORIGINAL]
+PLACES = ("headlight", "server", "ui")
+KEYWORDS = {"gettext": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2), "translatable": None}
+_PLACEHOLDER = re.compile(r"\{\w*\}")
+_UNCHANGED = datetime(2026, 11, 25, tzinfo=UTC)  # of the header: a date would differ in every commit
+
+
+def extracted(language: str) -> Catalog:
+    """Return a catalogue of every message that the code marks, without translations."""
+    found = Catalog(
+        language,
+        project="Headlight",
+        version="1",
+        msgid_bugs_address="none",
+        last_translator="Headlight",
+        language_team=LANGUAGES[language],
+        charset="utf-8",
+        creation_date=_UNCHANGED,
+        revision_date=_UNCHANGED,
+        fuzzy=False,
+    )
+    found.header_comment = f"# {LANGUAGES[language]}: docs/translating.md says how to translate it."
+    for path in _sources():
+        with path.open("rb") as file:
+            for _, message, comments, context in extract(_method(path), file, KEYWORDS, ("Translators:",)):
+                place = [(path.relative_to(ROOT).as_posix(), 0)]
+                found.add(message, locations=place, auto_comments=comments, context=context)
+    for entry in found:
+        entry.flags.discard("python-format")  # a per cent sign is one
+        entry.locations = sorted(set(entry.locations))
+    return found
+
+
+def _method(path: Path) -> str:
+    return "python" if path.suffix == ".py" else "javascript"
+
+
+def _sources() -> Iterator[Path]:
+    """Return the files that may have messages, in the order of the catalogues."""
+    for place in PLACES:
+        for path in sorted((ROOT / place).rglob("*.*")):
+            if path.suffix in (".py", ".js") and "node_modules" not in path.parts:
+                text = path.read_text("utf-8")
+                if re.search(r"\b(gettext|ngettext|pgettext|translatable)\(", text):
+                    yield path
+
+
+def updated(language: str) -> Catalog:
+    """Return the catalogue of today with the translations that the file has."""
+    today, before = extracted(language), catalogue(language)
+    for message in today:
+        known = before.get(message.id, message.context) if message.id else None
+        if known is not None and known.string:
+            message.string = known.string
+            message.user_comments = known.user_comments
+    return today
+
+
+def as_file(made: Catalog) -> bytes:
+    out = io.BytesIO()
+    write_po(out, made, width=0, include_lineno=False, sort_output=False)
+    return out.getvalue()
+
+
+def untranslated(language: str) -> list[str]:
+    """Return the messages that have no translation, or one without all its forms."""
+    return [
+        as_forms(message.id)[0] for message in catalogue(language) if message.id and not all(as_forms(message.string))
+    ]
+
+
+def mistranslated(language: str) -> list[str]:
+    """Return, a line each, the translations whose {names} are not those of the original."""
+    wrong = []
+    for message in catalogue(language):
+        originals, strings = as_forms(message.id), as_forms(message.string)
+        allowed = set().union(*(_PLACEHOLDER.findall(text) for text in originals))
+        needed = set(_PLACEHOLDER.findall(originals[-1])) - ({"{count}"} if len(originals) > 1 else set())
+        for text in filter(None, strings) if message.id else ():
+            names = set(_PLACEHOLDER.findall(text))
+            if not needed <= names <= allowed or text.count("{") != len(_PLACEHOLDER.findall(text)):
+                wrong.append(f"{language}: “{text}” has {sorted(names)}; the original has {sorted(allowed)}.")
+    return wrong
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tools.translations", description=__doc__.splitlines()[0])
+    verbs = parser.add_subparsers(dest="verb")
+    for verb, text in (("begin", "begin the translation of a lesson"), ("confirm", "confirm one after a change")):
+        added = verbs.add_parser(verb, help=text)
+        added.add_argument("language", choices=TRANSLATED)
+        added.add_argument("lesson", help="its name, such as it")
+    options = parser.parse_args()
+    if options.verb:
+        path = {"begin": begin, "confirm": confirm}[options.verb](options.language, options.lesson)
+        print(f"Written: {path.relative_to(ROOT)}")
+        return
+    for language in TRANSLATED:
+        path = catalogue_path(language)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(as_file(updated(language)))
+        missing = untranslated(language)
+        total = sum(bool(message.id) for message in catalogue(language))
+        print(f"{LANGUAGES[language]}: {total - len(missing)} of {total} messages are translated.")
+        for line in (*mistranslated(language), *outdated(language)):
+            print(f"  {line}")
+
+
+if __name__ == "__main__":
+    main()
