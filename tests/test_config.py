@@ -43,6 +43,7 @@ WRONG_MODEL: dict[str, list[Any]] = {
     "residual": NOT_A_FLAG,
     "embedding_norm": NOT_A_FLAG,
     "decoder_embedding_norm": NOT_A_FLAG,
+    "output_transform": NOT_A_FLAG,
     "source_start": WRONG_IDS,
     "source_end": WRONG_IDS,
     "target_start": [*WRONG_IDS, None],

@@ -18,10 +18,11 @@ ROWS = [
 def test_every_form_has_a_row() -> None:
     assert {form.name for form in FORMS} == {family.form for family in FAMILIES} | NOT_COMPARED
     assert [name for name, *_ in ROWS] == [family.name for family in FAMILIES]
-    for name, opened_from, _, logits, attention in ROWS:
+    for name, opened_from, compared_with, logits, attention in ROWS:
         bound = 1e-3 if name == "Blenderbot-small" else 1e-4  # its layers amplify a rounding
         assert 0 < float(logits) < bound and float(attention or 0) < bound
         assert attention or "live" not in opened_from
+        assert ("live" in opened_from) == (compared_with == "transformers")
 
 
 @pytest.mark.parametrize("name", ["BART", "The Annotated Transformer"])

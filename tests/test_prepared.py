@@ -17,13 +17,14 @@ from transformer.presets import PRESETS, preset
 from transformer.taps import Ablate, Recorder, Scale, Site, Tap, Uniform, chain
 
 PAD, SOS, EOS = 0, 2, 3
-BART = {"norm": "post", "positions": "learned", "embedding_norm": True, "activation": "gelu", "scale_embeddings": False}
+BERT = {"norm": "post", "positions": "learned", "embedding_norm": True, "activation": "gelu", "scale_embeddings": False}
+BERT |= {"output_transform": True}
 VARIANTS: list[dict[str, Any]] = [
     {"norm": "pre", "final_norm": True, "tied": "output"},
     {"norm": "post", "tied": "all"},
     {"norm": "pre", "activation": "silu", "positions": "none", "logits_bias": False},
     {"qkv_bias": False, "attention_output_bias": False, "positions": "stored", "final_norm": True},
-    BART,
+    BERT,
 ]
 
 

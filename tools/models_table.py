@@ -151,8 +151,7 @@ def hugging_face(model: Any, folder: Path) -> Original:
 
 def _like_marian(name: str, form: str, kind: str) -> Family:
     def make(folder: Path, chance: random.Random) -> Original:
-        original = hugging_face(random_model(kind, **drawn.draw_configuration(kind, chance)), folder)
-        return original._replace(live=None) if kind == "fsmt" else original  # its tokenizer is no tokenizer.json
+        return hugging_face(random_model(kind, **drawn.draw_configuration(kind, chance)), folder)
 
     return Family(name, f"Hugging Face {form}", "transformers", make)
 
@@ -232,7 +231,7 @@ FAMILIES: tuple[Family, ...] = (
     _like_marian("Blenderbot-small", "Blenderbot-small", "blenderbot-small"),
     _like_marian("FSMT (WMT19)", "FSMT", "fsmt"),
     Family("T5, T5 1.1, Flan-T5, mT5, umT5, ByT5", "Hugging Face T5", "transformers", _t5),
-    Family("BERT generation (bert2bert)", "Hugging Face BERT generation", "transformers", _two_berts),
+    Family("BERT, RoBERTa, BERT generation (bert2bert)", "Hugging Face BERT", "transformers", _two_berts),
     Family("torch.nn.Transformer, with embeddings", "torch.nn.Transformer", "torch", _around_torch),
     Family("OpenNMT-py 3", "OpenNMT-py", "its equations, written again", _opennmt),
     _recorded("fairseq", "fairseq/checkpoint_best.pt"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from reprlib import repr as brief
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
 Norm = Literal["pre", "post"]
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "none"]
@@ -64,6 +65,18 @@ def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
 def check_flag(name: str, value: object) -> None:
     if not isinstance(value, bool):
         raise ConfigError(name, f"is {brief(value)}; it must be true or false.")
+
+
+_field_types = cache(get_type_hints)
+
+
+def _check_options(config: object) -> None:
+    """Check every field that is a flag, or has a `Literal` of choices as its type."""
+    for name, kind in _field_types(type(config)).items():  # type: ignore[arg-type]
+        if kind is bool:
+            check_flag(name, getattr(config, name))
+        elif get_origin(kind) is Literal:
+            _check_choice(name, getattr(config, name), get_args(kind))
 
 
 def _check_ids(name: str, value: object, vocab_size: int) -> None:
@@ -134,7 +147,8 @@ class ModelConfig:
     `tied` says which embeddings share one matrix: "none"; "output", where the output projection is the target
     embedding; or "all", where the source embedding is that matrix too (section 3.4 of the paper). `scale_embeddings`
     multiplies embeddings by √d_model (section 3.4); `embedding_norm` normalises the sum of embeddings and positions, in
-    the decoder only with `decoder_embedding_norm`.
+    the decoder only with `decoder_embedding_norm`. `output_transform` puts a layer before the output projection, as
+    BERT does (`transformer.layers.OutputTransform`), in place of the decoder's final norm.
     "stored" positions are a table that is loaded with the weights and not trained. To see what they are for, a part can
     be left out: `residual` False leaves out the residual connections, "none" the norms or the activation.
 
@@ -182,6 +196,7 @@ class ModelConfig:
     initialisation: Initialisation = "scaled"
     residual: bool = True
     decoder_embedding_norm: bool = True
+    output_transform: bool = False
 
     def __post_init__(self) -> None:
         check_whole("source_vocab_size", self.source_vocab_size, 2, MAX_SIZES["vocabulary"])
@@ -193,26 +208,7 @@ class ModelConfig:
                 raise ConfigError(name, f"is {brief(getattr(self, name))}; it must be a StackConfig.")
             self._validate_stack(name, getattr(self, name))
         _check_pruned(self.pruned_heads, {"encoder": self.encoder, "decoder": self.decoder})
-        _check_choice("norm", self.norm, get_args(Norm))
-        _check_choice("activation", self.activation, get_args(Activation))
-        _check_choice("positions", self.positions, get_args(Positions))
-        _check_choice("norm_form", self.norm_form, get_args(NormForm))
-        _check_choice("initialisation", self.initialisation, get_args(Initialisation))
-        _check_choice("tied", self.tied, get_args(Tied))
-        _check_choice("padding_mask", self.padding_mask, get_args(Masked))
-        _check_choice("look_ahead_mask", self.look_ahead_mask, get_args(Masked))
-        for name in (
-            "final_norm",
-            "scale_embeddings",
-            "embedding_norm",
-            "decoder_embedding_norm",
-            "qkv_bias",
-            "attention_output_bias",
-            "logits_bias",
-            "dropout_after_sum",
-            "residual",
-        ):
-            check_flag(name, getattr(self, name))
+        _check_options(self)
         _check_positive("norm_eps", self.norm_eps)
         _check_positive("position_base", self.position_base)
         for name in ("dropout", "attention_dropout", "activation_dropout"):
@@ -343,10 +339,7 @@ class TrainConfig:
         check_share("label_smoothing", self.label_smoothing)
         check_share("adam_beta2", self.adam_beta2)
         _check_positive("adam_eps", self.adam_eps)
-        check_flag("padding_in_loss", self.padding_in_loss)
-        _check_choice("scheduled_sampling", self.scheduled_sampling, get_args(ScheduledSampling))
-        _check_choice("schedule", self.schedule, get_args(Schedule))
-        _check_choice("precision", self.precision, get_args(Precision))
+        _check_options(self)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -104,6 +104,20 @@ class Residual(nn.Module):
         return total if self.norm_first else self.norm(total)
 
 
+class OutputTransform(nn.Module):
+    """The layer before BERT's output projection: linear, activation and layer norm (Devlin et al. 2019, its code)."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.linear = Linear(config.d_model, config.d_model)
+        self.activation = ACTIVATIONS[config.activation]
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
+
+    def forward(self, x: Tensor) -> Tensor:
+        normed: Tensor = self.norm(self.activation(self.linear(x)))
+        return normed
+
+
 class Parts:
     """Builds the modules of a layer from the configuration; a family with other modules, such as T5, overrides them."""
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from transformer.attention import Linear
 from transformer.config import ModelConfig
-from transformer.layers import DecoderLayer, EncoderLayer, Parts
+from transformer.layers import DecoderLayer, EncoderLayer, OutputTransform, Parts
 from transformer.masks import source_mask, target_mask
 from transformer.positions import (
     At,
@@ -84,7 +84,7 @@ class Decoder(nn.Module):
         config = parts.config
         self.embedding = Embedding(config, config.target_vocab_size, config.norms_embedding("decoder"))
         self.layers = nn.ModuleList(DecoderLayer(parts, layer) for layer in range(config.decoder.n_layers))
-        self.norm = parts.last_norm()
+        self.norm = OutputTransform(config) if config.output_transform else parts.last_norm()
 
     def forward(
         self, tgt: Tensor, memory: Tensor, self_mask: Tensor, cross_mask: Tensor, tap: Tap | None = None

@@ -239,7 +239,9 @@ class Tokenizer:
         A vocabulary may not mark where words begin: "Cl", "ima" and "te" may be one word or three. `text`, the sentence
         that was encoded to (part of) `ids`, then decides.
         """
-        pieces, special, marked = [self.piece(id) for id in ids], self._special(ids), self._marks_words
+        pieces, special, marked = [self.piece(i) for i in ids], [i in self.special_ids for i in ids], self._marks_words
+        if isinstance(self.inner.model, models.WordPiece):  # which marks the pieces that continue a word
+            pieces, marked = [p[2:] if p.startswith("##") else SPACE + p for p in pieces], True
         if text is not None and marked is None and not any(piece.startswith((SPACE, " ")) for piece in pieces):
             word_of = self._words_in(text, ids)
             if word_of is not None:
@@ -261,9 +263,6 @@ class Tokenizer:
         starts = [a + len(text[a:b]) - len(text[a:b].lstrip()) for a, b in encoding.offsets]
         inside = [words[min(start, len(words) - 1)] for start in starts]
         return [None] * begin + inside + [None] * (len(ids) - begin - len(read))
-
-    def _special(self, ids: Iterable[int]) -> list[bool]:
-        return [id in self.special_ids for id in ids]
 
     @property
     def _marks_words(self) -> bool | None:
@@ -382,7 +381,7 @@ def word_groups(
     the vocabulary marks the beginnings of words. If it is None, the pieces decide: without any "▁" they are single
     characters, or else whole words. A combining mark, such as a Hindi vowel sign, always continues its word.
     """
-    special = _special_by_name(pieces) if special is None else special
+    special = [piece in SPECIALS for piece in pieces] if special is None else special
     in_parts = marked
     if in_parts is None:
         in_parts = any(piece.startswith(SPACE) for piece in pieces) or all(
@@ -409,10 +408,6 @@ def _group_by_word(pieces: Sequence[str], special: Sequence[bool], word_of: Sequ
         else:
             groups.append([index])
     return groups
-
-
-def _special_by_name(pieces: Sequence[str]) -> list[bool]:
-    return [piece in SPECIALS for piece in pieces]
 
 
 def _stands_alone(special: Sequence[bool]) -> list[bool]:

@@ -82,9 +82,10 @@ def _parts(model: Transformer, source: int, target: int) -> Iterator[_Placed]:
         yield from block("decoder", n, layer.self_attention, layer.residuals[0], stream)
         yield from block("cross", n, layer.cross_attention, layer.residuals[1], stream, memory)
         yield from block("decoder", n, layer.feed_forward, layer.residuals[2], stream)
-    if model.config.final_norm:
+    if model.config.final_norm and not model.config.output_transform:
         yield "norm", "decoder", None, model.decoder.norm, (stream,), stream
-    yield "output", "decoder", None, model.output, (stream,), (target, vocabulary)
+    output = nn.ModuleList([model.decoder.norm, model.output]) if model.config.output_transform else model.output
+    yield "output", "decoder", None, output, (stream,), (target, vocabulary)
 
 
 class LayerCost(NamedTuple):
@@ -120,8 +121,7 @@ class LayerKind(NamedTuple):
 
 
 def table_1(n: int, d: int) -> list[LayerKind]:
-    """Return the paper's comparison of self-attention, recurrent, convolutional and restricted self-attention layers.
-    """
+    """Compare the layers of the paper's table 1: self-attention, recurrent, convolutional, restricted self-attention."""
     deep = max(1, math.ceil(math.log(max(n, 2), WIDTH)))
     return [
         LayerKind("Self-attention", "n² · d", n * n * d, 1, 1),

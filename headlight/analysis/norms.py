@@ -33,7 +33,7 @@ def both_norms(batch: Sequence[Stream], stack: str, layer: int | None, block: st
     """
     rows = np.concatenate([_read(passed, stack, layer, block) for passed in batch])
     norm = batch[0].module(stack).norm if layer is None else batch[0].residuals(stack, layer)[block][0].norm
-    if isinstance(norm, torch.nn.Identity):
+    if not isinstance(norm, torch.nn.LayerNorm | torch.nn.RMSNorm):
         raise ValueError("This model has no norm there; choose another part.")
     over_batch = (rows - rows.mean(0)) / np.sqrt(rows.var(0) + NORM_EPS)
     return BothNorms(rows[token], standardised(rows[token], norm), over_batch[token])

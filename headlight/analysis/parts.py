@@ -76,7 +76,7 @@ def block_norm(stream: Stream, stack: str, layer: int, block: str, token: int) -
 def final_norm(stream: Stream, stack: str, token: int) -> Taken:
     """Return the final layer norm of a stack: "x", "standard", "after". Raises ValueError where the model has none."""
     norm = stream.module(stack).norm
-    if isinstance(norm, nn.Identity):
+    if not isinstance(norm, nn.LayerNorm | nn.RMSNorm):
         raise ValueError("This model has no final layer norm; choose another part.")
     states = stream.stack(stack)
     return _normed(states.states[-1][token], norm, states.last[token])

@@ -29,6 +29,7 @@ _TOKENIZERS = (
     "vocab-src.json",
     "vocab-tgt.json",
     "merges.txt",
+    "vocab.txt",
     "source.spm",
     "target.spm",
     "sentencepiece.bpe.model",

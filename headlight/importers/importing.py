@@ -23,7 +23,7 @@ from headlight.importers import doctor
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.examples import examples, suggest_examples
 from headlight.importers.forms import ForeignModel
-from headlight.importers.forms.bert_generation import BERT_GENERATION
+from headlight.importers.forms.berts import BERTS
 from headlight.importers.forms.fairseq import settings_of
 from headlight.importers.forms.hugging_face_config import hugging_face_config
 from headlight.importers.forms.of_plugins import forms
@@ -42,17 +42,17 @@ from transformer.quoting import quoted, short
 
 _FAIRSEQ_OUTPUT = "decoder.output_projection.weight"
 FAMILIES = (
-    "Marian, BART, mBART, PLBart, M2M100, NLLB, FSMT, Pegasus, Blenderbot, T5, mT5, umT5, MADLAD and BERT generation"
+    "Marian, BART, mBART, PLBart, M2M100, NLLB, FSMT, Pegasus, Blenderbot, T5, mT5, umT5, MADLAD, and pairs of BERT or "
+    "RoBERTa"
 )
 KNOWN_MODEL_TYPES = (
     *("marian", "bart", "mbart", "plbart", "m2m_100", "fsmt", "pegasus", "blenderbot", "blenderbot-small"),
-    *("t5", "mt5", "umt5"),  # and encoder-decoder, where both are BERT generation's
+    *("t5", "mt5", "umt5"),  # and encoder-decoder, where both are of BERT's kind
 )
 _DIFFERENCES = {
     "nllb-moe": "whose layers choose among many feed-forward networks",
     "switch_transformers": "whose layers choose among many feed-forward networks",
-    "encoder-decoder": "a pair of models other than BERT generation's: as decoder, a BERT or RoBERTa has one more "
-    "layer, with an activation and a norm, before its output; Headlight's network lacks it",
+    "encoder-decoder": "a pair of which one is not of the kind of BERT or RoBERTa",
     "t5gemma": "whose attention rotates queries and keys by their positions, shares keys among heads and caps its "
     "scores, which Headlight's does not",
     "prophetnet": "whose decoder predicts several words at once, from streams of attention that Headlight's lacks",
@@ -255,7 +255,7 @@ def refuse_others(source: Source) -> None:
             "These are the weights of a fairseq model without its settings, which say where its norms stand.",
             remedy="Import the whole file that fairseq-train saved, such as checkpoint_best.pt.",
         )
-    if config is None or config.model_type in KNOWN_MODEL_TYPES or BERT_GENERATION.due(source):
+    if config is None or config.model_type in KNOWN_MODEL_TYPES or BERTS.due(source):
         return
     name = config.model_type[:60]
     if name in _DIFFERENCES:

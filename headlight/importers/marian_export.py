@@ -44,6 +44,8 @@ def reason_against_marian(config: ModelConfig, model: Transformer | None = None)
         return "its layers are of another kind"
     if config.norm != "post" or config.final_norm:
         return "its norms stand before the sublayers, and Marian's after them"
+    if config.output_transform:
+        return "it has a layer before the output projection, which Marian has not"
     if config.embedding_norm:
         return "it normalises the embeddings, which Marian does not"
     if config.norm_eps != NORM_EPS:

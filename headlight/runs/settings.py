@@ -5,7 +5,10 @@ from __future__ import annotations
 # Fields of ModelConfig that nobody chooses. They follow from the tokenizer (the last of those say what stands around a
 # sentence), or from the checkpoint that a training starts from.
 SEQUENCE_FIELDS = ("pad_id", "sos_id", "eos_id", "source_start", "source_end", "target_start")
-DERIVED_FIELDS = ("source_vocab_size", "target_vocab_size", *SEQUENCE_FIELDS, "pruned_heads", "decoder_embedding_norm")
+DERIVED_FIELDS = (
+    *("source_vocab_size", "target_vocab_size", *SEQUENCE_FIELDS),
+    *("pruned_heads", "decoder_embedding_norm", "output_transform"),
+)
 
 SETTING_HELP: dict[str, str] = {
     # ModelConfig
@@ -26,6 +29,7 @@ SETTING_HELP: dict[str, str] = {
     "them.",
     "embedding_norm": "Whether layer norm is applied to the sum of embedding and positional encoding.",
     "decoder_embedding_norm": "Whether that layer norm is in the decoder too.",
+    "output_transform": "Whether a linear layer, the activation and a layer norm stand before the output, as in BERT.",
     "max_length": "The longest sentence in tokens, including special tokens; longer pairs are left out.",
     "qkv_bias": "Whether the query, key and value projections add a learned constant.",
     "attention_output_bias": "Whether the projection that joins the heads adds a learned constant.",

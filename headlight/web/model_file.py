@@ -83,6 +83,7 @@ def check_model(model: Transformer) -> None:
         "position_base": (10_000,),
         "norm_form": ("standard", "none"),
         "decoder_embedding_norm": (True,),
+        "output_transform": (False,),
     }
     for field, values in computed.items():
         if facts[field] not in values:

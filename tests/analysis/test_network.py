@@ -37,6 +37,14 @@ def test_the_parameters_of_a_t5_are_the_models_and_its_bias_is_in_the_first_laye
     assert {part.parameters for part in parts if "norm" in part.name} == {16}
 
 
+def test_the_layer_before_the_output_counts_with_it() -> None:
+    model = small_checkpoint(norm="post", final_norm=False, output_transform=True).model
+    parts = network(model, S, T)
+    assert sum(part.parameters for part in parts) == count_parameters(model)
+    vocabulary = model.config.target_vocab_size
+    assert parts[-1].name == "output" and parts[-1].parameters == vocabulary * 17 + 16 * 17 + 2 * 16
+
+
 def test_a_stored_table_is_not_trained() -> None:
     model = small_checkpoint(positions="stored").model
     assert sum(part.parameters for part in network(model, S, T)) == count_parameters(model)

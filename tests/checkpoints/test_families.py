@@ -95,6 +95,36 @@ def test_a_pair_of_berts_writes_as_theirs(tmp_path: Path) -> None:
     assert load_translator(tmp_path / "ours").encode("the girl")[-1] != 1  # its tokenizer puts nothing around a text
 
 
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"encoder": {"model_type": "gpt2"}}, "not of the kind of BERT or RoBERTa"),
+        ({"encoder": "bert"}, "not of the kind of BERT or RoBERTa"),
+        ({"encoder": {"hidden_act": "silu"}}, "hidden_act is 'silu' and the decoder's 'gelu'"),
+        ({"decoder": {"layer_norm_eps": 1e-3}}, "layer_norm_eps is 1e-12 and the decoder's 0.001"),
+        ({"encoder": {"hidden_act": "relu"}, "decoder": {"hidden_act": "relu"}}, "has GELU whatever"),
+        ({"decoder": {"position_embedding_type": "relative_key"}}, "only absolute"),
+        ({"decoder": {"max_position_embeddings": 10**9}}, "max_position_embeddings"),
+        ({"decoder": {"num_hidden_layers": 10**9}}, "num_hidden_layers"),
+        ({"decoder": {"pad_token_id": 40}}, "leaves no position"),
+        ({"decoder_start_token_id": 1}, "pad_token_id too"),
+        ({"encoder": {"type_vocab_size": "2"}}, "type_vocab_size"),
+    ],
+)
+def test_pairs_that_cannot_be_opened_are_refused(tmp_path: Path, values: dict[str, Any], message: str) -> None:
+    ids = {"pad_token_id": 1, "bos_token_id": 2, "eos_token_id": 3}
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 20}
+    both = [transformers.RobertaConfig(vocab_size=50, max_position_embeddings=40, **sizes, **ids) for _ in range(2)]
+    model = transformers.EncoderDecoderModel(transformers.EncoderDecoderConfig.from_encoder_decoder_configs(*both))
+    folder = save(model, tmp_path / "theirs")
+    config = json.loads((folder / "config.json").read_text())
+    for name, value in values.items():
+        config[name] = config[name] | value if isinstance(value, dict) else value
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(Refused, match=message):
+        import_model(folder, tmp_path / "ours")
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_becomes_float32(tmp_path: Path, dtype: torch.dtype) -> None:
     save(random_model("bart").to(dtype), tmp_path / "theirs")
@@ -149,7 +179,7 @@ def test_the_examination_reports_what_was_read(tmp_path: Path) -> None:
         ({"model_type": "bert"}, "'bert'"),
         ({"model_type": "nllb-moe"}, "many feed-forward networks"),
         ({"model_type": "fastspeech2_conformer", "is_encoder_decoder": True}, "encoder-decoder of an unsupported"),
-        ({"model_type": "encoder-decoder"}, "one more layer, with an activation and a norm, before its output"),
+        ({"model_type": "encoder-decoder"}, "not of the kind of BERT or RoBERTa"),
         ({"model_type": "t5gemma"}, "rotates queries and keys"),
         ({"model_type": "prophetnet"}, "several words at once"),
         ({"model_type": "led"}, "sees a window of the text"),

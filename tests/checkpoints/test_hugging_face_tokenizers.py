@@ -15,6 +15,7 @@ from headlight.importers import sentencepiece_file
 from headlight.importers.importing import examine, import_model
 from headlight.importers.questions import Answers
 from tests.checkpoints.hugging_face import MARIAN_IDS, piece_model, random_model, save, sentences, transformers
+from tests.checkpoints.test_random_configurations import BERTS
 from transformer import Translator
 from transformer.checkpoint.weights import Refused
 from transformer.tokenizers import Tokenizer
@@ -322,3 +323,60 @@ def test_fsmt_reads_words_of_moses(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ids = [target.index(piece) for piece in theirs._tokenize("hello the girl .", bypass_tokenizer=True)]
     assert ours.checkpoint.target_tokenizer.decode(ids) == "hello the girl ."
     assert (ours.card["source"], ours.card["target"]) == ("German", "English")
+
+
+def bert_folder(folder: Path, encoder: str = "bert", rows: int = 120) -> Path:
+    """A pair whose sides have so many tokens; its tokenizer is still to be written."""
+    sizes = {"hidden_size": 12, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 10}
+    ids = {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
+    config = getattr(transformers, f"{BERTS[encoder]}Config")
+    both = [config(vocab_size=rows, **sizes, **ids, hidden_act="gelu") for _ in range(2)]
+    joined = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(*both)
+    return save(transformers.EncoderDecoderModel(joined), folder / "pair")
+
+
+WORD_PIECES = ["[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]", "##s", "##ing", "##ll", "##o", "##", "##g", "##r", "##l"]
+WORD_PIECES += ["the", "walk", "sitt", "he", "été", "ete", "world", "hello", "hell", *"日abcdeghilnorstuwy.,!'"]
+
+
+@pytest.mark.parametrize("settings", [None, {}, {"do_lower_case": False}, {"strip_accents": False}])
+@pytest.mark.parametrize("name", ["vocab.txt", "tokenizer.json"])
+def test_word_pieces_are_cut_as_bert_cuts_them(tmp_path: Path, name: str, settings: dict[str, Any] | None) -> None:
+    words = tmp_path / "vocab.txt"
+    words.write_text("\n".join(dict.fromkeys(WORD_PIECES)) + "\n", encoding="utf-8")
+    theirs = transformers.BertTokenizer.from_pretrained(tmp_path, **(settings or {}))
+    folder = bert_folder(tmp_path)
+    if name == "tokenizer.json":
+        theirs.save_pretrained(folder)
+    else:
+        shutil.copy(words, folder)
+        if settings is not None:
+            (folder / "tokenizer_config.json").write_text(json.dumps({**settings, "cls_token": {"content": "[CLS]"}}))
+    assert not (folder / {"vocab.txt": "tokenizer.json", "tokenizer.json": "vocab.txt"}[name]).exists()
+    ours = imported(folder, tmp_path / "out")
+    assert differing(theirs, ours) == []
+    target = ours.checkpoint.target_tokenizer
+    for text in ("hello, walking world!", "the été sitting.", "he 'll"):
+        ids = theirs(text, add_special_tokens=False)["input_ids"]
+        assert target.encode(text) == ids
+        assert target.decode([*ids, 2]) == theirs.decode(ids)
+    ids = target.encode("the walking walks")
+    assert [len(group) for group in target.word_groups(ids)] == [1, 2, 2]
+    assert not set(target.encode("a [SEP] a [CLS]")) & {0, 2}  # what people type is never a special token
+
+
+@pytest.mark.parametrize("content", ["", "a\nb\n", "[UNK]\n" + "x" * 2000, b"\xff\xfe", "\n" * 3_000_000])
+def test_what_is_no_list_of_word_pieces_is_refused(tmp_path: Path, content: str | bytes) -> None:
+    folder = bert_folder(tmp_path)
+    (folder / "vocab.txt").write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(Refused, match=r"vocab\.txt"):
+        import_model(folder, tmp_path / "out")
+
+
+def test_robertas_texts_begin_and_end_as_theirs(tmp_path: Path) -> None:
+    folder = bert_folder(tmp_path, "roberta", 300)
+    inner = tokenizers.ByteLevelBPETokenizer()
+    inner.train_from_iterator(sentences(200), 300, special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
+    inner.save_model(str(folder))
+    theirs = transformers.RobertaTokenizer.from_pretrained(folder)
+    assert differing(theirs, imported(folder, tmp_path / "out")) == []

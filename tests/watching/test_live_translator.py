@@ -20,7 +20,7 @@ from headlight.checkpoints import load_translator
 from headlight.corpora.truth import KnownPair
 from headlight.importers.importing import import_model
 from tests.checkpoints.hugging_face import CLASSES, piece_model, random_model, save, transformers
-from tests.watching.live import END, PAD, START, TEXTS, live_model, word_tokenizer
+from tests.watching.live import END, IDS, PAD, START, TEXTS, live_model, word_tokenizer
 from transformer import Translator
 from transformer.taps import Ablate, Site
 
@@ -87,6 +87,20 @@ def test_it_writes_and_looks_as_the_model_does(family: str) -> None:
         0, 1:
     ].tolist()
     assert written == ours.translate(TEXTS[1], beam_size=1, max_length=8).ids[: len(written)]
+
+
+def test_a_pair_of_berts_is_shared_but_for_its_positions() -> None:
+    sizes = {"hidden_size": 12, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 10}
+    both = [transformers.BertConfig(vocab_size=32, **sizes, **IDS) for _ in range(2)]
+    joined = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(*both)
+    model = transformers.EncoderDecoderModel(joined).eval()
+    ours = headlight.from_hugging_face(model, word_tokenizer())
+    tables = {f"{stack}.embedding.positions.table" for stack in ("encoder", "decoder")}
+    assert set(ours.card["live"]["copied"]) == tables
+    assert_same_logits(model, ours)
+    for parameter in model.parameters():
+        parameter.data.add_(torch.randn_like(parameter) * 0.1)
+    assert_same_logits(model, ours)
 
 
 @pytest.mark.parametrize(("family", "output"), [("marian", "encoder_attn.out_proj"), ("t5", "EncDecAttention.o")])

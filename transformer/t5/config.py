@@ -13,7 +13,6 @@ from transformer.config import (
     Positions,
     StackConfig,
     Tied,
-    check_flag,
     check_whole,
 )
 
@@ -43,14 +42,13 @@ class T5Config(ModelConfig):
     scale_embeddings: bool = field(default=False, init=False)
     norm_form: NormForm = field(default="standard", init=False)
     embedding_norm: bool = field(default=False, init=False)
+    output_transform: bool = field(default=False, init=False)
     qkv_bias: bool = field(default=False, init=False)
     attention_output_bias: bool = field(default=False, init=False)
     logits_bias: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_flag("gated", self.gated)
-        check_flag("shared_bias", self.shared_bias)
         check_whole("buckets", self.buckets, 4, MAX_SIZES["width"])
         check_whole("max_distance", self.max_distance, self.buckets // 2 + 1, MAX_SIZES["length"])
         if self.source_vocab_size != self.target_vocab_size:

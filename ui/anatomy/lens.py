@@ -40,6 +40,7 @@ def draw_lens(name: str, text: str, target: str | None) -> None:
 
 def _words(predictions: Lens, trace: Trace, config: ModelConfig) -> str:
     norm = "the final layer norm and the output projection" if config.final_norm else "the output projection"
+    norm = "the layers before the output projection and that projection" if config.output_transform else norm
     count = len(trace.reads)
     repeats = sum(first == read for first, read in zip(predictions.ids[0, :, 0].tolist(), trace.reads.ids, strict=True))
     if config.tied == "none":

@@ -52,6 +52,7 @@ def _norm(config: ModelConfig) -> str:
         return "none"
     root = ", root mean square" if isinstance(config, T5Config) else ""
     last = ", with a final layer norm" if config.final_norm else ""
+    last += ", and a layer with a norm before the output" if config.output_transform else ""
     return f"{'pre-norm' if config.norm == 'pre' else 'post-norm'}{root}{last}, ε {config.norm_eps:g}".replace(
         "e-0", "e−"
     )

@@ -3,7 +3,8 @@
 The last state of the decoder is a sum of what the embedding and every head, feed-forward network and bias before it
 wrote into the residual stream, and a logit is a product with it: the direct logit attribution of Elhage et al. 2021,
 "A Mathematical Framework for Transformer Circuits". What a part does by way of others that read it is counted as
-theirs. Norms divide by a number that all parts have in common; it is held at the value that it had.
+theirs. Norms divide by a number that all parts have in common; it is held at the value that it had. So is the factor by
+which the activation of BERT's output transform multiplies each number.
 
 Shapes: L decoder layers, H heads, T target tokens that are read, M = d_model, P parts.
 """
@@ -20,7 +21,7 @@ from torch import Tensor
 from headlight.analysis.sites import attention_at
 from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream, layer_blocks, stream
 from headlight.analysis.why.alti import frozen, heads_of, projected
-from transformer.layers import Residual
+from transformer.layers import OutputTransform, Residual
 from transformer.model import Transformer
 from transformer.quoting import quoted
 from transformer.taps import Site
@@ -107,7 +108,19 @@ def _parts(passed: Stream) -> dict[Named, Tensor]:
                     parts[BIAS, 0, 0] = parts[BIAS, 0, 0] + bias.double()
             if not residual.norm_first:
                 parts = _through(residual.norm, around + output, parts)
-    return _through(model.decoder.norm, passed.decoder.states[-1][-1].double(), parts)
+    last, norm = passed.decoder.states[-1][-1].double(), model.decoder.norm
+    return _transformed(norm, last, parts) if isinstance(norm, OutputTransform) else _through(norm, last, parts)
+
+
+def _transformed(transform: OutputTransform, x: Tensor, parts: dict[Named, Tensor]) -> dict[Named, Tensor]:
+    """Return the parts of `x` [M] as they leave the layer before the output projection."""
+    weight, bias = transform.linear.weight.double(), transform.linear.bias.double()
+    inner = weight @ x + bias
+    active = transform.activation(inner)
+    factor = torch.where(inner == 0, 0.0, active / inner)
+    images = dict(zip(parts, torch.stack(list(parts.values())) @ weight.T * factor, strict=True))
+    images[BIAS, 0, 0] = images[BIAS, 0, 0] + bias * factor
+    return _through(transform.norm, active, images)
 
 
 def _through(norm: Residual | torch.nn.Module, x: Tensor, parts: dict[Named, Tensor]) -> dict[Named, Tensor]:

@@ -5,7 +5,7 @@ converted.
 from __future__ import annotations
 
 from headlight.importers.forms.bart import BART, MBART, PLBART
-from headlight.importers.forms.bert_generation import BERT_GENERATION
+from headlight.importers.forms.berts import BERTS
 from headlight.importers.forms.ctranslate2 import CTRANSLATE2
 from headlight.importers.forms.exercises import EXERCISES
 from headlight.importers.forms.fairseq import FAIRSEQ
@@ -36,7 +36,7 @@ FORMS: tuple[Form, ...] = (
     BLENDERBOT,
     BLENDERBOT_SMALL,
     T5,
-    BERT_GENERATION,
+    BERTS,
     TORCH_TRANSFORMER,
     CTRANSLATE2,
     OPENNMT,

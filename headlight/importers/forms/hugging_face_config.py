@@ -44,6 +44,12 @@ class HuggingFaceConfig:
         value = self.values.get(name)
         return value if isinstance(value, str) else default
 
+    def token(self, name: str) -> str:
+        """Return the text of a special token that tokenizer_config.json names, such as `cls_token`; "" for none."""
+        value = self.tokenizer.get(name)
+        value = value.get("content") if isinstance(value, dict) else value
+        return value if isinstance(value, str) else ""
+
     def id(self, name: str, below: int) -> int | None:
         """Return a token id, which may be in generation_config.json; of a list, the first."""
         value = self.generation.get(name)

@@ -21,7 +21,7 @@ from transformer.files import read_bytes, read_json
 from transformer.tokenizers import Tokenizer
 
 WHOLE, TARGET, PIECES, FAIRSEQ = "tokenizer.json", "target_tokenizer.json", "vocab.json", "sentencepiece.bpe.model"
-SPIECE, MERGES = "spiece.model", "merges.txt"
+SPIECE, MERGES, WORD_PIECES = "spiece.model", "merges.txt", "vocab.txt"
 FSMT = ("vocab-src.json", "vocab-tgt.json")
 MARIAN = ("source.spm", "target.spm")
 FAIRSEQ_FIRST = ("<s>", "<pad>", "</s>", "<unk>")  # where SentencePiece has <unk> <s> </s>
@@ -33,7 +33,7 @@ Ids = tuple[int, int, int]  # padding, start, end
 
 
 def has_tokenizer(folder: Path) -> bool:
-    return any((folder / name).exists() for name in (WHOLE, PIECES, FAIRSEQ, SPIECE, FSMT[0]))
+    return any((folder / name).exists() for name in (WHOLE, PIECES, FAIRSEQ, SPIECE, WORD_PIECES, FSMT[0]))
 
 
 def tokenizer_file(folder: Path, ids: Ids, size: int, name: str = WHOLE) -> Tokenizer | None:
@@ -44,6 +44,10 @@ def tokenizer_file(folder: Path, ids: Ids, size: int, name: str = WHOLE) -> Toke
         return load_tokenizer(folder / name, *ids).of_size(size)
     except ValueError as error:
         raise Refused(str(error)) from None
+
+
+def whole(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
+    return tokenizer_file(config.folder, ids, size)
 
 
 def marian(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
@@ -115,6 +119,41 @@ def bart(config: HuggingFaceConfig, ids: Ids, size: int, spaced: bool = False) -
     except ValueError as error:
         raise Refused(f"merges.txt and {PIECES} do not fit together: {error}.") from None
     inner.add_special_tokens([token for token in (*FAIRSEQ_FIRST, MASK) if token in vocabulary])
+    return Tokenizer(inner, *ids).of_size(size)
+
+
+def bert(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
+    """Open `tokenizer.json`, or the word pieces (Wu et al. 2016) of `vocab.txt`, a line each; "##" marks a piece that
+    continues a word.
+    """
+    path = config.folder / WORD_PIECES
+    if (config.folder / WHOLE).exists() or not path.exists():
+        return tokenizer_file(config.folder, ids, size)
+    lines = _text(path).removesuffix("\n").split("\n")  # a line of its own may be a token with another line's end
+    if len(lines) > MAX_TOKENS:
+        raise Refused(f"{path.name} has {len(lines):,} lines; at most {MAX_TOKENS:,} are read.")
+    vocabulary = {token.removesuffix("\r"): id for id, token in enumerate(lines)}
+    unknown = config.token("unk_token") or "[UNK]"
+    if unknown not in vocabulary:
+        raise Refused(f"{path.name} has no token {unknown}, which stands for what the model does not know.")
+    flags = {name: config.tokenizer.get(name) for name in ("do_lower_case", "tokenize_chinese_chars", "strip_accents")}
+    lower, chinese, strip = (value if isinstance(value, bool) else None for value in flags.values())
+    cut = {"clean_text": True, "handle_chinese_chars": chinese is not False, "strip_accents": strip}
+    model = {"type": "WordPiece", "vocab": vocabulary, "unk_token": unknown, "continuing_subword_prefix": "##"}
+    try:
+        inner = foreign.opened(
+            {
+                "normalizer": {"type": "BertNormalizer", **cut, "lowercase": lower is not False},
+                "pre_tokenizer": {"type": "BertPreTokenizer"},
+                "model": {**model, "max_input_chars_per_word": 100},
+                "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+            }
+        )
+    except ValueError as error:
+        raise Refused(f"{path.name} is not a vocabulary of word pieces: {error}.") from None
+    usual = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
+    named = [config.token(name) or text for name, text in usual.items()]
+    inner.add_special_tokens([token for token in (unknown, *named) if token in vocabulary])
     return Tokenizer(inner, *ids).of_size(size)
 
 
@@ -338,8 +377,12 @@ def _merges(path: Path) -> list[list[str]]:
 
 
 def _lines(path: Path) -> Sequence[str]:
+    return _text(path).splitlines()
+
+
+def _text(path: Path) -> str:
     try:
-        return read_bytes(path, 2**26).decode("utf-8").splitlines()
+        return read_bytes(path, 2**26).decode("utf-8")
     except (OSError, ValueError):
         raise Refused(f"{path.name} cannot be read as text in UTF-8.") from None
 

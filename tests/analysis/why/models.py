@@ -15,7 +15,10 @@ SHAPES: dict[str, dict[str, Any]] = {
     "post": {"norm": "post", "final_norm": False},
     "post with a final norm": {"norm": "post"},
     "no biases": {"positions": "none", "qkv_bias": False, "attention_output_bias": False, "logits_bias": False},
-    "normed embedding": {"positions": "learned", "embedding_norm": True, "norm": "post", "final_norm": False},
+    "bert": {
+        **{"positions": "learned", "embedding_norm": True, "norm": "post", "final_norm": False},
+        **{"activation": "gelu", "output_transform": True},
+    },
 }
 NAMES = [*SHAPES, "t5"]
 
