@@ -121,7 +121,7 @@ class LayerKind(NamedTuple):
 
 
 def table_1(n: int, d: int) -> list[LayerKind]:
-    """Compare the layers of the paper's table 1: self-attention, recurrent, convolutional, restricted self-attention."""
+    """Compare the layers of table 1: self-attention, recurrent, convolutional and restricted self-attention."""
     deep = max(1, math.ceil(math.log(max(n, 2), WIDTH)))
     return [
         LayerKind("Self-attention", "n² · d", n * n * d, 1, 1),

@@ -19,6 +19,7 @@ from headlight.importers.torch_calls import (
     CALLS,
     KNOWN_NAMES,
     OF_TYPE,
+    SETTINGS,
     UNSUPPORTED,
     Global,
     Options,
@@ -119,8 +120,8 @@ class Machine:
             self.spend(1)
             function, _, arguments, _ = arguments
         self.note(function, at, instruction)
-        if function.name in self.classes:
-            self.stack.append(Made(function.name))
+        if function.name in self.classes or SETTINGS.fullmatch(function.name):
+            self.stack.append(Made(function.name, arguments[0] if arguments else None))  # an enum's value
             return
         if function.name not in CALLS:
             self.stack.append(None)
@@ -138,7 +139,8 @@ class Machine:
             self.foreign = named, at, instruction
 
     def is_foreign(self, named: Global) -> bool:
-        return named.name not in KNOWN_NAMES and named.name not in self.classes
+        known = named.name in KNOWN_NAMES or named.name in self.classes or SETTINGS.fullmatch(named.name)
+        return not known
 
 
 def _call(machine: Machine, at: int, instruction: str) -> None:
@@ -293,8 +295,6 @@ def refusal(named: Global, at: int, instruction: str, tensors: int) -> Refused:
     if name.startswith("onmt."):
         remedy = "Convert it with OpenNMT-py's tools/convertv2_v3.py, and import the file that it writes."
         return Refused(f"{what} OpenNMT-py saved its vocabularies so before version 3.", facts, remedy)
-    if name.startswith(("fairseq.", "omegaconf.")):
-        return Refused(f"{what} fairseq saves its settings so.", facts, CONVERT_FAIRSEQ)
     return Refused(what, facts, "If it is yours, save the weights alone, then import that file.", SAVE_COMMAND)
 
 

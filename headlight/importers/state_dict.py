@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from headlight.importers.pickles import SAVE_COMMAND, pickled_vocabulary
+from headlight.importers.pickles import SAVE_COMMAND, Made, pickled_vocabulary
+from headlight.importers.settings_objects import plain_settings
 from headlight.importers.torch_calls import TensorView
 from transformer.checkpoint.weights import Refused
 
@@ -33,6 +34,7 @@ def find(value: Any, file_name: str) -> StateDict:
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value[:100]):
             raise pickled_vocabulary(file_name)
         raise Refused(f"{file_name} holds a {_kind(value)}, not a state dict.", (), "Save the weights.", SAVE_COMMAND)
+    value = {n: plain_settings(part) if n == "cfg" and not _tensors(part) else part for n, part in value.items()}
     plain = {name: fact for name, fact in value.items() if isinstance(fact, str | int | float | bool)}
     facts = plain | {name: part for name, part in value.items() if _is_options(name, part)}
     tensors = _tensors(value)
@@ -91,4 +93,6 @@ def _tensors(value: Any) -> dict[str, TensorView]:
 
 
 def _kind(value: Any) -> str:
+    if isinstance(value, Made):
+        return f"whole object of the class {value.name[:80]}"
     return "single tensor" if isinstance(value, TensorView) else type(value).__name__

@@ -113,17 +113,25 @@ OF_TYPE = "torch._tensor._rebuild_from_type_v2"  # calls its first argument with
 # Facts that may stand beside the weights (a set, a device, a number of numpy's): each is read as nothing.
 PASSED_OVER = {
     "_codecs.encode",
+    "_operator.getitem",  # List[int], where settings name their types
+    *(
+        f"builtins.{kind}"
+        for kind in ("bool", "dict", "float", "int", "list", "long", "object", "str", "tuple", "unicode")
+    ),
     "builtins.bytearray",
     "builtins.complex",
     "builtins.frozenset",
     "builtins.set",
     "collections.Counter",
+    "collections.defaultdict",
     "numpy._core.multiarray.scalar",
     "numpy.core.multiarray.scalar",
     "numpy.dtype",
     "torch.Tensor",
     "torch.device",
 }
+# Objects of settings, and the classes that they name: the file's own words for values, which are kept as data.
+SETTINGS = re.compile(r"(omegaconf|fairseq|typing)(\.\w+)+")
 # Complex, quantized and sparse tensors: harmless, but nothing that a transformer here is made of.
 UNSUPPORTED = re.compile(r"torch\.\w+Storage|torch\._utils\._rebuild_\w+|torch\.[a-z]+\d\w*|torch\.per_\w+")
 KNOWN_NAMES = {*CALLS, OF_TYPE, *PASSED_OVER, *STORAGES, *TYPES}

@@ -1,15 +1,19 @@
 """Checkpoints of fairseq: the imported model computes what the original code did, recorded, and what its settings say.
 
 `tests/fixtures/fairseq` was made by the original code (fairseq's last commit, subword-nmt 0.3.8): a checkpoint with
-random weights in float16, dictionaries, BPE codes, and the logits and pieces that the code computed.
+random weights in float16, dictionaries, BPE codes, and the logits and pieces that the code computed; and the same with
+its settings as objects of omegaconf 2.0.6 and 2.4.0.
 """
 
 import math
+import os
 import random
 import shutil
+import sys
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,6 +24,7 @@ from torch.nn import functional as F
 
 from headlight.checkpoints import load
 from headlight.importers.importing import examine, import_model
+from headlight.importers.source import open_source
 from tests.checkpoints.hugging_face import piece_model
 from transformer.checkpoint.weights import Refused
 
@@ -30,8 +35,9 @@ TGT = torch.tensor([[END, 9, 12, 4], [END, 8, 11, 20]])
 State = dict[str, Tensor]
 
 
-def test_the_original_codes_logits_and_pieces(tmp_path: Path) -> None:
-    import_model(RECORDED / "checkpoint_best.pt", tmp_path / "ours")  # the dictionaries lie beside it
+@pytest.mark.parametrize("name", ["checkpoint_best.pt", "omegaconf-2.0.pt", "omegaconf-2.4.pt"])
+def test_the_original_codes_logits_and_pieces(tmp_path: Path, name: str) -> None:
+    import_model(RECORDED / name, tmp_path / "ours")  # the dictionaries lie beside it
     ours = load(tmp_path / "ours")
     with np.load(RECORDED / "expected.npz") as expected, torch.no_grad():
         logits = ours.model(torch.tensor(expected["src"]), torch.tensor(expected["tgt"]))
@@ -306,3 +312,62 @@ def test_pieces_are_cut_as_sentencepiece_cuts_them(tmp_path: Path) -> None:
     text = "the girl walks on snow !"
     assert ours.source_tokenizer.encode(text) == [pieces.index(p) + 4 for p in processor.encode(text, out_type=str)]
     assert ours.source_tokenizer is ours.target_tokenizer
+
+
+class DictConfig:
+    """A stand-in for omegaconf's, which is pickled under the same name."""
+
+    def __init__(self, content: object) -> None:
+        self._content = content
+
+
+@pytest.fixture
+def pickled_as_omegaconf(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("omegaconf.dictconfig")
+    module.DictConfig = DictConfig  # type: ignore[attr-defined]
+    monkeypatch.setattr(DictConfig, "__module__", "omegaconf.dictconfig")
+    monkeypatch.setitem(sys.modules, "omegaconf", ModuleType("omegaconf"))
+    monkeypatch.setitem(sys.modules, "omegaconf.dictconfig", module)
+
+
+def endless() -> DictConfig:
+    config = DictConfig({})
+    config._content = {"model": config}
+    return config
+
+
+def doubled(times: int) -> DictConfig:
+    config = DictConfig({"a": 1})
+    for _ in range(times):
+        config = DictConfig({"a": config, "b": config})
+    return config
+
+
+@pytest.mark.usefixtures("pickled_as_omegaconf")
+@pytest.mark.parametrize("config", [endless(), doubled(40), doubled(90)], ids=["endless", "doubled", "deep"])
+def test_settings_that_do_not_end_are_refused(tmp_path: Path, config: DictConfig) -> None:
+    torch.save({"cfg": config, "model": {"encoder.weight": torch.ones(2)}}, tmp_path / "model.pt")
+    with pytest.raises(Refused, match="lists inside lists that do not end"):
+        examine(tmp_path / "model.pt")
+
+
+@pytest.mark.usefixtures("pickled_as_omegaconf")
+def test_references_lead_to_values_or_to_nothing(tmp_path: Path) -> None:
+    texts = {"a": "${b.c}", "b": {"c": "${d}"}, "d": 7, "e": "${e}", "f": "${oc.env:HOME}", "g": "???", "h": "${b.x.y}"}
+    torch.save({"cfg": DictConfig(texts), "model": {"weight": torch.ones(2)}}, tmp_path / "model.pt")
+    with open_source(tmp_path / "model.pt") as source:
+        due = {"a": 7, "b": {"c": 7}, "d": 7, "e": None, "f": "${oc.env:HOME}", "g": None, "h": None}
+        assert source.facts["cfg"] == due
+    torch.save(DictConfig({}), tmp_path / "whole.pt")
+    with pytest.raises(Refused, match="whole object of the class omegaconf.dictconfig.DictConfig"):
+        examine(tmp_path / "whole.pt")
+
+
+def test_a_call_among_the_settings_is_still_refused(tmp_path: Path) -> None:
+    class Call:
+        def __reduce__(self) -> tuple[Any, tuple[str]]:
+            return os.system, ("true",)
+
+    torch.save({"cfg": {"a": Call()}, "model": {"weight": torch.ones(2)}}, tmp_path / "model.pt")
+    with pytest.raises(Refused, match=r"would call (posix|nt)\.system"):
+        examine(tmp_path / "model.pt")
