@@ -101,8 +101,8 @@ def brief(value: float) -> str:
 def in_millions(count: int, thousands: bool = False) -> str:
     """Write a count: "2.05 M", or below 100,000 "8,704", or with `thousands` "8.7 k"."""
     if count >= 100_000:
-        return f"{count / 1e6:.2f} M"
-    return f"{count / 1e3:.1f} k" if thousands and count >= 1000 else f"{count:,}"
+        return localized(f"{count / 1e6:.2f} M")
+    return localized(f"{count / 1e3:.1f} k" if thousands and count >= 1000 else f"{count:,}")
 
 
 def file_size(n_bytes: float) -> str:

@@ -10,7 +10,7 @@ import gettext as catalogues
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from babel import Locale
+from babel.lists import format_list
 from babel.numbers import format_decimal, get_decimal_symbol
 
 if TYPE_CHECKING:
@@ -86,6 +87,13 @@ def in_parts(message: str, parts: Mapping[str, str], **values: object) -> list[s
 def _split(text: str, names: tuple[str, ...], values: Mapping[str, object]) -> list[str]:
     pieces = re.split(r"\{(" + "|".join(names) + r")\}", text)
     return [piece if i % 2 else _filled(piece, values) for i, piece in enumerate(pieces)]
+
+
+def listed(items: Sequence[str]) -> str:
+    """Return the items as a sentence has them: "a, b and c"."""
+    if current() == ORIGINAL:
+        return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+    return format_list(items, locale=current())
 
 
 def translatable(message: str) -> str:

@@ -5,6 +5,7 @@ A sentence, its translation, and every attention pattern in between.
 
 import streamlit as st
 
+from headlight.language import gettext
 from ui.attention.heads import heads
 from ui.attention.left_out import left_out
 from ui.attention.picture import shown_trace
@@ -18,7 +19,7 @@ from ui.widgets.frame import page
 from ui.widgets.out_of_domain_note import out_of_domain_note
 from ui.widgets.sentence import translation, two_sides
 
-with page(AttentionView, "Attention", "What does each head look at?") as opened:
+with page(AttentionView, gettext("Attention"), gettext("What does each head look at?")) as opened:
     view, model = opened.view, opened.model
     actions = opened.actions.container(horizontal=True, vertical_alignment="center", gap="small")
     with actions:

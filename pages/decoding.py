@@ -5,6 +5,7 @@ A sentence, its translation step by step, and what else the model could have wri
 
 import streamlit as st
 
+from headlight.language import gettext
 from ui.decoding.controls import controls
 from ui.decoding.payload import node_labels
 from ui.decoding.search import search
@@ -14,7 +15,7 @@ from ui.widgets.frame import page
 from ui.widgets.out_of_domain_note import out_of_domain_note
 from ui.widgets.sentence import source_input, token_notes
 
-with page(DecodingView, "Decoding", "How does it choose the next word?") as opened:
+with page(DecodingView, gettext("Decoding"), gettext("How does it choose the next word?")) as opened:
     view, model = opened.view, opened.model
     sentence, strategy = st.columns([5, 6], gap="medium")
     with sentence:

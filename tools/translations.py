@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from babel.messages.pofile import write_po
 from headlight.folders import ROOT
 from headlight.language import LANGUAGES, ORIGINAL, as_forms, catalogue, catalogue_path
 from headlight.teaching.lessons.translating import begin, confirm, outdated
+from transformer.decoding.strategies import STRATEGIES
 
 TRANSLATED = [language for language in LANGUAGES if language != ORIGINAL]
 PLACES = ("headlight", "server", "ui")
@@ -46,15 +48,34 @@ def extracted(language: str) -> Catalog:
         fuzzy=False,
     )
     found.header_comment = f"# {LANGUAGES[language]}: docs/translating.md says how to translate it."
+    for place, text in (*_card_texts(), *_strategy_texts()):
+        found.add(text, locations=[(place, 0)])
     for path in _sources():
         with path.open("rb") as file:
             for _, message, comments, context in extract(_method(path), file, KEYWORDS, ("Translators:",)):
-                place = [(path.relative_to(ROOT).as_posix(), 0)]
-                found.add(message, locations=place, auto_comments=comments, context=context)
+                places = [(path.relative_to(ROOT).as_posix(), 0)]
+                found.add(message, locations=places, auto_comments=comments, context=context)
     for entry in found:
         entry.flags.discard("python-format")  # a per cent sign is one
         entry.locations = sorted(set(entry.locations))
     return found
+
+
+def _card_texts() -> Iterator[tuple[str, str]]:
+    """Return what the cards of the shipped models say to people: titles, languages, and what examples show."""
+    for path in sorted((ROOT / "checkpoints").glob("*/card.json")):
+        card = json.loads(path.read_text("utf-8"))
+        texts = [card.get("title"), card.get("source"), card.get("target")]
+        texts += [example.get("why") for example in card.get("examples", []) if isinstance(example, dict)]
+        yield from ((path.relative_to(ROOT).as_posix(), text) for text in texts if text)
+
+
+def _strategy_texts() -> Iterator[tuple[str, str]]:
+    """Return what the decoding strategies say of themselves; their package marks nothing, since it imports no other."""
+    for strategy in STRATEGIES.values():
+        texts = [strategy.label, strategy.help]
+        texts += [text for parameter in strategy.parameters for text in (parameter.label, parameter.help)]
+        yield from (("transformer/decoding/strategies.py", text) for text in texts)
 
 
 def _method(path: Path) -> str:

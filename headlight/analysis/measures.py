@@ -27,6 +27,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headlight.language import translatable
 from headlight.plugins import Plugin, Registry, guarded, report
 from transformer.quoting import quoted
 from transformer.tokenizers import SPACE
@@ -251,23 +252,31 @@ def pronouns_of(context: Context) -> Tensor:
 
 _CLARK = "Clark et al. 2019, What does BERT look at?"
 _VIG = "Vig and Belinkov 2019, Analyzing the structure of attention in a transformer language model"
+_UNITS = translatable("bits"), translatable("tokens"), translatable("share")  # of the measures on the Attention page
 # fmt: off
 _OWN = {entry.name: entry for entry in (
     Measure(
-        "entropy", "Entropy", "bits", "Spread of the weights: 0 bits is one token; each bit doubles their number.",
-        "-Σ_j p_j log2 p_j", _VIG, entropy, limit=largest_entropy, brief="spread of the weights; 0 is one token",
+        "entropy", translatable("Entropy"), "bits",
+        translatable("Spread of the weights: 0 bits is one token; each bit doubles their number."),
+        "-Σ_j p_j log2 p_j", _VIG, entropy, limit=largest_entropy,
+        brief=translatable("spread of the weights; 0 is one token"),
     ),
     Measure(
-        "distance", "Distance", "tokens", "Mean distance from the query to the tokens it attends to.",
-        "Σ_j p_j |i - j|", _VIG, distance, limit=largest_distance, brief="from the query's own position, on average",
+        "distance", translatable("Distance"), "tokens",
+        translatable("Mean distance from the query to the tokens it attends to."),
+        "Σ_j p_j |i - j|", _VIG, distance, limit=largest_distance,
+        brief=translatable("from the query's own position, on average"),
     ),
     Measure(
-        "previous", "Previous", "share", "Share of weight on the token before the query's.",
-        "p_(i-1)", _CLARK, partial(at_offset, offset=-1), brief="share of weight on the token before",
+        "previous", translatable("Previous"), "share",
+        translatable("Share of weight on the token before the query's."),
+        "p_(i-1)", _CLARK, partial(at_offset, offset=-1), brief=translatable("share of weight on the token before"),
     ),
     Measure(
-        "same", "Same position", "share", "Share of weight on the token at the query's own position.",
-        "p_i", _CLARK, partial(at_offset, offset=0), brief="share of weight on the key at the query's position",
+        "same", translatable("Same position"), "share",
+        translatable("Share of weight on the token at the query's own position."),
+        "p_i", _CLARK, partial(at_offset, offset=0),
+        brief=translatable("share of weight on the key at the query's position"),
         lesson_name="same position",
     ),
     Measure(
@@ -280,8 +289,10 @@ _OWN = {entry.name: entry for entry in (
         lambda pattern: pattern.mean(pattern.shares[..., 0]), on_attention=False,
     ),
     Measure(
-        "special", "Special", "share", "Share of weight on special tokens such as [EOS].",
-        "Σ p_j over special tokens j", _CLARK, on_special, brief="share of weight on special tokens such as [EOS]",
+        "special", translatable("Special"), "share",
+        translatable("Share of weight on special tokens such as [EOS]."),
+        "Σ p_j over special tokens j", _CLARK, on_special,
+        brief=translatable("share of weight on special tokens such as [EOS]"),
     ),
     Measure(
         "punctuation", "Punctuation", "share", "Share of weight on punctuation.",

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from headlight.language import gettext, listed
+
 CARD_KEY = "typical"  # in a card
 UNLIKE_SHARE = 0.01  # of held-out sentences that are taken for unlike them
 MIN_HELD_OUT_SENTENCES = 200  # sentences of a kind; the least sure of fewer are a matter of luck
@@ -51,9 +53,12 @@ def unlike(card: Mapping[str, Any], log_prob_per_token: float) -> bool:
     return threshold is not None and log_prob_per_token < threshold
 
 
-def unlike_note(who: str = "the model") -> str:
-    """Return the note on a sentence that is unlike the training data."""
-    return f"This sentence is unlike those that {who} learned from, so its translation may be wrong."
+def unlike_note(who: str = "") -> str:
+    """Return the note on a sentence that is unlike the training data; `who` names the model where there are several."""
+    if who:
+        text = "This sentence is unlike those that {model} learned from, so its translation may be wrong."
+        return text.format(model=who)
+    return gettext("This sentence is unlike those that the model learned from, so its translation may be wrong.")
 
 
 def threshold_of(card: Mapping[str, Any]) -> float | None:
@@ -95,11 +100,14 @@ def guessed_words(card: Mapping[str, Any], words: Sequence[str], log_prob_per_to
     return list(words) if log_prob_per_token < threshold else []
 
 
-def unread_note(
-    words: Sequence[str], who: str = "The model", mark: str = '"', escape: Callable[[str], str] = str
-) -> str:
-    """Return the note on words that a model guessed, each between marks and escaped by `escape`."""
+def unread_note(words: Sequence[str], who: str = "", mark: str = '"', escape: Callable[[str], str] = str) -> str:
+    """Return the note on words that a model guessed, each between marks and escaped by `escape`.
+
+    `who` names the model where there are several.
+    """
     named = [f"{mark}{escape(word[:LONGEST_NAMED])}{mark}" for word in words[:MOST_NAMED]]
-    more = [f"{len(words) - MOST_NAMED} more"] * (len(words) > MOST_NAMED)
-    *most, last = [*named, *more]
-    return f"{who} has never read {', '.join(most)}{' and ' * bool(most)}{last}; it will guess."
+    more = [gettext("{number} more", number=len(words) - MOST_NAMED)] * (len(words) > MOST_NAMED)
+    unread = listed([*named, *more])
+    if who:
+        return f"{who} has never read {unread}; it will guess."
+    return gettext("The model has never read {words}; it will guess.", words=unread)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from headlight.analysis.description import row_note
 from headlight.analysis.layout import Layout, descriptions, lay_out, measures
 from headlight.charts.document import fonts_of
+from headlight.language import gettext
 from headlight.viewer.export import CAUTION
 from headlight.viewer.packing import labels_header, overview_parts, pack
 from transformer.trace import Kind, Patterns, Trace
@@ -42,7 +43,7 @@ def cell_payload(trace: Trace, selected: tuple[Kind, int, int], words: bool, the
         "selected": list(selected),
         "words": words,
         "theme": theme,
-        "caution": CAUTION,
+        "caution": gettext(CAUTION),
         "rounding": f"The weights are as they were saved with the notebook, rounded to 1/{WEIGHT_STEPS}.",
         "fonts": list(fonts),
         "kinds": headers,

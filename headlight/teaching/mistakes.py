@@ -22,6 +22,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from headlight.language import translatable
 from transformer.attention import Linear
 from transformer.checkpoint import Checkpoint
 from transformer.config import ModelConfig
@@ -153,40 +154,51 @@ MISTAKES: dict[str, Mistake] = {
     for mistake in (
         Mistake(
             "no-causal-mask",
-            "The causal mask is never applied",
+            translatable("The causal mask is never applied"),
             _MASKED,
             _PLAIN,
-            "Decoder self-attention above the diagonal: each row has weight on words that are still to be written. In "
-            "training the loss falls towards 0, since the next word can be copied; in use it is not there to copy.",
+            translatable(
+                "Decoder self-attention above the diagonal: each row has weight on words that are still to be written. "
+                "In training the loss falls towards 0, since the next word can be copied; in use it is not there to "
+                "copy."
+            ),
             "decoder",
             _never("look_ahead_mask"),
             trains=True,
         ),
         Mistake(
             "mask-thrown-away",
-            "The masks are applied and their result is thrown away",
+            translatable("The masks are applied and their result is thrown away"),
             r"\texttt{scores = scores.masked\_fill(mask == 0, -inf)}",
             r"\texttt{scores.masked\_fill(mask == 0, -inf)}",
-            "The same as without any mask, although the line stands there: masked_fill returns a new tensor, and only "
-            "masked_fill_ changes its own. Decoder rows see later words, and batches see their padding.",
+            translatable(
+                "The same as without any mask, although the line stands there: masked_fill returns a new tensor, and "
+                "only masked_fill_ changes its own. Decoder rows see later words, and batches see their padding."
+            ),
             "decoder",
             _never("padding_mask", "look_ahead_mask"),
             trains=True,
         ),
         Mistake(
             "no-scaling",
-            "The scores are not divided by √d_head",
+            translatable("The scores are not divided by √d_head"),
             _PLAIN,
             r"\text{softmax}\!\left(Q K^\top\right) V",
-            "The largest weight of each row: the softmax is nearly all or nothing, so its gradient would be nearly 0.",
+            translatable(
+                "The largest weight of each row: the softmax is nearly all or nothing, so its gradient would be nearly "
+                "0."
+            ),
             tap=NoScaling(),
         ),
         Mistake(
             "no-positions",
-            "No positions are added to the embeddings",
+            translatable("No positions are added to the embeddings"),
             r"x_t = \sqrt{d}\, E[\text{token}_t] + p_t",
             r"x_t = \sqrt{d}\, E[\text{token}_t]",
-            "Two equal words have equal rows in the encoder, and a shuffled sentence has the same patterns, shuffled.",
+            translatable(
+                "Two equal words have equal rows in the encoder, and a shuffled sentence has the same patterns, "
+                "shuffled."
+            ),
             "encoder",
             MappingProxyType({"positions": "none"}),
             _no_positions,
@@ -194,81 +206,97 @@ MISTAKES: dict[str, Mistake] = {
         ),
         Mistake(
             "padding-mask-inverted",
-            "The padding mask of the source is inverted",
+            translatable("The padding mask of the source is inverted"),
             r"M_j = -\infty \text{ where } \text{token}_j = \text{[PAD]}",
             r"M_j = -\infty \text{ where } \text{token}_j \ne \text{[PAD]}",
-            "Encoder and cross-attention: every word is hidden alike, so that all weigh the same, and whatever is "
-            "written hardly depends on the order of importance that the heads had learned.",
+            translatable(
+                "Encoder and cross-attention: every word is hidden alike, so that all weigh the same, and whatever is "
+                "written hardly depends on the order of importance that the heads had learned."
+            ),
             "encoder",
             tap=InvertedPaddingMask(),
         ),
         Mistake(
             "softmax-over-queries",
-            "The softmax is taken over the wrong axis",
+            translatable("The softmax is taken over the wrong axis"),
             r"\alpha_{ij} = \frac{e^{s_{ij}}}{\sum_{j'} e^{s_{ij'}}}",
             r"\alpha_{ij} = \frac{e^{s_{ij}}}{\sum_{i'} e^{s_{i'j}}}",
-            "The sums: columns sum to 1 and rows do not, so a query may get many times a value, or almost none.",
+            translatable(
+                "The sums: columns sum to 1 and rows do not, so a query may get many times a value, or almost none."
+            ),
             tap=SoftmaxOverQueries(),
         ),
         Mistake(
             "target-not-shifted",
-            "The target is not shifted",
+            translatable("The target is not shifted"),
             r"\text{reads } y_0 \dots y_{T-1}, \quad \text{writes } y_1 \dots y_T",
             r"\text{reads } y_1 \dots y_T, \quad \text{writes } y_1 \dots y_T",
-            "The training loss against the validation loss, whose target is shifted: the model learns to say again the "
-            "word that it reads, which is not the next one.",
+            translatable(
+                "The training loss against the validation loss, whose target is shifted: the model learns to say again "
+                "the word that it reads, which is not the next one."
+            ),
             shifted=False,
             trains=True,
         ),
         Mistake(
             "no-residual",
-            "There are no residual connections",
+            translatable("There are no residual connections"),
             r"x + \text{Sublayer}(x)",
             r"\text{Sublayer}(x)",
-            "The size of the residual stream, and the translation: each sublayer replaces what it reads. A word and "
-            "its position reach the next layer only as far as the heads happen to look at that word.",
+            translatable(
+                "The size of the residual stream, and the translation: each sublayer replaces what it reads. A word "
+                "and its position reach the next layer only as far as the heads happen to look at that word."
+            ),
             changes=MappingProxyType({"residual": False}),
             part=_no_residual,
             trains=True,
         ),
         Mistake(
             "no-norms",
-            "There are no layer norms",
+            translatable("There are no layer norms"),
             r"\text{Norm}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta",
             r"\text{Norm}(x) = x",
-            "The size of the residual stream: nothing brings it back to a fixed size, and each sublayer was trained to "
-            "read vectors of that size.",
+            translatable(
+                "The size of the residual stream: nothing brings it back to a fixed size, and each sublayer was "
+                "trained to read vectors of that size."
+            ),
             changes=MappingProxyType({"norm_form": "none", "final_norm": False, "embedding_norm": False}),
             part=_no_norms,
             trains=True,
         ),
         Mistake(
             "no-feed-forward",
-            "There are no feed-forward networks",
+            translatable("There are no feed-forward networks"),
             r"x + W_2\, f(W_1 x + b_1) + b_2",
             "x",
-            "The translation: attention only moves vectors from token to token and mixes them. What is computed from "
-            "each vector by itself is missing.",
+            translatable(
+                "The translation: attention only moves vectors from token to token and mixes them. What is computed "
+                "from each vector by itself is missing."
+            ),
             part=_no_feed_forward,
         ),
         Mistake(
             "no-non-linearity",
-            "The feed-forward networks have no non-linearity",
+            translatable("The feed-forward networks have no non-linearity"),
             r"W_2\, f(W_1 x + b_1) + b_2",
             r"W_2 (W_1 x + b_1) + b_2 = W x + b",
-            "The size of the residual stream, and the translation: two linear layers without a function between them "
-            "are one linear layer, and what the function set to 0, or nearly, now comes through.",
+            translatable(
+                "The size of the residual stream, and the translation: two linear layers without a function between "
+                "them are one linear layer, and what the function set to 0, or nearly, now comes through."
+            ),
             changes=MappingProxyType({"activation": "none"}),
             part=_no_activation,
             trains=True,
         ),
         Mistake(
             "no-embedding-scale",
-            "The embeddings are not multiplied by √d_model",
+            translatable("The embeddings are not multiplied by √d_model"),
             r"x_t = \sqrt{d}\, E[\text{token}_t] + p_t",
             r"x_t = E[\text{token}_t] + p_t",
-            "The first layer of the encoder: words are √d_model times smaller beside their positions, so heads see "
-            "where a word stands better than which word it is.",
+            translatable(
+                "The first layer of the encoder: words are √d_model times smaller beside their positions, so heads see "
+                "where a word stands better than which word it is."
+            ),
             "encoder",
             MappingProxyType({"scale_embeddings": False}),
             _no_embedding_scale,

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.charts.document import fonts_of
+from headlight.language import gettext, translatable
 from headlight.viewer.packing import MAX_EXACT_WEIGHTS, Captions, checked, labels_header, overview_parts, pack
 from headlight.viewer.scripts import VIEWS, style, viewer_script
 from transformer.quoting import quoted
 
-CAUTION = "Attention shows where a head looked, not why a word was chosen."
+CAUTION = translatable("Attention shows where a head looked, not why a word was chosen.")
 WITHOUT_MODEL = (
     "This file holds the attention of one sentence and not the model that computed it: no other sentence can be typed, "
     "no head switched off, and no search stepped through."
@@ -71,7 +72,7 @@ def standalone_html(
         "selected": [list(kinds).index(kind), layer, head],
         "theme": theme,
         "meta": [[str(name), str(text)] for name, text in meta.items()],
-        "caution": CAUTION,
+        "caution": gettext(CAUTION),
         "without": WITHOUT_MODEL,
         "rounding": None if _is_exact(kinds) else _ROUNDING,
     }

@@ -14,6 +14,7 @@ import streamlit as st
 
 from headlight.charts.svg import Colours, HeadBlock, patterns_svg
 from headlight.formatting import csv_text, percent
+from headlight.language import gettext, translatable
 from headlight.viewer.export import KindView, standalone_html
 from headlight.web.traces import kind_view
 from transformer.tokenizers import SPACE
@@ -23,38 +24,43 @@ from ui.attention.view import AttentionView, HeadChange
 from ui.widgets.figures import download, figure_buttons, file_stem, model_name, sentence_facts
 
 ATTENTIONS = {
-    "encoder": "Encoder self-attention",
-    "decoder": "Decoder self-attention",
-    "cross": "Cross-attention",
+    "encoder": translatable("Encoder self-attention"),
+    "decoder": translatable("Decoder self-attention"),
+    "cross": translatable("Cross-attention"),
 }
 
 
-FIGURES = {"head": "This head", "kind": "Every head of {kind}", "all": "Every head of the model"}
+FIGURES = {
+    "head": translatable("This head"),
+    "kind": translatable("Every head of {kind}"),
+    "all": translatable("Every head of the model"),
+}
 
 
 def export(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
     """Draw the menu with every download; a file is made when its button is pressed."""
-    menu = st.popover("Export", icon=":material/download:", key="export", on_change="rerun")
+    menu = st.popover(gettext("Export"), icon=":material/download:", key="export", on_change="rerun")
     if not menu.open:
         return
     theme = st.context.theme.type or "light"
     with menu:
-        names = {what: name.format(kind=ATTENTIONS[view.kind].lower()) for what, name in FIGURES.items()}
-        what = st.radio("Figure", list(FIGURES), format_func=names.__getitem__, key="figure")
+        kind = gettext(ATTENTIONS[view.kind])
+        names = {what: gettext(name, kind=kind[:1].lower() + kind[1:]) for what, name in FIGURES.items()}
+        what = st.radio(gettext("Figure"), list(FIGURES), format_func=names.__getitem__, key="figure")
         figure = {"head": head_figure, "kind": kind_figure, "all": model_figure}[what](shown, view, large)
         about = facts(shown, view, large if what == "head" else None)
         stem = partial(file_stem, shown.name, "changed" if shown.changes else "")
         figure_buttons(partial(svg, figure, about), figure.title, about, stem(figure.stem, shown.trace.text))
-        st.caption(f"The numbers, {large.title.lower()}" if what == "head" else "The numbers of the chosen head")
+        st.caption(gettext("The numbers of the chosen head"))
         head = f"{view.kind} {large.title.lower()}"
         csv = partial(picture_csv, shown, view, large)
-        download("CSV, the exact weights", csv, f"{stem(head, shown.trace.text)}.csv", "text/csv")
-        st.caption("The whole sentence")
+        download(gettext("CSV, the exact weights"), csv, f"{stem(head, shown.trace.text)}.csv", "text/csv")
+        st.caption(gettext("The whole sentence"))
         file = stem("attention", shown.trace.text)
         npz = partial(trace_npz, shown)
-        download("NPZ, all attention weights", npz, f"{file}.npz", "application/octet-stream")
+        download(gettext("NPZ, all attention weights"), npz, f"{file}.npz", "application/octet-stream")
         page = partial(page_html, shown, view, large, theme)
-        download("HTML, this view offline", page, f"{file}.html", "text/html")
+        download(gettext("HTML, this view offline"), page, f"{file}.html", "text/html")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import streamlit as st
 
 from headlight.analysis.atlas import Faithfulness, faithfulness, parts_of
 from headlight.formatting import signed
+from headlight.language import gettext, localized, ngettext
 from transformer.taps import chain
 from ui.attention.picture import ShownTrace
 from ui.attention.view import describe_changes
@@ -31,12 +32,14 @@ def faithful(shown: ShownTrace) -> None:
         st.caption(" ".join(filter(None, (_caption(stored[1], shown), over_corpus(shipped(shown.name))))))
         return
     st.button(
-        "Does attention agree with removing words?",
+        gettext("Does attention agree with removing words?"),
         icon=":material/difference:",
         key=widget_key("faithful"),
         type="tertiary",
-        help="Removes each word of the source in turn, and compares how much less likely the translation becomes with "
-        "how much cross-attention the word gets.",
+        help=gettext(
+            "Removes each word of the source in turn, and compares how much less likely the translation becomes with "
+            "how much cross-attention the word gets."
+        ),
         on_click=_measure,
         args=(shown,),
     )
@@ -52,26 +55,40 @@ def _measure(shown: ShownTrace) -> None:
     source, target = shown.plain.source.ids, shown.plain.target.ids
     words = parts_of(shown.model.checkpoint.source_tokenizer, source)
     tap = chain(*own_taps(shown.model), *(change.tap() for change in shown.changes))
-    with plain_errors(), TURNS.turn("Does attention agree with removing words?"):
+    with plain_errors(), TURNS.turn(gettext("Does attention agree with removing words?")):
         agreement = faithfulness(shown.model.model, source, target, words, tap)
         st.session_state["faithful"] = _key(shown), agreement
 
 
 def _caption(agreement: Faithfulness | None, shown: ShownTrace) -> str:
     if agreement is None:
-        return "The sentence has too few words for this comparison."
+        return gettext("The sentence has too few words for this comparison.")
     if np.isnan(agreement.mean):
-        return "All words get the same attention, or removing any has the same effect: there is no order to compare."
+        return gettext(
+            "All words get the same attention, or removing any has the same effect: there is no order to compare."
+        )
     labels = shown.plain.source.labels
     letters = all(len(word) == 1 and len(labels[word[0]]) == 1 for word in agreement.words)
-    what = f"{len(agreement.words)} {'letters' if letters else 'words'}"
+    count = len(agreement.words)
+    what = (
+        ngettext("{count} letter", "{count} letters", count)
+        if letters
+        else ngettext("{count} word", "{count} words", count)
+    )
     low, high = np.nanmin(agreement.by_head), np.nanmax(agreement.by_head)
-    where = f", with {describe_changes(shown.changes)}" if shown.changes else ""
+    if shown.changes:
+        what = gettext("{words}, with {changes}", words=what, changes=describe_changes(shown.changes))
     return explained(
-        f"Removing each of the {what} in turn{where}: the effect and the attention that the word gets have a rank "
-        f"correlation of {signed(agreement.mean)} (mean of all cross-attention heads; {signed(low)} to {signed(high)} "
-        "for single heads). 1 is the same order, 0 is no relation. This compares whole words over the "
-        "whole translation; the Why page compares tokens, for each written token, so its numbers differ.",
+        gettext(
+            "Removing each of the {words} in turn: the effect and the attention that the word gets have a rank "
+            "correlation of {mean} (mean of all cross-attention heads; {low} to {high} for single heads). 1 is the "
+            "same order, 0 is no relation. This compares whole words over the whole translation; the Why page compares "
+            "tokens, for each written token, so its numbers differ.",
+            words=what,
+            mean=signed(agreement.mean),
+            low=signed(low),
+            high=signed(high),
+        ),
         "rank correlation",
         "cross-attention",
     )
@@ -83,5 +100,10 @@ def over_corpus(facts: dict[str, Any] | None) -> str:
     if facts is None or mean is None:
         return ""
     spread = facts["agreement"]["deviation"][0][0]
-    over = f"Over {facts['sampled']} sentences of {facts['corpus']}, with all heads on,"
-    return f"{over} it is {signed(mean)} ± {spread:.2f}."
+    return gettext(
+        "Over {sentences} sentences of {corpus}, with all heads on, it is {mean} ± {spread}.",
+        sentences=facts["sampled"],
+        corpus=facts["corpus"],
+        mean=signed(mean),
+        spread=localized(f"{spread:.2f}"),
+    )

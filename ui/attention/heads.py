@@ -14,7 +14,8 @@ from streamlit.delta_generator import DeltaGenerator
 from headlight.analysis.description import PRUNED_NOTE
 from headlight.analysis.layout import Layout, descriptions
 from headlight.analysis.measures import MEASURES, HeadValues, Measure
-from headlight.formatting import plural, signed
+from headlight.formatting import signed
+from headlight.language import gettext, localized, ngettext, translatable
 from headlight.viewer.export import CAUTION
 from transformer.trace import KINDS
 from ui.attention.downloads import export
@@ -23,7 +24,7 @@ from ui.attention.large import held_cell, hold, large_head
 from ui.attention.picture import SHOWS, Panel, ShownTrace, panel
 from ui.attention.roles import corpus_roles
 from ui.attention.second import checks, compare
-from ui.attention.view import AttentionView
+from ui.attention.view import KIND_NAMES, AttentionView
 from ui.state.view import bound, settle, update, widget_key, write_address
 from ui.state.why_measured import ATTENTION, why_measured
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pack_kinds
@@ -32,7 +33,11 @@ from ui.widgets.disclosure import behind_button
 from ui.widgets.terms import explained, term
 
 KIND_TERMS = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
-SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
+SCALES = {
+    "fixed": translatable("Scale 0 to 1"),
+    "row": translatable("Scale by row"),
+    "sqrt": translatable("Square root"),
+}
 
 
 def _controls(shown: ShownTrace, view: AttentionView) -> None:
@@ -40,27 +45,30 @@ def _controls(shown: ShownTrace, view: AttentionView) -> None:
     choose(
         view,
         "kind",
-        "Attention",
-        KINDS,
+        gettext("Attention"),
+        {kind: gettext(KIND_NAMES[kind]) for kind in KINDS},
         hide_label=True,
         **bound("kind", row=None, column=None),  # a held cell is one of the tokens shown before
-        help="Encoder: self-attention of the source. Decoder: self-attention of the translation to itself, up to the "
-        "token that is read. Cross: cross-attention of the translation to the source.",
+        help=gettext(
+            "Encoder: self-attention of the source. Decoder: self-attention of the translation to itself, up to the "
+            "token that is read. Cross: cross-attention of the translation to the source."
+        ),
     )
     st.space("stretch")
-    shows = {name: text for name, text in SHOWS.items() if name != "difference" or shown.forced is not None}
+    shows = {name: gettext(text) for name, text in SHOWS.items() if name != "difference" or shown.forced is not None}
     show = view.show if view.show in shows else next(iter(shows))
-    choose(view, "show", "Show", shows, show, menu=True, hide_label=True, width=165)
-    choose(view, "scale", "Scale", SCALES, menu=True, hide_label=True, width=185)
-    for field, label in (("words", "Whole words"), ("hide", "Hide special")):
+    choose(view, "show", gettext("Show"), shows, show, menu=True, hide_label=True, width=165)
+    scales = {name: gettext(text) for name, text in SCALES.items()}
+    choose(view, "scale", gettext("Scale"), scales, menu=True, hide_label=True, width=185)
+    for field, label in (("words", gettext("Whole words")), ("hide", gettext("Hide special"))):
         st.checkbox(label, getattr(view, field), **bound(field, row=None, column=None))
 
 
 def _chosen(view: AttentionView, large: Panel) -> str:
     """Describe the settings of the controls in a line: "Cross, layer 2, head 3, whole words"; defaults are left out."""
-    scale = "" if view.scale == "fixed" else SCALES[view.scale].lower()
-    tokens = ["whole words"] * view.words + ["special tokens hidden"] * view.hide
-    return ", ".join(filter(None, [view.kind.capitalize(), large.title.lower(), large.note, scale, *tokens]))
+    scale = "" if view.scale == "fixed" else gettext(SCALES[view.scale]).lower()
+    tokens = [gettext("whole words")] * view.words + [gettext("special tokens hidden")] * view.hide
+    return ", ".join(filter(None, [gettext(KIND_NAMES[view.kind]), large.title.lower(), large.note, scale, *tokens]))
 
 
 @st.fragment
@@ -97,8 +105,10 @@ def heads(
     with middle:
         same = {name: value for name, value in view.to_query().items() if name in ("model", "text", "target")}
         st.caption(
-            f":material/info: {CAUTION} To see what a head is for, [switch it off](#switch-heads-off). "
-            f"{over_corpus(shown.name)}[Why did it write this word?](why?{urlencode(same, quote_via=quote)})"
+            f":material/info: {gettext(CAUTION)} "
+            + gettext("To see what a head is for, [switch it off](#switch-heads-off).")
+            + f" {over_corpus(shown.name)}[{gettext('Why did it write this word?')}]"
+            + f"(why?{urlencode(same, quote_via=quote)})"
         )
         faithful(shown)
     with left:
@@ -110,7 +120,7 @@ def heads(
             checked = st.container()
     else:
         with middle:
-            st.caption("The lines stand beside one sentence: close the second to see them.")
+            st.caption(gettext("The lines stand beside one sentence: close the second to see them."))
     with bar, behind_button("attention-controls", _chosen(view, large)):
         _controls(shown, view)
     with numbers:
@@ -143,9 +153,13 @@ def _pictures(shown: ShownTrace, view: AttentionView) -> None:
 
 def _overview(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
     number = len(shown.changes)
-    changed = f" [{plural(number, 'head')} changed](#switch-heads-off)" if number else ""
+    changed = ""
+    if number:
+        text = ngettext("{count} head changed", "{count} heads changed", number)
+        changed = f" [{text}](#switch-heads-off)"
     with st.container(key="every-head"):
-        st.markdown(f"**Every {term('head')}** :gray[{term(KIND_TERMS[view.kind])}]{changed}")
+        every = explained(gettext("Every head"), "head")
+        st.markdown(f"**{every}** :gray[{term(KIND_TERMS[view.kind])}]{changed}")
     overview(
         every_head(shown, view.words, view.hide, view.scale),
         key="overview",
@@ -169,12 +183,12 @@ def _every_head(shown: ShownTrace, layout: Layout, values: HeadValues) -> EveryH
     patterns, pruned = layout.apply(shown.trace.pattern(layout.kind)), shown.pruned(layout.kind)
     captions = descriptions(shown.trace, layout, values)
     for layer, head in pruned:
-        captions[layer][head] = [PRUNED_NOTE]
+        captions[layer][head] = [gettext(PRUNED_NOTE)]
     measures = _measures(values)
     profile = Profile(
-        [measure.label.lower() for measure in measures],
-        ["" if measure.unit == "share" else measure.unit for measure in measures],
-        [measure.brief or measure.meaning for measure in measures],
+        [gettext(measure.label).lower() for measure in measures],
+        ["" if measure.unit == "share" else gettext(measure.unit) for measure in measures],
+        [gettext(measure.brief or measure.meaning) for measure in measures],
         np.stack([values[measure.name] for measure in measures]),
         [measure.largest(values[measure.name], layout.masked_whole) for measure in measures],
     )
@@ -210,27 +224,28 @@ def _lines(shown: ShownTrace, view: AttentionView, layout: Layout, large: Panel)
 def _table(shown: ShownTrace, view: AttentionView, large: Panel, layout: Layout, values: HeadValues) -> None:
     """Draw every head in numbers; a click on a row opens the head."""
     n_layers, n_heads = values["entropy"].shape
-    st.subheader("Heads in numbers", anchor="heads-in-numbers")
-    st.caption("Sort by a column to find a head; select its row to open it above.")
+    st.subheader(gettext("Heads in numbers"), anchor="heads-in-numbers")
+    st.caption(gettext("Sort by a column to find a head; select its row to open it above."))
     places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
     table: dict[str, list[object]] = {
-        "Head": [
-            f"Layer {layer + 1}, head {head + 1}"
+        gettext("Head"): [
+            gettext("Layer {layer}, head {head}", layer=layer + 1, head=head + 1)
             + (f", {word}" if (word := shown.without_weights(view.kind, layer, head)) else "")
             + (" ◂" if (layer, head) == (large.layer, large.head) else "")
             for layer, head in places
         ]
     }
-    config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=112)}
+    config: dict[str, Any] = {gettext("Head"): st.column_config.TextColumn(width=112)}
     for measure in _measures(values):
         of_heads = values[measure.name]
-        table[measure.label] = [None if np.isnan(value) else value for value in of_heads.ravel().tolist()]
-        config[measure.label] = st.column_config.ProgressColumn(
+        label = gettext(measure.label)
+        table[label] = [None if np.isnan(value) else value for value in of_heads.ravel().tolist()]
+        config[label] = st.column_config.ProgressColumn(
             width=66,
             format="%.3f",
             min_value=0.0,
             max_value=measure.largest(of_heads, layout.masked_whole),
-            help=f"{measure.meaning} Unit: {measure.unit}.",
+            help=gettext("{meaning} Unit: {unit}.", meaning=gettext(measure.meaning), unit=gettext(measure.unit)),
         )
     key = widget_key(f"table-{view.kind}")
 
@@ -258,12 +273,17 @@ def over_corpus(name: str) -> str:
         return ""
     measures, best = facts["measures"], facts["best"]
     own, most = measures[ATTENTION], measures[best]
-    compared = f"{explained(best, 'ALTI+')} at {signed(most['mean'])}"
+    compared = gettext("{method} at {correlation}", method=explained(best, "ALTI+"), correlation=signed(most["mean"]))
     if ATTENTION in (best, *facts["not_told_apart_from_best"]):
-        compared = "no method on the Why page agrees better"
-    interval = f"{signed(own['low'])} to {signed(own['high'])}"
-    return (
-        f"Over {facts['sentences']} sentences of {facts['corpus']}, the mean of all heads orders the tokens behind a "
-        f"written one as leaving them out does at a {term('rank correlation')} of {signed(own['mean'])} ({interval}); "
-        f"{compared}. "
+        compared = gettext("no method on the Why page agrees better")
+    text = gettext(
+        "Over {sentences} sentences of {corpus}, the mean of all heads orders the tokens behind a written one as "
+        "leaving them out does at a rank correlation of {correlation} ({low} to {high}); {compared}.",
+        sentences=localized(f"{facts['sentences']}"),
+        corpus=facts["corpus"],
+        correlation=signed(own["mean"]),
+        low=signed(own["low"]),
+        high=signed(own["high"]),
+        compared=compared,
     )
+    return f"{explained(text, 'rank correlation')} "

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.formatting import percent
+from headlight.language import gettext, localized
 from ui.attention.picture import SHOW_HELP, Panel
 from ui.attention.view import AttentionView
 from ui.state.view import update
@@ -49,18 +50,24 @@ def large_head(
         beside=None if partner is None else labels_of(partner),
     )
     if SHOW_HELP[large.show]:
-        st.caption(SHOW_HELP[large.show])
+        st.caption(gettext(SHOW_HELP[large.show]))
     strongest = float(np.median(large.cells.max(axis=1)))
     if view.scale == "fixed" and not large.signed and 0 < strongest < FAINT * large.limit:
         st.caption(
-            f"Half of the rows have no {large.name} above {strongest:.2g}, so the colours are faint: scale by row or "
-            "take the square root to see more."
+            gettext(
+                "Half of the rows have no {weight} above {number}, so the colours are faint: scale by row or take the "
+                "square root to see more.",
+                weight=large.name,
+                number=localized(f"{strongest:.2g}"),
+            )
         )
     if layout.hidden.any() or layout.hidden_rows.any():
-        share = percent(large.hidden)
-        left = "" if large.off else f" {share} of the weight of the rows that are left is on hidden columns."
-        st.caption(explained(f"The rows and columns of special tokens are hidden.{left}", "special token"))
-    expander = st.expander("As a table", key=f"{key}-as-table", on_change="rerun")
+        text = gettext("The rows and columns of special tokens are hidden.")
+        if not large.off:
+            share = percent(large.hidden)
+            text += " " + gettext("{share} of the weight of the rows that are left is on hidden columns.", share=share)
+        st.caption(explained(text, "special token"))
+    expander = st.expander(gettext("As a table"), key=f"{key}-as-table", on_change="rerun")
     if expander.open:
         with expander:
             _as_table(large, key)
@@ -93,7 +100,7 @@ def hold(cell: Held) -> None:
 def _as_table(large: Panel, key: str) -> None:
     """Draw the picture's numbers; a masked cell is empty."""
     layout = large.layout
-    table: dict[str, list[Any]] = {"query": list(layout.rows)}
+    table: dict[str, list[Any]] = {gettext("query"): list(layout.rows)}
     for k, label in enumerate(layout.columns):
         gone = layout.masked[:, k].tolist()
         table[label] = [None if off else cell for cell, off in zip(large.cells[:, k].tolist(), gone, strict=True)]

@@ -8,6 +8,7 @@ import streamlit as st
 from headlight.analysis.stream import StreamSize, stream, stream_sizes
 from headlight.charts.lines import Curve, lines
 from headlight.formatting import three_digits
+from headlight.language import gettext, translatable
 from headlight.teaching.mistakes import BrokenTranslator
 from transformer import Translator
 from transformer.trace import Trace
@@ -19,6 +20,14 @@ from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
 STACKS = ("encoder", "decoder")
+LENGTHS = {
+    "encoder": translatable("Mean length of a vector, encoder"),
+    "decoder": translatable("Mean length of a vector, decoder"),
+}
+SIZES = {
+    "encoder": translatable("In the encoder lengths go from {before} in the model as it is, and from {after} now."),
+    "decoder": translatable("In the decoder lengths go from {before} in the model as it is, and from {after} now."),
+}
 SHORT = {"feed-forward": "ff"}
 LOGARITHMIC_FROM = 10  # how many times the smallest size the largest has to be for a logarithmic axis
 Sizes = dict[str, list[StreamSize]]  # by stack
@@ -31,11 +40,13 @@ def left_out(name: str, model: Translator, text: str, view: AttentionView, trace
     whole = models.unbroken_name(name)
     own = models.trace(whole, text, view.target)
     if view.target is None:
-        same = " the same" if own.translation == trace.translation else ""
-        st.caption(f"The model as it is writes{same}: “{literal(own.translation)}”")
+        text_of = translatable("The model as it is writes: “{translation}”")
+        if own.translation == trace.translation:
+            text_of = translatable("The model as it is writes the same: “{translation}”")
+        st.caption(gettext(text_of, translation=literal(own.translation)))
     if model.tap is not None:  # the residual stream is computed from the modules, which a tap does not change
         return
-    section = st.expander("The residual stream by layer, with and without", key="left-out", on_change="rerun")
+    section = st.expander(gettext("The residual stream by layer, with and without"), key="left-out", on_change="rerun")
     if section.open:
         with section:
             _sizes(whole, name, own)
@@ -49,18 +60,18 @@ def _sizes(whole: str, name: str, own: Trace) -> None:
         with column:
             curves = [
                 Curve(label, [_place(size) for size in sizes[stack]], np.array([size.mean for size in sizes[stack]]))
-                for label, sizes in zip(("as it is", "now"), both, strict=True)
+                for label, sizes in zip((gettext("as it is"), gettext("now")), both, strict=True)
             ]
             values = np.concatenate([curve.y for curve in curves])
             log = "y" if values.max() > LOGARITHMIC_FROM * values.min() > 0 else ""
             plot(
-                lines(curves, f"Mean length of a vector, {stack}", "block", logarithmic=log, theme=theme),
+                lines(curves, gettext(LENGTHS[stack]), gettext("block"), logarithmic=log, theme=theme),
                 key=f"left-out-{stack}",
             )
-    st.caption(explained(f"{describe_sizes(*both)} {NOTE}", "residual stream"))
+    st.caption(explained(f"{describe_sizes(*both)} {gettext(NOTE)}", "residual stream"))
 
 
-NOTE = (
+NOTE = translatable(
     "The residual stream is measured where it enters the first layer and behind each block of a layer: self-attention, "
     "cross-attention, feed-forward network. A length is the root of the sum of squares, here the mean over the tokens; "
     "both networks read the same sentence and the translation that the model writes as it is."
@@ -71,8 +82,11 @@ def describe_sizes(own: Sizes, now: Sizes) -> str:
     """Return in a sentence for each stack where both streams begin and end."""
     sentences = []
     for stack in STACKS:
-        ends = [f"{three_digits(s[stack][0].mean)} to {three_digits(s[stack][-1].mean)}" for s in (own, now)]
-        sentences.append(f"In the {stack} lengths go from {ends[0]} in the model as it is, and from {ends[1]} now.")
+        ends = [
+            gettext("{first} to {last}", first=three_digits(s[stack][0].mean), last=three_digits(s[stack][-1].mean))
+            for s in (own, now)
+        ]
+        sentences.append(gettext(SIZES[stack], before=ends[0], after=ends[1]))
     return " ".join(sentences)
 
 
@@ -80,7 +94,7 @@ def _place(size: StreamSize) -> str:
     return size.block if size.layer is None else f"{size.layer + 1} {SHORT.get(size.block, size.block)}"
 
 
-@cached(20, "Measuring the residual stream")
+@cached(20, translatable("Measuring the residual stream"))
 def _measured(name: str, version: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]) -> Sizes:
     passed = stream(models.translator(name).model, source, target)
     return {stack: stream_sizes(passed, stack) for stack in STACKS}

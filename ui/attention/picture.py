@@ -14,6 +14,7 @@ from headlight.analysis import Check, max_heads, mean_heads, rollout, rollout_so
 from headlight.analysis.layout import Layout, lay_out, measures, narrowest
 from headlight.analysis.measures import HeadValues
 from headlight.analysis.sites import pruned_heads
+from headlight.language import gettext, translatable
 from transformer import Trace, Translator
 from transformer.taps import Intervention, chain
 from transformer.trace import Kind
@@ -23,24 +24,32 @@ from ui.state.queue import TURNS
 from ui.viewer import Kinds
 
 SHOWS = {
-    "raw": "Raw weights",
-    "value": "Weights × values",
-    "mean": "Mean of the heads",
-    "max": "Largest of the heads",
-    "rollout": "Rollout",
-    "difference": "Difference",
+    "raw": translatable("Raw weights"),
+    "value": translatable("Weights × values"),
+    "mean": translatable("Mean of the heads"),
+    "max": translatable("Largest of the heads"),
+    "rollout": translatable("Rollout"),
+    "difference": translatable("Difference"),
 }
 SHOW_HELP = {
     "raw": "",
-    "value": "Each weight times the length of its value vector after the output projection "
-    "(Kobayashi et al. 2020). Lengths, not shares: rows don't sum to 1.",
-    "mean": "The mean over the layer's heads, a head that is off counting as 0: an average; no single head need look "
-    "like it.",
-    "max": "The largest weight that any head of the layer gives. Rows sum to 1 or more.",
-    "rollout": "Attention multiplied through all layers up to this one, half of each layer being the residual "
-    "connection (Abnar and Zuidema 2020). In cross-attention, the rest of a row's weight, up to 1, comes from the "
-    "target's own earlier tokens.",
-    "difference": "Weights with your changes minus weights without, both force-decoding the original translation.",
+    "value": translatable(
+        "Each weight times the length of its value vector after the output projection "
+        "(Kobayashi et al. 2020). Lengths, not shares: rows don't sum to 1."
+    ),
+    "mean": translatable(
+        "The mean over the layer's heads, a head that is off counting as 0: an average; no single head need look like "
+        "it."
+    ),
+    "max": translatable("The largest weight that any head of the layer gives. Rows sum to 1 or more."),
+    "rollout": translatable(
+        "Attention multiplied through all layers up to this one, half of each layer being the residual "
+        "connection (Abnar and Zuidema 2020). In cross-attention, the rest of a row's weight, up to 1, comes from the "
+        "target's own earlier tokens."
+    ),
+    "difference": translatable(
+        "Weights with your changes minus weights without, both force-decoding the original translation."
+    ),
 }
 
 
@@ -74,8 +83,8 @@ class ShownTrace:
     def without_weights(self, kind: Kind, layer: int, head: int) -> str:
         """Return why a head has no weights, in a word; "" where it has."""
         if (layer, head) in self.pruned(kind):
-            return "pruned"
-        return "" if self.trace.pattern(kind)[layer, head].any() else "off"
+            return gettext("pruned")
+        return "" if self.trace.pattern(kind)[layer, head].any() else gettext("off")
 
     def measured(self, kind: Kind, words: bool, hide: bool) -> tuple[Layout, HeadValues]:
         """Return the layout of a kind's tokens, and the measures of its heads.
@@ -138,13 +147,14 @@ class Panel:
 
     @property
     def title(self) -> str:
-        layer = f"Layer {self.layer + 1}"
-        return layer if self.show in ("mean", "max", "rollout") else f"{layer}, head {self.head + 1}"
+        if self.show in ("mean", "max", "rollout"):
+            return gettext("Layer {layer}", layer=self.layer + 1)
+        return gettext("Layer {layer}, head {head}", layer=self.layer + 1, head=self.head + 1)
 
     @property
     def note(self) -> str:
         """Return the note next to the title: what is shown of the head, where it is not its weights; "" where it is."""
-        return ", ".join([SHOWS[self.show].lower()] * (self.show != "raw") + [self.off] * bool(self.off))
+        return ", ".join([gettext(SHOWS[self.show]).lower()] * (self.show != "raw") + [self.off] * bool(self.off))
 
     @property
     def signed(self) -> bool:
@@ -166,7 +176,7 @@ def chosen_head(shown: ShownTrace, view: AttentionView) -> tuple[int, int]:
 def panel(shown: ShownTrace, view: AttentionView, layout: Layout) -> Panel:
     """Return the picture of the chosen head, or of the heads of its layer together, as the view says."""
     layer, head = chosen_head(shown, view)
-    weights, name, limit = shown.trace.pattern(view.kind)[layer, head], "weight", 1.0
+    weights, name, limit = shown.trace.pattern(view.kind)[layer, head], gettext("weight"), 1.0
     show = view.show
     if show == "difference" and shown.forced is not None:
         weights = shown.forced.pattern(view.kind)[layer, head] - shown.plain.pattern(view.kind)[layer, head]
@@ -178,7 +188,7 @@ def panel(shown: ShownTrace, view: AttentionView, layout: Layout) -> Panel:
         tap = chain(*models.own_taps(shown.model), *(change.tap() for change in shown.changes))
         with TURNS.turn():
             moved = value_weighted_patterns(shown.model.model, source, target, tap)[view.kind][layer]
-        weights, name, limit = moved[head], "length", float(moved.max()) or 1.0
+        weights, name, limit = moved[head], gettext("length"), float(moved.max()) or 1.0
     elif show in ("mean", "max", "rollout"):
         weights = combined(shown.trace, view.kind, show)[layer]
     else:

@@ -9,14 +9,15 @@ import streamlit as st
 from headlight.analysis import HeadEffect, head_importance, kind_of
 from headlight.charts.colours import LESS, MORE
 from headlight.formatting import signed
+from headlight.language import gettext, ngettext, translatable
 from transformer.taps import Intervention
 from ui.attention.picture import ShownTrace
-from ui.attention.view import describe_changes
+from ui.attention.view import describe_changes, head_of_kind
 from ui.state import models
 from ui.state.cache import cached
 from ui.state.view import widget_key
 from ui.widgets.table import Cell, bar, table_html
-from ui.widgets.terms import term
+from ui.widgets.terms import explained
 
 MAX_BARS = 8
 FULL = 1.0  # nats of a full bar where no head costs more: a bar says how much it is, not only which is the longest
@@ -25,28 +26,36 @@ FULL = 1.0  # nats of a full bar where no head costs more: a bar says how much i
 def ranking(shown: ShownTrace) -> None:
     """Draw the cost of each head, on request; from then on it follows the heads that are changed."""
     question = shown.name, models.version(shown.name), tuple(shown.plain.source.ids), tuple(shown.plain.target.ids)
-    if st.button("How important is each head?", icon=":material/sort:", key=widget_key("rank"),
-                 help="Switches off every head of the model, one at a time, and ranks them by how much less likely "
-                 "the original translation becomes. Heads that you changed stay changed meanwhile."):  # fmt: skip
+    if st.button(
+        gettext("How important is each head?"),
+        icon=":material/sort:",
+        key=widget_key("rank"),
+        help=gettext(
+            "Switches off every head of the model, one at a time, and ranks them by how much less likely the original "
+            "translation becomes. Heads that you changed stay changed meanwhile."
+        ),
+    ):
         st.session_state["ranked"] = question
     if st.session_state.get("ranked") != question:
         return
     effects = _effects(*question, tuple(change.tap() for change in shown.changes))
     if not effects:
-        st.caption("Every head is off: there is none to switch off.")
+        st.caption(gettext("Every head is off: there is none to switch off."))
         return
-    st.markdown(f"**The effect of switching one more head off** :gray[{baseline(shown)}]")
+    st.markdown(f"**{gettext('The effect of switching one more head off')}** :gray[{baseline(shown)}]")
     _bars(effects[:MAX_BARS])
-    with st.expander(f"All {len(effects)} heads as a table"):
+    change = gettext("Change in log-probability")
+    with st.expander(ngettext("{count} head as a table", "All {count} heads as a table", len(effects))):
         st.dataframe(
             {
-                "Head": [name(effect) for effect in effects],
-                "Change in log-probability": [effect.delta for effect in effects],
+                gettext("Head"): [name(effect) for effect in effects],
+                change: [effect.delta for effect in effects],
             },
             hide_index=True,
             column_config={
-                "Change in log-probability": st.column_config.NumberColumn(
-                    "Change in log-probability (nats)", format=f"%+.{places([effect.delta for effect in effects])}f"
+                change: st.column_config.NumberColumn(
+                    gettext("Change in log-probability (nats)"),
+                    format=f"%+.{places([effect.delta for effect in effects])}f",
                 )
             },
         )
@@ -54,10 +63,12 @@ def ranking(shown: ShownTrace) -> None:
 
 def baseline(shown: ShownTrace) -> str:
     """Describe which heads are off in addition to each head that is tried."""
-    return f"with {describe_changes(shown.changes)}" if shown.changes else "with all other heads on"
+    if not shown.changes:
+        return gettext("with all other heads on")
+    return gettext("with {changes}", changes=describe_changes(shown.changes))
 
 
-@cached(40, "Switching off one head at a time")
+@cached(40, translatable("Switching off one head at a time"))
 def _effects(
     model: str,
     version: tuple[int, ...],
@@ -71,7 +82,7 @@ def _effects(
 
 
 def name(effect: HeadEffect) -> str:
-    return f"{kind_of(effect.site).capitalize()} layer {effect.site.layer + 1}, head {effect.head + 1}"
+    return head_of_kind(kind_of(effect.site), effect.site.layer + 1, effect.head + 1)
 
 
 def places(values: list[float]) -> int:
@@ -92,12 +103,14 @@ def _bars(effects: list[HeadEffect]) -> None:
         (
             name(effect),
             Cell(bar(abs(effect.delta) / full, MORE if effect.delta < 0 else LESS), "wide"),
-            f"{signed(effect.delta, plus=True)} nats",
+            gettext("{number} nats", number=signed(effect.delta, plus=True)),
         )
         for effect in effects
     ]
     st.html(table_html("bars ranking", rows, numbers=(2,)))
-    st.caption(
-        f"A full bar is {signed(full)} nats of {term('log-probability')}. Orange: the original becomes less likely "
-        "without the head. Blue (+): more likely."
+    text = gettext(
+        "A full bar is {number} nats of log-probability. Orange: the original becomes less likely without the head. "
+        "Blue (+): more likely.",
+        number=signed(full),
     )
+    st.caption(explained(text, "log-probability"))

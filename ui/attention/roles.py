@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from headlight.language import gettext, localized
 from transformer.trace import Kind
 from ui.attention.picture import Panel, ShownTrace
-from ui.attention.view import AttentionView
+from ui.attention.view import AttentionView, head_of_kind
 from ui.state.public import without_places
 from ui.state.view import reseed, update
 from ui.widgets.text import literal
@@ -26,17 +27,28 @@ def corpus_roles(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
     if roles is None:
         return
     if shown.changes or view.broken:
-        st.caption("What is known of the heads from a corpus holds for the model as it is, not with these changes.")
+        st.caption(
+            gettext("What is known of the heads from a corpus holds for the model as it is, not with these changes.")
+        )
         return
     here = roles.of.get((view.kind, large.layer, large.head), [])
     for role in here:
         text = str(role)
         st.markdown(f":small[:material/label: {literal(text[0].upper() + text[1:])}.]")
-    corpus = "its own examples" if roles.corpus == EXAMPLES else without_places(roles.corpus)
-    where = f"Over {roles.pairs:,} sentences of {literal(corpus)}, with all heads on"
-    st.caption(f"{where}." if here else f"{where}, no measure shows clearly what this head does.")
+    corpus = gettext("its own examples") if roles.corpus == EXAMPLES else without_places(roles.corpus)
+    given = {"count": localized(f"{roles.pairs:,}"), "corpus": literal(corpus)}
+    if here:
+        st.caption(gettext("Over {count} sentences of {corpus}, with all heads on.", **given))
+    else:
+        st.caption(
+            gettext(
+                "Over {count} sentences of {corpus}, with all heads on, no measure shows clearly what this head does.",
+                **given,
+            )
+        )
     if roles.of:
-        st.caption("Take me to the head that looks at the")
+        # Translators: buttons follow, as "word that is translated".
+        st.caption(gettext("Take me to the head that looks at the"))
         with st.container(horizontal=True, gap="small", key="roles"):
             _ways(roles)
 
@@ -44,9 +56,9 @@ def corpus_roles(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
 def _ways(roles: Roles) -> None:
     for what, ((kind, layer, head), role) in roles.clearest.items():
         st.button(
-            role.what.looks_at or role.name,
+            gettext(role.what.looks_at or role.name),
             key=f"role-{what}",
-            help=f"{kind.capitalize()}, layer {layer + 1}, head {head + 1} {role}",
+            help=f"{head_of_kind(kind, layer + 1, head + 1)} {role}",
             on_click=_go,
             args=(kind, layer, head),
         )

@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from headlight.analysis.compared import LabelledPattern, PatternPair, compared
 from headlight.formatting import minus
 from headlight.importers.examples import examples
+from headlight.language import gettext, translatable
 from transformer import Translator
 from ui.attention.large import large_head
 from ui.attention.picture import Panel, ShownTrace, panel, shown_trace
@@ -21,11 +22,11 @@ from ui.state.view import reseed, update
 from ui.viewer import big_head
 from ui.widgets.choose import choose
 from ui.widgets.errors import plain_errors
-from ui.widgets.sentence import token_strip
+from ui.widgets.sentence import TRANSLATION, token_strip
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal
 
-COMPARE = {"sides": "Side by side", "difference": "Difference"}
+COMPARE = {"sides": translatable("Side by side"), "difference": translatable("Difference")}
 MAX_DIFFERENCES = 6  # differences that are listed
 
 
@@ -38,22 +39,25 @@ def second_sentence(
     """
     if view.second is None:
         below.button(
-            "Compare with a second sentence",
+            gettext("Compare with a second sentence"),
             icon=":material/compare:",
             key="second-open",
             type="tertiary",
-            help="Shows the same head for two sentences beside each other.",
+            help=gettext("Shows the same head for two sentences beside each other."),
             on_click=_open,
             args=(closest(text, (example.text for example in examples(model.card))),),
         )
         return None
     source, target = container.columns([5, 6], gap="medium")
     with source, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        sentence_box("Second sentence", view.second, "second")
-        st.button("Close", icon=":material/close:", key="second-close", help="Show one sentence", on_click=_close)
+        sentence_box(gettext("Second sentence"), view.second, "second")
+        help = gettext("Show one sentence")
+        st.button(gettext("Close"), icon=":material/close:", key="second-close", help=help, on_click=_close)
     with target, plain_errors():
         other = shown_trace(name, view.second, replace(view, target=None))
-        st.caption(f"{model.card.get('target', 'Translation')}, written by the model")
+        st.caption(
+            gettext("{language}, written by the model", language=gettext(str(model.card.get("target", TRANSLATION))))
+        )
         token_strip(other.trace, model)
         return other
     return None
@@ -81,9 +85,10 @@ def compare(shown: ShownTrace, second: ShownTrace, view: AttentionView, large: P
     sides = [LabelledPattern(side.cells, side.layout.rows, side.layout.columns, side.layout.masked) for side in both]
     pair = compared(*sides)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**{large.title} in both sentences**")
+        st.markdown(f"**{gettext('{head} in both sentences', head=large.title)}**")
         st.space("stretch")
-        choose(view, "compare", "Compare", COMPARE, hide_label=True)
+        ways = {name: gettext(text) for name, text in COMPARE.items()}
+        choose(view, "compare", gettext("Compare"), ways, hide_label=True)
     if view.compare == "difference":
         left, right = st.columns(2, gap="medium")
         with left:
@@ -93,10 +98,11 @@ def compare(shown: ShownTrace, second: ShownTrace, view: AttentionView, large: P
     else:
         left, right = st.columns(2, gap="medium")
         with left:
-            large_head(both[0], view, title="First sentence", partner=both[1])
+            large_head(both[0], view, title=gettext("First sentence"), partner=both[1])
             checks(shown)
         with right:
-            large_head(both[1], view, key="head-second", title="Second sentence", first=False, partner=both[0])
+            title = gettext("Second sentence")
+            large_head(both[1], view, key="head-second", title=title, first=False, partner=both[0])
             checks(second)
         _largest(pair, large.name)
 
@@ -111,7 +117,7 @@ def side_by_side(second: ShownTrace, view: AttentionView, large: Panel) -> tuple
 
 def _difference(pair: PatternPair, large: Panel) -> None:
     if not pair.rows or not pair.columns:
-        st.info("The two sentences have no tokens in common, so there is nothing to subtract.")
+        st.info(gettext("The two sentences have no tokens in common, so there is nothing to subtract."))
         return
     big_head(
         pair.difference,
@@ -122,14 +128,19 @@ def _difference(pair: PatternPair, large: Panel) -> None:
         peak=float(np.abs(pair.difference).max()) or 1.0,
         signed=True,
         name=large.name,
-        title=("Second sentence minus first", large.note),
+        title=(gettext("Second sentence minus first"), large.note),
         before=pair.first,
     )
-    for which, tokens in zip(("first", "second"), pair.left_out, strict=True):
+    only = (
+        translatable("Only in the first sentence, so not in the picture: {tokens}."),
+        translatable("Only in the second sentence, so not in the picture: {tokens}."),
+    )
+    for text, tokens in zip(only, pair.left_out, strict=True):
         if tokens:
             named = ", ".join(literal(token) for token in tokens[:MAX_NAMED_HEADS])
-            more = f" and {len(tokens) - MAX_NAMED_HEADS} more" if len(tokens) > MAX_NAMED_HEADS else ""
-            st.caption(f"Only in the {which} sentence, so not in the picture: {named}{more}.")
+            if len(tokens) > MAX_NAMED_HEADS:
+                named = gettext("{tokens} and {number} more", tokens=named, number=len(tokens) - MAX_NAMED_HEADS)
+            st.caption(gettext(text, tokens=named))
 
 
 def _largest(pair: PatternPair, name: str) -> None:
@@ -139,15 +150,23 @@ def _largest(pair: PatternPair, name: str) -> None:
         return
     most = changes[0]
     st.markdown(
-        f"The largest difference: **{literal(most.row)}** looks at **{literal(most.column)}** with a {name} of "
-        f"{most.first:.2f} in the first sentence and {most.second:.2f} in the second."
+        gettext(
+            "The largest difference: **{query}** looks at **{key}** with a {weight} of {first} in the first sentence "
+            "and {second} in the second.",
+            query=literal(most.row),
+            key=literal(most.column),
+            weight=name,
+            first=minus(f"{most.first:.2f}"),
+            second=minus(f"{most.second:.2f}"),
+        )
     )
     rows = "\n".join(
-        f"| {literal(change.row)} looks at {literal(change.column)} | {change.first:.3f} | {change.second:.3f} | "
-        f"{minus(f'{change.difference:+.3f}')} |"
+        f"| {gettext('{query} looks at {key}', query=literal(change.row), key=literal(change.column))} | "
+        f"{minus(f'{change.first:.3f}')} | {minus(f'{change.second:.3f}')} | {minus(f'{change.difference:+.3f}')} |"
         for change in changes
     )
-    st.markdown(f"| Largest differences | First | Second | Difference |\n|:---|---:|---:|---:|\n{rows}")
+    head = gettext("| Largest differences | First | Second | Difference |")
+    st.markdown(f"{head}\n|:---|---:|---:|---:|\n{rows}")
 
 
 def checks(shown: ShownTrace) -> None:
@@ -155,7 +174,8 @@ def checks(shown: ShownTrace) -> None:
     with plain_errors():  # they are made here, within a fragment, whose errors Streamlit would show as they are
         hold = sum(check.holds for check in shown.checks)
         icon = ":material/check_circle:" if hold == len(shown.checks) else ":material/error:"
-        with st.popover(f"Checks: {hold} of {len(shown.checks)} hold", icon=icon, type="tertiary"):
+        text = gettext("Checks: {number} of {all} hold", number=hold, all=len(shown.checks))
+        with st.popover(text, icon=icon, type="tertiary"):
             for check in shown.checks:
                 mark = ":material/check:" if check.holds else ":material/close:"
                 st.markdown(f"{mark} **{check.name}.** {check.detail}")

@@ -6,28 +6,24 @@ from collections import Counter
 
 import streamlit as st
 
-from headlight.formatting import plural, signed
+from headlight.formatting import signed
+from headlight.language import gettext, localized, ngettext, pgettext, translatable
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import ShownTrace
 from ui.attention.ranking import ranking
-from ui.attention.view import LARGEST_FACTOR, AttentionView, HeadChange
+from ui.attention.view import EVERY_HEAD, KIND_NAMES, LARGEST_FACTOR, AttentionView, HeadChange
 from ui.state.view import reseed, update, widget_key
-from ui.widgets.sentence import difference
+from ui.widgets.sentence import TRANSLATION, difference
 from ui.widgets.text import literal
 
-ACTIONS = {"off": "Off", "uniform": "Uniform", "scale": "Scaled"}
-ACTION_HELP = (
-    "Off: the head's output is zero. Uniform: uniform attention, the same weight on every token. Scaled: its weights "
-    "are multiplied, so it contributes that multiple of its output."
-)
-FALL = "In nats, the unit of a natural logarithm."
+ACTIONS = {"off": translatable("Off"), "uniform": translatable("Uniform"), "scale": translatable("Scaled")}
 
 
 def switches(shown: ShownTrace) -> None:
     """Draw the section: which heads are changed, the new translation, and which heads matter most."""
     view: AttentionView = st.session_state["view"]
-    st.subheader("Switch heads off", anchor="switch-heads-off")
-    st.caption("The model translates again with the heads you choose changed.")
+    st.subheader(gettext("Switch heads off"), anchor="switch-heads-off")
+    st.caption(gettext("The model translates again with the heads you choose changed."))
     action, factor = _action(view)
     _grid(shown, view, action, factor)
     if shown.forced is not None:
@@ -38,7 +34,7 @@ def switches(shown: ShownTrace) -> None:
 def changed(shown: ShownTrace) -> str:
     """Return how many heads are changed, as a note after the translation."""
     count = len(shown.changes)
-    return f", with {plural(count, 'head')} changed" if count else ""
+    return ngettext(", with {count} head changed", ", with {count} heads changed", count) if count else ""
 
 
 def _action(view: AttentionView) -> tuple[str, float]:
@@ -46,13 +42,16 @@ def _action(view: AttentionView) -> tuple[str, float]:
     with st.container(horizontal=True, vertical_alignment="center"):
         key = widget_key("action")
         action = st.segmented_control(
-            "What to do with a head",
+            gettext("What to do with a head"),
             list(ACTIONS),
             default=first.action,
             required=True,
-            format_func=ACTIONS.__getitem__,
+            format_func=lambda name: gettext(ACTIONS[name]),
             key=key,
-            help=ACTION_HELP,
+            help=gettext(
+                "Off: the head's output is zero. Uniform: uniform attention, the same weight on every token. Scaled: "
+                "its weights are multiplied, so it contributes that multiple of its output."
+            ),
             on_change=_redo,
             args=(key, None),
         )
@@ -60,7 +59,7 @@ def _action(view: AttentionView) -> tuple[str, float]:
         if action == "scale":
             slider = widget_key("factor")
             factor = st.slider(
-                "Factor",
+                gettext("Factor"),
                 0.0,
                 LARGEST_FACTOR,
                 first.factor,
@@ -83,17 +82,18 @@ def _redo(key: str, slider: str | None) -> None:
 
 def _grid(shown: ShownTrace, view: AttentionView, action: str, factor: float) -> None:
     """Draw a row of head numbers for each layer of a kind; those that are changed are lit."""
-    names = [kind.capitalize() for kind in KINDS]
-    tabs = st.tabs(names, default=view.kind.capitalize(), on_change="rerun", key=widget_key("off-kinds"))
+    names = [gettext(KIND_NAMES[kind]) for kind in KINDS]
+    tabs = st.tabs(names, default=gettext(KIND_NAMES[view.kind]), on_change="rerun", key=widget_key("off-kinds"))
     for kind, tab in zip(KINDS, tabs, strict=True):
         if tab.open:
             with tab:
                 _layers(shown, view, kind, action, factor)
     if view.changes:
         counts = Counter(change.kind for change in view.changes)
-        st.caption("Changed: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()) + ".")
+        of_kinds = ", ".join(f"{count} {gettext(KIND_NAMES[kind]).lower()}" for kind, count in counts.items())
+        st.caption(gettext("Changed: {heads}.", heads=of_kinds))
         st.button(
-            f"Switch all {len(view.changes)} on again" if len(view.changes) > 1 else "Switch it on again",
+            ngettext("Switch it on again", "Switch all {count} on again", len(view.changes)),
             key=widget_key("on-again"),
             icon=":material/undo:",
             on_click=_clear,
@@ -111,16 +111,16 @@ def _layers(shown: ShownTrace, view: AttentionView, kind: Kind, action: str, fac
     for layer, heads in there.items():
         key = widget_key(f"off-{kind}-{layer}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f":gray[layer {layer}]", width=56)
+            st.markdown(f":gray[{gettext('layer {layer}', layer=layer)}]", width=56)
             if not heads:
-                st.caption("all pruned")
+                st.caption(gettext("all pruned"))
                 continue
             st.pills(
-                f"Heads of {kind} layer {layer} to change",
+                gettext("Heads of {kind} layer {layer} to change", kind=gettext(KIND_NAMES[kind]).lower(), layer=layer),
                 heads,
                 selection_mode="multi",
                 default=[head for head in heads if (layer, head) in mine],
-                format_func=lambda head: f"head {head}",
+                format_func=lambda head: gettext("head {head}", head=head),
                 key=key,
                 label_visibility="collapsed",
                 on_change=_take_layer,
@@ -128,15 +128,15 @@ def _layers(shown: ShownTrace, view: AttentionView, kind: Kind, action: str, fac
                 width="content",
             )
             st.button(
-                "all",
+                pgettext("heads", "all"),
                 key=f"{key}-all",
-                help=f"Change every head of {kind} layer {layer}",
+                help=gettext("Change every head of this layer"),
                 type="tertiary",
                 on_click=_set,
                 args=(kind, {layer: heads}, action, factor),
             )
     st.button(
-        f"Every {kind} head",
+        gettext(EVERY_HEAD[kind]),
         key=widget_key(f"off-{kind}"),
         on_click=_set,
         args=(kind, there, action, factor),
@@ -169,23 +169,27 @@ def _clear() -> None:
 def _effect(shown: ShownTrace, view: AttentionView) -> None:
     """Describe what the changes did: to the text, and to the log-probability of what was written without them."""
     assert shown.forced is not None
-    side = shown.model.card.get("target", "Translation")
+    side = gettext(str(shown.model.card.get("target", TRANSLATION)))
     if view.target is None:
-        st.caption(f"{side}, with the heads changed")
+        st.caption(gettext("{language}, with the heads changed", language=side))
         if shown.trace.translation == shown.plain.translation:
-            st.markdown(f"{literal(shown.plain.translation)} :gray[(the same)]")
+            st.markdown(f"{literal(shown.plain.translation)} :gray[{gettext('(the same)')}]")
         else:
             difference(shown.plain.translation, shown.trace.translation)
     before, after = shown.plain.log_prob, shown.forced.log_prob
     with st.container(horizontal=True):
-        help = "The sequence log-probability of the translation that the unchanged model wrote."
-        both = f"{signed(before)} → {signed(after)} nats"
-        st.metric("Log-probability of the original", both, width="content", help=help)
-        help = f"{FALL} A fall of 1 nat makes it 2.7 times less likely."
-        st.metric("Change", f"{signed(after - before, plus=True)} nats", width="content", help=help)
+        help = gettext("The sequence log-probability of the translation that the unchanged model wrote.")
+        both = gettext("{number} nats", number=f"{signed(before)} → {signed(after)}")
+        st.metric(gettext("Log-probability of the original"), both, width="content", help=help)
+        help = gettext(
+            "In nats, the unit of a natural logarithm. A fall of 1 nat makes it {times} times less likely.",
+            times=localized("2.7"),
+        )
+        change = gettext("{number} nats", number=signed(after - before, plus=True))
+        st.metric(gettext("Change"), change, width="content", help=help)
     if view.show != "difference":
         st.button(
-            "Show the difference in every cell",
+            gettext("Show the difference in every cell"),
             icon=":material/difference:",
             key=widget_key("show-difference"),
             on_click=_show_difference,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
+from headlight.language import gettext, listed, localized, ngettext, translatable
 from headlight.teaching.mistakes import RUNNABLE
 from transformer.config import ModelConfig
 from transformer.taps import Ablate, Intervention, Scale, Site, Uniform, is_ablation
@@ -17,6 +18,12 @@ ScaleName = Literal["fixed", "row", "sqrt"]
 Compare = Literal["sides", "difference"]
 
 LARGEST_FACTOR = 3.0  # that a head's weights are multiplied by
+KIND_NAMES = {"encoder": translatable("Encoder"), "decoder": translatable("Decoder"), "cross": translatable("Cross")}
+EVERY_HEAD = {
+    "encoder": translatable("Every encoder head"),
+    "decoder": translatable("Every decoder head"),
+    "cross": translatable("Every cross head"),
+}
 MAX_NAMED_HEADS = 6  # heads; more are counted
 
 _SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
@@ -67,20 +74,35 @@ class HeadChange:
         return cls(kind, int(layer), int(head), action, times) if times <= LARGEST_FACTOR else None
 
 
+def head_of_kind(kind: str, layer: int, head: int) -> str:
+    """Return the name of a head: "Cross layer 2, head 3"."""
+    if kind == "encoder":
+        return gettext("Encoder layer {layer}, head {head}", layer=layer, head=head)
+    if kind == "decoder":
+        return gettext("Decoder layer {layer}, head {head}", layer=layer, head=head)
+    return gettext("Cross layer {layer}, head {head}", layer=layer, head=head)
+
+
 def describe_changes(changes: Sequence[HeadChange]) -> str:
     """Describe the changes as text: "cross 3.3 and cross 2.4 off, encoder 1.1 uniform"; many heads are counted."""
     ways: dict[str, list[str]] = {}
     for change in changes:
-        factor = f"× {change.factor:g}"
+        factor = f"× {localized(f'{change.factor:g}')}"
         way = "off" if change.off else factor if change.action == "scale" else change.action
         ways.setdefault(way, []).append(f"{change.kind} {change.layer}.{change.head}")
-    return ", ".join(f"{_joined(heads)} {way}" for way, heads in ways.items())
+    return ", ".join(_changed(_joined(heads), way) for way, heads in ways.items())
+
+
+def _changed(heads: str, way: str) -> str:
+    if way == "off":
+        return gettext("{heads} off", heads=heads)
+    return gettext("{heads} uniform", heads=heads) if way == "uniform" else f"{heads} {way}"
 
 
 def _joined(heads: list[str]) -> str:
     if len(heads) > MAX_NAMED_HEADS:
-        return f"{len(heads)} heads"
-    return " and ".join(filter(None, [", ".join(heads[:-1]), heads[-1]]))
+        return ngettext("{count} head", "{count} heads", len(heads))
+    return listed(heads)
 
 
 @dataclass(frozen=True)

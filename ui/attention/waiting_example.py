@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from headlight.importers.examples import examples
+from headlight.language import current, gettext
 from ui.attention.heads import every_head, heads
 from ui.attention.picture import ShownTrace, shown_trace
 from ui.attention.view import AttentionView
@@ -23,11 +24,11 @@ def prepare_example(name: str) -> None:
     """Trace the model's first example, unless that was done since it was opened."""
     if examples(translator(name).card):
         with suppress(ValueError):  # a card may name what the model cannot read; that is told to who asks for it
-            _example(name, version(name))
+            _example(name, version(name), current())
 
 
 @cached(8, seconds=3600)
-def _example(name: str, version: tuple[int, ...]) -> ShownTrace:
+def _example(name: str, version: tuple[int, ...], language: str) -> ShownTrace:
     picture = shown_trace(name, examples(translator(name).card)[0].text, AttentionView())
     every_head(picture, words=False, hide=False, scale="fixed")  # packed once for all who will wait
     return picture
@@ -59,14 +60,17 @@ def _drawing(
     None where no example was read yet, where the view needs what would have to be computed in the queue too, and where
     the page still shows the sentence that was read before.
     """
-    key = name, version(name)
+    key = name, version(name), current()
     if "overview" in st.session_state or view.show in ("value", "difference") or not _example.is_cached(*key):
         return None
     picture = _example(*key)
 
     def draw() -> None:
         with container:
-            st.caption(f"Your sentence is in line. Meanwhile, an example: {literal(picture.trace.text)}")
+            text = gettext(
+                "Your sentence is in line. Meanwhile, an example: {sentence}", sentence=literal(picture.trace.text)
+            )
+            st.caption(text)
             token_strip(picture.trace, picture.model)
         with middle:
             heads(picture)

@@ -6,11 +6,11 @@ from typing import Any
 
 import streamlit as st
 
+from headlight.language import gettext
 from transformer.decoding.strategies import STRATEGIES, Parameter
 from ui.decoding.view import DecodingView
 from ui.state.view import take, update, widget_key
 
-HELP = " ".join(f"{strategy.label}: {strategy.help[0].lower()}{strategy.help[1:]}" for strategy in STRATEGIES.values())
 MAX_SLIDER = 100  # a parameter that goes beyond is typed, not dragged
 
 
@@ -19,13 +19,13 @@ def controls(view: DecodingView) -> None:
     with st.container(horizontal=True, vertical_alignment="top", gap="small"):
         key = widget_key("strategy")
         st.segmented_control(
-            "Strategy",
+            gettext("Strategy"),
             list(STRATEGIES),
             default=view.strategy,
             required=True,
-            format_func=lambda name: STRATEGIES[name].label,
+            format_func=lambda name: gettext(STRATEGIES[name].label),
             key=key,
-            help=HELP,
+            help=" ".join(f"{gettext(each.label)}: {_small(gettext(each.help))}" for each in STRATEGIES.values()),
             on_change=take,
             args=("strategy", key),
         )
@@ -34,15 +34,19 @@ def controls(view: DecodingView) -> None:
             _control(view, parameter, width=125 if len(parameters) < 4 else 108)
 
 
+def _small(text: str) -> str:
+    return text[0].lower() + text[1:]
+
+
 def _control(view: DecodingView, parameter: Parameter, width: int) -> None:
     key = widget_key(parameter.field)
-    shared: dict[str, Any] = {"key": key, "help": parameter.help, "width": width}
+    shared: dict[str, Any] = {"key": key, "help": gettext(parameter.help), "width": width}
     shared |= {"on_change": _take, "args": (parameter.field, key)}
     bounds: Any = (parameter.least, parameter.most, view.value(parameter))
     if parameter.most > MAX_SLIDER:
-        st.number_input(parameter.label, *bounds, placeholder="all", **shared)
+        st.number_input(gettext(parameter.label), *bounds, placeholder=gettext("all"), **shared)
     else:
-        st.slider(parameter.label, *bounds, step=parameter.step, **shared)
+        st.slider(gettext(parameter.label), *bounds, step=parameter.step, **shared)
 
 
 def _take(field: str, key: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from headlight.language import gettext
 from transformer import Translator
 from ui.decoding.payload import node_labels, settings
 from ui.decoding.player import horizon
@@ -28,20 +29,21 @@ def export(
     view: DecodingView,
 ) -> None:
     """Draw the menu with every download; a file is made when its button is pressed."""
-    menu = st.popover("Export", icon=":material/download:", key="export", on_change="rerun")
+    menu = st.popover(gettext("Export"), icon=":material/download:", key="export", on_change="rerun")
     if not menu.open:
         return
     # Streamlit keeps what makes a file for as long as the menu is open; none of these files has a weight in it.
     light, lines = search.without_weights, [(branch, line.without_weights) for branch, line in branches]
     with menu:
         if horizon(search, view) is not None:
-            st.caption(":material/visibility_off: These files hold the whole decode, also what the page hides now.")
-        st.caption("The tree, as shown" if view.future else "The tree")
+            text_of_files = gettext("These files hold the whole decode, also what the page hides now.")
+            st.caption(f":material/visibility_off: {text_of_files}")
+        st.caption(gettext("The tree, as shown") if view.future else gettext("The tree"))
         title, facts = f"Every hypothesis of {search.decoding.strategy.title}", tree_facts(name, text, model, search)
         figure_buttons(partial(drawing, model, light, view, title, facts), title, facts, file_stem(name, "tree", text))
-        st.caption("The whole decode")
+        st.caption(gettext("The whole decode"))
         steps = partial(steps_json, text, model, light, lines)
-        download("JSON, every step", steps, f"{file_stem(name, 'decoding', text)}.json", "application/json")
+        download(gettext("JSON, every step"), steps, f"{file_stem(name, 'decoding', text)}.json", "application/json")
 
 
 def tree_facts(name: str, text: str, model: Translator, search: Search) -> dict[str, str]:

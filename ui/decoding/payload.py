@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from headlight.analysis.reference import branching
 from headlight.analysis.search_tree import OUTCOMES, Tree
+from headlight.language import gettext
 from headlight.viewer.packing import MAX_EXACT_WEIGHTS, pack
 from transformer import Translator
 from transformer.config import ModelConfig
@@ -88,7 +89,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
         "top": MAX_SHOWN,
         "never": never_written(model.model.config),
         "source": number_duplicates(search.source.labels),
-        "language": str(model.card.get("source", "source")),
+        "language": gettext(str(model.card.get("source", "source"))),
         "nodes": {
             "parent": [-1 if node.parent is None else node.parent for node in tree.nodes],
             "step": [node.step for node in tree.nodes],
@@ -185,9 +186,12 @@ def branches_payload(
 def _heads_in_words(branch: Branch) -> str:
     """Describe which heads a branch changes: "all heads", "layer 2", "layer 3, head 1"."""
     if not branch.heads:
-        return "all heads"
+        return gettext("all heads")
     return "; ".join(
-        f"layer {layer}" if head is None else f"layer {layer}, head {head}" for layer, head in branch.heads
+        gettext("layer {layer}", layer=layer)
+        if head is None
+        else gettext("layer {layer}, head {head}", layer=layer, head=head)
+        for layer, head in branch.heads
     )
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 
 from headlight.analysis import measure
 from headlight.analysis.layout import narrowest
+from headlight.language import current
 from transformer import Translator
 from transformer.decoding.strategies import Decoding
 from ui.decoding.payload import Start, all_fit, branches_payload, player_payload
@@ -48,7 +49,7 @@ def player(name: str, text: str, model: Translator, search: Search) -> None:
     settle(layer=layer + 1, head=head + 1)
     all_patterns_fit = all_fit(search.encoder, search.decoder, search.cross)
     only = None if all_patterns_fit else (layer, head)
-    payload = _payload(name, models.version(name), text, search.decoding, start, only)
+    payload = _payload(name, models.version(name), text, search.decoding, start, only, current())
     search_without_weights = search.without_weights
     _PLAYER(
         data=payload,
@@ -66,6 +67,7 @@ def _payload(
     decoding: Decoding,
     start: Start,
     only: tuple[int, int] | None,
+    language: str,
 ) -> bytes:
     return player_payload(models.translator(name), search(name, text, decoding), start, only)
 

@@ -10,6 +10,7 @@ import streamlit as st
 from headlight.analysis.reference import Similarity, TokenRead, read_reference, similarity
 from headlight.formatting import probability_text, signed
 from headlight.graphemes import right_to_left, sentence_dir, token_dir
+from headlight.language import gettext, localized, translatable
 from transformer import Translator
 from ui.decoding.player import horizon
 from ui.decoding.search import Search
@@ -24,21 +25,19 @@ from ui.widgets.sentence_box import sentence_box
 
 def reference(name: str, text: str, model: Translator, search: Search, view: DecodingView) -> None:
     """Draw a box for the reference, and where there is one, its probabilities and scores."""
-    st.subheader("Compare with a reference", anchor="reference")
+    st.subheader(gettext("Compare with a reference"), anchor="reference")
     sentence_box(
-        "Reference: a translation by a person, if you have one",
+        gettext("Reference: a translation by a person, if you have one"),
         view.reference,
         "reference",
         convert=lambda typed: typed.strip() or None,
-        placeholder="Type a translation and press Enter",
+        placeholder=gettext("Type a translation and press Enter"),
     )
     if not view.reference:
         return
     if horizon(search, view) is not None:  # the scores are of the whole output
-        st.caption(
-            ":material/visibility_off: The comparison is hidden until the last step is reached or what comes later is "
-            "shown."
-        )
+        text = gettext("The comparison is hidden until the last step is reached or what comes later is shown.")
+        st.caption(f":material/visibility_off: {text}")
         return
     with plain_errors():
         read, similarity = _read(name, models.version(name), text, view.reference, output(model, search))
@@ -53,7 +52,7 @@ def output(model: Translator, search: Search) -> str:
     return model.checkpoint.target_tokenizer.decode(search.tree.ids(search.tree.winner))
 
 
-@cached(100, "Reading the reference")
+@cached(100, translatable("Reading the reference"))
 def _read(
     name: str, version: tuple[int, ...], text: str, reference: str, output: str
 ) -> tuple[list[TokenRead], Similarity]:
@@ -76,11 +75,12 @@ def _strip(model: Translator, read: list[TokenRead]) -> None:
         alternative = ""
         if token.rank > 1:
             better = name(token.likeliest)
-            alternative = f"; most probable: {better}, {signed(math.exp(token.likeliest_log_prob))}"
+            number = signed(math.exp(token.likeliest_log_prob))
+            alternative = gettext("; most probable: {token}, {number}", token=better, number=number)
         below = f"<small>{html.escape(probability_text(probability))}</small>"
-        more = f", rank {token.rank:,}{alternative}"
+        more = gettext(", rank {rank}", rank=localized(f"{token.rank:,}")) + alternative
         parts.append(token_bar(html.escape(label), probability, token_dir(label, leftwards), more, below))
-    spoken = html.escape("The reference; bars show token probabilities. The table below has the numbers.")
+    spoken = html.escape(gettext("The reference; bars show token probabilities. The table below has the numbers."))
     st.html(
         f'<div class="reference tokens" role="group" aria-label="{spoken}" dir="{sentence_dir(labels)}">'
         f"{''.join(parts)}</div>"
@@ -91,39 +91,46 @@ def _numbers(model: Translator, search: Search, read: list[TokenRead], similarit
     total = sum(token.log_prob for token in read)
     output_log_prob = search.tree.nodes[search.tree.winner].total
     with st.container(horizontal=True, gap="large"):
-        st.metric("Sequence log-probability of the reference", f"{signed(total)} nats", width="content")
-        st.metric("Sequence log-probability of the output", f"{signed(output_log_prob)} nats", width="content")
+        nats = [gettext("{number} nats", number=signed(number)) for number in (total, output_log_prob)]
+        st.metric(gettext("Sequence log-probability of the reference"), nats[0], width="content")
+        st.metric(gettext("Sequence log-probability of the output"), nats[1], width="content")
         st.metric(
-            "Sentence BLEU",
-            f"{similarity.bleu:.1f}",
+            gettext("Sentence BLEU"),
+            localized(f"{similarity.bleu:.1f}"),
             width="content",
-            help="Output against reference, 0 to 100: shared sequences of one to four words. sacreBLEU, "
-            f"{similarity.signature}",
+            help=gettext(
+                "Output against reference, 0 to 100: shared sequences of one to four words. sacreBLEU, {signature}",
+                signature=similarity.signature,
+            ),
         )
         st.metric(
-            "Sentence chrF",
-            f"{similarity.chrf:.1f}",
+            gettext("Sentence chrF"),
+            localized(f"{similarity.chrf:.1f}"),
             width="content",
-            help="Output against reference, 0 to 100: shared sequences of one to six characters (sacreBLEU).",
+            help=gettext(
+                "Output against reference, 0 to 100: shared sequences of one to six characters (sacreBLEU)."
+            ),
         )
     if total > output_log_prob + 1e-4:
-        st.caption("The model gives the reference a higher probability than its own output: the search missed it.")
+        st.caption(
+            gettext("The model gives the reference a higher probability than its own output: the search missed it.")
+        )
 
 
 def _as_table(model: Translator, read: list[TokenRead]) -> None:
-    expander = st.expander("The reference as a table", key="reference-as-table", on_change="rerun")
+    expander = st.expander(gettext("The reference as a table"), key="reference-as-table", on_change="rerun")
     if not expander.open:
         return
     name = model.checkpoint.target_tokenizer.label
     table = {
-        "Token": _names(model, read),
-        "Probability": [math.exp(token.log_prob) for token in read],
-        "Log-probability": [token.log_prob for token in read],
-        "Rank": [token.rank for token in read],
-        "Most probable": [name(token.likeliest) for token in read],
-        "Its probability": [math.exp(token.likeliest_log_prob) for token in read],
+        gettext("Token"): _names(model, read),
+        gettext("Probability"): [math.exp(token.log_prob) for token in read],
+        gettext("Log-probability"): [token.log_prob for token in read],
+        gettext("Rank"): [token.rank for token in read],
+        gettext("Most probable"): [name(token.likeliest) for token in read],
+        gettext("Its probability"): [math.exp(token.likeliest_log_prob) for token in read],
     }
-    numbers = ("Probability", "Log-probability", "Its probability")
+    numbers = (gettext("Probability"), gettext("Log-probability"), gettext("Its probability"))
     columns = {label: st.column_config.NumberColumn(format="%.3f") for label in numbers}
     with expander:
         st.dataframe(table, hide_index=True, column_config=columns, key="reference-table")

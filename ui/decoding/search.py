@@ -16,6 +16,7 @@ import torch
 
 from headlight.analysis.resampling import Resampler
 from headlight.analysis.search_tree import Tree, grow
+from headlight.language import translatable
 from transformer import Translator
 from transformer.decoding import DecodeStep, allowed, tempered
 from transformer.decoding.search import Options, max_lengths
@@ -164,7 +165,7 @@ def fitting(model: Translator, source: Sequence[int], branches: Sequence[Branch]
     return [branch for branch in branches if branch.fits(model.model.config, len(source), bound)]
 
 
-@cached(20, "Decoding")
+@cached(20, translatable("Decoding"))
 def _search(name: str, version: tuple[int, ...], text: str, decoding: Decoding) -> Search:
     model = models.translator(name)
     source = model.encode(text)
@@ -181,7 +182,7 @@ def _resampler(name: str, version: tuple[int, ...], text: str) -> Resampler:
     return Resampler(model.prepared, model.source_batch([model.encode(text)]))
 
 
-@cached(60, "Continuing from there")
+@cached(60, translatable("Continuing from there"))
 def _line(name: str, version: tuple[int, ...], text: str, decoding: Decoding, branch: Branch) -> TracedHypothesis:
     model = models.translator(name)
     source = model.encode(text)

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from headlight.formatting import plural
+from headlight.language import gettext, ngettext
 from transformer import Translator
 from transformer.decoding.strategies import Decoding
 from transformer.tokenizers import number_duplicates
@@ -43,13 +43,14 @@ def stage(name: str, text: str, model: Translator, decoding: Decoding, actions: 
 
 def _as_table(model: Translator, decode: Search, view: DecodingView) -> None:
     """Draw the step and every hypothesis in numbers."""
-    expander = st.expander("This step and every hypothesis as tables", key="decoding-as-table", on_change="rerun")
+    label = gettext("This step and every hypothesis as tables")
+    expander = st.expander(label, key="decoding-as-table", on_change="rerun")
     if not expander.open:
         return
     names = node_labels(model, decode.tree)
     with expander:
         _step_table(model, decode, names, view)
-        st.caption(explained("Every hypothesis", "hypothesis"))
+        st.caption(explained(gettext("Every hypothesis"), "hypothesis"))
         _tree_table(decode, names, horizon(decode, view))
 
 
@@ -64,17 +65,22 @@ def _step_table(model: Translator, decode: Search, names: list[str], view: Decod
     decoder = decoder[: len(path) - 1]
     words, most_attended = number_duplicates(decode.source.labels), int(cross.argmax())
     top, bottom = (min(at, size - 1) for at, size in zip((layer, head), decode.encoder.shape, strict=False))
-    st.caption(f"Step {len(path) - 1}, layer {layer + 1}, head {head + 1}")
+    place = {"step": len(path) - 1, "layer": layer + 1, "head": head + 1}
+    st.caption(gettext("Step {step}, layer {layer}, head {head}", **place))
     source_column, target_column = st.columns(2)
     weight = st.column_config.NumberColumn(format="%.3f")
-    read = f"Encoder, from {words[most_attended]}"
+    read = gettext("Encoder, from {token}", token=words[most_attended])
     sides: tuple[tuple[DeltaGenerator, dict[str, Any], str], ...] = (
         (
             source_column,
-            {"Source": words, "Cross": cross, read: decode.encoder[top, bottom, most_attended]},
+            {gettext("Source"): words, gettext("Cross"): cross, read: decode.encoder[top, bottom, most_attended]},
             "step-source",
         ),
-        (target_column, {"Written so far": [names[i] for i in path[:-1]], "Decoder": decoder}, "step-written"),
+        (
+            target_column,
+            {gettext("Written so far"): [names[i] for i in path[:-1]], gettext("Decoder"): decoder},
+            "step-written",
+        ),
     )
     for column, table, key in sides:
         column.dataframe(table, hide_index=True, key=key, column_config=dict.fromkeys(list(table)[1:], weight))
@@ -86,16 +92,16 @@ def _tree_table(decode: Search, names: list[str], last: int | None) -> None:
     indices = [i for i in range(1, len(tree.nodes)) if last is None or tree.nodes[i].step <= last]
     nodes = [tree.nodes[i] for i in indices]
     table: dict[str, list[Any]] = {
-        "Step": [node.step for node in nodes],
-        "Token": [names[i] for i in indices],
-        "After": [" ".join(names[j] for j in tree.path(i)[:-1][-6:]) for i in indices],
-        "Log-probability": [node.log_prob for node in nodes],
-        "Cumulative log-probability": [node.total for node in nodes],
-        "Score": [node.score for node in nodes],
+        gettext("Step"): [node.step for node in nodes],
+        gettext("Token"): [names[i] for i in indices],
+        gettext("After"): [" ".join(names[j] for j in tree.path(i)[:-1][-6:]) for i in indices],
+        gettext("Log-probability"): [node.log_prob for node in nodes],
+        gettext("Cumulative log-probability"): [node.total for node in nodes],
+        gettext("Score"): [node.score for node in nodes],
     }
     if last is None:
-        table["Outcome"] = [FATES[node.outcome] for node in nodes]
-    numbers = ("Log-probability", "Cumulative log-probability", "Score")
+        table[gettext("Outcome")] = [gettext(FATES[node.outcome]) for node in nodes]
+    numbers = (gettext("Log-probability"), gettext("Cumulative log-probability"), gettext("Score"))
     columns = {label: st.column_config.NumberColumn(format="%.4g") for label in numbers}
     st.dataframe(table, hide_index=True, column_config=columns, key="tree-table")
 
@@ -109,27 +115,32 @@ def _branches(
         (None, line_in(decode, decode.tree.winner, model.model.config.eos_id))
     ]
     if not fit:
-        st.caption(
-            explained(
-                ":material/alt_route: What if it had written something else? Click another candidate, or point a step "
-                "at another source word: the decode continues from there, beside this one.",
-                "candidate",
-            )
+        text_of_branches = gettext(
+            "What if it had written something else? Click another candidate, or point a step at another source word: "
+            "the decode continues from there, beside this one."
         )
+        st.caption(f":material/alt_route: {explained(text_of_branches, 'candidate')}")
         return lines
     if horizon(decode, view) is not None:
-        st.caption(
-            f":material/visibility_off: {plural(len(fit), 'branch', 'branches')} hidden: beside the whole sentences, "
-            "until the last step is reached or what comes later is shown."
+        hidden = ngettext(
+            "{count} branch hidden: beside the whole sentences, until the last step is reached or what comes later is "
+            "shown.",
+            "{count} branches hidden: beside the whole sentences, until the last step is reached or what comes later "
+            "is shown.",
+            len(fit),
         )
+        st.caption(f":material/visibility_off: {hidden}")
         return lines
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.subheader("What if?", anchor="what-if", width="content")
+        st.subheader(gettext("What if?"), anchor="what-if", width="content")
         if len(fit) > 1:
-            st.button(f"Close all {len(fit)} branches", icon=":material/close:", key="close-all", on_click=_close_all)
+            label = ngettext("Close {count} branch", "Close all {count} branches", len(fit))
+            st.button(label, icon=":material/close:", key="close-all", on_click=_close_all)
     st.caption(
-        "The model continues from the change. Bold: tokens that the other decode does not have. Click a token to see "
-        "its attention."
+        gettext(
+            "The model continues from the change. Bold: tokens that the other decode does not have. Click a token to "
+            "see its attention."
+        )
     )
     with plain_errors():
         lines += [(branch, line(name, text, decode.decoding, branch)) for branch in fit]

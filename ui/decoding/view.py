@@ -8,6 +8,7 @@ from dataclasses import dataclass, make_dataclass
 from typing import ClassVar
 
 from headlight.analysis.search_tree import Outcome
+from headlight.language import translatable
 from transformer.config import ModelConfig
 from transformer.decoding.search import TapAt
 from transformer.decoding.strategies import STRATEGIES, Decoding, Parameter, parameters
@@ -16,17 +17,17 @@ from ui.state.view import PageView, number, one_of, whole_number
 
 # What stands under each word of the tree.
 UNDER = {
-    "total": "cumulative log-probability (nats)",
-    "log_prob": "log-probability of the token (nats)",
-    "score": "length-normalised score",
+    "total": translatable("cumulative log-probability (nats)"),
+    "log_prob": translatable("log-probability of the token (nats)"),
+    "score": translatable("length-normalised score"),
 }
 # What became of a hypothesis.
 FATES: dict[Outcome, str] = {
-    "winner": "winner",
-    "finished": "finished",
-    "live": "live at the end",
-    "dropped": "dropped later",
-    "pruned": "pruned",
+    "winner": translatable("winner"),
+    "finished": translatable("finished"),
+    "live": translatable("live at the end"),
+    "dropped": translatable("dropped later"),
+    "pruned": translatable("pruned"),
 }
 MAX_BRANCHES = 8
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from headlight.folders import translated_lesson
-from headlight.language import current
+from headlight.language import current, translatable
 from headlight.teaching.lessons import Lesson, LessonComputer, Step, base, introduction, pose, read, truth
 from headlight.teaching.lessons.translating import in_language
 from ui.state import models
@@ -60,7 +60,7 @@ def _read(path: Path, changed: tuple[int, ...], language: str) -> Lesson:
     return in_language(path, read(path), language)
 
 
-@cached(100, "Asking the model", seconds=3600)
+@cached(100, translatable("Asking the model"), seconds=3600)
 def _posed_step(
     path: Path, changed: tuple[int, ...], language: str, name: str, version: tuple[int, ...]
 ) -> PosedStep:

@@ -17,6 +17,7 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 import streamlit as st
 import torch
 
+from headlight.language import gettext
 from transformer import Translator
 from transformer.yielding import on_yield
 from ui.state.queue import POLL_SECONDS, TURNS, waiting_note
@@ -102,7 +103,7 @@ class Cache(Generic[T]):
             while key in self._computing:
                 with self._changed:
                     self._changed.wait_for(lambda: key not in self._computing, POLL_SECONDS)
-                note("Another page is computing the same result")
+                note(gettext("Another page is computing the same result"))
 
     def _settle(self, key: Hashable, entry: CacheEntry | None = None) -> None:
         with self._changed:
@@ -159,8 +160,9 @@ class CachedFunction(Generic[P, T]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         def compute() -> T:
-            spinner = st.spinner(self.activity) if self.activity and in_session() else nullcontext()
-            with TURNS.turn(self.activity) if self.turn else on_yield(end_superseded_run), spinner:
+            activity = gettext(self.activity) if self.activity else None
+            spinner = st.spinner(activity) if activity and in_session() else nullcontext()
+            with TURNS.turn(activity) if self.turn else on_yield(end_superseded_run), spinner:
                 return self.function(*args, **kwargs)
 
         return self.cache.get(_key(args, kwargs), compute)

@@ -15,7 +15,7 @@ from headlight.analysis import Check, check
 from headlight.checkpoints import load_translator
 from headlight.corpora.files import everyday_folder, tatoeba_folder
 from headlight.corpora.multi30k import default_folder
-from headlight.language import LANGUAGES
+from headlight.language import LANGUAGES, gettext, translatable
 from headlight.runs import RunFolder
 from headlight.runs.metrics import latest_evaluation
 from headlight.teaching.mistakes import RUNNABLE, BrokenTranslator, break_translator
@@ -113,7 +113,8 @@ def translator(name: str) -> Translator:
     Raises ValueError where it can't be, and where it can't be broken in that way.
     """
     if _parted(name)[0] not in model_names():
-        raise ValueError(f"There is no model {quoted(name)} in checkpoints/; choose one in the sidebar.")
+        text = gettext("There is no model {name} in checkpoints/; choose one in the sidebar.", name=quoted(name))
+        raise ValueError(text)
     return _translator(name, version(name))
 
 
@@ -129,7 +130,7 @@ def _changed(file: Path) -> int:
         return 0
 
 
-@cached(8, "Loading the model", seconds=3600, turn=False)
+@cached(8, translatable("Loading the model"), seconds=3600, turn=False)
 def _translator(name: str, version: tuple[int, ...]) -> Translator:
     base, mistake = _parted(name)
     if mistake is not None:
@@ -196,7 +197,7 @@ def _alone(translator: Translator, text: str) -> bool:
 
 
 # Cached for ten minutes, longer than anybody studies one sentence.
-@cached(40, "Translating")
+@cached(40, translatable("Translating"))
 def _trace(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> Trace:
@@ -209,7 +210,7 @@ def _trace(
     return _frozen(translator.trace(text, own=translation))
 
 
-@cached(40, "Computing with the changed heads")
+@cached(40, translatable("Computing with the changed heads"))
 def _forced_trace(
     name: str,
     version: tuple[int, ...],

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 import streamlit as st
 
+from headlight.language import gettext, ngettext
 from headlight.machine import cores
 from transformer.yielding import on_yield, yield_turn
 from ui.state.public import public
@@ -133,10 +134,19 @@ class Turns:
 
     def _require_budget(self) -> None:
         if public() and self._computed() > BUDGET_SECONDS:
-            activity = f"“{self._thread.doing}”" if self._thread.doing else "This"
             raise BudgetSpentError(
-                f"{activity} was not finished: on this public server each request has {BUDGET_SECONDS:g} seconds of "
-                "computing. Choose a shorter sentence or fewer of them, or run Headlight on your own computer."
+                gettext(
+                    "“{activity}” was not finished: on this public server each request has {seconds} seconds of "
+                    "computing. Choose a shorter sentence or fewer of them, or run Headlight on your own computer.",
+                    activity=self._thread.doing,
+                    seconds=f"{BUDGET_SECONDS:g}",
+                )
+                if self._thread.doing
+                else gettext(
+                    "This was not finished: on this public server each request has {seconds} seconds of computing. "
+                    "Choose a shorter sentence or fewer of them, or run Headlight on your own computer.",
+                    seconds=f"{BUDGET_SECONDS:g}",
+                )
             )
 
     @property
@@ -157,13 +167,16 @@ class Turns:
         with self._changed:
             if not used and len(self._queue) >= MAX_QUEUE_LENGTH:
                 raise ServerBusyError(
-                    f"The server is busy: {MAX_QUEUE_LENGTH} requests are waiting already. Try again in a minute."
+                    gettext(
+                        "The server is busy: {count} requests are waiting already. Try again in a minute.",
+                        count=MAX_QUEUE_LENGTH,
+                    )
                 )
             self._queue.append(request)
         try:
             with waiting_note() as note:
                 while (before := self._before(request)) > 0:
-                    note(f"{before} request{'s' if before > 1 else ''} ahead of yours")
+                    note(ngettext("{count} request ahead of yours", "{count} requests ahead of yours", before))
         except BaseException:
             with self._changed:
                 if request in self._queue:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from headlight.language import gettext, translatable
 from headlight.teaching.mistakes import MISTAKES
 from transformer import Translator
 from transformer.masks import describe_missing_masks
 from ui.state.view import reseed, update, widget_key
 
 NO_MISTAKE = ""
+NO_MISTAKE_TITLE = translatable("No: the model as it is")
 
 
 def break_it(broken: str, among: tuple[str, ...]) -> None:
@@ -17,16 +19,18 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
     key = widget_key("broken")
     with st.sidebar:
         st.selectbox(
-            "Break it",
+            gettext("Break it"),
             (NO_MISTAKE, *among),
             index=(NO_MISTAKE, *among).index(broken),
-            format_func=lambda name: MISTAKES[name].title if name else "No: the model as it is",
+            format_func=lambda name: gettext(MISTAKES[name].title if name else NO_MISTAKE_TITLE),
             key=key,
             on_change=_take,
             args=(key,),
-            help="Runs this very model with a mistake that tutorials make, or without one of its parts. Dropout has "
-            "no switch: it acts in training alone, so a model that translates is already without it. Resets when you "
-            "leave this page.",
+            help=gettext(
+                "Runs this very model with a mistake that tutorials make, or without one of its parts. Dropout has no "
+                "switch: it acts in training alone, so a model that translates is already without it. Resets when you "
+                "leave this page."
+            ),
         )
     if not broken:
         return
@@ -34,16 +38,16 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
     with st.container(border=True, key="broken"):
         text_column, action_column = st.columns([7, 3], vertical_alignment="center")
         text_column.markdown(
-            f":material/bolt: **Broken on purpose: {mistake.title.lower()[:1]}{mistake.title[1:]}.** "
-            f":small[:gray[{mistake.look_at}]]"
+            f":material/bolt: **{gettext('Broken on purpose: {mistake}.', mistake=_small(gettext(mistake.title)))}** "
+            f":small[:gray[{gettext(mistake.look_at)}]]"
         )
         with action_column, st.container(horizontal=True, horizontal_alignment="right"):
-            with st.popover("Equations", icon=":material/function:", key="broken-equations"):
-                st.caption("As it should be")
+            with st.popover(gettext("Equations"), icon=":material/function:", key="broken-equations"):
+                st.caption(gettext("As it should be"))
                 st.latex(mistake.right)
-                st.caption("As it runs now")
+                st.caption(gettext("As it runs now"))
                 st.latex(mistake.wrong)
-            st.button("Repair it", icon=":material/build:", on_click=_repair, key="repair")
+            st.button(gettext("Repair it"), icon=":material/build:", on_click=_repair, key="repair")
 
 
 def _take(key: str) -> None:
@@ -71,7 +75,10 @@ def mistakes(model: Translator, broken_here: bool = False) -> None:
 def describe_mistakes(model: Translator) -> str:
     """Describe what attention sees that the paper hides from it, and the mistake that the model was trained with."""
     config, broken = model.model.config, MISTAKES.get(str(model.card.get("broken")))
-    notes = [] if broken is None else [f"This model is broken on purpose ({broken.name}): {_small(broken.title)}."]
+    notes = []
+    if broken is not None:
+        text = translatable("This model is broken on purpose ({name}): {mistake}.")
+        notes = [gettext(text, name=broken.name, mistake=_small(gettext(broken.title)))]
     if (unmasked := describe_missing_masks(config)) is not None:
         notes.append(unmasked)
     return " ".join(filter(None, [*notes, _one_pass(model)]))
@@ -80,9 +87,9 @@ def describe_mistakes(model: Translator) -> str:
 def _one_pass(model: Translator) -> str:
     if model.model.config.look_ahead_mask != "never":
         return ""
-    return (
-        "Attention and probabilities are of one pass over the whole translation, as in training; to write, it "
-        "reads what it has written so far, all of it again for each token, which Decoding shows."
+    return gettext(
+        "Attention and probabilities are of one pass over the whole translation, as in training; to write, it reads "
+        "what it has written so far, all of it again for each token, which Decoding shows."
     )
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from headlight.language import gettext
+
 _BUTTON = st.components.v2.component(
     "copy_link",
     html="""
@@ -29,7 +31,7 @@ button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offse
 export default function ({ parentElement, data }) {
   const button = parentElement.querySelector("button"), text = parentElement.querySelector(".text");
   const say = (words) => { text.textContent = words; };
-  const { label, more, server, secret } = data, link = () => {
+  const { label, more, server, secret, words } = data, link = () => {
     const url = new URL(location.href);
     if (server) Object.assign(url, { protocol: new URL(server).protocol, host: new URL(server).host });
     for (const [name, value] of Object.entries(more)) url.searchParams.set(name, value);
@@ -40,13 +42,13 @@ export default function ({ parentElement, data }) {
   button.onclick = async () => {
     try {
       await navigator.clipboard.writeText(link());
-      say("Copied");
+      say(words.copied);
     } catch {  // not allowed outside https and localhost
       const field = document.body.appendChild(document.createElement("textarea"));
       field.value = link();
       field.select();
-      const other = secret || Object.keys(more).length ? "It could not be copied" : "Copy it from the address bar";
-      say(document.execCommand("copy") ? "Copied" : other);
+      const other = secret || Object.keys(more).length ? words.failed : words.by_hand;
+      say(document.execCommand("copy") ? words.copied : other);
       field.remove();
     }
     setTimeout(() => say(label), 2000);
@@ -56,13 +58,18 @@ export default function ({ parentElement, data }) {
 )
 
 
-def copy_link(
-    label: str = "Copy link to this view", key: str = "copy-link", server: str = "", secret: str = "", **more: str
-) -> None:
+def copy_link(label: str = "", key: str = "copy-link", server: str = "", secret: str = "", **more: str) -> None:
     """Draw the button.
 
-    `more` are parameters of the link that the address bar doesn't show; `secret`, a teacher's, stands behind its #,
+    Without a `label` it says that it copies the link to this view. `more` are parameters of the link that the address
+    bar doesn't show; `secret`, a teacher's, stands behind its #,
     which browsers send to no server; `server` begins it in place of the address bar's scheme, host and port
     ("http://192.168.1.5:8501").
     """
-    _BUTTON(data={"label": label, "more": more, "server": server, "secret": secret}, key=key)
+    words = {
+        "copied": gettext("Copied"),
+        "failed": gettext("It could not be copied"),
+        "by_hand": gettext("Copy it from the address bar"),
+    }
+    label = label or gettext("Copy link to this view")
+    _BUTTON(data={"label": label, "more": more, "server": server, "secret": secret, "words": words}, key=key)

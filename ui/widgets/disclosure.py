@@ -7,11 +7,13 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from headlight.language import gettext
+
 # The browser alone knows how wide the page is, so page.css shows either the button or the row.
 _BUTTON = st.components.v2.component(
     "headlight_disclosure",
     html="""
-<button type="button"><span></span><b>Change</b>
+<button type="button"><span></span><b></b>
   <svg viewBox="0 0 24 24" width="16" height="16" fill="none" stroke="currentColor" stroke-width="2"
     stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M6 9l6 6l6-6"/></svg>
 </button>
@@ -36,6 +38,7 @@ export default function ({ data, parentElement }) {
     button.setAttribute("aria-expanded", open);
   };
   button.querySelector("span").textContent = data.chosen;
+  button.querySelector("b").textContent = data.change;
   button.onclick = () => show(!box().hasAttribute("data-open"));
   show(box().hasAttribute("data-open"));
 }
@@ -47,6 +50,6 @@ export default function ({ data, parentElement }) {
 def behind_button(key: str, chosen: str) -> Iterator[None]:
     """Draw what is drawn within as a row, or behind a button that says what is `chosen`. `key` is a CSS name."""
     with st.container(key=key, gap=None):
-        _BUTTON(data={"key": key, "chosen": chosen}, key=f"{key}-button")
+        _BUTTON(data={"key": key, "chosen": chosen, "change": gettext("Change")}, key=f"{key}-button")
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key}-row"):
             yield

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from headlight.language import gettext
 from transformer.quoting import error_message
 from ui.state import models
 from ui.state.public import without_places
@@ -27,7 +28,7 @@ def plain_errors() -> Iterator[None]:
     except Exception:
         log.exception("a page failed")
         st.error(
-            "Something went wrong here. The log has the details; try another sentence or model.",
+            gettext("Something went wrong here. The log has the details; try another sentence or model."),
             icon=":material/error:",
         )
 

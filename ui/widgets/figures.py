@@ -10,12 +10,13 @@ import streamlit as st
 
 from headlight.charts.typeset import pdf, png, undrawn
 from headlight.graphemes import columns, shortened
+from headlight.language import gettext, translatable
 from transformer import Translator
 from ui.state.queue import in_turn
 from ui.widgets.text import literal
 
 Make = Callable[[], str | bytes]
-_FONTS = (
+_FONTS = translatable(
     "Letters are drawn with the fonts of the computer that serves this page. A script that it has no font for comes "
     "out as boxes."
 )
@@ -30,16 +31,20 @@ def figure_buttons(draw: Callable[[str], str], title: str, facts: Mapping[str, s
     """
     theme = st.context.theme.type or "light"
     about = "; ".join(f"{name}: {text}" for name, text in facts.items())
-    download("PNG, for slides", lambda: png(draw(theme)), f"{stem}.png", "image/png", _FONTS)
-    download("PDF, for a paper", lambda: pdf(draw("light"), title, about), f"{stem}.pdf", "application/pdf", _FONTS)
-    download("SVG, for print", partial(draw, "light"), f"{stem}.svg", "image/svg+xml")
+    fonts, paper = gettext(_FONTS), partial(draw, "light")
+    download(gettext("PNG, for slides"), lambda: png(draw(theme)), f"{stem}.png", "image/png", fonts)
+    download(gettext("PDF, for a paper"), lambda: pdf(paper(), title, about), f"{stem}.pdf", "application/pdf", fonts)
+    download(gettext("SVG, for print"), paper, f"{stem}.svg", "image/svg+xml")
     if missing := undrawn("".join(facts.values())):
-        letters = ", ".join(f"“{literal(letter)}”" for letter in missing[:4])
-        letters += " and others" if missing[4:] else ""
-        st.caption(
-            f":material/info: The computer that serves this page has no font for {letters}: in the PNG and the PDF "
-            "they are boxes. Take the SVG, which is drawn with the fonts of whoever opens it, or install a font there."
+        letters = ", ".join(gettext("“{text}”", text=literal(letter)) for letter in missing[:4])
+        if missing[4:]:
+            letters = gettext("{letters} and others", letters=letters)
+        text = gettext(
+            "The computer that serves this page has no font for {letters}: in the PNG and the PDF they are boxes. Take "
+            "the SVG, which is drawn with the fonts of whoever opens it, or install a font there.",
+            letters=letters,
         )
+        st.caption(f":material/info: {text}")
 
 
 def download(label: str, make: Make, name: str, mime: str, help: str | None = None) -> None:

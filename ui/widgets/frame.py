@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from headlight.folders import COMMAND
+from headlight.language import gettext
 from transformer import Translator
 from ui.state.models import broken_name, model_names, translator
 from ui.state.queue import NOTE_KEY
@@ -55,11 +56,15 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
         actions = heading(title, question)
         st.session_state[NOTE_KEY] = st.empty()
         if not names:
-            st.info(f"There is no model in checkpoints/ yet. Train one: `{COMMAND} train --help`.")
+            train = f"`{COMMAND} train --help`"
+            st.info(gettext("There is no model in checkpoints/ yet. Train one: {command}.", command=train))
             st.stop()
         name = view.model if view.model in names else names[0]
         if view.model not in (None, name):
-            st.caption(f":material/info: There is no model “{literal(view.model or '')}” here; this is {name}.")
+            text = gettext(
+                "There is no model “{name}” here; this is {other}.", name=literal(view.model or ""), other=name
+            )
+            st.caption(f":material/info: {text}")
         model = None
         with plain_errors():
             model = translator(name)

@@ -17,6 +17,7 @@ from headlight.analysis.typical import (
     unread_words,
 )
 from headlight.checkpoints import read_words
+from headlight.language import gettext
 from transformer import Translator
 from ui.state import models
 from ui.state.public import without_places
@@ -30,13 +31,14 @@ def out_of_domain_note(
     model: Translator,
     text: str,
     log_prob_per_token: float | None = None,
-    who: str = "the model",
+    who: str = "",
 ) -> None:
     """Draw the note, or nothing, also where the model's card has no threshold.
 
     It is about the source alone: neither a translation that somebody typed nor heads that are off change it.
     `log_prob_per_token` is of the model's own translation; without it, that of the trace that pages share is taken.
-    `who` is Markdown. Raises ValueError where the model cannot read the text.
+    `who` is the model's name as Markdown, where the page has several. Raises ValueError where the model cannot read the
+    text.
     """
     if threshold_of(model.card) is None or model.card.get("broken"):  # then that is why
         return
@@ -46,7 +48,7 @@ def out_of_domain_note(
     if log_prob_per_token is None:
         log_prob_per_token = float(models.trace(name, text, None).log_probs.mean())
     if words := guessed_words(model.card, words, log_prob_per_token):
-        note = unread_note(words, who[:1].upper() + who[1:], "*", literal)
+        note = unread_note(words, who, "*", literal)
     elif unlike(model.card, log_prob_per_token):
         note = unlike_note(who)
     else:
@@ -62,4 +64,4 @@ def trained_on(card: Mapping[str, Any]) -> str | None:
     data = " ".join(without_places(data).split()).rstrip(".")
     if len(data) > MAX_DATA_CHARACTERS:
         data = f"{data[:MAX_DATA_CHARACTERS].rstrip()} …"
-    return f"It was trained on: {literal(data)}."
+    return gettext("It was trained on: {data}.", data=literal(data))

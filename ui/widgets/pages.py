@@ -57,7 +57,7 @@ def plugin_pages() -> list[tuple[str, Page]]:
 def open_in(model: str) -> None:
     """Draw a button for each page that is about a model; it opens there."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="open-model"):
-        st.caption("Open this model in", width="content")
+        st.caption(gettext("Open this model in"), width="content")
         for page in PAGES:
             name = gettext(page.title)
             if page.of_model and st.button(name, icon=page.icon, key=f"open-{page.title}", type="tertiary"):
@@ -70,4 +70,4 @@ def _open(page: Path, model: str) -> None:
     try:
         st.switch_page(page)
     except StreamlitAPIException:  # the app was started with other pages
-        st.info(f"Choose a page in the menu; it will open with {model}.", icon=":material/info:")
+        st.info(gettext("Choose a page in the menu; it will open with {model}.", model=model), icon=":material/info:")

@@ -10,17 +10,18 @@ import os
 
 import streamlit as st
 
+from headlight.language import gettext
 from headlight.viewer.scripts import script
 
 SIGN_OUT = "sign-out"  # the path, as server/login.py has it
 _ENTRY = st.components.v2.component(
     "headlight_presenting",
     html="""
-<button type="button" aria-pressed="false" title="For a projector: everything half as large again">
+<button type="button" aria-pressed="false">
   <svg viewBox="0 0 24 24" width="18" height="18" fill="none" stroke="currentColor" stroke-width="1.7"
     stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M3 19L8.500 5L14 19M5 14.500h7"/>
     <path d="M15.500 19l3-8l3 8M16.500 16.500h4"/></svg>
-  <span>Large type</span><kbd>L</kbd>
+  <span></span><kbd>L</kbd>
 </button>
 """,
     css="""
@@ -38,8 +39,10 @@ kbd { font: inherit; font-size: 0.87rem; padding: 0 0.4rem; border: 1px solid va
     + """
 const KEPT = "headlight-large-type";
 
-export default function ({ parentElement }) {
+export default function ({ parentElement, data }) {
   const button = parentElement.querySelector("button"), page = document.documentElement;
+  button.querySelector("span").textContent = data.name;
+  button.title = data.help;
   const show = (large) => {
     page.toggleAttribute("data-large-type", large);
     button.setAttribute("aria-pressed", large);
@@ -73,7 +76,8 @@ export default function ({ parentElement }) {
 def presenting() -> None:
     """Draw the entry, and where the server asks for a password a way to sign out."""
     with st.sidebar:
-        _ENTRY(key="presenting")
+        help = gettext("For a projector: everything half as large again")
+        _ENTRY(key="presenting", data={"name": gettext("Large type"), "help": help})
         if os.environ.get("HEADLIGHT_PASSWORD"):
             with st.container(key="sign-out"):
-                st.html(f'<a href="{SIGN_OUT}" target="_self">Sign out</a>')
+                st.html(f'<a href="{SIGN_OUT}" target="_self">{gettext("Sign out")}</a>')

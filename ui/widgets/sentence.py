@@ -10,9 +10,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight.analysis import text_diff
 from headlight.charts.colours import LESS, MORE
-from headlight.formatting import plural, signed
+from headlight.formatting import signed
 from headlight.graphemes import right_to_left, sentence_dir, token_dir
 from headlight.importers.examples import examples
+from headlight.language import gettext, ngettext, translatable
 from transformer import Trace, Translator
 from transformer.byte_pieces import SPACE, ends_with_byte, starts_with_byte
 from transformer.trace import Tokens
@@ -22,7 +23,8 @@ from ui.widgets.table import bar
 from ui.widgets.terms import explained, term
 from ui.widgets.text import literal
 
-MARK = f":material/space_bar: {SPACE} marks a space: a token without it continues the previous token."
+TRANSLATION = translatable("Translation")
+MARK = translatable("{mark} marks a space: a token without it continues the previous token.")
 
 
 def source_input(model: Translator, view: PageView) -> str:
@@ -33,15 +35,17 @@ def source_input(model: Translator, view: PageView) -> str:
     card, every = model.card, examples(model.card)
     offered = {example.text: example.why for example in examples(card, view.PAGE)}
     text = view.text if view.text is not None else every[0].text if every else ""
-    label = f"{card.get('source', 'Source')} sentence"
+    source = card.get("source")
+    label = gettext("{language} sentence", language=gettext(str(source))) if source else gettext("Source sentence")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         sentence_box(label, text, "text")
         if offered:
             key = widget_key("example")
-            st.menu_button("Examples", list(offered), key=key, on_click=_take_example, args=(key,), format_func=literal)
+            name, texts = gettext("Examples"), list(offered)
+            st.menu_button(name, texts, key=key, on_click=_take_example, args=(key,), format_func=literal)
     reason = next((example.why for example in every if example.text == text), "")
     if reason and view.unchanged:
-        st.caption(f":material/lightbulb: {literal(reason)}")
+        st.caption(f":material/lightbulb: {literal(gettext(reason))}")
     return text
 
 
@@ -56,10 +60,12 @@ def target_input(model: Translator, view: PageView, model_translation: str) -> N
     toggle = bound("target", "typed", convert=lambda typed: model_translation if typed else None, reseeds=True)
     st.session_state.setdefault(toggle["key"], view.target is not None)
     st.toggle(
-        "Type your own",
+        gettext("Type your own"),
         **toggle,
-        help="Force-decodes a translation that you type: what the model would attend to, and how probable each token "
-        "would be, if it wrote this.",
+        help=gettext(
+            "Force-decodes a translation that you type: what the model would attend to, and how probable each token "
+            "would be, if it wrote this."
+        ),
     )
 
 
@@ -77,7 +83,7 @@ def two_sides(model: Translator, view: PageView) -> tuple[str, DeltaGenerator, D
     if view.target is not None:  # before the model reads it, so that a translation that cannot be read can be changed
         with container:
             _written_by(model, view, "")
-            sentence_box("Your translation", view.target, "target", label_visibility="collapsed")
+            sentence_box(gettext("Your translation"), view.target, "target", label_visibility="collapsed")
     return text, below, container
 
 
@@ -96,8 +102,11 @@ def _written_by(model: Translator, view: PageView, model_translation: str) -> No
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="written-by"
     ):
-        who, side = "the model" if view.target is None else "you", model.card.get("target", "Translation")
-        st.caption(f"{side}, written by {who}; {explained('bars show token probabilities', 'token')}")
+        text = translatable("{language}, written by the model; bars show token probabilities")
+        if view.target is not None:
+            text = translatable("{language}, written by you; bars show token probabilities")
+        side = gettext(str(model.card.get("target", TRANSLATION)))
+        st.caption(explained(gettext(text, language=side), "token"))
         target_input(model, view, model_translation)
 
 
@@ -109,20 +118,28 @@ def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
     ):
         kind, direction = "special" if special else "", token_dir(label, leftwards)
         parts.append(token_bar(_marked(label), math.exp(log_prob), direction, kind=kind))
-    side = html.escape(str(model.card.get("target", "translation")))
-    spoken = html.escape(f"{side}: {trace.translation}. Sequence log-probability {signed(trace.log_prob)} nats.")
+    spoken = html.escape(
+        gettext(
+            "{language}: {translation}. Sequence log-probability {number} nats.",
+            language=gettext(str(model.card.get("target", "translation"))),
+            translation=trace.translation,
+            number=signed(trace.log_prob),
+        )
+    )
+    score = gettext("{number} nats", number=signed(trace.log_prob))
     st.html(
         f'<div class="translation tokens" role="group" aria-label="{spoken}" dir="{sentence_dir(trace.writes.labels)}">'
         f'{"".join(parts)}<span class="score" dir="ltr">{term("sequence log-probability", as_html=True)} '
-        f"{signed(trace.log_prob)} nats{html.escape(note)}</span></div>"
+        f"{score}{html.escape(note)}</span></div>"
     )
     if not trace.finished:
-        st.caption(":material/info: The model reached its length limit before it ended the sentence.")
+        text = gettext("The model reached its length limit before it ended the sentence.")
+        st.caption(f":material/info: {text}")
 
 
 def token_bar(label: str, probability: float, direction: str, more: str = "", below: str = "", kind: str = "") -> str:
     """Return a token over a bar as long as its probability; `label` and `below` are HTML, `more` is for the tooltip."""
-    title = html.escape(f"probability {signed(probability)}{more}")
+    title = html.escape(gettext("probability {number}", number=signed(probability)) + more)
     track = f'<span class="track">{bar(probability, "var(--theme-accent)")}</span>'
     return f'<span class="{kind}" title="{title}" dir="{direction}">{label}{track}{below}</span>'
 
@@ -138,17 +155,23 @@ def token_notes(source: Tokens, *target_labels: str) -> None:
     `target_labels` are the labels of the other tokens that the page draws.
     """
     if any(SPACE in label for label in (*source.labels, *target_labels)):
-        st.caption(MARK)
+        st.caption(f":material/space_bar: {gettext(MARK, mark=SPACE)}")
     if any(starts_with_byte(piece) or ends_with_byte(piece) for piece in source.pieces):
-        st.caption(
-            f":material/info: A character of the sentence is not in the model's {term('vocabulary')}; it reads "
-            r"the character's bytes, such as \<0xE7>. Joined into words, they are shown as the character."
+        text = gettext(
+            "A character of the sentence is not in the model's vocabulary; it reads the character's bytes, such as "
+            "{example}. Joined into words, they are shown as the character.",
+            example=r"\<0xE7>",
         )
+        st.caption(f":material/info: {explained(text, 'vocabulary')}")
     unknown = [piece for piece in source.pieces if piece in ("[UNK]", "<unk>")]
     if unknown:
-        unread_pieces = plural(len(unknown), "piece of the sentence is", "pieces of the sentence are")
-        name = unknown[0].replace("<", r"\<")  # which Markdown would take for a tag
-        st.caption(f":material/info: {unread_pieces} not in the model's {term('vocabulary')}; it reads {name} there.")
+        text = ngettext(
+            "{count} piece of the sentence is not in the model's vocabulary; it reads {token} there.",
+            "{count} pieces of the sentence are not in the model's vocabulary; it reads {token} there.",
+            len(unknown),
+            token=unknown[0].replace("<", r"\<"),  # which Markdown would take for a tag
+        )
+        st.caption(f":material/info: {explained(text, 'vocabulary')}")
 
 
 def difference(before: str, after: str) -> None:

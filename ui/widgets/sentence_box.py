@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from headlight.language import gettext
 from ui.state.view import bound
 
 # Streamlit's box of several lines takes what was typed at Ctrl+Enter; in a sentence there is no other use for Enter.
@@ -38,17 +39,19 @@ def sentence_box(
     *,
     key: str = "",
     convert: Callable[[str], object] = str,
-    placeholder: str = "Type a sentence and press Enter",
+    placeholder: str = "",
     **look: Any,
 ) -> str:
     """Draw a box bound to a field of the view, or else with a key of its own, and return what is in it.
 
-    `convert` turns what was typed into the field's value; `look` are arguments of the widget. Line breaks, which only a
+    Without a `placeholder`, it says what to do. `convert` turns what was typed into the field's value; `look` are
+    arguments of the widget. Line breaks, which only a
     paste brings, are spaces.
     """
     binding = bound(field, convert=lambda text: convert(one_line(text))) if field else {"key": key}
     key = binding["key"]
     with st.container(key=f"sentence-box-{key}", gap=None):
+        placeholder = placeholder or gettext("Type a sentence and press Enter")
         typed = st.text_area(label, value, height="content", placeholder=placeholder, **look, **binding)
         _ENTER(data=re.sub(r"[^\w-]", "-", key), key=f"enter-{key}")
     return one_line(typed)

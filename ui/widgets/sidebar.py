@@ -7,7 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from headlight.formatting import in_millions, on_sentences
+from headlight.formatting import in_millions
+from headlight.language import gettext, localized, ngettext, translatable
 from transformer import Translator
 from transformer.model import count_parameters
 from ui.state.models import translator
@@ -17,6 +18,7 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.look_here import look_here
 from ui.widgets.terms import explained
 
+NO_CARD = translatable("A model without a card")
 ASSETS = Path(__file__).parents[1] / "assets"
 
 
@@ -30,7 +32,7 @@ def sidebar(view: PageView, names: Sequence[str]) -> None:
             chosen = view.model if view.model and view.model in names else names[0]
             # Another model reads another language, so only the way of looking stays.
             binding = bound("model", text=None, target=None, reseeds=True)
-            st.selectbox("Model", names, index=names.index(chosen), **binding)
+            st.selectbox(gettext("Model"), names, index=names.index(chosen), **binding)
             with plain_errors():
                 title, *numbers = facts(translator(chosen))
                 st.caption("  \n".join([title, explained("  \n".join(numbers), "layer", "parameter", "BLEU")]))
@@ -44,15 +46,25 @@ def facts(model: Translator) -> list[str]:
     encoder, decoder = config.encoder, config.decoder
     heads = f"{encoder.n_heads}" if encoder.n_heads == decoder.n_heads else f"{encoder.n_heads} + {decoder.n_heads}"
     if pruned := len(config.pruned_heads):
-        heads = f"{config.all_heads - pruned} of {config.all_heads}"
+        heads = gettext("{number} of {all}", number=config.all_heads - pruned, all=config.all_heads)
     lines = [
-        str(card.get("title", "A model without a card")),
-        f"{encoder.n_layers} + {decoder.n_layers} layers, {heads} heads, d_model {config.d_model}",
-        f"{in_millions(count_parameters(model.model))} parameters",
+        gettext(str(card.get("title", NO_CARD))),
+        gettext(
+            "{layers} layers, {heads} heads, d_model {d_model}",
+            layers=f"{encoder.n_layers} + {decoder.n_layers}",
+            heads=heads,
+            d_model=config.d_model,
+        ),
+        gettext("{number} parameters", number=in_millions(count_parameters(model.model))),
     ]
     scores = card.get("scores", {})
     if scores.get("exact", 0) > 0.9 or "pronouns" in scores:  # BLEU says little about a grammar
-        lines.append(f"{scores['exact']:.1%} exactly right {on_sentences(scores.get('sentences'))}".rstrip())
+        share = localized(f"{scores['exact']:.1%}")
+        lines.append(gettext("{share} exactly right", share=share) + _on_sentences(scores.get("sentences")))
     elif "BLEU" in scores:
-        lines.append(f"BLEU {scores['BLEU']:.1f} {on_sentences(scores.get('sentences'))}".rstrip())
+        lines.append(localized(f"BLEU {scores['BLEU']:.1f}") + _on_sentences(scores.get("sentences")))
     return lines
+
+
+def _on_sentences(count: object) -> str:
+    return ngettext(" on {count} sentence", " on {count} sentences", count) if type(count) is int else ""

@@ -19,6 +19,7 @@ from headlight.analysis.atlas.reading import PRONOUN_MEASURES, RULES
 from headlight.analysis.description import MIN_RATIO_TO_UNIFORM, MIN_SHARE
 from headlight.analysis.measures import MEASURES
 from headlight.formatting import percent
+from headlight.language import gettext, localized, translatable
 from transformer.trace import Kind
 
 MIN_OBSERVATIONS = 30
@@ -35,8 +36,8 @@ ROLE_RULE = (
 class RoleKind(NamedTuple):
     """A role: the measure that decides it, what it is called, and what the head then does.
 
-    `does` and `counted` are templates: {unit} and {units} are what the corpus is aligned by, {count} is how many
-    pronouns, units or sentences the share was measured over. `looks_at` names its keys where `name` does not.
+    `counted` is a template: {does}, the {share}, the {count} of pronouns, units or sentences that it was measured over,
+    and the {baseline}. `looks_at` names its keys where `name` does not.
     """
 
     measure: str
@@ -46,30 +47,47 @@ class RoleKind(NamedTuple):
     looks_at: str = ""
 
 
-_OF_PRONOUNS, _OF_UNITS = "of {count} pronouns", "of {count} {units}"
-_OF_WEIGHT = "of its weight in {count} sentences"
+_OF_PRONOUNS = translatable("{does}: {share} of {count} pronouns; {baseline}")
+_OF_WORDS = translatable("{does}: {share} of {count} words; {baseline}")
+_OF_LETTERS = translatable("{does}: {share} of {count} letters; {baseline}")
+_OF_LETTER = translatable("looks at what the previous letter was translated from")
+_OF_WEIGHT = translatable("{does}: {share} of its weight in {count} sentences; {baseline}")
 ROLES = (
-    RoleKind("antecedent", "antecedent", "looks at the antecedent", _OF_PRONOUNS, "antecedent of a pronoun"),
+    RoleKind(
+        "antecedent",
+        translatable("antecedent"),
+        translatable("looks at the antecedent"),
+        _OF_PRONOUNS,
+        translatable("antecedent of a pronoun"),
+    ),
     RoleKind(
         "among_words",
-        "antecedent among words",
-        "looks at the antecedent more than at any other word, not counting the pronoun itself and special tokens",
+        translatable("antecedent among words"),
+        translatable(
+            "looks at the antecedent more than at any other word, not counting the pronoun itself and special tokens"
+        ),
         _OF_PRONOUNS,
     ),
-    RoleKind("alignment", "alignment", "looks at what it is translating", _OF_UNITS, "word that is translated"),
+    RoleKind(
+        "alignment",
+        translatable("alignment"),
+        translatable("looks at what it is translating"),
+        _OF_WORDS,
+        translatable("word that is translated"),
+    ),
     RoleKind(
         "reading",
-        "alignment, one step late",
-        "looks at what the previous {unit} was translated from",
-        _OF_UNITS,
-        "word that was translated",
+        translatable("alignment, one step late"),
+        translatable("looks at what the previous word was translated from"),
+        _OF_WORDS,
+        translatable("word that was translated"),
     ),
-    RoleKind("previous", "previous token", "looks at the previous token", _OF_WEIGHT),
-    RoleKind("next", "next token", "looks at the next token", _OF_WEIGHT),
-    RoleKind("same", "same position", "looks at the same position", _OF_WEIGHT),
-    RoleKind("first", "first token", "looks at the first token", _OF_WEIGHT),
-    RoleKind("special", "special tokens", "looks at special tokens", _OF_WEIGHT),
-    RoleKind("punctuation", "punctuation", "looks at punctuation", _OF_WEIGHT),
+    RoleKind("previous", translatable("previous token"), translatable("looks at the previous token"), _OF_WEIGHT),
+    RoleKind("next", translatable("next token"), translatable("looks at the next token"), _OF_WEIGHT),
+    RoleKind("same", translatable("same position"), translatable("looks at the same position"), _OF_WEIGHT),
+    RoleKind("first", translatable("first token"), translatable("looks at the first token"), _OF_WEIGHT),
+    RoleKind("special", translatable("special tokens"), translatable("looks at special tokens"), _OF_WEIGHT),
+    RoleKind("punctuation", translatable("punctuation"), translatable("looks at punctuation"), _OF_WEIGHT),
 )
 ROLE_BY_MEASURE = {role.measure: role for role in ROLES}
 
@@ -81,7 +99,7 @@ class Baseline(NamedTuple):
     value: float
 
     def __str__(self) -> str:
-        return f"{self.what} {percent(self.value)}"
+        return f"{gettext(self.what)} {percent(self.value)}"
 
 
 class Role(NamedTuple):
@@ -98,8 +116,17 @@ class Role(NamedTuple):
         return self.what.name
 
     def __str__(self) -> str:
-        does, counted = (named(text, self.of, self.units) for text in (self.what.does, self.what.counted))
-        return f"{does}: {percent(self.value)} {counted}; {self.against}"
+        does, counted = self.what.does, self.what.counted
+        if self.of == "letters":
+            does = _OF_LETTER if self.what.measure == "reading" else does
+            counted = _OF_LETTERS if counted == _OF_WORDS else counted
+        return gettext(
+            counted,
+            does=gettext(does),
+            share=percent(self.value),
+            count=localized(f"{self.units:,}"),
+            baseline=self.against,
+        )
 
 
 def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
@@ -127,7 +154,9 @@ def compared(atlas: Atlas, kind: Kind, measure: str) -> Baseline | None:
     """Return the score of uniform attention, or for antecedents the better of the rules."""
     chance = atlas.chance[kind]
     names = RULES if measure in PRONOUN_MEASURES else (measure,)
-    baselines = [Baseline(name if name in RULES else "chance", chance[name]) for name in names if name in chance]
+    baselines = [
+        Baseline(name if name in RULES else translatable("chance"), chance[name]) for name in names if name in chance
+    ]
     return max(baselines, key=lambda baseline: baseline.value, default=None)
 
 

@@ -1,16 +1,16 @@
 // The tree with its heading, its legend, and what it can be set to show.
 
 const UNDER = {
-  total: "cumulative log-probability (nats)",
-  log_prob: "log-probability of the token (nats)",
-  score: "length-normalised score",
+  total: translatable("cumulative log-probability (nats)"),
+  log_prob: translatable("log-probability of the token (nats)"),
+  score: translatable("length-normalised score"),
 };
 const SHOWN = {
-  winner: "winner",
-  finished: "finished",
-  live: "live at the end",
-  dropped: "dropped later",
-  pruned: "pruned",
+  winner: translatable("winner"),
+  finished: translatable("finished"),
+  live: translatable("live at the end"),
+  dropped: translatable("dropped later"),
+  pruned: translatable("pruned"),
 };
 
 class BeamView {
@@ -27,22 +27,22 @@ class BeamView {
     this.prunedBox.onchange = () => this.set({ pruned: this.prunedBox.checked });
     this.underBox = el(
       "select",
-      { "aria-label": "Under each token" },
-      ...Object.entries(UNDER).map(([value, name]) => el("option", { value }, name)),
+      { "aria-label": gettext("Under each token") },
+      ...Object.entries(UNDER).map(([value, name]) => el("option", { value }, gettext(name))),
     );
     this.underBox.onchange = () => this.set({ under: this.underBox.value });
-    this.samples = Object.entries(SHOWN).map(([outcome, name]) => this.sample(outcome, name));
+    this.samples = Object.entries(SHOWN).map(([outcome, name]) => this.sample(outcome, gettext(name)));
     const legend = el("div", { class: "legend" }, ...this.samples);
     const settings = el(
       "div",
       { class: "settings" },
-      el("label", {}, "Under each token", this.underBox),
-      el("label", {}, this.prunedBox, "Show pruned hypotheses"),
+      el("label", {}, gettext("Under each token"), this.underBox),
+      el("label", {}, this.prunedBox, gettext("Show pruned hypotheses")),
     );
-    const top = el("div", { class: "bar" }, el("h2", {}, "The beam"), legend);
+    const top = el("div", { class: "bar" }, el("h2", {}, gettext("The beam")), legend);
     this.node = el(
       "section",
-      { class: "searched", "aria-label": "The search as a tree" },
+      { class: "searched", "aria-label": gettext("The search as a tree") },
       top,
       el("div", { class: "bar" }, this.says, settings),
       this.tree.node,
@@ -78,10 +78,13 @@ class BeamView {
   update({ strategy: { searches, size } }, nodes) {
     this.nodes = nodes;
     this.node.hidden = !searches;
-    const kept =
-      size === 1 ? "One hypothesis is" : `${inWords(size)[0].toUpperCase()}${inWords(size).slice(1)} hypotheses are`;
-    const next = size === 1 ? "one is" : `${inWords(size)} are`;
-    this.says.textContent = `${kept} kept at each step; the next ${next} shown as pruned. Click a token to see its candidates and its attention.`;
+    const number = inWords(size);
+    this.says.textContent = ngettext(
+      "One hypothesis is kept at each step; the next one is shown as pruned. Click a token to see its candidates and its attention.",
+      "{Number} hypotheses are kept at each step; the next {number} are shown as pruned. Click a token to see its candidates and its attention.",
+      size,
+      { number, Number: number[0].toUpperCase() + number.slice(1) },
+    );
     this.resize();
   }
 
@@ -97,8 +100,8 @@ class BeamView {
     const [winner, , live, dropped] = this.samples,
       whole = horizon === Infinity;
     winner.hidden = !whole;
-    live.lastChild.textContent = whole ? SHOWN.live : "live";
-    dropped.lastChild.textContent = whole ? SHOWN.dropped : "dropped";
+    live.lastChild.textContent = whole ? gettext(SHOWN.live) : gettext("live");
+    dropped.lastChild.textContent = whole ? gettext(SHOWN.dropped) : gettext("dropped");
     this.tree.mark(node, path, horizon);
   }
 }

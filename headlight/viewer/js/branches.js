@@ -91,16 +91,16 @@ class Card {
       { source } = this.view.header;
     const asked =
       forced !== null
-        ? `With ${quoted(tokens[forced])}`
+        ? gettext("With {token}", { token: quoted(tokens[forced]) })
         : word !== null
-          ? `Looking at ${quoted(source[word])}`
-          : "Original";
+          ? gettext("Looking at {token}", { token: quoted(source[word]) })
+          : gettext("Original");
     const how =
       forced !== null
-        ? `forced at step ${step + 1}`
+        ? gettext("forced at step {step}", { step: step + 1 })
         : word !== null
-          ? `${heads}, at step ${step + 1}`
-          : "chosen by the model";
+          ? gettext("{heads}, at step {step}", { heads, step: step + 1 })
+          : gettext("chosen by the model");
     const line = el(
       "div",
       { class: "bar" },
@@ -108,7 +108,9 @@ class Card {
       el("span", { class: branch ? "accent" : "muted" }, how),
     );
     if (branch) {
-      line.append(button("close", `Close: ${asked}`, () => this.view.emit("pick", { close: branch })));
+      line.append(
+        button("close", gettext("Close: {name}", { name: asked }), () => this.view.emit("pick", { close: branch })),
+      );
     }
     return line;
   }
@@ -126,7 +128,7 @@ class Card {
         {
           type: "button",
           class: `token-choice ${kind}`,
-          title: `probability ${weightText(this.p[t])}`,
+          title: gettext("probability {number}", { number: weightText(this.p[t]) }),
           dir: direction(label, rtl),
         },
         label,
@@ -138,13 +140,13 @@ class Card {
       };
       return span;
     });
-    const note = same ? [el("p", { class: "muted" }, "The translation is the same.")] : [];
+    const note = same ? [el("p", { class: "muted" }, gettext("The translation is the same."))] : [];
     return el(
       "div",
       { class: "whole" },
       el(
         "div",
-        { class: "sentence", role: "group", "aria-label": "What it wrote", dir: directionOf(tokens) },
+        { class: "sentence", role: "group", "aria-label": gettext("What it wrote"), dir: directionOf(tokens) },
         ...this.spans,
       ),
       ...note,
@@ -158,30 +160,35 @@ class Card {
     const of = (name, keys) =>
       weightsOf(view.arrays[name + this.number], heads, only, view.chosen, 0, { size: T, at }, keys);
     const theme = view.theme,
-      where = `layer ${view.chosen[0] + 1}, head ${view.chosen[1] + 1}`,
+      where = placeName(view.chosen[0], view.chosen[1]),
       label = card.tokens[at];
     this.spans.forEach((span, t) => {
       span.classList.toggle("now", t === at);
       span.setAttribute("aria-pressed", t === at);
     });
-    this.heading.replaceChildren(
-      el("span", {}, bold("Cross"), el("span", { class: "muted" }, ` writing ${quoted(label)}, ${where}`)),
-    );
+    const writing = gettext("writing {token}, {head}", { token: quoted(label), head: where });
+    this.heading.replaceChildren(el("span", {}, bold(gettext("Cross")), " ", el("span", { class: "muted" }, writing)));
     this.back.replaceChildren(
-      el("span", {}, bold("Decoder"), el("span", { class: "muted" }, " to the tokens written so far")),
+      el(
+        "span",
+        {},
+        bold(gettext("Decoder")),
+        " ",
+        el("span", { class: "muted" }, gettext("to the tokens written so far")),
+      ),
     );
     this.words.update({
       labels: source,
       weights: of("cross", source.length),
       theme,
-      text: `${label}, cross-attention, ${where}`,
+      text: gettext("{token}, cross-attention, {head}", { token: label, head: where }),
     });
     this.own.update({
       labels: this.reads,
       weights: of("decoder", T),
       written: at + 1,
       theme,
-      text: `${label}, decoder attention, ${where}`,
+      text: gettext("{token}, decoder attention, {head}", { token: label, head: where }),
     });
   }
 
@@ -191,16 +198,17 @@ class Card {
     const { normalises } = this.view.header;
     const number = (name, text) => el("div", {}, el("span", { class: "muted" }, name), el("b", {}, text));
     const plus = value => (value >= 1e-6 ? "+" : "") + signed(value);
-    const parts = [number("log-probability", `${signed(log_prob)} nats`)];
-    if (normalises) parts.push(number("score", signed(score)));
+    const parts = [number(gettext("log-probability"), gettext("{number} nats", { number: signed(log_prob) }))];
+    if (normalises) parts.push(number(gettext("score"), signed(score)));
     if (branch)
       parts.push(
         number(
-          `change in ${normalises ? "score" : "log-probability"}`,
+          normalises ? gettext("change in score") : gettext("change in log-probability"),
           plus(normalises ? score - first.score : log_prob - first.log_prob),
         ),
       );
-    parts.push(number("length", `${tokens.length}${ended ? "" : ", cut at the limit"}`));
+    const length = tokens.length;
+    parts.push(number(gettext("length"), ended ? `${length}` : gettext("{length}, cut at the limit", { length })));
     return el("div", { class: "numbers" }, ...parts);
   }
 }

@@ -237,6 +237,9 @@ function scaleNote(scale, peak) {
     : gettext("Full colour stands for {weight}.", { weight: localized(`${+peak.toPrecision(3)}`) });
 }
 
+// Within a sentence.
+const placeName = (layer, head) => gettext("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
+
 const headName = (layer, head) => gettext("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
 
 // ---- canvases ------------------------------------------------------------------------------------

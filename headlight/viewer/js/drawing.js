@@ -8,10 +8,10 @@ function button(name, label, act) {
 
 function probabilityText(p) {
   if (p === 0) return "0";
-  return p < 0.0005 ? "<0.001" : p.toFixed(p < 0.0095 ? 3 : 2);
+  return localized(p < 0.0005 ? "<0.001" : p.toFixed(p < 0.0095 ? 3 : 2));
 }
 
-const quoted = label => `\u201c${isolated(label)}\u201d`;
+const quoted = label => gettext("\u201c{text}\u201d", { text: isolated(label) });
 
 // The layer and head that a stack has nearest to the chosen ones.
 const nearest = ([layer, head], { layers, heads }) => [Math.min(layer, layers - 1), Math.min(head, heads - 1)];

@@ -12,27 +12,32 @@ class Looks {
   // `changed` is called when another head is chosen, `pick` with what a step is to look at.
   constructor(tooltip, changed, pick) {
     Object.assign(this, { tooltip, changed, pick });
-    this.layerBox = el("select", { "aria-label": "Layer" });
-    this.headBox = el("select", { "aria-label": "Head" });
+    this.layerBox = el("select", { "aria-label": gettext("Layer") });
+    this.headBox = el("select", { "aria-label": gettext("Head") });
     this.layerBox.onchange = () => this.look(+this.layerBox.value, this.head);
     this.headBox.onchange = () => this.look(this.layer, +this.headBox.value);
     this.rows = Object.fromEntries(["cross", "decoder", "encoder"].map(kind => [kind, this.row(kind)]));
     this.editor = new Editor(() => this.point(false));
     this.scale = el("span", { class: "scale", "aria-hidden": "true" });
-    this.pointing = el("button", { type: "button", class: "link" }, icon("edit", 16), "Point it at another word");
+    this.pointing = el(
+      "button",
+      { type: "button", class: "link" },
+      icon("edit", 16),
+      gettext("Point it at another word"),
+    );
     this.pointing.onclick = () => this.point(!this.edit);
     const top = el(
       "div",
       { class: "bar" },
-      el("h2", {}, "Attention of this step"),
+      el("h2", {}, gettext("Attention of this step")),
       el("div", { class: "heads" }, this.layerBox, this.headBox),
     );
-    this.hatched = el("span", {}, el("i", { class: "hatch" }), "not written yet: masked");
+    this.hatched = el("span", {}, el("i", { class: "hatch" }), gettext("not written yet: masked"));
     const legend = el("div", { class: "legend" }, el("span", {}, "0", this.scale, "1"), this.hatched, this.pointing);
     const { cross, decoder, encoder } = this.rows;
     this.node = el(
       "section",
-      { class: "looks", "aria-label": "Attention of this step" },
+      { class: "looks", "aria-label": gettext("Attention of this step") },
       top,
       cross.node,
       this.editor.node,
@@ -78,8 +83,8 @@ class Looks {
   draw() {
     const { header, theme } = this.now;
     this.scale.style.background = `linear-gradient(90deg, ${theme.stops.join(", ")})`;
-    this.options(this.layerBox, header.decoder_heads.layers, "Layer", this.layer);
-    this.options(this.headBox, header.decoder_heads.heads, "Head", this.head);
+    this.options(this.layerBox, header.decoder_heads.layers, translatable("Layer {layer}"), this.layer);
+    this.options(this.headBox, header.decoder_heads.heads, translatable("Head {head}"), this.head);
     this.hatched.hidden = !header.hides;
     const { cross, decoder } = this.rows,
       most = this.written(cross, decoder);
@@ -90,15 +95,18 @@ class Looks {
         k < 0
           ? ""
           : words.weights[k]
-            ? `most on ${isolated(words.labels[k])}, ${probabilityText(words.weights[k])}`
-            : "this head was pruned";
+            ? gettext("most on {token}, {weight}", {
+                token: isolated(words.labels[k]),
+                weight: probabilityText(words.weights[k]),
+              })
+            : gettext("this head was pruned");
     }
     if (this.edit) this.editor.update(this, header.decoder_heads, this.now.step);
   }
 
   options(box, count, name, chosen) {
-    if (box.length !== count)
-      box.replaceChildren(...Array.from({ length: count }, (_, i) => el("option", { value: i }, `${name} ${i + 1}`)));
+    const option = (_, i) => el("option", { value: i }, gettext(name, { layer: i + 1, head: i + 1 }));
+    if (box.length !== count) box.replaceChildren(...Array.from({ length: count }, option));
     box.value = chosen;
   }
 
@@ -108,20 +116,21 @@ class Looks {
       { source, only, decoder_heads: heads } = header;
     const chosen = [this.layer, this.head],
       row = { size: 1, at: 0 },
-      where = `layer ${this.layer + 1}, head ${this.head + 1}`;
+      where = placeName(this.layer, this.head);
     const looked = weightsOf(arrays.cross, heads, only, chosen, answer, row, source.length);
     const back = weightsOf(arrays.decoder, heads, only, chosen, answer, row, header.steps);
     cross.words.update({
       labels: source,
       weights: looked,
       theme,
-      text: `Cross-attention, ${where}`,
+      text: gettext("Cross-attention, {head}", { head: where }),
       pick: this.edit ? k => this.pointAt(k) : null,
     });
-    const text = `Decoder attention, ${where}`;
+    const text = gettext("Decoder attention, {head}", { head: where });
     decoder.words.update({ labels: reads, weights: back, written: step, masks: header.hides, theme, text });
-    this.say(cross, "Cross", ` to the ${header.language} sentence, writing ${quoted(label)}`);
-    this.say(decoder, "Decoder", " to the tokens written so far");
+    const sides = { language: header.language, token: quoted(label) };
+    this.say(cross, gettext("Cross"), gettext("to the {language} sentence, writing {token}", sides));
+    this.say(decoder, gettext("Decoder"), gettext("to the tokens written so far"));
     return cross.words.largest();
   }
 
@@ -133,18 +142,20 @@ class Looks {
     const [layer, head] = nearest([this.layer, this.head], heads),
       place = { size: S, at: most };
     const weights = most < 0 ? null : weightsOf(arrays.encoder, heads, only, [layer, head], 0, place, S);
-    const other = layer !== this.layer || head !== this.head ? ` (layer ${layer + 1}, head ${head + 1})` : "";
+    const other = layer !== this.layer || head !== this.head ? ` (${placeName(layer, head)})` : "";
     this.rows.encoder.words.update({
       labels: source,
       weights,
       theme,
-      text: `Encoder attention, layer ${layer + 1}, head ${head + 1}`,
+      text: gettext("Encoder attention, {head}", { head: placeName(layer, head) }),
     });
-    this.say(this.rows.encoder, "Encoder", ` how ${most < 0 ? "that word" : quoted(source[most])} was read${other}`);
+    const read =
+      most < 0 ? gettext("how that word was read") : gettext("how {token} was read", { token: quoted(source[most]) });
+    this.say(this.rows.encoder, gettext("Encoder"), read + other);
   }
 
   say(row, name, what) {
-    row.what.replaceChildren(bold(name), el("span", { class: "muted" }, what));
+    row.what.replaceChildren(bold(name), " ", el("span", { class: "muted" }, what));
   }
 
   point(on) {
@@ -168,9 +179,9 @@ class Looks {
 class Editor {
   constructor(cancel) {
     this.says = el("p");
-    this.which = el("div", { class: "which", role: "radiogroup", "aria-label": "Which heads" });
-    this.ticks = el("div", { class: "ticks", role: "group", "aria-label": "Heads" });
-    const away = el("button", { type: "button", class: "link" }, icon("close", 16), "Cancel");
+    this.which = el("div", { class: "which", role: "radiogroup", "aria-label": gettext("Which heads") });
+    this.ticks = el("div", { class: "ticks", role: "group", "aria-label": gettext("Heads") });
+    const away = el("button", { type: "button", class: "link" }, icon("close", 16), gettext("Cancel"));
     away.onclick = cancel;
     this.node = el("div", { class: "editor" }, this.says, el("div", { class: "bar" }, this.which, away), this.ticks);
   }
@@ -183,16 +194,14 @@ class Editor {
 
   update({ layer, head }, { layers, heads }, step) {
     const again = () => this.update({ layer, head }, { layers, heads }, step);
-    this.says.replaceChildren(
-      "Click the word above that step ",
-      bold(String(step)),
-      " is to look at, and at nothing else, in",
-    );
+    // Translators: the choices follow, as "layer 2, head 3" or "all layers".
+    const sentence = gettext("Click the word above that step {step} is to look at, and at nothing else, in");
+    this.says.replaceChildren(...inParts(sentence, { step: bold(String(step)) }));
     const choices = {
-      head: `layer ${layer + 1}, head ${head + 1}`,
-      layer: `all of layer ${layer + 1}`,
-      all: "all layers",
-      ticked: "heads that you tick",
+      head: placeName(layer, head),
+      layer: gettext("all of layer {layer}", { layer: layer + 1 }),
+      all: gettext("all layers"),
+      ticked: gettext("heads that you tick"),
     };
     this.which.replaceChildren(
       ...Object.entries(choices).map(([name, text]) => {
@@ -221,7 +230,7 @@ class Editor {
         on = this.ticked.has(key);
       const tick = el(
         "button",
-        { type: "button", class: "chip", "aria-pressed": on, "aria-label": `Layer ${layer + 1}, head ${head + 1}` },
+        { type: "button", class: "chip", "aria-pressed": on, "aria-label": headName(layer, head) },
         `${head + 1}`,
       );
       tick.onclick = () => {
@@ -232,14 +241,14 @@ class Editor {
       };
       return tick;
     });
-    return el("div", {}, el("span", { class: "muted" }, `layer ${layer + 1}`), ...ticks);
+    return el("div", {}, el("span", { class: "muted" }, gettext("layer {layer}", { layer: layer + 1 })), ...ticks);
   }
 
   // [layer, head] of each, head null for all of a layer, no entry for all; null where nothing is ticked.
   chosen({ layer, head }) {
     const ticked = [...this.ticked].map(key => key.split(" ").map(Number));
     if (this.heads === "ticked" && !ticked.length) {
-      this.says.replaceChildren("Tick at least one head first, then click the word.");
+      this.says.replaceChildren(gettext("Tick at least one head first, then click the word."));
       return null;
     }
     return { head: [[layer, head]], layer: [[layer, null]], all: [], ticked }[this.heads];

@@ -18,6 +18,15 @@ const PACE = 900,
   NARROW_PLAYER = 720,
   ANYWHERE = /^(Arrow|h$)/i; // keys that also act where nothing has the focus
 
+const DOES_AT_STEP = {
+  writes: translatable("Step {step}: it writes {token}"),
+  considers: translatable("Step {step}: it considers {token}"),
+};
+const DOES_AT_STEP_OF = {
+  writes: translatable("Step {step} of {last}: it writes {token}"),
+  considers: translatable("Step {step} of {last}: it considers {token}"),
+};
+
 class Player {
   /** @type {Emit} */ emit;
   /** @type {Theme} */ theme;
@@ -62,17 +71,18 @@ class Player {
   }
 
   build() {
-    this.first = button("first", "First step (Home)", () => this.go(1));
-    this.back = button("back", "Step back", () => this.go(this.step - 1));
-    this.playButton = button("play", "Play", () => this.toggle());
-    this.forward = button("forward", "Step forward", () => this.go(this.step + 1));
+    this.first = button("first", gettext("First step (Home)"), () => this.go(1));
+    this.back = button("back", gettext("Step back"), () => this.go(this.step - 1));
+    this.playButton = button("play", gettext("Play"), () => this.toggle());
+    this.forward = button("forward", gettext("Step forward"), () => this.go(this.step + 1));
     this.playButton.classList.add("play");
     this.playing();
-    this.track = el("div", { class: "track", role: "slider", tabindex: 0, "aria-label": "Step", "aria-valuemin": 1 });
+    const name = gettext("Step");
+    this.track = el("div", { class: "track", role: "slider", tabindex: 0, "aria-label": name, "aria-valuemin": 1 });
     const buttons = el("div", { class: "buttons" }, this.first, this.back, this.playButton, this.forward);
     this.ahead = el(
       "span",
-      { class: "stop ahead", title: "What comes next" },
+      { class: "stop ahead", title: gettext("What comes next") },
       el("span", { class: "text" }, "\u2026"),
       el("i", { class: "line" }),
       el("i", { class: "knob" }),
@@ -80,8 +90,8 @@ class Player {
     this.ahead.onclick = () => this.go(this.step + 1);
     this.hides = el("input", { type: "checkbox", "aria-keyshortcuts": "h" });
     this.hides.onchange = () => this.showFuture(!this.hides.checked);
-    const hides = el("label", { class: "hides" }, this.hides, "Hide what comes later", el("kbd", {}, "H"));
-    hides.title = "Words, masked tokens and hypotheses appear when their step is reached (H)";
+    const hides = el("label", { class: "hides" }, this.hides, gettext("Hide what comes later"), el("kbd", {}, "H"));
+    hides.title = gettext("Words, masked tokens and hypotheses appear when their step is reached (H)");
     const scrub = el("div", { class: "scrub" }, buttons, el("div", { class: "rail" }, this.track), hides);
     this.title = el("h2", { "aria-live": "polite" });
     this.before = el("p", { class: "sub" });
@@ -90,7 +100,7 @@ class Player {
     const { node, legend } = this.candidates;
     const left = el(
       "section",
-      { class: "choice", "aria-label": "What comes next" },
+      { class: "choice", "aria-label": gettext("What comes next") },
       this.title,
       this.before,
       node,
@@ -145,11 +155,9 @@ class Player {
     this.reads = this.labels.slice(0, -1);
     this.rtl = rightToLeft(this.labels);
     this.track.dir = directionOf(this.labels);
-    for (const [button, way, arrow] of [
-      [this.back, "back", this.rtl ? "right" : "left"],
-      [this.forward, "forward", this.rtl ? "left" : "right"],
-    ])
-      button.title = button.ariaLabel = `Step ${way} (${arrow} arrow)`;
+    this.back.title = this.rtl ? gettext("Step back (right arrow)") : gettext("Step back (left arrow)");
+    this.forward.title = this.rtl ? gettext("Step forward (left arrow)") : gettext("Step forward (right arrow)");
+    for (const button of [this.back, this.forward]) button.ariaLabel = button.title;
     this.chips();
   }
 
@@ -223,10 +231,9 @@ class Player {
   }
 
   playing() {
-    const name = this.timer ? "Pause" : "Play";
-    this.playButton.replaceChildren(icon(name.toLowerCase(), 24));
-    this.playButton.setAttribute("aria-label", name);
-    this.playButton.title = `${name} (space)`;
+    this.playButton.replaceChildren(icon(this.timer ? "pause" : "play", 24));
+    this.playButton.setAttribute("aria-label", this.timer ? gettext("Pause") : gettext("Play"));
+    this.playButton.title = this.timer ? gettext("Pause (space)") : gettext("Play (space)");
   }
 
   // The address need not follow every step: it is updated when the reader rests.
@@ -307,10 +314,14 @@ class Player {
       more = seen < tokens.length;
     if (seen !== this.seen) this.track.replaceChildren(...tokens.slice(0, seen), ...(more ? [this.ahead] : []));
     this.seen = seen;
-    const of = horizon < Infinity ? "" : ` of ${last}`;
+    const token = isolated(this.labels[step]),
+      spoken =
+        horizon < Infinity
+          ? gettext("step {step}: {token}", { step, token })
+          : gettext("step {step} of {last}: {token}", { step, last, token });
     this.track.setAttribute("aria-valuemax", more ? step + 1 : last);
     this.track.setAttribute("aria-valuenow", step);
-    this.track.setAttribute("aria-valuetext", `step ${step}${of}: ${isolated(this.labels[step])}`);
+    this.track.setAttribute("aria-valuetext", spoken);
   }
 
   show() {
@@ -350,12 +361,15 @@ class Player {
     const { step } = this,
       label = this.nodes.label[node],
       lost = this.nodes.outcome[node] === 4;
-    const does = lost ? "it considers" : "it writes";
-    const of = horizon < Infinity ? "" : ` of ${this.last}`;
-    this.title.replaceChildren(`Step ${step}${of}: ${does} ${quoted(label)}`);
+    const values = { step, last: this.last, token: quoted(label) };
+    this.title.replaceChildren(
+      horizon < Infinity
+        ? gettext(lost ? DOES_AT_STEP.considers : DOES_AT_STEP.writes, values)
+        : gettext(lost ? DOES_AT_STEP_OF.considers : DOES_AT_STEP_OF.writes, values),
+    );
     const begun = this.labels.slice(0, step),
       end = begun.length > 14 ? ["\u2026", ...begun.slice(-13)] : begun;
-    this.before.textContent = `after ${quoted(end.join(" "))}`;
+    this.before.textContent = gettext("after {words}", { words: quoted(end.join(" ")) });
     const { answer } = this,
       { first, id, node: nodes } = this.header.candidates,
       list = [];
@@ -391,16 +405,16 @@ class Player {
       { outcome } = this.nodes;
     this.fate.hidden = outcome[end] === 0 || horizon < Infinity;
     if (this.fate.hidden) return;
-    const back = el("button", { type: "button", class: "link" }, "Back to the winner");
+    const back = el("button", { type: "button", class: "link" }, gettext("Back to the winner"));
     back.onclick = () => this.choose(this.header.hypotheses[0].node);
     const words = [
       "",
-      "another finished hypothesis",
-      "a hypothesis that was still live when the search stopped",
-      `a hypothesis that was dropped after step ${this.last}`,
-      `a hypothesis that was pruned at step ${this.last}`,
+      gettext("This is another finished hypothesis."),
+      gettext("This is a hypothesis that was still live when the search stopped."),
+      gettext("This is a hypothesis that was dropped after step {step}.", { step: this.last }),
+      gettext("This is a hypothesis that was pruned at step {step}.", { step: this.last }),
     ][outcome[end]];
-    this.fate.replaceChildren(`This is ${words}. `, back);
+    this.fate.replaceChildren(`${words} `, back);
   }
 }
 

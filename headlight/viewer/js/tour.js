@@ -1,6 +1,6 @@
 // A tour of the first page: a coach mark goes from one part of the page to the next and says what it is.
 //
-// Data: stops [{ anchors, text }], of which the first of the anchors that is on the screen is pointed at, and first: whether
+// Data: words of the buttons; stops [{ anchors, text }], of which the first of the anchors that is on the screen is pointed at, and first: whether
 //   the page is what the app opens with, so that somebody who has never been here is shown around.
 // An anchor is a selector, and behind " in " that of the component in whose shadow root it is looked for.
 
@@ -33,6 +33,16 @@ class Tour {
       this.place();
       this.frame = requestAnimationFrame(this.follow);
     };
+  }
+
+  say(words) {
+    this.words = words;
+    this.button.lastElementChild.textContent = words.start;
+    this.button.title = words.start;
+    for (const node of [this.button, this.card]) node.setAttribute("aria-label", words.start);
+    this.back.textContent = words.back;
+    this.skip.textContent = words.skip;
+    this.next.textContent = words.next;
   }
 
   // Somebody who has never been here is shown around as soon as all there is to show is drawn. Where the browser
@@ -81,11 +91,11 @@ class Tour {
     this.now = Math.max(0, to);
     const last = this.now === this.stops.length - 1,
       within = this.card.matches(":focus-within");
-    this.count.textContent = `${this.now + 1} of ${this.stops.length}`;
+    this.count.textContent = fillIn(this.words.count, { number: this.now + 1, all: this.stops.length });
     this.text.textContent = this.stops[this.now].text;
     this.back.hidden = !this.now;
     this.skip.hidden = last;
-    this.next.textContent = last ? "Done" : "Next";
+    this.next.textContent = last ? this.words.done : this.words.next;
     if (within && !this.card.matches(":focus-within")) this.next.focus({ preventScroll: true });
     this.reveal();
     this.place();
@@ -190,6 +200,7 @@ function mountTour({ data, parentElement }) {
     arriving = !root.view;
   const tour = (root.view ??= new Tour(root));
   tour.all = data.stops;
+  tour.say(data.words);
   if (arriving && data.first) tour.welcome();
   return () => {
     tour.end();

@@ -49,7 +49,7 @@ class TreeView {
     this.svg = svg("svg", { role: "presentation" }, this.column, this.stepName, this.edges, this.nodes);
     this.node = el(
       "div",
-      { class: "treebox", role: "tree", tabindex: 0, "aria-label": "Every hypothesis. Arrow keys move." },
+      { class: "treebox", role: "tree", tabindex: 0, "aria-label": gettext("Every hypothesis. Arrow keys move.") },
       this.svg,
     );
     this.node.onscroll = () => this.paint();
@@ -189,7 +189,8 @@ class TreeView {
       node.setAttribute("role", "treeitem");
       node.setAttribute("id", `node-${i}`);
       node.setAttribute("aria-level", step[i]);
-      node.setAttribute("aria-label", `${label[i]}, step ${step[i]}, ${this.facts(i).join(", ")}`);
+      const named = gettext("{token}, step {step}", { token: label[i], step: step[i] });
+      node.setAttribute("aria-label", `${named}, ${this.facts(i).join(", ")}`);
     }
     node.dataset.node = i;
     return node;
@@ -226,7 +227,7 @@ class TreeView {
     this.column.setAttribute("x", x - 8);
     this.column.setAttribute("width", width + 16);
     this.stepName.setAttribute("x", middle);
-    this.stepName.textContent = `step ${this.tree.step[selected]}`;
+    this.stepName.textContent = gettext("step {step}", { step: this.tree.step[selected] });
     this.node.setAttribute("aria-activedescendant", `node-${selected}`);
   }
 
@@ -275,6 +276,9 @@ class TreeView {
 }
 
 function numbersOf({ log_prob, total, score, normalises }, i) {
-  const numbers = [`log-probability ${signed(log_prob[i])}`, `cumulative ${signed(total[i])}`];
-  return normalises ? [...numbers, `score ${signed(score[i])}`] : numbers;
+  const numbers = [
+    gettext("log-probability {number}", { number: signed(log_prob[i]) }),
+    gettext("cumulative {number}", { number: signed(total[i]) }),
+  ];
+  return normalises ? [...numbers, gettext("score {number}", { number: signed(score[i]) })] : numbers;
 }
