@@ -11,6 +11,7 @@ import re
 from functools import cache
 
 from headlight.folders import GLOSSARY
+from headlight.language import gettext, pgettext
 
 LESSON_TERMS = (
     "token",
@@ -32,13 +33,26 @@ LESSON_TERMS = (
     "beam search",
     "snapshot",
 )  # that the introduction of a lesson's step explains
+TRANSLATED_TERMS = (
+    *LESSON_TERMS,
+    "special token",
+    "encoder self-attention",
+    "decoder self-attention",
+    "parameter",
+    "BLEU",
+    "ALTI+",
+    "rank correlation",
+    "residual stream",
+    "sequence log-probability",
+    "hypothesis",
+    "candidate",
+)  # that pages in every language explain
+_WORD = r"\w\u0900-\u097f-"  # the signs of Devanagari are parts of words, which \w does not say
 
 
 @cache
 def glossary() -> dict[str, str]:
-    """Return the meaning of each term, a sentence of plain text; terms on the same line of the glossary share a
-    meaning.
-    """
+    """Return the meaning of each term, a sentence of plain English; terms on the same line share one."""
     rows = [row.strip("|").split("|") for row in GLOSSARY.read_text("utf-8").splitlines() if row.startswith("|")]
     meanings: dict[str, str] = {}
     for terms, meaning, *_ in rows:
@@ -53,7 +67,7 @@ def term(name: str, text: str | None = None, *, as_html: bool = False) -> str:
 
     Raises KeyError for what the glossary does not have.
     """
-    meaning, text = glossary()[name], text or name
+    meaning, text = gettext(glossary()[name]), text or forms(name)[0]
     address = "#term-" + re.sub(r"\W+", "-", name.lower()).strip("-")
     if as_html:
         return f'<a href="{address}" title="{html.escape(meaning)}">{html.escape(text)}</a>'
@@ -61,16 +75,23 @@ def term(name: str, text: str | None = None, *, as_html: bool = False) -> str:
     return f'[{text}]({address} "{title}")'
 
 
+def forms(name: str) -> list[str]:
+    """Return how a term is written in the current language: its name, and its other forms, such as the plural."""
+    translated = pgettext("glossary", name)
+    return [name, f"{name}s"] if translated == name else translated.split(", ")
+
+
 def explained(text: str, *names: str) -> str:
-    """Return Markdown in which the first occurrence of each term, or of its plural, is explained, except in code."""
-    waiting = list(names)
-    either = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))  # "attention weight" before "weight"
+    """Return Markdown in which the first occurrence of each term, in any of its forms, is explained, except in code."""
+    waiting = {form.lower(): name for name in names for form in forms(name)}
+    either = "|".join(map(re.escape, sorted(waiting, key=len, reverse=True)))  # "attention weight" before "weight"
 
     def link(match: re.Match[str]) -> str:
-        name = next((name for name in waiting if name.lower() == (match["name"] or "").lower()), None)
+        name = waiting.get((match["name"] or "").lower())
         if name is None:
             return match[0]
-        waiting.remove(name)
+        for form in [form for form, other in waiting.items() if other == name]:
+            del waiting[form]
         return term(name, match[0])
 
-    return re.sub(rf"`[^`]*`|(?<![\w-])(?P<name>{either})s?(?![\w-])", link, text, flags=re.IGNORECASE)
+    return re.sub(rf"`[^`]*`|(?<![{_WORD}])(?P<name>{either})(?![{_WORD}])", link, text, flags=re.IGNORECASE)

@@ -10,6 +10,7 @@ import pytest
 from babel.numbers import format_decimal
 
 from headlight import language
+from headlight.glossary import explained, glossary
 from headlight.language import LANGUAGES, ORIGINAL, catalogue, current, gettext, localized, ngettext, preferred, using
 from headlight.teaching.lessons import read, translating
 from tools import translations
@@ -39,6 +40,7 @@ def test_the_catalogue_has_what_the_code_marks_and_nothing_else(name: str) -> No
 def test_a_message_that_is_missing_or_stale_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(translations, "ROOT", tmp_path)
     monkeypatch.setattr(translations, "_strategy_texts", list)
+    monkeypatch.setattr(translations, "TRANSLATED_TERMS", ())
     (tmp_path / "ui").mkdir()
     (tmp_path / "ui" / "page.py").write_text('gettext("One")\nngettext("{count} dog", "{count} dogs", 2)\n')
     (tmp_path / "ui" / "page.js").write_text('const a = b => gettext("Two", { c: `x${b}` });\n')
@@ -69,7 +71,9 @@ def french(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     head += '\n"Plural-Forms: nplurals=2; plural=(n > 1);\\n"'
     dogs = 'msgid "{count} dog"\nmsgid_plural "{count} dogs"\nmsgstr[0] "{count} chien"\nmsgstr[1] "{count} chiens"'
     hello = '#: headlight/viewer/js/head.js\nmsgid "Hello {name}"\nmsgstr "Bonjour {name}"'
-    write_po(tmp_path, "fr", head, dogs, hello)
+    token = 'msgctxt "glossary"\nmsgid "token"\nmsgstr "jeton, jetons"'
+    meaning = f'msgid "{glossary()["token"]}"\nmsgstr "Unité."'
+    write_po(tmp_path, "fr", head, dogs, hello, token, meaning)
     monkeypatch.setattr(language, "LOCALE", tmp_path)
     for cached in (language._catalogue, language._translations):
         cached.cache_clear()
@@ -86,6 +90,13 @@ def test_a_sentence_is_said_in_the_language_in_use(french: None) -> None:
         with using("xx"):
             assert gettext("Hello {name}", name="Ann") == "Hello Ann"
     assert [ngettext("{count} dog", "{count} dogs", n) for n in (0, 1, 1200)] == ["0 dogs", "1 dog", "1,200 dogs"]
+
+
+def test_a_term_is_explained_in_every_form_that_the_language_has(french: None) -> None:
+    with using("fr"):
+        text = explained("Deux jetons, et un jeton ; le mot jetonnement.", "token")
+    assert text == 'Deux [jetons](#term-token "Unité."), et un jeton ; le mot jetonnement.'
+    assert explained("Two tokens", "token").startswith("Two [tokens](#term-token")
 
 
 def test_scripts_get_the_messages_of_their_own_files(french: None) -> None:

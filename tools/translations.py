@@ -22,6 +22,7 @@ from babel.messages.extract import extract
 from babel.messages.pofile import write_po
 
 from headlight.folders import ROOT
+from headlight.glossary import TRANSLATED_TERMS, glossary
 from headlight.language import LANGUAGES, ORIGINAL, as_forms, catalogue, catalogue_path
 from headlight.teaching.lessons.translating import begin, confirm, outdated
 from transformer.decoding.strategies import STRATEGIES
@@ -30,6 +31,7 @@ TRANSLATED = [language for language in LANGUAGES if language != ORIGINAL]
 PLACES = ("headlight", "server", "ui")
 KEYWORDS = {"gettext": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2), "translatable": None}
 _PLACEHOLDER = re.compile(r"\{\w*\}")
+_GLOSSARY = "docs/glossary.md"
 _UNCHANGED = datetime(2026, 11, 25, tzinfo=UTC)  # of the header: a date would differ in every commit
 
 
@@ -48,6 +50,10 @@ def extracted(language: str) -> Catalog:
         fuzzy=False,
     )
     found.header_comment = f"# {LANGUAGES[language]}: docs/translating.md says how to translate it."
+    for name in TRANSLATED_TERMS:
+        comment = "A term as pages write it, then its other forms, such as the plural, each after a comma and a space."
+        found.add(name, locations=[(_GLOSSARY, 0)], context="glossary", auto_comments=[comment])
+        found.add(glossary()[name], locations=[(_GLOSSARY, 0)])
     for place, text in (*_card_texts(), *_strategy_texts()):
         found.add(text, locations=[(place, 0)])
     for path in _sources():
