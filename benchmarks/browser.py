@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
@@ -84,11 +84,13 @@ def hovering(browser: Browser, url: str, trace: Trace, rounds: int) -> list[floa
     return times[len(tokens) :]
 
 
-def typing(browser: Browser, url: str, model: Translator, count: int) -> list[float]:
-    """Time from Enter on a new sentence of twenty tokens to its overview."""
+def typing(
+    browser: Browser, url: str, model: Translator, count: int, texts: Iterable[str] | None = None
+) -> list[float]:
+    """Time from Enter on a new sentence to its overview: by default sentences of twenty tokens."""
     page = open_app(browser, url)
     times = []
-    for text in islice(sentences(model, 20), WARM_UPS + count):
+    for text in islice(texts or sentences(model, 20), WARM_UPS + count):
         expected = named_heads(model.trace(text), "cross")
         box = page.get_by_role("textbox").first
         box.fill(text)

@@ -1,6 +1,6 @@
-"""A model of an opus-mt model's size in the app: time to open, time to answer, and memory.
+"""An imported model in the app: time to open, time to answer, and memory. By default one of an opus-mt model's size.
 
-The model is the translator that ships, made as large without a change of what it computes: every number of its state
+That model is the translator that ships, made as large without a change of what it computes: every number of its state
 stands twice, each map is the mean over both, more layers add nothing, and more words are never written. So it writes
 sentences, and as long ones as a trained model does.
 """
@@ -22,15 +22,17 @@ from unittest.mock import patch
 import torch
 from torch import Tensor, nn
 
+from benchmarks import shapes
 from benchmarks.busy import Busy
 from benchmarks.contest import ROOT
-from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, short, spread, table
+from benchmarks.measure import HEADLIGHT_COLOUR, RESULTS, Dot, keep, machine, short, spread, table
 from benchmarks.pupils import server_of
 from headlight import checkpoints
 from headlight.checkpoints import load_tokenizer, load_translator
 from transformer import Transformer
 from transformer.checkpoint import Checkpoint
 from transformer.config import StackConfig
+from transformer.files import write_json
 from transformer.positions import sinusoidal
 from transformer.tokenizers import Tokenizer
 from ui.state.process import SWEEP_SECONDS
@@ -44,11 +46,15 @@ TYPED, CHOSEN, MEMORY, OPENED = 1500, 200, 1.6, 2.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sentences", type=int, default=30, help="typed, and heads that are chosen")
+    parser.add_argument("--size", choices=shapes.SIZES, help="random weights in this shape, imported from its format")
     parser.set_defaults(run=run)
 
 
-def run(sentences: int) -> None:
+def run(sentences: int, size: str | None) -> None:
     """Measure, print and write everything."""
+    if size is not None:
+        write_json(RESULTS / f"imported-{size}.json", shapes.measure(size, sentences))
+        return
     busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "streamlit", "playwright"), "sentences": sentences}
     with tempfile.TemporaryDirectory() as name:

@@ -75,8 +75,11 @@ class Linear(nn.Linear):
     """A linear layer that computes in the type of its input, whatever type its weights are stored in."""
 
     def forward(self, x: Tensor) -> Tensor:
-        weight = self.weight if self.weight.dtype == torch.float32 else self.weight.to(x.dtype)
-        return F.linear(x, weight, self.bias)
+        if self.weight.dtype in (torch.float32, x.dtype):
+            return F.linear(x, self.weight, self.bias)
+        parts = self.weight.split(max(1, 2**20 // self.in_features))  # 4 MB at a time stay in the cache
+        y = torch.cat([F.linear(x, part.to(x.dtype)) for part in parts], -1)
+        return y if self.bias is None else y + self.bias
 
 
 class MultiHeadAttention(nn.Module):

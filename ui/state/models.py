@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from headlight import folders
 from headlight.analysis import Check, check
@@ -16,12 +17,14 @@ from headlight.checkpoints import load_translator
 from headlight.corpora.files import everyday_folder, tatoeba_folder
 from headlight.corpora.multi30k import default_folder
 from headlight.language import LANGUAGES, gettext, translatable
+from headlight.machine import cores
 from headlight.runs import RunFolder
 from headlight.runs.metrics import latest_evaluation
 from headlight.teaching.mistakes import RUNNABLE, BrokenTranslator, break_translator
 from transformer import Trace, Translation, Translator
 from transformer.access import confine
 from transformer.checkpoint.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
+from transformer.config import LARGE_PARAMETERS
 from transformer.files import read_json
 from transformer.quoting import quoted
 from transformer.taps import Intervention, Tap
@@ -137,6 +140,8 @@ def _translator(name: str, version: tuple[int, ...]) -> Translator:
         return break_translator(_translator(base, version), mistake)
     translator = load_translator(model_folder(name), os.environ.get("HEADLIGHT_DEVICE", "cpu"))
     translator.checkpoint.card = card_without_places(translator.checkpoint.card)
+    if sum(parameter.numel() for parameter in translator.model.parameters()) > LARGE_PARAMETERS:
+        torch.set_num_threads(cores())  # from now on in this process: a sentence keeps one core busy for seconds
     return translator
 
 
