@@ -18,14 +18,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tokenizers
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from headlight.checkpoints import load
 from headlight.importers.importing import examine, import_model
+from headlight.importers.questions import Answers
 from headlight.importers.source import open_source
 from tests.checkpoints.hugging_face import piece_model
+from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.weights import Refused
 
 RECORDED = Path(__file__).resolve().parents[1] / "fixtures" / "fairseq"
@@ -210,10 +213,10 @@ def grouped(s: dict[str, Any]) -> dict[str, Any]:
     return groups
 
 
-def save(path: Path, state: State, s: dict[str, Any], how: str = "args") -> Path:
+def save(path: Path, state: State, s: dict[str, Any], how: str = "args", language: str | None = "de") -> Path:
     task = {"_name": "translation", "source_lang": "de", "target_lang": "en"}
     settings = {
-        "args": {"args": Namespace(**s, source_lang="de", target_lang="en"), "cfg": None},
+        "args": {"args": Namespace(**{"source_lang": language, "target_lang": "en", **s}), "cfg": None},
         "cfg": {"args": None, "cfg": {"model": Namespace(**s), "task": task}},
         "groups": {"args": None, "cfg": {"model": grouped(s), "task": task}},
     }[how]
@@ -251,13 +254,13 @@ SMALL = {**draw(random.Random(0)), "arch": "transformer", "share_all_embeddings"
             "norms before the sublayers of one stack",
         ),
         ({"decoder_embed_dim": 32}, "different widths"),
-        ({"arch": "mbart_large"}, "architecture 'mbart_large'.*convert_"),
-        ({"task": "translation_multi_simple_epoch"}, "sentences begin or end with a language"),
+        ({"arch": "transformer_lm_big"}, "architecture 'transformer_lm_big'.*convert_"),
+        ({"task": "translation_from_pretrained_bart"}, "do not say which languages"),
         ({"encoder_layers": 2, "encoder_attention_heads": 0}, "encoder_attention_heads is 0; it must be"),
     ],
 )
 def test_what_ours_lacks_is_refused_by_name(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    path = save(tmp_path / "model.pt", random_state(SMALL), {**SMALL, **change})
+    path = save(tmp_path / "model.pt", random_state(SMALL), {**SMALL, **change}, language=None)
     with pytest.raises(Refused, match=message):
         examine(path)
 
@@ -371,3 +374,103 @@ def test_a_call_among_the_settings_is_still_refused(tmp_path: Path) -> None:
     torch.save({"cfg": {"a": Call()}, "model": {"weight": torch.ones(2)}}, tmp_path / "model.pt")
     with pytest.raises(Refused, match=r"would call (posix|nt)\.system"):
         examine(tmp_path / "model.pt")
+
+
+SHARED = {**SMALL, "share_all_embeddings": True, "share_decoder_input_output_embed": True}
+WORDS = "".join(f"w{n} 1\n" for n in range(4, 18))
+
+
+def with_task(folder: Path, state: State, answers: Answers = Answers(), **settings: Any) -> Checkpoint:  # noqa: B008
+    """Import a model with a task's settings, whose dictionaries lie beside it."""
+    save(folder / "model.pt", state, {**SHARED, **settings}, language=settings.get("source_lang"))
+    import_model(folder / "model.pt", folder / "ours", answers)
+    return load(folder / "ours")
+
+
+def around(checkpoint: Checkpoint) -> tuple[list[str], list[str], int]:
+    """The symbols around a source, and before a target, and the id that ends one."""
+    config, tokenizer = checkpoint.model.config, checkpoint.target_tokenizer
+    ends = (config.eos_id,) if config.source_end is None else config.source_end
+    source = [*map(tokenizer.piece, config.source_start), "…", *map(tokenizer.piece, ends)]
+    return source, [tokenizer.piece(id) for id in (config.sos_id, *config.target_start)], config.eos_id
+
+
+def test_bart_reads_gpt2s_pieces_between_its_ends(tmp_path: Path) -> None:
+    cut = tokenizers.ByteLevelBPETokenizer()
+    cut.train_from_iterator(["the girl walks on snow", "the snow is white"] * 3, 275, min_frequency=2)
+    cut.save_model(str(tmp_path))
+    (tmp_path / "vocab.json").rename(tmp_path / "encoder.json")
+    (tmp_path / "merges.txt").rename(tmp_path / "vocab.bpe")
+    text = "the girl walks on snow"
+    numbers = list(dict.fromkeys(cut.encode("walks the girl on snow is white, the girl").ids))[:19]
+    (tmp_path / "dict.txt").write_text("".join(f"{number} 1\n" for number in numbers))
+    state = random_state(SHARED) | {"classification_heads.mnli.dense.weight": torch.ones(3, 3)}
+    ours = with_task(tmp_path, state, arch="bart_base", task="denoising", bpe="gpt2")
+    due = [numbers.index(number) + 4 if number in numbers else 3 for number in cut.encode(text).ids]
+    assert ours.source_tokenizer.encode(text) == due and len(set(due)) > 3
+    assert around(ours) == (["<s>", "…", "</s>"], ["</s>", "<s>"], END)
+    with torch.no_grad():
+        torch.testing.assert_close(ours.model(SRC, TGT), reference(state, SHARED), atol=2e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_model_from_pretrained_bart_reads_and_writes_its_languages(tmp_path: Path, first: bool) -> None:
+    (tmp_path / "dict.de_DE.txt").write_text(WORDS)
+    (tmp_path / "dict.en_XX.txt").write_text(WORDS)
+    task = {"task": "translation_from_pretrained_bart", "langs": "ar_AR,de_DE,en_XX", "prepend_bos": first}
+    languages = {"source_lang": "de_DE", "target_lang": "en_XX", "arch": "mbart_large"}
+    ours = with_task(tmp_path, random_state(SHARED), **task, **languages)
+    assert around(ours) == (["<s>"] * first + ["…", "</s>", "[de_DE]"], ["[en_XX]"], END)
+    assert ours.model.config.sos_id == 4 + 14 + 2  # after the words and two languages
+    assert ours.target_tokenizer.decode([20, 5, 6, END, 19]) == "w5 w6"
+    assert ours.source_tokenizer.encode("w5 [de_DE]") == [5, 3]  # what people type is never a language's token
+    (tmp_path / "dict.en_XX.txt").unlink()
+    with pytest.raises(Refused, match=r"needs '\[en_XX\]', whose id only its dictionary says"):
+        import_model(tmp_path / "model.pt", tmp_path / "again")
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked", "due"),
+    [
+        ({"encoder_langtok": "src", "decoder_langtok": True}, ["source", "target"], ["__de__", "__fr__"]),
+        ({"encoder_langtok": "tgt", "decoder_langtok": False}, ["target"], ["__fr__", ""]),
+        ({"langtoks": {"main": ("tgt", "tgt")}}, ["target"], ["__fr__", "__fr__"]),
+        ({"decoder_langtok": True, "lang_tok_style": "mbart"}, ["target"], ["", "[fr]"]),
+        ({}, [], ["", ""]),
+    ],
+)
+def test_one_model_of_many_languages_asks_for_them(
+    tmp_path: Path, settings: dict[str, Any], asked: list[str], due: list[str]
+) -> None:
+    (tmp_path / "dict.fr.txt").write_text(WORDS)
+    task = {"task": "translation_multi_simple_epoch", "lang_pairs": "fr-de,de-en", **settings}
+    path = save(tmp_path / "model.pt", random_state(SHARED), {**SHARED, **task}, language=None)
+    questions = examine(path).questions
+    assert [question.field for question in questions] == [f"{side}_language" for side in asked]
+    assert all(question.choices == ("de", "en", "fr") for question in questions)
+    answers = {"source_language": "de", "target_language": "fr"}
+    given = Answers(**{name: text for name, text in answers.items() if name.split("_")[0] in asked})  # type: ignore[arg-type]
+    ours = with_task(tmp_path, random_state(SHARED), given, **task)
+    before, after = ([text] if text else [] for text in due)
+    assert around(ours) == ([*before, "…", "</s>"], ["</s>", *after], END)
+    languages = sorted(id for id in (*ours.model.config.source_start, *ours.model.config.target_start))
+    assert all(id >= 4 + 14 for id in languages)
+
+
+def test_of_a_model_for_each_pair_the_asked_one_is_opened(tmp_path: Path) -> None:
+    states = {pair: random_state(SHARED) for pair in ("de-en", "fr-en")}
+    both = {f"models.{pair}.{name}": tensor for pair, state in states.items() for name, tensor in state.items()}
+    for language in ("de", "en", "fr"):
+        (tmp_path / f"dict.{language}.txt").write_text(WORDS)
+    task = {"task": "multilingual_translation", "lang_pairs": ["de-en", "fr-en"], "arch": "multilingual_transformer"}
+    path = save(tmp_path / "model.pt", both, {**SHARED, **task}, language=None)
+    assert [question.choices for question in examine(path).questions] == [("de", "fr"), ("en",)]
+    answers = Answers(source_language="fr", target_language="en")
+    ours = with_task(tmp_path, both, answers, **task, encoder_langtok="tgt", decoder_langtok=True)
+    assert around(ours) == (["…", "__en__"], ["__en__"], END)
+    with torch.no_grad():
+        torch.testing.assert_close(ours.model(SRC, TGT), reference(states["fr-en"], SHARED), atol=2e-4, rtol=1e-4)
+    with pytest.raises(Refused, match="no model for de to fr; its pairs are de-en, fr-en|cannot be fr"):
+        import_model(path, tmp_path / "again", Answers(source_language="de", target_language="fr"))
+    with pytest.raises(Refused, match="names 5,000 languages"):
+        examine(save(tmp_path / "long.pt", both, {**SHARED, **task, "lang_pairs": ["a-b"] * 5_000}, language=None))

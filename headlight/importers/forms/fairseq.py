@@ -7,15 +7,25 @@ The names of the settings, their defaults and the order of the special symbols a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from torch import Tensor
 
 from headlight.formatting import both
-from headlight.importers import subwords
+from headlight.importers.forms.fairseq_dictionaries import dictionary, languages, named, tokenizers, vocabularies
+from headlight.importers.forms.fairseq_settings import (
+    BY_PAIR,
+    PRETRAINED,
+    SPECIALS,
+    Framing,
+    PairWeights,
+    Settings,
+    about_languages,
+    framing,
+)
 from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.m2m100 import sinusoidal_from
 from headlight.importers.forms.marian_family import MAX_TABLE_NUMBERS, TensorPart
@@ -35,10 +45,8 @@ from headlight.importers.source import Source
 from transformer.checkpoint.weights import Refused, TensorInfo
 from transformer.config import Activation, ModelConfig, StackConfig, Tied
 from transformer.quoting import quoted
-from transformer.tokenizers import SPACE, Tokenizer
 
-SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")
-PAD, END = 1, 2  # a target begins with the end of a sentence
+PAD, END = 1, 2
 STACKS = ("encoder", "decoder")
 ATTENTIONS = ({"attention": "self_attn"}, {"self_attention": "self_attn", "cross_attention": "encoder_attn"})
 ACTIVATIONS: dict[str, Activation] = {
@@ -49,11 +57,8 @@ ACTIVATIONS: dict[str, Activation] = {
     "linear": "none",
 }
 DEFAULT_WIDTH, DEFAULT_D_FF, DEFAULT_DEPTH, DEFAULT_HEADS, DEFAULT_LENGTH = 512, 2048, 6, 8, 1024
-MAX_SETTING = 1_000_000
-CODES = ("bpecodes", "bpe.codes", "codes", "code", "codes.bpe")
-PIECES = ("sentencepiece.bpe.model", "sentencepiece.model", "spm.model")
-_OTHER_ARCHITECTURES = ("bart", "mbart", "transformer_lm", "nonautoregressive", "levenshtein", "cmlm", "lightconv")
-_OTHER_TASKS = ("multilingual_translation", "translation_multi_simple_epoch", "translation_from_pretrained_bart")
+_OTHER_ARCHITECTURES = ("transformer_lm", "nonautoregressive", "levenshtein", "cmlm", "lightconv")
+_HEADS = "classification_heads."  # of a BART that was trained to classify texts: a translation does not use them
 _REFUSED = {  # a setting that is on, and what the model then has
     "adaptive_input": "adaptive input embeddings",
     "adaptive_softmax_cutoff": "an adaptive softmax",
@@ -72,33 +77,7 @@ _REFUSED = {  # a setting that is on, and what the model then has
 }
 
 
-class _Settings:
-    """The settings of a checkpoint: flat as argparse has them, or in groups as Hydra has them. None is the default."""
-
-    def __init__(self, model: Mapping[str, Any], task: Mapping[str, Any]):
-        self.model, self.task = model, task
-
-    def value(self, name: str) -> Any:
-        stack, _, rest = name.partition("_")
-        group = self.model.get(stack)
-        if name.startswith("quant_noise_"):
-            group, rest = self.model.get("quant_noise"), name.removeprefix("quant_noise_")
-        inner = group.get(rest) if isinstance(group, dict) else None
-        return self.model.get(name) if inner is None else inner
-
-    def flag(self, name: str) -> bool:
-        return bool(self.value(name))
-
-    def whole(self, name: str, default: int) -> int:
-        value = self.value(name)
-        value = default if value is None else value
-        if type(value) is not int or not 1 <= value <= MAX_SETTING:
-            raise Refused(f"The setting {name} is {quoted(value)}; it must be a whole number from 1.")
-        return value
-
-    def text(self, name: str) -> str:
-        values = (self.value(name), self.task.get(name))
-        return next((value for value in values if isinstance(value, str)), "")
+_NO_ANSWERS = Answers()
 
 
 class _Sizes(NamedTuple):
@@ -123,30 +102,38 @@ class Fairseq:
 
     def fits(self, source: Source) -> bool:
         """Raise Refused for a model of fairseq that has what this network has not."""
-        settings = settings_of(source)
-        if settings is None:
+        model = _model(source)
+        if model is None:
             return False
+        settings, source = model
         _require_supported(settings, source)
         infos = source.weights.infos
         return are_complete(_all_parts(infos, _sizes(infos, settings)), source, _ignored(infos))
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
-        settings, infos = settings_of(source), source.weights.infos
-        if settings is None:
+        model = _model(source)
+        if model is None:
             return {}
+        settings, source = model
+        infos = source.weights.infos
         allowed = {name: infos[name].shape for name in _ignored(infos) if name in infos}
         return allowed | shapes_due(_all_parts(infos, _sizes(infos, settings)), source)
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
-        settings, infos = _known_settings(source), source.weights.infos
+        settings, source = _known(source)
+        infos = source.weights.infos
         sizes = _sizes(infos, settings)
         learned = {True: "learned", False: "sines, as fairseq computes them"}
         positions = learned[sizes.learned[0]]
         if sizes.learned[0] != sizes.learned[1]:
             positions = f"encoder {positions}, decoder {learned[sizes.learned[1]]}"
-        dictionaries = [path.name for side in (0, 1) if (path := _dictionary(source, settings, side))]
+        dictionaries = [path.name for side in (0, 1) if (path := dictionary(source, settings, side))]
+        around = (
+            (("Around a text", "<s> and </s>, as fairseq's BARTHubInterface puts them"),) if settings.is_bart else ()
+        )
         return (
-            ("Architecture", settings.text("arch") or settings.text("_name") or "not named"),
+            ("Architecture", settings.architecture or "not named"),
+            ("Task", settings.task or "not named"),
             ("Layers", f"{sizes.depths[0]} and {sizes.depths[1]}"),
             ("Heads", " and ".join(f"{settings.whole(f'{s}_attention_heads', DEFAULT_HEADS)}" for s in STACKS)),
             ("d_model, d_ff", f"{sizes.width:,}, {both(*sizes.d_ffs)}"),
@@ -156,43 +143,68 @@ class Fairseq:
             ("Activation", settings.text("activation_fn") or "relu"),
             ("Positions", "none" if settings.flag("no_token_positional_embeddings") else positions),
             ("Dictionaries", " and ".join(dict.fromkeys(dictionaries)) or "none beside it"),
+            *around,
         )
 
     def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
+        settings, source = _known(source)
         infos = source.weights.infos
         old = any(name.endswith("in_proj_weight") for name in infos)
         folds = [("in_proj_weight", "of an old version: queries, keys and values, split into three")] if old else []
-        if any(_sizes(infos, _known_settings(source)).learned):
+        if any(_sizes(infos, settings).learned):
             folds.append(("Positions", f"the first {PAD + 1} rows, which stand for no position, are left out"))
+        if any(name.startswith(_HEADS) for name in infos):
+            folds.append(("Classification heads", "left out: a translation does not use them"))
         return tuple(folds)
 
     def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
-        settings = _known_settings(source)
-        return tuple(
-            question
-            for side, question in enumerate(about_vocabularies())
-            if _dictionary(source, settings, side) is None
+        settings, source = _known(source)
+        vocabularies = (
+            question for side, question in enumerate(about_vocabularies()) if dictionary(source, settings, side) is None
         )
+        return (*about_languages(settings, source), *vocabularies)
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
-        settings, infos = _known_settings(source), source.weights.infos
+        settings, source = _known(source, answers)
+        infos = source.weights.infos
         sizes = _sizes(infos, settings)
-        config = _native(settings, sizes)
-        tokenizers, warnings = _tokenizers(source, settings, answers, sizes.vocabularies)
+        around = framing(settings, source, languages(settings, answers))
+        symbols = vocabularies(source, settings, answers, around)
+        config = _native(settings, sizes, around, symbols)
+        own, warnings = tokenizers(source, settings, answers, symbols, config)
         tensors = tensors_of(_all_parts(infos, sizes), source)
-        return foreign_model(self.name, config, tensors, tokenizers, answers, warnings)
+        first, second = named(settings, answers)
+        known = replace(answers, source_language=first, target_language=second)
+        return foreign_model(self.name, config, tensors, own, known, warnings)
 
 
-def settings_of(source: Source) -> _Settings | None:
+def settings_of(source: Source) -> Settings | None:
     """Return the settings of `cfg` (since fairseq 0.10) or `args`; None where there are none of a transformer."""
+    model = _model(source)
+    return None if model is None else model[0]
+
+
+def _model(source: Source, answers: Answers = _NO_ANSWERS) -> tuple[Settings, Source] | None:
+    """Return the settings of a transformer, and its weights; of several models those of the languages of `answers`.
+
+    Raises Refused for a pair of languages that none is for.
+    """
     cfg, args = source.facts.get("cfg"), source.facts.get("args")
     task: Mapping[str, Any] = {}
     if isinstance(cfg, dict) and isinstance(cfg.get("model"), dict):
         args = cfg["model"]
         task = cfg["task"] if isinstance(cfg.get("task"), dict) else {}
-    if not isinstance(args, dict) or not _is_fairseq(args, source.weights.infos):
+    if not isinstance(args, dict):
         return None
-    return _Settings(args, task)
+    settings = Settings(args, task)
+    if settings.task == BY_PAIR and settings.pairs:
+        chosen = answers.source_language, answers.target_language
+        pair = settings.pairs[0] if None in chosen else chosen
+        if pair not in settings.pairs:
+            known = ", ".join("-".join(pair) for pair in settings.pairs[:8])
+            raise Refused(f"The file has no model for {pair[0]} to {pair[1]}; its pairs are {known}.")
+        source = replace(source, weights=PairWeights(source.weights, f"models.{pair[0]}-{pair[1]}."))
+    return (settings, source) if _is_fairseq(args, source.weights.infos) else None
 
 
 def _is_fairseq(model: Mapping[str, Any], infos: Mapping[str, TensorInfo]) -> bool:
@@ -200,23 +212,19 @@ def _is_fairseq(model: Mapping[str, Any], infos: Mapping[str, TensorInfo]) -> bo
     return named and any(name.startswith("encoder.layers.0.self_attn.") for name in infos)
 
 
-def _known_settings(source: Source) -> _Settings:
-    settings = settings_of(source)
-    assert settings is not None, "a form reads what it fits"
-    return settings
+def _known(source: Source, answers: Answers = _NO_ANSWERS) -> tuple[Settings, Source]:
+    model = _model(source, answers)
+    assert model is not None, "a form reads what it fits"
+    return model
 
 
-def _require_supported(settings: _Settings, source: Source) -> None:
+def _require_supported(settings: Settings, source: Source) -> None:
     """Raise Refused for what fairseq can do and this network cannot."""
-    arch, task = settings.text("arch") or settings.text("_name"), settings.text("task")
-    task = task or str(settings.task.get("_name") or "")
+    arch = settings.architecture
     if arch.startswith(_OTHER_ARCHITECTURES):
         raise Refused(f"This is a fairseq model of the architecture {quoted(arch)}.", remedy=CONVERT_FAIRSEQ)
-    if task in _OTHER_TASKS:
-        raise Refused(
-            f"This fairseq model was trained for {quoted(task)}, whose sentences begin or end with a language.",
-            remedy=CONVERT_FAIRSEQ,
-        )
+    if settings.task == PRETRAINED and not (settings.text("source_lang") and settings.text("target_lang")):
+        raise Refused(f"This fairseq model was trained for {PRETRAINED}, and its settings do not say which languages.")
     for name, what in _REFUSED.items():
         if settings.flag(name):
             raise Refused(f"This fairseq model has {what} ({name}), which is not supported.")
@@ -239,7 +247,7 @@ def _require_supported(settings: _Settings, source: Source) -> None:
         )
 
 
-def _sizes(infos: Mapping[str, TensorInfo], settings: _Settings) -> _Sizes:
+def _sizes(infos: Mapping[str, TensorInfo], settings: Settings) -> _Sizes:
     width = settings.whole("encoder_embed_dim", DEFAULT_WIDTH)
     longest = settings.value("max_positions")  # what both were called before they could differ
     default = longest if type(longest) is int and longest > 0 else DEFAULT_LENGTH
@@ -261,11 +269,11 @@ def _sizes(infos: Mapping[str, TensorInfo], settings: _Settings) -> _Sizes:
     )
 
 
-def _d_ff(infos: Mapping[str, TensorInfo], settings: _Settings, stack: str) -> int:
+def _d_ff(infos: Mapping[str, TensorInfo], settings: Settings, stack: str) -> int:
     return size_of(infos, f"{stack}.layers.0.fc1.weight", 0, settings.whole(f"{stack}_ffn_embed_dim", DEFAULT_D_FF))
 
 
-def _native(settings: _Settings, sizes: _Sizes) -> ModelConfig:
+def _native(settings: Settings, sizes: _Sizes, around: Framing, symbols: Sequence[Sequence[str] | None]) -> ModelConfig:
     encoder, decoder = (
         StackConfig(depth, settings.whole(f"{stack}_attention_heads", DEFAULT_HEADS), d_ff)
         for stack, depth, d_ff in zip(STACKS, sizes.depths, sizes.d_ffs, strict=True)
@@ -286,9 +294,24 @@ def _native(settings: _Settings, sizes: _Sizes) -> ModelConfig:
         logits_bias=False,
         tied=sizes.tied,
         pad_id=PAD,
-        sos_id=END,
+        sos_id=_ids((around.start,), symbols[1])[0],
         eos_id=END,
+        source_start=_ids(around.source_start, symbols[0]),
+        source_end=_ids(around.source_end, symbols[0]),
+        target_start=_ids(around.target_start, symbols[1]),
     )
+
+
+def _ids(texts: Sequence[str], symbols: Sequence[str] | None) -> tuple[int, ...]:
+    """Return the ids of symbols in a dictionary. Raises Refused where it lacks one, or where there is no dictionary."""
+    known = {text: id for id, text in enumerate(SPECIALS if symbols is None else symbols)}
+    for text in texts:
+        if text not in known:
+            raise Refused(
+                f"Beside a text this fairseq model needs {quoted(text)}, whose id only its dictionary says.",
+                remedy="Put its dict.*.txt beside it.",
+            )
+    return tuple(known[text] for text in texts)
 
 
 def _kept(sizes: _Sizes) -> int:
@@ -359,81 +382,7 @@ def _ignored(infos: Mapping[str, TensorInfo]) -> frozenset[str]:
     """Return what is saved beside the parameters: a version, a table that is computed, a copy of a tied matrix."""
     endings = (".version", "embed_positions.weights", "embed_positions._float_tensor")
     copies = {"decoder.embed_tokens.weight", "decoder.output_projection.weight"}
-    return frozenset(name for name in infos if name.endswith(endings)) | copies
+    return frozenset(name for name in infos if name.endswith(endings) or name.startswith(_HEADS)) | copies
 
-
-# ---- dictionaries --------------------------------------------------------------------------------------------------
-
-
-def _dictionary(source: Source, settings: _Settings, side: int) -> Path | None:
-    """Return the dictionary of a side, 0 for the source and 1 for the target, that lies beside the weights."""
-    language = settings.text(("source_lang", "target_lang")[side])
-    return source.nearby(*([f"dict.{language}.txt"] if language else []), ("dict.src.txt", "dict.tgt.txt")[side])
-
-
-def _symbols(path: Path) -> list[str]:
-    """Return the symbols of a dictionary by id: the special ones, then those of the lines, each with its count."""
-    symbols = list(SPECIALS)
-    for number, line in enumerate(subwords.lines_of(path), 1):
-        symbol, space, count = line.removesuffix(" #fairseq:overwrite").rstrip().rpartition(" ")
-        if not space or not count.removeprefix("-").isdecimal():
-            raise Refused(
-                f"{path.name} is not a dictionary of fairseq: line {number} is not a symbol and its count.",
-                remedy="Give the dict.*.txt that the model was trained with.",
-            )
-        if symbol not in SPECIALS:
-            symbols.append(symbol)
-    return symbols
-
-
-def _tokenizers(
-    source: Source, settings: _Settings, answers: Answers, sizes: tuple[int, int]
-) -> tuple[tuple[Tokenizer, Tokenizer], tuple[str, ...]]:
-    """Return the tokenizers of both sides, one object where the dictionaries are equal, and warnings about them."""
-    given = answers.source_vocab, answers.target_vocab
-    paths = [given[side] or _dictionary(source, settings, side) for side in (0, 1)]
-    symbols = [None if path is None else _symbols(path) for path in paths]
-    languages = [settings.text("source_lang"), settings.text("target_lang")]
-    warnings: list[str] = []
-    made: list[Tokenizer] = []
-    for side in (0, 1):
-        if side and symbols[0] is not None and symbols[0] == symbols[1] and sizes[0] == sizes[1]:
-            made.append(made[0])
-            continue
-        tokens = symbols[side]
-        if tokens is None:
-            made.append(Tokenizer.of_ids(sizes[side], PAD, END, END))
-            warnings.append(
-                f"No dict.{languages[side] or '*'}.txt lies beside it, so ids are shown instead of words, and a text "
-                "is typed as ids with spaces between them."
-            )
-            continue
-        tokenizer, warning = _tokenizer(source, settings, tokens, languages[side])
-        made.append(tokenizer.of_size(sizes[side]))
-        warnings += [warning] if warning else []
-    return (made[0], made[1]), tuple(dict.fromkeys(warnings))
-
-
-def _tokenizer(source: Source, settings: _Settings, tokens: list[str], language: str) -> tuple[Tokenizer, str]:
-    ids = (PAD, END, END)
-    named = [Path(settings.text(name)).name for name in ("sentencepiece_model", "bpe_codes") if settings.text(name)]
-    model = source.nearby(*(name for name in named if name.endswith(".model")), *PIECES)
-    if model is not None:
-        return subwords.pieces(tokens, model, SPECIALS, ids, SPECIALS[3]), ""
-    own = [f"{name}.{language}" for name in CODES] if language else []
-    codes = source.nearby(*(name for name in named if not name.endswith(".model")), *own, *CODES)
-    if codes is not None:
-        return subwords.merged(tokens, codes, SPECIALS, ids, SPECIALS[3]), (
-            "A text is cut at its spaces and then by the BPE codes: if the model was trained on text of the Moses "
-            "tokenizer, type spaces before punctuation marks as that does."
-        )
-    in_parts = any(token.endswith(subwords.CONTINUED) or token.startswith(SPACE) for token in tokens)
-    return subwords.words(tokens, SPECIALS, ids, SPECIALS[3]), _TYPE_PARTS if in_parts else ""
-
-
-_TYPE_PARTS = (
-    "The dictionary lists parts of words, and no BPE codes or SentencePiece model lie beside it, such as bpecodes or "
-    "sentencepiece.bpe.model: type the parts with spaces between them."
-)
 
 FAIRSEQ = Fairseq()

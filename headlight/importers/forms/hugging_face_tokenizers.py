@@ -56,7 +56,7 @@ def marian(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple
     folder = config.folder
     if not all((folder / name).exists() for name in (*MARIAN, PIECES)):
         return _whole(folder, ids, sizes)
-    vocabularies = [_vocabulary(folder / name) for name in _marian_files(folder)]
+    vocabularies = [vocabulary_of(folder / name) for name in _marian_files(folder)]
     source, target = (
         _marian_side(folder / file, vocabulary, ids, size)
         for file, vocabulary, size in zip(MARIAN, vocabularies, sizes, strict=True)
@@ -95,7 +95,7 @@ def marian_languages(config: HuggingFaceConfig) -> Languages:
     path = config.folder / PIECES
     if not path.exists() or _marian_files(config.folder)[1] != PIECES:
         return {}
-    named = ((token, id) for token, id in _vocabulary(path).items() if token.startswith(">>"))
+    named = ((token, id) for token, id in vocabulary_of(path).items() if token.startswith(">>"))
     matches = ((_MARIAN_LANGUAGE.fullmatch(token), id) for token, id in named)
     return {match[1]: id for match, id in matches if match}
 
@@ -109,15 +109,19 @@ def bart(config: HuggingFaceConfig, ids: Ids, size: int, spaced: bool = False) -
     merges = folder / MERGES
     if (folder / WHOLE).exists() or not ((folder / PIECES).exists() and merges.exists()):
         return tokenizer_file(folder, ids, size)
-    vocabulary = _vocabulary(folder / PIECES)
     stated = config.tokenizer.get("add_prefix_space")
     first = stated if isinstance(stated, bool) else spaced
-    in_bytes = {"type": "ByteLevel", "add_prefix_space": first, "trim_offsets": True, "use_regex": True}
-    model = {"type": "BPE", "vocab": vocabulary, "merges": _merges(merges)}
+    return byte_level(vocabulary_of(folder / PIECES), merges, ids, size, first)
+
+
+def byte_level(vocabulary: Mapping[str, int], merges: Path, ids: Ids, size: int, spaced: bool = False) -> Tokenizer:
+    """Return a tokenizer of byte-level pieces and the merges in a file; `spaced` as in `bart`."""
+    in_bytes = {"type": "ByteLevel", "add_prefix_space": spaced, "trim_offsets": True, "use_regex": True}
+    model = {"type": "BPE", "vocab": dict(vocabulary), "merges": _merges(merges)}
     try:
         inner = foreign.opened({"model": model, "pre_tokenizer": in_bytes, "decoder": in_bytes})
     except ValueError as error:
-        raise Refused(f"merges.txt and {PIECES} do not fit together: {error}.") from None
+        raise Refused(f"{merges.name} and the vocabulary do not fit together: {error}.") from None
     inner.add_special_tokens([token for token in (*FAIRSEQ_FIRST, MASK) if token in vocabulary])
     return Tokenizer(inner, *ids).of_size(size)
 
@@ -170,7 +174,7 @@ def blenderbot_small(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenize
     special = ("__start__", "__end__", "__unk__", "__null__")
     vocabulary = {
         token if token in special else token[:-2] if token.endswith("@@") else f"{token}</w>": id
-        for token, id in _vocabulary(folder / PIECES).items()
+        for token, id in vocabulary_of(folder / PIECES).items()
     }
     cutting = {
         "normalizer": {
@@ -200,7 +204,7 @@ def fsmt(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[T
     lower = config.tokenizer.get("do_lower_case") is True
     cutting = {"normalizer": {"type": "Lowercase"} if lower else None, "pre_tokenizer": {"type": "WhitespaceSplit"}}
     source, target = (
-        _with_word_ends(folder / MERGES, _vocabulary(folder / name), (FAIRSEQ_FIRST, "<unk>"), cutting, (ids, size))
+        _with_word_ends(folder / MERGES, vocabulary_of(folder / name), (FAIRSEQ_FIRST, "<unk>"), cutting, (ids, size))
         for name, size in zip(FSMT, sizes, strict=True)
     )
     return source, target
@@ -336,7 +340,7 @@ def m2m100(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     if not _is_m2m100(config.folder):
         return fairseq(config, ids, size)
     languages = m2m100_languages(config)
-    vocabulary = {**_vocabulary(config.folder / PIECES), **{f"__{name}__": id for name, id in languages.items()}}
+    vocabulary = {**vocabulary_of(config.folder / PIECES), **{f"__{name}__": id for name, id in languages.items()}}
     if "<unk>" not in vocabulary:
         raise Refused(f"{PIECES} has no token <unk>, which stands for what the model does not know.")
     inner = sentencepiece_file.tokenizer(sentencepiece_file.read(config.folder / FAIRSEQ), vocabulary, "<unk>", size)
@@ -348,7 +352,7 @@ def m2m100_languages(config: HuggingFaceConfig) -> Languages:
     """Return the languages by code; "__fr__" is the token of "fr"."""
     if not _is_m2m100(config.folder):
         return fairseq_languages(config)
-    first = len(_vocabulary(config.folder / PIECES))
+    first = len(vocabulary_of(config.folder / PIECES))
     return {name: id for id, name in enumerate(M2M100.split(), first)}
 
 
@@ -356,7 +360,7 @@ def _is_m2m100(folder: Path) -> bool:
     return (folder / PIECES).exists() and (folder / FAIRSEQ).exists()
 
 
-def _vocabulary(path: Path) -> Mapping[str, int]:
+def vocabulary_of(path: Path) -> Mapping[str, int]:
     """Read a JSON object of token: id."""
     return _parsed(path, path.stat().st_mtime_ns)
 

@@ -1,0 +1,147 @@
+"""The dictionaries of a fairseq checkpoint, and what cuts a text into their symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from headlight.importers import subwords
+from headlight.importers.forms.fairseq_settings import BY_PAIR, ONE_MODEL, SPECIALS, Framing, Settings, framing
+from headlight.importers.forms.hugging_face_tokenizers import byte_level, vocabulary_of
+from headlight.importers.questions import Answers
+from headlight.importers.source import Source
+from transformer.checkpoint.weights import Refused
+from transformer.config import ModelConfig
+from transformer.tokenizers import SPACE, Tokenizer
+
+CODES = ("bpecodes", "bpe.codes", "codes", "code", "codes.bpe")
+PIECES = ("sentencepiece.bpe.model", "sentencepiece.model", "spm.model")
+GPT2 = ("encoder.json", "vocab.bpe")
+
+
+def named(settings: Settings, answers: Answers) -> tuple[str | None, str | None]:
+    """Return the languages of the model, as far as they are known."""
+    pair = settings.pairs[0] if settings.task == BY_PAIR and len(settings.pairs) == 1 else (None, None)
+    return (
+        answers.source_language or settings.text("source_lang") or pair[0],
+        answers.target_language or settings.text("target_lang") or pair[1],
+    )
+
+
+def languages(settings: Settings, answers: Answers) -> tuple[str, str]:
+    source, target = named(settings, answers)
+    return source or "", target or ""
+
+
+def dictionary(source: Source, settings: Settings, side: int, language: str | None = None) -> Path | None:
+    """Return the dictionary of a side, 0 for the source and 1 for the target, that lies beside the weights."""
+    own = language or settings.text(("source_lang", "target_lang")[side])
+    given = (settings.text(name) for name in (("source_dict", "target_dict")[side], "fixed_dictionary"))
+    names = [*([f"dict.{own}.txt"] if own else []), *(name.rpartition("/")[2] for name in given if name)]
+    names += [("dict.src.txt", "dict.tgt.txt")[side], ("dict.source.txt", "dict.target.txt")[side], "dict.txt"]
+    if settings.task in (ONE_MODEL, BY_PAIR):  # whose languages have one dictionary, or are still to be chosen
+        names += [f"dict.{name}.txt" for name in settings.languages(source)]
+    return source.nearby(*names)
+
+
+def _symbols(path: Path, added: Sequence[str]) -> list[str]:
+    """Return the symbols of a dictionary by id: the special ones, those of the lines, each with its count, and `added`
+    ones.
+    """
+    symbols = list(SPECIALS)
+    for number, line in enumerate(subwords.lines_of(path), 1):
+        symbol, space, count = line.removesuffix(" #fairseq:overwrite").rstrip().rpartition(" ")
+        if not space or not count.removeprefix("-").isdecimal():
+            raise Refused(
+                f"{path.name} is not a dictionary of fairseq: line {number} is not a symbol and its count.",
+                remedy="Give the dict.*.txt that the model was trained with.",
+            )
+        if symbol not in SPECIALS:
+            symbols.append(symbol)
+    known = set(symbols)
+    return symbols + [symbol for symbol in dict.fromkeys(added) if symbol not in known]
+
+
+def vocabularies(
+    source: Source, settings: Settings, answers: Answers, around: Framing
+) -> tuple[list[str] | None, list[str] | None]:
+    """Return the symbols of both sides by id, with those that the task adds; None without a dictionary."""
+    given, known = (answers.source_vocab, answers.target_vocab), named(settings, answers)
+    paths = [given[side] or dictionary(source, settings, side, known[side]) for side in (0, 1)]
+    first, second = (None if path is None else _symbols(path, around.added) for path in paths)
+    return first, second
+
+
+def tokenizers(
+    source: Source,
+    settings: Settings,
+    answers: Answers,
+    symbols: tuple[list[str] | None, list[str] | None],
+    config: ModelConfig,
+) -> tuple[tuple[Tokenizer, Tokenizer], tuple[str, ...]]:
+    """Return the tokenizers of both sides, one object where the dictionaries are equal, and warnings about them."""
+    spoken, sizes = languages(settings, answers), (config.source_vocab_size, config.target_vocab_size)
+    ids = config.pad_id, config.sos_id, config.eos_id
+    warnings: list[str] = []
+    made: list[Tokenizer] = []
+    for side in (0, 1):
+        if side and symbols[0] is not None and symbols[0] == symbols[1] and sizes[0] == sizes[1]:
+            made.append(made[0])
+            continue
+        tokens = symbols[side]
+        if tokens is None:
+            made.append(Tokenizer.of_ids(sizes[side], *ids))
+            warnings.append(
+                f"No dict.{spoken[side] or '*'}.txt lies beside it, so ids are shown instead of words, and a text "
+                "is typed as ids with spaces between them."
+            )
+            continue
+        tokenizer, warning = _tokenizer(source, settings, tokens, spoken[side], ids)
+        added = framing(settings, source, spoken).added
+        tokenizer.inner.add_special_tokens([token for token in added if token in tokens])
+        made.append(Tokenizer(tokenizer.inner, *ids, tokenizer.vocab_size).of_size(sizes[side]))
+        warnings += [warning] if warning else []
+    return (made[0], made[1]), tuple(dict.fromkeys(warnings))
+
+
+def _tokenizer(
+    source: Source, settings: Settings, tokens: list[str], language: str, ids: subwords.Ids
+) -> tuple[Tokenizer, str]:
+    named = [settings.text(name).rpartition("/")[2] for name in ("sentencepiece_model", "bpe_codes")]
+    model = source.nearby(*(name for name in named if name.endswith(".model")), *PIECES)
+    if model is not None:
+        return subwords.pieces(tokens, model, SPECIALS, ids, SPECIALS[3]), ""
+    pieces, merges = (source.nearby(name) for name in GPT2)
+    if pieces is not None and merges is not None:
+        return byte_level(_of_gpt2(pieces, tokens), merges, ids, len(tokens)), ""
+    own = [f"{name}.{language}" for name in CODES] if language else []
+    codes = source.nearby(*(name for name in named if name and not name.endswith(".model")), *own, *CODES)
+    if codes is not None:
+        return subwords.merged(tokens, codes, SPECIALS, ids, SPECIALS[3]), (
+            "A text is cut at its spaces and then by the BPE codes: if the model was trained on text of the Moses "
+            "tokenizer, type spaces before punctuation marks as that does."
+        )
+    if settings.is_bart:
+        return subwords.words(tokens, SPECIALS, ids, SPECIALS[3]), _TYPE_NUMBERS
+    in_parts = any(token.endswith(subwords.CONTINUED) or token.startswith(SPACE) for token in tokens)
+    return subwords.words(tokens, SPECIALS, ids, SPECIALS[3]), _TYPE_PARTS if in_parts else ""
+
+
+def _of_gpt2(path: Path, tokens: list[str]) -> dict[str, int]:
+    """Return GPT-2's pieces with the ids of their numbers, which are the symbols of the dictionary."""
+    ids = {text: id for id, text in enumerate(tokens)}
+    numbers = vocabulary_of(path)
+    pieces = {piece: ids[str(number)] for piece, number in numbers.items() if str(number) in ids}
+    first = len(tokens)  # pieces that the dictionary lacks are unknown, but merges may lead through them
+    pieces |= {piece: first + n for n, piece in enumerate(piece for piece in numbers if piece not in pieces)}
+    return {**{text: id for text, id in ids.items() if text in SPECIALS}, **pieces}
+
+
+_TYPE_PARTS = (
+    "The dictionary lists parts of words, and no BPE codes or SentencePiece model lie beside it, such as bpecodes or "
+    "sentencepiece.bpe.model: type the parts with spaces between them."
+)
+_TYPE_NUMBERS = (
+    "The dictionary lists the numbers of GPT-2's pieces, and encoder.json and vocab.bpe do not lie beside it: type "
+    "those numbers with spaces between them."
+)
