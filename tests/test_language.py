@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from pathlib import Path
@@ -42,9 +43,21 @@ def test_a_message_that_is_missing_or_stale_is_found(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(translations, "_strategy_texts", list)
     monkeypatch.setattr(translations, "TRANSLATED_TERMS", ())
     (tmp_path / "ui").mkdir()
-    (tmp_path / "ui" / "page.py").write_text('gettext("One")\nngettext("{count} dog", "{count} dogs", 2)\n')
-    (tmp_path / "ui" / "page.js").write_text('const a = b => gettext("Two", { c: `x${b}` });\n')
-    assert {one for one, _ in entries(extracted("fr"))} == {"One", ("{count} dog", "{count} dogs"), "Two"}
+    (tmp_path / "ui" / "page.py").write_text(
+        'f"{gettext(\'One\')}"\nngettext("{count} dog", "{count} dogs", 2)\n'
+        '# Translators: of three\npgettext("c", "Four")\n'
+    )
+    (tmp_path / "ui" / "page.js").write_text('const a = b => `x ${gettext("Two")}` + b;\n')
+    assert {one for one, _ in entries(extracted("fr"))} == {"One", ("{count} dog", "{count} dogs"), "Two", "Four"}
+    assert extracted("fr").get("Four", "c").auto_comments == ["Translators: of three"]
+
+
+def test_babel_finds_every_call_in_the_scripts() -> None:
+    """Its reader of JavaScript is a simple one: a call within two template literals would be lost."""
+    found = {one for one, _ in entries(extracted("fr"))}
+    call = re.compile(r'\b(?:gettext|translatable)\(\s*("(?:[^"\\]|\\.)*")')
+    for path in (ROOT / "headlight" / "viewer" / "js").glob("*.js"):
+        assert {json.loads(text) for text in call.findall(path.read_text("utf-8"))} <= found, path.name
 
 
 @each_language

@@ -10,12 +10,14 @@ docs/translating.md says how a translation is made.
 from __future__ import annotations
 
 import argparse
+import ast
 import io
 import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from babel.messages import Catalog
 from babel.messages.extract import extract
@@ -28,8 +30,10 @@ from headlight.teaching.lessons.translating import begin, confirm, outdated
 from transformer.decoding.strategies import STRATEGIES
 
 TRANSLATED = [language for language in LANGUAGES if language != ORIGINAL]
-PLACES = ("headlight", "server", "ui")
-KEYWORDS = {"gettext": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2), "translatable": None}
+PLACES = ("headlight", "pages", "server", "ui")
+KEYWORDS = {"gettext": None, "in_parts": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2), "translatable": None}
+_NOTE = "Translators:"
+_OPTIONS = {"parse_template_string": "true"}  # of JavaScript: a call within a template literal counts
 _PLACEHOLDER = re.compile(r"\{\w*\}")
 _GLOSSARY = "docs/glossary.md"
 _UNCHANGED = datetime(2026, 11, 25, tzinfo=UTC)  # of the header: a date would differ in every commit
@@ -57,8 +61,10 @@ def extracted(language: str) -> Catalog:
     for place, text in (*_card_texts(), *_strategy_texts()):
         found.add(text, locations=[(place, 0)])
     for path in _sources():
+        method = _in_python if path.suffix == ".py" else "javascript"
         with path.open("rb") as file:
-            for _, message, comments, context in extract(_method(path), file, KEYWORDS, ("Translators:",)):
+            calls = extract(method, file, KEYWORDS, (_NOTE,), _OPTIONS)  # type: ignore[arg-type]
+            for _, message, comments, context in calls:
                 places = [(path.relative_to(ROOT).as_posix(), 0)]
                 found.add(message, locations=places, auto_comments=comments, context=context)
     for entry in found:
@@ -84,8 +90,27 @@ def _strategy_texts() -> Iterator[tuple[str, str]]:
         yield from (("transformer/decoding/strategies.py", text) for text in texts)
 
 
-def _method(path: Path) -> str:
-    return "python" if path.suffix == ".py" else "javascript"
+Call = tuple[int, str, tuple[str | None, ...], list[str]]  # line, function, arguments, comments
+
+
+def _in_python(file: BinaryIO, keywords: object, comment_tags: object, options: object) -> Iterator[Call]:
+    """Yield the calls in a Python file, as Babel wants them. Its own reader knows no call within an f-string."""
+    source = file.read().decode("utf-8")
+    lines = source.splitlines()
+    for node in sorted(_calls(ast.parse(source)), key=lambda node: (node.lineno, node.col_offset)):
+        above = lines[node.lineno - 2].strip().removeprefix("# ")
+        texts = tuple(arg.value if _is_text(arg) else None for arg in node.args)  # type: ignore[attr-defined]
+        yield node.lineno, node.func.id, texts, [above] * above.startswith(_NOTE)  # type: ignore[attr-defined]
+
+
+def _calls(tree: ast.AST) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in KEYWORDS:
+            yield node
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _sources() -> Iterator[Path]:
@@ -94,7 +119,7 @@ def _sources() -> Iterator[Path]:
         for path in sorted((ROOT / place).rglob("*.*")):
             if path.suffix in (".py", ".js") and "node_modules" not in path.parts:
                 text = path.read_text("utf-8")
-                if re.search(r"\b(gettext|ngettext|pgettext|translatable)\(", text):
+                if re.search(rf"\b({'|'.join(KEYWORDS)})\(", text):
                     yield path
 
 

@@ -11,15 +11,21 @@ import numpy as np
 from headlight.charts.colours import theme_named
 from headlight.charts.frame import Figure, MatrixFrame, Spec, colour_bar, figure, spec_in
 from headlight.charts.labels import ordinal
+from headlight.language import gettext, localized, translatable
 from transformer.quoting import quoted
 
 KINDS = ("encoder", "decoder", "cross")
 # How a weight becomes a colour, and what the colour bar says of it.
 SCALES = {
-    "fixed": "{name}, 0 to {limit:g}",
-    "row": "share of the row's largest {name}",
-    "sqrt": "square root of the {name}",
+    "fixed": translatable("{name}, 0 to {limit}"),
+    "row": translatable("share of the row's largest {name}"),
+    "sqrt": translatable("square root of the {name}"),
 }
+
+
+def scale_title(scale: str, name: str, limit: float) -> str:
+    """Return what the colour bar says: of which number, and how it becomes a colour."""
+    return gettext(SCALES[scale], name=name, limit=localized(f"{limit:g}"))
 
 
 class FrameTexts(TypedDict, total=False):
@@ -126,7 +132,7 @@ def pattern_spec(
         "zmin": 0,
         "zmax": top,
         "colorscale": _steps(frame.theme.sequential),
-        "colorbar": colour_bar(frame, SCALES[scale].format(name=name, limit=limit), ticks),
+        "colorbar": colour_bar(frame, scale_title(scale, name, limit), ticks),
         "text": _ranks(visible),
         "hoverongaps": False,
         "hovertemplate": _hover(f"{_big(value)}, %{{text}} in its row"),

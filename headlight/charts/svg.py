@@ -14,7 +14,7 @@ import numpy as np
 
 from headlight.charts.colours import Theme, hexadecimal, lookup, shades, theme_named
 from headlight.charts.document import Drawing, anchored, document, text_element, text_of, text_width
-from headlight.charts.heatmap import SCALES, scaled
+from headlight.charts.heatmap import scale_title, scaled
 from headlight.graphemes import right_to_left
 from transformer.yielding import yield_turn
 
@@ -53,7 +53,7 @@ class Colours:
     def title(self) -> str:
         if self.signed:
             return f"change in {self.name}, ±{self.limit:.3g}"
-        return SCALES[self.scale].format(name=self.name, limit=self.limit)
+        return scale_title(self.scale, self.name, self.limit)
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -14,8 +14,9 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from headlight.charts.heatmap import SCALES
+from headlight.charts.heatmap import scale_title
 from headlight.graphemes import right_to_left
+from headlight.language import gettext, localized
 from transformer.quoting import quoted
 from transformer.trace import Patterns
 
@@ -227,10 +228,17 @@ def lines_payload(
         "heads": weights.shape[0],
         "shown": {"heads": [int(h) for h in heads], "mass": mass},
         "peak": options.get("peak", 1.0),
-        "title": options.get("title", "Lines"),
+        "title": options.get("title", gettext("Lines")),
         "held": options.get("held"),
     }
     return pack(header, {"weights": weights if weights.size <= MAX_EXACT_WEIGHTS else weights.astype(np.float16)})
+
+
+def _bar(name: str, scale: str, peak: float, signed: bool) -> str:
+    """Return what the colours of a head mean."""
+    if signed:
+        return gettext("change in {name}, ±{limit}", name=name, limit=localized(f"{peak:.2g}"))
+    return scale_title(scale, name, peak)
 
 
 def head_payload(
@@ -250,7 +258,7 @@ def head_payload(
         "scale": scale,
         "peak": peak,
         "signed": signed,
-        "bar": f"change in {name}, ±{peak:.2g}" if signed else SCALES[scale].format(name=name, limit=peak),
+        "bar": _bar(name, scale, peak, signed),
         **{field: options.get(field) for field in ("title", "shows", "held", "beside")},
     }
     arrays: dict[str, NDArray[Any]] = {"weights": weights, "masked": hidden}

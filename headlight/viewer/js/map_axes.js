@@ -144,7 +144,7 @@ function barMarks(scale, peak, signed) {
     end = +peak.toPrecision(2);
   if (signed) return [mark(0, `\u2212${end}`), mark(0.5, "0"), mark(1, `+${end}`)];
   if (scale === "row") return [mark(0, "0"), mark(1, "max")];
-  return [0, 0.5, 1].map(value => mark(shadeOf(value, scale, 1, 1), `${+(value * peak).toPrecision(2)}`));
+  return [0, 0.5, 1].map(value => mark(shadeOf(value, scale, 1, 1), localized(`${+(value * peak).toPrecision(2)}`)));
 }
 
 function drawOutlines(context, map) {
