@@ -16,7 +16,7 @@ from headlight import checkpoints, folders
 from headlight.glossary import LESSON_TERMS, explained
 from headlight.teaching.lessons import Lesson, LessonComputer, Step, base, introduction, pose, shelf, truth
 from headlight.teaching.lessons.language import Expression, Run, measure_names
-from headlight.teaching.lessons.posing import heads_compared, shuffled
+from headlight.teaching.lessons.posing import betrayed, heads_compared, shuffled
 from headlight.teaching.lessons.reading import pieces
 from headlight.web.model_file import model_bytes
 from transformer.translator import Translator
@@ -83,6 +83,7 @@ def step_data(step: Step, model: str) -> Json:
     }
     options = [step.options[i] for i in shuffled(step)]
     data["options"] = [{"text": _text(option.text), "by": as_json(option.by)} for option in options]
+    data |= betrayed(step)
     if step.answer is not None:
         data["answer"] = as_json(step.answer)
     if step.scale is not None:

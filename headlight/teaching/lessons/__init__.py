@@ -10,7 +10,8 @@ from headlight.teaching.lessons.handout import handout
 from headlight.teaching.lessons.judging import QUESTION_KINDS, check_guess, judge, overlap
 from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import base, failing, introduction, pose, truth
-from headlight.teaching.lessons.reading import Lesson, Step, parse_lesson, read, shelf
+from headlight.teaching.lessons.reading import Lesson, Step, parse_lesson, read, shelf, transfer_step
+from headlight.teaching.lessons.transfer import sentence_of
 
 __all__ = [
     "QUESTION_KINDS",
@@ -27,6 +28,8 @@ __all__ = [
     "parse_lesson",
     "pose",
     "read",
+    "sentence_of",
     "shelf",
+    "transfer_step",
     "truth",
 ]

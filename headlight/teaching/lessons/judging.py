@@ -42,7 +42,8 @@ def judge(posed: Posed, truth: Posed, guess: Any) -> Json:
     """Return how a guess that was checked compares with the truth.
 
     `right`, `score` from 0 to 1, and a `sentence` that says it; of a row also its `overlap` and that of spreading
-    `evenly`, both in per cent, and the `difference` for each label.
+    `evenly`, both in per cent, and the `difference` for each label; of a wrong choice that `betrays` a misconception
+    its name, the belief and the correction.
     """
     return _JUDGES[posed["ask"]](posed, truth, guess)
 
@@ -168,7 +169,9 @@ def _judge_number(posed: Posed, truth: Posed, guess: float) -> Json:
 
 def _judge_choice(posed: Posed, truth: Posed, guess: int) -> Json:
     right = guess == truth["answer"]
-    return _judged(right, float(right), "As you expected." if right else "Not as you expected.")
+    betrayed = None if right else (truth.get("betrays") or {guess: None})[guess]
+    more = {"betrays": betrayed} if betrayed else {}
+    return _judged(right, float(right), "As you expected." if right else "Not as you expected.", **more)
 
 
 def _judge_order(posed: Posed, truth: Posed, guess: list[int]) -> Json:

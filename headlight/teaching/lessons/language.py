@@ -17,7 +17,8 @@
 
 Behind any of them stands what is different about the run: `for "another sentence"`, `as "another translation"`,
 `without cross 3.1, cross 3.2`, `with no-scaling` (a mistake), `at step 281` (of the training), `model reverse`. Words
-are named by their text, the second of the same as "the"#2, and a row of cross or decoder by what it writes. Two are
+are named by their text, the second of the same as "the"#2, or as `first word` and `last word` of what there is, and a
+row of cross or decoder by what it writes. Two are
 compared by = != < <= > >= or has, and several conditions hold together with `and`. In a text, `in %` writes a share.
 """
 
@@ -35,6 +36,7 @@ MAX_POSITION = 1_000_000
 MAX_BEAM = 20
 MAX_STEP = 1_000_000_000  # of a training
 KINDS = ("encoder", "decoder", "cross")
+FIRST, LAST = 1, -1
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "has")
 _TOKEN = re.compile(r'\s*("[^"]*"(?:#\d+)?|\d+\.\d+|-?\d+(?:\.\d+)?|[a-z_][\w-]*|!=|<=|>=|[=<>,%])')
 
@@ -51,7 +53,7 @@ class Head(NamedTuple):
 
 
 class TokenReference(NamedTuple):
-    """A token by its text, and which of the same it is, from 1."""
+    """A token by its text, and which of the same it is, from 1; without a text the FIRST or LAST with a letter."""
 
     text: str
     occurrence: int = 1
@@ -223,6 +225,9 @@ class _ExpressionParser:
         return self.next(r'"[^"]*"', "a text in quotation marks")[1:-1]
 
     def word(self) -> TokenReference:
+        for name, occurrence in (("first", FIRST), ("last", LAST)):
+            if self.take(name, "word"):
+                return TokenReference("", occurrence)
         text, _, occurrence = self.next(r'"[^"]+"(#[1-9]\d?)?', 'a word, as "it",').rpartition("#")
         return TokenReference(text[1:-1], int(occurrence)) if text else TokenReference(occurrence[1:-1])
 

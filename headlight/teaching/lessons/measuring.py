@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ import torch
 from headlight import analysis
 from headlight.analysis.layout import measure_trace
 from headlight.checkpoints import snapshots, step_of
-from headlight.teaching.lessons.language import Expression, Head, Run, TokenReference, measure_names
+from headlight.teaching.lessons.language import FIRST, Expression, Head, Run, TokenReference, measure_names
 from headlight.teaching.mistakes import break_translator
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
@@ -73,6 +74,11 @@ class LessonComputer:
     def words(self, word: TokenReference, tokens: Tokens) -> int:
         """Return the place of a token. Raises ValueError naming the tokens that there are."""
         labels = [plain(label) for label in tokens.labels]
+        if not word.text:
+            spoken = [i for i, label in enumerate(labels) if is_word(label)]
+            if not spoken:
+                raise ValueError(f"There is no word to ask about among the tokens: {' '.join(labels)}.")
+            return spoken[0 if word.occurrence == FIRST else -1]
         same = [i for i, label in enumerate(labels) if label == word.text]
         if len(same) < word.occurrence:
             listed = " ".join(labels)
@@ -304,6 +310,11 @@ def comparable(value: Any) -> float | str:
 def plain(label: str) -> str:
     """Return a token's label without the mark of a space."""
     return label.lstrip("▁") or label
+
+
+def is_word(label: str) -> bool:
+    """Return whether a token has a letter, and is none of the model's own, such as [EOS]."""
+    return any(map(str.isalpha, label)) and not re.fullmatch(r"\[\w+\]|<.*>", label)
 
 
 def site_of(head: Head) -> Site:

@@ -14,6 +14,7 @@ from headlight.teaching.lessons.judging import Json
 from headlight.teaching.lessons.language import Expression, Run
 from headlight.teaching.lessons.measuring import Extreme, LessonComputer, Row, comparable, plain
 from headlight.teaching.lessons.reading import Step, expressions_in, filled
+from headlight.teaching.misconceptions import in_words
 from transformer.quoting import quoted
 from transformer.trace import Trace
 
@@ -96,7 +97,7 @@ def _pose_of_row(expression: Expression, measuring: LessonComputer) -> Json:
     query = measuring.words(expression.words[0], trace.row_tokens(expression.head.kind))
     return {
         "labels": [plain(label) for label in row.labels],
-        "query": expression.words[0].text,
+        "query": expression.words[0].text or plain(trace.row_tokens(expression.head.kind).labels[query]),
         "head": str(expression.head),
         "picture": _picture(trace, expression, query),
     }
@@ -213,7 +214,13 @@ def _true_choice(step: Step, measuring: LessonComputer) -> Json:
     holds = [bool(measuring(step.options[i].by)) for i in shuffled(step)]
     if sum(holds) != 1:
         raise ValueError(f"line {step.line}: {sum(holds)} of the choices are right with this model; one must be.")
-    return {"answer": holds.index(True)}
+    return {"answer": holds.index(True)} | betrayed(step)
+
+
+def betrayed(step: Step) -> Json:
+    """Return what each choice betrays, in the order in which they are shown, if one does."""
+    names = [step.options[i].betrays for i in shuffled(step)]
+    return {"betrays": [in_words(name) if name else None for name in names]} if any(names) else {}
 
 
 def heads_compared(step: Step) -> tuple[str, Run] | None:

@@ -36,17 +36,22 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
+from headlight.language import gettext
 from headlight.teaching.lessons.judging import QUESTION_KINDS
 from headlight.teaching.lessons.language import Expression, parse
+from headlight.teaching.lessons.transfer import TRANSFERS
+from headlight.teaching.misconceptions import MISCONCEPTIONS
 from transformer.files import open_regular
 from transformer.quoting import quoted
 
 MAX_LESSON_BYTES = 200_000  # bytes of a file
+FRONT_FIELDS = ("title", "question", "minutes", "model", "number", "transfer")
+YOUR_SENTENCE = "your-sentence"  # the name of the step about a sentence that the learner types
 SECTIONS = ("Question", "Hint", "Explanation")
 PAGES = ("attention", "decoding", "why", "positions", "anatomy", "training", "heads")
 _FIELD = re.compile(r"([a-z]+):\s*(.*)")
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
-_CHOICE = re.compile(r"-\s+(.*?)\s*(?:\{(if|by) ([^{}]*)\})?")
+_CHOICE = re.compile(r"-\s+(.*?)\s*(?:\{(if|by) ([^{}]*)\}(?:\s*\{betrays ([^{}]*)\})?)?")
 _NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
 _RANGE = re.compile(rf"(-?{_NUMBER}) to (-?{_NUMBER}) by ({_NUMBER})(?: (\S.*))?")
 
@@ -60,10 +65,14 @@ class LessonLine(NamedTuple):
 
 @dataclass(frozen=True)
 class Option:
-    """A choice, or an item to put in order, with the condition or the number that decides."""
+    """A choice, or an item to put in order, with the condition or the number that decides.
+
+    `betrays` names the misconception of who chooses it wrongly.
+    """
 
     text: str
     by: Expression
+    betrays: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,6 +116,8 @@ class Lesson:
     question: str
     minutes: int
     steps: tuple[Step, ...]
+    model: str = ""  # of steps whose view names none
+    transfer: str = ""  # the question about a sentence of one's own, by its name in `transfer.TRANSFERS`
 
     @property
     def question_kinds(self) -> tuple[str, ...]:
@@ -165,7 +176,8 @@ def parse_lesson(text: str, name: str, file: str) -> Lesson:
     if mistakes:
         raise Mistakes(file, mistakes)
     number, minutes = int(front.get("number", "99")), int(front["minutes"])
-    return Lesson(name, number, front["title"], front["question"], minutes, steps)
+    named = front["title"], front["question"], minutes, steps, front["model"], front.get("transfer", "")
+    return Lesson(name, number, *named)
 
 
 def _front(lines: list[LessonLine], mistakes: list[tuple[int, str]]) -> tuple[dict[str, str], list[LessonLine]]:
@@ -179,13 +191,15 @@ def _front(lines: list[LessonLine], mistakes: list[tuple[int, str]]) -> tuple[di
     front: dict[str, str] = {}
     for line in filter(lambda line: line.text.strip(), lines[1:end]):
         match = _FIELD.fullmatch(line.text)
-        if match is None or match[1] not in ("title", "question", "minutes", "model", "number"):
-            mistakes.append(
-                (line.number, f"{quoted(line.text)} is none of title, question, minutes, model and number.")
-            )
+        if match is None or match[1] not in FRONT_FIELDS:
+            listed = f"{', '.join(FRONT_FIELDS[:-1])} and {FRONT_FIELDS[-1]}"
+            mistakes.append((line.number, f"{quoted(line.text)} is none of {listed}."))
         elif match[1] in ("minutes", "number") and not re.fullmatch(r"[1-9]\d{0,2}", match[2]):
             mistakes.append((line.number, f"{match[1]} is {quoted(match[2])}; give a whole number from 1 to 999."))
             front[match[1]] = "1"  # it is not missing
+        elif match[1] == "transfer" and match[2].strip() not in TRANSFERS:
+            known = ", ".join(TRANSFERS)
+            mistakes.append((line.number, f"There is no transfer {quoted(match[2])}; choose one of {known}."))
         else:
             front[match[1]] = match[2].strip()
     missing = [name for name in ("title", "question", "minutes", "model") if not front.get(name)]
@@ -331,8 +345,12 @@ class _Reader:
                 continue
             by = self._parsed(line.number, match[3])
             self._text([LessonLine(line.number, match[1])])
+            betrays = (match[4] or "").strip()
+            if match[4] is not None and (word != "if" or betrays not in MISCONCEPTIONS):
+                known = f"a choice betrays one of {', '.join(MISCONCEPTIONS)}"
+                self._wrong(line.number, f"There is no misconception {quoted(betrays)} here; {known}.")
             if by is not None:
-                yield Option(match[1], by)
+                yield Option(match[1], by, betrays)
 
     def _scale(self) -> NumberScale | None:
         line = self._single("range")
@@ -360,3 +378,25 @@ def expressions_in(text: str) -> list[Expression]:
 def pieces(text: str) -> list[str | Expression]:
     """Return a text that was read in parts, of which those at odd places are its expressions."""
     return [parse(part) if i % 2 else part for i, part in enumerate(_EXPRESSION.split(text))]
+
+
+def transfer_step(lesson: Lesson, sentence: str) -> Step | None:
+    """Return the step about a sentence, which is empty until one was typed; None where the lesson has no such step."""
+    transfer = TRANSFERS.get(lesson.transfer)
+    if transfer is None:
+        return None
+    options = tuple(Option(gettext(text), parse(condition)) for text, condition in transfer.options)
+    return Step(
+        name=YOUR_SENTENCE,
+        title=gettext("Your own sentence"),
+        page="decoding" if lesson.transfer == "decoding" else "attention",
+        query={"text": sentence, "kind": transfer.kind},
+        model=lesson.model,
+        ask=transfer.ask,
+        text="",
+        question=gettext(transfer.question),
+        hint="",
+        explanation=gettext(transfer.explanation, **{name: f"{{{value}}}" for name, value in transfer.values.items()}),
+        answer=parse(transfer.answer) if transfer.answer else None,
+        options=options,
+    )

@@ -58,9 +58,11 @@ function judgeNumber({ unit, least, most, step }, { answer }, guess) {
   };
 }
 
-function judgeChoice(_posed, { answer }, guess) {
-  const right = guess === answer;
-  return { right, score: +right, sentence: right ? "As you expected." : "Not as you expected." };
+function judgeChoice(_posed, { answer, betrays }, guess) {
+  const right = guess === answer,
+    betrayed = right ? null : betrays?.[guess];
+  const sentence = right ? "As you expected." : "Not as you expected.";
+  return { right, score: +right, sentence, ...(betrayed && { betrays: betrayed }) };
 }
 
 function judgeOrder(_posed, { answer }, guess) {

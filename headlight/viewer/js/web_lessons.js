@@ -44,7 +44,8 @@ function poseStep({ ask, question, scale, view, options }, values) {
 }
 
 function truthOf(step, values) {
-  return { ...answerOf(step, values), explanation: filled(step.explanation, values) };
+  const { betrays, explanation } = step;
+  return { ...answerOf(step, values), ...(betrays && { betrays }), explanation: filled(explanation, values) };
 }
 
 function answerOf({ ask, answer, row, scale, options }, values) {
