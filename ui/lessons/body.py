@@ -19,6 +19,7 @@ from ui.widgets.frame import frame, heading
 def body() -> None:
     with frame(LessonsView) as view:
         lessons, wrong = shelf.shelf()
+        lessons = [shelf.with_sentence(lesson, view.own if lesson.name == view.lesson else "") for lesson in lessons]
         lesson = next((lesson for lesson in lessons if lesson.name == view.lesson), None)
         if lesson is None:
             _list(lessons, wrong, view)
@@ -37,19 +38,11 @@ def _list(lessons: list[Lesson], wrong: list[str], view: LessonsView) -> None:
         return
     header = {
         "lessons": [
-            {
-                "name": lesson.name,
-                "number": lesson.number,
-                "title": lesson.title,
-                "question": lesson.question,
-                "minutes": lesson.minutes,
-                "steps": [{"name": step.name, "ask": step.ask} for step in lesson.steps],
-            }
-            for lesson in lessons
+            step.summary(lesson) | {"question": lesson.question, "minutes": lesson.minutes} for lesson in lessons
         ],
         "done": view.done,
     }
-    lessons_component(header, key="lessons", on_open=lambda name, at: update(lesson=name, step=at))
+    lessons_component(header, key="lessons", on_open=step.open_step)
 
 
 def _step(lesson: Lesson, lessons: list[Lesson], view: LessonsView) -> None:
@@ -76,7 +69,7 @@ def _step(lesson: Lesson, lessons: list[Lesson], view: LessonsView) -> None:
 
 
 def _leave() -> None:
-    update(lesson=None, step=None)
+    update(lesson=None, step=None, own="")
 
 
 def handouts(lesson: Lesson) -> None:

@@ -25,13 +25,13 @@ _CLASS = component(
 _SPLIT = component("class_split", "mountSplit", "prose", "class_split", styles=("class_split",))
 
 
-def lessons(header: Mapping[str, Any], *, key: str, on_open: Callable[[str, str], None]) -> None:
-    """Draw the list; `on_open` gets the names of a lesson and of a step."""
+def lessons(header: Mapping[str, Any], *, key: str, on_open: Callable[[str, str, bool], None]) -> None:
+    """Draw the list; `on_open` gets the names of a lesson and of a step, and whether that is asked once more."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
-            case {"lesson": str(lesson), "step": str(step)}:
-                on_open(lesson, step)
+            case {"lesson": str(lesson), "step": str(step), **more}:
+                on_open(lesson, step, bool(more.get("again")))
 
     _LIST(data=pack(header, {}), key=key, on_pick_change=picked)
 
@@ -61,13 +61,14 @@ def class_split(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mappi
 def step(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:
     """Draw one step.
 
-    `on_pick` gets {"guess": what was guessed}, {"skip": True}, {"again": True}, {"step": name}, {"following": True} or
-    {"list": True}. It comes from a browser: a guess may be anything that JSON can say.
+    `on_pick` gets {"guess": what was guessed}, {"skip": True}, {"again": True}, {"step": name}, {"following": True},
+    {"list": True}, {"lesson": name, "step": name, "again": whether it is asked once more}, or of the last step
+    {"sentence": what was typed, None for another}. It comes from a browser: a guess may be anything that JSON can say.
     """
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
-            case {"guess": _} | {"step": str()} as pick:
+            case {"guess": _} | {"step": str()} | {"sentence": str() | None} as pick:
                 on_pick(pick)
             case {"skip": True} | {"again": True} | {"following": True} | {"list": True} as pick:
                 on_pick(pick)

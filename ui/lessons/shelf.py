@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from headlight.folders import translated_lesson
-from headlight.language import current, translatable
-from headlight.teaching.lessons import Lesson, LessonComputer, Step, base, introduction, pose, read, truth
+from headlight.language import current, gettext, translatable
+from headlight.teaching.lessons import (
+    Lesson,
+    LessonComputer,
+    Step,
+    base,
+    introduction,
+    pose,
+    read,
+    transfer_step,
+    truth,
+)
+from headlight.teaching.lessons.reading import YOUR_SENTENCE
 from headlight.teaching.lessons.translating import in_language
 from ui.state import models
 from ui.state.cache import cached
@@ -37,11 +48,25 @@ def shelf() -> tuple[list[Lesson], list[str]]:
     return sorted(lessons, key=lambda lesson: (lesson.number, lesson.name)), wrong
 
 
+def with_sentence(lesson: Lesson, sentence: str) -> Lesson:
+    """Return the lesson with the step about a sentence of one's own at its end; it is empty until one was typed."""
+    step = transfer_step(lesson, sentence)
+    return replace(lesson, steps=(*lesson.steps, step)) if step else lesson
+
+
+def is_untyped(step: Step) -> bool:
+    """Return whether a step waits for a sentence."""
+    return step.name == YOUR_SENTENCE and not step.query["text"]
+
+
 def posed_step(lesson: Lesson, step: Step) -> PosedStep:
     """Return the question with its answer. Raises ValueError where the model is not there, or can't answer."""
+    if is_untyped(step):
+        raise ValueError(gettext("Type a sentence first: the last question is about it."))
     models.translator(step.model)  # it says where there is none
     path = models.LESSONS / f"{lesson.name}.md"
-    return _posed_step(path, _changed(path), current(), step.name, models.version(step.model))
+    sentence = step.query["text"] if step.name == YOUR_SENTENCE else ""
+    return _posed_step(path, _changed(path), current(), step.name, models.version(step.model), sentence)
 
 
 def measuring(step: Step) -> LessonComputer:
@@ -62,9 +87,9 @@ def _read(path: Path, changed: tuple[int, ...], language: str) -> Lesson:
 
 @cached(100, translatable("Asking the model"), seconds=3600)
 def _posed_step(
-    path: Path, changed: tuple[int, ...], language: str, name: str, version: tuple[int, ...]
+    path: Path, changed: tuple[int, ...], language: str, name: str, version: tuple[int, ...], sentence: str
 ) -> PosedStep:
-    lesson = _read(path, changed, language)
+    lesson = with_sentence(_read(path, changed, language), sentence)
     step = lesson.steps[lesson.step(name)]
     of = measuring(step)
     return PosedStep(introduction(step, of), pose(step, of), truth(step, of))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
+from headlight.teaching.lessons import sentence_of
 from server.classroom import codes
 from ui.state.view import PageView
 
@@ -28,6 +29,8 @@ class LessonsView(PageView):
     only: bool = False  # that step and nothing else, as on a worksheet
     done: str = ""  # progress that a link brings to this browser; from then on the browser keeps it
 
+    own: str = ""  # the sentence that was typed for the last question of the lesson
+
     code: str | None = None  # of a class that does this lesson
     private: bool = False  # the split before the reveal, on a phone or in a window that the class does not see
 
@@ -39,6 +42,7 @@ class LessonsView(PageView):
             "lesson": lesson,
             "step": _name(query.get("step")) if lesson else None,
             "only": lesson is not None and query.get("only") == "1",
+            "own": _sentence(query.get("own")) if lesson else "",
             "done": query.get("done", "")[:MAX_PROGRESS_CHARACTERS],
             "code": code,
             "private": code is not None and query.get("private") == "1",
@@ -58,6 +62,13 @@ class LessonsView(PageView):
 
     def to_keep(self) -> dict[str, str]:
         return super().to_query()
+
+
+def _sentence(text: str | None) -> str:
+    try:
+        return sentence_of(text)
+    except ValueError:
+        return ""
 
 
 def _name(text: str | None) -> str | None:

@@ -1,7 +1,8 @@
 // One step of a lesson: a text, a question, the means to answer it, and then the answer beside the guess.
 //
 // Header: lesson {name, title, number}, following {name, title} or null, steps [{name, title, ask}], at, text, sentence,
-// question, hint, posed, own (an address), only,
+// question, hint, posed, own (an address), only, earlier: the lessons before this one, as a list has them,
+// typed: of the step about a sentence of one's own {sentence, refused, most characters}, else null,
 // told: null before the answer, else {guess, truth, judged}.
 
 function mountLesson(root, payload, emit) {
@@ -46,9 +47,13 @@ class LessonView {
     if (shown && theme === this.theme) return; // a guess that is being made stays as it is
     this.theme = theme;
     const { lesson, steps, at, told } = header;
-    if (told) noteDone(lesson.name, steps[at].name, told.guess, told.judged?.score ?? null);
+    if (told) noteDone(lesson.name, steps[at].name, told.guess, told.judged, this.sure);
+    if (told || !this.isAt(before)) this.sure = null;
     this.done = progress()[lesson.name] ?? {};
-    const same = before && before.lesson.name === lesson.name && before.at === at;
+    const same = this.isAt(before);
+    const kept = keptReturn();
+    this.back = kept && kept.lesson === lesson.name && kept.step === steps[at].name ? kept : null;
+    if (kept && !this.back) keepReturn(null); // one went elsewhere
     this.drawBar();
     if (told) this.tell(told);
     else this.ask();
@@ -56,9 +61,14 @@ class LessonView {
     else if (before && !same) this.root.scrollIntoView({ block: "nearest" });
   }
 
+  isAt(header) {
+    const { lesson, at } = this.header;
+    return !!header && header.lesson.name === lesson.name && header.at === at;
+  }
+
   drawBar() {
     const { steps, at, only } = this.header;
-    this.bar.hidden = only;
+    this.bar.hidden = only || !!this.back;
     const arrow = (sign, label, by) => {
       const node = el("button", { type: "button", class: "arrow", "aria-label": label, title: label }, icon(sign));
       node.disabled = !steps[at + by];
@@ -82,7 +92,8 @@ class LessonView {
   }
 
   ask() {
-    const { lesson, steps, at, question, hint, posed } = this.header;
+    const { lesson, steps, at, question, hint, posed, typed } = this.header;
+    if (typed && !posed) return this.askSentence();
     let guess = null;
     const reveal = el("button", { type: "button", class: "primary" }, "Reveal"),
       skip = el("button", { type: "button", class: "link" }, "Show me without a guess");
@@ -94,7 +105,7 @@ class LessonView {
       this.waiting(true);
       this.emit("pick", { skip: true });
     };
-    const parts = [introduction(this.header), el("h2", {}, ...spans(question))];
+    const parts = [...this.before(), introduction(this.header), el("h2", {}, ...spans(question))];
     if (hint) {
       const node = el(
           "button",
@@ -110,7 +121,8 @@ class LessonView {
       parts.push(node, place);
     }
     this.say.classList.remove("told");
-    this.say.replaceChildren(...parts, el("div", { class: "calls" }, reveal, skip));
+    const sureness = askSure(sure => (this.sure = sure), this.sure);
+    this.say.replaceChildren(...parts, el("div", { class: "calls" }, sureness, reveal, skip));
     const take = given => {
       guess = given;
       reveal.disabled = given === null;
@@ -126,7 +138,7 @@ class LessonView {
       event.preventDefault();
       reveal.click();
     };
-    const earlier = this.done[steps[at].name]?.guess ?? null;
+    const earlier = this.back || typed ? null : (this.done[steps[at].name]?.guess ?? null);
     this.view.replaceChildren(el("div"));
     this.lesson = lesson.name;
     try {
@@ -139,20 +151,97 @@ class LessonView {
     }
   }
 
+  // What stands before a question: where it comes from, or that one of an earlier lesson may come first.
+  before() {
+    const { earlier, lesson, at, only } = this.header;
+    if (this.back)
+      return [
+        el(
+          "p",
+          { class: "muted" },
+          gettext("Once more, from the lesson \u201c{title}\u201d.", { title: lesson.title }),
+        ),
+      ];
+    const asked = only || at > 0 || stored("sessionStorage", RETURNED) === lesson.name;
+    const first = !asked ? returningTo(earlier ?? [], lesson.name) : null;
+    if (!first) return [];
+    const title = first.step.title,
+      from = first.lesson.title;
+    const open = el("button", { type: "button", class: "link" }, gettext("Answer it first"));
+    open.onclick = () => this.openReturn(first, lesson.name);
+    const text = gettext("Do you still know? \u201c{title}\u201d, from \u201c{from}\u201d.", { title, from });
+    return [el("div", { class: "return-of" }, el("span", {}, text), open)];
+  }
+
+  openReturn({ lesson, step }, onto) {
+    keepReturn({ lesson: lesson.name, step: step.name, onto });
+    this.emit("pick", { lesson: lesson.name, step: step.name, again: true });
+  }
+
+  onwards() {
+    return this.back.onto ? gettext("On with the lesson") : gettext("Back to the lessons");
+  }
+
+  goBack() {
+    const { onto } = this.back;
+    keepReturn(null);
+    if (onto) store("sessionStorage", RETURNED, onto);
+    this.emit("pick", onto ? { lesson: onto, step: "" } : { list: true });
+  }
+
+  // The question about a sentence of one's own, before there is one.
+  askSentence() {
+    const { question, typed } = this.header;
+    const input = el("input", {
+        type: "text",
+        maxlength: typed.most,
+        autocomplete: "off",
+        id: "own-sentence",
+        required: "",
+      }),
+      send = el("button", { class: "primary" }, gettext("Ask about it")),
+      refused = el("p", { class: "refused", role: "alert" }, typed.refused ?? "");
+    input.value = typed.sentence ?? "";
+    const label = el("label", { for: "own-sentence" }, gettext("Type a sentence of your own"));
+    const form = el("form", { class: "own-of" }, label, input, refused, el("div", { class: "calls" }, send));
+    form.onsubmit = event => {
+      event.preventDefault();
+      if (!input.value.trim()) return;
+      send.disabled = true;
+      send.textContent = "Asking the model \u2026";
+      this.emit("pick", { sentence: input.value });
+    };
+    this.say.classList.remove("told");
+    this.say.replaceChildren(el("h2", {}, ...spans(question)));
+    this.view.onkeydown = null;
+    this.view.replaceChildren(form);
+  }
+
+  otherSentence() {
+    const other = el("button", { type: "button", class: "link" }, gettext("Another sentence"));
+    other.onclick = () => this.emit("pick", { sentence: null });
+    return other;
+  }
+
   waiting(on) {
     for (const button of this.say.querySelectorAll(".calls button")) button.disabled = on;
     this.say.querySelector(".primary").textContent = on ? "Asking the model \u2026" : "Reveal";
   }
 
   tell({ guess, truth, judged }) {
-    const { steps, at, question, posed, own, only, following } = this.header;
+    const { lesson, steps, at, question, posed, own, only, following, typed } = this.header;
     const last = at + 1 === steps.length;
     const calls = el("div", { class: "calls" });
     if (!only) {
-      const next = el("button", { type: "button", class: "primary" }, last ? "Finish" : "Next");
-      next.onclick = () => (last ? this.emit("pick", { list: true }) : this.go(at + 1));
+      const next = el(
+        "button",
+        { type: "button", class: "primary" },
+        this.back ? this.onwards() : last ? "Finish" : "Next",
+      );
+      next.onclick = () => (this.back ? this.goBack() : last ? this.emit("pick", { list: true }) : this.go(at + 1));
       calls.append(next);
-      if (last && following) {
+      if (typed) calls.append(this.otherSentence());
+      if (last && following && !this.back) {
         const on = el("button", { type: "button", class: "link" }, `Next lesson: ${following.title}`);
         on.onclick = () => this.emit("pick", { following: true });
         calls.append(on);
@@ -174,10 +263,55 @@ class LessonView {
     this.say.classList.add("told");
     const parts = [introduction(this.header), el("h2", {}, ...spans(question))];
     if (judged) parts.push(verdict(judged));
-    this.say.replaceChildren(...parts, el("div", { class: "why" }, prose(truth.explanation)), calls);
+    if (judged?.betrays) parts.push(misconception(judged.betrays));
+    parts.push(el("div", { class: "why" }, prose(truth.explanation)));
+    if (last && !this.back && !only) parts.push(...sureSummary(steps, progress()[lesson.name] ?? {}));
+    this.say.replaceChildren(...parts, calls);
     this.view.replaceChildren(el("div"));
     drawTruth(this.view.firstElementChild, posed, truth, guess);
   }
+}
+
+// Three steps of sureness, of which none need be chosen: `take` gets 1, 2 or 3, or null where it is taken back.
+function askSure(take, chosen = null) {
+  const labels = [gettext("Unsure"), gettext("Fairly sure"), gettext("Sure")];
+  const box = el("div", { class: "sure-of", role: "group", "aria-label": gettext("How sure are you?") });
+  const draw = () => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(chosen === i + 1)));
+  const buttons = labels.map((label, i) => {
+    const button = el("button", { type: "button" }, label);
+    button.onclick = () => {
+      chosen = chosen === i + 1 ? null : i + 1;
+      draw();
+      take(chosen);
+    };
+    return button;
+  });
+  draw();
+  box.append(el("span", { class: "muted" }, gettext("How sure are you?")), ...buttons);
+  return box;
+}
+
+function misconception({ belief, correction }) {
+  return el(
+    "div",
+    { class: "betrays" },
+    el("p", {}, bold(gettext("Many believe: \u201c{belief}\u201d", { belief }))),
+    el("p", {}, correction),
+  );
+}
+
+// Where one was sure and wrong, and unsure and right.
+function sureSummary(steps, done) {
+  const named = steps.filter(({ name }) => done[name]?.sure),
+    titles = those => those.map(({ title }) => `\u201c${title}\u201d`).join(", ");
+  if (!named.length) return [];
+  const wrong = named.filter(({ name }) => done[name].sure === SURE && wentWrong(done[name])),
+    right = named.filter(({ name }) => done[name].sure === NOT_SURE && done[name].right);
+  const parts = [el("h3", {}, gettext("How sure you were"))];
+  if (wrong.length) parts.push(el("p", {}, gettext("Sure, and wrong: {steps}.", { steps: titles(wrong) })));
+  if (right.length) parts.push(el("p", {}, gettext("Unsure, and right: {steps}.", { steps: titles(right) })));
+  if (!wrong.length) parts.push(el("p", {}, gettext("Where you were sure, you were right.")));
+  return [el("div", { class: "sureness" }, ...parts)];
 }
 
 // The difference as a number: the overlap of a drawn row always beside that of spreading evenly.

@@ -3,6 +3,8 @@
 const ASKED_BY = { word: "hand", choice: "hand", row: "bars", head: "grid", number: "gauge", order: "list" };
 const ASKED_AS = { word: "guess", choice: "guess", row: "draw", head: "choose", number: "estimate", order: "order" };
 
+const MOST_AGAIN = 8; // of the questions that went wrong, listed at once
+
 function mountLessons(root, payload, emit) {
   return mounted(LessonsView, root, payload, emit);
 }
@@ -13,6 +15,7 @@ class LessonsView {
   constructor(root) {
     this.root = root;
     this.list = el("ol", { class: "lessons" });
+    this.again = el("section", { class: "again-of" });
     this.note = el("span", { role: "status" });
     this.copy = el(
       "button",
@@ -28,6 +31,7 @@ class LessonsView {
         el("span", {}, "Every step asks, then shows what the model did. Start anywhere; nothing is graded."),
         el("span", {}, this.note, this.copy),
       ),
+      this.again,
       this.list,
     );
     this.list.onkeydown = event => {
@@ -48,6 +52,7 @@ class LessonsView {
     if (done && done !== this.taken) takeProgress((this.taken = done), lessons);
     const all = progress();
     this.list.replaceChildren(...lessons.map(lesson => this.row(lesson, all[lesson.name] ?? {})));
+    this.drawAgain(all);
     this.note.textContent = `${doneOf(lessons, all)}, kept in this browser only`;
     this.copy.hidden = !progressText(lessons, all);
   }
@@ -55,7 +60,9 @@ class LessonsView {
   row({ name, number, title, question, minutes, steps }, done) {
     const { next, begun, at } = whereIn(steps, done);
     const kinds = [...new Map(steps.map(step => [ASKED_AS[step.ask], ASKED_BY[step.ask]]))].slice(0, 3);
-    const right = steps.filter(step => (done[step.name]?.score ?? 0) >= 0.5).length;
+    const right = steps.filter(
+      step => done[step.name] && !wentWrong(done[step.name]) && done[step.name].score !== null,
+    ).length;
     const state =
       begun && next > 0
         ? `Go on at step ${at + 1}`
@@ -94,6 +101,28 @@ class LessonsView {
     return el("li", {}, link);
   }
 
+  // The questions that went wrong, to be asked once more.
+  drawAgain(all) {
+    const wrong = wrongOnes(this.lessons, all);
+    this.again.hidden = !wrong.length;
+    if (!wrong.length) return;
+    const shown = wrong.slice(0, MOST_AGAIN).map(({ lesson, step, done }) => {
+      const link = el("button", { type: "button", class: "link" }, `${lesson.number}. ${step.title}`);
+      link.onclick = () => {
+        keepReturn({ lesson: lesson.name, step: step.name, onto: "" });
+        this.emit("pick", { lesson: lesson.name, step: step.name, again: true });
+      };
+      const sure = done.sure === SURE ? [el("small", { class: "muted" }, gettext("you were sure"))] : [];
+      return el("li", {}, link, ...sure);
+    });
+    const many = ngettext("{count} question went wrong.", "{count} questions went wrong.", wrong.length);
+    this.again.replaceChildren(
+      el("h3", {}, gettext("Again")),
+      el("p", { class: "muted" }, many),
+      el("ul", {}, ...shown),
+    );
+  }
+
   async copyLink() {
     const done = new URLSearchParams({ done: progressText(this.lessons, progress()) }),
       address = new URL(`${this.address}${done}`, location.href);
@@ -111,7 +140,8 @@ function whereIn(steps, done) {
 }
 
 function doneOf(lessons, all) {
-  const finished = lessons.filter(({ name, steps }) => steps.every(step => all[name]?.[step.name]));
+  const isDone = name => step => step.name === YOUR_SENTENCE || all[name]?.[step.name];
+  const finished = lessons.filter(({ name, steps }) => steps.every(isDone(name)));
   return `${finished.length} of ${lessons.length} done`;
 }
 

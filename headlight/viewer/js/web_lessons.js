@@ -174,7 +174,7 @@ class WebLessons {
     if (asked) this.mounted = mountLesson(this.step, { header: this.header(asked) }, (_, pick) => this.picked(pick));
     else if (!lesson) {
       const header = { lessons, done: this.done, address: LESSONS_ADDRESS };
-      mountLessons(this.list, { header }, (_, pick) => this.go(pick));
+      mountLessons(this.list, { header }, (_, pick) => this.open(pick));
     }
   }
 
@@ -220,15 +220,25 @@ class WebLessons {
       hint,
       posed,
       own,
+      earlier: this.lessons.slice(0, this.lessons.indexOf(lesson)),
       only: false,
       told: this.told.get(step) ?? null,
     };
+  }
+
+  // Opens a step; one that is asked once more forgets the guess of this visit.
+  open({ lesson: name, step: at, again = false }) {
+    const lesson = this.lessons.find(one => one.name === name),
+      step = lesson?.steps.find(one => one.name === at);
+    if (again && step) this.told.delete(step);
+    this.go({ lesson: name, step: at || null });
   }
 
   picked(pick) {
     const { lesson, current: step } = this;
     if ("guess" in pick) this.reveal(step, pick.guess);
     else if (pick.skip) this.reveal(step, null);
+    else if (pick.lesson) this.open(pick);
     else if (pick.again) {
       this.told.delete(step);
       this.draw();

@@ -105,7 +105,7 @@ def test_a_step_alone_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> Non
         assert changes == []
     step_part._picked(lesson, lesson.steps[0], lesson, False, {"step": lesson.steps[1].name})
     step_part._picked(lesson, lesson.steps[0], lesson, False, {"following": True})
-    assert changes == [{"step": lesson.steps[1].name}, {"lesson": "it", "step": None}]
+    assert changes == [{"step": lesson.steps[1].name}, {"lesson": "it", "step": None, "own": ""}]
     app = opened(lesson="it", only="1")
     app.run()
     assert not app.sidebar.children and not app.button and header(app)["only"] is True
