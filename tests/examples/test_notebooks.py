@@ -24,6 +24,16 @@ DUE: dict[str, tuple[int, list[str]]] = {
     "3-bert-and-gpt-2": (2, ["'dates', 'honey'],\n ['figs', 'lemon', 'apple', 'kale', 'dates']"]),
     "4-switching-heads-off": (2, [" 2 off: La petite fille mange une pomme rouge.", "12 off: "]),
     "5-your-checkpoint": (2, ["pad_id: Which id is padding?", "'cinq un quatre un trois'"]),
+    "6-a-live-marian-and-t5": (
+        1,
+        [
+            "MarianMTModel: le chien rouge voit le chat blanc (logits differ by less than 0.0001: True)",
+            "T5ForConditionalGeneration: le chien rouge voit le chat blanc (logits differ by less than 0.0001: True)",
+            "T5ForConditionalGeneration: rouge rather than vert",
+            "  red      1.00   0.9",
+            "100 sentences, 9 columns: step, written",
+        ],
+    ),
 }
 
 
@@ -31,7 +41,7 @@ def read(path: Path) -> Any:
     return nbformat.read(path, 4)
 
 
-def test_there_are_five() -> None:
+def test_none_is_left_out() -> None:
     assert [path.stem for path in NOTEBOOKS] == list(DUE)
 
 
@@ -44,7 +54,7 @@ def test_it_is_kept_without_outputs_and_installs_what_it_needs_in_a_cell(path: P
         cells[0].source.startswith("try:\n    import headlight")
         and '%pip install --quiet "headlight-attention[' in cells[0].source
     )
-    assert path.stat().st_size < 10_000 and set(notebook.metadata) == {"kernelspec", "language_info"}
+    assert path.stat().st_size < 12_000 and set(notebook.metadata) == {"kernelspec", "language_info"}
 
 
 def said(output: Any) -> str:
