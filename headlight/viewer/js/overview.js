@@ -8,6 +8,8 @@
 // Emits "pick" [layer, head].
 
 const TALLEST_GRID = 380,
+  MANY_HEADS = 64, // from which on there is a filter
+  FILTERED_HEADS = 24,
   SMALLEST_CELL = 18,
   LARGEST_CELL = 96;
 
@@ -19,6 +21,9 @@ class Overview {
   header;
   arrays;
   drawnFrom;
+  shown; // heads [layer, head] that the filter leaves, or null for all
+  rows; // layers of which a head is shown, and the columns that have one
+  columns;
 
   constructor(root) {
     this.root = root;
@@ -27,9 +32,17 @@ class Overview {
     // One canvas under all cells: the browser makes a layer of each, and 144 of them are slow to put together.
     this.sheet = el("canvas", { class: "sheet", "aria-hidden": "true" });
     this.frame = el("div", { class: "frame" }, this.grid);
+    this.filter = el("select", { class: "filter", "aria-label": gettext("Heads that are shown") });
+    this.filter.onchange = () => {
+      this.narrow();
+      this.draw();
+      this.revealed = null;
+      if (this.shown?.length && !this.shown.some(at => String(at) === String(this.selected))) this.pick(this.shown[0]);
+      else this.mark();
+    };
     this.caption = el("div", { class: "caption" });
     this.profile = el("div", { class: "profile" });
-    root.replaceChildren(this.frame, this.caption, this.profile);
+    root.replaceChildren(this.filter, this.frame, this.caption, this.profile);
     this.send = paced(pick => this.emit("pick", pick));
     this.grid.onkeydown = event => this.key(event);
     this.grid.onpointerleave = () => this.hover(null);
@@ -60,9 +73,50 @@ class Overview {
     this.selected = this.wishes.answered(header.selected);
     if (!same) {
       this.label();
+      this.filters();
+      this.narrow();
       this.draw();
     }
     this.mark();
+  }
+
+  filters() {
+    const { layers, heads, profile } = this.header,
+      all = layers * heads;
+    this.filter.hidden = !profile || all <= MANY_HEADS;
+    if (this.filter.hidden) return;
+    const option = (value, text) => el("option", { value }, text);
+    const highest = (name, m) =>
+      option(m, gettext("The {count} highest: {measure}", { count: FILTERED_HEADS, measure: name }));
+    const chosen = this.filter.value;
+    this.filter.replaceChildren(
+      option("", gettext("All {count} heads", { count: all })),
+      ...profile.names.map(highest),
+    );
+    this.filter.value = chosen in profile.names ? chosen : "";
+  }
+
+  // Hides the heads that the filter leaves out, and the layers and columns that have no other.
+  narrow() {
+    const { layers, heads, profile } = this.header,
+      values = this.filter.hidden || !this.filter.value ? null : profile.values[this.filter.value];
+    const measured = [...(values ?? []).keys()].filter(at => values[at] !== null);
+    const highest = measured.sort((a, b) => values[b] - values[a]).slice(0, FILTERED_HEADS);
+    this.shown = values && highest.sort((a, b) => a - b).map(at => [Math.floor(at / heads), at % heads]);
+    const some = (axis, count) =>
+      [...Array(count).keys()].filter(n => !values || this.shown.some(at => at[axis] === n));
+    this.rows = some(0, layers);
+    this.columns = some(1, heads);
+    const kept = new Set(this.shown?.map(String)),
+      show = (node, shown) => (node.style.display = shown ? "" : "none");
+    this.top.forEach((node, h) => show(node, this.columns.includes(h)));
+    this.cells.forEach((row, l) => {
+      show(row[0].parentNode, this.rows.includes(l));
+      row.forEach((cell, h) => {
+        show(cell, this.columns.includes(h));
+        cell.style.visibility = !values || kept.has(`${l},${h}`) ? "" : "hidden";
+      });
+    });
   }
 
   build() {
@@ -70,7 +124,7 @@ class Overview {
       span = n => [...Array(n).keys()];
     // Translators: above the first column of small pictures, one for each head.
     const word = el("span", { class: "word" }, `${gettext("head")} `);
-    const top = span(heads).map(h =>
+    this.top = span(heads).map(h =>
       el("div", { class: "head", role: "columnheader" }, ...(h ? [] : [word]), `${h + 1}`),
     );
     this.cells = [];
@@ -89,7 +143,7 @@ class Overview {
     });
     this.grid.replaceChildren(
       this.sheet,
-      el("div", { role: "row" }, (this.corner = el("div", { class: "corner", role: "columnheader" })), ...top),
+      el("div", { role: "row" }, (this.corner = el("div", { class: "corner", role: "columnheader" })), ...this.top),
       ...rows,
     );
     this.hovered = null;
@@ -109,7 +163,8 @@ class Overview {
 
   // The cells take the width there is; where they would become too small, the frame scrolls.
   draw() {
-    const { layers, heads, queries, keys } = this.header,
+    const { queries, keys } = this.header,
+      [layers, heads] = [this.rows.length, this.columns.length],
       width = this.root.clientWidth;
     if (!width) return;
     const gap = heads <= 4 ? 12 : heads <= 8 ? 8 : 5,
@@ -135,6 +190,7 @@ class Overview {
     context.imageSmoothingEnabled = false;
     this.cells.forEach((row, l) =>
       row.forEach((node, h) => {
+        if (!node.offsetWidth || node.style.visibility) return;
         context.save();
         context.translate(node.offsetLeft, node.offsetTop);
         this.thumb(context, hatch, l, h, node.offsetWidth, node.offsetHeight);
@@ -201,7 +257,19 @@ class Overview {
     const to = moves[keyOf(event)];
     if (!to || event.altKey) return;
     event.preventDefault();
-    this.pick([clamp(to[0], 0, layers - 1), clamp(to[1], 0, heads - 1)], true);
+    const pick = this.shown ? this.among(to) : [clamp(to[0], 0, layers - 1), clamp(to[1], 0, heads - 1)];
+    if (pick) this.pick(pick, true);
+  }
+
+  // The nearest head that the filter shows, in the direction of `to`: of the same layer, or of the next layer that has any.
+  among([layer, head]) {
+    const [l, h] = this.selected,
+      towards = layer === l ? Math.sign(head - h) : Math.sign(layer - l);
+    const ahead = this.shown.filter(at =>
+      layer === l ? at[0] === l && (at[1] - h) * towards > 0 : (at[0] - l) * towards > 0,
+    );
+    const distance = at => Math.abs(at[0] - l) * this.header.heads + Math.abs(at[1] - h);
+    return ahead.sort((a, b) => distance(a) - distance(b))[0];
   }
 
   hover(at) {

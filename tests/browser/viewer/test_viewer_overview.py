@@ -174,3 +174,28 @@ def test_the_page_is_no_wider_than_a_phone(new_page: Callable[..., Page], opened
     for name in ("cross", "12x16x40"):
         page = opened(new_page(viewport={"width": 360, "height": 800}), case=name)
         assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
+
+
+def test_many_heads_are_filtered_by_a_measure(page: Page, opened: Opened) -> None:
+    opened(page, case="12x16x8")
+    demo = case("12x16x8")
+    strongest = demo.patterns.max(-1).mean(-1)
+    highest = {divmod(int(at), 16) for at in np.argsort(strongest, axis=None)[-24:]}
+    page.locator("select.filter").select_option(label="The 24 highest: strongest")
+    thumbs = page.locator(".thumb")
+    visible = {divmod(n, 16) for n in range(12 * 16) if thumbs.nth(n).is_visible()}
+    assert visible == highest
+    layers = page.locator(".grid .layer:visible").all_inner_texts()
+    assert layers == [str(layer + 1) for layer in sorted({layer for layer, _ in highest})]
+    chosen = page.locator(".thumb[aria-selected=true]")
+    expect(chosen).to_be_visible()  # one of them
+    chosen.focus()
+    page.keyboard.press("ArrowDown")
+    expect(chosen).to_be_visible()
+    page.locator("select.filter").select_option(label="All 192 heads")
+    expect(page.locator(".thumb:visible")).to_have_count(192)
+
+
+def test_few_heads_need_no_filter(page: Page, opened: Opened) -> None:
+    opened(page)
+    expect(page.locator("select.filter")).to_be_hidden()
