@@ -9,6 +9,7 @@ from pathlib import Path
 from headlight import folders
 from headlight.checkpoints import load_translator
 from headlight.cli.checkpoints import Verb
+from headlight.language import LANGUAGES, ORIGINAL, current, using
 from headlight.teaching.exercises import EXERCISES, following, progress
 from headlight.teaching.exercises.exercise import ExerciseState
 from headlight.teaching.exercises.running import check as judged
@@ -16,6 +17,7 @@ from headlight.teaching.lessons.handout import handout
 from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import base, failing, introduction, pose, truth
 from headlight.teaching.lessons.reading import Step, read
+from headlight.teaching.lessons.translating import in_language
 from transformer.files import write_text
 
 
@@ -28,10 +30,17 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--checkpoints", type=Path, default=folders.checkpoints(), help="the folder of the models")
     sub.add_argument("--handout", type=Path, metavar="FILE", help="write it as a page to print, in HTML")
     sub.add_argument("--answers", action="store_true", help="with the answers, for the teacher")
+    sub.add_argument("--language", choices=LANGUAGES, default=ORIGINAL, help="of the handout, where it is translated")
 
 
 def lesson(options: argparse.Namespace) -> int:
-    parsed = read(folders.lesson(options.file))
+    with using(options.language):
+        return _lesson(options)
+
+
+def _lesson(options: argparse.Namespace) -> int:
+    path = folders.lesson(options.file)
+    parsed = in_language(path, read(path), current())
     open_once = cache(lambda name: load_translator(options.checkpoints / name))
 
     @cache

@@ -15,6 +15,7 @@ from headlight.charts.colours import theme_named, thumbnail
 from headlight.charts.document import faces, inline
 from headlight.charts.svg import HeadBlock, block_drawing
 from headlight.graphemes import right_to_left
+from headlight.language import current, gettext, localized, translatable
 from headlight.teaching.lessons.judging import Json
 from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import introduction, pose, truth
@@ -36,19 +37,20 @@ def handout(lesson: Lesson, measuring: Callable[[Step], LessonComputer], answers
     `answers` is the teacher's. Raises ValueError where a step cannot be computed.
     """
     body = "".join(_section(i, step, measuring(step), answers) for i, step in enumerate(lesson.steps, 1))
-    title = escape(lesson.title) + (" (answers)" if answers else "")
+    title = escape(gettext("{title} (answers)", title=lesson.title) if answers else lesson.title)
+    source = gettext("Headlight. Pictures and answers are computed from the trained models.")
     return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="{current()}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><title>{title}</title>'
         f"<style>{faces(body)}{_STYLE}</style></head>\n<body><h1>{title}</h1><p>{escape(lesson.question)}</p>\n{body}"
-        '<p class="source">Headlight. Pictures and answers are computed from the trained models.</p></body></html>\n'
+        f'<p class="source">{escape(source)}</p></body></html>\n'
     )
 
 
 def _section(number: int, step: Step, measuring: LessonComputer, answers: bool) -> str:
     posed = pose(step, measuring)
     right = truth(step, measuring) if answers else None
-    model = f'<p class="source">Model {escape(step.model)}'
+    model = f'<p class="source">{escape(gettext("Model {name}", name=step.model))}'
     sentence = step.query.get("text")
     model += f": {escape(sentence)}</p>" if sentence else "</p>"
     return (
@@ -60,7 +62,7 @@ def _section(number: int, step: Step, measuring: LessonComputer, answers: bool) 
 
 
 def _hint(text: str) -> str:
-    return f'<div class="hint">{_MARKDOWN.render("Hint: " + text)}</div>' if text else ""
+    return f'<div class="hint">{_MARKDOWN.render(gettext("Hint: {text}", text=text))}</div>' if text else ""
 
 
 def _answer(right: Json) -> str:
@@ -71,14 +73,14 @@ def _row(posed: Json, right: Json | None) -> str:
     values = [f"{value:.0f}" for value in right["row"]] if right else [""] * len(posed["labels"])
     names = "".join(map(_name, posed["labels"]))
     cells = "".join(f"<td>{value}</td>" for value in values)
-    caption = "Per cent of the row" if right else "Your row, 100 per cent together"
+    caption = gettext("Per cent of the row:") if right else gettext("Your row, 100 per cent together:")
     table = f'<table class="fill"{_way(posed["labels"])}><tr>{names}</tr><tr>{cells}</tr></table>'
-    return f'{_matrix(posed["picture"], right)}<p class="hint">{caption}:</p>{table}'
+    return f'{_matrix(posed["picture"], right)}<p class="hint">{escape(caption)}</p>{table}'
 
 
 def _word(posed: Json, right: Json | None) -> str:
     word = escape(posed["labels"][right["answer"]]) if right else "&nbsp;"
-    return _matrix(posed["picture"], right) + f'<p>The word: <span class="line">{word}</span></p>'
+    return _matrix(posed["picture"], right) + f'<p>{escape(gettext("The word:"))} <span class="line">{word}</span></p>'
 
 
 def _matrix(picture: Json, right: Json | None) -> str:
@@ -87,7 +89,7 @@ def _matrix(picture: Json, right: Json | None) -> str:
     if right:
         weights[picture["asked"], ~masked[picture["asked"]]] = np.array(right["row"]) / 100
     block = HeadBlock(
-        f"{picture['kind'].capitalize()} layer {picture['layer']}, head {picture['head']}",
+        gettext(_HEADS[picture["kind"]], layer=picture["layer"], head=picture["head"]),
         weights[None, None],
         picture["rows"],
         picture["columns"],
@@ -96,6 +98,13 @@ def _matrix(picture: Json, right: Json | None) -> str:
     )
     drawing = inline(block_drawing(block, room=_MATRIX_PIXELS))
     return f'<figure class="matrix"><figcaption class="source">{block.name}</figcaption>{drawing}</figure>'
+
+
+_HEADS = {
+    "encoder": translatable("Encoder layer {layer}, head {head}"),
+    "decoder": translatable("Decoder layer {layer}, head {head}"),
+    "cross": translatable("Cross layer {layer}, head {head}"),
+}
 
 
 def _name(label: str) -> str:
@@ -114,7 +123,7 @@ def _head(posed: Json, right: Json | None) -> str:
             weights_in_order = np.array(weights)[:, ::-1] if right_to_left(posed["columns"]) else np.array(weights)
             picture = base64.b64encode(thumbnail(weights_in_order, _LOOK.sequential, 0, 1)).decode("ascii")
             marked = ' class="right"' if right and right["answer"] == [layer, head] else ""
-            name = f"layer {layer}, head {head}"
+            name = escape(gettext("layer {layer}, head {head}", layer=layer, head=head))
             image = f'<img alt="{name}" src="data:image/png;base64,{picture}">'
             cells += f"<figure{marked}>{image}{name}</figure>"
     return f'<div class="heads" style="grid-template-columns:repeat({posed["heads"]},1fr)">{cells}</div>'
@@ -122,9 +131,10 @@ def _head(posed: Json, right: Json | None) -> str:
 
 def _number(posed: Json, right: Json | None) -> str:
     decimals = max(0, -math.floor(math.log10(posed["step"])))
-    number = f"{right['answer']:.{decimals}f}" if right else "&nbsp;"
-    span = f"from {posed['least']:g} to {posed['most']:g}"
-    return f'{_picture_of(posed, right)}<p>{span}: <span class="line">{number}</span> {escape(posed["unit"])}</p>'
+    number = localized(f"{right['answer']:.{decimals}f}") if right else "&nbsp;"
+    ends = {name: localized(f"{posed[name]:g}") for name in ("least", "most")}
+    span = escape(gettext("from {least} to {most}:", **ends))
+    return f'{_picture_of(posed, right)}<p>{span} <span class="line">{number}</span> {escape(posed["unit"])}</p>'
 
 
 def _choice(posed: Json, right: Json | None) -> str:

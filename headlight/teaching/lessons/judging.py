@@ -21,6 +21,7 @@ from itertools import combinations
 from typing import Any
 
 from headlight.formatting import percent
+from headlight.language import ORIGINAL, current, gettext, localized, pgettext, translatable
 
 QUESTION_KINDS = ("word", "row", "head", "number", "choice", "order")
 CLOSE_TOLERANCE = 0.1  # of a slider's range: a number so near counts as right
@@ -127,15 +128,22 @@ def _judge_word(posed: Posed, truth: Posed, guess: int) -> Json:
     row, labels = truth["row"], posed["labels"]
     largest = max(row)
     right = row[guess] == largest
-    words = f"“{labels[guess]}” gets {percent(row[guess] / 100)}"
-    return _judged(right, row[guess] / largest, f"{words}, the most." if right else f"{words}, not the most.")
+    sentence = translatable("“{word}” gets {share}, the most.")
+    if not right:
+        sentence = translatable("“{word}” gets {share}, not the most.")
+    words = gettext(sentence, word=labels[guess], share=percent(row[guess] / 100))
+    return _judged(right, row[guess] / largest, words)
 
 
 def _judge_row(posed: Posed, truth: Posed, guess: list[float]) -> Json:
     row: list[float] = truth["answer"]
     # Rounded once, so that whoever writes them writes the same.
     common, even = round(overlap(guess, row)), round(overlap([100 / len(row)] * len(row), row))
-    sentence = f"{common} % of your row lies where the head looks; shared out evenly, it would be {even} %."
+    sentence = gettext(
+        "{common} % of your row lies where the head looks; shared out evenly, it would be {evenly} %.",
+        common=common,
+        evenly=even,
+    )
     difference = [round(guessed - its, 1) for guessed, its in zip(guess, row, strict=True)]
     return _judged(
         common >= SAME_ROW_PERCENT,
@@ -152,18 +160,26 @@ def _judge_head(posed: Posed, truth: Posed, guess: list[int]) -> Json:
     flat = sorted((value for row in values for value in row), reverse=not truth.get("smallest"))
     rank = flat.index(values[layer - 1][head - 1]) + 1
     right = guess == truth["answer"]
-    sentence = "That head it is." if right else f"Of {len(flat)} heads, yours comes {_ordinal(rank)}."
+    if right:
+        sentence = gettext("That head it is.")
+    else:
+        sentence = gettext("Of {heads} heads, yours comes {rank}.", heads=len(flat), rank=_ordinal(rank))
     return _judged(right, 1 - (rank - 1) / len(flat), sentence, place=rank)
 
 
 def _judge_number(posed: Posed, truth: Posed, guess: float) -> Json:
     off = guess - truth["answer"]
     # Two shares lie some points apart: 20 % is no 10 % more than 10 %.
-    unit = " points" if posed["unit"] == "%" else f" {posed['unit']}".rstrip()
+    unit = gettext("points") if posed["unit"] == "%" else posed["unit"]
     span = posed["most"] - posed["least"]
     right = abs(off) <= max(CLOSE_TOLERANCE * span, posed["step"] / 2)
-    distance = f"{abs(off):.3g}{unit}"
-    sentence = "Exactly." if abs(off) < posed["step"] / 2 else f"{distance} too {'high' if off > 0 else 'low'}."
+    distance = f"{localized(f'{abs(off):.3g}')} {unit}".rstrip()
+    if abs(off) < posed["step"] / 2:
+        sentence = gettext("Exactly.")
+    elif off > 0:
+        sentence = gettext("{distance} too high.", distance=distance)
+    else:
+        sentence = gettext("{distance} too low.", distance=distance)
     return _judged(right, max(0.0, 1 - abs(off) / span), sentence, difference=round(off, 4))
 
 
@@ -171,7 +187,9 @@ def _judge_choice(posed: Posed, truth: Posed, guess: int) -> Json:
     right = guess == truth["answer"]
     betrayed = None if right else (truth.get("betrays") or {guess: None})[guess]
     more = {"betrays": betrayed} if betrayed else {}
-    return _judged(right, float(right), "As you expected." if right else "Not as you expected.", **more)
+    return _judged(
+        right, float(right), gettext("As you expected.") if right else gettext("Not as you expected."), **more
+    )
 
 
 def _judge_order(posed: Posed, truth: Posed, guess: list[int]) -> Json:
@@ -179,7 +197,10 @@ def _judge_order(posed: Posed, truth: Posed, guess: list[int]) -> Json:
     pairs = list(combinations(guess, 2))
     in_order = sum(rank[first] < rank[second] for first, second in pairs)
     right = in_order == len(pairs)
-    sentence = "In that order." if right else f"{in_order} of {len(pairs)} pairs stand in the right order."
+    if right:
+        sentence = gettext("In that order.")
+    else:
+        sentence = gettext("{number} of {all} pairs stand in the right order.", number=in_order, all=len(pairs))
     return _judged(right, in_order / len(pairs), sentence)
 
 
@@ -194,5 +215,7 @@ _JUDGES: dict[str, Callable[[Posed, Posed, Any], Json]] = {
 
 
 def _ordinal(number: int) -> str:
+    if current() != ORIGINAL:
+        return pgettext("ordinal", "{number}th", number=number)
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"

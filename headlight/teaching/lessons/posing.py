@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from headlight.formatting import minus, percent
+from headlight.language import gettext, translatable
 from headlight.teaching.lessons.judging import Json
 from headlight.teaching.lessons.language import Expression, Run
 from headlight.teaching.lessons.measuring import Extreme, LessonComputer, Row, comparable, plain
@@ -40,7 +41,11 @@ def truth(step: Step, measuring: LessonComputer) -> Json:
     return _TRUE[step.ask](step, measuring) | {"explanation": _text(step.explanation, measuring)}
 
 
-KIND_NAMES = {"encoder": "encoder", "decoder": "decoder", "cross": "cross-attention"}
+HEAD_NAMES = {
+    "encoder": translatable("encoder layer {layer}, head {head}"),
+    "decoder": translatable("decoder layer {layer}, head {head}"),
+    "cross": translatable("cross-attention layer {layer}, head {head}"),
+}
 
 
 def introduction(step: Step, measuring: LessonComputer) -> str:
@@ -60,10 +65,10 @@ def _text(text: str, measuring: LessonComputer) -> str:
 def value_text(expression: Expression, value: Any) -> str:
     """Return a value as a text says it: "35 %", "0.98", "encoder layer 2, head 2", the words themselves."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return gettext("yes") if value else gettext("no")
     if isinstance(value, Extreme):
         layer, head = value.head
-        return f"{KIND_NAMES[expression.kind]} layer {layer}, head {head}"
+        return gettext(HEAD_NAMES[expression.kind], layer=layer, head=head)
     if isinstance(value, str | Row):
         return str(comparable(value))
     if expression.share:

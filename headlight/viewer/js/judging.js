@@ -19,19 +19,25 @@ function judge(posed, truth, guess) {
 function judgeWord({ labels }, { row }, guess) {
   const most = Math.max(...row),
     right = row[guess] === most,
-    words = `\u201c${labels[guess]}\u201d gets ${percent(row[guess] / 100)}`;
-  return { right, score: row[guess] / most, sentence: `${words}, ${right ? "" : "not "}the most.` };
+    values = { word: labels[guess], share: percent(row[guess] / 100) };
+  const sentence = right
+    ? gettext("\u201c{word}\u201d gets {share}, the most.", values)
+    : gettext("\u201c{word}\u201d gets {share}, not the most.", values);
+  return { right, score: row[guess] / most, sentence };
 }
 
 function judgeRow(_posed, { answer: row }, guess) {
   const common = other => row.reduce((sum, share, i) => sum + Math.min(share, other[i]), 0),
     overlap = Math.round(common(guess)),
     evenly = Math.round(common(row.map(() => 100 / row.length)));
-  const lies = `${overlap} % of your row lies where the head looks`;
+  const sentence = gettext(
+    "{common} % of your row lies where the head looks; shared out evenly, it would be {evenly} %.",
+    { common: overlap, evenly },
+  );
   return {
     right: overlap >= SAME_ROW,
     score: overlap / 100,
-    sentence: `${lies}; shared out evenly, it would be ${evenly} %.`,
+    sentence,
     overlap,
     evenly,
     difference: guess.map((mine, i) => Math.round(10 * (mine - row[i])) / 10),
@@ -42,7 +48,9 @@ function judgeHead(_posed, { answer, values, smallest }, [layer, head]) {
   const flat = values.flat().sort((one, other) => (smallest ? one - other : other - one)),
     place = flat.indexOf(values[layer - 1][head - 1]) + 1,
     right = layer === answer[0] && head === answer[1];
-  const sentence = right ? "That head it is." : `Of ${flat.length} heads, yours comes ${ordinal(place)}.`;
+  const sentence = right
+    ? gettext("That head it is.")
+    : gettext("Of {heads} heads, yours comes {rank}.", { heads: flat.length, rank: ordinal(place) });
   return { right, score: 1 - (place - 1) / flat.length, sentence, place };
 }
 
@@ -50,18 +58,19 @@ function judgeNumber({ unit, least, most, step }, { answer }, guess) {
   const off = guess - answer,
     size = Math.abs(off),
     // Two shares lie some points apart: 20 % is no 10 % more than 10 %.
-    apart = unit === "%" ? " points" : unit && ` ${unit}`;
+    distance = `${localized(String(+size.toPrecision(3)))} ${unit === "%" ? gettext("points") : unit}`.trimEnd();
+  const apart = off > 0 ? gettext("{distance} too high.", { distance }) : gettext("{distance} too low.", { distance });
   return {
     right: size <= Math.max(CLOSE_GUESS * (most - least), step / 2),
     score: Math.max(0, 1 - size / (most - least)),
-    sentence: size < step / 2 ? "Exactly." : `${+size.toPrecision(3)}${apart} too ${off > 0 ? "high" : "low"}.`,
+    sentence: size < step / 2 ? gettext("Exactly.") : apart,
   };
 }
 
 function judgeChoice(_posed, { answer, betrays }, guess) {
   const right = guess === answer,
     betrayed = right ? null : betrays?.[guess];
-  const sentence = right ? "As you expected." : "Not as you expected.";
+  const sentence = right ? gettext("As you expected.") : gettext("Not as you expected.");
   return { right, score: +right, sentence, ...(betrayed && { betrays: betrayed }) };
 }
 
@@ -69,6 +78,8 @@ function judgeOrder(_posed, { answer }, guess) {
   const pairs = guess.flatMap((first, i) => guess.slice(i + 1).map(second => [first, second])),
     held = pairs.filter(([first, second]) => answer.indexOf(first) < answer.indexOf(second)).length,
     right = held === pairs.length;
-  const sentence = right ? "In that order." : `${held} of ${pairs.length} pairs stand in the right order.`;
+  const sentence = right
+    ? gettext("In that order.")
+    : gettext("{number} of {all} pairs stand in the right order.", { number: held, all: pairs.length });
   return { right, score: held / pairs.length, sentence };
 }
