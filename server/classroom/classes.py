@@ -21,6 +21,7 @@ MAX_CLASS_SECONDS = 24 * 3600.0
 MAX_CLASSES = 50
 MAX_PUPILS = 120
 MAX_STEPS, MAX_ROUNDS = 60, 20
+SURE = 3  # of 1 unsure, 2 fairly sure, 3 sure
 MAX_QUESTION_CHARACTERS = 1_000_000  # of its JSON: the pictures of some hundred heads
 MAX_PICTURE_BYTES = 3_000_000
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -54,6 +55,7 @@ class Round:
     number: int
     guesses: list[Any] = field(repr=False)
     tally: Mapping[str, Any]
+    sure: list[int | None] = field(default_factory=list, repr=False)  # of each guess, from 1 to SURE; None: not said
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class ClassSnapshot:
     truth: Mapping[str, Any] | None
     picture: str  # what the picture that all look at is called
     answers: Mapping[str, Any] = field(repr=False)  # of the round that is open, by pupil
+    sure: Mapping[str, int] = field(default_factory=dict, repr=False)  # how sure those pupils are who said so
 
 
 class Classes:
@@ -91,8 +94,13 @@ class Classes:
         self.store.enter(code, pupil, MAX_PUPILS)
         return pupil
 
-    def answer(self, code: str, pupil: str, step: str, round_: int, guess: Any) -> None:
-        """Store an answer in place of what the pupil said before in this round. Raises ClassRefusal or ValueError."""
+    def answer(self, code: str, pupil: str, step: str, round_: int, guess: Any, sure: Any = None) -> None:
+        """Store an answer in place of what the pupil said before in this round. Raises ClassRefusal or ValueError.
+
+        `sure` is how sure the pupil is, from 1 to SURE, or None.
+        """
+        if sure is not None and (type(sure) is not int or not 1 <= sure <= SURE):
+            raise ValueError(f"How sure one is is a whole number from 1 to {SURE}, or null.")
 
         def allowed(state: ClassState) -> None:
             if state.step != step or state.round != round_:
@@ -103,19 +111,23 @@ class Classes:
         posed = self.store.document(code, f"question {step}")
         if posed is None:
             raise ClassRefusal("The class has gone on to another question.")
-        self.store.put(code, pupil, (step, round_), check_guess(posed["posed"], guess), allowed)
+        checked = check_guess(posed["posed"], guess)
+        self.store.put(code, pupil, (step, round_), {"guess": checked, "sure": sure} if sure else checked, allowed)
 
     def snapshot(self, code: str) -> ClassSnapshot:
         version, state = self.store.state(code)
         question = truth = None
         answers: dict[str, Any] = {}
+        sure: dict[str, int] = {}
         if state.step is not None:
             question = self._question(code, state.step)
-            answers = self.store.answers(code, (state.step, state.round))
+            stored = self.store.answers(code, (state.step, state.round))
+            answers = {pupil: _guess(answer) for pupil, answer in stored.items()}
+            sure = {pupil: how for pupil, answer in stored.items() if (how := _sure(answer))}
             if state.step in state.revealed:
                 truth = self.store.document(code, f"truth {state.step}")
         picture = (self.store.document(code, "picture") or {}).get("title", "") if state.looking else ""
-        return ClassSnapshot(version, state, question, truth, picture, answers)
+        return ClassSnapshot(version, state, question, truth, picture, answers, sure)
 
     def picture(self, code: str, pupil: str) -> bytes | None:
         """Return the picture, PNG, that the teacher shows at the moment, for a pupil of the class."""
@@ -209,15 +221,17 @@ class Classes:
     def tallies(self, code: str, step: str) -> list[dict[str, Any]]:
         """Return the tally of each round of a step that was opened, with its guesses; for the teacher's page alone."""
         opened = self._opened_step(code, self.store.state(code)[1], step)
-        return [{**round_.tally, "guesses": round_.guesses} for round_ in opened.rounds]
+        return [{**round_.tally, "guesses": round_.guesses, "sure": round_.sure} for round_ in opened.rounds]
 
     def _opened_step(self, code: str, state: ClassState, step: str) -> OpenedStep:
         question = self._question(code, step)
         rounds = []
         for number in range(1, state.rounds[step] + 1):
             # Sorted, so that the same place in two questions is not the same person.
-            guesses = sorted(self.store.answers(code, (step, number)).values(), key=json.dumps)
-            rounds.append(Round(number, guesses, tally(question.posed, guesses)))
+            stored = self.store.answers(code, (step, number)).values()
+            answers = sorted(([_guess(answer), _sure(answer)] for answer in stored), key=json.dumps)
+            guesses = [guess for guess, _ in answers]
+            rounds.append(Round(number, guesses, tally(question.posed, guesses), [sure for _, sure in answers]))
         truth = self.store.document(code, f"truth {step}") if step in state.revealed else None
         return OpenedStep(question, rounds, truth)
 
@@ -244,29 +258,53 @@ class Classes:
             raise ClassRefusal("This is not the teacher’s link of this class.")
 
 
+def _guess(stored: Json) -> Any:
+    """Return the guess of a stored answer: no guess is a dict, so one is a guess with how sure the pupil is."""
+    return stored["guess"] if isinstance(stored, dict) and "guess" in stored else stored
+
+
+def _sure(stored: Json) -> int | None:
+    sure = stored.get("sure") if isinstance(stored, dict) else None
+    return sure if type(sure) is int and 1 <= sure <= SURE else None
+
+
 Line = list[str | float | None]
-COLUMNS = ["step", "sentence", "question", "round", "no", "word", "answer", "unit", "right answer", "right", "score"]
+COLUMNS = [
+    "step",
+    "sentence",
+    "question",
+    "round",
+    "no",
+    "word",
+    "answer",
+    "unit",
+    "right answer",
+    "right",
+    "score",
+    "sure",
+]
 
 
 def rows(results: list[OpenedStep]) -> list[Line]:
     """Return the results as a table, its header first: a line per answer, or per word of a drawn row.
 
     A numeric answer is a number, in `unit`. `right` is 1 or 0 and `score` lies from 0 to 1; they and the right answer
-    are None for a question that was not revealed. `no` counts the answers of one round in an order that says nothing
-    about who gave them.
+    are None for a question that was not revealed.
+    `sure` is how sure the pupil was, from 1 to 3, or None. `no` counts the answers of one round in an order that says
+    nothing about who gave them.
     """
     table: list[Line] = [[*COLUMNS]]
     for opened in results:
         question, posed, truth = opened.question, opened.question.posed, opened.truth
         asking = [question.title, question.sentence, without_emphasis(question.question)]
         for round_ in opened.rounds:
-            for no, guess in enumerate(round_.guesses, 1):
+            for no, (guess, sure) in enumerate(zip(round_.guesses, round_.sure, strict=True), 1):
                 verdict: Line = [None, None]
                 if truth is not None:
                     score = judge(dict(posed), dict(truth), guess)["score"]
                     verdict = [int(is_right(posed, truth, guess)), score]
                 cells = _answer_cells(posed, guess, truth["answer"] if truth else None)
-                table += [[*asking, round_.number, no, *answer, *verdict] for answer in cells]
+                table += [[*asking, round_.number, no, *answer, *verdict, sure] for answer in cells]
     return table
 
 

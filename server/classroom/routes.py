@@ -208,7 +208,8 @@ class Classroom:
             return _refusal(429, "One answer at a time.")
         self.last[pupil] = now
         watch = self._watch()
-        await watch.run_in_thread(watch.classes.answer, code, pupil, step, round_, _field(fields, "guess"))
+        answer = _field(fields, "guess"), _field(fields, "sure")
+        await watch.run_in_thread(watch.classes.answer, code, pupil, step, round_, *answer)
         return JSONResponse({})
 
     async def _picture(self, request: Request) -> Response:
@@ -236,7 +237,7 @@ class Classroom:
                 # Answers given before this stream began. The page knows about later ones, or a change brings them.
                 fresh, latest = await watch.run_in_thread(watch.classes.snapshot, code), watch.latest.get(code)
                 is_latest = latest is not None and latest.version == fresh.version
-                yield self._event(latest if latest and is_latest else fresh, code, fresh.answers.get(pupil))
+                yield self._event(latest if latest and is_latest else fresh, code, pupil, fresh)
                 sent_version = fresh.version
                 while True:
                     if not await watch.next(code, sent_version, BEAT):
@@ -245,7 +246,7 @@ class Classroom:
                     latest = watch.latest.get(code)
                     if latest is None:
                         break
-                    yield self._event(latest, code, latest.answers.get(pupil))
+                    yield self._event(latest, code, pupil, latest)
                     sent_version = latest.version
         except UNAVAILABLE:
             return  # the page tries again
@@ -256,15 +257,16 @@ class Classroom:
             self.streams += Counter()  # drops zero counts
         yield f"data: {json.dumps({'phase': 'ended'})}\n\n"
 
-    def _event(self, snapshot: ClassSnapshot, code: str, guess: Any) -> str:
-        """Return the event for all pupils of a class.
+    def _event(self, snapshot: ClassSnapshot, code: str, pupil: str, answered: ClassSnapshot) -> str:
+        """Return the event for a pupil of a class, with what the pupil has `answered`.
 
-        It is encoded once, since it may hold the pictures of many heads.
+        What is for all is encoded once, since it may hold the pictures of many heads.
         """
         encoded = self._watch().encoded
         if code not in encoded or encoded[code][0] is not snapshot:
             encoded[code] = snapshot, json.dumps(_screen(snapshot, code))
-        personal: dict[str, Any] = {"guess": guess}
+        guess = answered.answers.get(pupil)
+        personal: dict[str, Any] = {"guess": guess, "sure": answered.sure.get(pupil)}
         if snapshot.question and snapshot.truth and guess is not None:
             personal["judged"] = judge(dict(snapshot.question.posed), dict(snapshot.truth), guess)
         return f'data: {{"shown": {encoded[code][1]}, "mine": {json.dumps(personal)}}}\n\n'

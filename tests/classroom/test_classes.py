@@ -50,8 +50,17 @@ def test_a_class_from_its_start_to_its_end(classes: Classes) -> None:
             "question": "Where does it look?",
             "word": None,
             "unit": None,
+            "sure": None,
         }
-        | {"round": round_, "no": no, "answer": answer, "right answer": "cat", "right": right, "score": score}
+        | {
+            "round": round_,
+            "no": no,
+            "answer": answer,
+            "right answer": "cat",
+            "right": right,
+            "score": score,
+            "sure": None,
+        }
         for round_, no, answer, right, score in [
             (1, 1, "cat", 1, 1.0),
             (1, 2, "=sat", 0, 0.1429),
@@ -290,3 +299,38 @@ def test_a_code_may_be_spaced_in_any_way(typed: str) -> None:
 @pytest.mark.parametrize("typed", ["", "1234567", "123456789", "١٢٣٤٥٦٧٨", "abcd efgh", None, 12345678, " " * 99])
 def test_what_is_no_code_is_none(typed: object) -> None:
     assert codes.read(typed) is None
+
+
+def test_an_answer_may_say_how_sure_one_is(classes: Classes) -> None:
+    code, secret = begun(classes)
+    ann, ben, cat = (classes.join(code) for _ in range(3))
+    classes.answer(code, ann, "first", 1, 1, 3)
+    classes.answer(code, ben, "first", 1, 1)
+    classes.store.put(code, cat, ("first", 1), 2, lambda state: None)  # as older servers stored it
+    snapshot = classes.snapshot(code)
+    assert snapshot.answers == {ann: 1, ben: 1, cat: 2} and snapshot.sure == {ann: 3}
+    classes.answer(code, ann, "first", 1, 0, None)  # taken back with the answer that it belonged to
+    assert classes.snapshot(code).sure == {}
+    classes.answer(code, ann, "first", 1, 0, 1)
+    classes.reveal(code, secret, "first", TRUTH)
+    (opened,) = classes.results(code, secret)
+    assert list(zip(opened.rounds[0].guesses, opened.rounds[0].sure, strict=True)) == [(0, 1), (1, None), (2, None)]
+    header, *lines = rows([opened])
+    assert [line[header.index("sure")] for line in lines] == [1, None, None]
+
+
+@pytest.mark.parametrize("sure", [0, 4, True, 2.0, "3", [3], {"sure": 3}, 10**400])
+def test_sureness_that_is_none_is_refused_with_its_answer(classes: Classes, sure: object) -> None:
+    code, _ = begun(classes)
+    pupil = classes.join(code)
+    with pytest.raises(ValueError, match="whole number from 1 to 3"):
+        classes.answer(code, pupil, "first", 1, 1, sure)
+    assert classes.snapshot(code).answers == {}
+
+
+def test_sureness_in_a_damaged_record_is_not_said(classes: Classes) -> None:
+    code, _ = begun(classes)
+    pupil = classes.join(code)
+    for how in (7, "x", None, [1]):
+        classes.store.put(code, pupil, ("first", 1), {"guess": 1, "sure": how}, lambda state: None)
+        assert classes.snapshot(code).answers == {pupil: 1} and classes.snapshot(code).sure == {}

@@ -6,8 +6,10 @@ server/classroom/classes.py decides what is allowed; this file shows its refusal
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -18,9 +20,12 @@ import streamlit as st
 
 from headlight import folders
 from headlight.formatting import csv_text, percent
-from headlight.teaching.lessons import Lesson, Step, judge
+from headlight.language import gettext
+from headlight.teaching.lessons import Lesson, Step, judge, sentence_of
+from headlight.teaching.lessons.reading import YOUR_SENTENCE
+from headlight.teaching.lessons.transfer import MAX_SENTENCE_CHARACTERS
 from server.classroom import codes
-from server.classroom.classes import Classes, ClassQuestion, ClassRefusal, OpenedStep, Quota, require_small, rows
+from server.classroom.classes import SURE, Classes, ClassQuestion, ClassRefusal, OpenedStep, Quota, require_small, rows
 from server.classroom.codes import network_of
 from server.classroom.store import UNAVAILABLE, CapacityError, ClassNotFound, store
 from server.classroom.tally import in_words, is_right, share_right, split
@@ -33,6 +38,7 @@ from ui.state.view import update
 from ui.widgets import look_here
 from ui.widgets.copy_link import copy_link
 from ui.widgets.download import download
+from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal
 
 # The same whether there is such a class or not: no page tells which codes there are.
@@ -85,6 +91,9 @@ def draw_teaching(lesson: Lesson, step: Step, view: LessonsView) -> None:
     if view.private:
         st.fragment(_split, run_every=REFRESH)(lesson, code, secret)
         return
+    if step.name == YOUR_SENTENCE:
+        label = gettext("A sentence from the class, for all phones; then ask this step")
+        sentence_box(label, view.own, "own", convert=_typed, max_chars=MAX_SENTENCE_CHARACTERS)
     st.fragment(_screen, run_every=REFRESH)(lesson, step, code, secret)
     _below(lesson, step, code, secret)
 
@@ -115,8 +124,8 @@ def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
     try:
         classes = Classes(store())
         snapshot, joined = classes.counts(code, secret)
-        question = snapshot.question if snapshot.state.step == step.name else None
-        rounds = classes.tallies(code, step.name) if question and snapshot.truth else []
+        question = snapshot.question if snapshot.state.step == _asked_as(step) else None
+        rounds = classes.tallies(code, _asked_as(step)) if question and snapshot.truth else []
     except (ClassNotFound, ClassRefusal, *UNAVAILABLE) as error:
         st.info(_sentence(error), icon=":material/info:")
         return
@@ -160,7 +169,9 @@ def _split(lesson: Lesson, code: str, secret: str) -> None:
         st.info(_sentence(error), icon=":material/info:")
         return
     question, state = snapshot.question, snapshot.state
-    step = next((lesson_step for lesson_step in lesson.steps if lesson_step.name == state.step), None)
+    if question is not None:  # this window may not know the sentence that was typed in the other
+        lesson = shelf.with_sentence(replace(lesson, steps=_without_typed(lesson)), question.sentence)
+    step = next((lesson_step for lesson_step in lesson.steps if _asked_as(lesson_step) == state.step), None)
     if question is None or step is None:
         st.info("No question of this lesson is open in the class.", icon=":material/info:")
         return
@@ -202,22 +213,43 @@ def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[st
             case {"act": "lock" | "unlock" as act}:
                 classes.lock(code, secret, act == "lock")
             case {"act": "reveal"}:
-                classes.reveal(code, secret, step.name, shelf.posed_step(lesson, step).truth)
+                classes.reveal(code, secret, _asked_as(step), shelf.posed_step(lesson, step).truth)
             case {"act": "again"}:
-                classes.ask_again(code, secret, step.name)
+                classes.ask_again(code, secret, _asked_as(step))
             case {"act": "release"}:
                 classes.release(code, secret)
             case {"step": name} if name in [lesson_step.name for lesson_step in lesson.steps]:
                 other = lesson.steps[lesson.step(name)]
-                classes.open(code, secret, _question(lesson, other))
+                if not shelf.is_untyped(other):
+                    classes.open(code, secret, _question(lesson, other))
                 update(step=name)
+
+
+def _asked_as(step: Step) -> str:
+    """Return what the class calls a step: of each sentence that was typed a question of its own."""
+    if step.name != YOUR_SENTENCE:
+        return step.name
+    return f"{step.name} {hashlib.sha256(step.query['text'].encode()).hexdigest()[:8]}"
+
+
+def _without_typed(lesson: Lesson) -> tuple[Step, ...]:
+    return tuple(step for step in lesson.steps if step.name != YOUR_SENTENCE)
+
+
+def _typed(text: str) -> str:
+    """Return the sentence that the teacher typed for the class; say why where it is none."""
+    try:
+        return sentence_of(text)
+    except ValueError as error:
+        st.session_state[REFUSED] = str(error)
+        return ""
 
 
 def _question(lesson: Lesson, step: Step) -> ClassQuestion:
     posed_step = shelf.posed_step(lesson, step)
     at = lesson.steps.index(step) + 1
     return ClassQuestion(
-        step.name,
+        _asked_as(step),
         step.title,
         posed_step.posed["question"],
         posed_step.posed,
@@ -237,6 +269,12 @@ def _class_result(question: ClassQuestion, truth: Mapping[str, Any], rounds: lis
     message: dict[str, Any] = {
         "right": [share_right(posed, truth, round_["guesses"]) for round_ in rounds],
         "count": sum(is_right(posed, truth, guess) for guess in rounds[-1]["guesses"]),
+    }
+    said = zip(rounds[-1]["guesses"], rounds[-1]["sure"], strict=True)
+    answers = [(sure, is_right(posed, truth, guess)) for guess, sure in said]
+    message["sure"] = {"said": sum(sure is not None for sure, _ in answers)} | {
+        "wrong": answers.count((SURE, False)),
+        "right": answers.count((1, True)),
     }
     if posed["ask"] == "row" and "mean" in rounds[-1]:
         message["mean"] = judge(posed, dict(truth), rounds[-1]["mean"])

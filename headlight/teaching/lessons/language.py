@@ -225,9 +225,9 @@ class _ExpressionParser:
         return self.next(r'"[^"]*"', "a text in quotation marks")[1:-1]
 
     def word(self) -> TokenReference:
-        for name, occurrence in (("first", FIRST), ("last", LAST)):
+        for name, end in (("first", FIRST), ("last", LAST)):
             if self.take(name, "word"):
-                return TokenReference("", occurrence)
+                return TokenReference("", end)
         text, _, occurrence = self.next(r'"[^"]+"(#[1-9]\d?)?', 'a word, as "it",').rpartition("#")
         return TokenReference(text[1:-1], int(occurrence)) if text else TokenReference(occurrence[1:-1])
 

@@ -51,7 +51,10 @@ class ClassScreen {
     this.side.parentElement.classList.toggle("told", !!truth);
     if (truth) {
       const piles = tallies.map((tally, i) => this.histogram(posed, truth, tally, i, tallies.length));
-      this.side.replaceChildren(el("div", { class: "result" }, ...this.verdict(judged)), ...piles);
+      this.side.replaceChildren(
+        el("div", { class: "result" }, ...this.verdict(judged), ...this.sure(judged)),
+        ...piles,
+      );
       return;
     }
     const counts = el("div", { class: "counts", role: "status" });
@@ -94,6 +97,16 @@ class ClassScreen {
     const what = bold(posed.ask === "number" ? "close" : "right"); // a number within a tenth of the slider counts
     const said = el("p", { class: "muted" }, what, `${talking}: ${count} of ${answers}`);
     return [el("div", { class: shares.length > 1 ? "big two" : "big" }, shares.join(" \u2192 ")), said];
+  }
+
+  // How sure those were who said so.
+  sure({ sure }) {
+    if (!sure?.said) return [];
+    const text = gettext(
+      "Of {said} who said how sure they are: {wrong} sure and wrong, {right} unsure and right.",
+      sure,
+    );
+    return [el("p", { class: "muted" }, text)];
   }
 
   drawStage() {

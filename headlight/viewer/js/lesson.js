@@ -272,25 +272,6 @@ class LessonView {
   }
 }
 
-// Three steps of sureness, of which none need be chosen: `take` gets 1, 2 or 3, or null where it is taken back.
-function askSure(take, chosen = null) {
-  const labels = [gettext("Unsure"), gettext("Fairly sure"), gettext("Sure")];
-  const box = el("div", { class: "sure-of", role: "group", "aria-label": gettext("How sure are you?") });
-  const draw = () => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(chosen === i + 1)));
-  const buttons = labels.map((label, i) => {
-    const button = el("button", { type: "button" }, label);
-    button.onclick = () => {
-      chosen = chosen === i + 1 ? null : i + 1;
-      draw();
-      take(chosen);
-    };
-    return button;
-  });
-  draw();
-  box.append(el("span", { class: "muted" }, gettext("How sure are you?")), ...buttons);
-  return box;
-}
-
 function misconception({ belief, correction }) {
   return el(
     "div",

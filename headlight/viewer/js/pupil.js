@@ -16,8 +16,9 @@ function pupilPage(page) {
   const DARK = window.matchMedia("(prefers-color-scheme: dark)");
 
   let screen_ = null, // what the class shows
-    mine = { guess: null }, // what this pupil has answered to it
+    mine = { guess: null, sure: null }, // what this pupil has answered to it, and how sure of it
     sent = null, // the guess that is on its way
+    sentSure = null, // and how sure
     changing = false, // an answer that was given is being changed
     problem = "", // why the last answer was not taken
     sheet = null, // what is being answered: its nodes outlast a lock, with what was picked on them and not sent
@@ -103,9 +104,11 @@ function pupilPage(page) {
     const { shown } = news;
     const same = screen_ !== null && screen_.step === shown.step && screen_.round === shown.round;
     // What was answered after this was written stays: the server had not read it yet.
-    const guess = news.mine.guess ?? (same ? mine.guess : null);
+    const known = news.mine.guess !== null,
+      guess = known ? news.mine.guess : same ? mine.guess : null,
+      sure = known ? (news.mine.sure ?? null) : same ? mine.sure : null;
     const drawn = same && screen_.phase === shown.phase && screen_.look?.number === shown.look?.number;
-    mine = { ...news.mine, guess };
+    mine = { ...news.mine, guess, sure };
     if (!same) {
       changing = false;
       problem = "";
@@ -117,9 +120,10 @@ function pupilPage(page) {
   }
 
   // Tries until the class has taken it or has gone on.
-  async function send(guess) {
+  async function send(guess, sure) {
     const { step, round } = screen_;
     sent = guess;
+    sentSure = sure;
     problem = "";
     draw();
     for (
@@ -128,10 +132,11 @@ function pupilPage(page) {
       wait = Math.min(2 * wait, 4000)
     ) {
       try {
-        const { status, error } = await ask("/answer", { step, round, guess });
+        const { status, error } = await ask("/answer", { step, round, guess, sure });
         if (sent !== guess) return;
         if (status === 200) {
           mine.guess = guess;
+          mine.sure = sure;
           sent = null;
           changing = false;
           sheet = null;
@@ -249,12 +254,14 @@ function pupilPage(page) {
       button = el("button", { class: "send", type: "button" }),
       wrong = el("p", { class: "wrong", role: "alert" });
     let guess = sent ?? mine.guess,
+      sure = sent === null ? mine.sure : sentSure,
       drawn = false;
+    const sureness = askSure(now => (sure = now), sure);
     const picked = now => {
       guess = now;
       button.disabled = now === null || sent !== null;
     };
-    button.onclick = () => send(guess);
+    button.onclick = () => send(guess, sure);
     const fill = () => {
       if (drawn || !box.isConnected) return;
       drawn = true;
@@ -266,7 +273,7 @@ function pupilPage(page) {
       picked(guess);
       setTimeout(fill);
     };
-    return { nodes: [title(s), box, el("div", { class: "foot" }, wrong, button)], refresh };
+    return { nodes: [title(s), box, el("div", { class: "foot" }, wrong, sureness, button)], refresh };
   }
 
   function answered(s) {

@@ -161,3 +161,57 @@ def test_progress_is_taken_from_a_link_once() -> None:
 @pytest.mark.parametrize("query", [{"step": "next", "only": "1"}, {"lesson": "../x", "only": "1"}, {"lesson": ""}])
 def test_a_step_without_a_lesson_is_the_list(query: dict[str, str]) -> None:
     assert LessonsView.from_query(query) == LessonsView()
+
+
+def test_the_last_step_asks_about_a_sentence_that_was_typed() -> None:
+    app = opened(lesson="cross", step="your-sentence")
+    app.run()
+    before = header(app)
+    assert (
+        before["posed"] is None and before["typed"]["sentence"] == "" and before["steps"][-1]["name"] == "your-sentence"
+    )
+    app = opened(lesson="cross", step="your-sentence", own="The old dog <b>sleeps</b>.")
+    app.run()
+    shown = header(app)
+    assert shown["sentence"] == "The old dog <b>sleeps</b>." and shown["posed"]["ask"] == "word"
+    assert shown["told"] is None
+    guesses = {("cross", "your-sentence The old dog <b>sleeps</b>."): 0, ("cross", "your-sentence Another."): 99}
+    app.session_state[step_part.REVEALED_KEY] = guesses
+    app.run()
+    told = header(app)["told"]
+    assert told["truth"]["answer"] < len(shown["posed"]["labels"]) and told["judged"]["sentence"]
+
+
+@pytest.mark.parametrize("own", ["", "12", "a" * 5000, "\x00"])
+def test_an_address_with_no_sentence_asks_for_one(own: str) -> None:
+    assert LessonsView.from_query({"lesson": "cross", "own": own}).own == ""
+    assert LessonsView.from_query({"own": "A dog."}).own == ""
+
+
+def test_what_was_typed_is_refused_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    changes: list[object] = []
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(step_part.st, "session_state", state)
+    monkeypatch.setattr(step_part, "update", lambda **change: changes.append(change))
+    lesson = shelf.with_sentence(read(ROOT / "lessons" / "en" / "cross.md"), "")
+    for typed in ("?", 5, ["A dog."], {"a": 1}, "a" * 10_000):
+        step_part._picked(lesson, lesson.steps[-1], None, False, {"sentence": typed})
+        sentence, refused = state.pop(step_part.TYPED)
+        assert len(sentence) <= 300 and refused.startswith("Type ") and changes == []
+    step_part._picked(lesson, lesson.steps[0], None, False, {"sentence": "A dog."})
+    assert changes == []  # another step takes none
+    step_part._picked(lesson, lesson.steps[-1], None, False, {"sentence": " A  dog. "})
+    step_part._picked(lesson, lesson.steps[-1], None, False, {"sentence": None})
+    assert changes == [{"own": "A dog."}, {"own": ""}]
+
+
+def test_a_question_that_is_asked_again_is_open_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    changes: list[object] = []
+    state: dict[str, Any] = {step_part.REVEALED_KEY: {("it", "a"): 1, ("it", "b"): 2}}
+    monkeypatch.setattr(step_part.st, "session_state", state)
+    monkeypatch.setattr(step_part, "update", lambda **change: changes.append(change))
+    lesson = read(ROOT / "lessons" / "en" / "cross.md")
+    step_part._picked(lesson, lesson.steps[0], None, False, {"lesson": "it", "step": "a", "again": True})
+    step_part._picked(lesson, lesson.steps[0], None, True, {"lesson": "it", "step": "b", "again": True})  # a step alone
+    assert state[step_part.REVEALED_KEY] == {("it", "b"): 2}
+    assert changes == [{"lesson": "it", "step": "a", "own": ""}]

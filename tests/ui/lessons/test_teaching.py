@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from headlight.teaching.lessons import LessonComputer, base, read, truth
 from server.classroom.classes import Classes, Quota
 from server.classroom.store import store
-from ui.lessons import secret_keeper, teaching
+from ui.lessons import secret_keeper, shelf, teaching
 from ui.state import models
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -261,3 +261,31 @@ def test_a_visitor_of_a_public_server_has_two_classes(classes: Classes, monkeypa
     assert "code" in started().query_params
     monkeypatch.setattr(teaching, "public", lambda: False)
     assert all("code" in started().query_params for _ in range(3))
+
+
+def test_the_class_is_asked_about_a_sentence_that_the_teacher_types(classes: Classes) -> None:
+    app = started()
+    code, secret = class_of(app)
+    app.query_params["step"] = "your-sentence"
+    app.run()
+    assert screen(app)["open"] is False and len(screen(app)["steps"]) == len(LESSON.steps) + 1
+    asked = []
+    for typed in ("The old dog sleeps.", "We like <b>green</b> tea."):
+        app.text_area[0].set_value(typed).run()
+        lesson = shelf.with_sentence(LESSON, typed)
+        classes.open(code, secret, teaching._question(lesson, lesson.steps[-1]))
+        app.run()
+        shown = screen(app)
+        assert shown["open"] and shown["sentence"] == typed and shown["truth"] is None
+        asked.append(classes.snapshot(code).state.step)
+    assert len(set(asked)) == 2  # each sentence is a question of its own
+    app.text_area[0].set_value("12 !").run()
+    assert any("at least one word" in warning.value for warning in app.warning) and screen(app)["open"] is False
+
+
+def test_how_sure_those_were_who_said_so_is_counted_after_the_reveal(classes: Classes) -> None:
+    posed, right = {"ask": "choice", "choices": ["a", "b"]}, {"answer": 0, "explanation": ""}
+    rounds = [{"guesses": [0, 0, 1, 1, 1], "sure": [1, None, 3, 3, 2]}]
+    question = teaching.ClassQuestion("a", "A", "Which?", posed)
+    counted = teaching._class_result(question, right, rounds)["sure"]
+    assert counted == {"said": 4, "wrong": 2, "right": 1}
