@@ -74,6 +74,7 @@ def add_verbs(verb: Verb) -> None:
     )
     for name, choices, text in around:
         sub.add_argument(f"--{name}", choices=choices, help=f"for torch.nn.Transformer: {text}")
+    sub.add_argument("--moses", choices=("yes", "no"), help="for fairseq: whether Moses cut its text into words")
     for side in ("source", "target"):
         text = f"the {side} vocabulary: a tokenizer.json, a list or object (JSON or pickled), a text, one token a line"
         sub.add_argument(f"--{side}-vocab", type=Path, metavar="FILE", help=text)

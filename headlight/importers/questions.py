@@ -27,6 +27,7 @@ class Answers:
     embedding_scale: str | None = None
     positions: str | None = None
     source_framing: str | None = None
+    moses: str | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,17 @@ def about_vocabularies() -> tuple[ImportQuestion, ...]:
     return (
         ImportQuestion("source_vocab", "Which file holds the source vocabulary?", why, required=False),
         ImportQuestion("target_vocab", "Which file holds the target vocabulary?", why, required=False),
+    )
+
+
+def about_moses() -> ImportQuestion:
+    return ImportQuestion(
+        "moses",
+        "Was its text cut into words by the Moses tokenizer?",
+        "The file cannot say; texts of WMT and IWSLT usually are, so that “it's” is two words.",
+        choices=("yes", "no"),
+        usual="yes",
+        required=False,
     )
 
 

@@ -16,6 +16,7 @@ import tokenizers
 from headlight.tokenizer_json.fields import shown
 from headlight.tokenizer_json.known import is_own
 from headlight.tokenizer_json.models import added_tokens, model
+from headlight.tokenizer_json.moses import KEY, with_moses
 from headlight.tokenizer_json.steps import MAX_GROWTH, MAX_GROWTH_BACK, Effort, decoder, normalizer, pre_tokenizer
 from headlight.tokenizer_json.trial import tried
 
@@ -27,16 +28,18 @@ def opened(content: Any) -> tokenizers.Tokenizer:
 
     Raises ValueError with what is wrong, such as "it uses the decoder 'X', which is not supported".
     """
+    moses = content.get(KEY) if isinstance(content, dict) else None
     understood = rebuilt(content)
     text = json.dumps(understood)
     if not is_own(understood):
         tried(text)
     try:
-        return tokenizers.Tokenizer.from_str(text)
+        inner = tokenizers.Tokenizer.from_str(text)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # Rust's panics are no Exception
         raise ValueError(shown(error)) from None
+    return inner if moses is None else with_moses(inner, moses)
 
 
 def rebuilt(content: Any) -> dict[str, Any]:

@@ -474,3 +474,29 @@ def test_of_a_model_for_each_pair_the_asked_one_is_opened(tmp_path: Path) -> Non
         import_model(path, tmp_path / "again", Answers(source_language="de", target_language="fr"))
     with pytest.raises(Refused, match="names 5,000 languages"):
         examine(save(tmp_path / "long.pt", both, {**SHARED, **task, "lang_pairs": ["a-b"] * 5_000}, language=None))
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_texts_of_moses_are_cut_and_joined_as_fairseq_does(tmp_path: Path, told: bool) -> None:
+    sacremoses = pytest.importorskip("sacremoses")
+    words = ["das", "haus", "ist", "klein", ",", ".", "&apos;s", "@-@", "(", ")", "!", "&quot;"]
+    for language in ("de", "en"):
+        (tmp_path / f"dict.{language}.txt").write_text("".join(f"{word} 1\n" for word in words))
+    merges = [f"{word[:n]} {word[n]}{'</w>' * (n == len(word) - 1)} 1" for word in words for n in range(1, len(word))]
+    (tmp_path / "bpecodes").write_text("\n".join(merges) + "\n")
+    s = {**SHARED, **({"tokenizer": "moses"} if told else {})}
+    path = save(tmp_path / "model.pt", random_state(SHARED), s)
+    assert [question.field for question in examine(path).questions] == ([] if told else ["moses"])
+    import_model(path, tmp_path / "ours")
+    ours = load(tmp_path / "ours")
+    text = 'das haus ist (klein), das-haus "klein"!'
+    cut = sacremoses.MosesTokenizer("de").tokenize(text, aggressive_dash_splits=True, escape=True)
+    assert ours.source_tokenizer.encode(text) == [words.index(word) + 4 if word in words else 3 for word in cut]
+    ids = ours.target_tokenizer.encode("das haus (klein), das-haus.")
+    due = sacremoses.MosesDetokenizer("en").detokenize([words[id - 4] for id in ids])
+    assert ours.target_tokenizer.decode([*ids, END]) == due == "das haus (klein), das-haus."
+    if not told:
+        import_model(path, tmp_path / "spaces", Answers(moses="no"))
+        assert ours.source_tokenizer.encode("das haus, klein") == [4, 5, 8, 7]
+        plain = load(tmp_path / "spaces").source_tokenizer
+        assert plain.encode("das haus , klein") == [4, 5, 8, 7] != plain.encode("das haus, klein")

@@ -2,9 +2,7 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,8 +10,10 @@ import tokenizers
 
 from headlight.checkpoints import load_translator
 from headlight.importers import sentencepiece_file
+from headlight.importers.forms.languages import NAMES
 from headlight.importers.importing import examine, import_model
 from headlight.importers.questions import Answers
+from headlight.tokenizer_json import moses
 from tests.checkpoints.hugging_face import MARIAN_IDS, piece_model, random_model, save, sentences, transformers
 from tests.checkpoints.test_random_configurations import BERTS
 from transformer import Translator
@@ -302,27 +302,70 @@ def test_blenderbot_small_and_its_word_ends(tmp_path: Path) -> None:
     assert ours.checkpoint.target_tokenizer.decode(ours.encode(text)) == theirs.decode(ours.encode(text)) == text
 
 
-def test_fsmt_reads_words_of_moses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its class needs sacremoses to cut words, but not for words that are separated by spaces."""
+MOSES_TEXTS = [
+    "Mr. Smith's dog-house (big & small) costs 1,000.50 $!",
+    "“Hello”, she said… isn't it?",
+    "a < b | c [d] 'e'",
+]
+MOSES_TEXTS += [
+    "It's 3.5.",
+    "don't",
+    "the U.S. and No. 7 etc.",
+    "a , b",
+    "日本，x",
+    "",
+    "  ",
+    "…",
+    "l'été d'abord",
+    "a\u200bb -- c",
+]
+
+
+@pytest.mark.parametrize("source", ["de", "en", "ru"])
+def test_fsmt_reads_words_of_moses(tmp_path: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sacremoses")
     pieces, merges = word_end_merges(150)
     first = ["<s>", "<pad>", "</s>", "<unk>"]
-    source, target = ([*first, *pieces[:-5]], [*first, *reversed(pieces)])
-    sizes = {"src_vocab_size": len(source), "tgt_vocab_size": len(target), "vocab_size": len(target)}
-    folder = save(random_model("fsmt", max_position_embeddings=300, **sizes, langs=["de", "en"]), tmp_path / "theirs")
-    for name, tokens in (("vocab-src", source), ("vocab-tgt", target)):
+    marks = [f"{mark}</w>" for mark in (".", ",", "!", "&apos;s", "&quot;", "(", ")", "&amp;", "n&apos;t", "@-@", "?")]
+    vocabularies = ([*first, *marks, *pieces[:-5]], [*first, *marks, *reversed(pieces)])
+    sizes = {"src_vocab_size": len(vocabularies[0]), "tgt_vocab_size": len(vocabularies[1])}
+    model = random_model(
+        "fsmt", max_position_embeddings=300, vocab_size=sizes["tgt_vocab_size"], **sizes, langs=[source, "en"]
+    )
+    folder = save(model, tmp_path / "theirs")
+    for name, tokens in zip(("vocab-src", "vocab-tgt"), vocabularies, strict=True):
         content = json.dumps({token: id for id, token in enumerate(tokens)})
         (folder / f"{name}.json").write_text(content, encoding="utf-8")
     (folder / "merges.txt").write_text("\n".join([*(f"{pair} 7" for pair in merges), ""]), encoding="utf-8")
-    monkeypatch.setitem(sys.modules, "sacremoses", ModuleType("sacremoses"))
-    theirs = transformers.FSMTTokenizer.from_pretrained(folder, langs=["de", "en"])
-    assert any("Moses" in warning for warning in examine(folder).warnings)
+    theirs = transformers.FSMTTokenizer.from_pretrained(folder, langs=[source, "en"])
+    assert not any("Moses" in warning for warning in examine(folder).warnings)
     ours = imported(folder, tmp_path / "out")
-    for text in TEXTS:
-        cut = theirs._tokenize(text, bypass_tokenizer=True)
-        assert ours.encode(text) == [*theirs.convert_tokens_to_ids(cut), 2]
-    ids = [target.index(piece) for piece in theirs._tokenize("hello the girl .", bypass_tokenizer=True)]
-    assert ours.checkpoint.target_tokenizer.decode(ids) == "hello the girl ."
-    assert (ours.card["source"], ours.card["target"]) == ("German", "English")
+    texts = [text for text in (*TEXTS, *MOSES_TEXTS) if text.strip()]
+    assert [text for text in texts if theirs(text)["input_ids"] != ours.encode(text)] == []
+    target = ours.checkpoint.target_tokenizer
+    for text in ("hello, the little girl!", "(the girl) the dog."):
+        ids = target.encode(text)
+        assert target.decode(ids) == theirs.decode(ids)
+    assert [len(group) for group in ours.checkpoint.source_tokenizer.word_groups(ours.encode("a, b")[:-1], "a, b")] == [
+        1,
+        1,
+        1,
+    ]
+    assert (ours.card["source"], ours.card["target"]) == (NAMES[source], "English")
+    saved = tmp_path / "out" / "source_tokenizer.json"
+    content = json.loads(saved.read_text())
+    for wrong in ({"language": "../../etc"}, {"language": 3}, {}, "de", {"language": "de", "normalizes": 1}, {"x": 1}):
+        saved.write_text(json.dumps(content | {"moses": wrong}))
+        with pytest.raises(ValueError, match=r"source_tokenizer\.json is not a tokenizer that works here.*Moses"):
+            load_translator(tmp_path / "out")
+    saved.write_text(json.dumps(content))
+    due = ours.encode("hello, the girl")
+    monkeypatch.setattr(moses, "is_installed", lambda: False)
+    assert any("Moses" in warning for warning in examine(folder).warnings)
+    with pytest.raises(ValueError, match="needs sacremoses"):
+        load_translator(tmp_path / "out")
+    plain = imported(folder, tmp_path / "without")
+    assert plain.encode("hello , the girl") == due != plain.encode("hello, the girl")
 
 
 def bert_folder(folder: Path, encoder: str = "bert", rows: int = 120) -> Path:

@@ -15,7 +15,16 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from headlight.formatting import both
-from headlight.importers.forms.fairseq_dictionaries import dictionary, languages, named, tokenizers, vocabularies
+from headlight.importers.forms.fairseq_dictionaries import (
+    END,
+    PAD,
+    dictionary,
+    has_codes,
+    languages,
+    named,
+    tokenizers,
+    vocabularies,
+)
 from headlight.importers.forms.fairseq_settings import (
     BY_PAIR,
     PRETRAINED,
@@ -40,13 +49,13 @@ from headlight.importers.forms.parts import (
     tensors_of,
 )
 from headlight.importers.pickles import CONVERT_FAIRSEQ
-from headlight.importers.questions import Answers, ImportQuestion, about_vocabularies
+from headlight.importers.questions import Answers, ImportQuestion, about_moses, about_vocabularies
 from headlight.importers.source import Source
+from headlight.tokenizer_json import moses
 from transformer.checkpoint.weights import Refused, TensorInfo
 from transformer.config import Activation, ModelConfig, StackConfig, Tied
 from transformer.quoting import quoted
 
-PAD, END = 1, 2
 STACKS = ("encoder", "decoder")
 ATTENTIONS = ({"attention": "self_attn"}, {"self_attention": "self_attn", "cross_attention": "encoder_attn"})
 ACTIVATIONS: dict[str, Activation] = {
@@ -162,7 +171,8 @@ class Fairseq:
         vocabularies = (
             question for side, question in enumerate(about_vocabularies()) if dictionary(source, settings, side) is None
         )
-        return (*about_languages(settings, source), *vocabularies)
+        asks_about_moses = moses.is_installed() and not settings.text("tokenizer") and has_codes(source, settings)
+        return (*about_languages(settings, source), *vocabularies, *([about_moses()] if asks_about_moses else []))
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
         settings, source = _known(source, answers)

@@ -10,6 +10,7 @@ from headlight.importers.forms.fairseq_settings import BY_PAIR, ONE_MODEL, SPECI
 from headlight.importers.forms.hugging_face_tokenizers import byte_level, vocabulary_of
 from headlight.importers.questions import Answers
 from headlight.importers.source import Source
+from headlight.tokenizer_json import moses
 from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig
 from transformer.tokenizers import SPACE, Tokenizer
@@ -17,6 +18,7 @@ from transformer.tokenizers import SPACE, Tokenizer
 CODES = ("bpecodes", "bpe.codes", "codes", "code", "codes.bpe")
 PIECES = ("sentencepiece.bpe.model", "sentencepiece.model", "spm.model")
 GPT2 = ("encoder.json", "vocab.bpe")
+PAD, END = 1, 2
 
 
 def named(settings: Settings, answers: Answers) -> tuple[str | None, str | None]:
@@ -85,7 +87,8 @@ def tokenizers(
     warnings: list[str] = []
     made: list[Tokenizer] = []
     for side in (0, 1):
-        if side and symbols[0] is not None and symbols[0] == symbols[1] and sizes[0] == sizes[1]:
+        alike = not isinstance(made[0].inner, moses.MosesTokenizer) if side else False
+        if alike and symbols[0] is not None and symbols[0] == symbols[1] and sizes[0] == sizes[1]:
             made.append(made[0])
             continue
         tokens = symbols[side]
@@ -96,35 +99,63 @@ def tokenizers(
                 "is typed as ids with spaces between them."
             )
             continue
-        tokenizer, warning = _tokenizer(source, settings, tokens, spoken[side], ids)
+        tokenizer, warning = _tokenizer(source, settings, tokens, spoken[side])
         added = framing(settings, source, spoken).added
         tokenizer.inner.add_special_tokens([token for token in added if token in tokens])
-        made.append(Tokenizer(tokenizer.inner, *ids, tokenizer.vocab_size).of_size(sizes[side]))
+        tokenizer = Tokenizer(tokenizer.inner, *ids, tokenizer.vocab_size).of_size(sizes[side])
+        if has_codes(source, settings) or settings.text("tokenizer") == "moses":
+            tokenizer, warning = _after_moses(tokenizer, settings, answers, spoken[side])
+        made.append(tokenizer)
         warnings += [warning] if warning else []
     return (made[0], made[1]), tuple(dict.fromkeys(warnings))
 
 
-def _tokenizer(
-    source: Source, settings: Settings, tokens: list[str], language: str, ids: subwords.Ids
-) -> tuple[Tokenizer, str]:
-    named = [settings.text(name).rpartition("/")[2] for name in ("sentencepiece_model", "bpe_codes")]
-    model = source.nearby(*(name for name in named if name.endswith(".model")), *PIECES)
+def _tokenizer(source: Source, settings: Settings, tokens: list[str], language: str) -> tuple[Tokenizer, str]:
+    """Return the tokenizer of a dictionary by what lies beside it, and a warning of what is missing."""
+    ids = PAD, END, END
+    model = source.nearby(*(name for name in _named_files(settings) if name.endswith(".model")), *PIECES)
     if model is not None:
         return subwords.pieces(tokens, model, SPECIALS, ids, SPECIALS[3]), ""
     pieces, merges = (source.nearby(name) for name in GPT2)
     if pieces is not None and merges is not None:
         return byte_level(_of_gpt2(pieces, tokens), merges, ids, len(tokens)), ""
-    own = [f"{name}.{language}" for name in CODES] if language else []
-    codes = source.nearby(*(name for name in named if name and not name.endswith(".model")), *own, *CODES)
+    codes = _codes(source, settings, language)
     if codes is not None:
-        return subwords.merged(tokens, codes, SPECIALS, ids, SPECIALS[3]), (
-            "A text is cut at its spaces and then by the BPE codes: if the model was trained on text of the Moses "
-            "tokenizer, type spaces before punctuation marks as that does."
-        )
+        return subwords.merged(tokens, codes, SPECIALS, ids, SPECIALS[3]), ""
     if settings.is_bart:
         return subwords.words(tokens, SPECIALS, ids, SPECIALS[3]), _TYPE_NUMBERS
     in_parts = any(token.endswith(subwords.CONTINUED) or token.startswith(SPACE) for token in tokens)
     return subwords.words(tokens, SPECIALS, ids, SPECIALS[3]), _TYPE_PARTS if in_parts else ""
+
+
+def _named_files(settings: Settings) -> list[str]:
+    names = (settings.text(name).rpartition("/")[2] for name in ("sentencepiece_model", "bpe_codes"))
+    return [name for name in names if name]
+
+
+def _codes(source: Source, settings: Settings, language: str) -> Path | None:
+    """Return the BPE codes beside the weights."""
+    named = (name for name in _named_files(settings) if not name.endswith(".model"))
+    return source.nearby(*named, *([f"{name}.{language}" for name in CODES] if language else []), *CODES)
+
+
+def has_codes(source: Source, settings: Settings) -> bool:
+    """Return whether BPE codes cut the texts of both sides, so that something cuts them into words before."""
+    others = source.nearby(*(name for name in _named_files(settings) if name.endswith(".model")), *PIECES, *GPT2)
+    languages = (settings.text(name) for name in ("source_lang", "target_lang"))
+    return others is None and all(_codes(source, settings, language) for language in languages)
+
+
+def _after_moses(tokenizer: Tokenizer, settings: Settings, answers: Answers, language: str) -> tuple[Tokenizer, str]:
+    """Return the tokenizer behind Moses where the model's text was cut so, or else a warning if it may have been."""
+    named = settings.text("tokenizer")
+    if named not in ("", "moses") or (not named and answers.moses == "no"):
+        return tokenizer, ""
+    other = settings.flag("moses_no_dash_splits") or settings.flag("moses_no_escape")
+    if other or not moses.is_installed() or not moses.LANGUAGE.fullmatch(language):
+        return tokenizer, _TYPE_WORDS
+    inner = moses.with_moses(tokenizer.inner, {"language": language})
+    return Tokenizer(inner, tokenizer.pad_id, tokenizer.sos_id, tokenizer.eos_id, tokenizer.vocab_size), ""
 
 
 def _of_gpt2(path: Path, tokens: list[str]) -> dict[str, int]:
@@ -137,6 +168,10 @@ def _of_gpt2(path: Path, tokens: list[str]) -> dict[str, int]:
     return {**{text: id for text, id in ids.items() if text in SPECIALS}, **pieces}
 
 
+_TYPE_WORDS = (
+    "A text is cut at its spaces and then by the BPE codes: if the model was trained on text of the Moses tokenizer, "
+    "install sacremoses and import it again, or type spaces before punctuation marks."
+)
 _TYPE_PARTS = (
     "The dictionary lists parts of words, and no BPE codes or SentencePiece model lie beside it, such as bpecodes or "
     "sentencepiece.bpe.model: type the parts with spaces between them."

@@ -16,6 +16,7 @@ from headlight.importers import sentencepiece_file
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.languages import M2M100, MBART, MBART_50, PLBART, PLBART_MULTI, Languages
 from headlight.importers.sentencepiece_file import PieceType, SentencePiece
+from headlight.tokenizer_json import moses
 from transformer.checkpoint.weights import Refused
 from transformer.files import read_bytes, read_json
 from transformer.tokenizers import Tokenizer
@@ -27,6 +28,10 @@ MARIAN = ("source.spm", "target.spm")
 FAIRSEQ_FIRST = ("<s>", "<pad>", "</s>", "<unk>")  # where SentencePiece has <unk> <s> </s>
 MASK = "<mask>"
 PEGASUS_OFFSET = 103
+WITHOUT_MOSES = (
+    "Moses, which cuts the texts of this model into words, is not installed, or cannot know its languages: install "
+    "sacremoses and import it again, or put spaces around punctuation yourself, as in “Hello , world !”."
+)
 MAX_TOKENS = 2_000_000
 
 Ids = tuple[int, int, int]  # padding, start, end
@@ -204,10 +209,35 @@ def fsmt(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[T
     lower = config.tokenizer.get("do_lower_case") is True
     cutting = {"normalizer": {"type": "Lowercase"} if lower else None, "pre_tokenizer": {"type": "WhitespaceSplit"}}
     source, target = (
-        _with_word_ends(folder / MERGES, vocabulary_of(folder / name), (FAIRSEQ_FIRST, "<unk>"), cutting, (ids, size))
-        for name, size in zip(FSMT, sizes, strict=True)
+        _after_moses(
+            _with_word_ends(
+                folder / MERGES, vocabulary_of(folder / name), (FAIRSEQ_FIRST, "<unk>"), cutting, (ids, size)
+            ),
+            language,
+        )
+        for name, size, language in zip(FSMT, sizes, _fsmt_languages(config), strict=True)
     )
     return source, target
+
+
+def _fsmt_languages(config: HuggingFaceConfig) -> tuple[str, str]:
+    """Return the languages of the source and the target; "" where the folder names none that Moses could know."""
+    named = config.values.get("langs") or config.tokenizer.get("langs")
+    pair = named if isinstance(named, list) and len(named) == 2 else ("", "")
+    source, target = (text if isinstance(text, str) and re.fullmatch("[a-z]{2,3}", text) else "" for text in pair)
+    return source, target
+
+
+def cuts_with_moses(config: HuggingFaceConfig) -> bool:
+    """Return whether the texts of an FSMT are cut as Moses cuts them, which needs sacremoses and their languages."""
+    return moses.is_installed() and all(_fsmt_languages(config))
+
+
+def _after_moses(tokenizer: Tokenizer, language: str) -> Tokenizer:
+    if not language or not moses.is_installed():
+        return tokenizer
+    inner = moses.with_moses(tokenizer.inner, {"language": language, "normalizes": True})
+    return Tokenizer(inner, tokenizer.pad_id, tokenizer.sos_id, tokenizer.eos_id, tokenizer.vocab_size)
 
 
 def _with_word_ends(

@@ -86,6 +86,13 @@ M2M100 = MarianFamily(
     around=_around,
 )
 
+
+def _caution(config: HuggingFaceConfig) -> str:
+    if (config.folder / hugging_face_tokenizers.WHOLE).exists() or hugging_face_tokenizers.cuts_with_moses(config):
+        return ""
+    return hugging_face_tokenizers.WITHOUT_MOSES
+
+
 FSMT = replace(
     M2M100,
     name="Hugging Face FSMT",
@@ -99,6 +106,5 @@ FSMT = replace(
     around=_around,
     output="{}decoder.output_projection.weight",
     two_vocabularies=True,
-    caution="Moses, which cuts the texts of this family into words, is not built in: put spaces around punctuation "
-    "yourself, as in “Hello , world !”.",
+    caution=_caution,
 )

@@ -16,7 +16,7 @@ from torch.nn.functional import layer_norm
 
 from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
-from headlight.importers.forms.hugging_face_tokenizers import WHOLE, Ids, has_tokenizer
+from headlight.importers.forms.hugging_face_tokenizers import Ids, has_tokenizer
 from headlight.importers.forms.languages import NAMES, Around, Languages
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
@@ -137,7 +137,7 @@ class MarianFamily:
     output: str = "lm_head.weight"  # which may follow the prefix of the other names
     two_vocabularies: bool = False  # whether each side has its own, src_vocab_size and tgt_vocab_size
     decoder_norm_first: bool = False  # whether the decoder norms its embeddings before it adds the positions
-    caution: str = ""  # what the tokenizer does not do
+    caution: Callable[[HuggingFaceConfig], str] = lambda config: ""  # what the tokenizer does not do
 
     @property
     def title(self) -> str:
@@ -213,8 +213,8 @@ class MarianFamily:
         warnings = self._ignored_norms(config)
         if own is not None and self.multilingual and not self.languages(config):
             warnings += ("The tokenizer names no languages: nothing beside a sentence says which they are.",)
-        if own is not None and self.caution and not (config.folder / WHOLE).exists():
-            warnings += (self.caution,)
+        if own is not None and (caution := self.caution(config)):
+            warnings += (caution,)
         if own is None:
             warnings += ("The folder has no tokenizer: tokens are shown as ids, and a text is ids with spaces.",)
             source_size, target_size = sizes.vocabularies
