@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from headlight.language import gettext, ngettext
 from headlight.teaching.lessons import Lesson
 from headlight.teaching.lessons.handout import handout
 from ui.lessons import shelf, step, teaching
@@ -28,13 +29,19 @@ def body() -> None:
 
 
 def _list(lessons: list[Lesson], wrong: list[str], view: LessonsView) -> None:
-    heading("Lessons", "What do you expect? Guess first, then look.")
+    heading(gettext("Lessons"), gettext("What do you expect? Guess first, then look."))
     if view.lesson:
-        st.info(f"There is no lesson of that name here. These are {len(lessons)}.", icon=":material/info:")
+        text = ngettext(
+            "There is no lesson of that name here. This is the one there is.",
+            "There is no lesson of that name here. These are {count}.",
+            len(lessons),
+        )
+        st.info(text, icon=":material/info:")
     for complaint in wrong:
-        st.warning(complaint, icon=":material/error:", title="A lesson can’t be read")
+        st.warning(complaint, icon=":material/error:", title=gettext("A lesson can’t be read"))
     if not lessons:
-        st.info("There is no lesson in lessons/en yet: docs/lessons.md says how to write one.", icon=":material/info:")
+        text = gettext("There is no lesson in lessons/en yet: docs/lessons.md says how to write one.")
+        st.info(text, icon=":material/info:")
         return
     header = {
         "lessons": [
@@ -50,20 +57,20 @@ def _step(lesson: Lesson, lessons: list[Lesson], view: LessonsView) -> None:
     if view.code and not view.only:
         teaching.draw_teaching(lesson, chosen, view)  # it has a title of its own
         return
-    actions = heading(lesson.title, f"Lesson {lesson.number} of {len(lessons)}")
+    actions = heading(lesson.title, gettext("Lesson {number} of {all}", number=lesson.number, all=len(lessons)))
     if not view.only:
         with actions, st.container(horizontal=True):
             st.button(
-                "Start a class",
+                gettext("Start a class"),
                 icon=":material/groups:",
                 on_click=teaching.start_class,
                 args=(lesson, chosen),
                 help=None if teaching.join_address() else teaching.how_to_be_reached(),
             )
-            st.button("All lessons", icon=":material/chevron_left:", type="tertiary", on_click=_leave)
+            st.button(gettext("All lessons"), icon=":material/chevron_left:", type="tertiary", on_click=_leave)
         with st.sidebar:
             handouts(lesson)
-            st.caption(f"Model, chosen by the lesson: {chosen.model}")
+            st.caption(gettext("Model, chosen by the lesson: {model}", model=chosen.model))
     teaching.refusal()
     step.draw_step(lesson, chosen, lessons, view)
 
@@ -74,12 +81,12 @@ def _leave() -> None:
 
 def handouts(lesson: Lesson) -> None:
     """Draw the buttons; a file is written when its button is pressed."""
-    with st.popover("Handout", icon=":material/print:", width="stretch"):
-        st.caption("One file to print, with the pictures and room for guesses. It needs no network.")
-        for label, answers in (("For the class", False), ("With the answers", True)):
+    with st.popover(gettext("Handout"), icon=":material/print:", width="stretch"):
+        st.caption(gettext("One file to print, with the pictures and room for guesses. It needs no network."))
+        for label, answers in ((gettext("For the class"), False), (gettext("With the answers"), True)):
             st.download_button(
                 label,
-                in_turn(partial(handout, lesson, shelf.measuring, answers), "The handout"),
+                in_turn(partial(handout, lesson, shelf.measuring, answers), gettext("The handout")),
                 f"{lesson.name}{'-answers' if answers else ''}.html",
                 "text/html",
                 on_click="ignore",

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from headlight.language import gettext, ngettext
+from headlight.language import current, gettext, ngettext, using
 from headlight.machine import cores
 from transformer.yielding import on_yield, yield_turn
 from ui.state.public import public
@@ -219,12 +219,12 @@ TURNS = Turns(concurrent_requests(cores()))
 def in_turn(make: Callable[[], T], doing: str) -> Callable[[], T]:
     """Return `make` wrapped for a download button, which calls it outside of any script.
 
-    It computes in a turn, and no further once the session that it is for is closed.
+    It computes in a turn, in the language of the session, and no further once the session that it is for is closed.
     """
-    session = session_id()
+    session, language = session_id(), current()
 
     def content() -> T:
-        with on_yield(partial(end_if_closed, session)), TURNS.turn(doing):
+        with on_yield(partial(end_if_closed, session)), TURNS.turn(doing), using(language):
             return make()
 
     return content

@@ -14,7 +14,7 @@ class LessonView {
 
   constructor(root) {
     this.root = root;
-    this.bar = el("nav", { class: "steps", "aria-label": "Steps of this lesson" });
+    this.bar = el("nav", { class: "steps", "aria-label": gettext("Steps of this lesson") });
     this.say = el("div", { class: "say" });
     this.view = el("div", { class: "view" });
     root.replaceChildren(this.bar, el("div", { class: "stage-of" }, this.say, this.view));
@@ -83,20 +83,20 @@ class LessonView {
         icon(ASKED_BY[ask], 17),
         el("span", {}, title),
       );
-      node.setAttribute("aria-label", `Step ${i + 1}, ${title}${this.done[name] ? ", done" : ""}`);
+      node.setAttribute("aria-label", spokenStep(i + 1, title, this.done[name]));
       if (i === at) node.setAttribute("aria-current", "step");
       node.onclick = () => this.go(i);
       list.append(el("li", {}, node));
     });
-    this.bar.replaceChildren(arrow("back", "Step back", -1), arrow("forward", "Next step", 1), list);
+    this.bar.replaceChildren(arrow("back", gettext("Step back"), -1), arrow("forward", gettext("Next step"), 1), list);
   }
 
   ask() {
     const { lesson, steps, at, question, hint, posed, typed } = this.header;
     if (typed && !posed) return this.askSentence();
     let guess = null;
-    const reveal = el("button", { type: "button", class: "primary" }, "Reveal"),
-      skip = el("button", { type: "button", class: "link" }, "Show me without a guess");
+    const reveal = el("button", { type: "button", class: "primary" }, gettext("Reveal")),
+      skip = el("button", { type: "button", class: "link" }, gettext("Show me without a guess"));
     reveal.onclick = () => {
       this.waiting(true);
       this.emit("pick", { guess });
@@ -111,7 +111,7 @@ class LessonView {
           "button",
           { type: "button", class: "link hint-of", "aria-expanded": "false" },
           icon("bulb", 17),
-          "Hint",
+          gettext("Hint"),
         ),
         place = el("div", { role: "status" });
       node.onclick = () => {
@@ -208,7 +208,7 @@ class LessonView {
       event.preventDefault();
       if (!input.value.trim()) return;
       send.disabled = true;
-      send.textContent = "Asking the model \u2026";
+      send.textContent = gettext("Asking the model \u2026");
       this.emit("pick", { sentence: input.value });
     };
     this.say.classList.remove("told");
@@ -225,7 +225,7 @@ class LessonView {
 
   waiting(on) {
     for (const button of this.say.querySelectorAll(".calls button")) button.disabled = on;
-    this.say.querySelector(".primary").textContent = on ? "Asking the model \u2026" : "Reveal";
+    this.say.querySelector(".primary").textContent = on ? gettext("Asking the model \u2026") : gettext("Reveal");
   }
 
   tell({ guess, truth, judged }) {
@@ -236,13 +236,17 @@ class LessonView {
       const next = el(
         "button",
         { type: "button", class: "primary" },
-        this.back ? this.onwards() : last ? "Finish" : "Next",
+        this.back ? this.onwards() : last ? gettext("Finish") : gettext("Next"),
       );
       next.onclick = () => (this.back ? this.goBack() : last ? this.emit("pick", { list: true }) : this.go(at + 1));
       calls.append(next);
       if (typed) calls.append(this.otherSentence());
       if (last && following && !this.back) {
-        const on = el("button", { type: "button", class: "link" }, `Next lesson: ${following.title}`);
+        const on = el(
+          "button",
+          { type: "button", class: "link" },
+          gettext("Next lesson: {title}", { title: following.title }),
+        );
         on.onclick = () => this.emit("pick", { following: true });
         calls.append(on);
       }
@@ -253,11 +257,11 @@ class LessonView {
             // what stands in this very page needs no other tab
             { class: "second", href: own, ...(own.startsWith("#") ? {} : { target: "_blank", rel: "noopener" }) },
             icon("edit", 17),
-            "Try your own sentence",
+            gettext("Try your own sentence"),
           ),
         );
     }
-    const again = el("button", { type: "button", class: "link" }, "Guess again");
+    const again = el("button", { type: "button", class: "link" }, gettext("Guess again"));
     again.onclick = () => this.emit("pick", { again: true });
     calls.append(again);
     this.say.classList.add("told");
@@ -301,7 +305,11 @@ function verdict(judged) {
   if (overlap === undefined) return el("div", { class: "verdict", role: "status" }, el("p", {}, sentence));
   const rail = el("div", { class: "rail", "aria-hidden": "true" });
   rail.append(placed("i", "evenly", `${evenly}%`), placed("i", "overlap", `${overlap}%`));
-  const note = el("span", { class: "evenly-note" }, `spread evenly ${Math.round(evenly)}${NBSP}%`);
+  const note = el(
+    "span",
+    { class: "evenly-note" },
+    gettext("spread evenly {number}\u00a0%", { number: Math.round(evenly) }),
+  );
   rail.style.setProperty("--overlap", `${overlap}%`);
   return el(
     "div",
@@ -310,9 +318,15 @@ function verdict(judged) {
       "div",
       { class: "share-of" },
       bold(`${Math.round(overlap)}${NBSP}%`),
-      el("span", { class: "muted" }, "overlap: so much of your row lies where the head looks"),
+      el("span", { class: "muted" }, gettext("overlap: so much of your row lies where the head looks")),
     ),
     rail,
-    el("div", { class: "ends muted" }, note, el("span", {}, `100${NBSP}% the same row`)),
+    el("div", { class: "ends muted" }, note, el("span", {}, gettext("100\u00a0% the same row"))),
   );
+}
+
+function spokenStep(number, title, done) {
+  return done
+    ? gettext("Step {number}, {title}, done", { number, title })
+    : gettext("Step {number}, {title}", { number, title });
 }

@@ -1,7 +1,14 @@
 // The list of lessons, with what this browser's owner has done of each.
 
 const ASKED_BY = { word: "hand", choice: "hand", row: "bars", head: "grid", number: "gauge", order: "list" };
-const ASKED_AS = { word: "guess", choice: "guess", row: "draw", head: "choose", number: "estimate", order: "order" };
+const ASKED_AS = {
+  word: translatable("guess"),
+  choice: translatable("guess"),
+  row: translatable("draw"),
+  head: translatable("choose"),
+  number: translatable("estimate"),
+  order: translatable("order"),
+};
 
 const MOST_AGAIN = 8; // of the questions that went wrong, listed at once
 
@@ -21,14 +28,14 @@ class LessonsView {
       "button",
       { type: "button", class: "link" },
       icon("copy", 16),
-      el("span", {}, "Copy link with my progress"),
+      el("span", {}, gettext("Copy link with my progress")),
     );
     this.copy.onclick = () => this.copyLink();
     root.replaceChildren(
       el(
         "div",
         { class: "lessons-note" },
-        el("span", {}, "Every step asks, then shows what the model did. Start anywhere; nothing is graded."),
+        el("span", {}, gettext("Every step asks, then shows what the model did. Start anywhere; nothing is graded.")),
         el("span", {}, this.note, this.copy),
       ),
       this.again,
@@ -53,22 +60,22 @@ class LessonsView {
     const all = progress();
     this.list.replaceChildren(...lessons.map(lesson => this.row(lesson, all[lesson.name] ?? {})));
     this.drawAgain(all);
-    this.note.textContent = `${doneOf(lessons, all)}, kept in this browser only`;
+    this.note.textContent = gettext("{done}, kept in this browser only", { done: doneOf(lessons, all) });
     this.copy.hidden = !progressText(lessons, all);
   }
 
   row({ name, number, title, question, minutes, steps }, done) {
     const { next, begun, at } = whereIn(steps, done);
-    const kinds = [...new Map(steps.map(step => [ASKED_AS[step.ask], ASKED_BY[step.ask]]))].slice(0, 3);
+    const kinds = [...new Map(steps.map(step => [gettext(ASKED_AS[step.ask]), ASKED_BY[step.ask]]))].slice(0, 3);
     const right = steps.filter(
       step => done[step.name] && !wentWrong(done[step.name]) && done[step.name].score !== null,
     ).length;
     const state =
       begun && next > 0
-        ? `Go on at step ${at + 1}`
+        ? gettext("Go on at step {number}", { number: at + 1 })
         : begun && next < 0
-          ? `${right} of ${steps.length} as guessed`
-          : `${steps.length} steps`;
+          ? gettext("{right} of {all} as guessed", { right, all: steps.length })
+          : ngettext("{count} step", "{count} steps", steps.length);
     const dots = steps.map((step, i) => el("i", { class: done[step.name] ? "full" : begun && i === at ? "next" : "" }));
     const link = el(
       "a",
@@ -84,7 +91,7 @@ class LessonsView {
         el("small", {}, question),
       ),
       el("span", { class: "kinds" }, ...kinds.map(([text, sign]) => el("span", {}, icon(sign, 16), text))),
-      el("span", { class: "minutes" }, `${minutes}${NBSP}min`),
+      el("span", { class: "minutes" }, gettext("{minutes}\u00a0min", { minutes })),
       el(
         "span",
         { class: "state" },
@@ -128,8 +135,8 @@ class LessonsView {
       address = new URL(`${this.address}${done}`, location.href);
     const said = this.copy.lastElementChild;
     await copyText(address.href);
-    said.textContent = "Copied";
-    setTimeout(() => (said.textContent = "Copy link with my progress"), 2000);
+    said.textContent = gettext("Copied");
+    setTimeout(() => (said.textContent = gettext("Copy link with my progress")), 2000);
   }
 }
 
@@ -142,7 +149,7 @@ function whereIn(steps, done) {
 function doneOf(lessons, all) {
   const isDone = name => step => step.name === YOUR_SENTENCE || all[name]?.[step.name];
   const finished = lessons.filter(({ name, steps }) => steps.every(isDone(name)));
-  return `${finished.length} of ${lessons.length} done`;
+  return gettext("{number} of {all} done", { number: finished.length, all: lessons.length });
 }
 
 async function copyText(text) {

@@ -33,25 +33,33 @@ function introduction({ text, sentence, question }) {
   const box = el("div", { class: "introduction" });
   if (text) box.append(prose(text));
   const quoted = `${text} ${question}`.replaceAll("**", "");
+  const read = el("span", {}, gettext("\u201c{text}\u201d", { text: isolated(sentence) }));
   if (sentence && !quoted.includes(sentence))
-    box.append(el("p", { class: "sentence" }, "The model reads ", el("span", {}, `\u201c${isolated(sentence)}\u201d`)));
+    box.append(el("p", { class: "sentence" }, ...inParts(gettext("The model reads {sentence}"), { sentence: read })));
   return box;
 }
 
-const KINDS_IN_WORDS = { encoder: "Encoder", decoder: "Decoder", cross: "Cross-attention" };
+const KINDS_IN_WORDS = {
+  encoder: translatable("Encoder layer {layer}, head {head}"),
+  decoder: translatable("Decoder layer {layer}, head {head}"),
+  cross: translatable("Cross-attention layer {layer}, head {head}"),
+};
 
 // "Encoder layer 2, head 2, from “it” to every word", where the question is about one row of one head.
 function ofWhich({ picture, query }) {
   const line = el("div", { class: "of-which" });
-  if (picture) line.append(bold(`${KINDS_IN_WORDS[picture.kind]} layer ${picture.layer}, head ${picture.head}`));
-  if (query) line.append(el("span", { class: "muted" }, `from \u201c${isolated(query)}\u201d to every word`));
+  if (picture) line.append(bold(gettext(KINDS_IN_WORDS[picture.kind], { layer: picture.layer, head: picture.head })));
+  if (query)
+    line.append(
+      el("span", { class: "muted" }, gettext("from \u201c{word}\u201d to every word", { word: isolated(query) })),
+    );
   return line;
 }
 
 function legend(guess, tally, mine, its) {
   const line = el("div", { class: "legend" });
   if (guess !== null) line.append(el("span", {}, el("i", { class: "hollow" }), mine));
-  if (tally) line.append(el("span", {}, el("i", { class: "class" }), "the class"));
+  if (tally) line.append(el("span", {}, el("i", { class: "class" }), gettext("the class")));
   line.append(el("span", {}, el("i", { class: "solid" }), its));
   return line;
 }
@@ -112,7 +120,7 @@ function askSure(take, chosen = null) {
 
 function askWord(element, posed, onGuess, guess) {
   const rtl = rightToLeft(posed.labels),
-    box = el("div", { class: "words", "aria-label": "Words", dir: directionOf(posed.labels) });
+    box = el("div", { class: "words", "aria-label": gettext("Words"), dir: directionOf(posed.labels) });
   const buttons = posed.labels.map(label => el("button", { type: "button", dir: direction(label, rtl) }, label));
   box.append(...buttons);
   radios(box, buttons, guess, onGuess, { rtl });
@@ -144,15 +152,22 @@ function mark(node, mine, its) {
   node.classList.toggle("mine", mine);
   node.classList.toggle("its", its);
   if (mine || its)
-    node.append(el("small", { class: "mark" }, mine && its ? "you and the model" : mine ? "you" : "the model"));
+    node.append(
+      el(
+        "small",
+        { class: "mark" },
+        mine && its ? gettext("you and the model") : mine ? gettext("you") : gettext("the model"),
+      ),
+    );
 }
 
-const ofClass = (tally, i) => (tally?.counts?.[i] ? `${tally.counts[i]} of the class` : null);
+const ofClass = (tally, i) =>
+  tally?.counts?.[i] ? gettext("{number} of the class", { number: tally.counts[i] }) : null;
 
 // ---- one of several sentences ----------------------------------------------------------------------
 
 function askChoice(element, posed, onGuess, guess) {
-  const box = el("div", { class: "choices-of", "aria-label": "Answers" });
+  const box = el("div", { class: "choices-of", "aria-label": gettext("Answers") });
   const buttons = posed.choices.map(text => el("button", { type: "button" }, el("span", {}, ...spans(text))));
   box.append(...buttons);
   radios(box, buttons, guess, onGuess);
@@ -175,21 +190,23 @@ function tellChoice(element, posed, truth, guess, tally) {
 // A number of the slider with its unit. One that is too small for its steps is not nothing.
 function withUnit(value, { unit, step }) {
   const small = value > 0 && value < step / 2;
-  const text = (small ? `under ${step}` : `${+value.toPrecision(3)}`).replace("-", "\u2212");
+  const text = localized(
+    (small ? gettext("under {number}", { number: step }) : `${+value.toPrecision(3)}`).replace("-", "\u2212"),
+  );
   return unit ? text + NBSP + unit : text;
 }
 
 function askNumber(element, posed, onGuess, guess) {
   const { least, most, step } = posed;
   const said = el("output", { class: "number" }, guess === null ? "?" : withUnit(guess, posed));
-  const rail = el("input", { type: "range", min: least, max: most, step, "aria-label": "Your guess" });
+  const rail = el("input", { type: "range", min: least, max: most, step, "aria-label": gettext("Your guess") });
   rail.value = String(guess ?? least + (most - least) / 2);
   const take = () => {
     said.textContent = withUnit(+rail.value, posed);
     rail.setAttribute("aria-valuetext", said.textContent);
     onGuess(+rail.value);
   };
-  rail.setAttribute("aria-valuetext", guess === null ? "no guess yet" : said.textContent);
+  rail.setAttribute("aria-valuetext", guess === null ? gettext("no guess yet") : said.textContent);
   rail.oninput = take;
   rail.onclick = take; // where it stands already is a guess as well
   rail.onkeydown = event => {
@@ -212,14 +229,15 @@ function tellNumber(element, posed, truth, guess, tally) {
   if (guess !== null) line.append(placed("b", "mine", at(guess)));
   line.append(placed("b", "its", at(truth.answer)));
   const said = el("div", { class: "number" }, withUnit(truth.answer, posed));
-  if (guess !== null) said.append(el("small", { class: "muted" }, `, you said ${withUnit(guess, posed)}`));
+  if (guess !== null)
+    said.append(el("small", { class: "muted" }, gettext(", you said {number}", { number: withUnit(guess, posed) })));
   const ends = el(
     "div",
     { class: "ends muted" },
     el("span", {}, withUnit(least, posed)),
     el("span", {}, withUnit(most, posed)),
   );
-  const marks = legend(guess, tally, "your guess", "the model");
+  const marks = legend(guess, tally, gettext("your guess"), gettext("the model"));
   element.replaceChildren(ofWhich(posed), said, line, ends, marks, ...seen(element, posed, truth.row));
 }
 

@@ -25,32 +25,35 @@ function tellHead(element, posed, truth, guess, tally) {
 function ofHeads(posed) {
   const { asked, rows, columns } = posed;
   const about = asked
-    ? `outlined: the row of \u201c${isolated(rows[asked.row])}\u201d and the column of \u201c${isolated(columns[asked.column])}\u201d`
+    ? gettext("outlined: the row of \u201c{row}\u201d and the column of \u201c{column}\u201d", {
+        row: isolated(rows[asked.row]),
+        column: isolated(columns[asked.column]),
+      })
     : posed.kind === "cross"
-      ? "rows are what is written, columns what is read"
-      : "rows look at columns";
+      ? gettext("rows are what is written, columns what is read")
+      : gettext("rows look at columns");
   return el(
     "div",
     { class: "of-which" },
-    bold(`${KINDS_IN_WORDS[posed.kind]}, every head`),
+    bold(gettext(EVERY_HEAD_OF[posed.kind])),
     el("span", { class: "muted" }, about),
   );
 }
 
 function headGrid(element, posed, tag) {
-  const node = el("div", { class: "heads-of", "aria-label": "Heads" }),
+  const node = el("div", { class: "heads-of", "aria-label": gettext("Heads") }),
     theme = themeOf(element.closest(".hl")),
     cells = [];
   node.style.setProperty("--heads", posed.heads);
   node.append(el("span"));
   for (let head = 1; head <= posed.heads; head++)
-    node.append(el("span", { class: "muted" }, head === 1 ? "head 1" : `${head}`));
+    node.append(el("span", { class: "muted" }, head === 1 ? gettext("head {head}", { head }) : `${head}`));
   posed.thumbnails.forEach((row, layer) => {
     node.append(el("span", { class: "muted layer" }, `${layer + 1}`));
     row.forEach((weights, head) => {
       const cell = el(
         tag,
-        { "aria-label": `Layer ${layer + 1}, head ${head + 1}` },
+        { "aria-label": headName(layer, head) },
         withAsked(
           painted(
             weights.map((one, i) => one.map((value, j) => (posed.masked[i][j] ? null : value))),
@@ -136,13 +139,22 @@ function matrix(posed, row) {
   for (const text of picture.columns)
     columns.append(el("span", { dir: direction(text, rightToLeft(picture.columns)) }, text));
   const sheet = el("div", { class: "sheet-of", role: "img" });
-  sheet.setAttribute("aria-label", `The pattern of this head${row ? "" : ", without the row that is asked for"}`);
+  const patternName = row
+    ? gettext("The pattern of this head")
+    : gettext("The pattern of this head, without the row that is asked for");
+  sheet.setAttribute("aria-label", patternName);
   sheet.style.setProperty("--rows", picture.rows.length);
-  const frame = el("div", { class: row ? "asked-row told" : "asked-row" }, row ? "" : "the row that is asked for");
+  const frame = el(
+    "div",
+    { class: row ? "asked-row told" : "asked-row" },
+    row ? "" : gettext("the row that is asked for"),
+  );
   frame.style.top = `${(100 * asked) / picture.rows.length}%`;
   frame.style.height = `${100 / picture.rows.length}%`;
   sheet.append(frame);
-  const note = row ? "All rows of this head, as it ran." : "The other rows are this head\u2019s own, as it ran.";
+  const note = row
+    ? gettext("All rows of this head, as it ran.")
+    : gettext("The other rows are this head\u2019s own, as it ran.");
   node.append(columns, labels, sheet, el("figcaption", { class: "muted" }, note));
   const count = picture.columns.length;
   new ResizeObserver(() => columns.classList.toggle("tight", sheet.clientWidth < FEWEST_FOR_WORDS * count)).observe(
@@ -155,3 +167,9 @@ function matrix(posed, row) {
   });
   return node;
 }
+
+const EVERY_HEAD_OF = {
+  encoder: translatable("Encoder, every head"),
+  decoder: translatable("Decoder, every head"),
+  cross: translatable("Cross-attention, every head"),
+};

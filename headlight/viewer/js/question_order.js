@@ -57,7 +57,7 @@ function askOrder(element, posed, onGuess, guess) {
     show();
   };
   element.replaceChildren(
-    el("div", { class: "muted how" }, "Drag, or use the arrows. As it stands, it is your guess."),
+    el("div", { class: "muted how" }, gettext("Drag, or use the arrows. As it stands, it is your guess.")),
     list,
     ...seen(element, posed, null),
   );
@@ -71,12 +71,16 @@ function tellOrder(element, posed, truth, guess, tally) {
     if (guess) {
       const mine = guess.indexOf(item);
       row.append(
-        el("small", { class: mine === at ? "" : "apart" }, mine === at ? "as you said" : `you: ${ordinal(mine + 1)}`),
+        el(
+          "small",
+          { class: mine === at ? "" : "apart" },
+          mine === at ? gettext("as you said") : gettext("you: {rank}", { rank: ordinal(mine + 1) }),
+        ),
       );
     }
     if (tally?.orders) {
       const here = tally.orders.filter(order => order[at] === item).length;
-      row.append(el("small", {}, `${here} of the class here`));
+      row.append(el("small", {}, gettext("{number} of the class here", { number: here })));
     }
     list.append(row);
   });

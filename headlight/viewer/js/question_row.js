@@ -11,7 +11,7 @@ function askRow(element, posed, onGuess, guess) {
   const rest = el("span", { role: "status" }),
     given = el("b"),
     meter = el("u", {}, given);
-  const out = el("button", { type: "button", class: "link" }, "Share it out");
+  const out = el("button", { type: "button", class: "link" }, gettext("Share it out"));
   const head = el("div", { class: "meter" }, rest, meter, out);
   const rtl = rightToLeft(posed.labels);
   const sliders = posed.labels.map((label, at) => {
@@ -22,7 +22,7 @@ function askRow(element, posed, onGuess, guess) {
     track.setAttribute("role", "slider");
     track.tabIndex = 0;
     for (const [name, text] of Object.entries({
-      label: `${label}, ${ordinal(at + 1)} word`,
+      label: gettext("{word}, {rank} word", { word: label, rank: ordinal(at + 1) }),
       valuemin: 0,
       valuemax: 100,
     }))
@@ -33,7 +33,7 @@ function askRow(element, posed, onGuess, guess) {
   const show = () => {
     const total = Math.round(bars.reduce((a, b) => a + b, 0)),
       left = 100 - total;
-    rest.textContent = left ? `${left}${NBSP}% still to give` : `100${NBSP}% given`;
+    rest.textContent = left ? gettext("{number}\u00a0% still to give", { number: left }) : gettext("100\u00a0% given");
     given.style.width = `${total}%`;
     out.hidden = !left;
     sliders.forEach(({ node, track, bar, value }, at) => {
@@ -42,7 +42,7 @@ function askRow(element, posed, onGuess, guess) {
       value.style.setProperty("--share", `${(100 * Math.min(bars[at], most)) / most}%`);
       value.textContent = bars[at] ? `${bars[at]}` : "";
       track.setAttribute("aria-valuenow", bars[at]);
-      track.setAttribute("aria-valuetext", `${bars[at]} per cent, ${left} to give`);
+      track.setAttribute("aria-valuetext", gettext("{number} per cent, {left} to give", { number: bars[at], left }));
     });
     scaled(axis, most);
     onGuess(left ? null : bars.slice());
@@ -96,7 +96,7 @@ function askRow(element, posed, onGuess, guess) {
   const how = el(
     "div",
     { class: "muted how" },
-    "Drag a bar, or use the arrow keys. When all is given, a bar takes from the others.",
+    gettext("Drag a bar, or use the arrow keys. When all is given, a bar takes from the others."),
   );
   element.replaceChildren(ofWhich(posed), head, how, stage, matrix(posed, null));
   fitted(stage, columnsOf(posed));
@@ -143,16 +143,22 @@ function tellRow(element, posed, truth, guess, tally) {
     }
     node.setAttribute(
       "aria-label",
-      [label, guess && `you ${Math.round(guess[at])}`, `the head ${Math.round(its[at])} per cent`]
+      [
+        label,
+        guess && gettext("you {number}", { number: Math.round(guess[at]) }),
+        gettext("the head {number} per cent", { number: Math.round(its[at]) }),
+      ]
         .filter(Boolean)
         .join(", "),
     );
     stage.append(node);
   });
-  const apart = guess ? el("div", { class: "muted how" }, "In the coloured fields: yours less the head\u2019s.") : "";
+  const apart = guess
+    ? el("div", { class: "muted how" }, gettext("In the coloured fields: yours less the head\u2019s."))
+    : "";
   element.replaceChildren(
     ofWhich(posed),
-    legend(guess, tally, "what you drew", "what the head does"),
+    legend(guess, tally, gettext("what you drew"), gettext("what the head does")),
     apart,
     stage,
     matrix(posed, its),

@@ -28,7 +28,7 @@ function written({ share, kind }, value) {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "string") return value;
   if (value.shares) return value.labels[value.shares.indexOf(Math.max(...value.shares))];
-  if (value.values) return `${KINDS_IN_WORDS[kind].toLowerCase()} layer ${value.head[0]}, head ${value.head[1]}`;
+  if (value.values) return gettext(HEADS_IN_TEXT[kind], { layer: value.head[0], head: value.head[1] });
   if (share) return percent(value);
   const digits = Math.abs(value) < 1 ? 2 : 3;
   return String(Number.isInteger(value) ? value : +value.toPrecision(digits)).replace("-", "\u2212");
@@ -247,3 +247,10 @@ class WebLessons {
     else this.go({ lesson: lesson.name, step: pick.step });
   }
 }
+
+// Within a sentence.
+const HEADS_IN_TEXT = {
+  encoder: translatable("encoder layer {layer}, head {head}"),
+  decoder: translatable("decoder layer {layer}, head {head}"),
+  cross: translatable("cross-attention layer {layer}, head {head}"),
+};
