@@ -269,29 +269,17 @@ def _sure(stored: Json) -> int | None:
 
 
 Line = list[str | float | None]
-COLUMNS = [
-    "step",
-    "sentence",
-    "question",
-    "round",
-    "no",
-    "word",
-    "answer",
-    "unit",
-    "right answer",
-    "right",
-    "score",
-    "sure",
-]
+COLUMNS = ["step", "sentence", "question", "round", "no", "word", "answer", "unit", "right answer", "right", "score"]
+COLUMNS += ["sure", "misconception"]
 
 
 def rows(results: list[OpenedStep]) -> list[Line]:
     """Return the results as a table, its header first: a line per answer, or per word of a drawn row.
 
-    A numeric answer is a number, in `unit`. `right` is 1 or 0 and `score` lies from 0 to 1; they and the right answer
-    are None for a question that was not revealed.
-    `sure` is how sure the pupil was, from 1 to 3, or None. `no` counts the answers of one round in an order that says
-    nothing about who gave them.
+    A numeric answer is a number, in `unit`. `right` is 1 or 0 and `score` lies from 0 to 1; they, the right answer and
+    the misconception that a wrong answer betrays are None for a question that was not revealed. `sure` is how sure the
+    pupil was, from 1 to 3, or None. `no` counts the answers of one round in an order that says nothing about who gave
+    them.
     """
     table: list[Line] = [[*COLUMNS]]
     for opened in results:
@@ -299,12 +287,13 @@ def rows(results: list[OpenedStep]) -> list[Line]:
         asking = [question.title, question.sentence, without_emphasis(question.question)]
         for round_ in opened.rounds:
             for no, (guess, sure) in enumerate(zip(round_.guesses, round_.sure, strict=True), 1):
-                verdict: Line = [None, None]
+                verdict: Line = [None, None, sure, None]
                 if truth is not None:
-                    score = judge(dict(posed), dict(truth), guess)["score"]
-                    verdict = [int(is_right(posed, truth, guess)), score]
+                    judged = judge(dict(posed), dict(truth), guess)
+                    belief = judged["betrays"]["belief"] if "betrays" in judged else None
+                    verdict = [int(is_right(posed, truth, guess)), judged["score"], sure, belief]
                 cells = _answer_cells(posed, guess, truth["answer"] if truth else None)
-                table += [[*asking, round_.number, no, *answer, *verdict, sure] for answer in cells]
+                table += [[*asking, round_.number, no, *answer, *verdict] for answer in cells]
     return table
 
 

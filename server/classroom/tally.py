@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import Any
@@ -91,7 +92,8 @@ def split(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> dict[str, Any]:
     """Return the distribution of a class's answers so far, for the teacher alone.
 
     Returns {"share": of right answers, from 0 to 1, "cue": "explain", "talk" or "go", "right": how many are right,
-    "bars": [{"label", "count", "right"}]}; share and cue are None without answers.
+    "bars": [{"label", "count", "right"}], "misconceptions": see `misconceptions`}; share and cue are None without
+    answers.
     """
     share = share_right(posed, truth, guesses)
     return {
@@ -99,7 +101,22 @@ def split(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> dict[str, Any]:
         "cue": None if share is None else cue(round(100 * share)),
         "right": sum(is_right(posed, truth, guess) for guess in guesses),
         "bars": _bars(posed, truth, guesses),
+        "misconceptions": misconceptions(posed, truth, guesses),
     }
+
+
+def misconception(posed: Posed, truth: Posed, guess: Any) -> Mapping[str, str] | None:
+    """Return the misconception that a wrong answer betrays, {"name", "belief", "correction"}, if it betrays one."""
+    betrayed: Mapping[str, str] | None = judge(dict(posed), dict(truth), guess).get("betrays")
+    return betrayed
+
+
+def misconceptions(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return how many answers betray each misconception, the most frequent first: name, belief, correction, count."""
+    found = [known for guess in guesses if (known := misconception(posed, truth, guess))]
+    counts = Counter(known["name"] for known in found)
+    by_name = {known["name"]: known for known in found}
+    return [{**by_name[name], "count": count} for name, count in counts.most_common()]
 
 
 def cue(percent: int) -> str:

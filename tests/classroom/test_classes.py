@@ -51,6 +51,7 @@ def test_a_class_from_its_start_to_its_end(classes: Classes) -> None:
             "word": None,
             "unit": None,
             "sure": None,
+            "misconception": None,
         }
         | {
             "round": round_,
@@ -59,7 +60,6 @@ def test_a_class_from_its_start_to_its_end(classes: Classes) -> None:
             "right answer": "cat",
             "right": right,
             "score": score,
-            "sure": None,
         }
         for round_, no, answer, right, score in [
             (1, 1, "cat", 1, 1.0),
@@ -93,6 +93,19 @@ def test_numbers_are_numbers_in_the_results(classes: Classes) -> None:
         (10.0, 1, 0.85),
         (90.0, 1, 0.85),
     ]
+
+
+def test_the_misconception_of_a_wrong_answer_is_in_the_results_after_the_reveal(classes: Classes) -> None:
+    code, secret = classes.start("A lesson")
+    posed = {"ask": "choice", "choices": ["It stays", "It falls"]}
+    classes.open(code, secret, ClassQuestion("first", "What happens?", "What happens?", posed))
+    for guess in (0, 1):
+        classes.answer(code, classes.join(code), "first", 1, guess)
+    beliefs = lambda: [line[-1] for line in rows(classes.results(code, secret))]  # noqa: E731
+    assert beliefs() == ["misconception", None, None]
+    known = {"name": "bright-is-important", "belief": "Bright means important.", "correction": "Switch it off."}
+    classes.reveal(code, secret, "first", {"answer": 1, "betrays": [known, None]})
+    assert beliefs() == ["misconception", "Bright means important.", None]
 
 
 def test_the_truth_is_in_the_store_only_after_the_reveal(classes: Classes) -> None:

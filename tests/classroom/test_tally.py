@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.classroom.tally import cue, in_words, is_right, share_right, split, tally
+from server.classroom.tally import cue, in_words, is_right, misconceptions, share_right, split, tally
 
 ROW = {"ask": "row", "labels": ["a", "b"]}
 HEAD = {"ask": "head", "layers": 2, "heads": 3}
@@ -67,3 +67,14 @@ def test_a_drawn_row_is_right_where_its_highest_bar_is() -> None:
     truth = {"answer": [30.0, 70.0], "row": [30.0, 70.0]}
     assert is_right(ROW, truth, [0.0, 100.0]) and not is_right(ROW, truth, [60.0, 40.0])
     assert share_right(ROW, truth, [[0.0, 100.0], [60.0, 40.0]]) == 0.5 and share_right(ROW, truth, []) is None
+
+
+def test_misconceptions_are_counted_without_names() -> None:
+    posed = {"ask": "choice", "choices": ["a", "b", "c", "d"]}
+    future, bright = ({"name": name, "belief": name.title(), "correction": "No."} for name in ("future", "bright"))
+    truth = {"answer": 1, "betrays": [future, None, bright, None]}
+    counted = misconceptions(posed, truth, [2, 0, 2, 1, 3, 1])  # of those that are right, and of d, nothing is known
+    assert counted == [{**bright, "count": 2}, {**future, "count": 1}]
+    assert split(posed, truth, [2, 0, 2])["misconceptions"] == counted
+    assert misconceptions(posed, {"answer": 1}, [0]) == misconceptions(posed, truth, []) == []
+    assert misconceptions({"ask": "word", "labels": ["a", "b"]}, {"answer": 1, "row": [1.0, 2.0]}, [0]) == []

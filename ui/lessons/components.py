@@ -19,9 +19,8 @@ _STEP = component(
     *("lesson", "mountLesson", "icons", "prose", "storage", "progress", *QUESTION, "lessons", "lesson"), styles=_STYLES
 )
 
-_CLASS = component(
-    "class", "mountClass", "icons", "prose", *QUESTION, "class_screen", styles=("question", "lessons", "class")
-)
+_CLASS_STYLES = ("question", "lessons", "class_split", "class")
+_CLASS = component("class", "mountClass", "icons", "prose", *QUESTION, "class_screen", styles=_CLASS_STYLES)
 _SPLIT = component("class_split", "mountSplit", "prose", "class_split", styles=("class_split",))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -28,7 +29,7 @@ from server.classroom import codes
 from server.classroom.classes import SURE, Classes, ClassQuestion, ClassRefusal, OpenedStep, Quota, require_small, rows
 from server.classroom.codes import network_of
 from server.classroom.store import UNAVAILABLE, CapacityError, ClassNotFound, store
-from server.classroom.tally import in_words, is_right, share_right, split
+from server.classroom.tally import in_words, is_right, misconceptions, share_right, split
 from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split
 from ui.lessons.view import LessonsView
@@ -263,12 +264,14 @@ def _question(lesson: Lesson, step: Step) -> ClassQuestion:
 def _class_result(question: ClassQuestion, truth: Mapping[str, Any], rounds: list[dict[str, Any]]) -> dict[str, Any]:
     """Say how the class did.
 
-    That is the share and the count of right answers in each round, and what its mean row has in common with the head's.
+    That is the share and the count of right answers in each round, the misconceptions of the last, and what its mean
+    row has in common with the head's.
     """
     posed = dict(question.posed)
     message: dict[str, Any] = {
         "right": [share_right(posed, truth, round_["guesses"]) for round_ in rounds],
         "count": sum(is_right(posed, truth, guess) for guess in rounds[-1]["guesses"]),
+        "misconceptions": misconceptions(posed, truth, rounds[-1]["guesses"]),
     }
     said = zip(rounds[-1]["guesses"], rounds[-1]["sure"], strict=True)
     answers = [(sure, is_right(posed, truth, guess)) for guess, sure in said]
@@ -323,6 +326,8 @@ def _results(code: str, secret: str) -> None:
             st.info(_sentence(error), icon=":material/info:")
             return
         st.table([_line(question) for question in opened], border="horizontal")
+        if betrayed := _misconceptions(opened):
+            st.table(betrayed, border="horizontal")
         st.caption("Only answers are kept: no name, no device, no address.")
 
 
@@ -337,6 +342,19 @@ def _line(opened: OpenedStep) -> dict[str, str]:
         "Right": ", then ".join("none answered" if share is None else percent(share) for share in shares),
         "Most said": literal(most_common),
     }
+
+
+def _misconceptions(opened: list[OpenedStep]) -> list[dict[str, str]]:
+    """Return the misconceptions of the whole class as a table: of the last round of each step that was revealed."""
+    counts: Counter[str] = Counter()
+    for step in opened:
+        if step.truth:  # the class sees this screen
+            for known in misconceptions(step.question.posed, step.truth, step.rounds[-1].guesses):
+                counts[known["belief"]] += known["count"]
+    return [
+        {gettext("What wrong answers suggest"): literal(belief), gettext("Answers"): str(count)}
+        for belief, count in counts.most_common()
+    ]
 
 
 def _end(code: str, secret: str) -> None:

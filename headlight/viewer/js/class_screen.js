@@ -2,7 +2,8 @@
 //
 // Header: title, code, join, link, qr (an address of an image), unreachable (a sentence in their place where phones can't
 // reach this address), joined, answered, steps [{name, title}], at, open, text, sentence, question, posed, round, locked, looking,
-// truth (null before it is revealed), tallies (of each round), judged {right: [share of each round], count (of the last), mean?}.
+// truth (null before it is revealed), tallies (of each round), judged {right: [share of each round], count and
+// misconceptions [{belief, correction, count}] (of the last), mean?}.
 
 function mountClass(root, payload, emit) {
   return mounted(ClassScreen, root, payload, emit);
@@ -51,10 +52,8 @@ class ClassScreen {
     this.side.parentElement.classList.toggle("told", !!truth);
     if (truth) {
       const piles = tallies.map((tally, i) => this.histogram(posed, truth, tally, i, tallies.length));
-      this.side.replaceChildren(
-        el("div", { class: "result" }, ...this.verdict(judged), ...this.sure(judged)),
-        ...piles,
-      );
+      const result = el("div", { class: "result" }, ...this.verdict(judged), ...this.sure(judged));
+      this.side.replaceChildren(result, ...piles, ...beliefs(judged.misconceptions));
       return;
     }
     const counts = el("div", { class: "counts", role: "status" });

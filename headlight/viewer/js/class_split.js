@@ -2,7 +2,8 @@
 // advises at that share, and the split.
 //
 // Header: code, number and of (the step), question, ask, right (the right answer in words; empty for a row or a number), joined, answered,
-// round, locked, revealed, split {share, cue, right, bars [{label, count, right}]} (server/classroom/tally.py).
+// round, locked, revealed, split {share, cue, right, bars [{label, count, right}], misconceptions [{belief, correction, count}]}
+// (server/classroom/tally.py).
 
 function mountSplit(root, payload, emit) {
   return mounted(ClassSplit, root, payload, emit);
@@ -43,7 +44,7 @@ class ClassSplit {
     parts.push(count, rail);
     if (split.share === null) parts.push(el("p", { class: "muted" }, "Nobody has answered yet."));
     else parts.push(this.share(), ...this.scale(), this.advice());
-    this.root.replaceChildren(el("div", { class: "split" }, ...parts, this.bars(), this.buttons()));
+    this.root.replaceChildren(el("div", { class: "split" }, ...parts, this.bars(), ...beliefs(split.misconceptions), this.buttons()));
   }
 
   share() {

@@ -25,3 +25,12 @@ function spans(text) {
     return part.startsWith("*") ? el("em", {}, part.slice(1, -1)) : el("code", {}, part.slice(1, -1));
   });
 }
+
+// What the wrong answers of a class suggest that it believes: [{ belief, correction, count }], the most frequent first.
+function beliefs(misconceptions) {
+  if (!misconceptions.length) return [];
+  const items = misconceptions.map(({ belief, correction, count }) =>
+    el("li", {}, bold(`${count}`), el("div", {}, belief, el("p", { class: "muted" }, correction))),
+  );
+  return [el("h3", { class: "beliefs" }, gettext("What wrong answers suggest")), el("ul", { class: "beliefs" }, ...items)];
+}

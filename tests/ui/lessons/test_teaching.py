@@ -132,6 +132,26 @@ def test_the_table_of_results_does_not_say_what_most_answered_before_the_reveal(
     assert teaching._line(classes.results(code, secret)[1])["Most said"] == "The"
 
 
+def test_misconceptions_of_the_class_are_counted_after_the_reveal(classes: Classes) -> None:
+    app = started()
+    code, secret = class_of(app)
+    step = next(step for step in LESSON.steps if any(option.betrays for option in step.options))
+    right = teaching.shelf.posed_step(LESSON, step).truth
+    wrong = next(i for i, known in enumerate(right["betrays"]) if known)
+    belief = right["betrays"][wrong]["belief"]
+    classes.open(code, secret, teaching._question(LESSON, step))
+    for guess in (wrong, wrong, right["answer"]):
+        classes.answer(code, classes.join(code), step.name, 1, guess)
+    assert teaching._misconceptions(classes.results(code, secret)) == []
+    private = screen(opened_with(code, secret, private="1"), "headlight_class_split")
+    assert [(one["belief"], one["count"]) for one in private["split"]["misconceptions"]] == [(belief, 2)]
+    teaching._picked(LESSON, step, code, secret, {"act": "reveal"})
+    (line,) = teaching._misconceptions(classes.results(code, secret))
+    assert list(line.values()) == [teaching.literal(belief), "2"]
+    app.query_params["step"] = step.name
+    assert [one["count"] for one in screen(app.run())["judged"]["misconceptions"]] == [2]
+
+
 def opened_with(code: str, secret: str, **more: str) -> AppTest:
     """The page in another browser, which brought a secret by a link."""
     app = AppTest.from_file(PAGE, default_timeout=300)
