@@ -18,6 +18,7 @@ OWN = ROOT if CLONE else user_data_path("headlight", appauthor=False)
 COMMAND = "python -m headlight" if CLONE else "headlight"  # what a person types
 EXERCISES = APP / "docs" / "exercises"
 GLOSSARY = APP / "docs" / "glossary.md"
+CONCEPTS = APP / "docs" / "concepts.md"
 
 
 def _folder(name: str, beside: Path) -> Path:

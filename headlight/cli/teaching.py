@@ -1,4 +1,4 @@
-"""The commands `lesson FILE [--handout FILE] [--answers]` and `check FILE`, for lessons and exercises."""
+"""The commands `lesson FILE [--handout FILE] [--answers]`, `concepts FILE [--answers]` and `check FILE`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from headlight import folders
 from headlight.checkpoints import load_translator
 from headlight.cli.checkpoints import Verb
 from headlight.language import LANGUAGES, ORIGINAL, current, using
+from headlight.teaching.concepts import read_questions, sheet
 from headlight.teaching.exercises import EXERCISES, following, progress
 from headlight.teaching.exercises.exercise import ExerciseState
 from headlight.teaching.exercises.running import check as judged
@@ -22,7 +23,7 @@ from transformer.files import write_text
 
 
 def add_verbs(verb: Verb) -> None:
-    """Add `lesson` and `check` by means of `verb(run, help)`, which makes its parser."""
+    """Add `lesson`, `concepts` and `check` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(check, "Run your solution of an exercise of docs/exercises, and compare it with ours.")
     sub.add_argument("file", type=Path, help="your script or notebook; it may hold several exercises")
     sub = verb(lesson, "Check a lesson: read it, compute every step, and say which of its claims do not hold.")
@@ -31,6 +32,13 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--handout", type=Path, metavar="FILE", help="write it as a page to print, in HTML")
     sub.add_argument("--answers", action="store_true", help="with the answers, for the teacher")
     sub.add_argument("--language", choices=LANGUAGES, default=ORIGINAL, help="of the handout, where it is translated")
+    sub = verb(concepts, "Write the twenty questions of docs/concepts.md as a page to print, in HTML.")
+    sub.add_argument("file", type=Path, help="the file to write")
+    sub.add_argument("--answers", action="store_true", help="with the key, for the teacher")
+
+
+def concepts(options: argparse.Namespace) -> None:
+    write_text(options.file, sheet(read_questions(folders.CONCEPTS), options.answers))
 
 
 def lesson(options: argparse.Namespace) -> int:

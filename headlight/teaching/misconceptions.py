@@ -53,6 +53,10 @@ MISCONCEPTIONS = {
             "words apart."
         ),
     ),
+    "reads-word-by-word": Misconception(
+        translatable("It reads one word after the other, as we do."),
+        translatable("All words of a sentence go through each layer at once, and each can look at all others."),
+    ),
     "low-loss-is-good": Misconception(
         translatable("A low loss means that it writes well."),
         translatable(

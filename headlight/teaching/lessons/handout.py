@@ -37,12 +37,17 @@ def handout(lesson: Lesson, measuring: Callable[[Step], LessonComputer], answers
     `answers` is the teacher's. Raises ValueError where a step cannot be computed.
     """
     body = "".join(_section(i, step, measuring(step), answers) for i, step in enumerate(lesson.steps, 1))
-    title = escape(gettext("{title} (answers)", title=lesson.title) if answers else lesson.title)
+    title = gettext("{title} (answers)", title=lesson.title) if answers else lesson.title
     source = gettext("Headlight. Pictures and answers are computed from the trained models.")
+    return printable(title, lesson.question, body, source)
+
+
+def printable(title: str, subtitle: str, body: str, source: str) -> str:
+    """Return a page to print, one self-contained file; `body` is HTML, the other texts are plain."""
     return (
         f'<!DOCTYPE html>\n<html lang="{current()}"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><title>{title}</title>'
-        f"<style>{faces(body)}{_STYLE}</style></head>\n<body><h1>{title}</h1><p>{escape(lesson.question)}</p>\n{body}"
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><title>{escape(title)}</title>'
+        f"<style>{faces(body)}{_STYLE}</style></head>\n<body><h1>{escape(title)}</h1><p>{escape(subtitle)}</p>\n{body}"
         f'<p class="source">{escape(source)}</p></body></html>\n'
     )
 

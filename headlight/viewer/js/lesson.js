@@ -276,15 +276,6 @@ class LessonView {
   }
 }
 
-function misconception({ belief, correction }) {
-  return el(
-    "div",
-    { class: "betrays" },
-    el("p", {}, bold(gettext("Many believe: \u201c{belief}\u201d", { belief }))),
-    el("p", {}, correction),
-  );
-}
-
 // Where one was sure and wrong, and unsure and right.
 function sureSummary(steps, done) {
   const named = steps.filter(({ name }) => done[name]?.sure),

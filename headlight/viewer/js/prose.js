@@ -26,6 +26,16 @@ function spans(text) {
   });
 }
 
+// What a wrong choice betrays.
+function misconception({ belief, correction }) {
+  return el(
+    "div",
+    { class: "betrays" },
+    el("p", {}, bold(gettext("Many believe: \u201c{belief}\u201d", { belief }))),
+    el("p", {}, correction),
+  );
+}
+
 // What the wrong answers of a class suggest that it believes: [{ belief, correction, count }], the most frequent first.
 function beliefs(misconceptions) {
   if (!misconceptions.length) return [];

@@ -228,7 +228,11 @@ function pupilPage(page) {
   function inWords(s) {
     if (s.look) return `Look here: the teacher shows ${s.look.title}.`;
     if (s.step === undefined) return "You are in. The first question comes by itself.";
-    if (s.phase === "told") return [mine.judged?.sentence, "The answer:", plain(s.truth.explanation)].join(" ");
+    if (s.phase === "told") {
+      const betrayed = mine.judged?.betrays ? [...misconception(mine.judged.betrays).children] : [];
+      const said = [mine.judged?.sentence, ...betrayed.map(({ textContent }) => textContent)];
+      return [...said, "The answer:", plain(s.truth.explanation)].join(" ");
+    }
     if (s.phase === "locked") return "Answers are closed. The answer comes by itself.";
     if (mine.guess !== null && !changing) return "Answered. Wait for the teacher.";
     const more = s.round > 1 ? ", once more after talking" : "";
@@ -302,6 +306,7 @@ function pupilPage(page) {
       parts = [title(s)];
     setTimeout(() => drawTruth(box, s.posed, s.truth, mine.guess, s.tally));
     if (mine.judged) parts.push(score(mine.judged));
+    if (mine.judged?.betrays) parts.push(misconception(mine.judged.betrays));
     parts.push(box);
     if (s.truth.explanation) parts.push(el("div", { class: "why" }, prose(s.truth.explanation)));
     parts.push(el("div", { class: "foot" }, el("p", {}, "The next question comes by itself.")));
