@@ -153,10 +153,11 @@ def mistranslated(language: str) -> list[str]:
     for message in catalogue(language):
         originals, strings = as_forms(message.id), as_forms(message.string)
         allowed = set().union(*(_PLACEHOLDER.findall(text) for text in originals))
-        needed = set(_PLACEHOLDER.findall(originals[-1])) - ({"{count}"} if len(originals) > 1 else set())
-        for text in filter(None, strings) if message.id else ():
+        for at, text in enumerate(strings) if message.id else ():
+            counted = {"{count}"} if len(originals) > 1 else set()
+            needed = set(_PLACEHOLDER.findall(originals[min(at, len(originals) - 1)])) - counted
             names = set(_PLACEHOLDER.findall(text))
-            if not needed <= names <= allowed or text.count("{") != len(_PLACEHOLDER.findall(text)):
+            if text and (not needed <= names <= allowed or text.count("{") != len(_PLACEHOLDER.findall(text))):
                 wrong.append(f"{language}: “{text}” has {sorted(names)}; the original has {sorted(allowed)}.")
     return wrong
 
