@@ -14,7 +14,17 @@ from urllib.parse import urlencode
 
 from headlight import checkpoints, folders
 from headlight.glossary import LESSON_TERMS, explained
-from headlight.teaching.lessons import Lesson, LessonComputer, Step, base, introduction, pose, shelf, truth
+from headlight.teaching.lessons import (
+    Lesson,
+    LessonComputer,
+    Step,
+    base,
+    introduction,
+    pose,
+    shelf,
+    transfer_step,
+    truth,
+)
 from headlight.teaching.lessons.language import Expression, Run, measure_names
 from headlight.teaching.lessons.posing import betrayed, heads_compared, shuffled
 from headlight.teaching.lessons.reading import pieces
@@ -52,7 +62,12 @@ def lesson_data(lesson: Lesson, model: str) -> Json:
     """Return a lesson as viewer/js/web_lessons.js reads it. Raises ValueError where a step cannot be recorded."""
     steps = [step_data(step, model) for step in lesson.steps]
     heading = {"name": lesson.name, "number": lesson.number, "title": lesson.title}
-    return heading | {"question": lesson.question, "minutes": lesson.minutes, "steps": steps}
+    data = heading | {"question": lesson.question, "minutes": lesson.minutes, "steps": steps}
+    typed = transfer_step(lesson, "")
+    there = {model}.union(*(step.get("models", ()) for step in steps))  # the page has no other models
+    if typed and all(map(is_computed, named_in(typed))) and models_of_step(typed) <= there:
+        data["transfer"] = step_data(typed, model) | {"own": ""}  # a sentence that is typed later cannot be recorded
+    return data
 
 
 def step_data(step: Step, model: str) -> Json:

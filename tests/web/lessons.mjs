@@ -22,8 +22,10 @@ function opened(file) {
 
 const computer = new LessonComputer(new Map(Object.entries(models).map(([name, file]) => [name, opened(file)]))),
   played = {};
-for (const { name, steps } of lessons) {
-  for (const step of steps.filter(({ recorded }) => !recorded)) {
+for (const { name, steps, transfer } of lessons) {
+  // The last question, about a sentence that is typed.
+  const typed = transfer ? [{ ...transfer, base: { ...transfer.base, text: "We are going to the beach today." } }] : [];
+  for (const step of [...steps, ...typed].filter(({ recorded }) => !recorded)) {
     const of = expressions => new Map(expressions.map(named => [named, computer.value(named, step.base)])),
       question = of(expressionsOfQuestion(step)),
       posed = poseStep(step, question),

@@ -10,7 +10,19 @@ import pytest
 
 from headlight import checkpoints, folders
 from headlight.glossary import LESSON_TERMS, explained
-from headlight.teaching.lessons import LessonComputer, Step, base, failing, introduction, judge, pose, shelf, truth
+from headlight.teaching.lessons import (
+    Lesson,
+    LessonComputer,
+    Step,
+    base,
+    failing,
+    introduction,
+    judge,
+    pose,
+    shelf,
+    transfer_step,
+    truth,
+)
 from headlight.teaching.lessons.language import parse
 from headlight.viewer.scripts import viewer_script
 from headlight.web.lessons import COMPANION_BITS, is_computed, lessons_of
@@ -101,6 +113,21 @@ def test_a_step_is_pythons(
         {key: judged[key] for key in ("right", "score", "sentence")},
         "judged",
     )
+
+
+@pytest.mark.parametrize("lesson", shelf(ROOT / "lessons" / "en"), ids=lambda lesson: lesson.name)
+def test_a_question_about_a_typed_sentence_is_pythons(
+    lesson: Lesson, played: dict[str, Any], rounded: Callable[[str], Translator]
+) -> None:
+    step = transfer_step(lesson, "We are going to the beach today.")
+    assert step is not None
+    name = f"{lesson.name} {step.name}"
+    if lesson.name in RECORDED:
+        assert name not in played  # its model, or its snapshot, is not in the page
+        return
+    computer = LessonComputer(rounded, folders.model, base(step))
+    same(played[name]["posed"], pose(step, computer), "posed")
+    same(played[name]["truth"], truth(step, computer), "truth")
 
 
 def test_a_page_has_the_lessons_about_its_model_and_the_small_models_they_need() -> None:

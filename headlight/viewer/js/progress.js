@@ -72,11 +72,10 @@ function progressText(lessons, all) {
   const sureSign = done => (done && typeof done.right === "boolean" ? `${(done.sure ?? 0) + 4 * +done.right}` : "-");
   return lessons
     .filter(({ name }) => Object.keys(all[name] ?? {}).length)
-    .map(({ name, steps }) => [
-      name,
-      ...[sign, sureSign].map(of => steps.map(step => of(all[name][step.name])).join("")),
-    ])
-    .map(parts => parts.join(":"))
+    .map(({ name, steps }) => {
+      const [signs, sures] = [sign, sureSign].map(of => steps.map(step => of(all[name][step.name])).join(""));
+      return `${name}:${signs}${/\d/.test(sures) ? `:${sures}` : ""}`;
+    })
     .join(",");
 }
 

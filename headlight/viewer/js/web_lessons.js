@@ -4,6 +4,7 @@
 // A step is what headlight/web/lessons.py writes. A text is in parts, of which those at odd places are expressions.
 
 const LESSONS_ADDRESS = "#page=lessons&",
+  MOST_TYPED = 300, // characters of a sentence for the last question
   ASKING = "Asking the model \u2026",
   RECORDED = "This step needs what is not in this file: its numbers were recorded when the file was made.";
 
@@ -80,7 +81,12 @@ class WebLessons {
   // `model` is the page's own by its name. `compute(expressions, step, act)` asks the worker, and calls act(values), or act(null, error); `go` follows { lesson,
   // step }.
   constructor(lessons, model, compute, go) {
-    this.lessons = lessons;
+    this.lessons = lessons.map(({ transfer, ...lesson }) => ({
+      ...lesson,
+      steps: transfer
+        ? [...lesson.steps, { ...transfer, typed: { sentence: "", refused: "", most: MOST_TYPED } }]
+        : lesson.steps,
+    }));
     this.model = model;
     this.compute = compute;
     this.go = go;
@@ -107,11 +113,32 @@ class WebLessons {
     if (this.waiting) this.mounted?.unmount(); // for an answer that does not come any more
     this.waiting = false;
     this.draw();
-    if (this.lesson && !this.posed.has(this.current)) this.pose(this.current);
+    if (this.lesson && !this.posed.has(this.current) && !this.isUntyped) this.pose(this.current);
   }
 
   get current() {
     return this.lesson?.steps[this.at];
+  }
+
+  get isUntyped() {
+    return !!this.current?.typed && !this.current.base.text;
+  }
+
+  // A sentence for the last question of a lesson; null takes it back.
+  type(step, typed) {
+    const sentence = (typed ?? "").replace(/[\p{Cc}\s]+/gu, " ").trim();
+    this.posed.delete(step);
+    this.told.delete(step);
+    step.typed.refused = "";
+    step.base.text = step.sentence = "";
+    if (typed !== null) step.typed.sentence = sentence.slice(0, MOST_TYPED);
+    if (typed !== null && !/\p{L}/u.test(sentence))
+      step.typed.refused = gettext("Type a sentence with at least one word.");
+    else if (sentence.length > MOST_TYPED)
+      step.typed.refused = gettext("Type one sentence of at most {most} characters.", { most: MOST_TYPED });
+    else step.base.text = step.sentence = sentence;
+    if (this.isUntyped) this.draw();
+    else this.pose(step);
   }
 
   pose(step) {
@@ -136,7 +163,10 @@ class WebLessons {
         if (!values) throw new RangeError(error ?? "This step could not be computed. Load the page again.");
         act(new Map(expressions.map((named, i) => [named, values[i]])));
       } catch ({ message }) {
-        this.error = message;
+        if (step.typed && !this.posed.has(step)) {
+          step.typed.refused = message; // of this sentence
+          step.base.text = "";
+        } else this.error = message;
         this.mounted?.unmount(); // its buttons wait for an answer
       }
       this.draw();
@@ -162,7 +192,7 @@ class WebLessons {
 
   draw() {
     const { lesson, current: step, lessons } = this,
-      asked = step && this.posed.get(step),
+      asked = step && (this.isUntyped ? { text: "", posed: null } : this.posed.get(step)),
       of = lessons.every(({ number }, i) => number === i + 1) ? ` of ${lessons.length}` : ""; // a page may have some only
     this.title.textContent = lesson ? lesson.title : "Lessons";
     this.number.textContent = lesson ? `Lesson ${lesson.number}${of}` : "What do you expect? Guess first, then look.";
@@ -170,7 +200,7 @@ class WebLessons {
     this.list.hidden = !!lesson;
     this.step.hidden = !asked;
     this.status.textContent = this.error ?? (lesson && !asked ? ASKING : "");
-    this.source.textContent = asked ? this.computedFrom(step) : "";
+    this.source.textContent = asked?.posed ? this.computedFrom(step) : "";
     if (asked) this.mounted = mountLesson(this.step, { header: this.header(asked) }, (_, pick) => this.picked(pick));
     else if (!lesson) {
       const header = { lessons, done: this.done, address: LESSONS_ADDRESS };
@@ -208,7 +238,7 @@ class WebLessons {
 
   header({ text, posed }) {
     const { lesson, current: step, at } = this,
-      { hint, sentence, own } = step;
+      { hint, sentence, own, typed } = step;
     return {
       lesson: { name: lesson.name, title: lesson.title, number: lesson.number },
       following: this.following && { name: this.following.name, title: this.following.title },
@@ -216,10 +246,11 @@ class WebLessons {
       at,
       text,
       sentence,
-      question: posed.question,
+      question: posed ? posed.question : step.question.join(""),
       hint,
       posed,
       own,
+      typed: typed ? { ...typed } : null,
       earlier: this.lessons.slice(0, this.lessons.indexOf(lesson)),
       only: false,
       told: this.told.get(step) ?? null,
@@ -237,6 +268,7 @@ class WebLessons {
   picked(pick) {
     const { lesson, current: step } = this;
     if ("guess" in pick) this.reveal(step, pick.guess);
+    else if ("sentence" in pick) this.type(step, pick.sentence);
     else if (pick.skip) this.reveal(step, null);
     else if (pick.lesson) this.open(pick);
     else if (pick.again) {

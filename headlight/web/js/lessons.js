@@ -47,6 +47,9 @@ const COMPARE = {
 // A token's label without the mark of a space.
 const plain = label => label.replace(/^\u2581+/, "") || label;
 
+// Whether a token has a letter, and is none of the model's own, such as [EOS].
+const isWord = label => /\p{L}/u.test(label) && !/^(\[\w+\]|<.*>)$/.test(label);
+
 const rounded = (value, digits) => Math.round(value * 10 ** digits) / 10 ** digits;
 
 const largestAt = values => values.reduce((best, value, i) => (value > values[best] ? i : best), 0);
@@ -211,6 +214,11 @@ export class LessonComputer {
 
   // The place of a word, [text, which of the same].
   place([text, which], labels) {
+    if (!text) {
+      const spoken = labels.flatMap((label, i) => (isWord(label) ? [i] : []));
+      if (!spoken.length) throw new RangeError(`There is no word to ask about among the tokens: ${labels.join(" ")}.`);
+      return spoken.at(which === 1 ? 0 : -1);
+    }
     const same = labels.flatMap((label, i) => (label === text ? [i] : []));
     if (same.length < which)
       throw new RangeError(`There is no \u201c${text}\u201d among the tokens: ${labels.join(" ")}.`);
@@ -288,7 +296,7 @@ export class LessonComputer {
     const masked = this.mask(trace, kind);
     return {
       labels: this.row(named, run).labels,
-      query: named.words[0][0],
+      query: named.words[0][0] || rows[asked],
       head: `${kind} ${layer}.${head}`,
       picture: { kind, layer, head, rows, columns, weights, masked, asked },
     };
