@@ -11,6 +11,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.t5 import T5, T5Config
 from transformer.tokenizers import Tokenizer
 
+DEVICE = "cpu"  # the fixture `device` sets it
 TEXTS = ["a little girl is sitting on a bench .", "two dogs are running in the snow .", "une petite fille <b> & co"]
 
 
@@ -33,6 +34,7 @@ def small_checkpoint(kind: str = "words", seed: int = 0, **changes: Any) -> Chec
     model = Transformer(ModelConfig(**fields)).eval()
     with torch.no_grad():  # an untrained output is nearly uniform; sharper, its choices differ
         model.output.weight.mul_(4)
+    model.to(DEVICE)
     return Checkpoint(model, tokenizer, tokenizer, {"title": "Small", "source": "Words", "target": "Words"})
 
 
@@ -67,4 +69,10 @@ def small_t5_checkpoint(seed: int = 0, **changes: Any) -> Checkpoint:
             if "norm" in name:
                 parameter.add_(torch.randn_like(parameter) * 0.3)
         model.output.weight.mul_(2)
+    model.to(DEVICE)
     return Checkpoint(model, tokenizer, tokenizer, {"title": "Small T5", "source": "Words", "target": "Words"})
+
+
+def id_rows(*rows: list[int]) -> torch.Tensor:
+    """Return ids [rows, tokens] on the device of the models."""
+    return torch.tensor(rows, device=DEVICE)

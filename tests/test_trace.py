@@ -9,6 +9,8 @@ import pytest
 
 from transformer.trace import Tokens, Trace
 
+pytestmark = pytest.mark.device
+
 
 def tokens(*labels: str) -> Tokens:
     return Tokens(

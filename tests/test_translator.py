@@ -13,12 +13,14 @@ from tokenizers import models, pre_tokenizers, trainers
 
 from headlight import charts, checkpoints
 from headlight.checkpoints import load_translator
-from tests.small import TEXTS, small_checkpoint, small_translator
+from tests.small import TEXTS, id_rows, small_checkpoint, small_translator
 from transformer import Trace, Transformer, Translator
 from transformer.decoding import finish, greedy
 from transformer.inference.prepared import Prepared
 from transformer.taps import Ablate, Recorder, Site, chain
 from transformer.tokenizers import Tokenizer
+
+pytestmark = pytest.mark.device
 
 SENTENCE = "a little girl is running"
 
@@ -31,13 +33,13 @@ def translator() -> Translator:
 def test_the_trace_is_the_pass_that_gave_the_log_probabilities(translator: Translator) -> None:
     trace = translator.trace(SENTENCE)
     recorder = Recorder()
-    src, tgt = torch.tensor([trace.source.ids]), torch.tensor([trace.target.ids])
+    src, tgt = id_rows(list(trace.source.ids)), id_rows(list(trace.target.ids))
     with torch.no_grad():
         logits = translator.model(src, tgt[:, :-1], recorder)
-    assert np.array_equal(trace.cross[2], recorder[Site("decoder", 2, "cross")][0][0].numpy())
-    assert np.array_equal(trace.encoder[1], recorder[Site("encoder", 1, "self")][0][0].numpy())
+    assert np.array_equal(trace.cross[2], recorder[Site("decoder", 2, "cross")][0][0].cpu().numpy())
+    assert np.array_equal(trace.encoder[1], recorder[Site("encoder", 1, "self")][0][0].cpu().numpy())
     expected = logits.log_softmax(-1)[0].gather(1, tgt[0, 1:, None])[:, 0]
-    assert np.allclose(trace.log_probs, expected.numpy(), atol=1e-6)
+    assert np.allclose(trace.log_probs, expected.cpu().numpy(), atol=1e-6)
 
 
 def test_a_typed_text_says_which_tokens_are_a_word_where_no_token_marks_it() -> None:
@@ -111,11 +113,11 @@ def test_beam_one_is_greedy_and_n_best_is_sorted(translator: Translator) -> None
 
 def test_log_probs_take_lists_arrays_and_tensors_and_hide_padding(translator: Translator) -> None:
     src, tgt = [[5, 6, 3, 0]], [[2, 7, 8, 0]]
-    log_probs = translator.log_probs(src, tgt)
+    log_probs = translator.log_probs(src, tgt).cpu()
     assert log_probs.shape == (1, 4, translator.model.config.target_vocab_size)
     assert torch.allclose(log_probs.exp().sum(-1), torch.ones(1, 4), atol=1e-5)
-    assert torch.equal(log_probs, translator.log_probs(np.array(src), torch.tensor(tgt)))
-    alone = translator.log_probs([[5, 6, 3]], [[2, 7, 8]])
+    assert torch.equal(log_probs, translator.log_probs(np.array(src), torch.tensor(tgt)).cpu())
+    alone = translator.log_probs([[5, 6, 3]], [[2, 7, 8]]).cpu()
     assert torch.allclose(log_probs[:, :3], alone, atol=1e-5)
 
 

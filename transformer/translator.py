@@ -197,7 +197,7 @@ class Translator:
         return self.prepared(src, tgt, tap).log_softmax(-1)
 
     def _ids(self, values: ArrayLike | Tensor, vocab_size: int, name: str) -> Tensor:
-        ids = torch.as_tensor(np.asarray(values))
+        ids = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
         if ids.ndim != 2 or not ids.numel() or ids.is_floating_point() or ids.dtype == torch.bool:
             raise ValueError(
                 f"{name} has shape {tuple(ids.shape)} and type {ids.dtype}; give integer ids [batch, tokens]."

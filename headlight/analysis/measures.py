@@ -165,15 +165,15 @@ def largest_entropy(visible: Tensor) -> float:
 
 
 def distance(pattern: Pattern) -> Tensor:
-    return pattern.mean((pattern.shares * _distances(*pattern.shares.shape[-2:]).to(pattern.shares)).sum(-1))
+    return pattern.mean((pattern.shares * _distances(*pattern.shares.shape[-2:], pattern.shares.device)).sum(-1))
 
 
 def largest_distance(visible: Tensor) -> float:
-    return float((visible * _distances(*visible.shape)).amax(-1).double().mean())
+    return float((visible * _distances(*visible.shape, visible.device)).amax(-1).double().mean())
 
 
-def _distances(queries: int, keys: int) -> Tensor:
-    return (torch.arange(queries)[:, None] - torch.arange(keys)).abs()
+def _distances(queries: int, keys: int, device: torch.device) -> Tensor:
+    return (torch.arange(queries, device=device)[:, None] - torch.arange(keys, device=device)).abs()
 
 
 def at_offset(pattern: Pattern, offset: int) -> Tensor:

@@ -25,6 +25,8 @@ def gradients(model: Transformer, batch: Batch) -> Tensor:
     Those that are exactly 0, such as of tokens that are not in the batch, are left out.
     """
     yield_turn()
+    device = model.output.weight.device
+    batch = batch._replace(src=batch.src.to(device), tgt=batch.tgt.to(device))
     with torch.enable_grad():
         loss = batch_loss(model.eval(), batch) / batch.n_tokens
         parts = torch.autograd.grad(loss, list(model.parameters()), allow_unused=True)

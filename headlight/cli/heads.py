@@ -81,7 +81,8 @@ def _measure(
     processes: Processes,
     sample: int,
 ) -> Atlas:
-    checkpoint.model.to(processes.device)
+    if processes.count > 1:  # a single process has the model where --device says
+        checkpoint.model.to(processes.device)
     with tqdm(unit="pair", disable=None if processes.first else True) as bar:
 
         def progress(read: int) -> None:

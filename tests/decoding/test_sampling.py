@@ -20,6 +20,8 @@ from transformer.decoding import (
 )
 from transformer.decoding.choosers import Live, Sample
 
+pytestmark = pytest.mark.device
+
 
 def test_one_seed_gives_one_sample(model, src):
     first, again, other = (finish(sample(model, src, seed=seed)) for seed in (1, 1, 2))

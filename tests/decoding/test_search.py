@@ -38,6 +38,8 @@ from transformer.decoding import (
 )
 from transformer.model import Transformer
 
+pytestmark = pytest.mark.device
+
 
 def test_sentences_of_the_fixture_end_at_different_lengths(model, src):
     lengths = [len(best.ids) for best, *_ in finish(greedy(model, src))]

@@ -27,6 +27,8 @@ from transformer.checkpoint import Checkpoint
 from transformer.taps import Inputs, Site
 from transformer.trace import KINDS
 
+pytestmark = pytest.mark.device
+
 
 def test_the_atlas_is_the_mean_of_what_each_sentence_measures_alone(small: Checkpoint, measured_atlas: Atlas) -> None:
     """As measured on the trace of every sentence by itself, without padding."""

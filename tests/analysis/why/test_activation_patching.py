@@ -12,9 +12,11 @@ from headlight.analysis import Corruption, patching, restored_by
 from headlight.analysis.why.activation_patching import PARTS, Direction, Patching
 from headlight.analysis.why.patched import patched
 from tests.analysis.why.models import NAMES, SRC, TGT, build
-from tests.small import small_checkpoint
+from tests.small import id_rows, small_checkpoint
 from transformer.model import Transformer
 from transformer.taps import Recorder, Replace, Site
+
+pytestmark = pytest.mark.device
 
 OTHER = [7, 6, 5, 9, 3]  # one token is another
 LONGER = [7, 11, 4, 5, 9, 3]
@@ -25,7 +27,7 @@ FIRST = Site("encoder", 0, "self")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_pass_that_exchanges_nothing_is_the_models_own(name: str) -> None:
     model = build(name)
-    src, tgt = torch.tensor([SRC]), torch.tensor([TGT[:-1]])
+    src, tgt = id_rows(SRC), id_rows(TGT[:-1])
     torch.testing.assert_close(model.output(patched(model, src, tgt)), model(src, tgt))
 
 
@@ -106,7 +108,7 @@ def test_of_two_heads_of_which_either_is_enough_both_restore_and_neither_breaks(
 
 def logits(model: Transformer, source: list[int], tap: Any = None) -> torch.Tensor:
     with torch.no_grad():
-        return model(torch.tensor([source]), torch.tensor([TGT[:-1]]), tap)[0, STEP]
+        return model(id_rows(source), id_rows(TGT[:-1]), tap)[0, STEP]
 
 
 def share_of_a_hook(
@@ -228,7 +230,7 @@ def test_two_sentences_that_lead_to_the_same_words_are_refused() -> None:
 
 def test_without_a_step_it_is_the_first_at_which_the_other_sentence_would_write_something_else() -> None:
     model = build("pre")
-    best = model.output(patched(model, torch.tensor([OTHER]), torch.tensor([TGT[:-1]])))[0].argmax(-1).tolist()
+    best = model.output(patched(model, id_rows(OTHER), id_rows(TGT[:-1])))[0].argmax(-1).tolist()
     first = next(i for i, token in enumerate(best) if token != TGT[i + 1])
     result = patching(model, Corruption(SRC, OTHER, TGT))
     assert (result.step, result.instead) == (first, best[first])

@@ -11,6 +11,8 @@ from headlight.corpora.grammars.english_french.reasons import swaps
 from tests.small import TEXTS, small_t5_checkpoint, small_translator
 from transformer import Translator
 
+pytestmark = pytest.mark.device
+
 TIRED = "The animal didn't cross the street because it was too tired."
 
 

@@ -8,10 +8,12 @@ from headlight.analysis import contributions, head_contributions, layer_contribu
 from headlight.analysis.stream import Stream, layer_blocks, stream
 from headlight.analysis.why.alti import heads_of, taken_apart
 from tests.analysis.why.models import NAMES, SRC, TGT, build
-from tests.small import small_checkpoint
+from tests.small import id_rows, small_checkpoint
 from transformer.model import Transformer
 from transformer.pruned import prune_heads
 from transformer.taps import Ablate, Replace, Scale, Site, Uniform, chain
+
+pytestmark = pytest.mark.device
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -37,7 +39,7 @@ def test_shares_are_not_negative_and_sum_to_1(passed: Stream) -> None:
 
 
 def numbers(x: torch.Tensor) -> np.ndarray:
-    return x.detach().double().numpy()
+    return x.detach().double().cpu().numpy()
 
 
 def slowly(passed: Stream, site: Site) -> tuple[np.ndarray, np.ndarray]:
@@ -52,7 +54,7 @@ def slowly(passed: Stream, site: Site) -> tuple[np.ndarray, np.ndarray]:
     read, before = numbers(block.read), numbers(block.before).copy()
     looked_at = numbers(passed.encoder.last) if site.kind == "cross" else read
     mask = passed.source_mask if "encoder" in (site.stack,) or site.kind == "cross" else passed.target_mask
-    hidden = ~np.broadcast_to(mask.numpy()[0, 0], (len(read), len(looked_at)))
+    hidden = ~np.broadcast_to(mask.cpu().numpy()[0, 0], (len(read), len(looked_at)))
 
     def mapped(layer: torch.nn.Linear, x: np.ndarray) -> np.ndarray:
         return x @ numbers(layer.weight).T + (0.0 if layer.bias is None else numbers(layer.bias))
@@ -157,7 +159,7 @@ def test_interventions_are_taken_apart_as_they_were_computed(name: str) -> None:
     )
     passed = stream(model, SRC, TGT, tap)
     with torch.no_grad():
-        logits = model(torch.tensor([SRC]), torch.tensor([TGT[:-1]]), tap)[0]
+        logits = model(id_rows(SRC), id_rows(TGT[:-1]), tap)[0]
         torch.testing.assert_close(model.output(passed.decoder.last), logits)
     heads = heads_of(passed)
     for site in model.sites():

@@ -8,6 +8,9 @@ from headlight.analysis import passes
 from headlight.analysis.passes import log_probs_of, written_log_probs
 from headlight.analysis.why import Corruption, decoder_lens, measured, patching
 from tests.analysis.why.models import NAMES, SRC, TGT, build
+from tests.small import id_rows
+
+pytestmark = pytest.mark.device
 
 OTHER = [7, 11, 4, 9, 3]
 
@@ -49,7 +52,7 @@ def test_log_probabilities_of_a_few_tokens_at_a_time_are_those_of_all_logits(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = build(name)
-    src, tgt = torch.tensor([SRC, OTHER]), torch.tensor([TGT, TGT[::-1]])
+    src, tgt = id_rows(SRC, OTHER), id_rows(TGT, TGT[::-1])
     due = model(src, tgt[:, :-1]).double().log_softmax(-1).gather(-1, tgt[:, 1:, None])[..., 0]
     torch.testing.assert_close(written_log_probs(model, src, tgt), due, atol=1e-5, rtol=0)
     sizes(monkeypatch, 1, 1)

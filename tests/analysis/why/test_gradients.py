@@ -9,9 +9,11 @@ import torch
 from headlight.analysis import gradient_times_input, integrated_gradients
 from headlight.analysis.stream import stream
 from tests.analysis.why.models import NAMES, SRC, TGT, build
-from tests.small import small_checkpoint
+from tests.small import id_rows, small_checkpoint
 from transformer.model import Transformer
 from transformer.taps import Ablate, Site
+
+pytestmark = pytest.mark.device
 
 STEP, INSTEAD = 3, 9
 WRITTEN = TGT[STEP + 1]
@@ -21,7 +23,7 @@ def path_of(model: Transformer) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Where the path of each stack begins and ends, from the embedding's own call with other weights."""
     ends = []
     for stack, ids in ((model.encoder, SRC), (model.decoder, TGT[: STEP + 1])):
-        row, weight = torch.tensor([ids]), stack.embedding.tokens.weight
+        row, weight = id_rows(ids), stack.embedding.tokens.weight
         with torch.no_grad():
             end, saved = stack.embedding(row)[0], weight.clone()
             weight.copy_(weight.mean(0).expand_as(weight))
@@ -38,7 +40,7 @@ def logit(model: Transformer, x: torch.Tensor, y: torch.Tensor) -> float:
         for stack, vectors in ((model.encoder, x), (model.decoder, y))
     ]
     with torch.no_grad():
-        logits = model(torch.tensor([SRC]), torch.tensor([TGT[: STEP + 1]]))[0, -1].double()
+        logits = model(id_rows(SRC), id_rows(TGT[: STEP + 1]))[0, -1].double()
     for hook in hooks:
         hook.remove()
     return float(logits[WRITTEN] - logits[INSTEAD])

@@ -9,8 +9,11 @@ import torch
 
 from headlight.analysis import head_ablation, head_importance
 from tests.analysis.why.models import NAMES, SRC, TGT, build
+from tests.small import id_rows
 from transformer.model import Transformer
 from transformer.taps import Site
+
+pytestmark = pytest.mark.device
 
 REFERENCES = [([7, 4, 5, 9, 8, 3], [2, 6, 9, 12, 3]), ([5, 11, 3], [2, 8, 10, 3])]
 HEADS = [(Site("encoder", 1, "self"), 2), (Site("decoder", 0, "cross"), 1), (Site("decoder", 2, "self"), 0)]
@@ -26,7 +29,7 @@ def hooked(model: Transformer, site: Site, see: Callable[[torch.Tensor], torch.T
     """The log-probability of a target, with `see` on the concatenated heads of a site [1, N, H * D]."""
     module: Any = next(m for m in model.modules() if getattr(m, "site", None) == site)
     hook = module.output.register_forward_pre_hook(lambda _, arguments: (see(arguments[0].clone()),))
-    source, target = (torch.tensor([ids]) for ids in pair)
+    source, target = (id_rows(ids) for ids in pair)
     with torch.no_grad():
         log_probs = model(source, target[:, :-1])[0].log_softmax(-1)
     hook.remove()

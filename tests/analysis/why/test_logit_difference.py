@@ -5,13 +5,16 @@ import torch
 
 from headlight.analysis import contrast, gradient_times_input
 from tests.analysis.why.models import NAMES, SRC, TGT, build
+from tests.small import id_rows
 from transformer.model import Transformer
 from transformer.taps import Ablate, Site, Tap
+
+pytestmark = pytest.mark.device
 
 
 def difference(model: Transformer, step: int, instead: int, tap: Tap | None = None) -> float:
     with torch.no_grad():
-        logits = model(torch.tensor([SRC]), torch.tensor([TGT[:-1]]), tap)[0, step]
+        logits = model(id_rows(SRC), id_rows(TGT[:-1]), tap)[0, step]
     return float(logits[TGT[step + 1]] - logits[instead])
 
 
@@ -58,10 +61,10 @@ def test_gradients_are_those_of_small_changes(instead: int | None) -> None:
 
     def logit() -> float:
         with torch.no_grad():
-            logits = model(torch.tensor([SRC]), torch.tensor([TGT[:-1]]))[0, 3]
+            logits = model(id_rows(SRC), id_rows(TGT[:-1]))[0, 3]
         return float(logits[TGT[4]] - (0.0 if instead is None else logits[instead]))
 
-    embedding = model.encoder.embedding(torch.tensor([SRC]))[0, 1].detach()
+    embedding = model.encoder.embedding(id_rows(SRC))[0, 1].detach().cpu()
     slopes = []
     for size in range(len(embedding)):
         ends = []

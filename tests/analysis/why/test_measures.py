@@ -12,8 +12,10 @@ from headlight.analysis.why.leave_out import _encoder_layer
 from headlight.checkpoints import load_translator
 from headlight.cli.verbs import main
 from tests.analysis.why.models import NAMES, SRC, TGT, build
-from tests.small import TEXTS, small_translator
+from tests.small import TEXTS, id_rows, small_translator
 from transformer.translator import Translator
+
+pytestmark = pytest.mark.device
 
 
 @pytest.mark.parametrize("kind", ["words", "bpe"])
@@ -29,9 +31,9 @@ def test_the_last_row_of_the_lens_is_the_model_itself(kind: str) -> None:
 
 def test_an_early_row_of_the_lens_reads_the_early_states() -> None:
     model = build("pre")
-    memory = model.encoder.norm(model.encoder.embedding(torch.tensor([SRC])))
+    memory = model.encoder.norm(model.encoder.embedding(id_rows(SRC)))
     with torch.no_grad():
-        states = model.decode(torch.tensor([TGT[:-1]]), memory, torch.tensor([SRC]))
+        states = model.decode(id_rows(TGT[:-1]), memory, id_rows(SRC))
         log_probs = model.output(states).log_softmax(-1)[0]
     expected = [float(log_probs[i, token]) for i, token in enumerate(TGT[1:])]
     np.testing.assert_allclose(decoder_lens(model, SRC, TGT).log_probs[0], expected, atol=1e-5)
@@ -75,7 +77,7 @@ def test_value_zeroing_is_what_a_hook_on_the_values_does() -> None:
             hook = layer.attention.value.register_forward_hook(zero)
             changed = layer(x, mask)[0]
             hook.remove()
-            expected[:, k] = 1 - torch.cosine_similarity(changed, whole, dim=-1).numpy()
+            expected[:, k] = 1 - torch.cosine_similarity(changed, whole, dim=-1).cpu().numpy()
     np.testing.assert_allclose(_encoder_layer(passed, 1), expected / expected.sum(1, keepdims=True), atol=1e-4)
 
 
