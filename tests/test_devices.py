@@ -32,12 +32,14 @@ def _evaluate(t: Translator) -> object:
     return Evaluator.of(t.checkpoint, "texts", pairs)(t.checkpoint, 2)
 
 
+ROW = (1.0,) + (0.0,) * (len(SOURCE) - 1)
+
 PASSES: dict[str, Callable[[Translator], Any]] = {
     **{name: case for name, case in CASES.items() if not name.endswith(("study", "sample", "greedy", "beam"))},
     "greedy": lambda t: t.translate(TEXTS[0], 1).ids,
     "a sample": lambda t: t.sample(TEXTS[0], seed=3).ids,
     "trace under interventions": lambda t: t.trace(TEXTS[0], interventions=TAPS, beam_size=2).cross,
-    "a replaced row": lambda t: t.trace_ids(SOURCE, TARGET, [Replace(CROSS, 0, 1, (0,))]).cross,
+    "a replaced row": lambda t: t.trace_ids(SOURCE, TARGET, [Replace(CROSS, 1, (ROW,))]).cross,
     "contributions under interventions": lambda t: why.contributions(t.model, SOURCE, TARGET, TAPS[1]).source,
     "ablation": lambda t: why.head_ablation(t.model, SOURCE[-3:], TARGET[:4], [(SOURCE[-3:], TARGET[:4])], "mean"),
     "leave one out": lambda t: why.leave_one_out(t.model, SOURCE, TARGET),
@@ -52,6 +54,7 @@ PRODUCTS_OF_SHARES = {name for name in PASSES if name.endswith(("contributions",
 }
 COMPARED = {"greedy", "trace under interventions", "contributions under interventions", "ids on the device"}
 SENT_UP = {
+    "a replaced row",
     "headlight.analysis.resampling.Resampler", "a sample",  # random numbers
     "headlight.analysis.why.integrated_gradients",  # the points on the path
     "headlight.analysis.atlas.atlas",  # marks of the tokens

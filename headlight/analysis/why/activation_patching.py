@@ -34,7 +34,7 @@ from headlight.analysis.why.patched import FORWARD, HEADS, PATTERN, STATE, Point
 from transformer.decoding.search import allowed
 from transformer.model import Transformer
 from transformer.quoting import quoted
-from transformer.taps import Inputs, Recorder, Site
+from transformer.taps import Inputs, Recorder, Site, Tap, chain, require_heads
 
 Head = tuple[Site, int]
 Pairs = Sequence[tuple[int, int]]  # places in the true and in the corrupted source that belong together
@@ -107,6 +107,7 @@ class _Runs:
     target: Sequence[int]  # up to the word in question, which is not read
     pairs: Pairs
     direction: Direction
+    tap: Tap | None = None  # intervenes in both runs
 
     @cached_property
     def giving(self) -> dict[Point, Tensor]:
@@ -117,14 +118,14 @@ class _Runs:
             points[point] = x[0]
             return x
 
-        patched(self.model, *self._given, record)
+        patched(self.model, *self._given, record, self.tap)
         return points
 
     @cached_property
     def giving_patterns(self) -> dict[Point, Tensor]:
         """The patterns [H, Q, K] of the run that gives; by themselves, since they are large."""
         patterns = Recorder()
-        patched(self.model, *self._given, tap=patterns)
+        patched(self.model, *self._given, tap=chain(self.tap, patterns))
         return {Point(PATTERN, *site): recorded[0][0] for site, recorded in patterns.items()}
 
     @property
@@ -143,7 +144,7 @@ class _Runs:
 
     def difference(self, source: Sequence[int], written: int, instead: int) -> float:
         """Return the difference of two logits at the last token, with a source as it is."""
-        last = patched(self.model, self._rows(source, 1), self._rows(self.target, 1))[0, -1]
+        last = patched(self.model, self._rows(source, 1), self._rows(self.target, 1), tap=self.tap)[0, -1]
         return self._difference(last, written, instead)
 
     def differences(self, rows: Sequence[Sequence[_Patch]], written: int, instead: int) -> list[float]:
@@ -170,9 +171,11 @@ class _Runs:
         def exchange_pattern(site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
             return exchange(Point(PATTERN, *site), pattern)
 
-        tap = exchange_pattern if any(point.part == PATTERN for point in by_point) else None
+        patterns = exchange_pattern if any(point.part == PATTERN for point in by_point) else None
         source = self._rows(self.corrupted if self.direction == "denoise" else self.source, len(rows))
-        last = patched(self.model, source, self._rows(self.target, len(rows)), exchange, tap)[:, -1]
+        last = patched(self.model, source, self._rows(self.target, len(rows)), exchange, chain(self.tap, patterns))[
+            :, -1
+        ]
         return [self._difference(row, written, instead) for row in last]
 
     def _places(self, stack: str, token: int | None) -> tuple[Tensor, Tensor]:
@@ -200,16 +203,18 @@ def patching(
     parts: Collection[str] = ("heads", "states"),
     direction: Direction = "denoise",
     heads: Collection[Head] | None = None,
+    tap: Tap | None = None,
 ) -> Patching:
     """Exchange each of the asked parts between both runs, one at a time.
 
     `parts` are some of "heads", "patterns", "head tokens" (a head at one token), "feed-forward" and "states" (both at
     one token); of `heads` only, if given. Heads and patterns take a row of a batch for each head, the others a row for
-    each token of each head or layer. Raises ValueError where the two runs do not differ, for a step, token, pair, part
-    or direction that there is not, and for patterns where a token has no partner.
+    each token of each head or layer. `tap` intervenes in both runs; what is exchanged is what it leaves. Raises
+    ValueError where the two runs do not differ, for a step, token, pair, part, direction or intervened head that there
+    is not, and for patterns where a token has no partner.
     """
     _require(parts, PARTS, "part to exchange")
-    runs, step, instead = _runs(model, corruption, direction)
+    runs, step, instead = _runs(model, corruption, direction, tap)
     share = _Share(runs, corruption.target[step + 1], instead)
     tokens = {stack: [true for true, _ in runs.tokens(stack)] for stack in ("encoder", "decoder")}
     layers = {"encoder": model.config.encoder.n_layers, "decoder": model.config.decoder.n_layers}
@@ -274,13 +279,14 @@ def restored_by(
     sets: Iterable[Sequence[Head]],
     part: str = "heads",
     direction: Direction = "denoise",
+    tap: Tap | None = None,
 ) -> list[float]:
     """Return the share that each set of heads changes together, exchanged as "heads" or as "patterns".
 
     The other arguments are those of `patching`.
     """
     _require([part], PARTS[:2], "part to exchange")
-    runs, step, instead = _runs(model, corruption, direction)
+    runs, step, instead = _runs(model, corruption, direction, tap)
     if part == "patterns":
         _require_partners(runs)
     point = PATTERN if part == "patterns" else HEADS
@@ -347,7 +353,12 @@ class _Share:
 
 
 def _question(
-    model: Transformer, corrupted: Sequence[int], target: Sequence[int], step: int | None, instead: int | None
+    model: Transformer,
+    corrupted: Sequence[int],
+    target: Sequence[int],
+    step: int | None,
+    instead: int | None,
+    tap: Tap | None = None,
 ) -> tuple[int, int]:
     """Return the step and the other word, found where they are None."""
     if step is not None:
@@ -357,7 +368,8 @@ def _question(
     if step is not None and instead is not None:
         return step, instead
     device = model.output.weight.device
-    last = patched(model, torch.tensor([corrupted], device=device), torch.tensor([target[:-1]], device=device))[0]
+    src, tgt = torch.tensor([corrupted], device=device), torch.tensor([target[:-1]], device=device)
+    last = patched(model, src, tgt, tap=tap)[0]
     with torch.no_grad():
         best = allowed(model.output(last), model.config).argmax(-1).tolist()
     steps = range(len(best)) if step is None else [step]
@@ -372,16 +384,18 @@ def _question(
     )
 
 
-def _runs(model: Transformer, corruption: Corruption, direction: Direction) -> tuple[_Runs, int, int]:
+def _runs(model: Transformer, corruption: Corruption, direction: Direction, tap: Tap | None) -> tuple[_Runs, int, int]:
     """Return both runs, and the step and the other word, where they were not given."""
+    require_heads(tap, {site: model.config.kept_heads(*site) for site in model.sites()})
     _require([direction], ("denoise", "noise"), "direction")
     source, corrupted, target = corruption.source, corruption.corrupted, corruption.target
     pairs = aligned(source, corrupted) if corruption.pairs is None else corruption.pairs
-    step, instead = _question(model, corrupted, target, corruption.step, corruption.instead)
+    step, instead = _question(model, corrupted, target, corruption.step, corruption.instead, tap)
     for sentence, places in ((source, [a for a, _ in pairs]), (corrupted, [b for _, b in pairs])):
         if len(set(places)) < len(places) or not set(places) <= set(range(len(sentence))):
             raise ValueError(f"The pairs name tokens {places} of a sentence with {len(sentence)}; name each once.")
-    return _Runs(model, list(source), list(corrupted), list(target[: step + 1]), list(pairs), direction), step, instead
+    read = list(target[: step + 1])
+    return _Runs(model, list(source), list(corrupted), read, list(pairs), direction, tap), step, instead
 
 
 def partners(source: Sequence[int], corrupted: Sequence[int]) -> list[tuple[int, int]]:

@@ -24,7 +24,7 @@ from headlight.analysis.why.alti import frozen, heads_of, projected
 from transformer.layers import OutputTransform, Residual
 from transformer.model import Transformer
 from transformer.quoting import quoted
-from transformer.taps import Site
+from transformer.taps import Site, Tap
 
 EMBEDDING, BIAS = "embedding", "bias"
 Named = tuple[str, int, int]  # what it is, its layer and its head
@@ -63,16 +63,19 @@ def require_token(model: Transformer, token: int) -> None:
 
 
 @torch.no_grad()
-def contrast(model: Transformer, source: Sequence[int], target: Sequence[int], step: int, instead: int) -> Contrast:
+def contrast(
+    model: Transformer, source: Sequence[int], target: Sequence[int], step: int, instead: int, tap: Tap | None = None
+) -> Contrast:
     """Take apart the logit of the token written at `step`, less that of `instead`.
 
     `source` are ids up to [EOS], `target` from [SOS] to [EOS]; steps count from 0 over the tokens after [SOS]. Raises
-    ValueError for a step or a token that there is not.
+    ValueError for a step or a token that there is not. `tap` intervenes in the pass, so that the parts are those of the
+    model with the intervention; raises ValueError for a head that the model lacks.
     """
     require_step(target, step)
     require_token(model, instead)
     written = target[step + 1]
-    passed = stream(model, source, target[: step + 2])  # nothing later is read, whatever the masks
+    passed = stream(model, source, target[: step + 2], tap)  # nothing later is read, whatever the masks
     weight, own = model.output.weight, model.output.bias
     last = passed.decoder.last[-1]
     logits = model.output(last).double()

@@ -6,8 +6,10 @@ from typing import Any
 
 import torch
 
+from headlight.analysis.sites import attention_at
 from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer.model import Transformer
+from transformer.taps import Site
 
 SRC, TGT = [7, 11, 5, 9, 3], [2, 8, 6, 10, 12, 3]
 SHAPES: dict[str, dict[str, Any]] = {
@@ -33,3 +35,10 @@ def build(name: str) -> Transformer:
             if "norm" in key or key.endswith("bias"):
                 parameter.add_(torch.randn_like(parameter) * 0.3)
     return model
+
+
+def without_head(model: Transformer, site: Site, head: int) -> None:
+    """Set the weights to 0 by which a head writes into the residual stream."""
+    attention = attention_at(model, site)
+    with torch.no_grad():
+        attention.output.weight[:, head * attention.d_head : (head + 1) * attention.d_head] = 0

@@ -11,10 +11,10 @@ import torch
 from headlight.analysis import Corruption, patching, restored_by
 from headlight.analysis.why.activation_patching import PARTS, Direction, Patching
 from headlight.analysis.why.patched import patched
-from tests.analysis.why.models import NAMES, SRC, TGT, build
+from tests.analysis.why.models import NAMES, SRC, TGT, build, without_head
 from tests.small import id_rows, small_checkpoint
 from transformer.model import Transformer
-from transformer.taps import Recorder, Replace, Site
+from transformer.taps import Ablate, Recorder, Replace, Site
 
 pytestmark = pytest.mark.device
 
@@ -234,3 +234,23 @@ def test_without_a_step_it_is_the_first_at_which_the_other_sentence_would_write_
     first = next(i for i, token in enumerate(best) if token != TGT[i + 1])
     result = patching(model, Corruption(SRC, OTHER, TGT))
     assert (result.step, result.instead) == (first, best[first])
+
+
+@pytest.mark.parametrize("direction", ["denoise", "noise"])
+@pytest.mark.parametrize("name", ["pre", "t5"])
+def test_under_an_ablation_it_patches_a_model_whose_head_writes_nothing(name: str, direction: Direction) -> None:
+    corruption, parts = Corruption(SRC, OTHER, TGT, STEP, INSTEAD), ["heads", "patterns"]
+    site = Site("encoder", 1, "self")
+    under = patching(build(name), corruption, parts, direction, tap=Ablate(site, 2))
+    model = build(name)
+    without_head(model, site, 2)
+    zeroed = patching(model, corruption, parts, direction)
+    assert (under.true, under.corrupted) == pytest.approx((zeroed.true, zeroed.corrupted), abs=1e-5)
+    assert under.everything == pytest.approx(1, abs=1e-4) and under.nothing == pytest.approx(0, abs=1e-4)
+    assert under.restored[site][2] == pytest.approx(0, abs=1e-4)
+    for of_site in zeroed.restored:
+        np.testing.assert_allclose(under.restored[of_site], zeroed.restored[of_site], atol=1e-3)
+    chosen = restored_by(build(name), corruption, [[(site, 0)]], direction=direction, tap=Ablate(site, 2))
+    assert chosen == pytest.approx([zeroed.restored[site][0]], abs=1e-3)
+    with pytest.raises(ValueError, match="head"):
+        patching(build(name), corruption, tap=Ablate(site, 9))

@@ -1,10 +1,11 @@
 """A difference of logits in parts: their sum is the model's own, and the last parts do what they say."""
 
+import numpy as np
 import pytest
 import torch
 
 from headlight.analysis import contrast, gradient_times_input
-from tests.analysis.why.models import NAMES, SRC, TGT, build
+from tests.analysis.why.models import NAMES, SRC, TGT, build, without_head
 from tests.small import id_rows
 from transformer.model import Transformer
 from transformer.taps import Ablate, Site, Tap
@@ -77,3 +78,22 @@ def test_gradients_are_those_of_small_changes(instead: int | None) -> None:
         slopes.append((ends[0] - ends[1]) / (2 * small) / model.encoder.embedding.scale)
     assert found.source[1] == pytest.approx(float(torch.tensor(slopes, dtype=torch.float64) @ embedding), rel=1e-4)
     assert found.source.shape == (5,) and found.prefix.shape == (4,)
+
+
+@pytest.mark.parametrize("name", ["pre", "post", "t5"])
+def test_under_an_ablation_the_parts_are_those_of_a_model_whose_head_writes_nothing(name: str) -> None:
+    site = Site("decoder", 0, "cross")
+    under = contrast(build(name), SRC, TGT, 3, 9, Ablate(site, 1))
+    model = build(name)
+    without_head(model, site, 1)
+    zeroed = contrast(model, SRC, TGT, 3, 9)
+    assert under.difference == pytest.approx(zeroed.difference, abs=1e-5)
+    assert abs(under.difference - contrast(build(name), SRC, TGT, 3, 9).difference) > 1e-4
+    assert under.parts["cross"][0, 1] == pytest.approx(0, abs=1e-9)
+    for part, value in zeroed.parts.items():
+        np.testing.assert_allclose(under.parts[part], value, atol=1e-5)
+
+
+def test_an_intervention_on_a_head_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ValueError, match="head"):
+        contrast(build("pre"), SRC, TGT, 3, 9, Ablate(Site("decoder", 0, "cross"), 7))
