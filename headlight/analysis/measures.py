@@ -165,15 +165,16 @@ def largest_entropy(visible: Tensor) -> float:
 
 
 def distance(pattern: Pattern) -> Tensor:
-    return pattern.mean((pattern.shares * _distances(*pattern.shares.shape[-2:], pattern.shares.device)).sum(-1))
+    return pattern.mean((pattern.shares * _distances(pattern.shares)).sum(-1))
 
 
 def largest_distance(visible: Tensor) -> float:
-    return float((visible * _distances(*visible.shape, visible.device)).amax(-1).double().mean())
+    return float((visible * _distances(visible)).amax(-1).double().mean())
 
 
-def _distances(queries: int, keys: int, device: torch.device) -> Tensor:
-    return (torch.arange(queries, device=device)[:, None] - torch.arange(keys, device=device)).abs()
+def _distances(weights: Tensor) -> Tensor:
+    queries, keys = (torch.arange(count, device=weights.device) for count in weights.shape[-2:])
+    return (queries[:, None] - keys).abs()
 
 
 def at_offset(pattern: Pattern, offset: int) -> Tensor:
