@@ -252,6 +252,28 @@ log-probabilities for the tutorials), and of attention weights, which lie betwee
 |---|---|---|---|---|
 """
 
+_TAIL = """
+## What does not open, and why
+
+A model that Headlight's network cannot compute is refused by name; a picture of something else would be worse than
+none.
+
+- **T5Gemma** differs in each part of a layer. Queries and keys are rotated by their positions; several heads share
+  keys and values; scores are capped (c · tanh(s / c)) before the softmax, and so are the logits; a block has a norm
+  before it and one after it, inside the residual connection; every other layer attends to a window. The attention
+  itself would need some hundred lines. But these also change what is computed from it: the patterns of long traces
+  that are computed again from queries and keys, the absorbed projections of a search, the norms that ALTI and the
+  parts of a logit hold still (a capped logit is no sum of parts), the page's engine and the Anatomy page.
+- **ProphetNet** predicts the next word from a stream of its own beside the main one: a head has two patterns over
+  twice as many keys, and heads, patches and contributions here have one pattern a head. `headlight.watch` shows what
+  such a model gives.
+- **LED, LongT5, BigBird-Pegasus, Pegasus-X** attend to windows or blocks of a long text, **NLLB-MoE** and **Switch
+  Transformers** choose among many feed-forward networks.
+- Of Hugging Face's EncoderDecoderModel, pairs of which one is not of the kind of BERT or RoBERTa, such as GPT-2.
+- Of fairseq, adaptive softmax and embeddings, experts, norms inside attention, and other architectures than
+  transformers and BART.
+"""
+
 
 def line(measured: Row) -> str:
     *texts, logits, attention = measured
@@ -267,7 +289,7 @@ def main(names: Sequence[str]) -> None:
             print(lines[family.name], flush=True)
     versions = f"Made with torch {torch.__version__} and transformers {transformers.__version__} on a processor."
     rows = "\n".join(lines[family.name] for family in FAMILIES)
-    write_text(DOCUMENT, f"{_HEAD}{rows}\n\n{versions} `python -m tools.models_table` makes this page again.\n")
+    write_text(DOCUMENT, f"{_HEAD}{rows}\n\n{versions} `python -m tools.models_table` makes this page again.\n{_TAIL}")
 
 
 if __name__ == "__main__":

@@ -53,9 +53,10 @@ _DIFFERENCES = {
     "nllb-moe": "whose layers choose among many feed-forward networks",
     "switch_transformers": "whose layers choose among many feed-forward networks",
     "encoder-decoder": "a pair of which one is not of the kind of BERT or RoBERTa",
-    "t5gemma": "whose attention rotates queries and keys by their positions, shares keys among heads and caps its "
-    "scores, which Headlight's does not",
-    "prophetnet": "whose decoder predicts several words at once, from streams of attention that Headlight's lacks",
+    "t5gemma": "whose attention rotates queries and keys by their positions, shares keys among heads, caps its scores "
+    "and in every other layer sees a window, between two norms a block; Headlight's network has none of these",
+    "prophetnet": "whose decoder predicts several words at once, each from a stream of attention of its own; Headlight's "
+    "has one pattern a head",
     "led": "whose attention sees a window of the text, where Headlight's sees all of it",
     "longt5": "whose attention sees a window of the text, where Headlight's sees all of it",
     "bigbird_pegasus": "whose attention sees blocks of the text, where Headlight's sees all of it",
