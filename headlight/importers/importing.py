@@ -55,8 +55,8 @@ _DIFFERENCES = {
     "encoder-decoder": "a pair of which one is not of the kind of BERT or RoBERTa",
     "t5gemma": "whose attention rotates queries and keys by their positions, shares keys among heads, caps its scores "
     "and in every other layer sees a window, between two norms a block; Headlight's network has none of these",
-    "prophetnet": "whose decoder predicts several words at once, each from a stream of attention of its own; Headlight's "
-    "has one pattern a head",
+    "prophetnet": "whose decoder predicts several words at once, each from a stream of attention of its own, where "
+    "Headlight's has one pattern a head",
     "led": "whose attention sees a window of the text, where Headlight's sees all of it",
     "longt5": "whose attention sees a window of the text, where Headlight's sees all of it",
     "bigbird_pegasus": "whose attention sees blocks of the text, where Headlight's sees all of it",

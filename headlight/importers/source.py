@@ -25,6 +25,7 @@ _BESIDE = {"training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt",
 _BEST = ("checkpoint_best.pt", "best.ckpt")  # of fairseq and JoeyNMT, which keep others beside it
 _FOREIGN = {".h5", ".msgpack", ".onnx", ".ot", ".gguf"}
 _CTRANSLATE2, _CTRANSLATE2_ARCHITECTURE = "model.bin", "TransformerSpec"
+MAX_NAME_BYTES = 255  # of a file's name: what file systems allow
 ARGOS_FACTS, ARGOS_MODEL = "metadata.json", "model"  # a package of Argos Translate holds a folder of CTranslate2
 _OTHERS = {  # what files of other programs begin with
     b"\x89HDF": "a Keras or TensorFlow file",
@@ -62,7 +63,8 @@ class Source:
 
         A name that leads to another folder, as a setting of an untrusted file may, is no file of this one.
         """
-        paths = [self.beside / name for name in names if self.beside and name == Path(name).name]
+        known = (name for name in names if name == Path(name).name and len(os.fsencode(name)) <= MAX_NAME_BYTES)
+        paths = [self.beside / name for name in known if self.beside]
         return next((path for path in paths if path.is_file()), None)
 
 

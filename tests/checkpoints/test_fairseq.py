@@ -12,6 +12,7 @@ import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,6 +29,7 @@ from headlight.importers.importing import examine, import_model
 from headlight.importers.questions import Answers
 from headlight.importers.source import open_source
 from tests.checkpoints.hugging_face import piece_model
+from tests.faults import in_one_sentence
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.weights import Refused
 
@@ -500,3 +502,30 @@ def test_texts_of_moses_are_cut_and_joined_as_fairseq_does(tmp_path: Path, told:
         assert ours.source_tokenizer.encode("das haus, klein") == [4, 5, 8, 7]
         plain = load(tmp_path / "spaces").source_tokenizer
         assert plain.encode("das haus , klein") == [4, 5, 8, 7] != plain.encode("das haus, klein")
+
+
+STRANGE = [None, -1, 10**30, "x" * 700, "x" * 5_000, "[]", ["a"] * 3, {"main": ("src", "tgt")}, {"main": 5}, 1.5]
+STRANGE += [math.nan, "de-en", ["de-en", "x", "a-b-c"], "../../etc/passwd", "/dev/zero", b"x", True]
+READ = [*SHARED, "task", "langs", "lang_dict", "lang_pairs", "source_lang", "target_lang", "encoder_langtok"]
+READ += ["langtoks", "decoder_langtok", "lang_tok_style", "prepend_bos", "source_dict", "fixed_dictionary", "bpe_codes"]
+READ += ["tokenizer"]
+
+
+def test_strange_settings_are_read_or_refused_in_a_sentence(tmp_path: Path) -> None:
+    state, chance = random_state(SHARED), random.Random(0)
+    for language in ("de", "en", "fr"):
+        (tmp_path / f"dict.{language}.txt").write_text(WORDS)
+    by_pair = {f"models.de-en.{name}": tensor for name, tensor in state.items()}
+    answers = Answers(source_language="de", target_language="en")
+    tasks = ["translation", "translation_multi_simple_epoch", "multilingual_translation", "denoising"]
+    tasks += ["translation_from_pretrained_bart"]
+
+    def attempt() -> bool:
+        task = {"task": chance.choice(tasks), "arch": chance.choice(["transformer", "bart_base"])}
+        s = {**SHARED, **task, "lang_pairs": "de-en,en-de", "langs": "de,en"}
+        s |= {chance.choice(READ): chance.choice(STRANGE) for _ in range(chance.choice([1, 1, 2, 4]))}
+        path = save(tmp_path / "model.pt", chance.choice([state, state, by_pair]), s)
+        shutil.rmtree(tmp_path / "ours", ignore_errors=True)
+        return in_one_sentence(partial(import_model, path, tmp_path / "ours", answers))
+
+    assert 0.1 < sum(attempt() for _ in range(30)) / 30 < 0.9

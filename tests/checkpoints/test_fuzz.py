@@ -22,6 +22,7 @@ from tests.small import small_checkpoint
 
 pytestmark = pytest.mark.fuzz
 TIMES = 60  # of each kind of file
+FAIRSEQ = Path(__file__).parents[1] / "fixtures" / "fairseq" / "omegaconf-2.4.pt"
 TUTORIAL = Path(__file__).parents[1] / "fixtures" / "tutorial-checkpoints" / "ground-up" / "transformer_weights.pth"
 
 
@@ -40,6 +41,7 @@ def valid(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     torch.save(saved, folder / "legacy.pt", _use_new_zipfile_serialization=False)
     torch.save(saved, folder / "protocol4.pt", pickle_protocol=4)
     shutil.copyfile(TUTORIAL, folder / "tutorial.pth")
+    shutil.copyfile(FAIRSEQ, folder / "omegaconf.pt")
     return {path.name: path for path in folder.iterdir() if path.is_file()} | {"folder": model}
 
 
@@ -54,6 +56,7 @@ def valid(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "legacy.pt",
         "protocol4.pt",
         "tutorial.pth",
+        "omegaconf.pt",
     ],
 )
 def test_damaged_files(valid: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:

@@ -19,6 +19,7 @@ SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")
 START, END_SYMBOL, MASK = "<s>", "</s>", "<mask>"
 MAX_SETTING = 1_000_000
 MAX_LANGUAGES = 1_000
+MAX_TEXT = 1_000  # characters of a name or a path
 PRETRAINED, ONE_MODEL, BY_PAIR = (
     *("translation_from_pretrained_bart", "translation_multi_simple_epoch", "multilingual_translation"),
 )
@@ -51,8 +52,9 @@ class Settings:
         return value
 
     def text(self, name: str) -> str:
+        """Return a text; "" where there is none, or none that names anything."""
         value = self.value(name)
-        return value if isinstance(value, str) else ""
+        return value if isinstance(value, str) and len(value) <= MAX_TEXT else ""
 
     def texts(self, name: str) -> list[str]:
         """Return a list of texts, which may be one with commas. Raises Refused for more than MAX_LANGUAGES."""
@@ -60,7 +62,7 @@ class Settings:
         values = value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple) else ()
         if len(values) > MAX_LANGUAGES:
             raise Refused(f"The setting {name} names {len(values):,} languages; at most {MAX_LANGUAGES:,} are read.")
-        return [text.strip() for text in values if isinstance(text, str) and text.strip()]
+        return [text.strip() for text in values if isinstance(text, str) and text.strip() and len(text) <= MAX_TEXT]
 
     @property
     def architecture(self) -> str:
