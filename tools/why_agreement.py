@@ -9,7 +9,7 @@ For those that write French by the grammar also activation patching: pairs of se
 which says what "it" is, and that the model tells apart; how much of the difference the three best heads restore
 together, and which heads those are.
 
-Writes why.json into each model's folder, which the pages Why and Attention read. Half an hour on two cores.
+Writes why.json into each model's folder, which the pages Why and Attention read. An hour on two cores.
 """
 
 from __future__ import annotations
@@ -25,7 +25,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from headlight.analysis.why import Corruption, close_to_best, correlations, measured, patching, restored_by, summed_up
+from headlight.analysis.why import (
+    Corruption,
+    close_to_best,
+    correlations,
+    integrated_steps,
+    measured,
+    patching,
+    restored_by,
+    summed_up,
+    with_integrated,
+)
 from headlight.checkpoints import digest, load_translator
 from headlight.corpora.corpora import open_corpus
 from headlight.corpora.grammars.english_french import reasons
@@ -45,7 +55,8 @@ def over_corpus(translator: Translator, corpus: str, sentences: int) -> dict[str
     for pair in islice(test, sentences):
         source = translator.encode(pair.source)
         target = [translator.model.config.sos_id, *translator.translate(pair.source).ids]
-        attributions = measured(translator.model, source, target)
+        integrated = integrated_steps(translator.model, source, target)
+        attributions = with_integrated(measured(translator.model, source, target), integrated)
         for by, values in ((each, correlations(attributions)), (signed, correlations(attributions, signed=True))):
             for name, steps in values.items():
                 by.setdefault(name, []).append(float(np.nanmean(steps)) if not np.isnan(steps).all() else np.nan)
@@ -115,6 +126,7 @@ def causes(translator: Translator, pairs: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", nargs="*", help="shipped models by their name; all that came measured if absent")
     parser.add_argument("--sentences", type=int, default=SENTENCES, help="sentences for each model")
     text = "pairs of sentences that differ in one word; 0 keeps what was measured of them"
     parser.add_argument("--pairs", type=int, default=PAIRS, help=text)
@@ -122,7 +134,7 @@ def main() -> None:
     torch.set_num_threads(1)
     command = f"python -m tools.why_agreement --sentences {options.sentences} --pairs {options.pairs or PAIRS}"
     for folder in sorted((ROOT / "checkpoints").iterdir()):
-        if not (folder / "heads.json").is_file():
+        if not (folder / "heads.json").is_file() or folder.name not in (options.models or [folder.name]):
             continue
         translator, corpus = load_translator(folder), read_json(folder / "heads.json")["corpus"]
         facts = {"command": command, "model": digest(folder), **over_corpus(translator, corpus, options.sentences)}

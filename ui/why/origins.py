@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from headlight.analysis.why import ALTI, Agreement, Contributions, IntegratedGradients, MeasuredOrigins, agreements
+from headlight.analysis.why import ALTI, INTEGRATED, Agreement, MeasuredOrigins, agreements, with_integrated
 from headlight.charts.document import Drawing
 from headlight.charts.why import BarGroup, Map, MapScale, bars, maps, shares
 from headlight.formatting import percent, signed
 from transformer import Trace, Translator
 from ui.state.view import bound, update
 from ui.state.why_measured import why_measured
+from ui.why.ablation import METHODS as ABLATION_METHODS
+from ui.why.ablation import draw_ablation
 from ui.why.components import TOLERANCE, Row, check, draw_picture, scrubber, table
 from ui.why.downloads import WIDTH, Picture
-from ui.why.passes import head_contributions_of, integrated_of, measured_of
+from ui.why.passes import head_contributions_of, integrated_steps_of, measured_of
 from ui.why.view import BESIDE, WhyView
 from ui.widgets.choose import choose
 from ui.widgets.frame import Opened
@@ -37,8 +39,8 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
     token, integrated = trace.writes.labels[step], None
     shown = origins
     if view.beside == "integrated":
-        integrated = integrated_of(name, trace, step)
-        shown = _with_integrated(origins, integrated, step, measure)
+        steps = integrated_steps_of(name, trace)
+        integrated, shown = steps[step], with_integrated(origins, steps)
     st.subheader(f"Where “{literal(token)}” came from", anchor="where-it-came-from")
     st.markdown(sentence(origins, model, trace, step))
     groups = groups_of(shown, model, trace, step, measure)
@@ -66,26 +68,18 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
             f"logit gains {signed(integrated.difference, plus=True)}. Bars show sizes.",
         )
     heads = _through_heads(name, model, trace, step, float(contribution.source[step].sum()), theme)
-    compared = _compared(name, origins, len(trace.writes), theme)
+    heads += draw_ablation(opened, trace, step, theme)
+    compared = _compared(name, shown, len(trace.writes), theme)
     rows = rows_of(shown, trace, step)
     with st.expander("As tables"):
         table(rows, "why-contributions")
         for picture in heads:
-            table(picture.rows, "why-through-table")
+            table(picture.rows, f"why-table-{picture.title}")
         table(compared.rows, "why-agreement-table")
     with st.expander("How it is measured"):
         terms = ("contribution", "log-probability", "cross-attention", "rollout", "value zeroing")
-        st.markdown(explained(METHODS, *terms))
+        st.markdown(explained(f"{METHODS}\n\n{ABLATION_METHODS}", *terms))
     return [Picture(f"Where {token} came from", draw, rows), *heads, compared]
-
-
-def _with_integrated(
-    origins: MeasuredOrigins, integrated: IntegratedGradients, step: int, measure: str
-) -> MeasuredOrigins:
-    """Return the measures with integrated gradients at one step, by their size."""
-    source, prefix = (np.zeros_like(side) for side in origins.by_measure[ALTI])
-    source[step], prefix[step, : step + 1] = np.abs(integrated.source), np.abs(integrated.prefix)
-    return origins._replace(by_measure=origins.by_measure | {measure: Contributions(source, prefix)})
 
 
 def _through_heads(
@@ -189,6 +183,8 @@ def _compared(name: str, origins: MeasuredOrigins, steps: int, theme: str) -> Pi
         f"{interval} **|** signed: does it rank last what speaks against the written token?"
     )
     draw_picture(partial(draw, theme), WIDTH, key="why-agreement")
+    if INTEGRATED not in origins.by_measure:
+        st.caption("Integrated gradients take most time: choose them above to see their bar for this sentence.")
     st.caption(
         f"Spearman's {term('rank correlation')} over the source tokens, mean of {steps} steps: 1 is the same order, 0 "
         f"is no relation. {_over(corpus)} Attention and shares are never negative, so they can't say what speaks "
@@ -211,14 +207,16 @@ def agreement_rows(
 ) -> list[Row]:
     """Return a row per measure, in the corpus's order where one was measured: one sentence is too few to rank by."""
     rows: list[Row] = []
-    for measure in here if corpus is None else corpus["measures"]:
+    measured = {} if corpus is None else corpus["measures"]
+    for measure in [*measured, *(name for name in here if name not in measured)]:
         row: Row = {"Measure": measure}
-        for column, agreement in ((SIZE, here[measure]), (SIGNED, signed_here[measure])):
-            row |= {column: _known(agreement.mean), f"{column}, spread": _known(agreement.spread)}
+        for column, by_measure in ((SIZE, here), (SIGNED, signed_here)):
+            found = by_measure.get(measure)
+            row |= {column: found and _known(found.mean), f"{column}, spread": found and _known(found.spread)}
             if corpus is not None:
-                over = corpus["measures"][measure]
-                over = over if column == SIZE else over["signed"]
-                row |= {f"{column}, corpus {part}": over[part] for part in ("mean", "low", "high")}
+                over = measured.get(measure)
+                over = over if over is None or column == SIZE else over["signed"]
+                row |= {f"{column}, corpus {part}": over and over[part] for part in ("mean", "low", "high")}
         rows.append(row)
     return rows
 
@@ -227,6 +225,8 @@ def _text(row: Row) -> str:
     """Return the numbers over the corpus, or without one those of the sentence."""
     if f"{SIZE}, corpus mean" not in row:
         return f"{_number(row[SIZE])}  |  {_number(row[SIGNED])}"
+    if row[f"{SIZE}, corpus mean"] is None:
+        return "not measured"
     mean, low, high = (_number(row[f"{SIZE}, corpus {part}"]) for part in ("mean", "low", "high"))
     return f"{mean} ({low} to {high})  |  {_number(row[f'{SIGNED}, corpus mean'])}"
 

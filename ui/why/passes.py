@@ -10,6 +10,7 @@ import numpy as np
 from headlight.analysis import why
 from headlight.analysis.stream import stream
 from headlight.analysis.why.activation_patching import Direction
+from headlight.importers.examples import examples
 from transformer import Trace
 from transformer.decoding.search import allowed
 from transformer.taps import Site
@@ -20,6 +21,7 @@ Ids = tuple[int, ...]
 Version = tuple[int, ...]
 Head = tuple[Site, int]
 CANDIDATES = 5  # other tokens that are offered at a step
+MAX_REFERENCES = 8  # examples of a model that a head's mean, or another output of it, is taken from
 TOP_HEADS = 3  # heads that are exchanged together
 TOKEN_HEADS = 8  # heads that are exchanged token by token
 
@@ -79,8 +81,18 @@ def swapped_of(name: str, trace: Trace, swap: Swap) -> Swapped:
     return _swapped(name, version(name), *_ids(trace), swap)
 
 
-def integrated_of(name: str, trace: Trace, step: int) -> why.IntegratedGradients:
-    return _integrated(name, version(name), *_ids(trace), step)
+def integrated_steps_of(name: str, trace: Trace) -> list[why.IntegratedGradients]:
+    return _integrated_steps(name, version(name), *_ids(trace))
+
+
+def ablated_of(name: str, trace: Trace, by: why.Ablation) -> dict[Site, np.ndarray]:
+    """Return what the log-probability of each written token gains without a head, [H, T] by site, in nats.
+
+    Raises ValueError where the model has no examples that a mean or another output could be taken from.
+    """
+    source, target = _ids(trace)
+    pairs = () if by == "zero" else tuple(pair for pair in _references(name, version(name)) if pair[0] != source)
+    return _ablated(name, version(name), source, target, pairs, by)
 
 
 def head_contributions_of(name: str, trace: Trace) -> np.ndarray:
@@ -140,8 +152,22 @@ def _first_difference(name: str, version: Version, corrupted: Ids, target: Ids) 
 
 
 @cached(20, "Integrating gradients")
-def _integrated(name: str, version: Version, source: Ids, target: Ids, step: int) -> why.IntegratedGradients:
-    return why.integrated_gradients(translator(name).model, source, target, step)
+def _integrated_steps(name: str, version: Version, source: Ids, target: Ids) -> list[why.IntegratedGradients]:
+    return why.integrated_steps(translator(name).model, source, target)
+
+
+@cached(20, "Translating examples")
+def _references(name: str, version: Version) -> list[tuple[Ids, Ids]]:
+    model = translator(name)
+    pairs = [model.encode_pair(example.text) for example in examples(model.card)[:MAX_REFERENCES]]
+    return [(tuple(source), tuple(target)) for source, target in pairs]
+
+
+@cached(20, "Replacing one head at a time")
+def _ablated(
+    name: str, version: Version, source: Ids, target: Ids, references: tuple[tuple[Ids, Ids], ...], by: why.Ablation
+) -> dict[Site, np.ndarray]:
+    return why.ablated_steps(translator(name).model, source, target, references, by)
 
 
 @cached(20, "Dividing contributions among heads")

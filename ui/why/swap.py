@@ -139,7 +139,7 @@ def _controls(view: WhyView) -> None:
         text = "Give back: what returns the word is enough for it. Take away: what loses the word is needed for it."
         choose(view, "direction", "Direction", DIRECTIONS, help=text)
         if view.exchanged in BY_TOKEN:
-            names = {"encoder": "Encoder, tokens of the source", "decoder": "Decoder, what was written so far"}
+            names = {"encoder": "Encoder, source", "decoder": "Decoder, so far"}
             choose(view, "states", "Stack", names)
 
 
@@ -215,11 +215,12 @@ def _by_token(view: WhyView, trace: Trace, swapped: Swapped, step: int, theme: s
     ]
     gives = found.direction == "denoise"
     shares = [float(row["Share"] or 0.0) for row in rows]
-    largest = rows[int(np.nanargmax(shares))]
+    at = int(np.nanargmax(np.abs(shares)))
+    largest = f"“{literal(str(rows[at]['Token']))}”, {str(rows[at]['Part']).lower()}: {_percent(shares[at])}"
     st.caption(
         f"{term('restored', 'Per cent of the difference')} that {'returns' if gives else 'is lost'} when {what} alone "
-        f"is {'that of the true run' if gives else 'as for the other sentence'}. Largest: "
-        f"“{literal(str(largest['Token']))}”, {str(largest['Part']).lower()}: {_percent(float(np.nanmax(shares)))}."
+        f"is {'that of the true run' if gives else 'as for the other sentence'}. "
+        + (f"Largest: {largest}." if round(100 * shares[at]) else "None does much alone.")
     )
     exchanged = "given back" if gives else "taken away"
     return [Picture(f"{EXCHANGED[view.exchanged]} {exchanged} at one token", draw, rows, 590)]

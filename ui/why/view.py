@@ -25,6 +25,8 @@ EXCHANGED = {
     "forward": "Feed-forward networks",
     "states": "States",
 }
+# What replaces the output of a head, by its name in the address.
+ABLATIONS = {"mean": "Its mean", "resample": "Another sentence", "zero": "Zeros"}
 DIRECTIONS = {"denoise": "Give back", "noise": "Take away"}
 STATES = ("encoder", "decoder")
 
@@ -40,6 +42,7 @@ class WhyView(PageView):
     instead: str | None = None  # the text of the token that could have been written
     beside: str = "attention"
     every: bool = False  # every token, also those that give next to nothing
+    ablation: str = "mean"
     parts: bool = False  # the waterfall's steps by layer
     corrupted: str | None = None  # the sentence to swap the cause with; None is the page's own choice
     exchanged: str = "heads"
@@ -53,6 +56,7 @@ class WhyView(PageView):
             "instead": query.get("instead", "")[:200] or None,
             "beside": one_of(query.get("beside"), tuple(BESIDE), cls.beside),
             "every": query.get("every") == "1",
+            "ablation": one_of(query.get("ablation"), tuple(ABLATIONS), cls.ablation),
             "parts": query.get("parts") == "1",
             "corrupted": query["corrupted"][:MAX_TEXT_CHARACTERS] if "corrupted" in query else None,
             "exchanged": one_of(query.get("exchanged"), tuple(EXCHANGED), cls.exchanged),

@@ -15,14 +15,17 @@ from headlight.analysis.why.activation_patching import (
 )
 from headlight.analysis.why.agreement import (
     ALTI,
+    INTEGRATED,
     Agreement,
     MeasuredOrigins,
     agreements,
     close_to_best,
     correlations,
+    integrated_steps,
     measured,
     rank_correlation,
     summed_up,
+    with_integrated,
 )
 from headlight.analysis.why.alti import (
     Contributions,
@@ -38,14 +41,16 @@ from headlight.analysis.why.gradients import (
     gradient_times_input,
     integrated_gradients,
 )
-from headlight.analysis.why.head_ablation import ABLATIONS, head_ablation
+from headlight.analysis.why.head_ablation import ABLATIONS, Ablation, ablated_steps, head_ablation
 from headlight.analysis.why.leave_out import leave_one_out, value_zeroing
 from headlight.analysis.why.logit_difference import Contrast, contrast, require_step
 
 __all__ = [
     "ABLATIONS",
     "ALTI",
+    "INTEGRATED",
     "PARTS",
+    "Ablation",
     "Agreement",
     "Contributions",
     "Contrast",
@@ -56,6 +61,7 @@ __all__ = [
     "LayerContributions",
     "MeasuredOrigins",
     "Patching",
+    "ablated_steps",
     "agreements",
     "close_to_best",
     "correlations",
@@ -67,6 +73,7 @@ __all__ = [
     "head_ablation",
     "head_contributions",
     "integrated_gradients",
+    "integrated_steps",
     "layer_contributions",
     "leave_one_out",
     "measured",
@@ -77,4 +84,5 @@ __all__ = [
     "restored_by",
     "summed_up",
     "value_zeroing",
+    "with_integrated",
 ]

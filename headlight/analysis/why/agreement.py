@@ -16,12 +16,12 @@ from headlight.analysis.sites import by_kind
 from headlight.analysis.stream import stream
 from headlight.analysis.values import value_weighted_patterns
 from headlight.analysis.why.alti import Contributions, contributions_of, heads_of
-from headlight.analysis.why.gradients import gradient_times_input
+from headlight.analysis.why.gradients import IntegratedGradients, gradient_times_input, integrated_gradients
 from headlight.analysis.why.leave_out import leave_one_out, value_zeroing
 from transformer.model import Transformer
 from transformer.trace import Kind
 
-ALTI, ATTENTION = "ALTI+", "raw attention"
+ALTI, ATTENTION, INTEGRATED = "ALTI+", "raw attention", "integrated gradients"
 RESAMPLES = 2000
 
 
@@ -29,7 +29,8 @@ class MeasuredOrigins(NamedTuple):
     """The result of each measure for the tokens behind every step, and the cost of leaving a source token out.
 
     `by_measure` has source [T, S] and prefix [T, T]: shares of "ALTI+", "value zeroing" and "rollout", weights of "raw
-    attention", lengths of "norm-weighted", and sizes of a logit of "gradient × input". `left_out` [T, S] is in nats.
+    attention", lengths of "norm-weighted", and sizes of a logit of "gradient × input" and, where asked for, of
+    "integrated gradients". `left_out` [T, S] is in nats.
     """
 
     by_measure: dict[str, Contributions]
@@ -50,7 +51,10 @@ class Agreement(NamedTuple):
 
 
 def measured(model: Transformer, source: Sequence[int], target: Sequence[int]) -> MeasuredOrigins:
-    """Compute all measures; `source` are ids up to [EOS], `target` from [SOS] to [EOS]."""
+    """Compute all measures but integrated gradients, which take ten times as long as all others together.
+
+    `source` are ids up to [EOS], `target` from [SOS] to [EOS].
+    """
     weighted = _mean_of_heads(value_weighted_patterns(model, source, target))
     return MeasuredOrigins(
         {
@@ -89,6 +93,19 @@ def _gradients(model: Transformer, source: Sequence[int], target: Sequence[int])
         gradient = gradient_times_input(model, source, target, step)
         from_source[step], prefix[step, : step + 1] = np.abs(gradient.source), np.abs(gradient.prefix)
     return Contributions(from_source, prefix)
+
+
+def with_integrated(origins: MeasuredOrigins, steps: Sequence[IntegratedGradients]) -> MeasuredOrigins:
+    """Return the same with "integrated gradients", by their size; `steps` are those of every step, in order."""
+    source, prefix = (np.zeros_like(side) for side in origins.by_measure[ALTI])
+    for step, gradients in enumerate(steps):
+        source[step], prefix[step, : step + 1] = np.abs(gradients.source), np.abs(gradients.prefix)
+    return origins._replace(by_measure=origins.by_measure | {INTEGRATED: Contributions(source, prefix)})
+
+
+def integrated_steps(model: Transformer, source: Sequence[int], target: Sequence[int]) -> list[IntegratedGradients]:
+    """Return the integrated gradients of every step of a translation."""
+    return [integrated_gradients(model, source, target, step) for step in range(len(target) - 1)]
 
 
 def correlations(origins: MeasuredOrigins, signed: bool = False) -> dict[str, list[float]]:

@@ -1,6 +1,6 @@
 """Ablation of heads: the loss of a translation when zero, the mean, or another sentence's output replaces a head's.
 
-Shapes: B rows, H heads, N tokens of a stack, D = d_head.
+Shapes: B rows, H heads, N tokens of a stack, T written tokens, D = d_head.
 """
 
 from __future__ import annotations
@@ -47,6 +47,24 @@ def head_ablation(
     `source` and references' sources are ids up to [EOS], targets run from [SOS] to [EOS]. Raises ValueError for another
     ablation, and without references or draws where these are needed.
     """
+    found = ablated_steps(model, source, target, references, by, draws, seed)
+    effects = [HeadEffect(site, head, float(found[site][head].sum())) for site, head in all_heads(model)]
+    return sorted(effects, key=lambda effect: effect.delta)
+
+
+def ablated_steps(
+    model: Transformer,
+    source: Sequence[int],
+    target: Sequence[int],
+    references: Sequence[Pair],
+    by: Ablation = "mean",
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> dict[Site, np.ndarray]:
+    """Return the change of the log-probability of each written token when a head is replaced: [H, T] by site, in nats.
+
+    A head that was pruned is not a number. The arguments and errors are those of `head_ablation`, which sums over T.
+    """
     if by not in ABLATIONS:
         raise ValueError(f"There is no ablation {quoted(by)}; choose among {', '.join(ABLATIONS)}.")
     if by != "zero" and not references:
@@ -55,14 +73,18 @@ def head_ablation(
         raise ValueError(f"The number of draws is {draws}; at least 1 is needed.")
     heads, rows = all_heads(model), rows_per_pass(model, len(source), len(target))
     complete = _log_probs(model, (source, target), 1)
-    changes = torch.zeros(len(heads), dtype=torch.float64)
+    changes = torch.zeros(len(heads), len(target) - 1, dtype=torch.float64)
     lengths = {"encoder": len(source), "decoder": len(target) - 1}
     replacements = _replacements(model, lengths, references, by, draws, seed)
     for replacement in replacements:
         parts = [_log_probs(model, (source, target), len(some), some, replacement) for some in in_passes(heads, rows)]
         changes += (torch.cat(parts) - complete) / len(replacements)
-    effects = [HeadEffect(*head, delta) for head, delta in zip(heads, changes.tolist(), strict=True)]
-    return sorted(effects, key=lambda effect: effect.delta)
+    config = model.config
+    n_heads = {"encoder": config.encoder.n_heads, "decoder": config.decoder.n_heads}
+    found = {site: np.full((n_heads[site.stack], len(target) - 1), np.nan) for site in model.sites()}
+    for (site, head), change in zip(heads, changes.numpy(), strict=True):
+        found[site][head] = change
+    return found
 
 
 def _replacements(
@@ -112,7 +134,7 @@ def _log_probs(
     heads: Sequence[tuple[Site, int]] = (),
     outputs: Mapping[Site, Tensor] | None = None,
 ) -> Tensor:
-    """Return the log-probability of a target in each of `count` rows, in which another head has another output: [B].
+    """Return the log-probability of each written token in `count` rows, in each of which one head is replaced: [B, T].
 
     A site that `outputs` lacks gives 0.
     """
@@ -129,7 +151,7 @@ def _log_probs(
 
     src, tgt = _rows(model, pair, count)
     written = torch.tensor(pair[1][1:], device=src.device).expand(count, -1)
-    return log_probs_of(model, patched(model, src, tgt, exchange), written).sum(-1).cpu()
+    return log_probs_of(model, patched(model, src, tgt, exchange), written).cpu()
 
 
 def _rows(model: Transformer, pair: Pair, count: int) -> tuple[Tensor, Tensor]:

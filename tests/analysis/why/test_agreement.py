@@ -37,6 +37,22 @@ def test_each_measure_is_the_one_that_its_own_function_gives(family: str) -> Non
     assert found.by_measure["gradient × input"].prefix[3, :4] == pytest.approx(np.abs(gradient.prefix))
 
 
+def test_integrated_gradients_count_by_their_size_at_every_step() -> None:
+    translator = small_translator()
+    source, target = translator.encode(TEXTS[1]), translator.encode_target(TEXTS[0])
+    found = why.with_integrated(
+        why.measured(translator.model, source, target), why.integrated_steps(translator.model, source, target)
+    )
+    rows = found.by_measure[why.INTEGRATED]
+    for step in range(len(target) - 1):
+        alone = why.integrated_gradients(translator.model, source, target, step)
+        assert rows.source[step] == pytest.approx(np.abs(alone.source), abs=1e-6)
+        assert rows.prefix[step] == pytest.approx(np.pad(np.abs(alone.prefix), (0, len(target) - 2 - step)), abs=1e-6)
+        assert why.correlations(found)[why.INTEGRATED][step] == pytest.approx(
+            why.rank_correlation(np.abs(alone.source), np.abs(found.left_out[step])), abs=1e-6
+        )
+
+
 def test_what_speaks_against_a_token_counts_by_its_size_unless_signs_are_asked_for() -> None:
     left_out = np.array([[0.1, 0.2, -0.3], [3.0, -2.0, 1.0]])
     sizes = np.abs(left_out)

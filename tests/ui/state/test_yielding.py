@@ -31,6 +31,7 @@ from transformer.yielding import on_yield, yield_turn
 ROOT = Path(__file__).resolve().parents[3]
 # What is given a model and runs no pass of it: it reads its parameters, its configuration or its card.
 WITHOUT_A_PASS = {
+    "headlight.language.gettext",
     "transformer.Translator",
     "headlight.analysis.attention_at",
     "headlight.analysis.neighbours.tied",
@@ -99,12 +100,13 @@ CASES: dict[str, Callable[[Translator], object]] = {
         t.model, SOURCE, TARGET, t.model.sites()[0]
     ),
     "headlight.analysis.stream.stream": lambda t: stream(t.model, SOURCE, TARGET),
+    "headlight.analysis.why.ablated_steps": lambda t: why.ablated_steps(t.model, SOURCE, TARGET, [(OTHER, TARGET)]),
     "headlight.analysis.why.contrast": lambda t: why.contrast(t.model, SOURCE, TARGET, STEP, 5),
     "headlight.analysis.why.decoder_lens": lambda t: why.decoder_lens(t.model, SOURCE, TARGET),
     "headlight.analysis.why.first_difference": lambda t: why.first_difference(t.model, OTHER, TARGET),
     "headlight.analysis.why.gradient_times_input": lambda t: why.gradient_times_input(t.model, SOURCE, TARGET, STEP),
     "headlight.analysis.why.head_contributions": lambda t: why.head_contributions(t.model, SOURCE, TARGET),
-    "headlight.analysis.why.integrated_gradients": lambda t: why.integrated_gradients(t.model, SOURCE, TARGET, STEP),
+    "headlight.analysis.why.integrated_steps": lambda t: why.integrated_steps(t.model, SOURCE, TARGET),
     "headlight.analysis.why.measured": lambda t: why.measured(t.model, SOURCE, TARGET),
     "headlight.analysis.why.patching": lambda t: why.patching(t.model, CORRUPTION, why.PARTS),
     "headlight.analysis.why.restored_by": lambda t: why.restored_by(

@@ -150,7 +150,7 @@ def test_one_part_at_one_token_is_the_librarys(
     assert shown == pytest.approx(expected.ravel().tolist(), abs=1e-4)  # in other batches
     drawn = picture(app, "why-tokens")
     assert all(f">{round(100 * share)}<".replace("-", "−") in drawn for share in shown)
-    assert f"{round(100 * max(shown))} %" in texts(app)
+    assert f"{round(100 * max(shown, key=abs))} %".replace("-", "−") in texts(app)
     assert f"Everything {'given back' if direction == 'denoise' else 'taken away'}: 100.0 %" in texts(app)
 
 
@@ -188,6 +188,36 @@ def test_integrated_gradients_and_the_heads_behind_a_contribution_are_the_librar
     assert table(app, "Layer", "Head")["Share"].tolist() == pytest.approx(heads.ravel().tolist(), abs=1e-6)
     from_source = why.contributions(model.model, source, target).source[1].sum()
     assert f"{heads.sum():.3f} = {from_source:.3f}" in texts(app)
+
+
+@pytest.mark.parametrize("ablation", why.ABLATIONS)
+def test_a_word_without_one_head_is_the_librarys(model: Translator, ablation: why.Ablation) -> None:
+    trace = model.trace(TEXTS[0], TEXTS[0])
+    app = page_at("why", text=TEXTS[0], target=TEXTS[0], step="2", ablation=ablation)
+    app.session_state["why-ablation-opened"] = True
+    app.run()
+    assert not app.exception and not app.error
+    source, target = trace.source.ids, trace.target.ids
+    references = [model.encode_pair(TEXTS[1])]  # the sentence itself, which is an example too, says nothing of others
+    found = why.ablated_steps(model.model, source, target, references, ablation)
+    expected = [change for changes in by_kind(found).values() for change in changes[..., 1].ravel()]
+    assert table(app, "Nats")["Nats"].tolist() == pytest.approx(expected, abs=1e-6)
+    most = (
+        f", {signed(min(expected), plus=True)}."
+        if min(expected) <= -0.1
+        else f"more than {signed(-min(expected))} from"
+    )
+    assert most in texts(app)
+    whole = why.head_ablation(model.model, source, target, references, ablation)
+    assert sum(effect.delta for effect in whole) == pytest.approx(sum(map(np.sum, found.values())), abs=1e-4)
+
+
+def test_a_model_without_examples_says_what_a_mean_needs(shelves: Path) -> None:
+    checkpoints.save(small_checkpoint(), shelves / "checkpoints" / "small")
+    app = page_at("why", text=TEXTS[0], target=TEXTS[0], step="2")
+    app.session_state["why-ablation-opened"] = True
+    app.run()
+    assert not app.exception and any("needs sentences to take a head's output from" in one.value for one in app.info)
 
 
 def test_a_sentence_that_is_the_same_or_that_cannot_be_read_is_told(model: Translator) -> None:

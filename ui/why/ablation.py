@@ -1,0 +1,94 @@
+"""Which heads the chosen token needs: its log-probability when the output of one head is replaced."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import cast
+
+import numpy as np
+import streamlit as st
+
+from headlight.analysis.sites import by_kind
+from headlight.analysis.why import Ablation
+from headlight.charts.document import Drawing
+from headlight.charts.why import Map, MapScale, maps
+from headlight.formatting import signed
+from transformer import Trace
+from transformer.trace import Kind
+from ui.why.components import Row, draw_picture
+from ui.why.downloads import WIDTH, Picture
+from ui.why.passes import MAX_REFERENCES, ablated_of
+from ui.why.swap import KINDS
+from ui.why.view import ABLATIONS, WhyView
+from ui.widgets.choose import choose
+from ui.widgets.errors import plain_errors
+from ui.widgets.frame import Opened
+from ui.widgets.terms import term
+from ui.widgets.text import literal
+
+MIN_CHANGE = 0.1  # nats, 10 % of a probability: what is less has next to no colour, and no head is called needed for it
+REPLACED = {
+    "mean": "the mean of its outputs for the model's example sentences",
+    "resample": "its output for another example sentence, at the same token; the average of ten draws",
+    "zero": "zeros",
+}
+METHODS = (
+    "**Without one head**: how the log-probability of the token changes. **Zeros** also take away what the head adds "
+    "to every sentence alike, and give the later layers inputs that they never see (Michel et al. 2019, *Are Sixteen "
+    "Heads Really Better than One?*). **Its mean** leaves what the head adds to every sentence, so that only what it "
+    "says about this one is lost (Wang et al. 2023, *Interpretability in the Wild*). **Another sentence** gives a "
+    f"vector that does occur (Chan et al. 2022, *Causal Scrubbing*). The other sentences are up to {MAX_REFERENCES} of "
+    "the model's examples, each with its translation. What was written so far stays. Where heads can stand in for "
+    "each other, each of them looks as if it were not needed."
+)
+
+
+def draw_ablation(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
+    """Draw the choice of what replaces a head, and the change for every head; computed on request."""
+    expander = st.expander("Without one head", key="why-ablation-opened", on_change="rerun")
+    if not expander.open:
+        return []
+    with expander, plain_errors():
+        choose(opened.view, "ablation", "What replaces the head's output", ABLATIONS)
+        by = cast(Ablation, opened.view.ablation)
+        changes = {kind: values[..., step] for kind, values in by_kind(ablated_of(opened.name, trace, by)).items()}
+        token = trace.writes.labels[step]
+        picture = Picture("Without one head", partial(_maps, changes), _rows(changes))
+        draw_picture(partial(picture.draw, theme), WIDTH, key="why-ablation")
+        kind, layer, head, change = _most_needed(changes)
+        st.caption(
+            f"Change of the {term('log-probability')} of “{literal(token)}”, in nats, when one head gives "
+            f"{REPLACED[by]}. "
+            + (
+                f"Needed most: {KINDS[kind]} {layer + 1}, head {head + 1}, {signed(change, plus=True)}."
+                if change <= -MIN_CHANGE
+                else f"No head alone is needed: none takes more than {signed(max(0.0, -change))} from it."
+            )
+        )
+        return [picture]
+    return []
+
+
+def _most_needed(changes: dict[Kind, np.ndarray]) -> tuple[Kind, int, int, float]:
+    kind = min(changes, key=lambda kind: float(np.nanmin(changes[kind], initial=np.inf)))
+    layer, head = divmod(int(np.nanargmin(changes[kind])), changes[kind].shape[1])
+    return kind, layer, head, float(changes[kind][layer, head])
+
+
+def _maps(changes: dict[Kind, np.ndarray], theme: str, across: int) -> Drawing:
+    limit = max(MIN_CHANGE, *(float(np.nanmax(np.abs(values), initial=0)) for values in changes.values()))
+    grids = [
+        Map(f"{KINDS[kind]}, head", values, *([str(at + 1) for at in range(count)] for count in values.shape))
+        for kind, values in changes.items()
+    ]
+    grids = [grid._replace(rows=[f"layer {row}" for row in grid.rows]) for grid in grids]
+    ends = f"{signed(-limit)} less probable", f"more probable {signed(limit, plus=True)}"
+    return maps(grids, theme, MapScale(limit, ends, diverging=True), across=across, cell=38.0)
+
+
+def _rows(changes: dict[Kind, np.ndarray]) -> list[Row]:
+    return [
+        {"Attention": KINDS[kind], "Layer": f"{layer + 1}", "Head": f"{head + 1}", "Nats": float(values[layer, head])}
+        for kind, values in changes.items()
+        for layer, head in np.ndindex(*values.shape)
+    ]
