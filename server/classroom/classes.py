@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from threading import Lock
 from typing import Any
 
+from headlight.language import gettext
 from headlight.teaching.lessons.judging import check_guess, judge
 from server.classroom import codes
 from server.classroom.store import IDLE_SECONDS, Act, CapacityError, ClassState, Json, Store, now
@@ -104,13 +105,13 @@ class Classes:
 
         def allowed(state: ClassState) -> None:
             if state.step != step or state.round != round_:
-                raise ClassRefusal("The class has gone on to another question.")
+                raise ClassRefusal(gettext("The class has gone on to another question."))
             if state.locked or step in state.revealed:
-                raise ClassRefusal("Answers are closed.")
+                raise ClassRefusal(gettext("Answers are closed."))
 
         posed = self.store.document(code, f"question {step}")
         if posed is None:
-            raise ClassRefusal("The class has gone on to another question.")
+            raise ClassRefusal(gettext("The class has gone on to another question."))
         checked = check_guess(posed["posed"], guess)
         self.store.put(code, pupil, (step, round_), {"guess": checked, "sure": sure} if sure else checked, allowed)
 
@@ -157,7 +158,9 @@ class Classes:
         def act(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
             was_opened = question.step in state.rounds
             if not was_opened and len(state.rounds) >= MAX_STEPS:
-                raise ClassRefusal(f"A class has at most {MAX_STEPS} questions: start another one.")
+                raise ClassRefusal(
+                    gettext("A class has at most {number} questions: start another one.", number=MAX_STEPS)
+                )
             rounds = state.rounds if was_opened else {**state.rounds, question.step: 1}
             after = replace(state, step=question.step, rounds=rounds, locked=False, looking=False)
             return after, {} if was_opened else {f"question {question.step}": body}
@@ -183,7 +186,9 @@ class Classes:
         def act(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
             _is_open(state, step)
             if state.round >= MAX_ROUNDS:
-                raise ClassRefusal(f"This question was asked {MAX_ROUNDS} times: go on to the next.")
+                raise ClassRefusal(
+                    gettext("This question was asked {number} times: go on to the next.", number=MAX_ROUNDS)
+                )
             rounds = {**state.rounds, step: state.round + 1}
             revealed = tuple(name for name in state.revealed if name != step)
             after = replace(state, rounds=rounds, revealed=revealed, locked=False, looking=False)
@@ -255,7 +260,7 @@ class Classes:
 
     def _require_teacher(self, state: ClassState, secret: str) -> None:
         if not codes.same(secret, state.secret):
-            raise ClassRefusal("This is not the teacher’s link of this class.")
+            raise ClassRefusal(gettext("This is not the teacher’s link of this class."))
 
 
 def _guess(stored: Json) -> Any:
@@ -310,12 +315,14 @@ def _answer_cells(posed: Mapping[str, Any], guess: Any, right: Any | None) -> li
 def require_small(question: ClassQuestion) -> None:
     """Raise ClassRefusal for a question that is too large for pupils' phones."""
     if len(json.dumps(asdict(question))) > MAX_QUESTION_CHARACTERS:
-        raise ClassRefusal("This question’s pictures are too large for pupils’ phones: take a shorter sentence.")
+        raise ClassRefusal(
+            gettext("This question’s pictures are too large for pupils’ phones: take a shorter sentence.")
+        )
 
 
 def _is_open(state: ClassState, step: str) -> None:
     if state.step != step:
-        raise ClassRefusal("Another question is open in this class: this page shows an older one.")
+        raise ClassRefusal(gettext("Another question is open in this class: this page shows an older one."))
 
 
 class Quota:

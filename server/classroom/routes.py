@@ -24,6 +24,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from headlight.language import LANGUAGES, ORIGINAL, gettext, preferred, translatable, using
 from headlight.teaching.lessons.judging import judge
 from headlight.viewer.scripts import style, viewer_script
 from server.classroom import codes
@@ -34,7 +35,7 @@ from server.classroom.watch import Watch
 
 COOKIE = "headlight_pupil"
 BROWSER = "headlight_browser"  # the cookie by which wrong codes of one browser are counted
-NOT_YOURS = "This browser is in no class: join one with its code."
+NOT_YOURS = translatable("This browser is in no class: join one with its code.")
 MAX_ANSWER_BYTES = 64 * 1024  # a row over a thousand words
 STREAMS = 4  # of one pupil at once: several tabs, and connections whose end was not heard of yet
 BEAT = 10.0  # seconds of silence after which the page is told that the connection stands
@@ -72,10 +73,7 @@ class Classroom:
         self.streams: Counter[str] = Counter()
         self.last: dict[str, float] = {}  # when each pupil answered
         self.sweeper: asyncio.Task[None] | None = None
-        self.files = _files()
-        self.page = Template((_FOLDER / "page.html").read_text(encoding="utf-8")).substitute(
-            at=self.path, version=hashlib.sha256("".join(self.files.values()).encode()).hexdigest()[:16]
-        )
+        self.files = {language: _files(language) for language in LANGUAGES}
         self.router = Router(
             [
                 Route(self.path, self._page),
@@ -114,16 +112,20 @@ class Classroom:
         """Wrap a route so that its errors become responses: a status and a sentence."""
 
         async def answer(request: Request) -> Response:
+            with using(_language(request)):
+                return await answer_in_language(request)
+
+        async def answer_in_language(request: Request) -> Response:
             try:
                 return await act(request)
             except NotYours as error:
                 if error.wait:
                     return _too_many(error.wait)
-                refusal = _refusal(410, NOT_YOURS)
+                refusal = _refusal(410, gettext(NOT_YOURS))
                 refusal.delete_cookie(COOKIE, self.path)  # the browser of a class that has ended asks once
                 return refusal
             except ClassNotFound:
-                return _refusal(410, NOT_YOURS)
+                return _refusal(410, gettext(NOT_YOURS))
             except (ClassRefusal, CapacityError) as error:
                 return _refusal(409, str(error))
             except ValueError as error:
@@ -131,7 +133,9 @@ class Classroom:
             except ClientDisconnect:
                 return Response(status_code=400)
             except UNAVAILABLE as error:
-                return _refusal(503, f"The class can’t be reached just now ({type(error).__name__}).")
+                return _refusal(
+                    503, gettext("The class can’t be reached just now ({error}).", error=type(error).__name__)
+                )
 
         return answer
 
@@ -147,7 +151,8 @@ class Classroom:
     # ---- routes
 
     async def _page(self, request: Request) -> Response:
-        page = HTMLResponse(self.page, headers={"Cache-Control": "no-store"})
+        language = _language(request)
+        page = HTMLResponse(_html(self.path, language, self.files[language]), headers={"Cache-Control": "no-store"})
         if not _browser(request):
             self._give_cookie(request, page, BROWSER, codes.new_secret())
         return page
@@ -155,12 +160,13 @@ class Classroom:
     async def _file(self, request: Request) -> Response:
         name = request.path_params["name"]
         lasting = {"Cache-Control": "public, max-age=31536000, immutable"}  # its address names its content
-        if name in self.files:
+        files = self.files[_language(request)]
+        if name in files:
             kind = "text/javascript" if name.endswith(".js") else "text/css"
-            return Response(self.files[name], media_type=kind, headers=lasting)
+            return Response(files[name], media_type=kind, headers=lasting)
         if name.endswith(".woff2") and name in {path.name for path in _FONTS.glob("*.woff2")}:
             return Response((_FONTS / name).read_bytes(), media_type="font/woff2", headers=lasting)
-        return _refusal(404, "There is nothing here.")
+        return _refusal(404, gettext("There is nothing here."))
 
     async def _join(self, request: Request) -> Response:
         code, watch = codes.read(_field(await _json(request), "code")), self._watch()
@@ -176,7 +182,7 @@ class Classroom:
                 identity = code, await watch.run_in_thread(watch.classes.join, code)
             except ClassNotFound:
                 self.attempts.wrong(*guesser)
-                return _refusal(404, "No class has this code. Look at the eight digits again.")
+                return _refusal(404, gettext("No class has this code. Look at the eight digits again."))
         answer = JSONResponse({"code": codes.spelt(identity[0])})
         self._give_cookie(request, answer, COOKIE, ".".join(identity))
         return answer
@@ -205,7 +211,7 @@ class Classroom:
             raise ValueError("An answer names its step and its round.")
         now = time.monotonic()
         if now - self.last.get(pupil, 0.0) < PACE:
-            return _refusal(429, "One answer at a time.")
+            return _refusal(429, gettext("One answer at a time."))
         self.last[pupil] = now
         watch = self._watch()
         answer = _field(fields, "guess"), _field(fields, "sure")
@@ -216,20 +222,20 @@ class Classroom:
         code, pupil = await self._pupil(request)
         picture = await self._watch().run_in_thread(self._watch().classes.picture, code, pupil)
         if picture is None:
-            return _refusal(404, "No picture is shown just now.")
+            return _refusal(404, gettext("No picture is shown just now."))
         return Response(picture, media_type="image/png", headers={"Cache-Control": "no-store"})
 
     async def _stream(self, request: Request) -> Response:
         code, pupil = await self._pupil(request)
         if self.streams[pupil] >= STREAMS:
-            return _refusal(429, "This class is open in too many tabs: close some.")
+            return _refusal(429, gettext("This class is open in too many tabs: close some."))
         return StreamingResponse(
-            self._events(code, pupil),
+            self._events(code, pupil, _language(request)),
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},  # a proxy must not collect them
         )
 
-    async def _events(self, code: str, pupil: str) -> AsyncIterator[str]:
+    async def _events(self, code: str, pupil: str, language: str) -> AsyncIterator[str]:
         watch = self._watch()
         self.streams[pupil] += 1
         try:
@@ -237,7 +243,9 @@ class Classroom:
                 # Answers given before this stream began. The page knows about later ones, or a change brings them.
                 fresh, latest = await watch.run_in_thread(watch.classes.snapshot, code), watch.latest.get(code)
                 is_latest = latest is not None and latest.version == fresh.version
-                yield self._event(latest if latest and is_latest else fresh, code, pupil, fresh)
+                with using(language):
+                    event = self._event(latest if latest and is_latest else fresh, code, pupil, fresh)
+                yield event
                 sent_version = fresh.version
                 while True:
                     if not await watch.next(code, sent_version, BEAT):
@@ -246,7 +254,9 @@ class Classroom:
                     latest = watch.latest.get(code)
                     if latest is None:
                         break
-                    yield self._event(latest, code, pupil, latest)
+                    with using(language):
+                        event = self._event(latest, code, pupil, latest)
+                    yield event
                     sent_version = latest.version
         except UNAVAILABLE:
             return  # the page tries again
@@ -331,7 +341,7 @@ def _guesser(request: Request) -> tuple[str, str]:
 
 
 def _too_many(wait: int) -> Response:
-    refusal = _refusal(429, f"Too many wrong codes. Try again in {wait} s.")
+    refusal = _refusal(429, gettext("Too many wrong codes. Try again in {seconds} s.", seconds=wait))
     refusal.headers["Retry-After"] = str(wait)
     return refusal
 
@@ -364,10 +374,35 @@ async def _json(request: Request) -> Any:
         raise ValueError("That is no JSON.") from None
 
 
-def _files() -> dict[str, str]:
+def _language(request: Request) -> str:
+    """Return the language of a phone: that of its page's address, which the teacher's link has, else the browser's."""
+    asked = request.query_params.get("lang")
+    return asked if asked in LANGUAGES else preferred(request.headers.get("accept-language"))
+
+
+def _html(path: str, language: str, files: Mapping[str, str]) -> str:
+    """Return the page; the address of its script and its style names their content."""
+    version = hashlib.sha256("".join(files.values()).encode()).hexdigest()[:16]
+    with using(language):
+        texts = {
+            "title": gettext("Headlight: class"),
+            "noscript": gettext("This page needs JavaScript to show the class’s questions."),
+            "label": gettext("Language"),
+        }
+    options = "".join(
+        f'<option value="{code}" lang="{code}"{" selected" * (code == language)}>{name}</option>'
+        for code, name in LANGUAGES.items()
+    )
+    template = Template((_FOLDER / "page.html").read_text(encoding="utf-8"))
+    return template.substitute(texts, at=path, language=language, options=options, version=f"{version}&lang={language}")
+
+
+def _files(language: str = ORIGINAL) -> dict[str, str]:
     """Return the page's script and style, the same that a lesson is drawn with."""
     page_style = (_FOLDER / "pupil.css").read_text(encoding="utf-8")
+    with using(language):
+        scripts = viewer_script(*_SCRIPTS)
     return {
-        "pupil.js": f'(() => {{\n"use strict";\n{viewer_script(*_SCRIPTS)}\npupilPage(document.body);\n}})();\n',
+        "pupil.js": f'(() => {{\n"use strict";\n{scripts}\npupilPage(document.body);\n}})();\n',
         "pupil.css": "\n".join([style("viewer"), style("question"), page_style]),
     }

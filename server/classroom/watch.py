@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from server.classroom.classes import Classes, ClassSnapshot
@@ -29,8 +30,8 @@ class Watch:
         self.task: asyncio.Task[None] | None = None
 
     async def run_in_thread(self, act: Callable[..., T], *args: Any) -> T:
-        """Call `act`, which waits for the store, in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self.threads, act, *args)
+        """Call `act`, which waits for the store, in a thread that says everything in the language of this request."""
+        return await asyncio.get_running_loop().run_in_executor(self.threads, copy_context().run, act, *args)
 
     @asynccontextmanager
     async def listening(self, code: str) -> AsyncIterator[None]:

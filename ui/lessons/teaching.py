@@ -21,7 +21,7 @@ import streamlit as st
 
 from headlight import folders
 from headlight.formatting import csv_text, percent
-from headlight.language import gettext
+from headlight.language import gettext, translatable
 from headlight.teaching.lessons import Lesson, Step, judge, sentence_of
 from headlight.teaching.lessons.reading import YOUR_SENTENCE
 from headlight.teaching.lessons.transfer import MAX_SENTENCE_CHARACTERS
@@ -34,6 +34,7 @@ from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split
 from ui.lessons.view import LessonsView
 from ui.state.cache import cached
+from ui.state.language import address_parameters
 from ui.state.public import public
 from ui.state.view import update
 from ui.widgets import look_here
@@ -43,7 +44,9 @@ from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal
 
 # The same whether there is such a class or not: no page tells which codes there are.
-NOT_TAUGHT = "There is no class of this code and this teacher’s link. If it has ended, what was not downloaded is gone."
+NOT_TAUGHT = translatable(
+    "There is no class of this code and this teacher’s link. If it has ended, what was not downloaded is gone."
+)
 REFUSED = "class-refused"  # in the session: why the last act was not done
 ACTION_KEY = "class-acted"  # something was done in the fragment
 REFRESH = timedelta(seconds=1)  # between two counts
@@ -75,8 +78,10 @@ def draw_teaching(lesson: Lesson, step: Step, view: LessonsView) -> None:
     secret = look_here.held_secret(code)
     if not secret:
         secret_keeper.keep(code, is_teacher)
-        st.info("Open this class by its teacher’s link, or in the browser that started it.", icon=":material/info:")
-        st.button("Leave the class", on_click=leave)
+        st.info(
+            gettext("Open this class by its teacher’s link, or in the browser that started it."), icon=":material/info:"
+        )
+        st.button(gettext("Leave the class"), on_click=leave)
         return
     try:
         Classes(store()).counts(code, secret)
@@ -85,8 +90,8 @@ def draw_teaching(lesson: Lesson, step: Step, view: LessonsView) -> None:
     except (ClassNotFound, ClassRefusal) as error:
         look_here.drop_secret(code)
         secret_keeper.keep(code, is_teacher, wrong=secret)
-        st.info(_sentence(error) if store().set_aside_as else NOT_TAUGHT, icon=":material/info:")
-        st.button("Leave the class", on_click=leave)
+        st.info(_sentence(error) if store().set_aside_as else gettext(NOT_TAUGHT), icon=":material/info:")
+        st.button(gettext("Leave the class"), on_click=leave)
         return
     secret_keeper.keep(code, is_teacher)
     if view.private:
@@ -131,7 +136,7 @@ def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
         st.info(_sentence(error), icon=":material/info:")
         return
     state, join = snapshot.state, join_address()
-    link = f"{join}?code={code}" if join else ""
+    link = f"{join}?{urlencode({'code': code, **address_parameters()})}" if join else ""
     truth = snapshot.truth if question else None
     header = {
         "title": lesson.title,
@@ -174,7 +179,7 @@ def _split(lesson: Lesson, code: str, secret: str) -> None:
         lesson = shelf.with_sentence(replace(lesson, steps=_without_typed(lesson)), question.sentence)
     step = next((lesson_step for lesson_step in lesson.steps if _asked_as(lesson_step) == state.step), None)
     if question is None or step is None:
-        st.info("No question of this lesson is open in the class.", icon=":material/info:")
+        st.info(gettext("No question of this lesson is open in the class."), icon=":material/info:")
         return
     try:
         truth = snapshot.truth or shelf.posed_step(lesson, step).truth
@@ -288,24 +293,35 @@ def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
     """Draw what the teacher needs now and then, below the class's screen."""
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width="content"):
-            download("Results as CSV", "class-results.csv", "text/csv", partial(_csv, code, secret), key="class-csv")
+            download(
+                gettext("Results as CSV"), "class-results.csv", "text/csv", partial(_csv, code, secret), key="class-csv"
+            )
         st.fragment(_results, run_every=REFRESH)(code, secret)
         server = (join_address() or "").removesuffix("/join")
-        with st.popover("See the split", icon=":material/lock:"):
-            phone = ", or on your phone by this link" if server else ""
-            preview = f"in a window that the class does not see{phone}"
-            st.write(f"Before you reveal, the split of the answers is shown to you alone: {preview}.")
+        with st.popover(gettext("See the split"), icon=":material/lock:"):
+            text = translatable(
+                "Before you reveal, the split of the answers is shown to you alone: in a window that the class does "
+                "not see."
+            )
             if server:
-                copy_link("Copy the private link", "copy-private", server, secret=secret, private="1")
-            window = {"lesson": lesson.name, "step": step.name, "code": code, "private": "1"}
-            st.link_button("Open in a second window", f"lessons?{urlencode(window)}", icon=":material/open_in_new:")
-        with st.popover("Teach elsewhere", icon=":material/key:"):
-            st.write("Whoever has this link teaches the class. It is not in the address bar.")
-            copy_link("Copy the teacher’s link", "copy-teacher", server, secret=secret)
-        with st.popover("End the class"):
-            st.write("Everything of it is deleted, on all screens too. Download the results before.")
-            st.button("End it now", type="primary", on_click=_end, args=(code, secret))
-        st.button("Leave the class", icon=":material/chevron_left:", type="tertiary", on_click=leave)
+                text = translatable(
+                    "Before you reveal, the split of the answers is shown to you alone: in a window that the class "
+                    "does not see, or on your phone by this link."
+                )
+            st.write(gettext(text))
+            if server:
+                copy_link(gettext("Copy the private link"), "copy-private", server, secret=secret, private="1")
+            window = {"lesson": lesson.name, "step": step.name, "code": code, "private": "1"} | address_parameters()
+            st.link_button(
+                gettext("Open in a second window"), f"lessons?{urlencode(window)}", icon=":material/open_in_new:"
+            )
+        with st.popover(gettext("Teach elsewhere"), icon=":material/key:"):
+            st.write(gettext("Whoever has this link teaches the class. It is not in the address bar."))
+            copy_link(gettext("Copy the teacher’s link"), "copy-teacher", server, secret=secret)
+        with st.popover(gettext("End the class")):
+            st.write(gettext("Everything of it is deleted, on all screens too. Download the results before."))
+            st.button(gettext("End it now"), type="primary", on_click=_end, args=(code, secret))
+        st.button(gettext("Leave the class"), icon=":material/chevron_left:", type="tertiary", on_click=leave)
 
 
 def _csv(code: str, secret: str) -> str:
@@ -317,7 +333,9 @@ def _csv(code: str, secret: str) -> str:
 
 def _results(code: str, secret: str) -> None:
     """Draw the table of results, which is read from the store each second while it is open."""
-    with st.popover("Results", icon=":material/table_rows:", key="class-results", on_change="rerun") as results:
+    with st.popover(
+        gettext("Results"), icon=":material/table_rows:", key="class-results", on_change="rerun"
+    ) as results:
         if not results.open:
             return
         try:
@@ -328,7 +346,7 @@ def _results(code: str, secret: str) -> None:
         st.table([_line(question) for question in opened], border="horizontal")
         if betrayed := _misconceptions(opened):
             st.table(betrayed, border="horizontal")
-        st.caption("Only answers are kept: no name, no device, no address.")
+        st.caption(gettext("Only answers are kept: no name, no device, no address."))
 
 
 def _line(opened: OpenedStep) -> dict[str, str]:
@@ -337,10 +355,12 @@ def _line(opened: OpenedStep) -> dict[str, str]:
     words = [in_words(posed, guess) for guess in last.guesses] if opened.truth else []  # the class sees this screen
     most_common = max(set(words), key=words.count) if words and posed["ask"] in ("word", "choice", "head") else ""
     return {
-        "Step": literal(opened.question.title),
-        "Answered": ", then ".join(str(len(round_.guesses)) for round_ in opened.rounds),
-        "Right": ", then ".join("none answered" if share is None else percent(share) for share in shares),
-        "Most said": literal(most_common),
+        gettext("Step"): literal(opened.question.title),
+        gettext("Answered"): ", then ".join(str(len(round_.guesses)) for round_ in opened.rounds),
+        gettext("Right"): ", then ".join(
+            gettext("none answered") if share is None else percent(share) for share in shares
+        ),
+        gettext("Most said"): literal(most_common),
     }
 
 
@@ -379,12 +399,16 @@ def join_address() -> str | None:
 def how_to_be_reached() -> str:
     """Say what to do where phones can't reach the address of this page."""
     if (st.get_option("server.address") or "0.0.0.0") not in _LOOPBACK:
-        return "Phones can’t reach this address. Open this page by the address of this machine in your network."
+        return gettext(
+            "Phones can’t reach this address. Open this page by the address of this machine in your network."
+        )
     class_, serve = ("make class", "make serve") if folders.CLONE else _COMMANDS
-    return (
-        f"Phones can’t reach this address: it is for this machine alone. Run `{class_}` in a terminal: it serves the "
+    return gettext(
+        "Phones can’t reach this address: it is for this machine alone. Run `{command}` in a terminal: it serves the "
         "app to your network, and prints the address and a QR code for phones. This class goes on there with its code. "
-        f"(For a lasting server: `{serve}`.)"
+        "(For a lasting server: `{serve}`.)",
+        command=class_,
+        serve=serve,
     )
 
 
@@ -403,5 +427,6 @@ class _ShowRefusal:
 
 def _sentence(error: BaseException) -> str:
     if isinstance(error, UNAVAILABLE):
-        return f"The store of classes does not answer ({type(error).__name__}): is it running?"
-    return str(error.args[0] if error.args else "There is no such class.")
+        text = translatable("The store of classes does not answer ({error}): is it running?")
+        return gettext(text, error=type(error).__name__)
+    return str(error.args[0] if error.args else gettext("There is no such class."))

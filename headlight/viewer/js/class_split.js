@@ -44,7 +44,9 @@ class ClassSplit {
     parts.push(count, rail);
     if (split.share === null) parts.push(el("p", { class: "muted" }, "Nobody has answered yet."));
     else parts.push(this.share(), ...this.scale(), this.advice());
-    this.root.replaceChildren(el("div", { class: "split" }, ...parts, this.bars(), ...beliefs(split.misconceptions), this.buttons()));
+    this.root.replaceChildren(
+      el("div", { class: "split" }, ...parts, this.bars(), ...beliefs(split.misconceptions), this.buttons()),
+    );
   }
 
   share() {

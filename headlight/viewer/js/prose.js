@@ -42,5 +42,8 @@ function beliefs(misconceptions) {
   const items = misconceptions.map(({ belief, correction, count }) =>
     el("li", {}, bold(`${count}`), el("div", {}, belief, el("p", { class: "muted" }, correction))),
   );
-  return [el("h3", { class: "beliefs" }, gettext("What wrong answers suggest")), el("ul", { class: "beliefs" }, ...items)];
+  return [
+    el("h3", { class: "beliefs" }, gettext("What wrong answers suggest")),
+    el("ul", { class: "beliefs" }, ...items),
+  ];
 }

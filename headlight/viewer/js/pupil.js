@@ -28,7 +28,7 @@ function pupilPage(page) {
   // ---- the connection ----------------------------------------------------------------------------------
 
   async function ask(path, body) {
-    const response = await fetch(AT + path, {
+    const response = await fetch(`${AT}${path}?lang=${MESSAGES.language}`, {
       method: body === undefined ? "GET" : "POST",
       headers: body === undefined ? {} : { "Content-Type": "application/json" },
       body: body === undefined ? undefined : JSON.stringify(body),
@@ -48,7 +48,7 @@ function pupilPage(page) {
     } catch {
       // the network is away
     }
-    CONNECTION.textContent = "Trying to reach the class.";
+    CONNECTION.textContent = gettext("Trying to reach the class.");
     await pause(1000 + 1000 * Math.random());
     return begin();
   }
@@ -56,7 +56,7 @@ function pupilPage(page) {
   function follow() {
     source?.close();
     heard = Date.now();
-    source = new EventSource(`${AT}/stream`);
+    source = new EventSource(`${AT}/stream?lang=${MESSAGES.language}`);
     source.onopen = () => {
       CONNECTION.textContent = "";
     };
@@ -69,7 +69,7 @@ function pupilPage(page) {
       heard = Date.now();
     });
     source.onerror = () => {
-      CONNECTION.textContent = "The connection is lost; it comes back by itself.";
+      CONNECTION.textContent = gettext("The connection is lost; it comes back by itself.");
       if (source.readyState === EventSource.CLOSED) again();
     };
   }
@@ -90,7 +90,7 @@ function pupilPage(page) {
 
   setInterval(() => {
     if (source && Date.now() - heard > SILENCE) {
-      CONNECTION.textContent = "The connection is lost; it comes back by itself.";
+      CONNECTION.textContent = gettext("The connection is lost; it comes back by itself.");
       again();
     }
   }, 5000);
@@ -148,7 +148,7 @@ function pupilPage(page) {
           return draw();
         }
       } catch {
-        CONNECTION.textContent = "The connection is lost; your answer is sent when it is back.";
+        CONNECTION.textContent = gettext("The connection is lost; your answer is sent when it is back.");
       }
       await pause(wait * (0.7 + 0.6 * Math.random()));
     }
@@ -168,10 +168,10 @@ function pupilPage(page) {
       required: "",
     });
     input.value = code;
-    const label = el("label", { for: "typed" }, "The class\u2019s code"),
+    const label = el("label", { for: "typed" }, gettext("The class\u2019s code")),
       said = el("p", { role: "alert" }, error),
-      button = el("button", { class: "send" }, "Join");
-    const form = el("form", {}, el("h1", {}, "Join a class"), label, input, said, button);
+      button = el("button", { class: "send" }, gettext("Join"));
+    const form = el("form", {}, el("h1", {}, gettext("Join a class")), label, input, said, button);
     form.onsubmit = async event => {
       event.preventDefault();
       button.disabled = true;
@@ -180,7 +180,7 @@ function pupilPage(page) {
         if (answer.status === 200) return follow();
         said.textContent = answer.error;
       } catch {
-        said.textContent = "The server can\u2019t be reached: check your connection.";
+        said.textContent = gettext("The server can\u2019t be reached: check your connection.");
       }
       button.disabled = false;
       input.select();
@@ -193,15 +193,16 @@ function pupilPage(page) {
     screen_ = null;
     CONNECTION.textContent = "";
     PLACE.textContent = "Headlight";
-    MAIN.replaceChildren(middle("The class is over", "Nothing of it is kept."));
-    say("The class is over. Nothing of it is kept.");
+    MAIN.replaceChildren(middle(gettext("The class is over"), gettext("Nothing of it is kept.")));
+    say(gettext("The class is over. Nothing of it is kept."));
   }
 
   function draw(moved = false) {
     const s = screen_;
     if (!s) return;
     ROOT.dataset.theme = DARK.matches ? "dark" : "light";
-    PLACE.textContent = s.step === undefined ? s.title : `Step ${s.number} of ${s.of}`;
+    PLACE.textContent =
+      s.step === undefined ? s.title : gettext("Step {number} of {all}", { number: s.number, all: s.of });
     CODE.textContent = s.code;
     MAIN.replaceChildren(...content(s));
     say(inWords(s));
@@ -210,10 +211,10 @@ function pupilPage(page) {
 
   function content(s) {
     if (s.look) return looking(s);
-    if (s.step === undefined) return [middle("You are in.", "The first question comes by itself.")];
+    if (s.step === undefined) return [middle(gettext("You are in."), gettext("The first question comes by itself."))];
     if (s.phase === "told") return told(s);
     if (s.phase === "locked" && mine.guess === null)
-      return [title(s), middle("Answers are closed.", "The answer comes by itself.")];
+      return [title(s), middle(gettext("Answers are closed."), gettext("The answer comes by itself."))];
     if (mine.guess !== null && (!changing || s.phase === "locked")) return answered(s);
     return asking(s);
   }
@@ -226,24 +227,28 @@ function pupilPage(page) {
   }
 
   function inWords(s) {
-    if (s.look) return `Look here: the teacher shows ${s.look.title}.`;
-    if (s.step === undefined) return "You are in. The first question comes by itself.";
+    if (s.look) return gettext("Look here: the teacher shows {title}.", { title: s.look.title });
+    if (s.step === undefined) return gettext("You are in. The first question comes by itself.");
     if (s.phase === "told") {
       const betrayed = mine.judged?.betrays ? [...misconception(mine.judged.betrays).children] : [];
       const said = [mine.judged?.sentence, ...betrayed.map(({ textContent }) => textContent)];
-      return [...said, "The answer:", plain(s.truth.explanation)].join(" ");
+      return [...said, gettext("The answer:"), plain(s.truth.explanation)].join(" ");
     }
-    if (s.phase === "locked") return "Answers are closed. The answer comes by itself.";
-    if (mine.guess !== null && !changing) return "Answered. Wait for the teacher.";
-    const more = s.round > 1 ? ", once more after talking" : "";
-    return `Question ${s.number} of ${s.of}${more}: ${introduction(s).textContent} ${plain(s.question)}`;
+    if (s.phase === "locked") return gettext("Answers are closed. The answer comes by itself.");
+    if (mine.guess !== null && !changing) return gettext("Answered. Wait for the teacher.");
+    const place = { number: s.number, all: s.of };
+    const which =
+      s.round > 1
+        ? gettext("Question {number} of {all}, once more after talking:", place)
+        : gettext("Question {number} of {all}:", place);
+    return `${which} ${introduction(s).textContent} ${plain(s.question)}`;
   }
 
   const plain = text => prose(text).textContent;
 
   function title(s) {
     const box = el("div", {}, introduction(s), el("h1", {}, ...spans(s.question)));
-    if (s.round > 1) box.append(el("p", { class: "of" }, "Once more, after talking."));
+    if (s.round > 1) box.append(el("p", { class: "of" }, gettext("Once more, after talking.")));
     return box;
   }
 
@@ -272,7 +277,7 @@ function pupilPage(page) {
       drawQuestion(box, s.posed, picked, guess);
     };
     const refresh = () => {
-      button.textContent = sent === null ? "Send" : "Sending";
+      button.textContent = sent === null ? gettext("Send") : gettext("Sending");
       wrong.textContent = problem;
       picked(guess);
       setTimeout(fill);
@@ -282,15 +287,18 @@ function pupilPage(page) {
 
   function answered(s) {
     const box = el("div", { class: "drawn mine", inert: "" }),
-      change = el("button", { class: "quiet", type: "button" }, "Change my answer");
+      change = el("button", { class: "quiet", type: "button" }, gettext("Change my answer"));
     setTimeout(() => drawQuestion(box, s.posed, () => {}, mine.guess));
     change.onclick = () => {
       changing = true;
       draw(true);
     };
-    const wait = s.phase === "locked" ? "Answers are closed. The answer comes by itself." : "Wait for the teacher.";
-    const done = el("div", {}, el("h1", {}, "Answered"), el("p", {}, wait));
-    const foot = el("div", { class: "foot" }, el("p", {}, "Nobody sees whose answer this is."));
+    const wait =
+      s.phase === "locked"
+        ? gettext("Answers are closed. The answer comes by itself.")
+        : gettext("Wait for the teacher.");
+    const done = el("div", {}, el("h1", {}, gettext("Answered")), el("p", {}, wait));
+    const foot = el("div", { class: "foot" }, el("p", {}, gettext("Nobody sees whose answer this is.")));
     if (s.phase === "ask") foot.append(change);
     return [
       el("div", { class: "done" }, el("i", { "aria-hidden": "true" }, "\u2713"), done),
@@ -309,7 +317,7 @@ function pupilPage(page) {
     if (mine.judged?.betrays) parts.push(misconception(mine.judged.betrays));
     parts.push(box);
     if (s.truth.explanation) parts.push(el("div", { class: "why" }, prose(s.truth.explanation)));
-    parts.push(el("div", { class: "foot" }, el("p", {}, "The next question comes by itself.")));
+    parts.push(el("div", { class: "foot" }, el("p", {}, gettext("The next question comes by itself."))));
     return parts;
   }
 
@@ -323,10 +331,16 @@ function pupilPage(page) {
   function looking(s) {
     const picture = el("img", { class: "picture", src: `${AT}/picture?${s.look.number}`, alt: s.look.title });
     picture.onclick = () => picture.classList.toggle("large");
-    const note = el("p", { class: "of" }, "Look here: what the teacher shows.");
+    const note = el("p", { class: "of" }, gettext("Look here: what the teacher shows."));
     return [el("h1", {}, s.look.title), note, el("div", { class: "frame-of" }, picture)];
   }
 
+  const languages = /** @type {HTMLSelectElement} */ (document.getElementById("language"));
+  languages.onchange = () => {
+    const query = new URLSearchParams(location.search);
+    query.set("lang", languages.value);
+    location.search = query.toString();
+  };
   DARK.addEventListener("change", () => {
     sheet = null; // its picture has the colours of the other theme
     draw();
