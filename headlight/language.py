@@ -59,6 +59,11 @@ def preferred(languages: str | None) -> str:
     return next((language for language in named if language in LANGUAGES), ORIGINAL)
 
 
+def within(text: str) -> str:
+    """Return a title as it stands within a sentence: without its capital, but in German, where nouns keep theirs."""
+    return text if current() == "de" else text[:1].lower() + text[1:]
+
+
 # ---- sentences -------------------------------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 
 from headlight.charts.svg import Colours, HeadBlock, patterns_svg
 from headlight.formatting import csv_text, percent
-from headlight.language import gettext, translatable
+from headlight.language import gettext, translatable, within
 from headlight.viewer.export import KindView, standalone_html
 from headlight.web.traces import kind_view
 from transformer.tokenizers import SPACE
@@ -45,7 +45,7 @@ def export(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
     theme = st.context.theme.type or "light"
     with menu:
         kind = gettext(ATTENTIONS[view.kind])
-        names = {what: gettext(name, kind=kind[:1].lower() + kind[1:]) for what, name in FIGURES.items()}
+        names = {what: gettext(name, kind=within(kind)) for what, name in FIGURES.items()}
         what = st.radio(gettext("Figure"), list(FIGURES), format_func=names.__getitem__, key="figure")
         figure = {"head": head_figure, "kind": kind_figure, "all": model_figure}[what](shown, view, large)
         about = facts(shown, view, large if what == "head" else None)

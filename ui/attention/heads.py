@@ -15,7 +15,7 @@ from headlight.analysis.description import PRUNED_NOTE
 from headlight.analysis.layout import Layout, descriptions
 from headlight.analysis.measures import MEASURES, HeadValues, Measure
 from headlight.formatting import signed
-from headlight.language import gettext, localized, ngettext, translatable
+from headlight.language import gettext, localized, ngettext, translatable, within
 from headlight.viewer.export import CAUTION
 from transformer.trace import KINDS
 from ui.attention.downloads import export
@@ -66,9 +66,9 @@ def _controls(shown: ShownTrace, view: AttentionView) -> None:
 
 def _chosen(view: AttentionView, large: Panel) -> str:
     """Describe the settings of the controls in a line: "Cross, layer 2, head 3, whole words"; defaults are left out."""
-    scale = "" if view.scale == "fixed" else gettext(SCALES[view.scale]).lower()
+    scale = "" if view.scale == "fixed" else within(gettext(SCALES[view.scale]))
     tokens = [gettext("whole words")] * view.words + [gettext("special tokens hidden")] * view.hide
-    return ", ".join(filter(None, [gettext(KIND_NAMES[view.kind]), large.title.lower(), large.note, scale, *tokens]))
+    return ", ".join(filter(None, [gettext(KIND_NAMES[view.kind]), within(large.title), large.note, scale, *tokens]))
 
 
 @st.fragment
@@ -186,7 +186,7 @@ def _every_head(shown: ShownTrace, layout: Layout, values: HeadValues) -> EveryH
         captions[layer][head] = [gettext(PRUNED_NOTE)]
     measures = _measures(values)
     profile = Profile(
-        [gettext(measure.label).lower() for measure in measures],
+        [within(gettext(measure.label)) for measure in measures],
         ["" if measure.unit == "share" else gettext(measure.unit) for measure in measures],
         [gettext(measure.brief or measure.meaning) for measure in measures],
         np.stack([values[measure.name] for measure in measures]),

@@ -14,7 +14,7 @@ from headlight.analysis import Check, max_heads, mean_heads, rollout, rollout_so
 from headlight.analysis.layout import Layout, lay_out, measures, narrowest
 from headlight.analysis.measures import HeadValues
 from headlight.analysis.sites import pruned_heads
-from headlight.language import gettext, translatable
+from headlight.language import gettext, translatable, within
 from transformer import Trace, Translator
 from transformer.taps import Intervention, chain
 from transformer.trace import Kind
@@ -154,7 +154,7 @@ class Panel:
     @property
     def note(self) -> str:
         """Return the note next to the title: what is shown of the head, where it is not its weights; "" where it is."""
-        return ", ".join([gettext(SHOWS[self.show]).lower()] * (self.show != "raw") + [self.off] * bool(self.off))
+        return ", ".join([within(gettext(SHOWS[self.show]))] * (self.show != "raw") + [self.off] * bool(self.off))
 
     @property
     def signed(self) -> bool:

@@ -7,7 +7,7 @@ from collections import Counter
 import streamlit as st
 
 from headlight.formatting import signed
-from headlight.language import gettext, localized, ngettext, pgettext, translatable
+from headlight.language import gettext, localized, ngettext, pgettext, translatable, within
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import ShownTrace
 from ui.attention.ranking import ranking
@@ -90,7 +90,7 @@ def _grid(shown: ShownTrace, view: AttentionView, action: str, factor: float) ->
                 _layers(shown, view, kind, action, factor)
     if view.changes:
         counts = Counter(change.kind for change in view.changes)
-        of_kinds = ", ".join(f"{count} {gettext(KIND_NAMES[kind]).lower()}" for kind, count in counts.items())
+        of_kinds = ", ".join(f"{count} {within(gettext(KIND_NAMES[kind]))}" for kind, count in counts.items())
         st.caption(gettext("Changed: {heads}.", heads=of_kinds))
         st.button(
             ngettext("Switch it on again", "Switch all {count} on again", len(view.changes)),
@@ -116,7 +116,7 @@ def _layers(shown: ShownTrace, view: AttentionView, kind: Kind, action: str, fac
                 st.caption(gettext("all pruned"))
                 continue
             st.pills(
-                gettext("Heads of {kind} layer {layer} to change", kind=gettext(KIND_NAMES[kind]).lower(), layer=layer),
+                gettext("Heads of {kind} layer {layer} to change", kind=within(gettext(KIND_NAMES[kind])), layer=layer),
                 heads,
                 selection_mode="multi",
                 default=[head for head in heads if (layer, head) in mine],

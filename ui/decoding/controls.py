@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from headlight.language import gettext
+from headlight.language import gettext, within
 from transformer.decoding.strategies import STRATEGIES, Parameter
 from ui.decoding.view import DecodingView
 from ui.state.view import take, update, widget_key
@@ -25,17 +25,13 @@ def controls(view: DecodingView) -> None:
             required=True,
             format_func=lambda name: gettext(STRATEGIES[name].label),
             key=key,
-            help=" ".join(f"{gettext(each.label)}: {_small(gettext(each.help))}" for each in STRATEGIES.values()),
+            help=" ".join(f"{gettext(each.label)}: {within(gettext(each.help))}" for each in STRATEGIES.values()),
             on_change=take,
             args=("strategy", key),
         )
         parameters = STRATEGIES[view.strategy].parameters
         for parameter in parameters:
             _control(view, parameter, width=125 if len(parameters) < 4 else 108)
-
-
-def _small(text: str) -> str:
-    return text[0].lower() + text[1:]
 
 
 def _control(view: DecodingView, parameter: Parameter, width: int) -> None:

@@ -107,9 +107,7 @@ def _numbers(model: Translator, search: Search, read: list[TokenRead], similarit
             gettext("Sentence chrF"),
             localized(f"{similarity.chrf:.1f}"),
             width="content",
-            help=gettext(
-                "Output against reference, 0 to 100: shared sequences of one to six characters (sacreBLEU)."
-            ),
+            help=gettext("Output against reference, 0 to 100: shared sequences of one to six characters (sacreBLEU)."),
         )
     if total > output_log_prob + 1e-4:
         st.caption(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from headlight.language import gettext, translatable
+from headlight.language import gettext, translatable, within
 from headlight.teaching.mistakes import MISTAKES
 from transformer import Translator
 from transformer.masks import describe_missing_masks
@@ -38,7 +38,7 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
     with st.container(border=True, key="broken"):
         text_column, action_column = st.columns([7, 3], vertical_alignment="center")
         text_column.markdown(
-            f":material/bolt: **{gettext('Broken on purpose: {mistake}.', mistake=_small(gettext(mistake.title)))}** "
+            f":material/bolt: **{gettext('Broken on purpose: {mistake}.', mistake=within(gettext(mistake.title)))}** "
             f":small[:gray[{gettext(mistake.look_at)}]]"
         )
         with action_column, st.container(horizontal=True, horizontal_alignment="right"):
@@ -78,7 +78,7 @@ def describe_mistakes(model: Translator) -> str:
     notes = []
     if broken is not None:
         text = translatable("This model is broken on purpose ({name}): {mistake}.")
-        notes = [gettext(text, name=broken.name, mistake=_small(gettext(broken.title)))]
+        notes = [gettext(text, name=broken.name, mistake=within(gettext(broken.title)))]
     if (unmasked := describe_missing_masks(config)) is not None:
         notes.append(unmasked)
     return " ".join(filter(None, [*notes, _one_pass(model)]))
@@ -91,7 +91,3 @@ def _one_pass(model: Translator) -> str:
         "Attention and probabilities are of one pass over the whole translation, as in training; to write, it reads "
         "what it has written so far, all of it again for each token, which Decoding shows."
     )
-
-
-def _small(title: str) -> str:
-    return title[0].lower() + title[1:]
