@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from headlight.importers.forms.form import ForeignModel
-from headlight.importers.forms.marian_family import TensorPart
+from headlight.importers.forms.marian_family import TensorPart, found_name
 from headlight.importers.questions import Answers
 from headlight.importers.source import Source
 from transformer.checkpoint.weights import TensorInfo
@@ -55,10 +55,6 @@ def fused(native: str, foreign: str, d_model: int, bias: bool) -> Iterator[Tenso
 
 def _rows(first: int, end: int, tensor: Tensor) -> Tensor:
     return tensor[first:end]
-
-
-def found_name(part: TensorPart, infos: Mapping[str, TensorInfo]) -> str:
-    return next((name for name in part.names if name in infos), part.names[0])
 
 
 def shapes_due(parts: Sequence[TensorPart], source: Source) -> dict[str, tuple[int, ...]]:
