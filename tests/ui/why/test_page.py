@@ -257,6 +257,14 @@ def test_measures_stand_in_the_order_of_the_corpus_with_their_signed_numbers() -
     assert [row["Measure"] for row in rows] == ["b", "a"]
     assert rows[1]["By size"] == 0.5 and rows[1]["Signed"] == 0.2 and rows[1]["Signed, corpus mean"] == 0.1
     assert rows[0]["By size"] is None and rows[0]["By size, corpus low"] == 0.25
+    here["c"], signed_here["c"] = here["a"], signed_here["a"]  # which the corpus was not measured with
+    del here["b"], signed_here["b"]  # which takes too long for a sentence
+    rows = agreement_rows(here, signed_here, {"measures": {"b": of_corpus, "a": of_corpus}})
+    assert [(row["Measure"], row["By size"], row["By size, corpus mean"]) for row in rows] == [
+        ("b", None, of_corpus["mean"]),
+        ("a", 0.5, of_corpus["mean"]),
+        ("c", 0.5, None),
+    ]
 
 
 def test_what_is_taken_away_is_what_is_shown() -> None:
