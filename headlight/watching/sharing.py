@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -115,6 +116,7 @@ def share(model: Any, tokenizer: Any, languages: Answers, name: str) -> LiveTran
         derived: dict[str, Derived] = {}
         for parameter, compute in foreign.tensors.items():
             weights.read.clear()
+            compute = partial(_in_place, compute, model.device)
             tensors[parameter] = compute()
             if _storage(tensors[parameter]) not in weights.storages:
                 derived[parameter] = Derived(compute, tuple(dict.fromkeys(weights.read)))
@@ -125,6 +127,12 @@ def share(model: Any, tokenizer: Any, languages: Answers, name: str) -> LiveTran
         if any(one.sources for one in derived.values()):  # to compute again may need the configuration
             finalize(translator, stack.pop_all().close)
         return translator
+
+
+def _in_place(compute: Callable[[], Tensor], device: torch.device) -> Tensor:
+    """Return a matrix as it is, and a vector in float32, in which all but the products of matrices is computed."""
+    value = compute().to(device)
+    return value if value.dim() > 1 else value.float()
 
 
 def _plain(config: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from headlight.watching.checks import WATCH_INSTEAD, require_model, require_toke
 from headlight.watching.comparing import compare
 from headlight.watching.shared_copy import SharedCopy
 from headlight.watching.sharing import LiveTranslator, share
+from transformer.checkpoint.native import FLOATS
 from transformer.quoting import quoted, short
 
 COMPARED_TOKENS = 12  # of the text on which both are compared, and of its translation
@@ -23,16 +24,18 @@ def from_hugging_face(
 ) -> LiveTranslator:
     """Return a live encoder-decoder of `transformers` as a `Translator`, which shares the model's tensors.
 
-    No weight is copied and nothing is written to `model`: change its weights, and the translator computes with the
+    No matrix is copied and nothing is written to `model`: change its weights, and the translator computes with the
     changed ones. `card["live"]` names the few parameters that are computed from the model's (`copied`), and how far
-    both are apart on a short text (`logits` and `attention`, the largest differences).
+    both are apart on a short text (`logits` and `attention`, the largest differences). Weights in bfloat16 or float16
+    stay in that type and are computed with in float32, so they differ by what the model itself rounds.
 
     The families are those of Hugging Face that `headlight import` opens. The languages of a multilingual model are the
     tokenizer's `src_lang` and `tgt_lang` where they are set, or `source_language` and
     `target_language`, by the tokenizer's own names ("fr_XX", "fra_Latn", "fr").
 
-    Raises ValueError for another kind of model (use `headlight.watch`), for a language that is missing or unknown, and
-    for a model whose logits or attention differ from those of our network, with the layer where they begin to.
+    Raises ValueError for weights that are quantized, offloaded or on several devices; for another kind of model (use
+    `headlight.watch`), for a language that is missing or unknown, and for a model whose logits or attention differ from
+    those of our network, with the layer where they begin to.
     """
     model = require_model(model)
     require_tokenizer(tokenizer)
@@ -53,10 +56,16 @@ def _require_plain_tensors(model: Any, name: str) -> None:
     if any(tensor.is_meta for tensor in tensors):
         raise ValueError(f"Some weights of {name} are offloaded; open it without device_map.")
     devices, dtypes = {str(t.device) for t in tensors}, {str(t.dtype).removeprefix("torch.") for t in tensors}
-    if devices != {"cpu"}:
-        raise ValueError(f"{name} is on {' and '.join(sorted(devices))}; move it with model.cpu() first.")
-    if dtypes != {"float32"}:
-        raise ValueError(f"{name} is in {' and '.join(sorted(dtypes))}; convert it with model.float() first.")
+    if len(devices) > 1:
+        raise ValueError(f"{name} is on {' and '.join(sorted(devices))}; move it to one device with model.to(...).")
+    if getattr(model, "hf_quantizer", None) is not None or not dtypes <= {*FLOATS}:
+        kinds = " and ".join(sorted(dtypes - {*FLOATS})) or "quantized weights"
+        raise ValueError(f"{name} is in {kinds}; open it in {', '.join(FLOATS)}, without quantization_config.")
+    classes = {type(t.data).__name__ for t in model.parameters()} - {"Tensor"}
+    if classes:
+        raise ValueError(
+            f"{name} has weights of the class {' and '.join(sorted(classes))}; open it with plain tensors."
+        )
 
 
 def _require_same(translator: LiveTranslator, copy: SharedCopy) -> None:

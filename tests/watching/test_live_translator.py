@@ -22,6 +22,7 @@ from headlight.importers.importing import import_model
 from tests.checkpoints.hugging_face import CLASSES, piece_model, random_model, save, transformers
 from tests.watching.live import END, IDS, PAD, START, TEXTS, live_model, word_tokenizer
 from transformer import Translator
+from transformer.inference.linear import operators_for
 from transformer.taps import Ablate, Site
 
 FAMILIES = [*CLASSES, "t5", "mt5"]
@@ -173,13 +174,55 @@ def test_other_models_are_pointed_to_watch() -> None:
         (live_model("gpt2"), "not an encoder-decoder. headlight.watch"),
         (live_model("bert"), "not an encoder-decoder. headlight.watch"),
         (live_model("bart").model, "BartModel has no output that writes"),
-        (live_model("bart").half(), "is in float16; convert it with model.float"),
+        (live_model("bart").double(), "is in float64; open it in float32, bfloat16, float16"),
+        (_quantized(), "is in quantized weights; open it in"),
+        (_of_a_subclass(), "has weights of the class Sharded"),
         (live_model("bart").to("meta"), "are offloaded"),
         (transformers.LEDForConditionalGeneration(_led()), "type 'led', .* Marian, .* can. headlight.watch"),
     ]:
         with pytest.raises(ValueError, match=message) as refused:
             headlight.from_hugging_face(model, word_tokenizer())
         assert "\n" not in str(refused.value) and len(str(refused.value)) < 500
+
+
+def _quantized() -> Any:
+    model = live_model("bart")
+    model.hf_quantizer = object()
+    return model
+
+
+def _of_a_subclass() -> Any:
+    class Sharded(torch.Tensor):
+        pass
+
+    model = live_model("bart")
+    model.model.encoder.layers[0].fc1.weight = nn.Parameter(torch.ones(20, 16).as_subclass(Sharded))
+    return model
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("family", ["marian", "bart", "t5"])
+def test_half_precision_is_shared_and_computed_with_in_float32(family: str, dtype: torch.dtype) -> None:
+    model = live_model(family).to(dtype)
+    storages = {tensor.untyped_storage().data_ptr() for tensor in model.state_dict().values()}
+    translator = headlight.from_hugging_face(model, word_tokenizer())
+    for parameter in translator.model.parameters():
+        if parameter.dim() > 1 and parameter.dtype != torch.float32:  # tables of computed positions are ours
+            assert parameter.dtype == dtype and parameter.untyped_storage().data_ptr() in storages
+    assert translator.model.output.weight.dtype == dtype
+    reference = headlight.from_hugging_face(live_model(family).to(dtype).float(), word_tokenizer())
+    ids = [translator.encode(TEXTS[0])], [translator.encode_target(TEXTS[1])]
+    rounds = operators_for(translator.model.output.weight) is not None  # this processor multiplies in bfloat16
+    atol = 0.3 if rounds else 1e-5
+    assert torch.allclose(translator.log_probs(*ids), reference.log_probs(*ids), atol=atol)
+    own, due = (each.trace(TEXTS[0], TEXTS[1]).pattern("cross") for each in (translator, reference))
+    assert np.allclose(own, due, atol=0.05 if rounds else 1e-5)
+    with torch.no_grad():  # a weight and a bias, which is copied, that change show
+        for parameter in model.parameters():
+            parameter.mul_(0.5)
+    changed = headlight.from_hugging_face(model, word_tokenizer()).log_probs(*ids)
+    assert torch.allclose(translator.log_probs(*ids), changed, atol=atol)
+    assert not torch.allclose(changed, reference.log_probs(*ids), atol=1e-2)
 
 
 def _led() -> Any:
