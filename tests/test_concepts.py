@@ -35,7 +35,7 @@ def test_the_sheet_has_every_question_and_no_key(tmp_path: Path, capsys: pytest.
     assert main(["concepts", str(pupils)]) == main(["concepts", str(teachers), "--answers"]) == 0
     page, key = pupils.read_text("utf-8"), teachers.read_text("utf-8")
     assert page.count("<section>") == key.count("<section>") == 20 and page.count("<li>") == 80
-    assert 'class="right"' not in page and "Bright means" not in page
+    assert 'class="right"' not in page and "Bright means" not in page and "A bright cell" not in page
     marked = re.findall(r'<li class="right">([A-D])\.', key)
     assert marked == [one.right for one in QUESTIONS]
     assert key.count("Bright means important.") == sum(

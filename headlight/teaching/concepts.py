@@ -64,8 +64,8 @@ def _section(number: int, question: ConceptQuestion, answers: bool) -> str:
         belief = MISCONCEPTIONS[question.betrays[letter]].belief if answers and letter in question.betrays else ""
         why = f'<br><span class="hint">{escape(belief)}</span>' if belief else ""
         items += f"<li{marked}>{letter}. {escape(answer)}{why}</li>"
+    title = f"<h2>{escape(question.title)}</h2>" if answers else ""  # it might give a hint
     return (
-        f"<section><h2>{number}. {escape(question.title)}</h2>"
-        f'<div class="question"><p>{escape(question.text)}</p></div>'
+        f'<section>{title}<div class="question"><p>{number}. {escape(question.text)}</p></div>'
         f'<ul class="choices">{items}</ul></section>\n'
     )
