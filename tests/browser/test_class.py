@@ -66,7 +66,7 @@ def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
         pupil.goto(f"{app_url}/join?code={code.replace(' ', '')}")
     for number, step in enumerate(LESSON.steps, 1):
         for place, pupil in enumerate(pupils):
-            expect(pupil.get_by_text(f"Step {number} of {len(LESSON.steps)}")).to_be_visible()
+            expect(pupil.get_by_text(f"Step {number} of {len(LESSON.steps) + 1}")).to_be_visible()
             assert says_the_sentence(pupil, step), step.name
             answer(pupil, place)
         expect(teacher.get_by_text("3 of 3 answered")).to_be_visible()
@@ -99,6 +99,21 @@ def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
             assert teacher.evaluate(FOUND, OPTIONS) == []
         if number < len(LESSON.steps):
             teacher.get_by_role("button", name="Next", exact=True).click()
+    teacher.get_by_role("button", name="Next", exact=True).click()  # to a sentence that the class calls out
+    box = teacher.get_by_role("textbox", name=re.compile("A sentence from the class"))
+    box.fill("The old dog sleeps.")
+    box.press("Enter")
+    wait_until_idle(teacher)
+    teacher.get_by_role("button", name="Ask this step").click()
+    pupils[0].get_by_role("button", name="Sure", exact=True).click()
+    for place, pupil in enumerate(pupils):
+        expect(pupil.get_by_text("“The old dog sleeps.”", exact=True)).to_be_visible()
+        answer(pupil, place)
+    pupils[0].reload()
+    pupils[0].get_by_role("button", name="Change my answer").click()
+    expect(pupils[0].get_by_role("button", name="Sure", exact=True)).to_have_attribute("aria-pressed", "true")
+    teacher.get_by_role("button", name="Reveal", exact=True).click()
+    expect(teacher.get_by_text("Of 1 who said how sure they are")).to_be_visible()
     teacher.get_by_role("button", name="End the class").click()
     teacher.get_by_role("button", name="End it now").click()
     for pupil in pupils:

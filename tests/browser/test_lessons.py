@@ -73,6 +73,20 @@ def answer_by_keyboard(page: Page, ask: str) -> None:
     reveal(page).press("Enter")
 
 
+def answer_about_a_typed_sentence(page: Page) -> None:
+    """Play the last step of a lesson, at first with what is no sentence."""
+    box = page.get_by_label("Type a sentence of your own")
+    box.fill("12 ?")
+    box.press("Enter")
+    expect(page.get_by_role("alert").filter(has_text="at least one word")).to_be_visible()
+    box.fill("The <b>old</b> dog sleeps.")
+    box.press("Enter")
+    expect(page.get_by_text("The <b>old</b> dog sleeps.")).to_be_visible()
+    page.get_by_role("button", name="Show me without a guess").click()
+    told(page)
+    page.get_by_role("button", name="Finish").click()
+
+
 def test_what_is_to_be_guessed_is_in_the_browser_only_after_the_guess(fresh_page: Page, app_url: str) -> None:
     """Searched for in every message that came, in the address, and in all that the page holds."""
     page, messages = fresh_page, list[bytes]()
@@ -133,8 +147,9 @@ def test_whole_lessons_with_every_kind_of_question(page: Page, app_url: str, by:
             told(page)
             more = page.get_by_role("button", name=re.compile("^(Next|Finish)$"))
             more.click() if by is answer_by_mouse else more.press("Enter")
+        answer_about_a_typed_sentence(page)
         row = page.get_by_role("link", name=re.compile(re.escape(lesson.title)))
-        expect(row.locator(".dots .full")).to_have_count(len(lesson.steps))
+        expect(row.locator(".dots .full")).to_have_count(len(lesson.steps) + 1)
         expect(row).to_contain_text(re.compile(r"\d of \d as guessed"))
 
 
