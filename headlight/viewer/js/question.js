@@ -33,9 +33,9 @@ function introduction({ text, sentence, question }) {
   const box = el("div", { class: "introduction" });
   if (text) box.append(prose(text));
   const quoted = `${text} ${question}`.replaceAll("**", "");
+  if (!sentence || quoted.includes(sentence)) return box;
   const read = el("span", {}, gettext("\u201c{text}\u201d", { text: isolated(sentence) }));
-  if (sentence && !quoted.includes(sentence))
-    box.append(el("p", { class: "sentence" }, ...inParts(gettext("The model reads {sentence}"), { sentence: read })));
+  box.append(el("p", { class: "sentence" }, ...inParts(gettext("The model reads {sentence}"), { sentence: read })));
   return box;
 }
 
