@@ -17,6 +17,7 @@ from benchmarks import (
     showing,
     start,
     stepping,
+    tables,
     training,
     why,
     worker,
@@ -40,6 +41,7 @@ def main() -> None:
     class_.add_arguments(names.add_parser("class", help="a class of sixty that answers a lesson together"))
     returned.add_arguments(names.add_parser("returned", help="memory of the server after huge requests"))
     memory.add_arguments(names.add_parser("memory", help="memory against the size of the corpus"))
+    tables.add_arguments(names.add_parser("tables", help="memory of a corpus that becomes a table"))
     worker.add_arguments(names.add_parser("worker", help="memory of a training over thousands of updates"))
     atlas.add_arguments(names.add_parser("atlas", help="every head over a corpus, beside plain scoring"))
     why.add_arguments(names.add_parser("why", help="what the page Why computes, beside Inseq"))

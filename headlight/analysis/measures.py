@@ -251,6 +251,7 @@ def pronouns_of(context: Context) -> Tensor:
 
 # ---- the registry --------------------------------------------------------------------------------------------------
 
+MEASURED_BYTES = 1 << 20  # of the double-precision weights of the layers that are measured together
 _CLARK = "Clark et al. 2019, What does BERT look at?"
 _VIG = "Vig and Belinkov 2019, Analyzing the structure of attention in a transformer language model"
 _UNITS = translatable("bits"), translatable("tokens"), translatable("share")  # of the measures on the Attention page
@@ -404,12 +405,19 @@ def measure(
         torch.tensor(special)[None],
         None if punctuation is None else torch.tensor(punctuation)[None],
     )
-    # Layer by layer, since hundreds of tokens make a double-precision copy of all layers large.
-    layers = [
-        compute(torch.from_numpy(layer.astype(np.float64, order="C"))[None], context, MEASURES.values())
-        for layer in patterns
-    ]
-    return {name: np.stack([layer[name][0][0].numpy() for layer in layers]) for name in layers[0]}
+    # A few layers at a time: hundreds of tokens make a double-precision copy of all layers large, and for a few tokens
+    # the calls cost more than the numbers.
+    n_layers, n_heads, *cells = patterns.shape
+    together = max(1, MEASURED_BYTES // max(1, 8 * n_heads * math.prod(cells)))
+    layers = []
+    for first in range(0, n_layers, together):
+        some = patterns[first : first + together]
+        heads = torch.from_numpy(some.reshape(1, len(some) * n_heads, *cells).astype(np.float64, order="C"))
+        layers.append(compute(heads, context, MEASURES.values()))
+    return {
+        name: np.concatenate([layer[name][0][0].numpy() for layer in layers]).reshape(n_layers, n_heads)
+        for name in layers[0]
+    }
 
 
 def is_punctuation(label: str) -> bool:

@@ -183,32 +183,44 @@ class _Parquet:
     @classmethod
     def write(cls, tables: Iterable[Columns], path: Path, types: Mapping[str, ColumnType]) -> None:
         import pyarrow
-        from pyarrow.parquet import ParquetWriter
 
-        schema, parts = cls.schema(types), list[Any]()
-        with ParquetWriter(path, schema, compression="zstd") as writer:
+        schema = cls.schema(types)
 
-            def write_group() -> None:
-                if parts:
-                    writer.write_table(pyarrow.concat_tables(parts).combine_chunks())
-                parts.clear()
-
+        def converted() -> Iterator[Any]:
             for columns in tables:
                 arrays = [pyarrow.array(columns[field.name], field.type, from_pandas=True) for field in schema]
-                parts.append(pyarrow.table(arrays, schema=schema))
-                if sum(map(len, parts)) >= GROUP_ROWS:
-                    write_group()
-            write_group()
+                yield pyarrow.table(arrays, schema=schema)
+
+        cls._write_groups(converted(), path, schema)
 
     @classmethod
     def join(cls, parts: Iterable[Path], path: Path, types: Mapping[str, ColumnType]) -> None:
-        from pyarrow.parquet import ParquetFile, ParquetWriter
+        from pyarrow.parquet import ParquetFile
 
-        with ParquetWriter(path, cls.schema(types), compression="zstd") as writer:
+        def groups() -> Iterator[Any]:
             for part in parts:
                 with ParquetFile(part) as file:
-                    for group in range(file.num_row_groups):
-                        writer.write_table(file.read_row_group(group))
+                    for number in range(file.num_row_groups):
+                        yield file.read_row_group(number)
+
+        cls._write_groups(groups(), path, cls.schema(types))
+
+    @staticmethod
+    def _write_groups(tables: Iterable[Any], path: Path, schema: Any) -> None:
+        """Write tables in row groups of GROUP_ROWS or more, since the writer keeps facts of each group to the end."""
+        import pyarrow
+        from pyarrow.parquet import ParquetWriter
+
+        waiting, rows = list[Any](), 0
+        with ParquetWriter(path, schema, compression="zstd") as writer:
+            for table in tables:
+                waiting.append(table)
+                rows += len(table)
+                if rows >= GROUP_ROWS:
+                    writer.write_table(pyarrow.concat_tables(waiting).combine_chunks())
+                    waiting, rows = [], 0
+            if waiting:
+                writer.write_table(pyarrow.concat_tables(waiting).combine_chunks())
 
 
 class _Text:

@@ -28,7 +28,7 @@ from transformer.taps import Recorder, Tap, chain
 from transformer.trace import Trace
 from transformer.translator import Translator, describe_tokens
 
-TRACES_SHARE = 8  # of a window of sentences, what one of whole traces holds: they have all weights of all heads
+TRACES_SHARE = 8  # of what a window may cost, what one of whole traces may: they have all weights of all heads
 TRANSLATED_TOKENS = 2048  # source tokens of a batch that is translated
 
 OnWrong = Callable[[Rejected], None]
@@ -54,9 +54,10 @@ def trace_over(
 ) -> Iterator[Trace]:
     """Yield the trace of each sentence, or of each (sentence, translation), in their order, as `model.trace` gives it.
 
-    `sentences` may be any iterable, however long: windows of 32 sentences are read, translated and recorded in batches
-    sorted by length, so `interventions` see batches [B, H, Q, K]. A sentence that the model cannot read raises
-    ValueError with its number; with `on_wrong`, that is called with its `line` and `reason`, and the sentence left out.
+    `sentences` may be any iterable, however long: windows (32 sentences of 125 characters, 256 short ones) are read,
+    translated and recorded in batches sorted by length, so `interventions` see batches [B, H, Q, K]. A sentence that
+    the model cannot read raises ValueError with its number; with `on_wrong`, that is called with its `line` and
+    `reason`, and the sentence left out.
     """
     for window in windows(numbered(sentences), TRACES_SHARE):
         yield from _results(traced(model, window, lambda trace: trace, interventions, beam_size), on_wrong)

@@ -11,7 +11,7 @@ from transformer.quoting import quoted
 MAX_CHARACTERS = 20_000  # of a sentence; 1,024 tokens have a quarter of it
 WINDOW_SENTENCES = 256
 # What a window may cost: the sum of the squares of its sentences' characters, since patterns grow with the square of
-# the tokens. 256 sentences of 125 characters.
+# the tokens. 256 sentences of 125 characters; where a window holds all weights, fewer of them.
 WINDOW_COST = 4_000_000
 
 Row = Pair | Rejected
@@ -61,7 +61,7 @@ def _checked(row: Row) -> Row:
 
 
 def windows(rows: Iterable[Row], share: int = 1) -> Iterator[list[Row]]:
-    """Yield consecutive rows, of which each window holds 1/`share` of what a window may have.
+    """Yield consecutive rows, up to 256 in a window, that cost up to 1/`share` of what a window may cost.
 
     Where a window ends depends on the rows alone, so a run that is resumed computes the same ones.
     """
@@ -70,7 +70,7 @@ def windows(rows: Iterable[Row], share: int = 1) -> Iterator[list[Row]]:
     for row in rows:
         window.append(row)
         cost += max(len(row.source), len(row.target)) ** 2 if isinstance(row, Pair) else 0
-        if len(window) * share >= WINDOW_SENTENCES or cost * share >= WINDOW_COST:
+        if len(window) >= WINDOW_SENTENCES or cost * share >= WINDOW_COST:
             yield window
             window, cost = [], 0
     if window:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas
+import pyarrow.parquet
 import pytest
 
 import headlight
@@ -134,6 +135,11 @@ def corpus() -> list[Row]:
     return [Pair(number, text, "") for number, text in enumerate(SENTENCES * 3, 1)] + [Rejected(22, "no text")]
 
 
+def fours(rows: list[Row]) -> Iterator[list[Row]]:
+    """Windows of four sentences."""
+    return (rows[first : first + 4] for first in range(0, len(rows), 4))
+
+
 def rows_of(window: list[Row]) -> Iterator[tuple[int, dict[str, np.ndarray]] | Rejected]:
     """A sentence's rows made of its letters, so that a part tells which sentence it is of."""
     for row in window:
@@ -166,11 +172,11 @@ def test_a_run_that_was_killed_ends_in_the_same_file(suffix: str, tmp_path: Path
 
         return compute
 
-    whole = write_table(table("whole", model="a"), windows(corpus(), 64), rows_of)
+    whole = write_table(table("whole", model="a"), fours(corpus()), rows_of)
     skipped: list[int] = []
     for stop in (2, 2, 99):  # twice stopped
         computed.clear()
-        rows, killed = windows(corpus(), 64), table("killed", model="a")
+        rows, killed = fours(corpus()), table("killed", model="a")
         try:
             summary = write_table(killed, rows, stopping_after(stop), skipped.append)
         except KeyboardInterrupt:
@@ -195,7 +201,7 @@ def test_parts_of_other_settings_or_sentences_and_damaged_parts_are_not_used(tmp
             yield from rows_of(window)
 
         with pytest.raises(KeyboardInterrupt):
-            write_table(table, windows(rows, 64), compute)
+            write_table(table, fours(rows), compute)
 
     computed: list[int] = []
     run("a", corpus())
@@ -229,9 +235,21 @@ def test_a_window_ends_where_it_would_cost_too_much() -> None:
             read.append(number)
             yield Pair(number, "a" * characters, "")
 
-    for characters, length in ((10, 256), (2000, 1), (500, 16)):
+    for characters, share, length in ((10, 1, 256), (2000, 1, 1), (500, 1, 16), (10, 64, 256), (125, 64, 4)):
         read.clear()
-        assert len(next(windows(sentences(characters)))) == length == len(read)
+        assert len(next(windows(sentences(characters), share))) == length == len(read)
+
+
+def test_small_parts_are_joined_to_large_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer of Parquet keeps facts of each group until the end: one for each part would grow with the corpus."""
+    monkeypatch.setattr(files, "GROUP_ROWS", 150)
+    table = Table(tmp_path / "out.parquet", column_types("steps"), {})
+    whole = write_table(table, fours(corpus()), rows_of)
+    groups = pyarrow.parquet.ParquetFile(table.out).metadata
+    sizes = [groups.row_group(number).num_rows for number in range(groups.num_row_groups)]
+    assert sum(sizes) == whole.rows and len(sizes) < 5 and min(sizes[:-1]) >= 150
+    letters = [letter for row in corpus() if isinstance(row, Pair) for letter in row.source]
+    assert pandas.read_parquet(table.out)["token"].tolist() == letters
 
 
 # ---- the command ---------------------------------------------------------------------------------------------------
