@@ -56,7 +56,7 @@ COMPARED = {"greedy", "trace under interventions", "contributions under interven
 SENT_UP = {
     "a replaced row",
     "headlight.analysis.resampling.Resampler", "a sample",  # random numbers
-    "headlight.analysis.why.integrated_gradients",  # the points on the path
+    "headlight.analysis.why.integrated_gradients", "headlight.analysis.why.integrated_steps",  # the points on the path
     "headlight.analysis.atlas.atlas",  # marks of the tokens
 }  # fmt: skip
 

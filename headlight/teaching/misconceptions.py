@@ -62,7 +62,7 @@ MISCONCEPTIONS = {
         translatable(
             "The loss is measured while the right words stand before the decoder. It does not say what the "
             "model writes "
-            "when it has to go on from its own words."
+            "when it has to go on from what it wrote."
         ),
     ),
     "word-by-word-is-best": Misconception(

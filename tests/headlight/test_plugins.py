@@ -139,7 +139,7 @@ class Lab:
     texts = [record.getMessage() for record in caplog.records]
     for package_, what in (
         ("broken_values", "fails in the measure raises (ZeroDivisionError: division by zero)"),
-        ("broken_values", "fails in the measure misshapen (ValueError: it returned (1, 2, "),
+        ("broken_values", "fails in the measure misshapen (ValueError: it returned (1, "),
         ("broken_values", "the measure 'entropy' cannot be added, since there is a measure of that name"),
         ("broken_values", "the measure 'metres' cannot be added, since its unit is 'metres'"),
         ("broken_values", "all is 7; it must be a Measure with a function"),

@@ -21,7 +21,7 @@ Call = Callable[..., Any]
 STEPS = 1024
 NBSP, MINUS = "\u00a0", "\u2212"
 # All names are declared once, so every script fits into one scope; these act or export when they are read.
-ACTING = {"core", "texts", "page", "plot", "streamlit"}
+ACTING = {"core", "messages", "texts", "page", "plot", "streamlit"}
 ALL = [path.stem for path in sorted(SCRIPTS.glob("*.js")) if path.stem not in ACTING]
 FIRST = ["shared", "strip", "math", "map_box", "head", "overview", "lines"]  # what others use while they are read
 
