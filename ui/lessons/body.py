@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -80,7 +81,8 @@ def _leave() -> None:
 
 
 def handouts(lesson: Lesson) -> None:
-    """Draw the buttons; a file is written when its button is pressed."""
+    """Draw the buttons; a file is written when its button is pressed. On paper nobody can type a sentence."""
+    lesson = replace(lesson, steps=tuple(step for step in lesson.steps if not shelf.is_untyped(step)))
     with st.popover(gettext("Handout"), icon=":material/print:", width="stretch"):
         st.caption(gettext("One file to print, with the pictures and room for guesses. It needs no network."))
         for label, answers in ((gettext("For the class"), False), (gettext("With the answers"), True)):

@@ -67,7 +67,10 @@ def test_a_browser_that_stores_nothing_is_no_error(call: Call) -> None:
         "1",
         None,
     ]
-    assert call("(noteDone('lesson', 'step', 1, 0.5), progress())") == {"lesson": {"step": {"guess": 1, "score": 0.5}}}
+    done = {"guess": 1, "score": 0.5, "right": True, "sure": None}
+    assert call("(noteDone('lesson', 'step', 1, it), progress())", {"score": 0.5, "right": True}) == {
+        "lesson": {"step": done}
+    }
 
 
 # ---- large type ------------------------------------------------------------------------------------
