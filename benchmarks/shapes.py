@@ -79,11 +79,11 @@ def measure(size: str, sentences: int) -> dict[str, Any]:
     busy, (kind, config) = Busy(), SIZES[size]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _told(MAKE, json.dumps(config), kind, folder / "original")
+        _numbers_printed_by(MAKE, json.dumps(config), kind, folder / "original")
         bytes_ = (folder / "original" / "model.safetensors").stat().st_size
         models = folder / "checkpoints"
-        imported = _told(IMPORT, folder / "original", models / "large")
-        described = spread(_told(DESCRIBE, models / "large")[0] for _ in range(3))
+        imported = _numbers_printed_by(IMPORT, folder / "original", models / "large")
+        described = spread(_numbers_printed_by(DESCRIBE, models / "large")[0] for _ in range(3))
         result = {
             "machine": machine("torch", "streamlit", "playwright", "transformers"),
             "bytes": bytes_,
@@ -96,7 +96,7 @@ def measure(size: str, sentences: int) -> dict[str, Any]:
     return result
 
 
-def _told(program: str, *arguments: object) -> list[float]:
+def _numbers_printed_by(program: str, *arguments: object) -> list[float]:
     command = [sys.executable, "-c", program, *map(str, arguments)]
     told = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, check=True)
     return [float(number) for number in told.stdout.split()]

@@ -17,7 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from babel import Locale
 from babel.lists import format_list
 from babel.numbers import format_decimal, get_decimal_symbol
 
@@ -40,7 +39,7 @@ def current() -> str:
 
 @contextmanager
 def using(language: str | None) -> Iterator[None]:
-    """Say everything in that language; what is none of `LANGUAGES` is English."""
+    """Translate into `language` within the block; into English if it is not one of `LANGUAGES`."""
     token = _using.set(language if language in LANGUAGES else ORIGINAL)
     try:
         yield
@@ -121,11 +120,6 @@ def _number(digits: str, language: str) -> str:
     if "," in whole:
         whole = format_decimal(int(whole.replace(",", "")), locale=language)
     return f"{whole}{get_decimal_symbol(language)}{decimals}" if decimals else whole
-
-
-def locale() -> Locale:
-    """Return how the current language writes dates and lists, for Babel's functions."""
-    return Locale.parse(current())
 
 
 # ---- catalogues ------------------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ class Linear(nn.Linear):
         if self.weight.dtype in (torch.float32, x.dtype):
             return F.linear(x, self.weight, self.bias)
         parts = self.weight.split(max(1, 2**20 // max(1, self.in_features)))  # 4 MB at a time stay in the cache
-        y = torch.cat([F.linear(x, part.to(x.dtype)) for part in parts], -1)
+        y = torch.cat([F.linear(x, w.to(x.dtype)) for w in parts], -1)
         return y if self.bias is None else y + self.bias
 
 

@@ -7,7 +7,7 @@ another device, plain linear layers are used.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 _NUMBERS_PER_PART = 2**20  # weights that `WeightSharingLinear` reorders or converts at a time: 4 MB stay in the cache
-_FEW_ROWS = 5  # rows up to which `WeightSharingLinear` multiplies faster without reordering the weights
 _scratch = threading.local()
 
 
@@ -75,9 +74,9 @@ class Linear:
 class WeightSharingLinear(Linear):
     """`Linear` without a copy of the weights, for large models.
 
-    For more than `_FEW_ROWS` rows the weights are reordered at each call, `_NUMBERS_PER_PART` at a time to bound
-    memory: a call takes a third longer for 32 rows, and a sixth longer for 80. Weights in half precision are converted
-    to float32 the same way where the processor has no fast product for them.
+    The weights are reordered at each call, `_NUMBERS_PER_PART` at a time to bound memory. A call takes twice as long
+    for 5 rows, a third longer for 32, and a sixth longer for 80. Weights in half precision are converted to float32
+    the same way where the processor has no fast product for them.
     """
 
     def __init__(self, *maps: nn.Linear):
@@ -86,37 +85,39 @@ class WeightSharingLinear(Linear):
         self.converts = weight.device.type == "cpu" and self.operators is None and self.dtype != torch.float32
         self.maps = [part for linear in maps for part in self._parts(linear)]
 
-    def _parts(self, linear: nn.Linear) -> Iterator[tuple[Tensor, Tensor | None]]:
+    def _parts(self, linear: nn.Linear) -> list[tuple[Tensor, Tensor | None]]:
         """Split a linear layer into parts of `_NUMBERS_PER_PART` weights, each with its slice of the bias."""
         size = max(1, _NUMBERS_PER_PART // max(1, linear.in_features))
         weights = linear.weight.detach().split(size)
         if linear.bias is None:
-            return zip(weights, [None] * len(weights), strict=True)
+            return [(weight, None) for weight in weights]
         bias = linear.bias.detach().to(torch.float32 if self.converts else self.dtype)
-        return zip(weights, bias.split(size), strict=True)
+        return list(zip(weights, bias.split(size), strict=True))
 
     def __call__(self, x: Tensor) -> Tensor:
-        rows = (x if self.converts else x.to(self.dtype)).flatten(0, -2)
-        size, at = sum(len(weight) for weight, _ in self.maps), 0
-        if self.operators is not None and (len(rows) > _FEW_ROWS or self.dtype != torch.float32):
-            whole = rows.new_empty(len(rows), size)
-            for weight, bias in self.maps:  # written in place: concatenating would take twice the memory
-                whole[:, at : at + len(weight)] = self.operators.product(rows, weight, bias, "none", [], "")
-                at += len(weight)
-        else:
-            whole = rows.new_empty(size, len(rows)).T
-            for weight, bias in self.maps:  # W xᵀ reads the weights once, where x Wᵀ would reorder them first
-                part = whole.T[at : at + len(weight)]
-                torch.mm(_in_float32(weight) if self.converts else weight, rows.T, out=part)
-                part += 0 if bias is None else bias[:, None]
-                at += len(weight)
-        return whole.reshape(*x.shape[:-1], size)
+        x = x if self.converts else x.to(self.dtype)
+        if len(self.maps) == 1:
+            return self._product(x, *self.maps[0])
+        sizes = [len(weight) for weight, _ in self.maps]
+        whole = x.new_empty(*x.shape[:-1], sum(sizes))  # written in place: concatenating would take twice the memory
+        for part, (weight, bias) in zip(whole.split(sizes, -1), self.maps, strict=True):
+            part.copy_(self._product(x, weight, bias))
+        return whole
 
     def onto(self, x: Tensor, other: Tensor) -> Tensor:
         return other + self(x)
 
     def relu(self, x: Tensor) -> Tensor:
-        return self(x).relu_()
+        return F.relu(self(x))
+
+    def _product(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        if self.operators is not None:
+            return self.operators.product(x, weight, bias, "none", [], "")
+        if not self.converts:
+            return F.linear(x, weight, bias)
+        # W xᵀ reads the converted weight as it lies, where x Wᵀ would reorder it first: up to 1.8 times as fast.
+        product = (_in_float32(weight) @ x.flatten(0, -2).T).T.unflatten(0, x.shape[:-1])
+        return product if bias is None else product + bias
 
 
 def _in_float32(weight: Tensor) -> Tensor:
