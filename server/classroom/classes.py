@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from threading import Lock
 from typing import Any
 
-from headlight.language import gettext
+from headlight.language import gettext, pgettext
 from headlight.teaching.lessons.judging import check_guess, judge
 from server.classroom import codes
 from server.classroom.store import IDLE_SECONDS, Act, CapacityError, ClassState, Json, Store, now
@@ -199,7 +199,9 @@ class Classes:
     def look(self, code: str, secret: str, title: str, picture: bytes) -> None:
         """Show a picture (PNG) on all screens instead of the question, until `release` or the next step."""
         if not picture.startswith(PNG) or len(picture) > MAX_PICTURE_BYTES:
-            raise ClassRefusal(f"Only a PNG of at most {MAX_PICTURE_BYTES // 1_000_000} MB can be shown to a class.")
+            raise ClassRefusal(
+                gettext("The picture is too large: at most {number} MB.", number=MAX_PICTURE_BYTES // 1_000_000)
+            )
         body = {"title": title[:200], "png": picture.hex()}
         self._change(code, secret, lambda state: (replace(state, looking=True, look=state.look + 1), {"picture": body}))
 
@@ -274,8 +276,30 @@ def _sure(stored: Json) -> int | None:
 
 
 Line = list[str | float | None]
-COLUMNS = ["step", "sentence", "question", "round", "no", "word", "answer", "unit", "right answer", "right", "score"]
-COLUMNS += ["sure", "misconception"]
+
+
+def columns() -> list[str]:
+    """Return the header of the table of `rows`."""
+    return [
+        pgettext("column", "step"),
+        pgettext("column", "sentence"),
+        pgettext("column", "question"),
+        pgettext("column", "round"),
+        # Translators: the number of an answer
+        pgettext("column", "no"),
+        pgettext("column", "word"),
+        pgettext("column", "answer"),
+        # Translators: of a number, such as per cent
+        pgettext("column", "unit"),
+        pgettext("column", "right answer"),
+        # Translators: whether the answer is right, 1 or 0
+        pgettext("column", "right"),
+        # Translators: how good the answer is, from 0 to 1
+        pgettext("column", "score"),
+        # Translators: how sure the pupil is, from 1 to 3
+        pgettext("column", "sure"),
+        pgettext("column", "misconception"),
+    ]
 
 
 def rows(results: list[OpenedStep]) -> list[Line]:
@@ -286,7 +310,7 @@ def rows(results: list[OpenedStep]) -> list[Line]:
     pupil was, from 1 to 3, or None. `no` counts the answers of one round in an order that says nothing about who gave
     them.
     """
-    table: list[Line] = [[*COLUMNS]]
+    table: list[Line] = [[*columns()]]
     for opened in results:
         question, posed, truth = opened.question, opened.question.posed, opened.truth
         asking = [question.title, question.sentence, without_emphasis(question.question)]
@@ -343,8 +367,11 @@ class Quota:
             self.codes = {who: codes & alive for who, codes in self.codes.items() if codes & alive}
             if len(self.codes.get(address, ())) >= MAX_CLASSES_PER_VISITOR:
                 raise CapacityError(
-                    f"There are {MAX_CLASSES_PER_VISITOR} classes from your network on this public server already. End "
-                    "one of them first; a class in which nobody does anything ends by itself after two hours."
+                    gettext(
+                        "There are {number} classes from your network on this public server already. End one of them "
+                        "first; a class in which nobody does anything ends by itself after two hours.",
+                        number=MAX_CLASSES_PER_VISITOR,
+                    )
                 )
             code, secret = classes.start(title)
             self.codes.setdefault(address, set()).add(code)

@@ -15,7 +15,6 @@ from redis.client import Pipeline
 from server.classroom.store import (
     PROLONG_SECONDS,
     Act,
-    CapacityError,
     ClassNotFound,
     ClassState,
     Damaged,
@@ -23,6 +22,8 @@ from server.classroom.store import (
     Slot,
     Store,
     ended_before,
+    full_class,
+    full_server,
     now,
     parse,
     repairing,
@@ -54,7 +55,7 @@ class RedisStore(Store):
             entries: Any = pipe.zrange(_CLASSES, 0, -1, withscores=True)
             ends = {name: end for name, end in entries if end > ended_before()}
             if len(ends) >= limit:
-                raise CapacityError(f"This server holds {limit} classes already: end one, or wait until one has ended.")
+                raise full_server(limit)
             exists = code in ends
             pipe.multi()
             if not exists:
@@ -114,7 +115,7 @@ class RedisStore(Store):
         def act(pipe: Pipeline) -> None:
             state, count = self._read(code, pipe.get(_key(code, "state"))), pipe.scard(_key(code, "pupils"))
             if count >= limit:
-                raise CapacityError(f"This class has {limit} pupils already.")
+                raise full_class(limit)
             pipe.multi()
             pipe.sadd(_key(code, "pupils"), pupil)
             _prolong(pipe, code, state, "pupils")

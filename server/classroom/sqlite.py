@@ -14,7 +14,6 @@ from pathlib import Path
 from server.classroom.store import (
     PROLONG_SECONDS,
     Act,
-    CapacityError,
     ClassNotFound,
     ClassState,
     Damaged,
@@ -22,6 +21,8 @@ from server.classroom.store import (
     Slot,
     Store,
     ended_before,
+    full_class,
+    full_server,
     parse,
     repairing,
 )
@@ -62,7 +63,7 @@ class Sqlite(Store):
         with self._writing() as base:
             base.execute("DELETE FROM classes WHERE until <= ?", (ended_before(),))
             if base.execute("SELECT count(*) FROM classes").fetchone()[0] >= limit:
-                raise CapacityError(f"This server holds {limit} classes already: end one, or wait until one has ended.")
+                raise full_server(limit)
             row = (code, 1, state.text(), state.until)
             return base.execute("INSERT OR IGNORE INTO classes VALUES (?, ?, ?, ?)", row).rowcount == 1
 
@@ -101,7 +102,7 @@ class Sqlite(Store):
         with self._writing() as base:
             self._prolong(base, code, self._state(base, code)[1])
             if base.execute("SELECT count(*) FROM pupils WHERE code = ?", (code,)).fetchone()[0] >= limit:
-                raise CapacityError(f"This class has {limit} pupils already.")
+                raise full_class(limit)
             base.execute("INSERT OR IGNORE INTO pupils VALUES (?, ?)", (code, pupil))
 
     @repairing

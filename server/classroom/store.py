@@ -21,6 +21,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from redis import RedisError
 
 from headlight import folders
+from headlight.language import gettext
 
 Json = Any
 IDLE_SECONDS = 2 * 3600.0  # a class in which nobody did anything for so long ends
@@ -55,6 +56,16 @@ class ClassNotFound(LookupError):
 
 class CapacityError(ValueError):
     """Raised where a server or a class is full; the message says which."""
+
+
+def full_server(limit: int) -> CapacityError:
+    return CapacityError(
+        gettext("This server holds {number} classes already: end one, or wait until one has ended.", number=limit)
+    )
+
+
+def full_class(limit: int) -> CapacityError:
+    return CapacityError(gettext("This class has {number} pupils already.", number=limit))
 
 
 @dataclass(frozen=True)
@@ -155,14 +166,19 @@ class Store(ABC):
         """Return the exception to raise where there is no class of this code."""
         if name := self.set_aside_as.get(code):
             return ClassNotFound(
-                f"The record of this class was damaged. It was set aside as {name}: start a new class."
+                gettext(
+                    "The record of this class was damaged. It was set aside as {name}: start a new class.", name=name
+                )
             )
         if name := self.set_aside_as.get(""):
             return ClassNotFound(
-                f"There is no such class: it may have ended, or was in the store that was damaged. That was set aside "
-                f"as {name}, and a new one was started."
+                gettext(
+                    "There is no such class: it may have ended, or was in the store that was damaged. That was set "
+                    "aside as {name}, and a new one was started.",
+                    name=name,
+                )
             )
-        return ClassNotFound("There is no such class: it may have ended.")
+        return ClassNotFound(gettext("There is no such class: it may have ended."))
 
     def note_damage(self, code: str, damage: str, name: str, location: str) -> None:
         """Report what was set aside, in the log and to whoever asks for the class."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import Any
 
+from headlight.language import gettext, localized
 from headlight.teaching.lessons.judging import judge
 
 # Peer instruction: with fewer right answers talking spreads the mistake, with more it is no longer needed (per cent).
@@ -59,14 +60,14 @@ def in_words(posed: Posed, guess: Any) -> str:
         case "choice":
             return without_emphasis(str(posed["choices"][guess]))
         case "head":
-            return f"layer {guess[0]}, head {guess[1]}"
+            return gettext("layer {layer}, head {head}", layer=guess[0], head=guess[1])
         case "number":
-            return f"{guess:.6g} {posed.get('unit') or ''}".strip()
+            return f"{localized(f'{guess:.6g}')} {posed.get('unit') or ''}".strip()
         case "order":
             return ", ".join(str(posed["items"][item]) for item in guess)
         case _:
             shares = zip(posed["labels"], guess, strict=True)
-            return ", ".join(f"{label} {share:.4g} %" for label, share in shares if share)
+            return ", ".join(f"{label} {localized(f'{share:.4g}')} %" for label, share in shares if share)
 
 
 def without_emphasis(text: str) -> str:
@@ -129,8 +130,9 @@ def _bars(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> list[dict[str, 
     if ask == "number":
         close = [guess for guess in guesses if is_right(posed, truth, guess)]
         low = sum(guess < answer for guess in guesses if guess not in close)
-        right = f"close to {in_words(posed, float(f'{answer:.3g}'))}"
-        counts = [("lower", low), (right, len(close)), ("higher", len(guesses) - low - len(close))]
+        right = gettext("close to {number}", number=in_words(posed, float(f"{answer:.3g}")))
+        high = len(guesses) - low - len(close)
+        counts = [(gettext("lower"), low), (right, len(close)), (gettext("higher"), high)]
         return [{"label": label, "count": count, "right": label == right} for label, count in counts]
     if ask == "order":
         orders = sorted({*map(tuple, guesses), tuple(answer)}, key=lambda order: -guesses.count(list(order)))

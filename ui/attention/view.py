@@ -24,6 +24,12 @@ EVERY_HEAD = {
     "decoder": translatable("Every decoder head"),
     "cross": translatable("Every cross head"),
 }
+# Translators: a head within a sentence, such as “cross 3.2 and cross 2.1 off”: its layer and its number
+_BRIEF_NAMES = {
+    "encoder": translatable("encoder {layer}.{head}"),
+    "decoder": translatable("decoder {layer}.{head}"),
+    "cross": translatable("cross {layer}.{head}"),
+}
 MAX_NAMED_HEADS = 6  # heads; more are counted
 
 _SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
@@ -89,7 +95,8 @@ def describe_changes(changes: Sequence[HeadChange]) -> str:
     for change in changes:
         factor = f"× {localized(f'{change.factor:g}')}"
         way = "off" if change.off else factor if change.action == "scale" else change.action
-        ways.setdefault(way, []).append(f"{change.kind} {change.layer}.{change.head}")
+        name = gettext(_BRIEF_NAMES[change.kind], layer=change.layer, head=change.head)
+        ways.setdefault(way, []).append(name)
     return ", ".join(_changed(_joined(heads), way) for way, heads in ways.items())
 
 

@@ -356,10 +356,8 @@ def _line(opened: OpenedStep) -> dict[str, str]:
     most_common = max(set(words), key=words.count) if words and posed["ask"] in ("word", "choice", "head") else ""
     return {
         gettext("Step"): literal(opened.question.title),
-        gettext("Answered"): ", then ".join(str(len(round_.guesses)) for round_ in opened.rounds),
-        gettext("Right"): ", then ".join(
-            gettext("none answered") if share is None else percent(share) for share in shares
-        ),
+        gettext("Answered"): " → ".join(str(len(round_.guesses)) for round_ in opened.rounds),
+        gettext("Right"): " → ".join(gettext("none answered") if share is None else percent(share) for share in shares),
         gettext("Most said"): literal(most_common),
     }
 

@@ -11,6 +11,7 @@ import binascii
 
 import streamlit as st
 
+from headlight.language import gettext
 from server.classroom import codes
 from server.classroom.classes import Classes, ClassRefusal
 from server.classroom.store import UNAVAILABLE, ClassNotFound, store
@@ -20,7 +21,7 @@ _SECRETS = "class-secrets"
 _KEY = "look-here"
 _BUTTON = st.components.v2.component(
     "headlight_look_here",
-    html='<button type="button">Look here</button><p role="status"></p>',
+    html='<button type="button"></button><p role="status"></p>',
     css="""
 button { font: inherit; font-size: 0.93rem; width: 100%; padding: 0.45rem 0.75rem; cursor: pointer;
   color: var(--st-text-color); background: transparent; border: 1px solid var(--st-border-color);
@@ -33,13 +34,14 @@ p:empty { display: none; }
     js="""
 const WIDEST = 1600;  // pixels: a phone shows no more
 
-export default function ({ parentElement, setTriggerValue }) {
+export default function ({ parentElement, data, setTriggerValue }) {
   const button = parentElement.querySelector("button"), said = parentElement.querySelector("p");
-  button.title = "Shows a picture of this page on the pupils' screens";
+  button.textContent = data.label;
+  button.title = data.title;
   button.onclick = async () => {
     said.textContent = "";
     if (!navigator.mediaDevices?.getDisplayMedia) {
-      said.textContent = "Browsers share a tab only over https or at localhost: open this page so.";
+      said.textContent = data.insecure;
       return;
     }
     let stream;
@@ -57,7 +59,8 @@ export default function ({ parentElement, setTriggerValue }) {
       const title = document.querySelector("h1")?.innerText ?? "Headlight";
       setTriggerValue("picture", { title, png: canvas.toDataURL("image/png").split(",")[1] });
     } catch (error) {
-      said.textContent = error.name === "NotAllowedError" ? "Nothing was shared." : `No picture: ${error.message}`;
+      const failed = data.failed.replace("{error}", error.message);
+      said.textContent = error.name === "NotAllowedError" ? data.refused : failed;
     } finally {
       stream?.getTracks().forEach(track => track.stop());
     }
@@ -77,12 +80,22 @@ def look_here() -> None:
     except (ClassNotFound, ClassRefusal, *UNAVAILABLE):
         return  # the Lessons page says it
     with st.sidebar:
-        st.caption(f"Class {codes.spelt(code)}")
-        _BUTTON(key=_KEY, on_picture_change=lambda: _look(code, secret))
+        st.caption(gettext("Class {code}", code=codes.spelt(code)))
+        _BUTTON(data=_texts(), key=_KEY, on_picture_change=lambda: _look(code, secret))
         if refused := st.session_state.pop("look-refused", None):
             st.warning(refused, icon=":material/error:")
         if snapshot.state.looking:
-            st.button("Release the screens", width="stretch", on_click=_release, args=(code, secret))
+            st.button(gettext("Release the screens"), width="stretch", on_click=_release, args=(code, secret))
+
+
+def _texts() -> dict[str, str]:
+    return {
+        "label": gettext("Look here"),
+        "title": gettext("Shows a picture of this page on the pupils’ screens"),
+        "insecure": gettext("Browsers share a tab only over https or at localhost: open this page so."),
+        "refused": gettext("Nothing was shared."),
+        "failed": gettext("The browser made no picture: {error}"),
+    }
 
 
 def _look(code: str, secret: str) -> None:
@@ -91,7 +104,7 @@ def _look(code: str, secret: str) -> None:
             try:
                 Classes(store()).look(code, secret, title, base64.b64decode(text, validate=True))
             except (ClassNotFound, ClassRefusal, binascii.Error, *UNAVAILABLE) as error:
-                st.session_state["look-refused"] = f"The picture was not shown. {error}"
+                st.session_state["look-refused"] = gettext("The picture was not shown. {error}", error=error)
 
 
 def _release(code: str, secret: str) -> None:

@@ -55,11 +55,13 @@ def printable(title: str, subtitle: str, body: str, source: str) -> str:
 def _section(number: int, step: Step, measuring: LessonComputer, answers: bool) -> str:
     posed = pose(step, measuring)
     right = truth(step, measuring) if answers else None
-    model = f'<p class="source">{escape(gettext("Model {name}", name=step.model))}'
     sentence = step.query.get("text")
-    model += f": {escape(sentence)}</p>" if sentence else "</p>"
+    model = gettext("Model {name}", name=step.model)
+    if sentence:
+        model = gettext("Model {name}: {sentence}", name=step.model, sentence=sentence)
     return (
-        f"<section><h2>{number}. {escape(step.title)}</h2>{model}{_MARKDOWN.render(introduction(step, measuring))}"
+        f'<section><h2>{number}. {escape(step.title)}</h2><p class="source">{escape(model)}</p>'
+        f"{_MARKDOWN.render(introduction(step, measuring))}"
         f'<div class="question">{_MARKDOWN.render(posed["question"])}</div>{_ANSWER_FIELDS[step.ask](posed, right)}'
         + (_answer(right) if right else _hint(step.hint))
         + "</section>\n"

@@ -15,7 +15,7 @@ class ClassScreen {
   constructor(root) {
     this.root = root;
     this.head = el("header", { class: "class-head" });
-    this.side = el("aside", { "aria-label": "Class" });
+    this.side = el("aside", { "aria-label": gettext("Class") });
     this.stage = el("div", { class: "asked-of" });
     this.said = el("span", { class: "said muted" });
     this.bar = el("div", { class: "class-bar" }, this.said);
@@ -42,7 +42,8 @@ class ClassScreen {
     const { title, at, steps, truth, join, code } = this.header;
     const dots = el("span", { class: "steps-of", "aria-hidden": "true" });
     steps.forEach((_, i) => dots.append(el("i", { class: i < at ? "past" : i === at ? "now" : "" })));
-    const parts = [el("h1", {}, title), dots, el("span", { class: "muted" }, `Step ${at + 1} of ${steps.length}`)];
+    const place = gettext("Step {number} of {all}", { number: at + 1, all: steps.length });
+    const parts = [el("h1", {}, title), dots, el("span", { class: "muted" }, place)];
     if (truth) parts.push(el("span", { class: "late muted" }, join, bold(code))); // for whoever comes late
     this.head.replaceChildren(...parts);
   }
@@ -58,8 +59,10 @@ class ClassScreen {
     }
     const counts = el("div", { class: "counts", role: "status" });
     for (const [count, what] of [
-      [joined, "joined"],
-      [answered, "answered"],
+      // Translators: under the number of pupils who joined the class
+      [joined, pgettext("count", "joined")],
+      // Translators: under the number of pupils who answered
+      [answered, pgettext("count", "answered")],
     ])
       counts.append(el("div", {}, bold(String(count)), el("span", { class: "muted" }, what)));
     const rail = el("div", { class: "rail-of", "aria-hidden": "true" }, el("i", {}));
@@ -68,8 +71,8 @@ class ClassScreen {
     if (unreachable) entry.append(el("p", { class: "unreachable" }, ...spans(unreachable)));
     else {
       const address = el("a", { href: link, target: "_blank", rel: "noopener" }, join);
-      const where = el("div", { class: "where" }, el("span", { class: "muted" }, "Join at"), address);
-      entry.append(el("img", { src: qr, alt: "QR code of the link to join", class: "qr" }), where);
+      const where = el("div", { class: "where" }, el("span", { class: "muted" }, gettext("Join at")), address);
+      entry.append(el("img", { src: qr, alt: gettext("QR code of the link to join"), class: "qr" }), where);
     }
     entry.append(el("div", { class: "class-code" }, code));
     this.side.replaceChildren(entry, counts, rail);
@@ -81,21 +84,33 @@ class ClassScreen {
     const { tallies, posed, truth } = this.header,
       shares = right.filter(share => share !== null).map(share => percent(share)),
       answers = tallies.at(-1).count;
-    if (!shares.length) return [el("p", { class: "muted" }, "Nobody answered.")];
+    if (!shares.length) return [el("p", { class: "muted" }, gettext("Nobody answered."))];
     const its = namesOf(posed)?.[answerPlace(posed, truth)];
     if (mean) {
-      const even = `of your mean row lies where the head looks; spread evenly, ${percent(mean.evenly / 100)} would`;
-      const bars = `${count} of ${answers} had the highest bar on \u201c${its}\u201d`;
+      const even = gettext(
+        "This much of your mean row lies where the head looks; shared out evenly, it would be {evenly}.",
+        {
+          evenly: percent(mean.evenly / 100),
+        },
+      );
+      const bars = gettext("{count} of {all} had the highest bar on \u201c{word}\u201d.", {
+        count,
+        all: answers,
+        word: isolated(its),
+      });
       return [
         el("div", { class: "big" }, percent(mean.overlap / 100)),
         el("p", { class: "muted" }, even),
         el("p", { class: "muted" }, bars),
       ];
     }
-    const talking = shares.length > 1 ? ", before and after talking" : "";
-    const what = bold(posed.ask === "number" ? "close" : "right"); // a number within a tenth of the slider counts
-    const said = el("p", { class: "muted" }, what, `${talking}: ${count} of ${answers}`);
-    return [el("div", { class: shares.length > 1 ? "big two" : "big" }, shares.join(" \u2192 ")), said];
+    // A number within a tenth of the slider counts.
+    const text =
+      posed.ask === "number" ? gettext("**Close**: {count} of {all}") : gettext("**Right**: {count} of {all}");
+    const said = el("p", { class: "muted" }, ...spans(fillIn(text, { count, all: answers })));
+    const big = el("div", { class: shares.length > 1 ? "big two" : "big" }, shares.join(" \u2192 "));
+    if (shares.length === 1) return [big, said];
+    return [big, el("p", { class: "muted" }, gettext("Before and after talking")), said];
   }
 
   // How sure those were who said so.
@@ -114,7 +129,8 @@ class ClassScreen {
       box = el("div", {});
     this.stage.replaceChildren(head);
     if (!open) return;
-    if (round > 1) head.append(el("small", { class: "muted" }, ` asked for the ${ordinal(round)} time`));
+    if (round > 1)
+      head.append(" ", el("small", { class: "muted" }, gettext("Asked {number} times so far.", { number: round })));
     if (truth?.explanation) head.before(el("div", { class: "why" }, prose(truth.explanation)));
     else head.before(introduction(this.header));
     this.stage.append(box);
@@ -133,14 +149,19 @@ class ClassScreen {
       words = namesOf(posed);
     if (!counts || !count) return figure;
     const its = answerPlace(posed, truth);
-    const said = posed.ask === "row" ? "Where your highest bar stood" : "What you answered";
-    const which = of > 1 ? `, ${ordinal(at + 1)} time` : "";
-    figure.append(el("figcaption", { class: "muted" }, `${said}${which}: one square, one of you`));
+    const said =
+      posed.ask === "row"
+        ? gettext("Where your highest bar stood: each square is one of you.")
+        : gettext("What you answered: each square is one of you.");
+    const which = of > 1 ? [bold(gettext("Round {number}", { number: at + 1 })), " "] : [];
+    figure.append(el("figcaption", { class: "muted" }, ...which, said));
     const columns = el("div", { class: "columns-of", role: "list" });
     counts.forEach((many, i) => {
       if (posed.ask !== "choice" && !many && i !== its) return; // of many words or heads, those that somebody chose
       const column = el("div", { role: "listitem", class: i === its ? "its" : "" });
-      const label = `${words[i]}: ${many}${i === its ? ", as the model" : ""}`;
+      const values = { answer: words[i], count: many };
+      const label =
+        i === its ? gettext("{answer}: {count}, the right answer", values) : gettext("{answer}: {count}", values);
       column.setAttribute("aria-label", label);
       const pile = el("div", { class: "pile" });
       for (let n = 0; n < many; n++) pile.append(el("i"));
@@ -156,25 +177,26 @@ class ClassScreen {
   drawBar() {
     const { joined, answered, locked, truth, open, at, steps, looking } = this.header;
     const state = !open
-      ? "This step is not asked yet."
+      ? gettext("This step is not asked yet.")
       : truth
-        ? "Revealed."
+        ? gettext("The answer is revealed.")
         : locked
-          ? "Answers are closed."
-          : "Answers are open.";
-    this.said.textContent = open ? `${state} ${answered} of ${joined} answered` : state;
+          ? gettext("Answers are closed.")
+          : gettext("Answers are open.");
+    const count = gettext("{answered} of {joined} answered", { answered, joined });
+    this.said.textContent = open ? `${state} ${count}` : state;
     const calls = [];
-    if (looking) calls.push(["Release the screens", { act: "release" }]);
-    if (at > 0) calls.push(["Back", { step: steps[at - 1].name }]);
+    if (looking) calls.push([gettext("Release the screens"), { act: "release" }]);
+    if (at > 0) calls.push([gettext("Back"), { step: steps[at - 1].name }]);
     if (open) {
-      calls.push(["Talk, then ask again", { act: "again" }]);
+      calls.push([gettext("Talk, then ask again"), { act: "again" }]);
       if (!truth) {
-        calls.push([locked ? "Open answers" : "Lock answers", { act: locked ? "unlock" : "lock" }]);
-        calls.push(["Reveal", { act: "reveal" }, "primary"]);
+        calls.push([locked ? gettext("Open answers") : gettext("Lock answers"), { act: locked ? "unlock" : "lock" }]);
+        calls.push([gettext("Reveal"), { act: "reveal" }, "primary"]);
       }
-    } else calls.push(["Ask this step", { act: "open" }, "primary"]);
+    } else calls.push([gettext("Ask this step"), { act: "open" }, "primary"]);
     const next = steps[at + 1];
-    if (next) calls.push(["Next", { step: next.name }, truth ? "primary" : "second"]);
+    if (next) calls.push([gettext("Next"), { step: next.name }, truth ? "primary" : "second"]);
     const drawn = JSON.stringify(calls);
     if (drawn === this.calls) return;
     this.calls = drawn;
@@ -194,7 +216,7 @@ function namesOf(posed) {
   if (posed.ask !== "head") return posed.choices ?? posed.labels;
   return Array.from({ length: posed.layers * posed.heads }, (_, i) => {
     const layer = Math.floor(i / posed.heads) + 1;
-    return `layer ${layer}, head ${(i % posed.heads) + 1}`;
+    return gettext("layer {layer}, head {head}", { layer, head: (i % posed.heads) + 1 });
   });
 }
 

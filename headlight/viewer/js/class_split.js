@@ -11,9 +11,15 @@ function mountSplit(root, payload, emit) {
 
 // What to do, why, and the name of it on the scale.
 const CUES = {
-  explain: ["Explain", "Fewer than 30 in 100 are right. Talking would spread the mistake: reveal, and show why."],
-  talk: ["Let them talk", "Between 30 and 70 in 100 are right. Two minutes in pairs, then ask again."],
-  go: ["Go on", "More than 70 in 100 are right. Reveal, one sentence, next step."],
+  explain: [
+    translatable("Explain"),
+    translatable("Fewer than 30 in 100 are right. Talking would spread the mistake: reveal, and show why."),
+  ],
+  talk: [
+    translatable("Let them talk"),
+    translatable("Between 30 and 70 in 100 are right. Two minutes in pairs, then ask again."),
+  ],
+  go: [translatable("Go on"), translatable("More than 70 in 100 are right. Reveal, one sentence, next step.")],
 };
 
 class ClassSplit {
@@ -32,17 +38,22 @@ class ClassSplit {
     this.shown = shown;
     this.header = header;
     const { code, number, of, question, answered, joined, round, split } = header;
-    const bar = el("div", { class: "split-bar" }, el("span", {}, "Only for you"));
-    bar.append(el("span", {}, `Step ${number} of ${of}, ${code}`));
+    const bar = el("div", { class: "split-bar" }, el("span", {}, gettext("Only for you")));
+    bar.append(el("span", {}, `${gettext("Step {number} of {all}", { number, all: of })}, ${code}`));
     const thinking = joined - answered;
-    const count = el("div", { class: "split-count" }, el("span", {}, bold(`${answered}`), ` of ${joined} answered`));
-    count.append(el("span", {}, `${thinking} still thinking`));
+    const text = gettext("{answered} of {joined} answered", { joined });
+    const count = el(
+      "div",
+      { class: "split-count" },
+      el("span", {}, ...inParts(text, { answered: bold(`${answered}`) })),
+    );
+    count.append(el("span", {}, ngettext("{count} still thinking", "{count} still thinking", thinking)));
     const rail = el("div", { class: "split-rail", "aria-hidden": "true" }, el("i", {}));
     rail.firstElementChild.style.width = `${joined ? (100 * answered) / joined : 0}%`;
     const parts = [bar, el("h1", {}, ...spans(question))];
-    if (round > 1) parts.push(el("p", { class: "muted" }, `Asked for the ${ordinal(round)} time.`));
+    if (round > 1) parts.push(el("p", { class: "muted" }, gettext("Asked {number} times so far.", { number: round })));
     parts.push(count, rail);
-    if (split.share === null) parts.push(el("p", { class: "muted" }, "Nobody has answered yet."));
+    if (split.share === null) parts.push(el("p", { class: "muted" }, gettext("Nobody has answered yet.")));
     else parts.push(this.share(), ...this.scale(), this.advice());
     this.root.replaceChildren(
       el("div", { class: "split" }, ...parts, this.bars(), ...beliefs(split.misconceptions), this.buttons()),
@@ -52,12 +63,19 @@ class ClassSplit {
   share() {
     const { ask, right, split, revealed } = this.header;
     const what =
-      {
-        row: `${split.right} put the highest bar where the head has it`,
-        number: `${split.right} came close`,
-      }[ask] ?? `${split.right} answered \u201c${right}\u201d`;
-    const where = revealed ? "It is revealed." : "The projector does not show it.";
-    const said = el("span", {}, `right so far: ${what}.`, el("br"), where);
+      ask === "row"
+        ? ngettext(
+            "{count} put the highest bar where the head has it.",
+            "{count} put the highest bar where the head has it.",
+            split.right,
+          )
+        : ask === "number"
+          ? ngettext("{count} came close.", "{count} came close.", split.right)
+          : ngettext("{count} answered \u201c{answer}\u201d.", "{count} answered \u201c{answer}\u201d.", split.right, {
+              answer: isolated(right),
+            });
+    const where = revealed ? gettext("The answer is revealed.") : gettext("The projector does not show it.");
+    const said = el("span", {}, gettext("right so far"), el("br"), `${what} ${where}`);
     return el("div", { class: "split-share" }, bold(percent(split.share)), said);
   }
 
@@ -65,7 +83,7 @@ class ClassSplit {
     const { share, cue } = this.header.split;
     const marks = el("div", { class: "split-marks", "aria-hidden": "true" });
     for (const at of [30, 70]) {
-      const mark = el("span", {}, `${at}${NBSP}%`);
+      const mark = el("span", {}, percent(at / 100));
       mark.style.left = `${at}%`;
       marks.append(mark);
     }
@@ -75,7 +93,7 @@ class ClassSplit {
       names = el("div", { class: "split-names", "aria-hidden": "true" });
     for (const [name, [label]] of Object.entries(CUES)) {
       gauge.append(el("span", { class: name === cue ? "on" : "" }));
-      names.append(el("span", { class: name === cue ? "on" : "" }, label));
+      names.append(el("span", { class: name === cue ? "on" : "" }, gettext(label)));
     }
     gauge.append(needle);
     return [marks, gauge, names];
@@ -83,7 +101,7 @@ class ClassSplit {
 
   advice() {
     const [head, why] = CUES[this.header.split.cue];
-    return el("div", { class: "split-cue", role: "status" }, bold(head), el("p", {}, why));
+    return el("div", { class: "split-cue", role: "status" }, bold(gettext(head)), el("p", {}, gettext(why)));
   }
 
   bars() {
@@ -100,7 +118,8 @@ class ClassSplit {
         el("div", {}, bar),
         bold(`${count}`),
       );
-      if (right) row.setAttribute("aria-label", `${label}: ${count}, the right answer`);
+      if (right)
+        row.setAttribute("aria-label", gettext("{answer}: {count}, the right answer", { answer: label, count }));
       list.append(row);
     }
     return list;
@@ -115,11 +134,11 @@ class ClassSplit {
       return node;
     };
     const foot = el("div", { class: "split-foot" });
-    foot.append(button("Talk, then ask again", "again", talk && !revealed ? "primary" : ""));
+    foot.append(button(gettext("Talk, then ask again"), "again", talk && !revealed ? "primary" : ""));
     if (!revealed)
       foot.append(
-        button(locked ? "Open answers" : "Lock answers", locked ? "unlock" : "lock", ""),
-        button("Reveal", "reveal", talk ? "" : "primary"),
+        button(locked ? gettext("Open answers") : gettext("Lock answers"), locked ? "unlock" : "lock", ""),
+        button(gettext("Reveal"), "reveal", talk ? "" : "primary"),
       );
     return foot;
   }

@@ -12,8 +12,8 @@ function askOrder(element, posed, onGuess, guess) {
     list.replaceChildren(
       ...order.map((item, at) => {
         const text = posed.items[item];
-        const button = (name, sign, by) => {
-          const node = el("button", { type: "button", "aria-label": `Move \u201c${text}\u201d ${name}` }, sign);
+        const button = (label, sign, by) => {
+          const node = el("button", { type: "button", "aria-label": label }, sign);
           node.disabled = at + by < 0 || at + by >= order.length;
           node.onclick = () => {
             move(at, at + by);
@@ -27,8 +27,8 @@ function askOrder(element, posed, onGuess, guess) {
           {},
           el("span", { class: "grip", "aria-hidden": "true" }, "\u2261"),
           el("span", { class: "what" }, ...spans(text)),
-          button("up", "\u2191", -1),
-          button("down", "\u2193", 1),
+          button(gettext("Move \u201c{item}\u201d up", { item: text }), "\u2191", -1),
+          button(gettext("Move \u201c{item}\u201d down", { item: text }), "\u2193", 1),
         );
         row.onpointerdown = event => {
           if (event.target.closest("button")) return;
