@@ -10,6 +10,17 @@ _REPR = Repr()
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED_CHARACTERS
 
 
+class UnreadableTextError(ValueError):
+    """Raised for a text that a model cannot read.
+
+    `reason` and `values`, which the message names, let a page say it in another language.
+    """
+
+    def __init__(self, message: str, reason: str = "", **values: object):
+        super().__init__(message)
+        self.reason, self.values = reason, values
+
+
 def quoted(value: object) -> str:
     """Return a shortened repr of a value, such as a text in quotation marks."""
     return short(_REPR.repr(value))

@@ -12,7 +12,7 @@ from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, tra
 
 from transformer.byte_pieces import BYTE_NAMES, SPACE, decode_bytes, ends_with_byte, starts_with_byte
 from transformer.files import read_json, write_text
-from transformer.quoting import quoted, short
+from transformer.quoting import UnreadableTextError, quoted, short
 
 TokenizerKind = Literal["bpe", "words", "characters"]
 ParseTokenizer = Callable[[Any], tokenizers.Tokenizer]  # from JSON; raises ValueError
@@ -182,9 +182,12 @@ class Tokenizer:
         except BaseException as error:  # the library has no narrower one, and Rust's panics are no Exception
             if self.unk_id is not None:
                 raise ValueError(f"The model's tokenizer fails at the text: {short(str(error))}.") from None
-            raise ValueError(
+            example = quoted(self.piece(self.vocab_size - 1))
+            raise UnreadableTextError(
                 "The text has something that is not in the model's vocabulary, and that vocabulary has no token for "
-                f"unknown text; type its own tokens, such as {quoted(self.piece(self.vocab_size - 1))}."
+                f"unknown text; type its own tokens, such as {example}.",
+                "unknown",
+                example=example,
             ) from None
         return [self._read(encoding.ids) for encoding in encodings]
 

@@ -24,7 +24,7 @@ from transformer.decoding import Decoding, Hypothesis, finish
 from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
-from transformer.quoting import quoted, short
+from transformer.quoting import UnreadableTextError, quoted, short
 from transformer.taps import InputRecorder, Recorder, Site, Tap, chain, require_heads
 from transformer.tokenizers import Tokenizer
 from transformer.trace import LayerPatterns, Patterns, Tokens, Trace
@@ -91,10 +91,10 @@ class Translator:
         """
         ids = self.checkpoint.source_tokenizer.encode(_require_text(text, "text"))
         if not ids:
-            raise ValueError("There is nothing to translate: the text is empty. Type a sentence.")
+            raise UnreadableTextError("There is nothing to translate: the text is empty. Type a sentence.", "empty")
         config = self.model.config
         end = (config.eos_id,) if config.source_end is None else config.source_end
-        return self._bounded([*config.source_start, *ids, *end], "The sentence")
+        return self._bounded([*config.source_start, *ids, *end], "sentence")
 
     def encode_target(self, text: str) -> list[int]:
         """Return the target ids of a given translation, from [SOS] to [EOS]. Raises ValueError as `encode` does.
@@ -103,14 +103,21 @@ class Translator:
         """
         ids = self.checkpoint.target_tokenizer.encode(_require_text(text, "translation"))
         if not ids:
-            raise ValueError("The translation is empty. Type one, or let the model write its own.")
+            raise UnreadableTextError(
+                "The translation is empty. Type one, or let the model write its own.", "no target"
+            )
         config = self.model.config
-        return self._bounded([config.sos_id, *config.target_start, *ids, config.eos_id], "The translation")
+        return self._bounded([config.sos_id, *config.target_start, *ids, config.eos_id], "translation")
 
     def _bounded(self, ids: list[int], what: str) -> list[int]:
         longest = self.model.config.max_length
         if len(ids) > longest:
-            raise ValueError(f"{what} has {len(ids):,} tokens and this model reads at most {longest}; shorten it.")
+            raise UnreadableTextError(
+                f"The {what} has {len(ids):,} tokens and this model reads at most {longest}; shorten it.",
+                f"long {what}",
+                tokens=len(ids),
+                most=longest,
+            )
         return ids
 
     def translate(

@@ -22,7 +22,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from headlight.language import translatable
+from headlight.language import gettext, translatable
 from transformer.attention import Linear
 from transformer.checkpoint import Checkpoint
 from transformer.config import ModelConfig
@@ -327,11 +327,16 @@ def break_model(model: Transformer, name: str) -> tuple[Transformer, Tap | None]
     config = model.config
     if type(config) is not ModelConfig and (chosen.tap is not None or chosen.part is not None):
         raise ValueError(
-            "This model's positions are a bias on its scores, which are not scaled; choose a model of the paper's own "
-            f"network to break it by {name}."
+            gettext(
+                "This model's positions are a bias on its scores, which are not scaled; choose a model of the paper's "
+                "own network to break it by {name}.",
+                name=name,
+            )
         )
     if chosen.changes and all(getattr(config, field) == value for field, value in chosen.changes.items()):
-        raise ValueError(f"This model already has the mistake {name}; choose another model to break.")
+        raise ValueError(
+            gettext("This model already has the mistake {name}; choose another model to break.", name=name)
+        )
     return _changed(model, chosen), chosen.tap
 
 

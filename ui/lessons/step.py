@@ -20,6 +20,7 @@ from ui.lessons import shelf
 from ui.lessons.components import step as step_component
 from ui.lessons.view import LessonsView
 from ui.state.view import update
+from ui.widgets.errors import error_text
 
 REVEALED_KEY = "lesson-told"  # of the session: the guess of each revealed step; None without a guess
 REFUSED = "lesson-refused"  # why the last guess was not taken
@@ -71,7 +72,7 @@ def _posed(lesson: Lesson, step: Step) -> tuple[shelf.PosedStep | None, dict[str
     try:
         return shelf.posed_step(lesson, step), typed
     except ValueError as error:  # of this sentence: it is too long for the model, or has no word to ask about
-        return None, typed | {"refused": refused or str(error)}
+        return None, typed | {"refused": refused or error_text(error)}
 
 
 def open_step(lesson: str, step: str, again: bool = False) -> None:
@@ -120,7 +121,7 @@ def _picked(lesson: Lesson, step: Step, following: Lesson | None, only: bool, pi
             try:
                 verdicts[step_key] = check_guess(shelf.posed_step(lesson, step).posed, guess)
             except ValueError as error:
-                st.session_state[REFUSED] = str(error)
+                st.session_state[REFUSED] = error_text(error)
         case {"skip": True}:
             verdicts[step_key] = None
         case {"again": True}:

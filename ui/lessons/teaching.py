@@ -40,6 +40,7 @@ from ui.state.view import update
 from ui.widgets import look_here
 from ui.widgets.copy_link import copy_link
 from ui.widgets.download import download
+from ui.widgets.errors import error_text
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal
 
@@ -184,7 +185,7 @@ def _split(lesson: Lesson, code: str, secret: str) -> None:
     try:
         truth = snapshot.truth or shelf.posed_step(lesson, step).truth
     except ValueError as error:
-        st.info(str(error), icon=":material/info:")
+        st.info(error_text(error), icon=":material/info:")
         return
     header = {
         "code": codes.spelt(code),
@@ -427,4 +428,6 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, UNAVAILABLE):
         text = translatable("The store of classes does not answer ({error}): is it running?")
         return gettext(text, error=type(error).__name__)
+    if isinstance(error, ValueError):
+        return error_text(error)
     return str(error.args[0] if error.args else gettext("There is no such class."))

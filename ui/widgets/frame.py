@@ -17,7 +17,7 @@ from ui.state.models import broken_name, model_names, translator
 from ui.state.queue import NOTE_KEY
 from ui.state.view import PageView, V, confine, current, write_address
 from ui.widgets.break_it import break_it, mistakes
-from ui.widgets.errors import plain_errors
+from ui.widgets.errors import error_text, plain_errors
 from ui.widgets.sidebar import sidebar
 from ui.widgets.text import literal
 
@@ -86,7 +86,7 @@ def _with_mistake(name: str, model: Translator, view: PageView) -> tuple[str, Tr
         try:
             name_and_model = broken_name(name, broken), translator(broken_name(name, broken))
         except ValueError as error:
-            st.info(str(error), icon=":material/info:")
+            st.info(error_text(error), icon=":material/info:")
             broken = ""
     break_it(broken, view.MISTAKES)
     return name_and_model

@@ -15,6 +15,7 @@ import torch
 from headlight import analysis
 from headlight.analysis.layout import measure_trace
 from headlight.checkpoints import snapshots, step_of
+from headlight.language import gettext
 from headlight.teaching.lessons.language import FIRST, Expression, Head, Run, TokenReference, measure_names
 from headlight.teaching.mistakes import break_translator
 from transformer.checkpoint import Checkpoint
@@ -77,7 +78,9 @@ class LessonComputer:
         if not word.text:
             spoken = [i for i, label in enumerate(labels) if is_word(label)]
             if not spoken:
-                raise ValueError(f"There is no word to ask about among the tokens: {' '.join(labels)}.")
+                raise ValueError(
+                    gettext("There is no word to ask about among the tokens: {tokens}.", tokens=" ".join(labels))
+                )
             return spoken[0 if word.occurrence == FIRST else -1]
         same = [i for i, label in enumerate(labels) if label == word.text]
         if len(same) < word.occurrence:
