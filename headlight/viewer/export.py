@@ -14,17 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.charts.document import fonts_of
-from headlight.language import gettext, translatable
+from headlight.language import current, gettext, translatable
 from headlight.viewer.packing import MAX_EXACT_WEIGHTS, Captions, checked, labels_header, overview_parts, pack
 from headlight.viewer.scripts import VIEWS, style, viewer_script
 from transformer.quoting import quoted
 
 CAUTION = translatable("Attention shows where a head looked, not why a word was chosen.")
-WITHOUT_MODEL = (
+WITHOUT_MODEL = translatable(
     "This file holds the attention of one sentence and not the model that computed it: no other sentence can be typed, "
     "no head switched off, and no search stepped through."
 )
-_ROUNDING = "To keep this file small, its weights are rounded to half precision: three significant digits."
+_ROUNDING = translatable(
+    "To keep this file small, its weights are rounded to half precision: three significant digits."
+)
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,8 @@ def standalone_html(
         "theme": theme,
         "meta": [[str(name), str(text)] for name, text in meta.items()],
         "caution": gettext(CAUTION),
-        "without": WITHOUT_MODEL,
-        "rounding": None if _is_exact(kinds) else _ROUNDING,
+        "without": gettext(WITHOUT_MODEL),
+        "rounding": None if _is_exact(kinds) else gettext(_ROUNDING),
     }
     # Who opens the file need not have the letters of its fonts, and its policy lets no address be loaded, even of data.
     fonts = fonts_of(_written(title, kinds, meta))
@@ -119,7 +121,7 @@ def html_page(
         "base-uri 'none'; form-action 'none'"
     )
     return f"""<!doctype html>
-<html lang="en" class="themed" data-theme="{escape(theme)}">
+<html lang="{current()}" class="themed" data-theme="{escape(theme)}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">

@@ -18,7 +18,7 @@ class Sheet {
     this.theme.onclick = () => this.light(document.documentElement.dataset.theme === "dark");
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
-    this.whole = el("a", { class: "whole", target: "_blank", rel: "noopener" }, "Open as a page of its own");
+    this.whole = el("a", { class: "whole", target: "_blank", rel: "noopener" }, gettext("Open as a page of its own"));
   }
 
   // What the address says.
@@ -47,7 +47,7 @@ class Sheet {
 
   light(light) {
     document.documentElement.dataset.theme = light ? "light" : "dark";
-    this.theme.textContent = light ? "Dark theme" : "Light theme";
+    this.theme.textContent = light ? gettext("Dark theme") : gettext("Light theme");
     this.redraw();
   }
 

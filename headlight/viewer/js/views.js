@@ -5,7 +5,12 @@
 // layer(kind, layer) = its weights [heads, rows, columns] and head(kind, layer, head) = [rows, columns], or null where
 // they are not here.
 
-const CLOSED = () => {};
+const CLOSED = () => {},
+  KIND_TITLES = {
+    encoder: translatable("Encoder"),
+    decoder: translatable("Decoder"),
+    cross: translatable("Cross"),
+  };
 
 // Shades from 0 to 255 of patterns [count, Q, K], max-pooled to what a thumbnail can show.
 function thumbsOf(weights, count, [queries, keys], masked, peak) {
@@ -34,19 +39,22 @@ class Views {
     this.buttons = new Map(kinds.map(name => [name, this.button(name)]));
     const group = el(
       "div",
-      { class: "kinds", role: "group", "aria-label": "Kind of attention" },
+      { class: "kinds", role: "group", "aria-label": gettext("Kind of attention") },
       ...this.buttons.values(),
     );
     this.bar = el("div", { class: "views-bar" }, group);
     this.roots = ["overview", "head", "lines"].map(() => el("div", { class: "hl" }));
     const [overview, map, lines] = this.roots;
     this.name = el("h2");
-    this.missing = el("p", { class: "missing" }, "The weights of this layer come from the notebook's kernel. ");
-    this.missing.append("If nothing comes, run the cell again.");
+    this.missing = el(
+      "p",
+      { class: "missing" },
+      gettext("The weights of this layer come from the notebook's kernel. If nothing comes, run the cell again."),
+    );
     this.main = el(
       "div",
       { class: "views" },
-      el("section", {}, el("h2", {}, "Every head"), overview),
+      el("section", {}, el("h2", {}, gettext("Every head")), overview),
       el("section", {}, this.name, this.missing, map, el("p", { class: "caution" }, caution)),
       el("section", {}, lines),
     );
@@ -54,7 +62,7 @@ class Views {
   }
 
   button(kind) {
-    const button = el("button", { type: "button" }, kind[0].toUpperCase() + kind.slice(1));
+    const button = el("button", { type: "button" }, gettext(KIND_TITLES[kind]));
     button.onclick = () => this.pick(kind, this.layer, this.head);
     return button;
   }
@@ -107,7 +115,10 @@ class Views {
       return { header: large, arrays: { weights: this.source.head(kind, layer, head), masked } };
     }
     const shown = { heads: [head], mass: 0.9 };
-    return { header: { ...header, shown, title: "Lines" }, arrays: { weights: this.source.layer(kind, layer) } };
+    return {
+      header: { ...header, shown, title: gettext("Lines") },
+      arrays: { weights: this.source.layer(kind, layer) },
+    };
   }
 
   // What the lines show, which the reader may have changed: { heads, mass }.
