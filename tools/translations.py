@@ -85,7 +85,7 @@ def _card_texts() -> Iterator[tuple[str, str]]:
 def _strategy_texts() -> Iterator[tuple[str, str]]:
     """Return what the decoding strategies say of themselves; their package marks nothing, since it imports no other."""
     for strategy in STRATEGIES.values():
-        texts = [strategy.label, strategy.help]
+        texts = [strategy.label, strategy.title, strategy.help]
         texts += [text for parameter in strategy.parameters for text in (parameter.label, parameter.help)]
         yield from (("transformer/decoding/strategies.py", text) for text in texts)
 

@@ -14,10 +14,12 @@ from torch import Tensor
 
 from headlight.analysis.passes import written_log_probs
 from headlight.analysis.sites import kind_of
+from headlight.language import gettext, localized, ngettext, translatable, within
 from transformer.model import Transformer
 from transformer.taps import Ablate, Observer, Recorder, Replace, Scale, Site, Tap, Uniform, chain
 from transformer.trace import KINDS, Trace
 
+KIND_NAMES = {"encoder": translatable("Encoder"), "decoder": translatable("Decoder"), "cross": translatable("Cross")}
 TOLERANCE = 1e-4  # single precision over hundreds of keys and a dozen layers stays below; a mistake doesn't
 
 
@@ -50,15 +52,17 @@ def labels_match(trace: Trace, model: Transformer) -> Check:
     for kind in KINDS:
         stack = sizes[kind]
         due = (stack.n_layers, stack.n_heads, len(trace.rows(kind)), len(trace.columns(kind)))
-        shape = trace.pattern(kind).shape
+        shape, name = trace.pattern(kind).shape, within(gettext(KIND_NAMES[kind]))
         if shape == due:
-            right.append(f"{kind} {due[2]} × {due[3]}")
+            right.append(f"{name} {due[2]} × {due[3]}")
         else:
-            wrong.append(f"{kind} is {' × '.join(map(str, shape))} but should be {' × '.join(map(str, due))}")
+            values = {"size": " × ".join(map(str, shape)), "due": " × ".join(map(str, due))}
+            wrong.append(gettext("{kind} is {size} but should be {due}.", kind=name, **values))
     if len(trace.log_probs) != len(trace.writes):
-        wrong.append(f"{len(trace.log_probs)} log-probabilities for {len(trace.writes)} tokens")
-    detail = "; ".join(wrong) if wrong else f"Rows and columns have one token each: {', '.join(right)}"
-    return Check("Labels match the attention weights", not wrong, f"{detail}.")
+        counts = {"number": len(trace.log_probs), "tokens": len(trace.writes)}
+        wrong.append(gettext("There are {number} log-probabilities for {tokens} tokens.", **counts))
+    detail = " ".join(wrong) or gettext("Rows and columns have one token each: {sizes}.", sizes=", ".join(right))
+    return Check(gettext("Labels match the attention weights"), not wrong, detail)
 
 
 def rows_sum_to_one(
@@ -82,10 +86,14 @@ def rows_sum_to_one(
                 error[site.layer, head] = 0
         errors.append(error.max(initial=0))
     worst = float(np.max(errors))  # not the built-in max, which loses a NaN
-    detail = f"The largest difference of a row's sum from 1 is {_plainly(worst)}."
+    detail = gettext("The largest difference of a row's sum from 1 is {number}.", number=_plainly(worst))
     if changed:
-        detail += f" Rows of the {_heads(len(changed))} you changed are left out."
-    return Check("Every row sums to 1", worst <= TOLERANCE, detail)
+        detail += " " + ngettext(
+            "Rows of the head you changed are left out.",
+            "Rows of the {count} heads you changed are left out.",
+            len(changed),
+        )
+    return Check(gettext("Every row sums to 1"), worst <= TOLERANCE, detail)
 
 
 def nothing_leaks(trace: Trace) -> Check:
@@ -93,10 +101,11 @@ def nothing_leaks(trace: Trace) -> Check:
     decoder = trace.pattern("decoder")
     later = np.triu(np.ones(decoder.shape[-2:], dtype=bool), 1)
     leak = max(float(np.abs(layer[..., later]).max(initial=0)) for layer in decoder)
-    detail = f"The largest weight that the decoder gives to a later token is {_plainly(leak)}."
+    detail = gettext("The largest weight that the decoder gives to a later token is {number}.", number=_plainly(leak))
     if trace.look_ahead:
-        return Check("Look-ahead", True, f"{detail} This model applies no mask that would hide it.")
-    return Check("No look-ahead", leak == 0, detail)
+        note = gettext("This model applies no mask that would hide it.")
+        return Check(gettext("Look-ahead"), True, f"{detail} {note}")
+    return Check(gettext("No look-ahead"), leak == 0, detail)
 
 
 def dropout_is_off(trace: Trace, model: Transformer, interventions: Sequence[Tap] = ()) -> Check:
@@ -105,9 +114,11 @@ def dropout_is_off(trace: Trace, model: Transformer, interventions: Sequence[Tap
     log_probs = _log_probs(trace, model, chain(*interventions, patterns))
     difference = max(*patterns.values(), _difference(trace.log_probs, log_probs))
     training = any(module.training for module in model.modules())
-    state = "The model is in training mode" if training else "The model is in evaluation mode"
-    detail = f"{state}, and the largest difference in a second pass is {_plainly(difference)}."
-    return Check("Dropout is off", not training and difference <= TOLERANCE, detail)
+    text = translatable("The model is in evaluation mode, and the largest difference in a second pass is {number}.")
+    if training:
+        text = translatable("The model is in training mode, and the largest difference in a second pass is {number}.")
+    detail = gettext(text, number=_plainly(difference))
+    return Check(gettext("Dropout is off"), not training and difference <= TOLERANCE, detail)
 
 
 def recorded_is_plain(trace: Trace, model: Transformer, interventions: Sequence[Tap] = ()) -> Check:
@@ -117,20 +128,17 @@ def recorded_is_plain(trace: Trace, model: Transformer, interventions: Sequence[
     """
     recorded = _log_probs(trace, model, Recorder()) if interventions else trace.log_probs
     difference = _difference(recorded, _log_probs(trace, model, None))
-    detail = f"With and without recording, log-probabilities differ by {_plainly(difference)} at most."
+    text = translatable("With and without recording, log-probabilities differ by {number} at most.")
+    detail = gettext(text, number=_plainly(difference))
     if interventions:
-        detail += " Compared with every head on, since a pass without recording cannot change heads."
+        detail += " " + gettext("Compared with every head on, since a pass without recording cannot change heads.")
     largest = float(np.abs(recorded).max(initial=1))  # without norms there are log-probabilities of -1,000
-    return Check("Recording changes nothing", difference <= TOLERANCE * largest, detail)
-
-
-def _heads(number: int) -> str:
-    return "head" if number == 1 else f"{number} heads"
+    return Check(gettext("Recording changes nothing"), difference <= TOLERANCE * largest, detail)
 
 
 def _plainly(number: float) -> str:
     """Return two digits that count, without a power of ten: 0.00000012."""
-    return np.format_float_positional(number, precision=2, fractional=False, trim="-")
+    return localized(np.format_float_positional(number, precision=2, fractional=False, trim="-"))
 
 
 def _difference(left: np.ndarray, right: np.ndarray) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from headlight.charts.bare import SMALL, with_axes
 from headlight.charts.colours import theme_named
 from headlight.charts.frame import Figure
+from headlight.language import gettext, localized
 
 DASHES = ("solid", "dash", "dot", "dashdot")
 
@@ -19,6 +20,11 @@ class Curve(NamedTuple):
     name: str
     x: Sequence[float] | Sequence[str]  # [N]
     y: np.ndarray  # [N]
+
+
+def _ends(curve: Curve) -> str:
+    first, last = (localized(f"{curve.y[at]:.3g}") for at in (0, -1))
+    return gettext("{name} from {first} to {last}", name=curve.name, first=first, last=last)
 
 
 def lines(
@@ -55,10 +61,8 @@ def lines(
         else:
             scale = {"rangemode": "tozero"} if axis == "y" else {}
         layout[f"{axis}axis"] |= scale
-    layout["meta"] = (
-        f"{what}, along {along}: "
-        + "; ".join(f"{curve.name} from {curve.y[0]:.3g} to {curve.y[-1]:.3g}" for curve in curves)
-        + "."
+    layout["meta"] = gettext(
+        "{what}, along {axis}: {curves}.", what=what, axis=along, curves="; ".join(map(_ends, curves))
     )
     figure = Figure(traces, layout)
     if at is not None:

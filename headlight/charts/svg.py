@@ -15,7 +15,9 @@ import numpy as np
 from headlight.charts.colours import Theme, hexadecimal, lookup, shades, theme_named
 from headlight.charts.document import Drawing, anchored, document, text_element, text_of, text_width
 from headlight.charts.heatmap import scale_title, scaled
+from headlight.formatting import minus
 from headlight.graphemes import right_to_left
+from headlight.language import gettext, localized, pgettext
 from transformer.yielding import yield_turn
 
 _WIDTH = 1600  # pixels that the panels side by side aim at
@@ -52,7 +54,7 @@ class Colours:
     @property
     def title(self) -> str:
         if self.signed:
-            return f"change in {self.name}, ±{self.limit:.3g}"
+            return gettext("change in {name}, ±{limit}", name=self.name, limit=localized(f"{self.limit:.3g}"))
         return scale_title(self.scale, self.name, self.limit)
 
     @property
@@ -95,7 +97,7 @@ def patterns_svg(
     parts += [f'<g transform="translate(0 {y:.1f})">', *_bar(colours, look)]
     if any(block.masked.any() for block in blocks):
         sample = f'<rect width="14" height="14" fill="{look.field}"/><path d="M0 14L14 0" stroke="{look.hatch}"/>'
-        words = text_element((20, 12), "masked: this key comes later", look.muted, 12)
+        words = text_element((20, 12), gettext("masked: this key comes later"), look.muted, 12)
         parts.append(f'<g transform="translate({_BAR + 40} 8)">{sample}{words}</g>')
     return document(Drawing([*parts, "</g>"], (max(width, _BAR + 240), y + 44)), title, facts, theme)
 
@@ -173,7 +175,8 @@ class _Grid:
     @cached_property
     def left(self) -> float:
         reads = self.block.reads
-        words = self.beside(self.block.rows, "writes") + 8 + (self.beside(reads, "reads") + 14 if reads else 0)
+        words = self.beside(self.block.rows, pgettext("column", "writes")) + 8
+        words += self.beside(reads, pgettext("column", "reads")) + 14 if reads else 0
         return max(_LINE * (2 if self.layers > 1 else 1) + words, self.longest(self.block.columns) * _SLANT)
 
     @property
@@ -268,21 +271,26 @@ class _Grid:
                 f'<rect x="{x:g}" y="{y:g}" width="{across}" height="{down}" fill="none" stroke="{look.line}"/>'
             )
             if not self.block.weights[layer, head].any() and not self.colours.signed:
-                parts.append(text_element((x + across / 2, y + down / 2 + 4), "off", look.muted, 12, anchor="middle"))
+                at = x + across / 2, y + down / 2 + 4
+                parts.append(text_element(at, gettext("off"), look.muted, 12, anchor="middle"))
             if not layer and self.heads > 1:
-                parts.append(text_element((x + across / 2, 13), f"head {head + 1}", look.text, 12, anchor="middle"))
+                name = gettext("head {head}", head=head + 1)
+                parts.append(text_element((x + across / 2, 13), name, look.text, 12, anchor="middle"))
             if not head and self.layers > 1:
-                parts.append(_upright(_LINE + 13, y + down / 2, f"layer {layer + 1}", look.text))
+                parts.append(_upright(_LINE + 13, y + down / 2, gettext("layer {layer}", layer=layer + 1), look.text))
         return parts
 
     def _rows(self) -> list[str]:
         reads, parts, sentence = self.block.reads, [], right_to_left(self.block.rows)
         writes_end = self.left - 8
-        reads_end = writes_end - self.beside(self.block.rows, "writes") - 14
+        reads_end = writes_end - self.beside(self.block.rows, pgettext("column", "writes")) - 14
         columns = [(writes_end, self.block.rows, self.look.text)]
         if reads:
             columns.append((reads_end, reads, self.look.muted))
-            for x, word in ((writes_end, "writes"), (reads_end, "reads")):
+            for x, word in (
+                (writes_end, pgettext("column", "writes")),
+                (reads_end, pgettext("column", "reads")),
+            ):
                 parts.append(text_element((x, self.top - 8), word, self.look.muted, self.size, anchor="end"))
         for layer in range(self.layers):
             y = self.corner(layer, 0)[1]
@@ -310,15 +318,15 @@ class _Grid:
 
     def _titles(self) -> list[str]:
         """What the axes are, and what of their tokens is not there to be read."""
-        note = ""
+        across = [gettext("looks at (key)")]
         if self.joined > 1:
-            note = f"; a cell is the strongest of {self.joined} × {self.joined}"
+            across.append(gettext("a cell is the strongest of {number} × {number}", number=self.joined))
         if self.joined * self.every > 1:
-            note += f"; one token in {self.joined * self.every} is labelled"
+            across.append(gettext("one token in {number} is labelled", number=self.joined * self.every))
         middle = (self.left + self.width - _LINE) / 2
         return [
-            text_element((middle, self.height - 6), f"looks at (key){note}", self.look.muted, 12, anchor="middle"),
-            _upright(13, (self.top + self.below) / 2, "token that looks (query)", self.look.muted),
+            text_element((middle, self.height - 6), "; ".join(across), self.look.muted, 12, anchor="middle"),
+            _upright(13, (self.top + self.below) / 2, gettext("token that looks (query)"), self.look.muted),
         ]
 
 
@@ -337,7 +345,7 @@ def _bar(colours: Colours, look: Theme) -> list[str]:
     steps, (low, high) = colours.steps(look), colours.ends
     stops = "".join(f'<stop offset="{i / (len(steps) - 1):g}" stop-color="{step}"/>' for i, step in enumerate(steps))
     ticks = "".join(
-        text_element((_BAR * at, 36), f"{low + at * (high - low):.3g}".replace("-", "−"), look.muted, 12, anchor=anchor)
+        text_element((_BAR * at, 36), minus(f"{low + at * (high - low):.3g}"), look.muted, 12, anchor=anchor)
         for at, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end"))
     )
     return [

@@ -14,13 +14,13 @@ import streamlit as st
 
 from headlight.charts.svg import Colours, HeadBlock, patterns_svg
 from headlight.formatting import csv_text, percent
-from headlight.language import gettext, translatable, within
+from headlight.language import gettext, localized, translatable, within
 from headlight.viewer.export import KindView, standalone_html
 from headlight.web.traces import kind_view
 from transformer.tokenizers import SPACE
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import SHOWS, Panel, ShownTrace
-from ui.attention.view import AttentionView, HeadChange
+from ui.attention.view import KIND_NAMES, AttentionView, HeadChange, head_of_kind
 from ui.widgets.figures import download, figure_buttons, file_stem, model_name, sentence_facts
 
 ATTENTIONS = {
@@ -52,7 +52,7 @@ def export(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
         stem = partial(file_stem, shown.name, "changed" if shown.changes else "")
         figure_buttons(partial(svg, figure, about), figure.title, about, stem(figure.stem, shown.trace.text))
         st.caption(gettext("The numbers of the chosen head"))
-        head = f"{view.kind} {large.title.lower()}"
+        head = _stem(view, within(large.title))
         csv = partial(picture_csv, shown, view, large)
         download(gettext("CSV, the exact weights"), csv, f"{stem(head, shown.trace.text)}.csv", "text/csv")
         st.caption(gettext("The whole sentence"))
@@ -80,34 +80,39 @@ def head_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure:
     what = "" if large.show == "raw" else f" {large.show}"
     return Figure(
         head_title(view, large),
-        f"{view.kind} {large.title.lower()}{what}",
+        _stem(view, f"{within(large.title)}{what}"),
         (block,),
         Colours("fixed" if large.signed else view.scale, large.name, large.limit, large.signed),
     )
 
 
 def head_title(view: AttentionView, large: Panel) -> str:
-    return f"{ATTENTIONS[view.kind]}, {large.title.lower()}, {SHOWS[large.show].lower()}" + (
-        f", {large.off}" if large.off else ""
-    )
+    parts = [gettext(ATTENTIONS[view.kind]), within(large.title), within(gettext(SHOWS[large.show])), large.off]
+    return ", ".join(filter(None, parts))
+
+
+def _stem(view: AttentionView, what: str) -> str:
+    return f"{within(gettext(KIND_NAMES[view.kind]))} {what}"
 
 
 def kind_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure:
     """Return the figure of every head of the kind that is shown."""
     block = _block(shown, view, view.kind)
-    return Figure(f"{block.name}, every head", f"{view.kind} every head", (block,), _colours(view, [block]))
+    title = gettext("{attention}, every head", attention=block.name)
+    return Figure(title, _stem(view, within(gettext("Every head"))), (block,), _colours(view, [block]))
 
 
 def model_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure:
     """Return the figure of every head of all three kinds."""
     blocks = [_block(shown, view, kind) for kind in KINDS]
-    return Figure("Every attention head", "every head", tuple(blocks), _colours(view, blocks))
+    title, stem = gettext("Every attention head"), within(gettext("Every head"))
+    return Figure(title, stem, tuple(blocks), _colours(view, blocks))
 
 
 def _block(shown: ShownTrace, view: AttentionView, kind: Kind) -> HeadBlock:
     layout = shown.measured(kind, view.words, view.hide)[0]
     weights = np.asarray(layout.apply(shown.trace.pattern(kind)))
-    return HeadBlock(ATTENTIONS[kind], weights, layout.rows, layout.columns, layout.masked, layout.reads)
+    return HeadBlock(gettext(ATTENTIONS[kind]), weights, layout.rows, layout.columns, layout.masked, layout.reads)
 
 
 def _colours(view: AttentionView, blocks: Sequence[HeadBlock]) -> Colours:
@@ -120,18 +125,22 @@ def facts(shown: ShownTrace, view: AttentionView, large: Panel | None) -> dict[s
     trace = shown.trace
     about = sentence_facts(shown.name, shown.model, trace.text, trace.translation)
     if shown.changes:
-        about["Heads changed"] = "; ".join(map(_in_words, shown.changes))
+        about[gettext("Heads changed")] = "; ".join(map(_in_words, shown.changes))
     if any(SPACE in label for label in (*trace.source.labels, *trace.target.labels)):
-        about[SPACE] = "a space: a token that begins with it begins a word"
+        about[SPACE] = gettext("a space: a token that begins with it begins a word")
     if view.hide:
-        share = f", and with them {percent(large.hidden)} of the weight" if large else ""
-        about["Left out"] = f"special tokens{share}"
+        left_out = gettext("special tokens")
+        if large:
+            left_out = gettext("special tokens, and with them {share} of the weight", share=percent(large.hidden))
+        about[gettext("Left out")] = left_out
     return about
 
 
 def _in_words(change: HeadChange) -> str:
-    action = f"× {change.factor:g}" if change.action == "scale" else change.action
-    return f"{change.kind} layer {change.layer}, head {change.head} {action}"
+    head = within(head_of_kind(change.kind, change.layer, change.head))
+    if change.action == "scale":
+        return f"{head} × {localized(f'{change.factor:g}')}"
+    return gettext("{heads} off", heads=head) if change.action == "off" else gettext("{heads} uniform", heads=head)
 
 
 def svg(figure: Figure, about: Mapping[str, str], theme: str) -> str:
@@ -143,12 +152,12 @@ def picture_csv(shown: ShownTrace, view: AttentionView, large: Panel) -> str:
 
     A masked cell is empty, since it is not 0.
     """
-    about = {"Attention": head_title(view, large), **facts(shown, view, large)}
+    about = {gettext("Attention"): head_title(view, large), **facts(shown, view, large)}
     rows = (
         [label, *(None if gone else float(weight) for weight, gone in zip(row, masked, strict=True))]
         for label, row, masked in zip(large.layout.rows, large.cells, large.layout.masked, strict=True)
     )
-    return csv_text([*map(list, about.items()), [], ["query \\ key", *large.layout.columns], *rows])
+    return csv_text([*map(list, about.items()), [], [gettext("query \\ key"), *large.layout.columns], *rows])
 
 
 def trace_npz(shown: ShownTrace) -> bytes:
@@ -168,5 +177,5 @@ def page_html(shown: ShownTrace, view: AttentionView, large: Panel, theme: Liter
     names = list(about)
     # The page prints the first two above its views.
     meta = {name: about[name] for name in (*names[1:3], names[0], *names[3:])}
-    meta["Log-probability"] = f"{trace.log_prob:.3f} nats"
+    meta[gettext("Log-probability")] = gettext("{number} nats", number=localized(f"{trace.log_prob:.3f}"))
     return standalone_html("Headlight", kinds, (view.kind, large.layer, large.head), theme, meta)

@@ -28,7 +28,12 @@ SIZES = {
     "encoder": translatable("In the encoder lengths go from {before} in the model as it is, and from {after} now."),
     "decoder": translatable("In the decoder lengths go from {before} in the model as it is, and from {after} now."),
 }
-SHORT = {"feed-forward": "ff"}
+BLOCKS = {  # as the axis has them
+    "embedding": translatable("embedding"),
+    "self": translatable("self"),
+    "cross": translatable("cross"),
+    "feed-forward": translatable("ff"),
+}
 LOGARITHMIC_FROM = 10  # how many times the smallest size the largest has to be for a logarithmic axis
 Sizes = dict[str, list[StreamSize]]  # by stack
 
@@ -91,7 +96,8 @@ def describe_sizes(own: Sizes, now: Sizes) -> str:
 
 
 def _place(size: StreamSize) -> str:
-    return size.block if size.layer is None else f"{size.layer + 1} {SHORT.get(size.block, size.block)}"
+    block = gettext(BLOCKS[size.block])
+    return block if size.layer is None else f"{size.layer + 1} {block}"
 
 
 @cached(20, translatable("Measuring the residual stream"))

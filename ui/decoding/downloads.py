@@ -10,8 +10,9 @@ from typing import Any
 
 import streamlit as st
 
-from headlight.language import gettext
+from headlight.language import ORIGINAL, current, gettext, localized, within
 from transformer import Translator
+from transformer.decoding import Decoding
 from ui.decoding.payload import node_labels, settings
 from ui.decoding.player import horizon
 from ui.decoding.search import Search, TracedHypothesis
@@ -39,7 +40,8 @@ def export(
             text_of_files = gettext("These files hold the whole decode, also what the page hides now.")
             st.caption(f":material/visibility_off: {text_of_files}")
         st.caption(gettext("The tree, as shown") if view.future else gettext("The tree"))
-        title, facts = f"Every hypothesis of {search.decoding.strategy.title}", tree_facts(name, text, model, search)
+        title = gettext("Every hypothesis of {strategy}", strategy=gettext(search.decoding.strategy.title))
+        facts = tree_facts(name, text, model, search)
         figure_buttons(partial(drawing, model, light, view, title, facts), title, facts, file_stem(name, "tree", text))
         st.caption(gettext("The whole decode"))
         steps = partial(steps_json, text, model, light, lines)
@@ -51,8 +53,20 @@ def tree_facts(name: str, text: str, model: Translator, search: Search) -> dict[
     translation = model.checkpoint.target_tokenizer.decode(search.tree.ids(search.tree.winner))
     return {
         **sentence_facts(name, model, text, translation),
-        "Strategy": str(search.decoding),
+        gettext("Strategy"): _in_words(search.decoding),
     }
+
+
+def _in_words(decoding: Decoding) -> str:
+    """Return the strategy and its settings: "beam, size 3, length penalty 1", in English shorter than their labels."""
+    if current() == ORIGINAL:
+        return str(decoding)
+    parts = [gettext(decoding.strategy.title)]
+    for parameter in decoding.strategy.parameters:
+        value = decoding.values[parameter.name]
+        if value is not None and not (parameter.quiet and value == parameter.default):
+            parts.append(f"{within(gettext(parameter.label))} {localized(f'{value:g}')}")
+    return ", ".join(parts)
 
 
 def drawing(

@@ -9,6 +9,7 @@ from headlight.charts.colours import Theme, theme_named
 from headlight.charts.document import Drawing, anchored, document, text_element, text_of
 from headlight.charts.labels import cut, width
 from headlight.formatting import signed
+from headlight.language import gettext
 from ui.decoding.lanes import lanes
 from ui.decoding.view import FATES, UNDER
 
@@ -64,7 +65,7 @@ def tree_svg(
     present = {tree.nodes[i].outcome for i in drawn_nodes}
     legend = _legend([outcome for outcome in OUTCOMES if outcome in present], y, look)
     size = max(left[-1] + widths[-1], _LEGEND * len(present)), y + 24
-    numbers = {"Below each token": UNDER[under]}
+    numbers = {gettext("Below each token"): gettext(UNDER[under])}
     return document(Drawing([*edges, *words, *legend], size), title, {**facts, **numbers}, theme)
 
 
@@ -75,7 +76,7 @@ def _legend(outcomes: Sequence[Outcome], y: float, look: Theme) -> list[str]:
         x = index * _LEGEND
         parts += [
             f'<path fill="none" {_stroke(outcome, look)} d="M{x} {y + 8}h28"/>',
-            text_element((x + 36, y + 12), FATES[outcome], look.muted, 12),
+            text_element((x + 36, y + 12), gettext(FATES[outcome]), look.muted, 12),
         ]
     return parts
 

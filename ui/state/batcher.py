@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
+from headlight.language import gettext
 from ui.state.queue import POLL_SECONDS, TURNS, waiting_note
 
 G = TypeVar("G")
@@ -98,6 +99,6 @@ class RequestBatcher(Generic[G, T]):
         """Wait for the batch that has this text, and release the turn for which that batch may be waiting."""
         with TURNS.released(), waiting_note() as note:
             while request.is_computing and not request.values:
-                note("Your sentence is being translated, with others")
+                note(gettext("Your sentence is being translated, with others"))
                 with self._changed:
                     self._changed.wait_for(lambda: not request.is_computing or bool(request.values), POLL_SECONDS)

@@ -16,7 +16,7 @@ from headlight.analysis import Check, check
 from headlight.checkpoints import load_translator
 from headlight.corpora.files import everyday_folder, tatoeba_folder
 from headlight.corpora.multi30k import default_folder
-from headlight.language import LANGUAGES, gettext, translatable
+from headlight.language import LANGUAGES, current, gettext, translatable
 from headlight.machine import cores
 from headlight.runs import RunFolder
 from headlight.runs.metrics import latest_evaluation
@@ -170,7 +170,7 @@ def checks(
     """
     key = name, as_of or version(name), text, target, interventions
     with _in_line(*key):
-        return _checks(*key)
+        return _checks(*key, current())
 
 
 def forced_trace(name: str, source: list[int], target: list[int], interventions: tuple[Intervention, ...]) -> Trace:
@@ -228,7 +228,12 @@ def _forced_trace(
 
 @cached(40)
 def _checks(
-    name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
+    name: str,
+    version: tuple[int, ...],
+    text: str,
+    target: str | None,
+    interventions: tuple[Intervention, ...],
+    language: str,
 ) -> list[Check]:
     recorded = _trace(name, version, text, target, interventions)
     translator = _translator(name, version)

@@ -55,16 +55,16 @@ def download(label: str, make: Make, name: str, mime: str, help: str | None = No
 
 def sentence_facts(name: str, model: Translator, text: str, translation: str) -> dict[str, str]:
     """Return the model, the sentence and its translation: name to text."""
-    about = {"Model": model_name(name, model)}
-    for side, words in (("source", text), ("target", translation)):  # both may be of one language
-        language = model.card.get(side)
-        about[f"{side.capitalize()} ({language})" if language else side.capitalize()] = words
+    about = {gettext("Model"): model_name(name, model)}
+    source, target = (str(model.card.get(side) or "") for side in ("source", "target"))  # both may be of one language
+    about[gettext("Source ({language})", language=gettext(source)) if source else gettext("Source")] = text
+    about[gettext("Target ({language})", language=gettext(target)) if target else gettext("Target")] = translation
     return about
 
 
 def model_name(name: str, model: Translator) -> str:
     """Return a model's title and, since two may have the same, the name of its folder."""
-    title = str(model.card.get("title", ""))
+    title = gettext(str(model.card.get("title") or " ")).strip()
     return f"{title} ({name})" if title else name
 
 

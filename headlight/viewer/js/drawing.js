@@ -54,7 +54,7 @@ class WordRow {
     }
     this.weights = weights;
     this.written = written ?? labels.length;
-    this.unwritten = masks ? "not written yet: masked" : "not written yet";
+    this.unwritten = masks ? gettext("not written yet: masked") : gettext("not written yet");
     this.node.classList.toggle("unmasked", !masks);
     this.node.classList.toggle("waiting", !weights);
     this.node.classList.toggle("pickable", !!pick);
@@ -109,7 +109,7 @@ class WordRow {
   }
 
   inText() {
-    if (!this.weights) return "on its way";
+    if (!this.weights) return gettext("on its way");
     return this.labels
       .slice(0, this.written)
       .map((label, k) => `${isolated(label)} ${weightText(this.weights[k])}`)
@@ -128,7 +128,8 @@ class WordRow {
     if (k < 0) return this.tooltip.hide();
     const outer = boxOf(this.tooltip.node.parentElement),
       box = boxOf(span);
-    const value = k >= this.written ? this.unwritten : this.weights ? weightText(this.weights[k]) : "on its way";
+    const value =
+      k >= this.written ? this.unwritten : this.weights ? weightText(this.weights[k]) : gettext("on its way");
     const at = { x: box.left - outer.left, y: box.bottom - outer.top + 6, w: 0, h: 0 };
     this.tooltip.show(at, [bold(this.labels[k]), " ", value]);
   }

@@ -93,11 +93,12 @@ class Gallery {
 
   // What computes the pictures, as soon as it is known.
   foot() {
-    const foot = el("footer", {}, el("p", {}, OFFLINE));
+    const foot = el("footer", {}, el("p", {}, "Works offline. Nothing is sent anywhere."));
     for (const engine of this.engines.values()) {
       engine.facts.then(
         ({ name, card }) => {
-          foot.append(el("p", {}, aboutModel(name, card)));
+          const about = `${card.title ?? name}, ${card.parameters ?? ""}`;
+          foot.append(el("p", {}, `${about} \u00b7 Weights in 10 bits, computed in this browser.`));
         },
         () => {}, // each figure says so
       );

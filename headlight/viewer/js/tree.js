@@ -3,18 +3,18 @@
 
 const OUTCOMES = ["winner", "finished", "live", "dropped", "pruned"];
 const OUTCOME_WORDS = [
-  "on the best hypothesis",
-  "on another finished hypothesis",
-  "still live when the search stopped",
-  "dropped later: others were better",
-  "pruned: others were better",
+  translatable("on the best hypothesis"),
+  translatable("on another finished hypothesis"),
+  translatable("still live when the search stopped"),
+  translatable("dropped later: others were better"),
+  translatable("pruned: others were better"),
 ];
 const WORDS_SO_FAR = [
   "",
-  "on a finished hypothesis",
-  "still live",
-  "dropped: others were better",
-  "pruned: others were better",
+  translatable("on a finished hypothesis"),
+  translatable("still live"),
+  translatable("dropped: others were better"),
+  translatable("pruned: others were better"),
 ];
 const LANE = 46,
   BOX = 26,
@@ -198,7 +198,7 @@ class TreeView {
 
   facts(i) {
     const words = this.horizon < Infinity ? WORDS_SO_FAR : OUTCOME_WORDS;
-    return [...numbersOf(this.tree, i), words[this.outcome[i]]];
+    return [...numbersOf(this.tree, i), gettext(words[this.outcome[i]])];
   }
 
   // The chosen node, its column, and the sentence that it stands on; nothing that comes after `horizon` is drawn.

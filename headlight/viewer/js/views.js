@@ -5,12 +5,7 @@
 // layer(kind, layer) = its weights [heads, rows, columns] and head(kind, layer, head) = [rows, columns], or null where
 // they are not here.
 
-const CLOSED = () => {},
-  KIND_TITLES = {
-    encoder: translatable("Encoder"),
-    decoder: translatable("Decoder"),
-    cross: translatable("Cross"),
-  };
+const CLOSED = () => {};
 
 // Shades from 0 to 255 of patterns [count, Q, K], max-pooled to what a thumbnail can show.
 function thumbsOf(weights, count, [queries, keys], masked, peak) {
@@ -62,7 +57,7 @@ class Views {
   }
 
   button(kind) {
-    const button = el("button", { type: "button" }, gettext(KIND_TITLES[kind]));
+    const button = el("button", { type: "button" }, kind[0].toUpperCase() + kind.slice(1));
     button.onclick = () => this.pick(kind, this.layer, this.head);
     return button;
   }
@@ -111,7 +106,7 @@ class Views {
       { masked } = arrays;
     if (view === "overview") return { header: { ...header, selected: [layer, head], profile: null }, arrays };
     if (view === "head") {
-      const large = { ...header, signed: false, bar: "weight", title: null, shows: null };
+      const large = { ...header, signed: false, bar: gettext("weight"), title: null, shows: null };
       return { header: large, arrays: { weights: this.source.head(kind, layer, head), masked } };
     }
     const shown = { heads: [head], mass: 0.9 };
