@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -20,14 +21,16 @@ def script(*names: str) -> str:
     return "\n".join((SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in names)
 
 
-def viewer_script(*names: str, shared_on: str = "document") -> str:
+def viewer_script(*names: str, shared_on: str = "document", errors_of: Sequence[str] = ()) -> str:
     """Return what every view stands on, then the named files: colours, the messages of the current language, core.js.
 
-    `shared_on` is the object, in JavaScript, on which views that show each other something find it.
+    `shared_on` is the object, in JavaScript, on which views that show each other something find it. `errors_of` names
+    files of a worker whose errors the page shows.
     """
     palette = json.dumps({name: asdict(theme) for name, theme in THEMES.items()})
     files = ("messages", "core", "texts", *names)
-    constants = f"const PALETTE = {palette},\n  MESSAGES = {script_messages(*files)},\n  SHARED_ON = {shared_on};\n"
+    messages = script_messages(*files, *errors_of)
+    constants = f"const PALETTE = {palette},\n  MESSAGES = {messages},\n  SHARED_ON = {shared_on};\n"
     return constants + script(*files)
 
 

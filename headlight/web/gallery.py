@@ -15,7 +15,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from headlight import checkpoints
 from headlight.importers.examples import examples
-from headlight.viewer.export import WITHOUT_MODEL, trace_blocks
+from headlight.language import gettext, translatable
+from headlight.viewer.export import trace_blocks
 from headlight.viewer.packing import pack
 from headlight.web.model_file import check_model
 from headlight.web.traces import facts_of, head_to_open, kind_views, load_trace
@@ -61,6 +62,10 @@ DEFAULTS = {
     "penalty": ("1", "1.0"),
     "temperature": ("1", "1.0"),
 }
+_WITHOUT_MODEL = translatable(
+    "This picture holds the attention of one sentence and not the model that computed it: no other sentence can be "
+    "typed, no head switched off, and no search stepped through."
+)
 _ADDRESS = re.compile(r"(?:https?://|file://|/)\S*")
 _HEADING = re.compile(r"(#{1,3})\s+(.+)")
 _CHANGE = re.compile(r"(encoder|decoder|cross)\.(\d{1,3})\.(\d{1,3})")
@@ -141,7 +146,7 @@ def _add_picture(gallery: Gallery, folder: Path, line: str, is_trace: bool) -> N
         gallery.models[name] = _checkpoint(name)
     view = _view(gallery.models[name], page, query)
     index = list(gallery.models).index(name)
-    page_name = "Step by step" if page == "decoding" else "Attention"
+    page_name = gettext("Step by step") if page == "decoding" else gettext("Attention")
     gallery.parts.append({"view": view, "model": index, "name": f"{page_name}: {query['text']}"})
 
 
@@ -247,14 +252,14 @@ def _add_trace(gallery: Gallery, folder: Path, line: str, prefix: str) -> None:
     gallery.parts.append(
         {
             "trace": prefix,
-            "name": f"Attention: {_sentence(trace)}",
+            "name": f"{gettext('Attention')}: {_sentence(trace)}",
             "kinds": list(kinds),
             "selected": [list(kinds).index(kind), layer, head],
             "about": [[name, text] for name, text in about.items()],
-            "without": WITHOUT_MODEL.replace("This file", "This picture"),
+            "without": gettext(_WITHOUT_MODEL),
         }
     )
 
 
 def _sentence(trace: Trace) -> str:
-    return short(trace.text) or "a trace"
+    return short(trace.text) or gettext("a trace")

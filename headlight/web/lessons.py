@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from headlight import checkpoints, folders
 from headlight.glossary import LESSON_TERMS, explained
+from headlight.language import current
 from headlight.teaching.lessons import (
     Lesson,
     LessonComputer,
@@ -28,6 +29,7 @@ from headlight.teaching.lessons import (
 from headlight.teaching.lessons.language import Expression, Run, measure_names
 from headlight.teaching.lessons.posing import betrayed, heads_compared, shuffled
 from headlight.teaching.lessons.reading import pieces
+from headlight.teaching.lessons.translating import in_language
 from headlight.web.model_file import model_bytes
 from transformer.translator import Translator
 
@@ -185,7 +187,10 @@ def models_of(lesson: Lesson) -> set[str]:
 
 
 def _shelf() -> list[Lesson]:
-    return shelf(folders.lessons()) if folders.lessons().is_dir() else []
+    """Return the lessons in the current language."""
+    folder = folders.lessons()
+    lessons = shelf(folder) if folder.is_dir() else []
+    return [in_language(folder / f"{lesson.name}.md", lesson, current()) for lesson in lessons]
 
 
 def _folder(name: str) -> Path:

@@ -7,11 +7,13 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from headlight import checkpoints, folders
 from headlight.importers.examples import Example, examples, suggest_examples
+from headlight.language import current, gettext, ngettext, translatable, using
 from headlight.viewer.export import html_page
 from headlight.viewer.scripts import VIEWS, style, viewer_script
 from headlight.web.gallery import Gallery, block_of, read_gallery
@@ -26,6 +28,7 @@ from transformer.quoting import short
 Blocks = Mapping[str, bytes | str]  # by their ids; a text is the address of a file beside the page
 SCRIPTS = Path(__file__).parent / "js"
 ENGINE = (
+    "errors",
     "weights",
     "network",
     "decoding",
@@ -45,10 +48,11 @@ CARD_FIELDS = ("title", "source", "target", "typical")  # what the page reads of
 _IMPORT = re.compile(r"^import \{[^}]*\} from [^;]+;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 # It goes when the page's script has run, which stands behind the model.
-_OPENING = """<p id="opening">Opening the page. If this stays, the file is not complete, or the browser is from before
-2024: get the file again, and open it in a current Firefox, Chrome, Edge or Safari.</p>
-<noscript>This page computes a translation in your browser: allow it to run its script.</noscript>
-"""
+_OPENING = translatable(
+    "Opening the page. If this stays, the file is not complete, or the browser is from before 2024: get the file "
+    "again, and open it in a current Firefox, Chrome, Edge or Safari."
+)
+_NO_SCRIPT = translatable("This page computes a translation in your browser: allow it to run its script.")
 _OPENED = 'document.getElementById("opening").remove();'
 _PUBLISHED_FILE = re.compile(r"index\.html|model[\w.-]*\.bin")  # files of a folder
 
@@ -144,17 +148,18 @@ def _facts(name: str | Path, checkpoint: Checkpoint) -> dict[str, Any]:
     """Return what the page says of a model."""
     folder = folders.model(name)
     card = {field: checkpoint.card[field] for field in CARD_FIELDS if field in checkpoint.card}
+    card |= {field: gettext(str(card[field])) for field in ("title", "source", "target") if card.get(field)}
     offered = examples(checkpoint.card) or map(
         Example, suggest_examples(card.get("source"), checkpoint.source_tokenizer)
     )
-    card["examples"] = [{"text": example.text, "why": example.why} for example in offered]
-    card["parameters"] = f"{count_parameters(checkpoint.model):,} parameters"
+    card["examples"] = [{"text": example.text, "why": example.why and gettext(example.why)} for example in offered]
+    card["parameters"] = ngettext("{count} parameter", "{count} parameters", count_parameters(checkpoint.model))
     return {"name": folder.name, "card": card, "words": sorted(checkpoints.read_words(folder))}
 
 
 def _gallery_document(gallery: Gallery, models: Blocks) -> str:
     blocks = {"gallery": gallery.header(), **gallery.blocks, **models}
-    return _document(gallery.title, blocks, gallery_script())
+    return _document(gallery.title, blocks, gallery_script(current()))
 
 
 def _document(title: str, blocks: Blocks, script: str | None = None) -> str:
@@ -162,10 +167,15 @@ def _document(title: str, blocks: Blocks, script: str | None = None) -> str:
     sources = "worker-src blob:; " + ("connect-src 'self'; " if fetched else "")
     title = f"{title} · Headlight"
     if script:
-        return html_page(title, page_style(), script, blocks, sources=sources, body=_OPENING)
+        return html_page(title, page_style(), script, blocks, sources=sources, body=_opening())
     # The page's model stands before the script, those of lessons behind it: the picture waits for the first alone.
     first, deferred = {"model": blocks["model"]}, {name: block for name, block in blocks.items() if name != "model"}
-    return html_page(title, page_style(), page_script(), first, later=deferred, sources=sources, body=_OPENING)
+    script = page_script(current())
+    return html_page(title, page_style(), script, first, later=deferred, sources=sources, body=_opening())
+
+
+def _opening() -> str:
+    return f'<p id="opening">{escape(gettext(_OPENING))}</p>\n<noscript>{escape(gettext(_NO_SCRIPT))}</noscript>\n'
 
 
 def engine_script() -> str:
@@ -181,7 +191,7 @@ def _without_exports(module: str) -> str:
 def _all_scripts(*more: str, shared_on: str = "document") -> str:
     """Return the viewer's scripts, the page's, and those that measure, which the worker has too."""
     names = (*VIEWS, *PLAYER, *LESSONS, *EXPORT, "description", "sheet", "engine", "web", *more)
-    viewer = viewer_script(*names, shared_on=shared_on)
+    viewer = viewer_script(*names, shared_on=shared_on, errors_of=ENGINE)
     return _without_exports("measures") + viewer
 
 
@@ -190,16 +200,18 @@ def _constants() -> str:
 
 
 @cache
-def page_script() -> str:
+def page_script(language: str) -> str:
     """Return the script of every page of a model, in its own scope; it contains the worker's script as text."""
     begin = "new App(document.body, new Engine(MODEL_BLOCK), new Sheet(document.body));"
-    return f"(() => {{\n{_constants()}{_all_scripts()}\n{begin}\n{_OPENED}\n}})();\n"
+    with using(language):
+        return f"(() => {{\n{_constants()}{_all_scripts()}\n{begin}\n{_OPENED}\n}})();\n"
 
 
 @cache
-def gallery_script() -> str:
+def gallery_script(language: str) -> str:
     """Return the script of every gallery: a function that runs all of it for each figure, and its call."""
-    scripts = _all_scripts("page", "gallery", shared_on="{}")
+    with using(language):
+        scripts = _all_scripts("page", "gallery", shared_on="{}")
     viewer = f"const viewer = () => {{\n{scripts}\nreturn {{ App, Views, FileSource, Gallery }};\n}};\n"
     return f"(() => {{\n{_constants()}{viewer}new (viewer().Gallery)(document.body, viewer);\n{_OPENED}\n}})();\n"
 

@@ -11,6 +11,7 @@ import numpy as np
 from headlight.analysis.description import row_note
 from headlight.analysis.layout import Layout, descriptions, lay_out, measures, sharpest
 from headlight.analysis.measures import HeadValues
+from headlight.language import gettext, translatable
 from headlight.viewer.export import KindView, standalone_html
 from transformer.files import write_text
 from transformer.quoting import quoted, short
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from headlight.notebook import View
 
 LARGEST_FILE = 16_000_000  # bytes of a file that people send; more is refused by what sends and keeps such files
+_ROWS = {
+    "encoder": translatable("Encoder rows"),
+    "decoder": translatable("Decoder rows"),
+    "cross": translatable("Cross rows"),
+}
 _BYTES_PER_WEIGHT = 8 / 3  # half precision in base64
 _LARGEST_UNPACKED = 100_000_000  # bytes of the arrays of a saved trace; a file has room for 24 million
 
@@ -93,18 +99,20 @@ def load_trace(path: str | Path) -> Trace:
 
 def facts_of(trace: Trace) -> dict[str, str]:
     """Return what the page prints: the sentence and its translation first, then facts about them."""
-    first, second = ("Source", "Target") if trace.source.ids else ("Prompt", "Continuation")
+    first, second = (
+        (gettext("Source"), gettext("Target")) if trace.source.ids else (gettext("Prompt"), gettext("Continuation"))
+    )
     facts = {first: trace.text}
     if trace.translation:
         facts[second] = trace.translation
     else:
-        facts["Tokens"] = str(len(trace.source) or len(trace.target))
-    facts["Model"] = trace.model or "not named"
+        facts[gettext("Tokens")] = str(len(trace.source) or len(trace.target))
+    facts[gettext("Model")] = trace.model or gettext("not named")
     if trace.interventions:
-        facts["Heads changed"] = "; ".join(trace.interventions)
+        facts[gettext("Heads changed")] = "; ".join(trace.interventions)
     if not trace.finished:
-        facts["Unfinished"] = "the model reached its longest output"
+        facts[gettext("Unfinished")] = gettext("the model reached its longest output")
     for kind in trace.kinds:
         if note := row_note(trace.pattern(kind)):
-            facts[f"{kind.capitalize()} rows"] = note
+            facts[gettext(_ROWS[kind])] = note
     return facts

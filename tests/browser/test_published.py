@@ -76,7 +76,7 @@ def test_all_that_it_says_is_what_the_model_computes(tab: Page, file: Path, mode
 def test_a_head_is_switched_off_and_on_again(tab: Page, file: Path, model: Translator) -> None:
     show(tab, file, f"text={TEXT}&layer=3&head=4")
     with_all = tokens(tab)
-    tab.get_by_role("button", name="Switch cross 3.4 off").click()
+    tab.get_by_role("button", name="Switch this head off").click()
     expect(tab.get_by_text("1 head is off")).to_be_visible()
     trace = model.trace(TEXT, interventions=[Ablate(Site("decoder", 2, "cross"), 3)])
     expect(tab.locator(".token b")).to_have_text([label.removeprefix("▁") for label in trace.target.labels[1:]])

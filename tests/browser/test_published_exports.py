@@ -139,7 +139,7 @@ def test_the_svg_of_lines_has_a_line_for_each_strong_weight(
     tab.get_by_role("button", name="Head 1", exact=True).click()  # beside head 4
     root = ElementTree.parse(export(tab, LINES, "SVG", tmp_path)).getroot()
     assert root.findtext(f"{SVG}title") == (
-        "Cross-attention, layer 2, heads 1, 4, lines of the strongest 90\u00a0% of each row"
+        "Cross-attention, layer 2, heads 1, 4: lines of the strongest 90\u00a0% of each row"
     )
     strong = 0
     for row in np.sort(trace.cross[1][[0, 3]].reshape(-1, trace.cross.shape[-1]))[:, ::-1]:
@@ -190,7 +190,7 @@ def test_a_head_that_is_off_is_said(tab: Page, file: Path, tmp_path: Path) -> No
     path = export(tab, HEAD, "CSV", tmp_path)
     assert path.name.startswith("english-french-changed-cross-layer-3-head-4")
     facts, table = rows_of(path)
-    assert facts["Heads changed"] == "cross layer 3, head 4 off"
+    assert facts["Heads switched off"] == "cross-attention layer 3, head 4"
     assert not numbers([row[1:] for row in table[1:]]).any()
 
 

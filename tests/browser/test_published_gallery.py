@@ -81,7 +81,7 @@ def test_each_picture_is_what_its_model_computes(tab: Page, file: Path, models: 
     expect(traced.get_by_text(WITHOUT_MODEL[10:])).to_be_visible()
     assert traced.get_by_role("textbox").count() == 0
     assert len(tab.workers) == 2  # one for each model
-    expect(tab.locator("footer")).to_contain_text("Weights in 10 bits")
+    expect(tab.locator("footer")).to_contain_text("Its weights have 10 bits")
 
 
 def test_a_picture_is_changed_alone(tab: Page, file: Path, models: dict[str, Translator]) -> None:

@@ -103,7 +103,7 @@ def test_from_a_step_to_its_sentence_and_back(tab: Page, file: Path) -> None:
     expect(tab.get_by_label("Type a sentence in English")).to_have_value("The little girl is eating a red apple.")
     expect(tab.get_by_role("heading", name="Layer 2, head 2")).to_be_visible()
     card = tab.locator(".lessons-strip").get_by_role("link", name=re.compile("One word asks"))
-    expect(card).to_contain_text("go on at step 2")
+    expect(card).to_contain_text("Go on at step 2")
     tab.evaluate(AXE.read_text("utf-8"))
     assert tab.evaluate(FOUND, OPTIONS) == []
     card.click()
@@ -158,3 +158,20 @@ def test_where_nothing_may_be_stored_progress_lasts_as_long_as_the_page(tab: Pag
     expect(tab.get_by_text("its numbers were recorded")).to_be_visible()
     tab.get_by_role("button", name="All lessons").click()
     expect(link_to(tab, "How a head is born").locator(".dots .full")).to_have_count(1)
+
+
+def test_a_page_in_french(tab: Page, tmp_path: Path) -> None:
+    """The page, its lessons and the errors of its worker: an English sentence among them was forgotten."""
+    file = tmp_path / "page.html"
+    assert main(["publish", "english-french", "--single", str(file), "--language", "fr"]) == 0
+    tab.goto(file.as_uri())
+    expect(tab.locator("html")).to_have_attribute("lang", "fr")
+    expect(tab.get_by_label("Tape une phrase en anglais")).to_be_visible()
+    expect(tab.locator(".thumb").first).to_have_attribute("aria-label", re.compile("^Couche 1, tête 1"))
+    tab.get_by_role("button", name="Éteindre cette tête").click()
+    expect(tab.get_by_text("1 tête est éteinte")).to_be_visible()
+    tab.get_by_label("Tape une phrase en anglais").fill("a " * 200)
+    expect(tab.get_by_text(re.compile("La phrase compte 201 tokens"))).to_be_visible()
+    tab.goto(f"{file.as_uri()}#page=lessons&lesson=break&step=no-positions")
+    expect(tab.get_by_role("heading", name="Casse-le")).to_be_visible()
+    expect(tab.get_by_text(re.compile(r"^Leçon 8"))).to_be_visible()

@@ -3,12 +3,14 @@
 //
 // Beside this script stands ENGINE, the worker's script. Whoever asks has `answered`, which takes the answer, and `say`.
 
-const DAMAGED = "The model in this file is damaged; get the file again.";
-const NO_WORKER =
-  "This browser lets the page start no worker, which computes the model. Open it in a current Firefox, Chrome, Edge or Safari.";
-const NOT_FETCHED = "The model could not be loaded; check your connection, and load the page again.",
-  NOT_SERVED =
-    "A browser lets no page read the files beside it from a disk: put the folder on a web server, or publish with --single.";
+const DAMAGED = gettext("The model in this file is damaged; get the file again.");
+const NO_WORKER = gettext(
+  "This browser lets the page start no worker, which computes the model. Open it in a current Firefox, Chrome, Edge or Safari.",
+);
+const NOT_FETCHED = gettext("The model could not be loaded; check your connection, and load the page again."),
+  NOT_SERVED = gettext(
+    "A browser lets no page read the files beside it from a disk: put the folder on a web server, or publish with --single.",
+  );
 
 class NotFetched extends Error {}
 
@@ -38,7 +40,10 @@ class Engine {
         lacks = ["Worker", "DecompressionStream", "Blob"].find(name => !(name in window));
       if (lacks) {
         fail(
-          `This browser has no ${lacks}, which the page needs. Open it in a current Firefox, Chrome, Edge or Safari.`,
+          gettext(
+            "This browser has no {feature}, which the page needs. Open it in a current Firefox, Chrome, Edge or Safari.",
+            { feature: lacks },
+          ),
         );
         return;
       }

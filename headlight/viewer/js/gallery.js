@@ -93,12 +93,11 @@ class Gallery {
 
   // What computes the pictures, as soon as it is known.
   foot() {
-    const foot = el("footer", {}, el("p", {}, "Works offline. Nothing is sent anywhere."));
+    const foot = el("footer", {}, el("p", {}, OFFLINE));
     for (const engine of this.engines.values()) {
       engine.facts.then(
         ({ name, card }) => {
-          const about = `${card.title ?? name}, ${card.parameters ?? ""}`;
-          foot.append(el("p", {}, `${about} \u00b7 Weights in 10 bits, computed in this browser.`));
+          foot.append(el("p", {}, aboutModel(name, card)));
         },
         () => {}, // each figure says so
       );

@@ -5,7 +5,12 @@
 // layer(kind, layer) = its weights [heads, rows, columns] and head(kind, layer, head) = [rows, columns], or null where
 // they are not here.
 
-const CLOSED = () => {};
+const CLOSED = () => {},
+  KIND_TITLES = {
+    encoder: translatable("Encoder"),
+    decoder: translatable("Decoder"),
+    cross: translatable("Cross"),
+  };
 
 // Shades from 0 to 255 of patterns [count, Q, K], max-pooled to what a thumbnail can show.
 function thumbsOf(weights, count, [queries, keys], masked, peak) {
@@ -57,7 +62,7 @@ class Views {
   }
 
   button(kind) {
-    const button = el("button", { type: "button" }, kind[0].toUpperCase() + kind.slice(1));
+    const button = el("button", { type: "button" }, gettext(KIND_TITLES[kind]));
     button.onclick = () => this.pick(kind, this.layer, this.head);
     return button;
   }

@@ -6,12 +6,13 @@
 
 const KIND_NAMES = ["encoder", "decoder", "cross"],
   PAGE_NAMES = ["attention", "decoding", "lessons"],
-  PAGE_TITLES = ["Every head", "Step by step", "Lessons"],
+  PAGE_TITLES = [translatable("Every head"), translatable("Step by step"), translatable("Lessons")],
   MOST_NAMED = 3,
   LONGEST_TEXT = 5000, // letters; a model says by itself how many tokens it reads
   SPACE_MARK = "\u2581",
   UNSURE = 0.5; // below it a token was guessed rather than known
-const CAUTION_TEXT = "Attention shows where a head looked, not why a word was chosen.";
+const CAUTION_TEXT = gettext("Attention shows where a head looked, not why a word was chosen."),
+  OFFLINE = gettext("Works offline. Nothing is sent anywhere.");
 
 // ---- words that the model never read (headlight/analysis/typical.py) ---------------------------------
 
@@ -24,20 +25,23 @@ function unreadWords(text, translation, known) {
   return [...new Set(fresh)];
 }
 
-// What to say of a translation that the model is unsure of, in parts of which those at odd places are words; or null.
+// What to say of a translation that the model is unsure of, in parts of text and elements; or null.
 function noticeOf(text, translation, logProb, { card, words }) {
   const typical = card.typical;
   if (typeof typical?.log_prob_per_token !== "number") return null;
   const guessed =
     words.size && logProb < typical.unread_log_prob_per_token ? unreadWords(text, translation, words) : [];
   if (guessed.length) {
-    const named = guessed.slice(0, MOST_NAMED).flatMap((word, i) => [i ? ", " : "The model has never read ", word]);
-    const more = guessed.length > MOST_NAMED ? ` and ${guessed.length - MOST_NAMED} more` : "";
-    if (!more && guessed.length > 1) named[named.length - 2] = " and ";
-    return [...named, `${more}; it will guess.`];
+    const named = guessed.slice(0, MOST_NAMED),
+      more = guessed.length - named.length,
+      items = [...named, ...(more ? [gettext("{number} more", { number: more })] : [])],
+      list = new Intl.ListFormat(MESSAGES.language === "en" ? "en-GB" : MESSAGES.language).formatToParts(items);
+    let left = named.length; // what follows them, "2 more", is no word of the sentence
+    const unread = list.map(({ type, value }) => (type === "element" && left-- > 0 ? el("b", {}, value) : value));
+    return inParts(gettext("The model has never read {words}; it will guess."), { words: unread }).flat();
   }
   if (logProb >= typical.log_prob_per_token) return null;
-  return ["This sentence is unlike those that the model learned from, so its translation may be wrong."];
+  return [gettext("This sentence is unlike those that the model learned from, so its translation may be wrong.")];
 }
 
 // ---- one translation, as the views take it ----------------------------------------------------------
@@ -166,6 +170,16 @@ function idsThrough({ nodes, candidates }, answer, id) {
   return ids;
 }
 
+// What the page and a gallery say of the model below everything.
+const aboutModel = (name, { title, parameters }) =>
+  gettext("{model}, {parameters}. Its weights have 10 bits; all is computed in this browser.", {
+    model: title ?? name,
+    parameters: parameters ?? "",
+  });
+
+// What the worker says of an error: a message with its values; null where it is none that people can mend.
+const errorText = error => error && gettext(error.message, error.values);
+
 // ---- what the address says ---------------------------------------------------------------------------
 
 const CHANGE = /^(encoder|decoder|cross)\.(\d{1,3})\.(\d{1,3})$/;
@@ -218,19 +232,19 @@ class App {
       autocomplete: "off",
       spellcheck: "false",
     });
-    this.label = el("label", { for: "sentence" }, "Type a sentence");
-    this.examples = el("div", { class: "examples", role: "group", "aria-label": "Examples" });
+    this.label = el("label", { for: "sentence" }, gettext("Type a sentence"));
+    this.examples = el("div", { class: "examples", role: "group", "aria-label": gettext("Examples") });
     this.written = el("div", {
       class: "written",
       "aria-live": sheet.apart ? "off" : "polite",
       "aria-labelledby": "written-label",
     });
-    this.writtenLabel = el("div", { class: "label", id: "written-label" }, "Its translation");
+    this.writtenLabel = el("div", { class: "label", id: "written-label" }, gettext("Its translation"));
     this.notice = el("p", { class: "notice", role: "status" });
     this.heads = el("div", { class: "switches" });
     this.place = el(sheet.tag, {});
-    this.pages = new Chips("What to look at", at => this.turn(PAGE_NAMES[at]));
-    this.sizes = new Chips("How the next token is chosen", at => this.search({ size: SIZES[at], forced: [] }));
+    this.pages = new Chips(gettext("What to look at"), at => this.turn(PAGE_NAMES[at]));
+    this.sizes = new Chips(gettext("How the next token is chosen"), at => this.search({ size: SIZES[at], forced: [] }));
     this.branch = el("p", { class: "branch", role: "status" });
     this.steps = el("div", { class: "hl" });
     this.exports = new ExportMenu(() => this.exported());
@@ -249,7 +263,7 @@ class App {
     };
     sheet.onAddress(() => this.follow());
     onWidth(body, () => this.views?.draw());
-    this.say("Opening the model\u2026");
+    this.say(gettext("Opening the model\u2026"));
     engine.facts.then(
       facts => this.opened(facts),
       error => this.say(error.message),
@@ -259,12 +273,12 @@ class App {
   top() {
     const tools = el("div", { class: "tools" }, this.sheet.theme);
     if (location.protocol.startsWith("http") && !document.getElementById(MODEL_BLOCK)?.dataset.file) {
-      const save = el("a", { class: "plain", href: location.pathname, download: "headlight.html" }, "Save this page");
+      const saved = { class: "plain", href: location.pathname, download: "headlight.html" },
+        save = el("a", saved, gettext("Save this page"));
       tools.prepend(save);
     }
-    const claim = "Works offline. Nothing is sent anywhere.";
-    const pages = el("nav", { class: "hl pages", "aria-label": "Pages" }, this.pages.node);
-    return el("header", {}, el("h1", {}, "Headlight"), pages, el("p", { class: "claim" }, claim), tools);
+    const pages = el("nav", { class: "hl pages", "aria-label": gettext("Pages") }, this.pages.node);
+    return el("header", {}, el("h1", {}, "Headlight"), pages, el("p", { class: "claim" }, OFFLINE), tools);
   }
 
   sentence() {
@@ -296,10 +310,11 @@ class App {
     this.facts = { config, name, card, words: new Set(words) };
     this.view.off = this.view.off.filter(change => this.exists(change));
     const { source, target, examples } = card;
-    if (source) this.label.textContent = `Type a sentence in ${source}`;
-    const shares = "below each token, its probability in per cent";
-    this.writtenLabel.textContent = target ? `The model writes ${target}; ${shares}` : `The model writes; ${shares}`;
-    this.about.textContent = `${card.title ?? name}, ${card.parameters ?? ""} \u00b7 Weights in 10 bits, computed in this browser.`;
+    if (source) this.label.textContent = gettext("Type a sentence in {language}", { language: source });
+    this.writtenLabel.textContent = target
+      ? gettext("The model writes {language}; below each token, its probability in per cent", { language: target })
+      : gettext("The model writes; below each token, its probability in per cent");
+    this.about.textContent = aboutModel(name, card);
     this.examples.replaceChildren(
       ...examples.slice(0, 3).map(({ text, why }) => {
         const button = el("button", { type: "button", title: why }, text);
@@ -320,7 +335,7 @@ class App {
     if (!this.facts) return;
     if (!text) {
       this.asked = 0;
-      this.say("Type a sentence, and the model translates it while you watch.");
+      this.say(gettext("Type a sentence, and the model translates it while you watch."));
       this.notice.replaceChildren();
       return;
     }
@@ -355,7 +370,7 @@ class App {
     if (answer.id !== this.asked) return;
     this.written.classList.remove("waiting");
     if (this.computed?.id === answer.id) {
-      this.computed.act(answer.values, answer.error);
+      this.computed.act(answer.values, errorText(answer.error));
       return;
     }
     if (answer.search) {
@@ -365,7 +380,9 @@ class App {
     }
     if (!answer.patterns) {
       if (!answer.error) console.error(answer.detail);
-      this.say(answer.error ?? "This sentence could not be translated. Change it, or load the page again.");
+      this.say(
+        errorText(answer.error) ?? gettext("This sentence could not be translated. Change it, or load the page again."),
+      );
       return;
     }
     this.trace = new Trace(answer);
@@ -390,7 +407,7 @@ class App {
   turned() {
     if (this.facts && !this.lessons && this.view.page === "lessons") this.view.page = "attention";
     this.pages.show(
-      PAGE_TITLES.slice(0, this.lessons ? 3 : 2),
+      PAGE_TITLES.slice(0, this.lessons ? 3 : 2).map(title => gettext(title)),
       PAGE_NAMES.indexOf(this.view.page) % (this.lessons ? 3 : 2),
     );
     this.typed.hidden = !!this.lessons && this.view.page === "lessons";
@@ -428,7 +445,7 @@ class App {
     const { size, forced } = this.view,
       strategy = size === 1 ? "greedy" : "beam";
     this.sizes.show(
-      SIZES.map(n => (n === 1 ? "Greedy" : `Beam of ${n}`)),
+      SIZES.map(n => (n === 1 ? gettext("Greedy") : gettext("Beam of {size}", { size: n }))),
       SIZES.indexOf(size),
     );
     this.request({ text: this.trace.text, off: this.off, strategy, size, forced });
@@ -445,11 +462,11 @@ class App {
     while (header.nodes.step[node] > step) node = header.nodes.parent[node];
     const { pruned, under, future } = this.view,
       start = { id: this.asked, node, end, layer, head, asked, pruned, under, future, apart: this.sheet.apart };
-    const language = this.facts.card.source ?? "source",
+    const language = this.facts.card.source ?? gettext("source"),
       data = { header: { ...header, start, language, source: numbered(header.source) }, arrays };
     this.branching();
     this.place.replaceChildren(
-      el("div", { class: "hl" }, labelled("Next token", this.sizes.node)),
+      el("div", { class: "hl" }, labelled(gettext("Next token"), this.sizes.node)),
       this.branch,
       el("div", { class: "search" }, this.steps),
     );
@@ -475,9 +492,9 @@ class App {
   // What the reader changed is said, and can be taken back: a token chosen in the model's place, and heads that are off.
   branching() {
     const { forced } = this.view,
-      back = this.button("Let it choose again", () => this.search({ forced: [] })),
-      said = `You chose the token of step ${forced.length}; the model goes on from there. `;
-    this.branch.replaceChildren(...(forced.length ? [said, back] : []), ...this.headsOff());
+      back = this.button(gettext("Let it choose again"), () => this.search({ forced: [] })),
+      said = gettext("You chose the token of step {step}; the model goes on from there.", { step: forced.length });
+    this.branch.replaceChildren(...(forced.length ? [said, " ", back] : []), ...this.headsOff());
   }
 
   exported() {
@@ -499,8 +516,8 @@ class App {
   // How many heads are off, and what switches them on again; nothing where all are on.
   headsOff() {
     const { length } = this.view.off,
-      count = length === 1 ? "1 head is off" : `${length} heads are off`;
-    return length ? [el("span", {}, count), this.button("All on", () => this.switchOff([]))] : [];
+      count = ngettext("{count} head is off", "{count} heads are off", length);
+    return length ? [el("span", {}, count), this.button(gettext("All on"), () => this.switchOff([]))] : [];
   }
 
   // ---- every head ---------------------------------------------------------------------------------------
@@ -525,7 +542,7 @@ class App {
     );
     const perToken = logProbs.reduce((sum, value) => sum + value, 0) / logProbs.length,
       notice = this.view.off.length ? null : noticeOf(text, translation, perToken, this.facts);
-    this.notice.replaceChildren(...(notice ?? []).map((part, i) => (i % 2 ? el("b", {}, part) : part)));
+    this.notice.replaceChildren(...(notice ?? []));
   }
 
   draw() {
@@ -559,10 +576,9 @@ class App {
       here = `${kind}.${layer + 1}.${head + 1}`,
       { off } = this.view,
       isOff = off.includes(here);
-    const name = `${kind} ${layer + 1}.${head + 1}`;
     const one = isOff
-      ? this.button(`Switch ${name} on`, () => this.switchOff(off.filter(other => other !== here)))
-      : this.button(`Switch ${name} off`, () => this.switchOff([...off, here]));
+      ? this.button(gettext("Switch this head on"), () => this.switchOff(off.filter(other => other !== here)))
+      : this.button(gettext("Switch this head off"), () => this.switchOff([...off, here]));
     this.heads.replaceChildren(one, ...this.headsOff());
   }
 

@@ -2,11 +2,15 @@
 // them (ui/attention/downloads.py). All is made in the browser.
 
 const ATTENTIONS = {
-  encoder: "Encoder self-attention",
-  decoder: "Decoder self-attention",
-  cross: "Cross-attention",
+  encoder: translatable("Encoder self-attention"),
+  decoder: translatable("Decoder self-attention"),
+  cross: translatable("Cross-attention"),
 };
-const TAKEN = { head: "This head", overview: "Every head of this kind", lines: "Its lines" };
+const TAKEN = {
+  head: gettext("This head"),
+  overview: gettext("Every head of this kind"),
+  lines: gettext("Its lines"),
+};
 const LONGEST_STEM = 48; // letters of a sentence in the name of a file
 // A cell that a spreadsheet would take for a formula (ui/widgets/download.py).
 const FORMULA = /((?:^|[;\t\r\n])[\s"\0\u200b\ufeff]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
@@ -57,7 +61,7 @@ class ExportMenu {
       );
     });
     this.panel = el("div", { class: "export-panel" }, ...groups, this.status);
-    this.node = el("details", { class: "export" }, el("summary", { class: "plain" }, "Export"), this.panel);
+    this.node = el("details", { class: "export" }, el("summary", { class: "plain" }, gettext("Export")), this.panel);
     this.node.onkeydown = event => {
       if (event.key !== "Escape" || !this.node.open) return;
       this.node.open = false;
@@ -69,7 +73,8 @@ class ExportMenu {
   }
 
   button(what, form) {
-    const node = el("button", { class: "plain", type: "button", "aria-label": `${TAKEN[what]} as ${form}` }, form);
+    const label = gettext("{what} as {form}", { what: TAKEN[what], form }),
+      node = el("button", { class: "plain", type: "button", "aria-label": label }, form);
     node.onclick = () => this.save(what, form);
     return node;
   }
@@ -78,10 +83,10 @@ class ExportMenu {
     try {
       const name = `${this.stem(what)}.${form.toLowerCase()}`;
       saveFile(await this.made(what, form), name);
-      this.status.textContent = `Saved: ${name}`;
+      this.status.textContent = gettext("Saved: {file}", { file: name });
     } catch (error) {
       if (!(error instanceof RangeError)) console.error(error);
-      this.status.textContent = error instanceof RangeError ? error.message : "This could not be written.";
+      this.status.textContent = error instanceof RangeError ? error.message : gettext("This could not be written.");
     }
   }
 
@@ -104,7 +109,7 @@ class ExportMenu {
     return this.shown().views.lined();
   }
 
-  // Of the chosen head, or of all of its kind.
+  // In the name of a file: the chosen head, or all of its kind.
   place(what) {
     const { layer, head } = this.shown().views;
     if (what === "overview") return "every head";
@@ -114,7 +119,17 @@ class ExportMenu {
   }
 
   title(what) {
-    return `${ATTENTIONS[this.shown().views.kind]}, ${this.place(what)}${what === "lines" ? ` of the strongest ${percent(this.lined().mass)} of each row` : ", raw weights"}`;
+    const { kind, layer, head } = this.shown().views,
+      named = { attention: gettext(ATTENTIONS[kind]), layer: layer + 1, head: head + 1 };
+    if (what === "overview") return gettext("{attention}, every head, raw weights", named);
+    if (what === "head") return gettext("{attention}, layer {layer}, head {head}, raw weights", named);
+    const { heads, mass } = this.lined();
+    return ngettext(
+      "{attention}, layer {layer}, head {heads}: lines of the strongest {share} of each row",
+      "{attention}, layer {layer}, heads {heads}: lines of the strongest {share} of each row",
+      heads.length,
+      { ...named, heads: heads.map(one => one + 1).join(", "), share: percent(mass) },
+    );
   }
 
   stem(what) {
@@ -127,12 +142,15 @@ class ExportMenu {
     const { trace, model, off } = this.shown(),
       side = (name, language) => (language ? `${name} (${language})` : name);
     const facts = {
-      Model: model.title ? `${model.title} (${model.name})` : model.name,
-      [side("Source", model.source)]: trace.text,
-      [side("Target", model.target)]: trace.translation,
+      [gettext("Model")]: model.title ? `${model.title} (${model.name})` : model.name,
+      [side(gettext("Source"), model.source)]: trace.text,
+      [side(gettext("Target"), model.target)]: trace.translation,
     };
-    const changed = off.map(change => change.replace(/^(\w+)\.(\d+)\.(\d+)$/, "$1 layer $2, head $3 off"));
-    if (changed.length) facts["Heads changed"] = changed.join("; ");
+    const changed = off.map(change => {
+      const [, kind, layer, head] = CHANGE.exec(change);
+      return gettext(HEADS_IN_TEXT[kind], { layer, head });
+    });
+    if (changed.length) facts[gettext("Heads switched off")] = changed.join("; ");
     if ([...trace.source.labels, ...trace.target.labels].some(label => label.includes(SPACE_MARK)))
       facts[SPACE_MARK] = "a space: a token that begins with it begins a word";
     return facts;

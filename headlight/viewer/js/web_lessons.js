@@ -5,8 +5,8 @@
 
 const LESSONS_ADDRESS = "#page=lessons&",
   MOST_TYPED = 300, // characters of a sentence for the last question
-  ASKING = "Asking the model \u2026",
-  RECORDED = "This step needs what is not in this file: its numbers were recorded when the file was made.";
+  ASKING = gettext("Asking the model\u2026"),
+  RECORDED = gettext("This step needs what is not in this file: its numbers were recorded when the file was made.");
 
 // ---- a step as a question, and as its answer (headlight/teaching/lessons/posing.py) -------------------
 
@@ -26,13 +26,13 @@ const expressionsOfAnswer = ({ explanation, answer, row, options }) => [
 
 // A value as a text says it: "35 %", "0.98", "encoder layer 2, head 2", the words themselves.
 function written({ share, kind }, value) {
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "boolean") return value ? gettext("yes") : gettext("no");
   if (typeof value === "string") return value;
   if (value.shares) return value.labels[value.shares.indexOf(Math.max(...value.shares))];
   if (value.values) return gettext(HEADS_IN_TEXT[kind], { layer: value.head[0], head: value.head[1] });
   if (share) return percent(value);
   const digits = Math.abs(value) < 1 ? 2 : 3;
-  return String(Number.isInteger(value) ? value : +value.toPrecision(digits)).replace("-", "\u2212");
+  return localized(String(Number.isInteger(value) ? value : +value.toPrecision(digits))).replace("-", "\u2212");
 }
 
 // The text with its expressions replaced; `values` maps them to their values.
@@ -63,14 +63,12 @@ function answerOf({ ask, answer, row, scale, options }, values) {
       return { answer: value * (scale.unit === "%" ? 100 : 1), ...(row && { row: values.get(row).shares }) };
     case "choice":
       if (decided.filter(Boolean).length !== 1)
-        throw new RangeError("None of the choices alone is right with this model.");
+        throw new RangeError(gettext("None of the choices alone is right with this model."));
       return { answer: decided.indexOf(true) };
     default:
       return { answer: decided.map((_, i) => i).sort((one, other) => decided[other] - decided[one]), values: decided };
   }
 }
-
-const capital = text => text[0].toUpperCase() + text.slice(1);
 
 // ---- the page -----------------------------------------------------------------------------------------
 
@@ -92,7 +90,7 @@ class WebLessons {
     this.go = go;
     this.title = el("h2", { class: "lesson-title", tabindex: -1 });
     this.number = el("span", { class: "muted" });
-    this.all = el("button", { class: "plain", type: "button" }, "All lessons");
+    this.all = el("button", { class: "plain", type: "button" }, gettext("All lessons"));
     this.all.onclick = () => this.leave();
     this.status = el("p", { class: "step-note", role: "status" });
     this.step = el("div", { class: "hl" });
@@ -160,7 +158,7 @@ class WebLessons {
       if (step !== this.current) return;
       this.waiting = false;
       try {
-        if (!values) throw new RangeError(error ?? "This step could not be computed. Load the page again.");
+        if (!values) throw new RangeError(error ?? gettext("This step could not be computed. Load the page again."));
         act(new Map(expressions.map((named, i) => [named, values[i]])));
       } catch ({ message }) {
         if (step.typed && !this.posed.has(step)) {
@@ -193,9 +191,13 @@ class WebLessons {
   draw() {
     const { lesson, current: step, lessons } = this,
       asked = step && (this.isUntyped ? { text: "", posed: null } : this.posed.get(step)),
-      of = lessons.every(({ number }, i) => number === i + 1) ? ` of ${lessons.length}` : ""; // a page may have some only
-    this.title.textContent = lesson ? lesson.title : "Lessons";
-    this.number.textContent = lesson ? `Lesson ${lesson.number}${of}` : "What do you expect? Guess first, then look.";
+      all = lessons.length;
+    this.title.textContent = lesson ? lesson.title : gettext("Lessons");
+    this.number.textContent = !lesson
+      ? gettext("What do you expect? Guess first, then look.")
+      : lessons.every(({ number }, i) => number === i + 1)
+        ? gettext("Lesson {number} of {all}", { number: lesson.number, all })
+        : gettext("Lesson {number}", { number: lesson.number }); // a page may have some only
     this.all.hidden = !lesson;
     this.list.hidden = !!lesson;
     this.step.hidden = !asked;
@@ -213,20 +215,27 @@ class WebLessons {
     if (recorded) return RECORDED;
     const small = models.filter(name => name !== this.model);
     if (!small.length) return "";
-    return `Computed in this browser from ${small.join(" and ")}, a smaller model in this file with weights in 8 bits.`;
+    return gettext("Computed in this browser from {models}, smaller than this page's model, with weights in 8 bits.", {
+      models: new Intl.ListFormat(MESSAGES.language).format(small),
+    });
   }
 
   // All lessons in a row, as links, to stand below another page.
   strip() {
     const all = progress(),
       list = el("ol", {}, ...this.lessons.map(lesson => el("li", {}, this.card(lesson, all[lesson.name] ?? {}))));
-    const title = el("h2", {}, `${capital(inWords(this.lessons.length))} lessons: guess first, then see`);
+    const title = el("h2", {}, gettext("Lessons: guess first, then see"));
     return el("section", { class: "lessons-strip" }, title, el("p", {}, doneOf(this.lessons, all)), list);
   }
 
   card({ name, number, title, minutes, steps }, done) {
     const { next, begun, at } = whereIn(steps, done),
-      state = next < 0 ? "done" : begun ? `go on at step ${at + 1}` : `${minutes}${NBSP}min`,
+      state =
+        next < 0
+          ? gettext("done")
+          : begun
+            ? gettext("Go on at step {number}", { number: at + 1 })
+            : gettext("{minutes}\u00a0min", { minutes }),
       href = LESSONS_ADDRESS + new URLSearchParams({ lesson: name, step: steps[at].name });
     const parts = [el("span", {}, `${number}`), el("b", {}, title), el("small", {}, state)];
     return el("a", { href, class: begun && next >= 0 ? "begun" : "" }, ...parts);

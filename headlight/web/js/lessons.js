@@ -3,6 +3,7 @@
 // An expression is what headlight/web/lessons.py writes of one: { what, head, words, run, ... }, without what is not said.
 // `run` is what is different about the run: { text, target, without, broken, model }.
 
+import { InputError, translatable } from "./errors.js";
 import { decode, finish, logSoftmax, recordPass } from "./decoding.js";
 import { MEASURES, shareRows } from "./measures.js";
 import { chain, Network, switchOff } from "./network.js";
@@ -149,7 +150,10 @@ export class LessonComputer {
   // The model of a run, and the tap that each of its passes needs.
   model({ model: name, broken, without }) {
     const model = this.models.get(name);
-    if (!model) throw new RangeError(`The model ${name} in this file is damaged or missing; get the file again.`);
+    if (!model) {
+      const missing = translatable("The model {name} in this file is damaged or missing; get the file again.");
+      throw new InputError(missing, { name });
+    }
     const off = without.map(([kind, layer, head]) => `${kind} ${layer - 1} ${head - 1}`),
       tap = chain(MISTAKE_TAPS[broken], switchOff(off));
     if (!broken) return { ...model, tap };
@@ -161,7 +165,7 @@ export class LessonComputer {
 
   read({ source, network }, text) {
     const ids = source.encode(text ?? "");
-    if (!ids.length) throw new RangeError("There is nothing to translate.");
+    if (!ids.length) throw new InputError(translatable("There is nothing to translate: type a sentence."));
     return [...ids, network.config.eos_id];
   }
 
@@ -216,7 +220,10 @@ export class LessonComputer {
   place([text, which], labels) {
     if (!text) {
       const spoken = labels.flatMap((label, i) => (isWord(label) ? [i] : []));
-      if (!spoken.length) throw new RangeError(`There is no word to ask about among the tokens: ${labels.join(" ")}.`);
+      if (!spoken.length) {
+        const wordless = translatable("There is no word to ask about among the tokens: {tokens}.");
+        throw new InputError(wordless, { tokens: labels.join(" ") });
+      }
       return spoken.at(which === 1 ? 0 : -1);
     }
     const same = labels.flatMap((label, i) => (label === text ? [i] : []));

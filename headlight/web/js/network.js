@@ -3,6 +3,8 @@
 // Shapes: S source tokens, T target tokens, R rows that are computed at once, H heads, D = d_model / H, V vocabulary.
 // A matrix [R, n] is a Float32Array, row behind row.
 
+import { InputError, translatable } from "./errors.js";
+
 const NORM_FIRST = "pre";
 
 // Mistakes of tutorials that a lesson makes in a model at hand (headlight/teaching/mistakes.py): `mistake` of the config.
@@ -357,9 +359,8 @@ export class Network {
   read(source, tap) {
     const rows = source.length;
     if (rows > this.config.max_length) {
-      throw new RangeError(
-        `The sentence has ${rows} tokens and this model reads at most ${this.config.max_length}; shorten it.`,
-      );
+      const long = translatable("The sentence has {tokens} tokens and this model reads at most {longest}; shorten it.");
+      throw new InputError(long, { tokens: rows, longest: this.config.max_length });
     }
     let x = this.embed(
       "encoder",

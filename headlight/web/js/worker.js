@@ -3,8 +3,9 @@
 //
 // Asked { id, text, off: names of heads that are off }, it answers { id, ... } with the tokens, the patterns of every head
 // in the pass that wrote them, and the log-probability of each token; asked for a `strategy` too, with the whole search;
-// or { id, error }. Of a lesson it computes what a step names.
+// or { id, error: { message, values } }. Of a lesson it computes what a step names.
 
+import { InputError, translatable } from "./errors.js";
 import { Network, switchOff } from "./network.js";
 import { decode, finish, recordPass } from "./decoding.js";
 import { readModel } from "./weights.js";
@@ -14,7 +15,7 @@ import { searchOf } from "./tree.js";
 
 const BEAM = 5,
   LENGTH_PENALTY = 1,
-  EMPTY = "There is nothing to translate: type a sentence.";
+  EMPTY = translatable("There is nothing to translate: type a sentence.");
 
 let model = null, // that translates
   newest = 0,
@@ -59,7 +60,7 @@ async function translate({ id, text, off }) {
     { config } = network,
     tap = switchOff(off);
   const read = source.encode(text);
-  if (!read.length) throw new RangeError(EMPTY);
+  if (!read.length) throw new InputError(EMPTY);
   const ids = [...read, config.eos_id],
     best = await write(ids, tap, id);
   if (!best) return null;
@@ -89,7 +90,7 @@ async function compute({ id, compute: expressions, base }) {
 // The search of the Decoding view: { text, off, strategy, size, forced } to { id, search: { header, arrays } }.
 async function search(asked) {
   const read = model.source.encode(asked.text);
-  if (!read.length) throw new RangeError(EMPTY);
+  if (!read.length) throw new InputError(EMPTY);
   const goesOn = async () => {
     await pause();
     return asked.id === newest;
@@ -97,6 +98,12 @@ async function search(asked) {
   const ids = [...read, model.network.config.eos_id],
     found = await searchOf(model, ids, { ...asked, alpha: LENGTH_PENALTY }, goesOn);
   return found && { id: asked.id, search: found, text: asked.text };
+}
+
+// What the page can say of an error: nothing where people can do nothing about it.
+function saidOf(error) {
+  if (error instanceof InputError) return error.said;
+  return error instanceof RangeError ? { message: error.message } : null;
 }
 
 onmessage = async ({ data }) => {
@@ -110,6 +117,6 @@ onmessage = async ({ data }) => {
       answer = await act(data);
     if (answer) postMessage(answer);
   } catch (error) {
-    postMessage({ id: data.id, error: error instanceof RangeError ? error.message : null, detail: String(error) });
+    postMessage({ id: data.id, error: saidOf(error), detail: String(error) });
   }
 };

@@ -31,7 +31,8 @@ from headlight.notebook.saved import widget_module
 from headlight.viewer.export import page_script
 from headlight.web import publish
 from server.classroom.routes import _files
-web = {"published": publish.page_script(), "gallery": publish.gallery_script(), "worker": publish.engine_script()}
+web = {"published": publish.page_script("en"), "gallery": publish.gallery_script("en")}
+web["worker"] = publish.engine_script()
 json.dump(given | web | {"page": page_script(), "cell": widget_module(), "pupils": _files()["pupil.js"]}, sys.stdout)
 """
 
