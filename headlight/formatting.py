@@ -1,4 +1,4 @@
-"""Write numbers for people in the current language, and tables as CSV.
+"""Write numbers and errors for people in the current language, and tables as CSV.
 
 headlight/viewer/js/core.js has some of these functions for scripts.
 """
@@ -12,9 +12,19 @@ import re
 from collections.abc import Iterable
 
 from headlight.language import gettext, localized
+from transformer.quoting import short
 
 NBSP = "\u00a0"
 ROUNDING = 1e-5  # shares closer than this to 0 or 1 are rounding errors
+
+
+def error_message(error: Exception) -> str:
+    """Return an error's message as a sentence; for an OSError, without its number, and with a shortened file name."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    name = error.filename if error.filename2 is None else error.filename2  # the other is one that nobody gave
+    what = error.strerror if name is None else f"{short(name)} cannot be used: {error.strerror}"
+    return f"{what.rstrip('.')}."
 
 
 def minus(text: str) -> str:

@@ -40,7 +40,7 @@ def test_the_catalogue_has_what_the_code_marks_and_nothing_else(name: str) -> No
 
 def test_a_message_that_is_missing_or_stale_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(translations, "ROOT", tmp_path)
-    monkeypatch.setattr(translations, "_strategy_texts", list)
+    monkeypatch.setattr(translations, "_core_texts", list)
     monkeypatch.setattr(translations, "TRANSLATED_TERMS", ())
     (tmp_path / "ui").mkdir()
     (tmp_path / "ui" / "page.py").write_text(

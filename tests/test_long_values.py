@@ -12,6 +12,7 @@ import pytest
 
 from headlight import checkpoints
 from headlight.cli.verbs import main
+from headlight.formatting import error_message
 from headlight.runs import RunFolder, delete, export, extend, kill, pause, resume, start, status, stop, work
 from headlight.runs.recipe import Recipe
 from tests.small import small_checkpoint
@@ -19,7 +20,7 @@ from tests.small_run import finished_run
 from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig, StackConfig, TrainConfig
 from transformer.files import read_json
-from transformer.quoting import MAX_QUOTED_CHARACTERS, error_message
+from transformer.quoting import MAX_QUOTED_CHARACTERS
 from transformer.tokenizers import Tokenizer
 
 NAME = 3000 * "y"

@@ -28,10 +28,15 @@ from headlight.glossary import TRANSLATED_TERMS, glossary
 from headlight.language import LANGUAGES, ORIGINAL, as_forms, catalogue, catalogue_path
 from headlight.teaching.lessons.translating import begin, confirm, outdated
 from transformer.decoding.strategies import STRATEGIES
+from transformer.translator import SENTENCE_TOO_LONG, TRANSLATION_TOO_LONG
 
 TRANSLATED = [language for language in LANGUAGES if language != ORIGINAL]
-PLACES = ("headlight", "pages", "server", "ui")
-KEYWORDS = {"gettext": None, "in_parts": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2), "translatable": None}
+PLACES = ("headlight", "pages", "server", "transformer", "ui")
+KEYWORDS = {
+    **dict.fromkeys(("gettext", "in_parts", "translatable", "UnreadableTextError")),
+    "ngettext": (1, 2),
+    "pgettext": ((1, "c"), 2),
+}
 _NOTE = "Translators:"
 _OPTIONS = {"parse_template_string": "true"}  # of JavaScript: a call within a template literal counts
 _PLACEHOLDER = re.compile(r"\{\w*\}")
@@ -58,7 +63,7 @@ def extracted(language: str) -> Catalog:
         comment = "A term as pages write it, then its other forms, such as the plural, each after a comma and a space."
         found.add(name, locations=[(_GLOSSARY, 0)], context="glossary", auto_comments=[comment])
         found.add(glossary()[name], locations=[(_GLOSSARY, 0)])
-    for place, text in (*_card_texts(), *_strategy_texts()):
+    for place, text in (*_card_texts(), *_core_texts()):
         found.add(text, locations=[(place, 0)])
     for path in _sources():
         method = _in_python if path.suffix == ".py" else "javascript"
@@ -82,8 +87,9 @@ def _card_texts() -> Iterator[tuple[str, str]]:
         yield from ((path.relative_to(ROOT).as_posix(), text) for text in texts if text)
 
 
-def _strategy_texts() -> Iterator[tuple[str, str]]:
-    """Return what the decoding strategies say of themselves; their package marks nothing, since it imports no other."""
+def _core_texts() -> Iterator[tuple[str, str]]:
+    """Return what the decoding strategies say of themselves, and two errors: the core marks nothing itself."""
+    yield from (("transformer/translator.py", text) for text in (SENTENCE_TOO_LONG, TRANSLATION_TOO_LONG))
     for strategy in STRATEGIES.values():
         texts = [strategy.label, strategy.title, strategy.help]
         texts += [text for parameter in strategy.parameters for text in (parameter.label, parameter.help)]

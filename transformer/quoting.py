@@ -11,28 +11,16 @@ _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED_CHARACTERS
 
 
 class UnreadableTextError(ValueError):
-    """Raised for a text that a model cannot read.
+    """Raised for a text that a model cannot read; `values` fill the {names} of `message` in any language."""
 
-    `reason` and `values`, which the message names, let a page say it in another language.
-    """
-
-    def __init__(self, message: str, reason: str = "", **values: object):
-        super().__init__(message)
-        self.reason, self.values = reason, values
+    def __init__(self, message: str, **values: object):
+        super().__init__(message.format_map(values))
+        self.message, self.values = message, values
 
 
 def quoted(value: object) -> str:
     """Return a shortened repr of a value, such as a text in quotation marks."""
     return short(_REPR.repr(value))
-
-
-def error_message(error: Exception) -> str:
-    """Return an error's message as a sentence; for an OSError, without its number, and with a shortened file name."""
-    if not isinstance(error, OSError) or not error.strerror:
-        return str(error)
-    name = error.filename if error.filename2 is None else error.filename2  # the other is one that nobody gave
-    what = error.strerror if name is None else f"{short(name)} cannot be used: {error.strerror}"
-    return f"{what.rstrip('.')}."
 
 
 def short(text: object) -> str:

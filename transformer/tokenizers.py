@@ -182,12 +182,9 @@ class Tokenizer:
         except BaseException as error:  # the library has no narrower one, and Rust's panics are no Exception
             if self.unk_id is not None:
                 raise ValueError(f"The model's tokenizer fails at the text: {short(str(error))}.") from None
-            example = quoted(self.piece(self.vocab_size - 1))
             raise UnreadableTextError(
-                "The text has something that is not in the model's vocabulary, and that vocabulary has no token for "
-                f"unknown text; type its own tokens, such as {example}.",
-                "unknown",
-                example=example,
+                "The text has something that this model has no token for; type its own tokens, such as {example}.",
+                example=quoted(self.piece(self.vocab_size - 1)),
             ) from None
         return [self._read(encoding.ids) for encoding in encodings]
 

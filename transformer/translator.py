@@ -30,6 +30,9 @@ from transformer.tokenizers import Tokenizer
 from transformer.trace import LayerPatterns, Patterns, Tokens, Trace
 from transformer.yielding import yield_turn
 
+SENTENCE_TOO_LONG = "The sentence has {tokens} tokens and this model reads at most {longest}; shorten it."
+TRANSLATION_TOO_LONG = "The translation has {tokens} tokens and this model reads at most {longest}; shorten it."
+
 
 @dataclass(frozen=True)
 class Translation:
@@ -91,10 +94,10 @@ class Translator:
         """
         ids = self.checkpoint.source_tokenizer.encode(_require_text(text, "text"))
         if not ids:
-            raise UnreadableTextError("There is nothing to translate: the text is empty. Type a sentence.", "empty")
+            raise UnreadableTextError("There is nothing to translate: the text is empty. Type a sentence.")
         config = self.model.config
         end = (config.eos_id,) if config.source_end is None else config.source_end
-        return self._bounded([*config.source_start, *ids, *end], "sentence")
+        return self._bounded([*config.source_start, *ids, *end], SENTENCE_TOO_LONG)
 
     def encode_target(self, text: str) -> list[int]:
         """Return the target ids of a given translation, from [SOS] to [EOS]. Raises ValueError as `encode` does.
@@ -103,21 +106,13 @@ class Translator:
         """
         ids = self.checkpoint.target_tokenizer.encode(_require_text(text, "translation"))
         if not ids:
-            raise UnreadableTextError(
-                "The translation is empty. Type one, or let the model write its own.", "no target"
-            )
+            raise UnreadableTextError("The translation is empty. Type one, or let the model write its own.")
         config = self.model.config
-        return self._bounded([config.sos_id, *config.target_start, *ids, config.eos_id], "translation")
+        return self._bounded([config.sos_id, *config.target_start, *ids, config.eos_id], TRANSLATION_TOO_LONG)
 
-    def _bounded(self, ids: list[int], what: str) -> list[int]:
-        longest = self.model.config.max_length
-        if len(ids) > longest:
-            raise UnreadableTextError(
-                f"The {what} has {len(ids):,} tokens and this model reads at most {longest}; shorten it.",
-                f"long {what}",
-                tokens=len(ids),
-                most=longest,
-            )
+    def _bounded(self, ids: list[int], message: str) -> list[int]:
+        if len(ids) > self.model.config.max_length:
+            raise UnreadableTextError(message, tokens=f"{len(ids):,}", longest=self.model.config.max_length)
         return ids
 
     def translate(

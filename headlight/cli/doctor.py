@@ -14,11 +14,11 @@ import torch
 
 from headlight import __version__, folders
 from headlight.checkpoints import load_translator
+from headlight.formatting import error_message
 from headlight.machine import cores
 from headlight.plugins import GROUPS, declared, plugins
 from transformer import Translator
 from transformer.inference.linear import operators
-from transformer.quoting import error_message
 
 _PACKAGES = ("torch", "numpy", "streamlit", "plotly", "tokenizers", "safetensors", "anywidget", "transformers")
 _ROUNDING = 1e-3  # of a log-probability, between two ways of computing it

@@ -21,14 +21,14 @@ from headlight.cli import runs as commands
 from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_device, takes_split
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import SPEC_FORMS, open_split
-from headlight.formatting import plural
+from headlight.formatting import error_message, plural
 from headlight.machine import keep_freed
 from headlight.runs import MIN_SENTENCES, Evaluation, Evaluator
 from transformer.checkpoint.native import to_json
 from transformer.checkpoint.weights import Refused
 from transformer.decoding.strategies import LENGTH_PENALTY, STRATEGIES, Decoding, Strategy, parameters
 from transformer.files import write_json
-from transformer.quoting import MAX_QUOTED_CHARACTERS, error_message, short
+from transformer.quoting import MAX_QUOTED_CHARACTERS, short
 from transformer.training.processes import is_distributed, leave
 from transformer.translator import Translation, Translator
 

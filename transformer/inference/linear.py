@@ -47,8 +47,7 @@ class Linear:
         self.weight = torch.cat([m.weight.detach() for m in maps])
         biases = [m.bias.detach() for m in maps if m.bias is not None]
         self.bias = torch.cat(biases).to(self.weight.dtype) if biases else None
-        self.dtype = self.weight.dtype
-        self.operators = operators_for(self.weight)
+        self.dtype, self.operators = self.weight.dtype, operators_for(self.weight)
         if self.operators is not None:
             self.weight = self.operators.reorder(self.weight)
 
@@ -74,9 +73,8 @@ class Linear:
 class WeightSharingLinear(Linear):
     """`Linear` without a copy of the weights, for large models.
 
-    The weights are reordered at each call, `_NUMBERS_PER_PART` at a time to bound memory. A call takes twice as long
-    for 5 rows, a third longer for 32, and a sixth longer for 80. Weights in half precision are converted to float32
-    the same way where the processor has no fast product for them.
+    The weights are reordered at each call, `_NUMBERS_PER_PART` at a time to bound memory: twice as slow for 5 rows, a
+    third slower for 32. Half precision is converted to float32 the same way where the CPU has no fast product for it.
     """
 
     def __init__(self, *maps: nn.Linear):
@@ -88,11 +86,11 @@ class WeightSharingLinear(Linear):
     def _parts(self, linear: nn.Linear) -> list[tuple[Tensor, Tensor | None]]:
         """Split a linear layer into parts of `_NUMBERS_PER_PART` weights, each with its slice of the bias."""
         size = max(1, _NUMBERS_PER_PART // max(1, linear.in_features))
-        weights = linear.weight.detach().split(size)
-        if linear.bias is None:
+        weights, bias = linear.weight.detach().split(size), linear.bias
+        if bias is None:
             return [(weight, None) for weight in weights]
-        bias = linear.bias.detach().to(torch.float32 if self.converts else self.dtype)
-        return list(zip(weights, bias.split(size), strict=True))
+        biases = bias.detach().to(torch.float32 if self.converts else self.dtype).split(size)
+        return list(zip(weights, biases, strict=True))
 
     def __call__(self, x: Tensor) -> Tensor:
         x = x if self.converts else x.to(self.dtype)

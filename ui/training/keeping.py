@@ -11,9 +11,10 @@ from typing import Any
 
 import streamlit as st
 
+from headlight.formatting import error_message
 from headlight.runs import RunFolder, Status, delete, export
 from transformer.files import open_regular
-from transformer.quoting import error_message, quoted
+from transformer.quoting import quoted
 from ui.state import models
 from ui.state.public import private_only, public
 from ui.state.view import update

@@ -13,11 +13,11 @@ from headlight import folders
 from headlight.corpora.about import about
 from headlight.corpora.corpora import needs_network
 from headlight.corpora.preview import Preview
+from headlight.formatting import error_message
 from headlight.importers.marian_export import reason_against_marian
 from headlight.runs import RunFolder, run_path, start, statuses
 from transformer import PRESETS
 from transformer.presets import DIFFERS
-from transformer.quoting import error_message
 from ui.state import models
 from ui.state.public import private_only
 from ui.state.view import reseed, update

@@ -9,24 +9,12 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from headlight.language import gettext, localized, translatable
-from transformer.quoting import UnreadableTextError, error_message
+from headlight.formatting import error_message
+from headlight.language import gettext, localized
+from transformer.quoting import UnreadableTextError
 from ui.state import models
 from ui.state.public import without_places
 from ui.widgets.text import literal
-
-_UNREADABLE = {  # by the reason of an UnreadableTextError
-    "empty": translatable("There is nothing to translate: the text is empty. Type a sentence."),
-    "no target": translatable("The translation is empty. Type one, or let the model write its own."),
-    "long sentence": translatable("The sentence has {tokens} tokens and this model reads at most {most}; shorten it."),
-    "long translation": translatable(
-        "The translation has {tokens} tokens and this model reads at most {most}; shorten it."
-    ),
-    "unknown": translatable(
-        "The text has something that is not in the model's vocabulary, and that vocabulary has no token for unknown "
-        "text; type its own tokens, such as {example}."
-    ),
-}
 
 log = logging.getLogger("headlight")
 
@@ -48,10 +36,9 @@ def plain_errors() -> Iterator[None]:
 
 def error_text(error: ValueError) -> str:
     """Return what an error says, in the reader's language where it is about a text that the model can't read."""
-    if not isinstance(error, UnreadableTextError) or error.reason not in _UNREADABLE:
+    if not isinstance(error, UnreadableTextError):
         return str(error)
-    values = {name: localized(f"{value:,}") if type(value) is int else value for name, value in error.values.items()}
-    return gettext(_UNREADABLE[error.reason], **values)
+    return gettext(error.message, **{name: localized(str(value)) for name, value in error.values.items()})
 
 
 def without_folders(message: str) -> str:

@@ -15,7 +15,7 @@ import { searchOf } from "./tree.js";
 
 const BEAM = 5,
   LENGTH_PENALTY = 1,
-  EMPTY = translatable("There is nothing to translate: type a sentence.");
+  EMPTY = translatable("There is nothing to translate: the text is empty. Type a sentence.");
 
 let model = null, // that translates
   newest = 0,
