@@ -20,10 +20,11 @@ from typing import Any, Literal
 
 import psutil
 
+from headlight.formatting import error_message
 from headlight.runs import intact
 from headlight.runs.folder import CORPUS, RUNS, RunFolder
 from transformer.files import open_regular, read_json, write_json
-from transformer.quoting import error_message, short
+from transformer.quoting import short
 
 State = Literal[
     "queued", "running", "paused", "stopped", "finished", "crashed", "stalled", "diverged", "out of disk"

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from headlight.formatting import error_message
 from headlight.machine import threads
 from headlight.runs.folder import RunFolder
 from headlight.runs.preparing import prepare
@@ -23,7 +24,6 @@ from headlight.runs.repair import repair
 from headlight.runs.run_status import State
 from headlight.runs.session import PauseOrStop, WorkerSession
 from headlight.runs.status_writer import StatusWriter
-from transformer.quoting import error_message
 from transformer.training.loop import Diverged
 from transformer.training.processes import Processes
 
