@@ -19,6 +19,7 @@ from headlight.teaching.lessons.transfer import MAX_SENTENCE_CHARACTERS
 from ui.lessons import shelf
 from ui.lessons.components import step as step_component
 from ui.lessons.view import LessonsView
+from ui.state.language import address_parameters
 from ui.state.view import update
 from ui.widgets.errors import error_text
 
@@ -84,7 +85,7 @@ def open_step(lesson: str, step: str, again: bool = False) -> None:
 
 def own_address(step: Step) -> str:
     """Return the address of the same view on its own page, with the box for a sentence."""
-    return f"{step.page}?{urlencode({'model': step.model, **step.query})}"
+    return f"{step.page}?{urlencode({'model': step.model, **step.query, **address_parameters()})}"
 
 
 def _answer(lesson: Lesson, step: Step, posed_step: shelf.PosedStep) -> dict[str, Any] | None:

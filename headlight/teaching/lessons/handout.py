@@ -138,10 +138,15 @@ def _head(posed: Json, right: Json | None) -> str:
 
 def _number(posed: Json, right: Json | None) -> str:
     decimals = max(0, -math.floor(math.log10(posed["step"])))
-    number = localized(f"{right['answer']:.{decimals}f}") if right else "&nbsp;"
+    answer = localized(f"{right['answer']:.{decimals}f}") if right else "&nbsp;"
+    number = f'<span class="line">{answer}</span>'
+    if posed["unit"] == "%":
+        number = gettext("{number}\u00a0%", number=number)
+    elif posed["unit"]:
+        number += f" {escape(posed['unit'])}"
     ends = {name: localized(f"{posed[name]:g}") for name in ("least", "most")}
     span = escape(gettext("from {least} to {most}:", **ends))
-    return f'{_picture_of(posed, right)}<p>{span} <span class="line">{number}</span> {escape(posed["unit"])}</p>'
+    return f'{_picture_of(posed, right)}<p>{span} {number}</p>'
 
 
 def _choice(posed: Json, right: Json | None) -> str:

@@ -185,7 +185,7 @@ def _judge_number(posed: Posed, truth: Posed, guess: float) -> Json:
 
 def _judge_choice(posed: Posed, truth: Posed, guess: int) -> Json:
     right = guess == truth["answer"]
-    betrayed = None if right else (truth.get("betrays") or {guess: None})[guess]
+    betrayed = None if right else dict(enumerate(truth.get("betrays", ()))).get(guess)
     more = {"betrays": betrayed} if betrayed else {}
     return _judged(
         right, float(right), gettext("As you expected.") if right else gettext("Not as you expected."), **more

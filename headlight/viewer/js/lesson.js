@@ -279,7 +279,7 @@ class LessonView {
 // Where one was sure and wrong, and unsure and right.
 function sureSummary(steps, done) {
   const named = steps.filter(({ name }) => done[name]?.sure),
-    titles = those => those.map(({ title }) => `\u201c${title}\u201d`).join(", ");
+    titles = those => those.map(({ title }) => gettext("\u201c{title}\u201d", { title })).join(", ");
   if (!named.length) return [];
   const wrong = named.filter(({ name }) => done[name].sure === SURE && wentWrong(done[name])),
     right = named.filter(({ name }) => done[name].sure === NOT_SURE && done[name].right);

@@ -193,6 +193,7 @@ function withUnit(value, { unit, step }) {
   const text = localized(
     (small ? gettext("under {number}", { number: step }) : `${+value.toPrecision(3)}`).replace("-", "\u2212"),
   );
+  if (unit === "%") return gettext("{number}\u00a0%", { number: text });
   return unit ? text + NBSP + unit : text;
 }
 
