@@ -47,7 +47,7 @@ TRANSLATED_TERMS = (
     "hypothesis",
     "candidate",
 )  # that pages in every language explain
-_WORD = r"\w\u0900-\u097f-"  # the signs of Devanagari are parts of words, which \w does not say
+_WORD = r"\w\u0900-\u0963\u0966-\u097f-"  # the signs of Devanagari, without its danda, are parts of words too
 
 
 @cache

@@ -17,11 +17,11 @@ from headlight.graphemes import isolated, runs_left
 FONT = "'Headlight marks', system-ui, 'Source Sans 3', 'Noto Sans', 'Noto Sans Devanagari', sans-serif"
 FONTS = Path(__file__).parent / "fonts"
 _TITLE, _FACT, _MARGIN, _NARROWEST = 15, 13, 16, 420
-# Fonts that go inside of a document which has their letters: who opens it need not have them. The first is drawn by
-# tools/marks.py.
+# Fonts that go inside of a document which has their letters, and the range of these: who opens it need not have them.
+# The first is drawn by tools/marks.py.
 _INSIDE = {
-    "Headlight marks": ("marks.ttf", re.compile("[\u2581\uff0d]")),
-    "Noto Sans Devanagari": ("NotoSansDevanagari-Regular.ttf", re.compile("[\u0900-\u097f]")),
+    "Headlight marks": ("marks.ttf", re.compile("[\u2581\uff0d]"), "U+2581,U+FF0D"),
+    "Noto Sans Devanagari": ("NotoSansDevanagari-Regular.ttf", re.compile("[\u0900-\u097f]"), "U+0900-097F"),
 }
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -64,10 +64,11 @@ def document(drawing: Drawing, title: str, facts: Mapping[str, str], theme: str)
     y += _MARGIN
     across, down = room + 2 * _MARGIN, y + size[1] + _MARGIN
     body = "\n".join([*parts, f'<g transform="translate({_MARGIN} {y:.1f})">', *drawing.elements, "</g>"])
+    families = ", ".join([*(f"'{family}'" for family in fonts_of(body)), FONT])
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{across:.0f}" height="{down:.0f}" '
-            f'viewBox="0 0 {across:.0f} {down:.0f}" font-family="{FONT}" font-size="{FONT_SIZE}">',
+            f'viewBox="0 0 {across:.0f} {down:.0f}" font-family="{families}" font-size="{FONT_SIZE}">',
             f"<title>{text_of(title)}</title>",
             f"<desc>{text_of('; '.join(named_facts))}</desc>",
             *([f"<style>{style}</style>"] if (style := faces(body)) else []),
@@ -107,7 +108,7 @@ def text_element(
 
 def fonts_of(text: str) -> dict[str, Path]:
     """Return the font files, by family, that a document with this text embeds."""
-    return {family: FONTS / file for family, (file, letters) in _INSIDE.items() if letters.search(text)}
+    return {family: FONTS / file for family, (file, letters, _) in _INSIDE.items() if letters.search(text)}
 
 
 def faces(text: str) -> str:
@@ -140,4 +141,5 @@ def text_width(text: str, size: float) -> float:
 def _face(family: str, file: Path) -> str:
     data = base64.b64encode(file.read_bytes()).decode("ascii")
     form = file.suffix[1:]
-    return f'@font-face{{font-family:"{family}";src:url("data:font/{form};base64,{data}")}}'
+    letters = _INSIDE[family][2]  # for which a browser prefers it to the fonts that the computer has
+    return f'@font-face{{font-family:"{family}";src:url("data:font/{form};base64,{data}");unicode-range:{letters}}}'
