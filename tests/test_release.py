@@ -1,0 +1,51 @@
+"""What a release says about itself agrees: its version, its citation, its settings."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from hatchling.metadata.core import ProjectMetadata
+from hatchling.plugin.manager import PluginManager
+
+import headlight
+from tools import production
+
+ROOT = Path(__file__).resolve().parents[1]
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def test_readme_citation_and_package_have_one_version() -> None:
+    """It is written in headlight/__init__.py, from which the wheel has it too."""
+    assert ProjectMetadata(str(ROOT), PluginManager()).version == headlight.__version__
+    assert CITATION["version"] == headlight.__version__
+    (line,) = [line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if "*Headlight*, version" in line]
+    assert f"*Headlight*, version {headlight.__version__}." in line
+
+
+def test_the_citation_says_what_the_project_says() -> None:
+    """The required keys of the schema of CFF 1.2.0, and what the licence and pyproject.toml say."""
+    assert {"cff-version", "message", "title", "authors"} <= CITATION.keys()
+    assert (CITATION["cff-version"], CITATION["type"], CITATION["license"]) == ("1.2.0", "software", PROJECT["license"])
+    (author,) = CITATION["authors"]
+    assert author["name"].removeprefix("The ") in (ROOT / "LICENSE").read_text("utf-8")
+    assert author["name"] in (ROOT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_streamlit_sends_no_usage_statistics(tmp_path: Path) -> None:
+    """Not from another folder either, where the user's own settings of Streamlit ask for it: the app's come last."""
+    assert production.options()["browser.gatherUsageStats"] == "false"
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit" / "config.toml").write_text("[browser]\ngatherUsageStats = true\n")
+    code = "import sys; from streamlit import config; config._main_script_path = sys.argv[1]\n"
+    code += "print(config.get_option('browser.gatherUsageStats'))"
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    for app, expected in ((ROOT / "app.py", "False"), (tmp_path / "app.py", "True")):
+        command = [sys.executable, "-c", code, str(app)]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == expected, app
