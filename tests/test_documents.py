@@ -18,12 +18,12 @@ from markdown_it.token import Token
 from tools import architecture
 
 ROOT = Path(__file__).resolve().parents[1]
-SITES = {"arxiv.org", "github.com", "semver.org"}
+SITES = {"arxiv.org", "github.com", "semver.org", "www.contributor-covenant.org"}
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 
 
 PLACES = ("*.md", "benchmarks/*.md", "deploy/**/*.md", "docs/*.md", "docs/exercises/*.md", "docs/pages/*.md")
-PLACES += ("docs/tutorials/*.md",)
+PLACES += ("docs/tutorials/*.md", ".github/[A-Z]*.md")
 DOCUMENTS = sorted(path for place in PLACES for path in ROOT.glob(place))
 
 

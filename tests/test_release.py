@@ -1,6 +1,7 @@
 """What a release says about itself agrees: its version, its citation, its settings."""
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from babel import Locale
 from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
 
@@ -16,6 +18,8 @@ from tools import production
 
 ROOT = Path(__file__).resolve().parents[1]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+FORMS = ROOT / ".github" / "ISSUE_TEMPLATE"
+CATALOGUES = sorted(path.name for path in (ROOT / "headlight" / "locale").iterdir() if path.is_dir())
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
@@ -49,3 +53,24 @@ def test_streamlit_sends_no_usage_statistics(tmp_path: Path) -> None:
         command = [sys.executable, "-c", code, str(app)]
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
         assert done.stdout.strip() == expected, app
+
+
+def test_both_texts_on_security_promise_the_same() -> None:
+    """The host shows the short one, where people report; docs/security.md has the reasons."""
+    answer = "You get an answer within seven days, and a fix or a date for one within thirty."
+    for path in (".github/SECURITY.md", "docs/security.md"):
+        assert answer in " ".join((ROOT / path).read_text("utf-8").split()), path
+
+
+def test_issue_forms_ask_each_thing_once_and_name_what_is_there() -> None:
+    forms = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in FORMS.glob("*.yml")}
+    assert forms.keys() == {"bug", "model", "translation"}
+    for form in forms.values():
+        questions = [part["id"] for part in form["body"] if part["type"] != "markdown"]
+        assert form["name"] and form["description"] and len(set(questions)) == len(questions)
+    languages = next(part for part in forms["translation"]["body"] if part["type"] == "dropdown")
+    shipped = {Locale.parse(code).english_name for code in ("en", *CATALOGUES)}
+    assert set(languages["attributes"]["options"]) == shipped
+    texts = [path.read_text("utf-8") for path in (*FORMS.glob("*.yml"), ROOT / ".github/pull_request_template.md")]
+    linked = {path for text in texts for path in re.findall(r"/blob/HEAD/([\w./-]+)", text)}
+    assert linked and all((ROOT / path).is_file() for path in linked)
