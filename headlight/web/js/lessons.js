@@ -165,7 +165,8 @@ export class LessonComputer {
 
   read({ source, network }, text) {
     const ids = source.encode(text ?? "");
-    if (!ids.length) throw new InputError(translatable("There is nothing to translate: the text is empty. Type a sentence."));
+    if (!ids.length)
+      throw new InputError(translatable("There is nothing to translate: the text is empty. Type a sentence."));
     return [...ids, network.config.eos_id];
   }
 
