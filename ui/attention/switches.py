@@ -34,7 +34,7 @@ def switches(shown: ShownTrace) -> None:
 def changed(shown: ShownTrace) -> str:
     """Return how many heads are changed, as a note after the translation."""
     count = len(shown.changes)
-    return ngettext(", with {count} head changed", ", with {count} heads changed", count) if count else ""
+    return ngettext("with {count} head changed", "with {count} heads changed", count) if count else ""
 
 
 def _action(view: AttentionView) -> tuple[str, float]:

@@ -72,13 +72,11 @@ def _strip(model: Translator, read: list[TokenRead]) -> None:
     leftwards = right_to_left(labels)
     for label, token in zip(labels, read, strict=True):
         probability = math.exp(token.log_prob)
-        alternative = ""
+        more = [gettext("rank {rank}", rank=localized(f"{token.rank:,}"))]
         if token.rank > 1:
-            better = name(token.likeliest)
             number = signed(math.exp(token.likeliest_log_prob))
-            alternative = gettext("; most probable: {token}, {number}", token=better, number=number)
+            more.append(gettext("most probable: {token}, {number}", token=name(token.likeliest), number=number))
         below = f"<small>{html.escape(probability_text(probability))}</small>"
-        more = gettext(", rank {rank}", rank=localized(f"{token.rank:,}")) + alternative
         parts.append(token_bar(html.escape(label), probability, token_dir(label, leftwards), more, below))
     spoken = html.escape(gettext("The reference; bars show token probabilities. The table below has the numbers."))
     st.html(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -130,16 +131,18 @@ def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
     st.html(
         f'<div class="translation tokens" role="group" aria-label="{spoken}" dir="{sentence_dir(trace.writes.labels)}">'
         f'{"".join(parts)}<span class="score" dir="ltr">{term("sequence log-probability", as_html=True)} '
-        f"{score}{html.escape(note)}</span></div>"
+        f"{score}{html.escape(note and f' · {note}')}</span></div>"
     )
     if not trace.finished:
         text = gettext("The model reached its length limit before it ended the sentence.")
         st.caption(f":material/info: {text}")
 
 
-def token_bar(label: str, probability: float, direction: str, more: str = "", below: str = "", kind: str = "") -> str:
+def token_bar(
+    label: str, probability: float, direction: str, more: Sequence[str] = (), below: str = "", kind: str = ""
+) -> str:
     """Return a token over a bar as long as its probability; `label` and `below` are HTML, `more` is for the tooltip."""
-    title = html.escape(gettext("probability {number}", number=signed(probability)) + more)
+    title = html.escape("; ".join([gettext("probability {number}", number=signed(probability)), *more]))
     track = f'<span class="track">{bar(probability, "var(--theme-accent)")}</span>'
     return f'<span class="{kind}" title="{title}" dir="{direction}">{label}{track}{below}</span>'
 

@@ -58,13 +58,23 @@ def facts(model: Translator) -> list[str]:
         gettext("{number} parameters", number=in_millions(count_parameters(model.model))),
     ]
     scores = card.get("scores", {})
+    count = scores.get("sentences")
     if scores.get("exact", 0) > 0.9 or "pronouns" in scores:  # BLEU says little about a grammar
-        share = localized(f"{scores['exact']:.1%}")
-        lines.append(gettext("{share} exactly right", share=share) + _on_sentences(scores.get("sentences")))
+        lines.append(_exactly_right(localized(f"{scores['exact']:.1%}"), count))
     elif "BLEU" in scores:
-        lines.append(localized(f"BLEU {scores['BLEU']:.1f}") + _on_sentences(scores.get("sentences")))
+        lines.append(_bleu(localized(f"{scores['BLEU']:.1f}"), count))
     return lines
 
 
-def _on_sentences(count: object) -> str:
-    return ngettext(" on {count} sentence", " on {count} sentences", count) if type(count) is int else ""
+def _exactly_right(share: str, count: object) -> str:
+    if type(count) is not int:
+        return gettext("{share} exactly right", share=share)
+    return ngettext(
+        "{share} exactly right on {count} sentence", "{share} exactly right on {count} sentences", count, share=share
+    )
+
+
+def _bleu(score: str, count: object) -> str:
+    if type(count) is not int:
+        return f"BLEU {score}"
+    return ngettext("BLEU {score} on {count} sentence", "BLEU {score} on {count} sentences", count, score=score)

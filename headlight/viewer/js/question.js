@@ -231,7 +231,10 @@ function tellNumber(element, posed, truth, guess, tally) {
   line.append(placed("b", "its", at(truth.answer)));
   const said = el("div", { class: "number" }, withUnit(truth.answer, posed));
   if (guess !== null)
-    said.append(el("small", { class: "muted" }, gettext(", you said {number}", { number: withUnit(guess, posed) })));
+    said.append(
+      " \u00b7 ",
+      el("small", { class: "muted" }, gettext("you said {number}", { number: withUnit(guess, posed) })),
+    );
   const ends = el(
     "div",
     { class: "ends muted" },
