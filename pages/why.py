@@ -3,12 +3,16 @@
 Where it came from, why no other, what caused it, and after how many encoder layers it was there.
 """
 
+from dataclasses import replace
+
 import streamlit as st
 
+from headlight.analysis.head_changes import describe_changes
 from ui.state import models
-from ui.why import contrast, layers, origins, swap
+from ui.why import contrast, heads_off, layers, origins, swap
 from ui.why.cause import cause_of
 from ui.why.downloads import Picture, export
+from ui.why.passes import changed_trace
 from ui.why.view import WhyView
 from ui.widgets.errors import plain_errors
 from ui.widgets.frame import page
@@ -16,6 +20,7 @@ from ui.widgets.out_of_domain_note import out_of_domain_note
 from ui.widgets.sentence import translation, two_sides
 
 with page(WhyView, "Why", "Why did it write this word?") as opened:
+    opened = replace(opened, view=opened.view.of_model(opened.model.model.config))
     view, model, name = opened.view, opened.model, opened.name
     theme = st.context.theme.type or "light"
     text, below, translation_container = two_sides(model, view)
@@ -27,9 +32,13 @@ with page(WhyView, "Why", "Why did it write this word?") as opened:
     with plain_errors():
         cause = cause_of(name, model, view, trace)
     step = origins.chosen_step(view, trace, (cause and cause.first) or 0)
+    complete = trace
+    with plain_errors():
+        trace = changed_trace(name, complete, view.taps)
     about["Token"] = f"{trace.writes.labels[step]}, number {step + 1}"
     with plain_errors():
-        origins.step_scrubber(name, model, trace, step)
+        origins.step_scrubber(opened, trace, step)
+    heads_off.draw(opened, complete, trace, step)
     left, right = st.columns(2, gap="large")
     with left, plain_errors():
         pictures += origins.draw_origins(opened, trace, step, theme)
@@ -47,5 +56,7 @@ with page(WhyView, "Why", "Why did it write this word?") as opened:
     st.divider()
     with plain_errors():
         pictures += layers.draw_layers(opened, trace, step, theme)
+    if view.changes:
+        about["Heads changed"] = describe_changes(view.changes)
     if pictures:
         export(opened.actions, name, model, trace, about, pictures)

@@ -12,7 +12,7 @@ import numpy as np
 from transformer.attention import MultiHeadAttention
 from transformer.config import ModelConfig
 from transformer.model import Transformer
-from transformer.taps import Site
+from transformer.taps import Site, Tap, require_heads
 from transformer.trace import KINDS, Kind
 
 
@@ -39,6 +39,11 @@ def pruned_heads(config: ModelConfig, kind: Kind) -> set[tuple[int, int]]:
     return {
         (layer, head) for stack, layer, name, head in config.pruned_heads if kind_of(Site(stack, layer, name)) == kind
     }
+
+
+def require_intervened_heads(model: Transformer, tap: Tap | None) -> None:
+    """Raise ValueError for an intervention on a head that the model lacks."""
+    require_heads(tap, {site: model.config.kept_heads(*site) for site in model.sites()})
 
 
 def require_kept(attention: MultiHeadAttention, head: int) -> None:

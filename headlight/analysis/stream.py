@@ -13,10 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headlight.analysis.sites import require_intervened_heads
 from transformer.layers import DecoderLayer, EncoderLayer, Residual
 from transformer.masks import source_mask, target_mask
 from transformer.model import Decoder, Encoder, Transformer
-from transformer.taps import Tap, require_heads
+from transformer.taps import Tap
 from transformer.yielding import yield_turn
 
 SELF, CROSS, FEED_FORWARD = "self", "cross", "feed-forward"
@@ -101,7 +102,7 @@ def stream(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], t
     `tgt_ids` runs from [SOS] to [EOS]; its last token is written and never read. `tap` may intervene, and is called
     again where a block is computed again. Raises ValueError for an intervention on a head that the model lacks.
     """
-    require_heads(tap, {site: model.config.kept_heads(*site) for site in model.sites()})
+    require_intervened_heads(model, tap)
     assert not model.training, "dropout would change the numbers from pass to pass"
     device = model.output.weight.device
     src, tgt = torch.tensor([src_ids], device=device), torch.tensor([tgt_ids[:-1]], device=device)

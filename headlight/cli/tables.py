@@ -13,6 +13,7 @@ from typing import Any
 from tqdm import tqdm
 
 from headlight import __version__
+from headlight.analysis.head_changes import require_heads_off
 from headlight.checkpoints import digest, load_translator
 from headlight.cli.checkpoints import Verb
 from headlight.corpora.files import lines
@@ -68,12 +69,14 @@ def is_table(out: str | None) -> bool:
 
 def why_table(options: argparse.Namespace) -> None:
     """Write a row for each written token and each token behind it, of each sentence of a file."""
-    settings = {"left_out": not options.no_left_out, "dtype": options.dtype}
-    request = TableRequest(options.sentence, Path(options.out), "steps", _native(options.checkpoint, settings))
     translator = load_translator(options.checkpoint, options.device, options.dtype)
+    off = require_heads_off(translator.model, options.off)
+    settings = {"left_out": not options.no_left_out, "dtype": options.dtype, "off": [str(head) for head in off]}
+    request = TableRequest(options.sentence, Path(options.out), "steps", _native(options.checkpoint, settings))
+    taps = [head.tap() for head in off]
 
     def compute(window: list[Row]) -> Iterator[Computed[Columns]]:
-        for found in explained(translator, window, settings["left_out"]):
+        for found in explained(translator, window, not options.no_left_out, taps):
             yield found if isinstance(found, Rejected) else (found[0], columns_of(found[1], "steps"))
 
     _write(request, compute)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from headlight.analysis.head_changes import require_heads_off
 from headlight.analysis.sites import by_kind
 from headlight.analysis.why.activation_patching import PARTS, Corruption, patching
 from headlight.analysis.why.alti import contributions, head_contributions
@@ -20,6 +21,7 @@ from headlight.checkpoints import load_translator
 from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_device
 from headlight.cli.tables import FILE_HELP, OUT_HELP, why_table
 from headlight.importers.examples import examples
+from transformer.taps import chain
 
 
 def add_verbs(verb: Verb) -> None:
@@ -34,6 +36,9 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--no-left-out", action="store_true", help=text)
     sub.add_argument("--target", help="a translation to explain; the model's own if absent")
     sub.add_argument("--step", type=int, help="the written token to explain, from 0, [EOS] included")
+    text = "heads to switch off in every pass, as encoder, decoder or cross, the layer and the head from 1: cross.3.4"
+    text += "; the translation stays that of all heads"
+    sub.add_argument("--off", nargs="+", default=(), metavar="HEAD", help=text)
     sub.add_argument("--instead", help="the token that could stand there: its text, or its id")
     sub.add_argument("--corrupted", metavar="SENTENCE", help="a sentence to try causes on: one word changed")
     sub.add_argument("--ablation", choices=ABLATIONS, help="replace each head by zeros, its mean or another sentence's")
@@ -60,22 +65,30 @@ def why(options: argparse.Namespace) -> None:
     if target is None:
         target = translator.translate(options.sentence).text
     source, written = translator.encode(options.sentence), translator.encode_target(target)
+    off = require_heads_off(translator.model, options.off)
+    tap = chain(*(head.tap() for head in off))
     instead = int(options.instead) if (options.instead or "").isdecimal() else options.instead
-    shares = contributions(translator.model, source, written)
-    lens = decoder_lens(translator.model, source, written)
+    shares = contributions(translator.model, source, written, tap)
+    lens = decoder_lens(translator.model, source, written, tap=tap)
     facts: dict[str, Any] = {
         "source": translator.checkpoint.source_tokenizer.labels(source),
         "target": tokenizer.labels(written),
-        "contributions": shares._asdict() | {"by head": head_contributions(translator.model, source, written)},
-        "left out": leave_one_out(translator.model, source, written),
+        "contributions": shares._asdict() | {"by head": head_contributions(translator.model, source, written, tap)},
+        "left out": leave_one_out(translator.model, source, written, tap),
         "decoder lens": {"written": [tokenizer.decode(ids) for ids in lens.written], "log_probs": lens.log_probs},
     }
+    if off:
+        facts["off"] = {
+            "heads": [str(head) for head in off],
+            "log_probs": lens.log_probs[-1],  # the whole encoder: the model itself
+            "log_probs of all heads": translator.trace_ids(source, written).log_probs,
+        }
     if instead is not None:
         require_step(written, options.step)
         other = translator.token(instead, written[options.step + 1])
-        parts = contrast(translator.model, source, written, options.step, other)
-        gradient = gradient_times_input(translator.model, source, written, options.step, parts.instead)
-        integrated = integrated_gradients(translator.model, source, written, options.step, parts.instead)
+        parts = contrast(translator.model, source, written, options.step, other, tap)
+        gradient = gradient_times_input(translator.model, source, written, options.step, parts.instead, tap)
+        integrated = integrated_gradients(translator.model, source, written, options.step, parts.instead, tap=tap)
         facts["contrast"] = parts._asdict() | {
             "gradient times input": gradient.source,
             "integrated gradients": integrated._asdict() | {"total": integrated.total},
@@ -83,14 +96,14 @@ def why(options: argparse.Namespace) -> None:
     if options.ablation is not None:
         texts = options.references or [example.text for example in examples(translator.card)]
         pairs = [translator.encode_pair(text) for text in texts]
-        effects = head_ablation(translator.model, source, written, pairs, options.ablation)
+        effects = head_ablation(translator.model, source, written, pairs, options.ablation, tap=tap)
         facts["ablation"] = [effect.site._asdict() | {"head": effect.head, "delta": effect.delta} for effect in effects]
     if options.corrupted is not None:
         if isinstance(instead, str):
             instead = translator.token(instead, written[options.step + 1])
         corrupted = translator.encode(options.corrupted)
         corruption = Corruption(source, corrupted, written, options.step, instead)
-        patched = patching(translator.model, corruption, options.parts, options.direction)
+        patched = patching(translator.model, corruption, options.parts, options.direction, tap=tap)
         by_site = {name: getattr(patched, name) for name in ("restored", "patterns", "head_tokens")}
         facts["patching"] = vars(patched) | {
             name: by_kind(shares) if shares else {} for name, shares in by_site.items()

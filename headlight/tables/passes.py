@@ -68,16 +68,19 @@ def why_over(
     sentences: Iterable[str | tuple[str, str]],
     *,
     left_out: bool = True,
+    interventions: Sequence[Tap] = (),
     beam_size: int = 5,
     on_wrong: OnWrong | None = None,
 ) -> Iterator[Explanation]:
     """Yield an `Explanation` of each sentence, or of each (sentence, translation), in their order.
 
     Without `left_out`, nothing is left out: that takes a pass for each source token. Windows of 256 sentences are
-    translated in batches sorted by length. Wrong sentences are treated as in `trace_over`.
+    translated in batches sorted by length. `interventions` are in every pass that explains; the translation is that of
+    the model without them, so that explanations with and without are of the same tokens. Wrong sentences are treated as
+    in `trace_over`.
     """
     for window in windows(numbered(sentences)):
-        yield from _results(explained(model, window, left_out, beam_size), on_wrong)
+        yield from _results(explained(model, window, left_out, interventions, beam_size), on_wrong)
 
 
 def watch_over(
@@ -144,7 +147,11 @@ def traced(
 
 
 def explained(
-    model: Translator, window: Sequence[Row], left_out: bool = True, beam_size: int = 5
+    model: Translator,
+    window: Sequence[Row],
+    left_out: bool = True,
+    interventions: Sequence[Tap] = (),
+    beam_size: int = 5,
 ) -> Iterator[Computed[Explanation]]:
     """Yield the explanation of each row of a window, in its order."""
     wrong, sentences = _encoded(model, window, None, beam_size)
@@ -154,13 +161,13 @@ def explained(
             yield wrong[row.line]
             continue
         sentence = encoded[row.line]
-        yield sentence.pair, _explain(model, sentence, left_out)
+        yield sentence.pair, _explain(model, sentence, left_out, chain(*interventions))
 
 
-def _explain(model: Translator, sentence: _Encoded, left_out: bool) -> Explanation:
+def _explain(model: Translator, sentence: _Encoded, left_out: bool, tap: Tap | None) -> Explanation:
     source, target, pair = sentence.source, sentence.target, sentence.pair
     network, tokenizer = model.model, model.checkpoint.target_tokenizer
-    passed = stream(network, source, target)
+    passed = stream(network, source, target, tap)
     shares = contributions_of(passed, heads_of(passed))
     written = torch.tensor(target[1:], device=passed.target.device)
     return Explanation(
@@ -172,7 +179,7 @@ def _explain(model: Translator, sentence: _Encoded, left_out: bool) -> Explanati
         log_probs_of(network, passed.decoder.last[None], written[None])[0].cpu().numpy(),
         shares.source,
         shares.prefix,
-        leave_one_out(network, source, target) if left_out and len(source) > 1 else None,
+        leave_one_out(network, source, target, tap) if left_out and len(source) > 1 else None,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.head_changes import HeadChange
 from headlight.charts.svg import Colours, HeadBlock, patterns_svg
 from headlight.formatting import csv_text, percent
 from headlight.language import gettext, localized, translatable, within
@@ -20,7 +21,7 @@ from headlight.web.traces import kind_view
 from transformer.tokenizers import SPACE
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import SHOWS, Panel, ShownTrace
-from ui.attention.view import KIND_NAMES, AttentionView, HeadChange, head_of_kind
+from ui.attention.view import KIND_NAMES, AttentionView, head_of_kind
 from ui.widgets.figures import download, figure_buttons, file_stem, model_name, sentence_facts
 
 ATTENTIONS = {

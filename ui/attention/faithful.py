@@ -10,11 +10,11 @@ import numpy as np
 import streamlit as st
 
 from headlight.analysis.atlas import Faithfulness, faithfulness, parts_of
+from headlight.analysis.head_changes import describe_changes
 from headlight.formatting import signed
 from headlight.language import gettext, localized, ngettext
 from transformer.taps import chain
 from ui.attention.picture import ShownTrace
-from ui.attention.view import describe_changes
 from ui.state.models import own_taps
 from ui.state.queue import TURNS
 from ui.state.view import widget_key

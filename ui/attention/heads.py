@@ -103,7 +103,9 @@ def heads(
         else:
             compare(shown, second, view, large)
     with middle:
-        same = {name: value for name, value in view.to_query().items() if name in ("model", "text", "target")}
+        same = {
+            name: value for name, value in view.to_query().items() if name in ("model", "text", "target", "changes")
+        }
         st.caption(
             f":material/info: {gettext(CAUTION)} "
             + gettext("To see what a head is for, [switch it off](#switch-heads-off).")

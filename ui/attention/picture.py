@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from headlight.analysis import Check, max_heads, mean_heads, rollout, rollout_source, value_weighted_patterns
+from headlight.analysis.head_changes import HeadChange
 from headlight.analysis.layout import Layout, lay_out, measures, narrowest
 from headlight.analysis.measures import HeadValues
 from headlight.analysis.sites import pruned_heads
@@ -18,7 +19,7 @@ from headlight.language import gettext, translatable, within
 from transformer import Trace, Translator
 from transformer.taps import Intervention, chain
 from transformer.trace import Kind
-from ui.attention.view import AttentionView, HeadChange
+from ui.attention.view import AttentionView
 from ui.state import models
 from ui.state.queue import TURNS
 from ui.viewer import Kinds

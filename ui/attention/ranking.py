@@ -7,12 +7,13 @@ import math
 import streamlit as st
 
 from headlight.analysis import HeadEffect, head_importance, kind_of
+from headlight.analysis.head_changes import describe_changes
 from headlight.charts.colours import LESS, MORE
 from headlight.formatting import signed
 from headlight.language import gettext, ngettext, translatable
 from transformer.taps import Intervention
 from ui.attention.picture import ShownTrace
-from ui.attention.view import describe_changes, head_of_kind
+from ui.attention.view import head_of_kind
 from ui.state import models
 from ui.state.cache import cached
 from ui.state.view import widget_key

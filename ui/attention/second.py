@@ -11,13 +11,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from headlight.analysis.compared import LabelledPattern, PatternPair, compared
+from headlight.analysis.head_changes import MAX_NAMED_HEADS
 from headlight.formatting import minus
 from headlight.importers.examples import examples
 from headlight.language import gettext, translatable
 from transformer import Translator
 from ui.attention.large import large_head
 from ui.attention.picture import Panel, ShownTrace, panel, shown_trace
-from ui.attention.view import MAX_NAMED_HEADS, AttentionView
+from ui.attention.view import AttentionView
 from ui.state.view import reseed, update
 from ui.viewer import big_head
 from ui.widgets.choose import choose

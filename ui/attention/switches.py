@@ -6,12 +6,13 @@ from collections import Counter
 
 import streamlit as st
 
+from headlight.analysis.head_changes import LARGEST_FACTOR, HeadChange
 from headlight.formatting import signed
 from headlight.language import gettext, localized, ngettext, pgettext, translatable, within
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import ShownTrace
 from ui.attention.ranking import ranking
-from ui.attention.view import EVERY_HEAD, KIND_NAMES, LARGEST_FACTOR, AttentionView, HeadChange
+from ui.attention.view import EVERY_HEAD, KIND_NAMES, AttentionView
 from ui.state.view import reseed, update, widget_key
 from ui.widgets.sentence import TRANSLATION, difference
 from ui.widgets.text import literal

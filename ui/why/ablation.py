@@ -51,7 +51,10 @@ def draw_ablation(opened: Opened[WhyView], trace: Trace, step: int, theme: str) 
     with expander, plain_errors():
         choose(opened.view, "ablation", "What replaces the head's output", ABLATIONS)
         by = cast(Ablation, opened.view.ablation)
-        changes = {kind: values[..., step] for kind, values in by_kind(ablated_of(opened.name, trace, by)).items()}
+        changes = {
+            kind: values[..., step]
+            for kind, values in by_kind(ablated_of(opened.name, trace, by, opened.view.taps)).items()
+        }
         token = trace.writes.labels[step]
         picture = Picture("Without one head", partial(_maps, changes), _rows(changes))
         draw_picture(partial(picture.draw, theme), WIDTH, key="why-ablation")

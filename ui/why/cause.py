@@ -38,7 +38,7 @@ def cause_of(name: str, model: Translator, view: WhyView, trace: Trace) -> Cause
         return None
     ids = tuple(model.encode(text))
     try:
-        return Cause(text, ids, *first_difference_of(name, trace, ids))
+        return Cause(text, ids, *first_difference_of(name, trace, ids, view.taps))
     except ValueError:  # it leads to the same words; another step or token may still be asked about
         return Cause(text, ids, None, None)
 

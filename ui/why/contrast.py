@@ -45,7 +45,7 @@ def other_token(name: str, model: Translator, view: WhyView, trace: Trace, cause
         return model.token(view.instead, trace.target.ids[step + 1])
     if cause is not None and cause.first == step and cause.instead is not None:
         return cause.instead
-    return candidates_of(name, trace, step)[0][0]
+    return candidates_of(name, trace, step, view.taps)[0][0]
 
 
 def choose(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int) -> int:
@@ -65,7 +65,7 @@ def choose(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cau
 def _heading(name: str, model: Translator, view: WhyView, trace: Trace, step: int, instead: str) -> None:
     st.subheader(f"“{literal(trace.writes.labels[step])}” rather than “{literal(instead)}”", anchor="rather-than")
     labels = model.checkpoint.target_tokenizer.labels
-    chances = {labels([at])[0]: chance for at, chance in candidates_of(name, trace, step)}
+    chances = {labels([at])[0]: chance for at, chance in candidates_of(name, trace, step, view.taps)}
     # A box of its own for each place: of the last one's choice it would make a token that somebody typed.
     digest = zlib.crc32(repr((trace.source.ids, trace.target.ids[: step + 2], view.corrupted)).encode())
     offered = list(dict.fromkeys([*chances, instead]))
@@ -85,7 +85,7 @@ def draw_contrast(opened: Opened[WhyView], trace: Trace, step: int, instead: int
     """Draw the parts in order, the check, every head's part, and the gradient's view of the same difference."""
     name, model, view = opened.name, opened.model, opened.view
     token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
-    parts, gradient = contrast_of(name, trace, step, instead)
+    parts, gradient = contrast_of(name, trace, step, instead, view.taps)
     largest = largest_head(parts)
     st.markdown(sentence(parts, token, rival, largest))
     falls = Picture(f"{token} rather than {rival}", partial(_waterfall, parts, token, True), _rows(parts))
@@ -167,11 +167,12 @@ def _caption(view: WhyView, trace: Trace, parts: Contrast, here: tuple[str, int,
     looks = trace.pattern(kind)[layer, head, step]
     labels = trace.source.labels if block == "cross" else trace.reads.labels
     most = int(looks.argmax())
-    same = {name: value for name, value in view.to_query().items() if name in ("model", "text", "target")}
+    same = {name: value for name, value in view.to_query().items() if name in ("model", "text", "target", "changes")}
     address = urlencode(same | {"kind": kind, "layer": layer + 1, "head": head + 1}, quote_via=quote)
+    at = f"at this step it looks at **{literal(labels[most])}**, {looks[most]:.2f}" if looks[most] else "it is off"
     return (
-        f"**{_name(block, layer, head)}**: {signed(float(parts.parts[block][layer, head]), plus=True)}; at this step "
-        f"it looks at **{literal(labels[most])}**, {looks[most]:.2f}. [Open it](attention?{address})"
+        f"**{_name(block, layer, head)}**: {signed(float(parts.parts[block][layer, head]), plus=True)}; {at}. "
+        f"[Open it](attention?{address})"
     )
 
 

@@ -33,7 +33,7 @@ def draw_layers(opened: Opened[WhyView], trace: Trace, step: int, theme: str) ->
             "encoder",
         )
     )
-    lens, decode = lens_of(name, trace), model.checkpoint.target_tokenizer.decode
+    lens, decode = lens_of(name, trace, view.taps), model.checkpoint.target_tokenizer.decode
     written = [decode(list(ids)) for ids in lens.written]
     token = trace.writes.labels[step]
     rows: list[Row] = []

@@ -35,11 +35,11 @@ MIN_BAR_SHARE = 0.08  # share of the largest bar, below which tokens are one row
 def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
     """Draw the sentence, the picture, the check, the measures compared, and how it is measured."""
     name, model, view = opened.name, opened.model, opened.view
-    origins, measure = measured_of(name, trace), BESIDE[view.beside]
+    origins, measure = measured_of(name, trace, view.taps), BESIDE[view.beside]
     token, integrated = trace.writes.labels[step], None
     shown = origins
     if view.beside == "integrated":
-        steps = integrated_steps_of(name, trace)
+        steps = integrated_steps_of(name, trace, view.taps)
         integrated, shown = steps[step], with_integrated(origins, steps)
     st.subheader(f"Where “{literal(token)}” came from", anchor="where-it-came-from")
     st.markdown(sentence(origins, model, trace, step))
@@ -67,9 +67,9 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
             f"Integrated gradients sum to {signed(integrated.total, plus=True)}; from average tokens to these, the "
             f"logit gains {signed(integrated.difference, plus=True)}. Bars show sizes.",
         )
-    heads = _through_heads(name, model, trace, step, float(contribution.source[step].sum()), theme)
+    heads = _through_heads(opened, trace, step, float(contribution.source[step].sum()), theme)
     heads += draw_ablation(opened, trace, step, theme)
-    compared = _compared(name, shown, len(trace.writes), theme)
+    compared = _compared(opened, shown, len(trace.writes), theme)
     rows = rows_of(shown, trace, step)
     with st.expander("As tables"):
         table(rows, "why-contributions")
@@ -82,14 +82,12 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
     return [Picture(f"Where {token} came from", draw, rows), *heads, compared]
 
 
-def _through_heads(
-    name: str, model: Translator, trace: Trace, step: int, from_source: float, theme: str
-) -> list[Picture]:
+def _through_heads(opened: Opened[WhyView], trace: Trace, step: int, from_source: float, theme: str) -> list[Picture]:
     """Draw the share of the source by head of cross-attention; computed on request."""
-    opened = st.expander("Through which heads", key="why-through-opened", on_change="rerun")
-    if not opened.open:
+    expander = st.expander("Through which heads", key="why-through-opened", on_change="rerun")
+    if not expander.open:
         return []
-    heads = head_contributions_of(name, trace)[step]
+    heads = head_contributions_of(opened.name, trace, opened.view.taps)[step]
     limit = max(1e-9, float(heads.max()))
     layers, numbers = ([str(at + 1) for at in range(count)] for count in heads.shape)
     grid = Map("Cross-attention, head", heads, [f"layer {layer}" for layer in layers], numbers)
@@ -98,11 +96,11 @@ def _through_heads(
     def draw(theme: str, across: int) -> Drawing:
         return maps([grid], theme, scale, across=across, cell=38.0)
 
-    with opened:
+    with expander:
         draw_picture(partial(draw, theme), WIDTH, key="why-through")
         check(
             abs(float(heads.sum()) - from_source) < TOLERANCE,
-            f"All heads sum to what came from the {literal(languages(model)[0])}: "
+            f"All heads sum to what came from the {literal(languages(opened.model)[0])}: "
             f"{heads.sum():.3f} = {from_source:.3f}.",
         )
     rows: list[Row] = [
@@ -167,9 +165,10 @@ def rows_of(origins: MeasuredOrigins, trace: Trace, step: int) -> list[Row]:
     return rows
 
 
-def _compared(name: str, origins: MeasuredOrigins, steps: int, theme: str) -> Picture:
+def _compared(opened: Opened[WhyView], origins: MeasuredOrigins, steps: int, theme: str) -> Picture:
     """Draw each measure's rank correlation with leaving out, here and over the corpus that came measured."""
-    corpus = why_measured(name)
+    changed = bool(opened.view.changes)
+    corpus = None if changed else why_measured(opened.name)
     rows = agreement_rows(agreements(origins), agreements(origins, signed=True), corpus)
 
     def draw(theme: str, across: int) -> Drawing:
@@ -187,14 +186,16 @@ def _compared(name: str, origins: MeasuredOrigins, steps: int, theme: str) -> Pi
         st.caption("Integrated gradients take most time: choose them above to see their bar for this sentence.")
     st.caption(
         f"Spearman's {term('rank correlation')} over the source tokens, mean of {steps} steps: 1 is the same order, 0 "
-        f"is no relation. {_over(corpus)} Attention and shares are never negative, so they can't say what speaks "
-        "against a token."
+        f"is no relation. {_over(corpus, changed)} Attention and shares are never negative, so they can't say what "
+        "speaks against a token."
     )
     return Picture("Which measure agrees with leaving a token out", draw, rows)
 
 
-def _over(corpus: dict[str, Any] | None) -> str:
+def _over(corpus: dict[str, Any] | None, changed: bool) -> str:
     """Say what was measured over a corpus, with no more of a ranking than it allows."""
+    if changed:
+        return "What is known from a corpus holds for the model with all its heads."
     if corpus is None:
         return "No measurement over a corpus came with this model."
     close = corpus["not_told_apart_from_best"]
@@ -244,9 +245,9 @@ def chosen_step(view: WhyView, trace: Trace, first: int) -> int:
     return min(first if view.step is None else view.step - 1, len(trace.writes) - 1)
 
 
-def step_scrubber(name: str, model: Translator, trace: Trace, step: int) -> None:
-    shares = measured_of(name, trace).by_measure[ALTI].source.sum(-1)
-    source, target = languages(model)
+def step_scrubber(opened: Opened[WhyView], trace: Trace, step: int) -> None:
+    shares = measured_of(opened.name, trace, opened.view.taps).by_measure[ALTI].source.sum(-1)
+    source, target = languages(opened.model)
     scrubber(
         trace.writes.labels,
         shares.clip(0, 1).tolist(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,13 +14,14 @@ from headlight.analysis.why.activation_patching import Direction
 from headlight.importers.examples import examples
 from transformer import Trace
 from transformer.decoding.search import allowed
-from transformer.taps import Site
+from transformer.taps import Intervention, Site, chain
 from ui.state.cache import cached
-from ui.state.models import translator, version
+from ui.state.models import forced_trace, translator, version
 
 Ids = tuple[int, ...]
 Version = tuple[int, ...]
 Head = tuple[Site, int]
+Taps = tuple[Intervention, ...]  # changes of heads, in every pass
 CANDIDATES = 5  # other tokens that are offered at a step
 MAX_REFERENCES = 8  # examples of a model that a head's mean, or another output of it, is taken from
 TOP_HEADS = 3  # heads that are exchanged together
@@ -48,56 +50,71 @@ class Swapped(NamedTuple):
     unpaired: tuple[list[int], list[int]]  # places without a partner in the true and in the other sentence
 
 
-def measured_of(name: str, trace: Trace) -> why.MeasuredOrigins:
+def changed_trace(name: str, trace: Trace, taps: Taps) -> Trace:
+    """Return the patterns and log-probabilities of the same translation with heads changed."""
+    if not taps:
+        return trace
+    forced = forced_trace(name, trace.source.ids, trace.target.ids, taps)
+    return replace(
+        trace,
+        encoder=forced.encoder,
+        decoder=forced.decoder,
+        cross=forced.cross,
+        log_probs=forced.log_probs,
+        interventions=forced.interventions,
+    )
+
+
+def measured_of(name: str, trace: Trace, taps: Taps) -> why.MeasuredOrigins:
     """Return where the tokens of a translation came from, by each measure."""
-    return _measured(name, version(name), *_ids(trace))
+    return _measured(name, version(name), *_ids(trace), taps)
 
 
-def candidates_of(name: str, trace: Trace, step: int) -> list[tuple[int, float]]:
+def candidates_of(name: str, trace: Trace, step: int, taps: Taps) -> list[tuple[int, float]]:
     """Return the five most probable other tokens at a step, with their probabilities."""
-    return _candidates(name, version(name), *_ids(trace), step)
+    return _candidates(name, version(name), *_ids(trace), step, taps)
 
 
-def contrast_of(name: str, trace: Trace, step: int, instead: int) -> tuple[why.Contrast, np.ndarray]:
+def contrast_of(name: str, trace: Trace, step: int, instead: int, taps: Taps) -> tuple[why.Contrast, np.ndarray]:
     """Return the two logits in parts, and the contrastive gradient times input of the source tokens [S]."""
-    return _contrast(name, version(name), *_ids(trace), step, instead)
+    return _contrast(name, version(name), *_ids(trace), step, instead, taps)
 
 
-def lens_of(name: str, trace: Trace) -> why.DecoderLens:
-    return _lens(name, version(name), *_ids(trace))
+def lens_of(name: str, trace: Trace, taps: Taps) -> why.DecoderLens:
+    return _lens(name, version(name), *_ids(trace), taps)
 
 
-def first_difference_of(name: str, trace: Trace, corrupted: Ids) -> tuple[int, int]:
+def first_difference_of(name: str, trace: Trace, corrupted: Ids, taps: Taps) -> tuple[int, int]:
     """Return the step at which the other sentence leads to something else, and the token that it leads to.
 
     Raises ValueError where there is none.
     """
     source, target = _ids(trace)
-    return _first_difference(name, version(name), corrupted, target)
+    return _first_difference(name, version(name), corrupted, target, taps)
 
 
-def swapped_of(name: str, trace: Trace, swap: Swap) -> Swapped:
+def swapped_of(name: str, trace: Trace, swap: Swap, taps: Taps) -> Swapped:
     """Exchange one part at a time. Raises ValueError where the two sentences lead to the same logits."""
-    return _swapped(name, version(name), *_ids(trace), swap)
+    return _swapped(name, version(name), *_ids(trace), swap, taps)
 
 
-def integrated_steps_of(name: str, trace: Trace) -> list[why.IntegratedGradients]:
-    return _integrated_steps(name, version(name), *_ids(trace))
+def integrated_steps_of(name: str, trace: Trace, taps: Taps) -> list[why.IntegratedGradients]:
+    return _integrated_steps(name, version(name), *_ids(trace), taps)
 
 
-def ablated_of(name: str, trace: Trace, by: why.Ablation) -> dict[Site, np.ndarray]:
+def ablated_of(name: str, trace: Trace, by: why.Ablation, taps: Taps) -> dict[Site, np.ndarray]:
     """Return what the log-probability of each written token gains without a head, [H, T] by site, in nats.
 
     Raises ValueError where the model has no examples that a mean or another output could be taken from.
     """
     source, target = _ids(trace)
     pairs = () if by == "zero" else tuple(pair for pair in _references(name, version(name)) if pair[0] != source)
-    return _ablated(name, version(name), source, target, pairs, by)
+    return _ablated(name, version(name), source, target, pairs, by, taps)
 
 
-def head_contributions_of(name: str, trace: Trace) -> np.ndarray:
+def head_contributions_of(name: str, trace: Trace, taps: Taps) -> np.ndarray:
     """Return the share of each step that comes from the source through each head of cross-attention, [T, L, H]."""
-    return _head_contributions(name, version(name), *_ids(trace))
+    return _head_contributions(name, version(name), *_ids(trace), taps)
 
 
 def best_heads(restored: dict[Site, np.ndarray], count: int) -> list[Head]:
@@ -111,15 +128,17 @@ def _ids(trace: Trace) -> tuple[Ids, Ids]:
 
 
 @cached(20, "Measuring where the words came from")
-def _measured(name: str, version: Version, source: Ids, target: Ids) -> why.MeasuredOrigins:
-    return why.measured(translator(name).model, source, target)
+def _measured(name: str, version: Version, source: Ids, target: Ids, taps: Taps) -> why.MeasuredOrigins:
+    return why.measured(translator(name).model, source, target, chain(*taps))
 
 
 @cached(50, "Reading the other candidates")
-def _candidates(name: str, version: Version, source: Ids, target: Ids, step: int) -> list[tuple[int, float]]:
+def _candidates(
+    name: str, version: Version, source: Ids, target: Ids, step: int, taps: Taps
+) -> list[tuple[int, float]]:
     checkpoint = translator(name).checkpoint
     model, labels = checkpoint.model, checkpoint.target_tokenizer.labels
-    passed = stream(model, source, target[: step + 2])
+    passed = stream(model, source, target[: step + 2], chain(*taps))
     log_probs = model.output(passed.decoder.last[-1]).detach().float().log_softmax(-1)
     best = allowed(log_probs, model.config).topk(min(CANDIDATES + 5, len(log_probs)))
     # Two tokens may read the same, such as an apostrophe with a space before it and one without.
@@ -134,26 +153,28 @@ def _candidates(name: str, version: Version, source: Ids, target: Ids, step: int
 
 @cached(50, "Taking the two logits apart")
 def _contrast(
-    name: str, version: Version, source: Ids, target: Ids, step: int, instead: int
+    name: str, version: Version, source: Ids, target: Ids, step: int, instead: int, taps: Taps
 ) -> tuple[why.Contrast, np.ndarray]:
-    model = translator(name).model
-    gradient = why.gradient_times_input(model, source, target, step, instead)
-    return why.contrast(model, source, target, step, instead), gradient.source
+    model, tap = translator(name).model, chain(*taps)
+    gradient = why.gradient_times_input(model, source, target, step, instead, tap)
+    return why.contrast(model, source, target, step, instead, tap), gradient.source
 
 
 @cached(20, "Reading every encoder layer")
-def _lens(name: str, version: Version, source: Ids, target: Ids) -> why.DecoderLens:
-    return why.decoder_lens(translator(name).model, source, target)
+def _lens(name: str, version: Version, source: Ids, target: Ids, taps: Taps) -> why.DecoderLens:
+    return why.decoder_lens(translator(name).model, source, target, tap=chain(*taps))
 
 
 @cached(50, "Reading the other sentence")
-def _first_difference(name: str, version: Version, corrupted: Ids, target: Ids) -> tuple[int, int]:
-    return why.first_difference(translator(name).model, corrupted, target)
+def _first_difference(name: str, version: Version, corrupted: Ids, target: Ids, taps: Taps) -> tuple[int, int]:
+    return why.first_difference(translator(name).model, corrupted, target, chain(*taps))
 
 
 @cached(20, "Integrating gradients")
-def _integrated_steps(name: str, version: Version, source: Ids, target: Ids) -> list[why.IntegratedGradients]:
-    return why.integrated_steps(translator(name).model, source, target)
+def _integrated_steps(
+    name: str, version: Version, source: Ids, target: Ids, taps: Taps
+) -> list[why.IntegratedGradients]:
+    return why.integrated_steps(translator(name).model, source, target, chain(*taps))
 
 
 @cached(20, "Translating examples")
@@ -165,26 +186,32 @@ def _references(name: str, version: Version) -> list[tuple[Ids, Ids]]:
 
 @cached(20, "Replacing one head at a time")
 def _ablated(
-    name: str, version: Version, source: Ids, target: Ids, references: tuple[tuple[Ids, Ids], ...], by: why.Ablation
+    name: str,
+    version: Version,
+    source: Ids,
+    target: Ids,
+    references: tuple[tuple[Ids, Ids], ...],
+    by: why.Ablation,
+    taps: Taps,
 ) -> dict[Site, np.ndarray]:
-    return why.ablated_steps(translator(name).model, source, target, references, by)
+    return why.ablated_steps(translator(name).model, source, target, references, by, tap=chain(*taps))
 
 
 @cached(20, "Dividing contributions among heads")
-def _head_contributions(name: str, version: Version, source: Ids, target: Ids) -> np.ndarray:
-    return why.head_contributions(translator(name).model, source, target)
+def _head_contributions(name: str, version: Version, source: Ids, target: Ids, taps: Taps) -> np.ndarray:
+    return why.head_contributions(translator(name).model, source, target, chain(*taps))
 
 
 @cached(50, "Patching one part at a time")
-def _swapped(name: str, version: Version, source: Ids, target: Ids, swap: Swap) -> Swapped:
-    model = translator(name).model
+def _swapped(name: str, version: Version, source: Ids, target: Ids, swap: Swap, taps: Taps) -> Swapped:
+    model, tap = translator(name).model, chain(*taps)
     pairs = why.partners(source, swap.corrupted)
     corruption = why.Corruption(source, swap.corrupted, target, swap.step, swap.instead, pairs)
-    patching = why.patching(model, corruption, [swap.part], swap.direction, swap.heads or None)
+    patching = why.patching(model, corruption, [swap.part], swap.direction, swap.heads or None, tap)
     top = best_heads(patching.patterns if swap.part == "patterns" else patching.restored, TOP_HEADS)
     together = math.nan
     if top:
-        (together,) = why.restored_by(model, corruption, [top], swap.part, swap.direction)
+        (together,) = why.restored_by(model, corruption, [top], swap.part, swap.direction, tap)
     alone = tuple(
         [index for index in range(len(ids)) if index not in {pair[side] for pair in pairs}]
         for side, ids in enumerate((source, swap.corrupted))

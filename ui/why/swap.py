@@ -91,7 +91,7 @@ def draw_swap(
             icon=":material/info:",
         )
         return []
-    swapped = swapped_of(name, trace, _swap(name, view, trace, cause, step, instead))
+    swapped = swapped_of(name, trace, _swap(name, view, trace, cause, step, instead), view.taps)
     st.markdown(
         f"As it is: difference of the {term('logit', 'logits')} **{signed(swapped.patching.true, plus=True)}**. "
         f"Swapped: **{signed(swapped.patching.corrupted, plus=True)}**."
@@ -104,7 +104,7 @@ def draw_swap(
         )
     pictures = _by_head(name, view, swapped, theme) if swapped.top else _by_token(view, trace, swapped, step, theme)
     _identities(swapped)
-    if view.exchanged == "heads" and gives and (over := _over_corpus(name)) is not None:
+    if view.exchanged == "heads" and gives and not view.changes and (over := _over_corpus(name)) is not None:
         st.caption(over)
     with st.expander("As tables"):
         for picture in pictures:
@@ -151,7 +151,7 @@ def _swap(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, inste
     direction: Direction = "denoise" if view.direction == "denoise" else "noise"
     swap = Swap(cause.ids, step, instead, "heads", direction)
     if view.exchanged == "tokens":
-        restored = swapped_of(name, trace, swap).patching.restored
+        restored = swapped_of(name, trace, swap, view.taps).patching.restored
         own = {site: shares for site, shares in restored.items() if site.stack == view.states}
         swap = swap._replace(heads=tuple(best_heads(own, TOKEN_HEADS)))
     return swap._replace(part=BY_TOKEN.get(view.exchanged, view.exchanged))

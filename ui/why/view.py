@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from headlight.analysis.head_changes import HeadChange
+from transformer.config import ModelConfig
+from transformer.taps import Intervention
 from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole_number
 
 # What can stand beside the contributions, by its name in the address: the name of the measure.
@@ -36,6 +39,7 @@ class WhyView(PageView):
     """The state of the Why page; steps count from 1 over the written tokens, [EOS] included."""
 
     PAGE: ClassVar[str | None] = "why"
+    OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"changes"}
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"step", "instead", "corrupted"})
 
     step: int | None = None
@@ -48,6 +52,20 @@ class WhyView(PageView):
     exchanged: str = "heads"
     direction: str = "denoise"
     states: str = "encoder"  # the stack in which a part is exchanged token by token
+    changes: tuple[HeadChange, ...] = ()  # of heads, in every pass that explains; the translation stays as it is
+
+    @property
+    def unchanged(self) -> bool:
+        return super().unchanged and not self.changes
+
+    @property
+    def taps(self) -> tuple[Intervention, ...]:
+        return tuple(change.tap() for change in self.changes)
+
+    def of_model(self, config: ModelConfig) -> WhyView:
+        """Return the view with the changes of heads that a model has, the last of each head."""
+        changes = {(c.kind, c.layer, c.head): c for c in self.changes if c.exists_in(config)}
+        return replace(self, changes=tuple(changes.values()))
 
     @classmethod
     def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
@@ -62,4 +80,5 @@ class WhyView(PageView):
             "exchanged": one_of(query.get("exchanged"), tuple(EXCHANGED), cls.exchanged),
             "direction": one_of(query.get("direction"), tuple(DIRECTIONS), cls.direction),
             "states": one_of(query.get("states"), STATES, cls.states),
+            "changes": HeadChange.parse_list(query.get("changes", "")),
         }

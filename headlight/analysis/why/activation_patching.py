@@ -28,13 +28,13 @@ import torch
 from torch import Tensor
 
 from headlight.analysis.passes import in_passes, rows_per_pass
-from headlight.analysis.sites import all_heads, attention_at
+from headlight.analysis.sites import all_heads, attention_at, require_intervened_heads
 from headlight.analysis.why.logit_difference import require_step, require_token
 from headlight.analysis.why.patched import FORWARD, HEADS, PATTERN, STATE, Point, patched
 from transformer.decoding.search import allowed
 from transformer.model import Transformer
 from transformer.quoting import quoted
-from transformer.taps import Inputs, Recorder, Site, Tap, chain, require_heads
+from transformer.taps import Inputs, Recorder, Site, Tap, chain
 
 Head = tuple[Site, int]
 Pairs = Sequence[tuple[int, int]]  # places in the true and in the corrupted source that belong together
@@ -312,12 +312,14 @@ def _require_partners(runs: _Runs) -> None:
         )
 
 
-def first_difference(model: Transformer, corrupted: Sequence[int], target: Sequence[int]) -> tuple[int, int]:
+def first_difference(
+    model: Transformer, corrupted: Sequence[int], target: Sequence[int], tap: Tap | None = None
+) -> tuple[int, int]:
     """Return the first step at which the run on `corrupted` prefers another token than `target`, and that token.
 
-    Raises ValueError where there is none.
+    `tap` intervenes. Raises ValueError where there is no such step.
     """
-    return _question(model, corrupted, target, None, None)
+    return _question(model, corrupted, target, None, None, tap)
 
 
 def aligned(source: Sequence[int], corrupted: Sequence[int]) -> Pairs:
@@ -386,7 +388,7 @@ def _question(
 
 def _runs(model: Transformer, corruption: Corruption, direction: Direction, tap: Tap | None) -> tuple[_Runs, int, int]:
     """Return both runs, and the step and the other word, where they were not given."""
-    require_heads(tap, {site: model.config.kept_heads(*site) for site in model.sites()})
+    require_intervened_heads(model, tap)
     _require([direction], ("denoise", "noise"), "direction")
     source, corrupted, target = corruption.source, corruption.corrupted, corruption.target
     pairs = aligned(source, corrupted) if corruption.pairs is None else corruption.pairs

@@ -12,13 +12,14 @@ import numpy as np
 
 from headlight.analysis.atlas.faithfulness import rank_correlation
 from headlight.analysis.combine import rollout_source
-from headlight.analysis.sites import by_kind
+from headlight.analysis.sites import by_kind, require_intervened_heads
 from headlight.analysis.stream import stream
 from headlight.analysis.values import value_weighted_patterns
 from headlight.analysis.why.alti import Contributions, contributions_of, heads_of
 from headlight.analysis.why.gradients import IntegratedGradients, gradient_times_input, integrated_gradients
 from headlight.analysis.why.leave_out import leave_one_out, value_zeroing
 from transformer.model import Transformer
+from transformer.taps import Tap
 from transformer.trace import Kind
 
 ALTI, ATTENTION, INTEGRATED = "ALTI+", "raw attention", "integrated gradients"
@@ -50,26 +51,32 @@ class Agreement(NamedTuple):
     high: float
 
 
-def measured(model: Transformer, source: Sequence[int], target: Sequence[int]) -> MeasuredOrigins:
+def measured(
+    model: Transformer, source: Sequence[int], target: Sequence[int], tap: Tap | None = None
+) -> MeasuredOrigins:
     """Compute all measures but integrated gradients, which take ten times as long as all others together.
 
-    `source` are ids up to [EOS], `target` from [SOS] to [EOS].
+    `source` are ids up to [EOS], `target` from [SOS] to [EOS]. `tap` intervenes in every pass. Raises ValueError for an
+    intervention on a head that the model lacks.
     """
-    weighted = _mean_of_heads(value_weighted_patterns(model, source, target))
+    require_intervened_heads(model, tap)
+    weighted = _mean_of_heads(value_weighted_patterns(model, source, target, tap))
     return MeasuredOrigins(
         {
-            **_from_one_pass(model, source, target),
+            **_from_one_pass(model, source, target, tap),
             "norm-weighted": weighted,
-            "value zeroing": value_zeroing(model, source, target),
-            "gradient × input": _gradients(model, source, target),
+            "value zeroing": value_zeroing(model, source, target, tap),
+            "gradient × input": _gradients(model, source, target, tap),
         },
-        leave_one_out(model, source, target),
+        leave_one_out(model, source, target, tap),
     )
 
 
-def _from_one_pass(model: Transformer, source: Sequence[int], target: Sequence[int]) -> dict[str, Contributions]:
+def _from_one_pass(
+    model: Transformer, source: Sequence[int], target: Sequence[int], tap: Tap | None
+) -> dict[str, Contributions]:
     """Compute the measures that need the patterns of one pass, which are all in memory until this returns."""
-    passed = stream(model, source, target)
+    passed = stream(model, source, target, tap)
     heads = heads_of(passed)
     patterns = by_kind({site: pattern.float().cpu().numpy() for site, pattern in heads.patterns.items()})
     followed = rollout_source(patterns["encoder"], patterns["decoder"], patterns["cross"])
@@ -86,11 +93,11 @@ def _mean_of_heads(patterns: Mapping[Kind, np.ndarray]) -> Contributions:
     return Contributions(patterns["cross"].mean((0, 1)), patterns["decoder"].mean((0, 1)))
 
 
-def _gradients(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Contributions:
+def _gradients(model: Transformer, source: Sequence[int], target: Sequence[int], tap: Tap | None) -> Contributions:
     steps = range(len(target) - 1)
     from_source, prefix = np.zeros((len(steps), len(source))), np.zeros((len(steps), len(steps)))
     for step in steps:
-        gradient = gradient_times_input(model, source, target, step)
+        gradient = gradient_times_input(model, source, target, step, tap=tap)
         from_source[step], prefix[step, : step + 1] = np.abs(gradient.source), np.abs(gradient.prefix)
     return Contributions(from_source, prefix)
 
@@ -103,9 +110,11 @@ def with_integrated(origins: MeasuredOrigins, steps: Sequence[IntegratedGradient
     return origins._replace(by_measure=origins.by_measure | {INTEGRATED: Contributions(source, prefix)})
 
 
-def integrated_steps(model: Transformer, source: Sequence[int], target: Sequence[int]) -> list[IntegratedGradients]:
-    """Return the integrated gradients of every step of a translation."""
-    return [integrated_gradients(model, source, target, step) for step in range(len(target) - 1)]
+def integrated_steps(
+    model: Transformer, source: Sequence[int], target: Sequence[int], tap: Tap | None = None
+) -> list[IntegratedGradients]:
+    """Return the integrated gradients of every step of a translation; `tap` intervenes."""
+    return [integrated_gradients(model, source, target, step, tap=tap) for step in range(len(target) - 1)]
 
 
 def correlations(origins: MeasuredOrigins, signed: bool = False) -> dict[str, list[float]]:

@@ -18,6 +18,7 @@ from headlight.analysis.passes import in_passes, log_probs_of, rows_per_pass
 from headlight.analysis.stream import stream
 from transformer.decoding.search import allowed
 from transformer.model import Transformer
+from transformer.taps import Tap
 from transformer.yielding import yield_turn
 
 
@@ -30,15 +31,20 @@ class DecoderLens(NamedTuple):
 
 @torch.no_grad()
 def decoder_lens(
-    model: Transformer, source: Sequence[int], target: Sequence[int], longest: int | None = None
+    model: Transformer,
+    source: Sequence[int],
+    target: Sequence[int],
+    longest: int | None = None,
+    tap: Tap | None = None,
 ) -> DecoderLens:
     """Give the decoder each encoder layer's states, through the encoder's final norm where it has one.
 
     What is `written` is greedy, at most `longest` tokens (twice those of `target` and ten more if not given);
     `log_probs` are those of `target`, which runs from [SOS] to [EOS]. As with the logit lens, an early layer was
-    trained to be read by the next one.
+    trained to be read by the next one. `tap` intervenes in every pass. Raises ValueError for an intervention on a head
+    that the model lacks.
     """
-    passed = stream(model, source, target)
+    passed = stream(model, source, target, tap)
     memory = model.encoder.norm(torch.stack(passed.encoder.states))  # [L + 1, S, M]
     src = passed.source.expand(len(memory), -1)
     tgt = passed.target.expand(len(memory), -1)
@@ -46,26 +52,28 @@ def decoder_lens(
     size = rows_per_pass(model, len(source), len(target))
     log_probs = torch.cat(
         [
-            log_probs_of(model, model.decode(tgt[rows], memory[rows], src[rows]), written[rows])
+            log_probs_of(model, model.decode(tgt[rows], memory[rows], src[rows], tap=tap), written[rows])
             for rows in in_passes(range(len(memory)), size)
         ]
     )
     start = [model.config.sos_id, *model.config.target_start]
     rest = min(longest or 2 * len(target) + 10, model.config.max_length - len(start))
     return DecoderLens(
-        tuple(_until_end(row, model.config.eos_id) for row in _greedy(model, memory, src, start, rest).tolist()),
+        tuple(_until_end(row, model.config.eos_id) for row in _greedy(model, memory, src, start, rest, tap).tolist()),
         log_probs.float().cpu().numpy(),
     )
 
 
-def _greedy(model: Transformer, memory: Tensor, src: Tensor, start: Sequence[int], longest: int) -> Tensor:
+def _greedy(
+    model: Transformer, memory: Tensor, src: Tensor, start: Sequence[int], longest: int, tap: Tap | None
+) -> Tensor:
     """Return the most probable token after another, each row until its [EOS]: what was written after [SOS]."""
     config = model.config
     tgt = torch.tensor([start], device=src.device).expand(len(src), -1)
     ended = torch.zeros(len(src), dtype=torch.bool, device=src.device)
     for _ in range(longest):
         yield_turn()
-        logits = allowed(model.output(model.decode(tgt, memory, src)[:, -1]), config)
+        logits = allowed(model.output(model.decode(tgt, memory, src, tap=tap)[:, -1]), config)
         following = logits.argmax(-1).masked_fill(ended, config.eos_id)
         tgt = torch.cat([tgt, following[:, None]], 1)
         ended |= following == config.eos_id

@@ -14,11 +14,11 @@ from torch import Tensor
 
 from headlight.analysis.importance import HeadEffect
 from headlight.analysis.passes import in_passes, log_probs_of, rows_per_pass
-from headlight.analysis.sites import all_heads
+from headlight.analysis.sites import all_heads, require_intervened_heads
 from headlight.analysis.why.patched import HEADS, Point, patched
 from transformer.model import Transformer
 from transformer.quoting import quoted
-from transformer.taps import Site
+from transformer.taps import Site, Tap
 
 Ablation = Literal["zero", "mean", "resample"]
 ABLATIONS = ("zero", "mean", "resample")
@@ -34,6 +34,7 @@ def head_ablation(
     by: Ablation = "mean",
     draws: int = DRAWS,
     seed: int = 0,
+    tap: Tap | None = None,
 ) -> list[HeadEffect]:
     """Replace each head's output alone and return the change of the target's log-probability, the most harmful first.
 
@@ -44,10 +45,11 @@ def head_ablation(
     token, and past the reference's end at one drawn from it (Chan et al. 2022, "Causal Scrubbing"): the mean change
     over the runs, with vectors that do occur.
 
-    `source` and references' sources are ids up to [EOS], targets run from [SOS] to [EOS]. Raises ValueError for another
-    ablation, and without references or draws where these are needed.
+    `source` and references' sources are ids up to [EOS], targets run from [SOS] to [EOS]. `tap` intervenes in every
+    pass, those of the references too. Raises ValueError for another ablation, without references or draws where these
+    are needed, and for an intervention on a head that the model lacks.
     """
-    found = ablated_steps(model, source, target, references, by, draws, seed)
+    found = ablated_steps(model, source, target, references, by, draws, seed, tap)
     effects = [HeadEffect(site, head, float(found[site][head].sum())) for site, head in all_heads(model)]
     return sorted(effects, key=lambda effect: effect.delta)
 
@@ -60,6 +62,7 @@ def ablated_steps(
     by: Ablation = "mean",
     draws: int = DRAWS,
     seed: int = 0,
+    tap: Tap | None = None,
 ) -> dict[Site, np.ndarray]:
     """Return the change of the log-probability of each written token when a head is replaced: [H, T] by site, in nats.
 
@@ -71,13 +74,16 @@ def ablated_steps(
         raise ValueError(f"A {by} ablation needs sentences to take a head's output from; give some as references.")
     if draws < 1:
         raise ValueError(f"The number of draws is {draws}; at least 1 is needed.")
+    require_intervened_heads(model, tap)
     heads, rows = all_heads(model), rows_per_pass(model, len(source), len(target))
-    complete = _log_probs(model, (source, target), 1)
+    complete = _log_probs(model, (source, target), 1, tap=tap)
     changes = torch.zeros(len(heads), len(target) - 1, dtype=torch.float64)
     lengths = {"encoder": len(source), "decoder": len(target) - 1}
-    replacements = _replacements(model, lengths, references, by, draws, seed)
+    replacements = _replacements(model, lengths, references, by, draws, seed, tap)
     for replacement in replacements:
-        parts = [_log_probs(model, (source, target), len(some), some, replacement) for some in in_passes(heads, rows)]
+        parts = [
+            _log_probs(model, (source, target), len(some), some, replacement, tap) for some in in_passes(heads, rows)
+        ]
         changes += (torch.cat(parts) - complete) / len(replacements)
     config = model.config
     n_heads = {"encoder": config.encoder.n_heads, "decoder": config.decoder.n_heads}
@@ -88,7 +94,13 @@ def ablated_steps(
 
 
 def _replacements(
-    model: Transformer, lengths: Mapping[str, int], references: Sequence[Pair], by: str, draws: int, seed: int
+    model: Transformer,
+    lengths: Mapping[str, int],
+    references: Sequence[Pair],
+    by: str,
+    draws: int,
+    seed: int,
+    tap: Tap | None,
 ) -> list[dict[Site, Tensor]]:
     """Return what is put in the heads' places, in each run: [H, N, D] by site, or [H, 1, D] for every token."""
     if by == "zero":
@@ -97,7 +109,7 @@ def _replacements(
         totals: dict[Site, Tensor] = {}
         counts = {"encoder": 0, "decoder": 0}
         for pair in references:
-            for site, found in _outputs(model, pair).items():
+            for site, found in _outputs(model, pair, tap).items():
                 totals[site] = totals.get(site, 0.0) + found.double().sum(1, keepdim=True)
             counts["encoder"] += len(pair[0])
             counts["decoder"] += len(pair[1]) - 1
@@ -105,7 +117,7 @@ def _replacements(
     chance = np.random.default_rng(seed)
     drawn = []
     for number in chance.integers(0, len(references), draws):
-        outputs, places = _outputs(model, references[number]), dict[str, np.ndarray]()
+        outputs, places = _outputs(model, references[number], tap), dict[str, np.ndarray]()
         for stack, length in lengths.items():
             there = len(references[number][0]) if stack == "encoder" else len(references[number][1]) - 1
             own = np.arange(length)
@@ -114,7 +126,7 @@ def _replacements(
     return drawn
 
 
-def _outputs(model: Transformer, pair: Pair) -> dict[Site, Tensor]:
+def _outputs(model: Transformer, pair: Pair, tap: Tap | None) -> dict[Site, Tensor]:
     """Return the heads' outputs for a source and its target, [H, N, D] by site."""
     outputs: dict[Site, Tensor] = {}
 
@@ -123,7 +135,7 @@ def _outputs(model: Transformer, pair: Pair) -> dict[Site, Tensor]:
             outputs[Site(*point[1:])] = x[0]
         return x
 
-    patched(model, *_rows(model, pair, 1), record)
+    patched(model, *_rows(model, pair, 1), record, tap)
     return outputs
 
 
@@ -133,6 +145,7 @@ def _log_probs(
     count: int,
     heads: Sequence[tuple[Site, int]] = (),
     outputs: Mapping[Site, Tensor] | None = None,
+    tap: Tap | None = None,
 ) -> Tensor:
     """Return the log-probability of each written token in `count` rows, in each of which one head is replaced: [B, T].
 
@@ -151,7 +164,7 @@ def _log_probs(
 
     src, tgt = _rows(model, pair, count)
     written = torch.tensor(pair[1][1:], device=src.device).expand(count, -1)
-    return log_probs_of(model, patched(model, src, tgt, exchange), written).cpu()
+    return log_probs_of(model, patched(model, src, tgt, exchange, tap), written).cpu()
 
 
 def _rows(model: Transformer, pair: Pair, count: int) -> tuple[Tensor, Tensor]:

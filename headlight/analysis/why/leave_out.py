@@ -12,10 +12,12 @@ import torch
 from torch import Tensor
 
 from headlight.analysis.passes import in_passes, rows_per_pass, written_log_probs
+from headlight.analysis.sites import require_intervened_heads
 from headlight.analysis.stream import Stream, stream
 from headlight.analysis.why.alti import Contributions
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.model import Transformer
+from transformer.taps import Tap
 
 COSINE_TOLERANCE = (
     1e-13  # the square of what a float32 leaves open: the distance of two vectors that differ by rounding
@@ -23,32 +25,39 @@ COSINE_TOLERANCE = (
 
 
 @torch.no_grad()
-def leave_one_out(model: Transformer, source: Sequence[int], target: Sequence[int]) -> np.ndarray:
+def leave_one_out(
+    model: Transformer, source: Sequence[int], target: Sequence[int], tap: Tap | None = None
+) -> np.ndarray:
     """Return how much less probable each written token is without each source token, in nats: [T, S].
 
     Each token of `source` in turn is taken out, so that the ones behind it move up; `target` is forced. Negative
-    where a token becomes more probable.
+    where a token becomes more probable. `tap` intervenes in every pass. Raises ValueError for an intervention on a head
+    that the model lacks.
     """
+    require_intervened_heads(model, tap)
     assert len(source) > 1, "nothing would be left to read"
     device = model.output.weight.device
     tgt = torch.tensor([target], device=device)
-    complete = written_log_probs(model, torch.tensor([source], device=device), tgt)
+    complete = written_log_probs(model, torch.tensor([source], device=device), tgt, tap)
     parts = []
     for places in in_passes(range(len(source)), rows_per_pass(model, len(source), len(target))):
         shorter = torch.tensor([[*source[:i], *source[i + 1 :]] for i in places], device=device)
-        parts.append(complete - written_log_probs(model, shorter, tgt.expand(len(places), -1)))
+        parts.append(complete - written_log_probs(model, shorter, tgt.expand(len(places), -1), tap))
     return torch.cat(parts).T.cpu().numpy()
 
 
-def value_zeroing(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Contributions:
+def value_zeroing(
+    model: Transformer, source: Sequence[int], target: Sequence[int], tap: Tap | None = None
+) -> Contributions:
     """Return the shares behind each step by how far each layer's output turns when a token's values are zero.
 
     Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers": the token is still looked at, but hands over
     nothing; the cosine distance between what the layer leaves then and what it leaves otherwise, divided by the sum
     of its row. Layers are multiplied as in `contributions`, half of each being the residual connection, as in rollout
     (Abnar and Zuidema 2020). Following it through an encoder and a decoder is ours: the paper has encoders only.
+    `tap` intervenes in every pass.
     """
-    passed = stream(model, source, target)
+    passed = stream(model, source, target, tap)
     memory = np.eye(len(source))
     for layer in range(model.config.encoder.n_layers):
         memory = (memory + _encoder_layer(passed, layer) @ memory) / 2
@@ -70,7 +79,7 @@ def _encoder_layer(passed: Stream, layer: int) -> np.ndarray:
     def without(tokens: Sequence[int]) -> Tensor:
         y = module.residuals[0](
             x.expand(len(tokens) + 1, -1, -1),
-            lambda h: attention(h, _zeroed(attention.keys_values(h), tokens), passed.source_mask),
+            lambda h: attention(h, _zeroed(attention.keys_values(h), tokens), passed.source_mask, passed.tap),
         )
         return module.residuals[1](y, module.feed_forward)
 
@@ -88,10 +97,11 @@ def _decoder_layer(passed: Stream, layer: int) -> np.ndarray:
         count = len(prefix) + len(source) + 1
         looked_at = memory.expand(count, -1, -1)
         y = module.residuals[0](
-            x.expand(count, -1, -1), lambda h: own(h, _zeroed(own.keys_values(h), prefix), passed.target_mask)
+            x.expand(count, -1, -1),
+            lambda h: own(h, _zeroed(own.keys_values(h), prefix), passed.target_mask, passed.tap),
         )
         y = module.residuals[1](
-            y, lambda h: cross(h, _zeroed(cross.keys_values(looked_at), source), passed.source_mask)
+            y, lambda h: cross(h, _zeroed(cross.keys_values(looked_at), source), passed.source_mask, passed.tap)
         )
         return module.residuals[2](y, module.feed_forward)
 

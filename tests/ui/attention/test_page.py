@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from headlight.analysis import HeadEffect, head_importance
+from headlight.analysis.head_changes import HeadChange, describe_changes
 from headlight.analysis.layout import sharpest
 from headlight.checkpoints import load_translator
 from headlight.cli.verbs import main
@@ -25,7 +26,6 @@ from transformer import Translator
 from transformer.taps import Ablate, Site
 from ui.attention.ranking import FULL, full_bar, name, places
 from ui.attention.second import closest
-from ui.attention.view import HeadChange, describe_changes
 from ui.state.atlases import FILE, keep, known_roles
 
 opened = partial(open_page, "attention")

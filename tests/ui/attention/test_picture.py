@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from headlight.analysis import check
+from headlight.analysis.head_changes import HeadChange
 from headlight.analysis.layout import lay_out, sharpest
 from headlight.formatting import percent
 from tests.small import small_translator
@@ -28,7 +29,7 @@ from ui.attention.downloads import (
     trace_npz,
 )
 from ui.attention.picture import ShownTrace, chosen_head, panel
-from ui.attention.view import AttentionView, HeadChange
+from ui.attention.view import AttentionView
 
 SVG = "{http://www.w3.org/2000/svg}"
 MODEL = small_translator(kind="bpe")

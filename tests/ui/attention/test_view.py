@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headlight.analysis.head_changes import HeadChange
 from transformer import ModelConfig, StackConfig
 from transformer.taps import Ablate, Scale, Site, Uniform
-from ui.attention.view import AttentionView, HeadChange
+from ui.attention.view import AttentionView
 
 CONFIG = ModelConfig(10, 10, d_model=8, encoder=StackConfig(2, 4, 8), decoder=StackConfig(3, 2, 8))
 

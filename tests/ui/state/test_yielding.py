@@ -34,6 +34,7 @@ WITHOUT_A_PASS = {
     "headlight.language.gettext",
     "transformer.Translator",
     "headlight.analysis.attention_at",
+    "headlight.analysis.head_changes.switched_off",
     "headlight.analysis.neighbours.tied",
     "headlight.analysis.neighbours.weights",
     "headlight.analysis.network.network",

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from headlight.analysis import why
+from headlight.analysis.head_changes import HeadChange
 from headlight.analysis.sites import by_kind
 from headlight.analysis.why.activation_patching import Direction
 from headlight.charts.why import bars
@@ -26,6 +27,8 @@ from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
 from tests.ui.pages import open_page, page_at
 from transformer import Trace, Translator
 from transformer.checkpoint import Checkpoint
+from transformer.pruned import prune_heads
+from transformer.taps import Site
 from ui.why.components import Row
 from ui.why.downloads import Picture, page_json, picture_csv
 from ui.why.origins import agreement_rows
@@ -212,6 +215,48 @@ def test_a_word_without_one_head_is_the_librarys(model: Translator, ablation: wh
     assert sum(effect.delta for effect in whole) == pytest.approx(sum(map(np.sum, found.values())), abs=1e-4)
 
 
+def test_with_heads_off_the_page_says_what_it_says_of_a_pruned_model(model: Translator, shelves: Path) -> None:
+    """Another network altogether, without those heads: every table of the page has the same numbers."""
+    off, text = [(Site("decoder", 0, "cross"), 1), (Site("encoder", 1, "self"), 3)], TEXTS[0]
+    pruned = Checkpoint(
+        prune_heads(model.model, off), model.checkpoint.source_tokenizer, model.checkpoint.target_tokenizer, model.card
+    )
+    checkpoints.save(pruned, shelves / "checkpoints" / "smaller")
+    other = model.checkpoint.target_tokenizer.labels([9])[0]
+    target = model.translate(text).text  # of its own tokens the probability is not all but 0
+    asked = {"text": text, "target": target, "step": "3", "instead": other, "corrupted": text.replace("little", "dogs")}
+    here = opened(model="small", changes="cross.1.2,encoder.2.4", **asked)
+    there = opened(model="smaller", **asked)
+    for columns in (("Token", "raw attention"), ("Part", "Logits"), ("Source token", "Logits"), ("Reads", "Writes")):
+        pd.testing.assert_frame_equal(table(here, *columns), table(there, *columns), atol=2e-5)
+    exchanged = [table(app, "Attention", "Share")["Share"] for app in (here, there)]
+    assert exchanged[1].isna().sum() == 2
+    assert exchanged[0][exchanged[1].notna()].tolist() == pytest.approx(exchanged[1].dropna().tolist(), abs=1e-4)
+
+    trace = model.trace(text, target)
+    after, before = (float(one.trace(text, target).log_probs[2]) for one in (Translator(pruned), model))
+    assert min(after, before) > np.log(5e-4)
+    assert (
+        f"With cross 1.2 and encoder 2.4 off, the probability of “{literal(trace.writes.labels[2])}” is "
+        f"**{np.exp(after):.3f}** instead of **{np.exp(before):.3f}** ({signed(after - before, plus=True)} nats)."
+    ) in texts(here)
+    assert "instead of" not in texts(there)
+    assert "changes=cross.1.2%2Cencoder.2.4" in texts(here)  # in the link to Attention
+
+
+def test_heads_are_switched_off_and_on_where_the_token_stays(model: Translator) -> None:
+    app = opened(text=TEXTS[0], target=TEXTS[0], changes="cross.1.1u,encoder.9.9")  # which this model lacks
+    switches = next(one for one in app.multiselect if one.label == "Switch heads off")
+    assert switches.value == [HeadChange("cross", 1, 1, "uniform")]
+    assert "With cross 1.1 uniform, the probability of" in texts(app)
+    switches.set_value([HeadChange("decoder", 2, 1)]).run()
+    assert not app.exception
+    assert app.query_params["changes"] == "decoder.2.1" and "step" in app.query_params
+    assert "With decoder 2.1 off, the probability of" in texts(app)
+    next(one for one in app.multiselect if one.label == "Switch heads off").set_value([]).run()
+    assert "changes" not in app.query_params and "the probability of “" not in texts(app).split("Probability")[0]
+
+
 def test_a_model_without_examples_says_what_a_mean_needs(shelves: Path) -> None:
     checkpoints.save(small_checkpoint(), shelves / "checkpoints" / "small")
     app = page_at("why", text=TEXTS[0], target=TEXTS[0], step="2")
@@ -319,6 +364,6 @@ def test_what_can_never_be_written_is_no_alternative(make: Callable[[], Checkpoi
     trace = model.trace(TEXTS[0], TEXTS[0])
     config, labels = model.model.config, model.checkpoint.target_tokenizer.labels
     for step in range(len(trace.writes)):
-        offered = [token for token, _ in candidates_of("small", trace, step)]
+        offered = [token for token, _ in candidates_of("small", trace, step, ())]
         assert offered and not {config.pad_id, config.sos_id} & set(offered) - {config.eos_id}
         assert trace.writes.labels[step] not in labels(offered)
