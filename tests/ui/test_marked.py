@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def bracketed(monkeypatch: pytest.MonkeyPatch) -> None:
             texts = tuple(f"⟦{form}⟧" for form in forms)
             message.string = texts[0] if isinstance(message.id, str) else texts
     monkeypatch.setattr(language, "_catalogue", {"fr": made}.__getitem__)
-    monkeypatch.setattr(language, "_translations", language._translations.__wrapped__)
+    monkeypatch.setattr(language, "_translations", cache(language._translations.__wrapped__))
 
 
 def outside(text: str) -> str:
