@@ -37,8 +37,6 @@ kbd { font: inherit; font-size: 0.87rem; padding: 0 0.4rem; border: 1px solid va
 """,
     js=script("storage")
     + """
-const KEPT = "headlight-large-type";
-
 export default function ({ parentElement, data }) {
   const button = parentElement.querySelector("button"), page = document.documentElement;
   button.querySelector("span").textContent = data.name;
@@ -46,7 +44,7 @@ export default function ({ parentElement, data }) {
   const show = (large) => {
     page.toggleAttribute("data-large-type", large);
     button.setAttribute("aria-pressed", large);
-    store("sessionStorage", KEPT, large ? "1" : "");
+    store("sessionStorage", LARGE_TYPE, large ? "1" : "");
   };
   // The menu gives its room to the pictures, and takes it back with the usual type.
   const toggle = () => {
@@ -55,7 +53,7 @@ export default function ({ parentElement, data }) {
     document.querySelector(`[data-testid=${menu}] button, button[data-testid=${menu}]`)?.click();
     show(large);
   };
-  show(stored("sessionStorage", KEPT) === "1");
+  show(stored("sessionStorage", LARGE_TYPE) === "1");
   button.onclick = toggle;
   const pressed = (event) => {
     const other = event.ctrlKey || event.metaKey || event.altKey || event.repeat;

@@ -1,6 +1,8 @@
 // What this browser keeps for this site. Where it keeps nothing, as in a frame of another site or where that is switched
 // off, even asking throws: then it is remembered until the page is closed.
 
+const LARGE_TYPE = "headlight-large-type"; // of the session: "1" while all is larger, for a projector
+
 const unstored = new Map();
 
 /** @param {"localStorage" | "sessionStorage"} area */

@@ -52,7 +52,7 @@ class Tour {
     if (!store("localStorage", TOUR_PROGRESS, "begun")) return;
     const until = Date.now() + TOUR_PATIENCE;
     this.waiting = setInterval(() => {
-      const projected = document.documentElement.hasAttribute("data-large-type");
+      const projected = stored("sessionStorage", LARGE_TYPE) === "1"; // the page may become larger later than the tour is drawn
       if (projected || Date.now() > until) clearInterval(this.waiting);
       else if (this.all.every(anchorOf)) this.begin(false);
     }, 200);
