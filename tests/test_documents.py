@@ -139,7 +139,17 @@ def test_files_that_are_named_exist(document: str) -> None:
 
 
 def test_the_layout_names_every_directory() -> None:
-    layout = (ROOT / "README.md").read_text("utf-8").partition("## Layout")[2].partition("## ")[0]
+    layout = (ROOT / "docs" / "architecture.md").read_text("utf-8").partition("## Directories")[2].partition("## ")[0]
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.split()
     directories = {name.partition("/")[0] for name in listed if "/" in name and not name.startswith(".")}
     assert {name for name in directories if f"{name}/" not in layout} == set()
+
+
+def test_the_readme_is_one_screen_and_its_code_runs() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 60
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(code.splitlines()) == 3
+    names: dict[str, object] = {}
+    exec(code, names)
+    assert names["trace"].translation.endswith(".")  # type: ignore[attr-defined]
