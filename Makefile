@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run class serve desktop wheel installed test check fuzz messages lint format lock audit docs space screenshots bench browser redis clean
+.PHONY: help run class serve desktop wheel installed test check fuzz messages lint format lock audit docs space screenshots screencast bench browser redis clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -127,6 +127,9 @@ space: $(APP_READY) ## Make the folder of a Hugging Face Space, build/space
 
 screenshots: $(DEV_READY) browser ## Draw every page in both themes into docs/images
 	@$(BIN)/python -m tools.screenshots
+
+screencast: $(DEV_READY) browser ## Film the app into docs/images/screencast.webp
+	@$(BIN)/python -m tools.screencast
 
 bench: $(APP_READY) browser ## Compare with the alternatives, into benchmarks/results
 	@$(BIN)/python $(LOCKED) requirements/bench.lock
