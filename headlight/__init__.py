@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from headlight.web.traces import publish
     from transformer import Trace, Transformer, Translator, taps
 
-__version__ = "0.3.0"
+__version__ = "1.0.0"
 
 # Where each name comes from; imported when it is first asked for, since torch alone takes seconds.
 _FROM = {

@@ -31,6 +31,23 @@ def test_readme_citation_and_package_have_one_version() -> None:
     assert f"*Headlight*, version {headlight.__version__}." in line
 
 
+def test_the_changelog_has_this_release_in_at_most_forty_lines() -> None:
+    """Its date is that of the citation; what comes next stands above it, under "Unreleased"."""
+    sections = re.split(r"^## ", (ROOT / "docs" / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)[1:]
+    assert sections[0].startswith("Unreleased\n")
+    heading, *lines = (line for line in sections[1].splitlines() if line.strip())
+    assert heading == f"{headlight.__version__} ({CITATION['date-released']})"
+    assert len(lines) <= 40
+
+
+def test_the_command_says_its_version_without_torch() -> None:
+    """Torch takes seconds to import."""
+    code = "import atexit, runpy, sys; atexit.register(lambda: print('torch' in sys.modules))\n"
+    code += "sys.argv[1:] = ['--version']; runpy.run_module('headlight', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [f"headlight {headlight.__version__}", "False"]
+
+
 def test_the_citation_says_what_the_project_says() -> None:
     """The required keys of the schema of CFF 1.2.0, and what the licence and pyproject.toml say."""
     assert {"cff-version", "message", "title", "authors"} <= CITATION.keys()
