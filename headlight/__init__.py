@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from headlight import analysis, charts
     from headlight.analysis.layout import measure_trace as measure
     from headlight.analysis.measures import MEASURES
+    from headlight.analysis.why.score_parts import score_parts
     from headlight.checkpoints import load_translator as load
     from headlight.notebook import View, show
     from headlight.tables import head_table, trace_over, watch_over, why_over
@@ -36,6 +37,7 @@ _FROM = {
     "load": "headlight.checkpoints:load_translator",
     "measure": "headlight.analysis.layout:measure_trace",
     "publish": "headlight.web.traces:publish",
+    "score_parts": "headlight.analysis.why.score_parts:score_parts",
     "show": "headlight.notebook:show",
     "taps": "transformer.taps",
     "trace_over": "headlight.tables:trace_over",
@@ -46,8 +48,8 @@ _FROM = {
 
 __all__ = [
     "MEASURES", "Trace", "Transformer", "Translator", "View", "analysis", "attention_of", "charts",
-    "from_hugging_face", "head_table", "load", "measure", "publish", "show", "taps", "trace_over", "watch",
-    "watch_over", "why_over",
+    "from_hugging_face", "head_table", "load", "measure", "publish", "score_parts", "show", "taps", "trace_over",
+    "watch", "watch_over", "why_over",
 ]  # fmt: skip
 
 

@@ -27,6 +27,7 @@ MEASURED = {  # calls, and how many times they yield before they are ended
     "head_ablation": ("why.head_ablation(model, source, target, [(source, target)])", 20),
     "measured": ("why.measured(model, source, target)", 120),
     "contrast": ("why.contrast(model, source, target, 511, 20)", 1000),
+    "score_parts": ("why.score_parts_of(stream(model, source, target), model.sites()[-1], 0, 511, 3)", 1000),
     "first_difference": ("why.first_difference(model, other, target)", 1000),
     "patching": ("why.patching(model, why.Corruption(source, other, target, 511, 20))", 40),
     "patching of patterns": (

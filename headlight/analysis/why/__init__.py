@@ -44,6 +44,8 @@ from headlight.analysis.why.gradients import (
 from headlight.analysis.why.head_ablation import ABLATIONS, Ablation, ablated_steps, head_ablation
 from headlight.analysis.why.leave_out import leave_one_out, value_zeroing
 from headlight.analysis.why.logit_difference import Contrast, contrast, require_step
+from headlight.analysis.why.residual_parts import Writer, residual_parts
+from headlight.analysis.why.score_parts import Pair, ScoreParts, score_parts, score_parts_of
 
 __all__ = [
     "ABLATIONS",
@@ -60,7 +62,10 @@ __all__ = [
     "IntegratedGradients",
     "LayerContributions",
     "MeasuredOrigins",
+    "Pair",
     "Patching",
+    "ScoreParts",
+    "Writer",
     "ablated_steps",
     "agreements",
     "close_to_best",
@@ -81,7 +86,10 @@ __all__ = [
     "patching",
     "rank_correlation",
     "require_step",
+    "residual_parts",
     "restored_by",
+    "score_parts",
+    "score_parts_of",
     "summed_up",
     "value_zeroing",
     "with_integrated",

@@ -23,7 +23,7 @@ from headlight.analysis.passes import slices
 from headlight.analysis.sites import attention_at
 from headlight.analysis.stream import CROSS, SELF, Stream, layer_blocks, stream
 from transformer.model import Transformer
-from transformer.taps import InputRecorder, Recorder, Site, Tap, chain
+from transformer.taps import InputRecorder, Inputs, Recorder, Site, Tap, chain
 from transformer.yielding import yield_turn
 
 
@@ -64,6 +64,7 @@ class AttentionPass(NamedTuple):
 
     patterns: dict[Site, Tensor]  # [H, N, K]
     values: dict[Site, Tensor]  # [H, K, D]
+    inputs: dict[Site, Inputs]  # what the patterns were computed from, before any change
 
 
 @torch.no_grad()
@@ -73,7 +74,9 @@ def heads_of(passed: Stream) -> AttentionPass:
     yield_turn()
     passed.model(passed.source[None], passed.target[None], chain(passed.tap, patterns, inputs))
     return AttentionPass(
-        {site: recorded[0][0] for site, recorded in patterns.items()}, {site: at.v[0] for site, at in inputs.items()}
+        {site: recorded[0][0] for site, recorded in patterns.items()},
+        {site: at.v[0] for site, at in inputs.items()},
+        inputs,
     )
 
 

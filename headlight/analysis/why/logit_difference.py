@@ -16,25 +16,23 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from headlight.analysis.sites import attention_at
-from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream, layer_blocks, stream
-from headlight.analysis.why.alti import frozen, heads_of, projected
-from transformer.layers import OutputTransform, Residual
+from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF, stream
+from headlight.analysis.why.alti import heads_of
+from headlight.analysis.why.residual_parts import BIAS, EMBEDDING, POSITION, residual_parts
 from transformer.model import Transformer
 from transformer.quoting import quoted
-from transformer.taps import Site, Tap
+from transformer.taps import Tap
 
-EMBEDDING, BIAS = "embedding", "bias"
 Named = tuple[str, int, int]  # what it is, its layer and its head
 
 
 class Contrast(NamedTuple):
     """The difference of the logits of `written` and `instead` at one step, and each part's contribution.
 
-    `parts` has a number for "embedding" and for "bias" (those of the projections, norms and logits together), heads of
-    "self" and "cross" attention as [L, H], and the "feed-forward" networks as [L]. They sum to `difference`.
+    `parts` has a number for "embedding" (with the position) and for "bias" (those of the projections, norms and logits
+    together), heads of "self" and "cross" attention as [L, H], and the "feed-forward" networks as [L]. They sum to
+    `difference`.
     """
 
     step: int
@@ -80,59 +78,15 @@ def contrast(
     last = passed.decoder.last[-1]
     logits = model.output(last).double()
     direction = weight[written].double() - weight[instead].double()
-    parts = _parts(passed)
-    effects = {name: float(vector @ direction) for name, vector in parts.items()}
+    parts = residual_parts(passed, heads_of(passed), "decoder", slice(len(passed.target) - 1, None))
+    effects: dict[Named, float] = {(BIAS, 0, 0): 0.0}
     if own is not None:
-        effects[BIAS, 0, 0] += float(own[written].double() - own[instead].double())
+        effects[BIAS, 0, 0] = float(own[written].double() - own[instead].double())
+    for writer, vectors in parts.items():
+        name = (EMBEDDING if writer.part == POSITION else writer.part, writer.layer, writer.head)
+        effects[name] = effects.get(name, 0.0) + float(vectors[0] @ direction)
     difference = float(logits[written] - logits[instead])
     return Contrast(step, written, instead, difference, _by_name(effects))
-
-
-def _parts(passed: Stream) -> dict[Named, Tensor]:
-    """Return the contribution of each part to the decoder's last state at the last token, [M] each, float64."""
-    heads, model = heads_of(passed), passed.model
-    parts: dict[Named, Tensor] = {(EMBEDDING, 0, 0): passed.decoder.states[0][-1].double()}
-    parts[BIAS, 0, 0] = torch.zeros_like(parts[EMBEDDING, 0, 0])
-    for layer in range(model.config.decoder.n_layers):
-        blocks = layer_blocks(passed, "decoder", layer)
-        for name, (residual, _) in passed.residuals("decoder", layer).items():
-            output, around = blocks[name].given[-1].double(), residual.around(blocks[name].before[-1]).double()
-            if not residual.connected:  # what was in the stream before is not in it any more
-                parts = {part: torch.zeros_like(vector) for part, vector in parts.items()}
-            if name == FEED_FORWARD:
-                parts[name, layer, 0] = output
-            else:
-                site = Site("decoder", layer, name)
-                pattern = heads.patterns[site][:, -1].double()  # [H, K]
-                moved = torch.einsum("hk,hkm->hm", pattern, projected(model, site, heads.values[site]))
-                parts.update(((name, layer, head), vector) for head, vector in enumerate(moved))
-                bias = attention_at(model, site).output.bias
-                if bias is not None:
-                    parts[BIAS, 0, 0] = parts[BIAS, 0, 0] + bias.double()
-            if not residual.norm_first:
-                parts = _through(residual.norm, around + output, parts)
-    last, norm = passed.decoder.states[-1][-1].double(), model.decoder.norm
-    return _transformed(norm, last, parts) if isinstance(norm, OutputTransform) else _through(norm, last, parts)
-
-
-def _transformed(transform: OutputTransform, x: Tensor, parts: dict[Named, Tensor]) -> dict[Named, Tensor]:
-    """Return the parts of `x` [M] as they leave the layer before the output projection."""
-    weight, bias = transform.linear.weight.double(), transform.linear.bias.double()
-    inner = weight @ x + bias
-    active = transform.activation(inner)
-    factor = torch.where(inner == 0, 0.0, active / inner)
-    images = dict(zip(parts, torch.stack(list(parts.values())) @ weight.T * factor, strict=True))
-    images[BIAS, 0, 0] = images[BIAS, 0, 0] + bias * factor
-    return _through(transform.norm, active, images)
-
-
-def _through(norm: Residual | torch.nn.Module, x: Tensor, parts: dict[Named, Tensor]) -> dict[Named, Tensor]:
-    """Return the parts of `x` [M] as they leave a norm; its own bias joins the biases."""
-    fixed = frozen(norm, x[None])
-    images = fixed.linear(torch.stack(list(parts.values()))[None])[0]
-    through = dict(zip(parts, images, strict=True))
-    through[BIAS, 0, 0] = through[BIAS, 0, 0] + fixed.bias
-    return through
 
 
 def _by_name(effects: dict[Named, float]) -> dict[str, np.ndarray]:
