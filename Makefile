@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run class serve desktop wheel installed test check fuzz messages lint format lock audit docs space screenshots screencast bench browser redis clean
+.PHONY: help run class serve desktop wheel sdist installed container test check fuzz messages lint format lock audit docs space screenshots screencast bench browser redis clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -58,6 +58,9 @@ wheel: $(DEV_READY) ## Build the wheel into dist/
 	@rm -rf dist
 	@$(BIN)/python -m hatchling build --target wheel > /dev/null
 
+sdist: $(DEV_READY) ## Build the source distribution into dist/, beside the wheel
+	@$(BIN)/python -m hatchling build --target sdist > /dev/null
+
 # Installs as a user would, in an empty environment. The tests then run in a network that has only the loopback.
 installed: wheel browser ## Install the wheel, and try it without a network
 	@rm -rf build/installed
@@ -87,6 +90,18 @@ lint: $(DEV_READY) $(TYPES_READY) ## Lint and type-check the Python and the Java
 	@$(TYPES) $(SCRIPTS)/jsconfig.json
 	@$(TYPES) $(ENGINE)/jsconfig.json
 
+# Started as the first lines of deploy/Dockerfile say.
+container: ## Build the container image, start it, and translate a sentence in it (needs Docker)
+	@docker build --file deploy/Dockerfile --tag headlight .
+	@docker run --detach --init --memory 4g --read-only --tmpfs /tmp --env HEADLIGHT_PUBLIC=1 \
+		--name headlight-trial headlight > /dev/null
+	@trap 'docker rm --force headlight-trial > /dev/null' EXIT; \
+		for attempt in {1..30}; do \
+			docker exec headlight-trial python -m tools.healthy http://127.0.0.1:8501 --seconds 30 && exit; \
+			sleep 2; \
+		done; \
+		docker logs headlight-trial; exit 1
+
 messages: $(DEV_READY) ## Bring the catalogues of translations up to date, and say what is left to translate
 	@$(BIN)/python -m tools.translations
 
@@ -101,7 +116,7 @@ fuzz: $(DEV_READY) ## Try damaged files and random messages for ten minutes (HEA
 
 # Lists that share an environment are resolved together, so that their versions agree; a locked version changes only when
 # a list changes.
-lock: $(TOOLS_READY) ## Rebuild requirements/*.lock after a change to a list, and the lock of the type checker
+lock: $(TOOLS_READY) ## Rebuild what follows from the lists: requirements/*.lock, the SBOM, the type checker's lock
 	@$(RESOLVE) requirements/bench.txt requirements/dev.txt --output-file requirements/bench.lock
 	@$(RESOLVE) requirements.txt --constraints requirements/bench.lock --output-file requirements/app.lock
 	@$(RESOLVE) requirements/dev.txt --constraints requirements/bench.lock --output-file requirements/dev.lock
@@ -109,6 +124,7 @@ lock: $(TOOLS_READY) ## Rebuild requirements/*.lock after a change to a list, an
 	@$(RESOLVE) requirements/joeynmt.txt --output-file requirements/joeynmt.lock
 	@$(RESOLVE) requirements/inseq.txt --output-file requirements/inseq.lock
 	@$(RESOLVE) requirements/tools.txt --output-file requirements/tools.lock
+	@$(TOOLS)/bin/python -m tools.sbom requirements/headlight.cdx.json
 	@test ! -x $(BIN)/npm || $(BIN)/npm install --prefix $(SCRIPTS) --package-lock-only --omit-lockfile-registry-resolved
 
 # Strict: a package that cannot be checked counts as unsafe.

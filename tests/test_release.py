@@ -1,25 +1,32 @@
 """What a release says about itself agrees: its version, its citation, its settings."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 from babel import Locale
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from hatchling.builders.sdist import SdistBuilder
+from hatchling.builders.wheel import WheelBuilder
 from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
 
 import headlight
-from tools import production
+from tools import production, sbom
 
 ROOT = Path(__file__).resolve().parents[1]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
 FORMS = ROOT / ".github" / "ISSUE_TEMPLATE"
 CATALOGUES = sorted(path.name for path in (ROOT / "headlight" / "locale").iterdir() if path.is_dir())
+MAX_UPLOAD_BYTES = 100_000_000  # the index takes a few more
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
@@ -91,3 +98,54 @@ def test_issue_forms_ask_each_thing_once_and_name_what_is_there() -> None:
     texts = [path.read_text("utf-8") for path in (*FORMS.glob("*.yml"), ROOT / ".github/pull_request_template.md")]
     linked = {path for text in texts for path in re.findall(r"/blob/HEAD/([\w./-]+)", text)}
     assert linked and all((ROOT / path).is_file() for path in linked)
+
+
+def test_the_bill_of_materials_is_valid_and_that_of_the_lists() -> None:
+    """`make lock` writes it. The schema is the library's copy of the standard's."""
+    text = (ROOT / "requirements" / "headlight.cdx.json").read_text("utf-8")
+    assert text == sbom.bill()
+    validator = JsonStrictValidator(SchemaVersion.V1_6)
+    assert validator.validate_str(text) is None
+    assert validator.validate_str(text.replace('"type": "application"', '"type": "app"')) is not None
+    assert PROJECT["name"] in text
+    assert WheelBuilder(str(ROOT)).config.sbom_files == ["requirements/headlight.cdx.json"]
+
+
+def test_the_bill_of_materials_names_each_locked_package_and_what_asks_for_it() -> None:
+    bill = json.loads(sbom.bill())
+    pins = re.findall(r"^([\w.-]+)==([^ \\]+)", (ROOT / "requirements/app.lock").read_text("utf-8"), re.M)
+    pins += re.findall(r"^(torch)==(\S+)", (ROOT / "requirements.txt").read_text("utf-8"), re.M)
+    packages = {(part["name"], part["version"]) for part in bill["components"] if part["type"] == "library"}
+    assert packages == set(pins)
+    listed = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements.txt").read_text("utf-8"), re.M))
+    wanted = {entry["ref"]: entry.get("dependsOn", []) for entry in bill["dependencies"]}
+    own = wanted[f"{PROJECT['name']}=={headlight.__version__}"]
+    assert {ref.split("==")[0] for ref in own if "==" in ref} == {name.replace("_", "-") for name in listed}
+    streamlit = next(ref for ref in wanted if ref.startswith("streamlit=="))
+    assert {"altair", "tornado"} & {ref.split("==")[0] for ref in wanted[streamlit]}
+    reached, waiting = set(), list(own)
+    while waiting:
+        if (ref := waiting.pop()) not in reached:
+            reached.add(ref)
+            waiting += wanted[ref]
+    assert reached == {part["bom-ref"] for part in bill["components"]}  # nothing is there that nothing asks for
+
+
+def test_the_source_distribution_has_what_the_wheel_is_built_from() -> None:
+    sources = {file.distribution_path for file in SdistBuilder(str(ROOT)).recurse_included_files()}
+    wheel = {Path(file.path).relative_to(ROOT).as_posix() for file in WheelBuilder(str(ROOT)).recurse_included_files()}
+    assert wheel <= sources
+    assert {"requirements/headlight.cdx.json", "requirements/app.lock", "CITATION.cff"} <= sources
+    assert not {path for path in sources if path.startswith(("tests/", "docs/images/", "benchmarks/"))}
+
+
+@pytest.mark.slow
+def test_the_source_distribution_builds_the_same_wheel_and_may_be_uploaded(tmp_path: Path) -> None:
+    (source,) = SdistBuilder(str(ROOT)).build(directory=str(tmp_path / "source"))
+    assert os.path.getsize(source) <= MAX_UPLOAD_BYTES
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path, filter="data")
+    unpacked = tmp_path / Path(source).name.removesuffix(".tar.gz")
+    (again,) = WheelBuilder(str(unpacked)).build(directory=str(tmp_path / "again"))
+    (first,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path / "first"))
+    assert Path(again).read_bytes() == Path(first).read_bytes()

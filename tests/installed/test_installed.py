@@ -60,6 +60,13 @@ def test_the_wheel_has_two_modules_and_a_bearable_size() -> None:
     assert {"headlight/py.typed", "transformer/py.typed"} <= set(zipfile.ZipFile(wheel).namelist())
 
 
+def test_the_wheel_has_its_list_of_components() -> None:
+    (wheel,) = (ROOT / "dist").glob("headlight_attention-*.whl")
+    (name,) = [name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/sboms/" in name]
+    assert name.endswith("/headlight.cdx.json")
+    assert zipfile.ZipFile(wheel).read(name) == (ROOT / "requirements" / "headlight.cdx.json").read_bytes()
+
+
 def test_the_library_has_an_unambiguous_name(home: Path, environment: dict[str, str]) -> None:
     code = "import headlight, transformer; assert headlight.load and transformer.load; print(headlight.__file__)"
     done = run(home, environment, "python", "-c", code)
