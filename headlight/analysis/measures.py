@@ -344,6 +344,19 @@ _OWN = {entry.name: entry for entry in (
         "Spearman's ρ(Σ_i p_ij, log P(target) - log P(target | source without j))",
         "Jain and Wallace 2019, Attention is not explanation (there: Kendall's τ)", None,
     ),
+    Measure(
+        "positional", "Positional", "share",
+        "Share of a row that stays on the same positions when the tokens of the sentence are shuffled: 1 where the "
+        "head goes by positions alone.",
+        "Σ_j min(p_ij, p'_ij), p' of the shuffled sentence", "ours", None, on_attention=False,
+    ),
+    Measure(
+        "content", "Content", "share",
+        "Share of a row that stays on the same tokens when they are shuffled: 1 where the head goes by what the tokens "
+        "are. A head that looks at everything alike has 1 in both.",
+        "Σ_j min(p_ij, p'_(π(i) π(j))), token i at place π(i) of the shuffled sentence", "ours", None,
+        on_attention=False,
+    ),
 )}
 # fmt: on
 

@@ -37,7 +37,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument(
         "--pairs", type=int, metavar="N", help="number of pairs, from the start of the split; all if absent"
     )
-    text = "number of pairs for importance and agreement, which take a pass for each head and word"
+    text = "number of pairs for importance, agreement and shuffled sentences, which take more passes"
     sub.add_argument("--sample", type=int, default=100, metavar="N", help=text)
     sub.add_argument(
         "--history", action="store_true", help="measure each snapshot too: the step since which a head has its role"

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from headlight.analysis.atlas.batch import Marks, MeasuredBatch, prepare
+from headlight.analysis.atlas.exchanged import exchanged
 from headlight.analysis.atlas.faithfulness import faithfulness, parts_of
 from headlight.analysis.atlas.measuring import MeasuringTap, chances_of, over_corpora
 from headlight.analysis.atlas.reading import RULES, Left, PairReading, Reader, batches
@@ -185,7 +186,7 @@ class _Work:
                 self.chance[kind][name].add(0, value, units, batch.indices, batch.lengths)
 
     def passes(self, batch: MeasuredBatch) -> None:
-        """Measure each head's importance, and the faithfulness of cross-attention."""
+        """Measure each head's importance, position against content, and the faithfulness of cross-attention."""
         plain = losses(self.model, batch.src, batch.tgt)
         for site, head, loss in without_each(self.model, batch.src, batch.tgt):
             self.progress(self.read)
@@ -193,6 +194,11 @@ class _Work:
             values = np.full((len(loss), sums.shape[1]), np.nan)
             values[:, head] = (loss - plain).cpu().numpy()
             sums.add(site.layer, values, batch.written, batch.indices, batch.lengths)
+        for site, name, remains in exchanged(self.model, batch):
+            once = np.ones(len(remains), np.int64)
+            sums = self.sums[kind_of(site)][name]
+            sums.add(site.layer, remains.double().cpu().numpy(), once, batch.indices, batch.lengths)
+        self.progress(self.read)
         unit = np.ones(1, np.int64)
         for at, reading in enumerate(batch.readings):
             self.progress(self.read)

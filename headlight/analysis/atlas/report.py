@@ -38,7 +38,7 @@ def summary(atlas: Atlas, by: str) -> Iterator[str]:
     if atlas.sampled:
         mean, spread = atlas.agreement.mean[0, 0], atlas.agreement.deviation[0, 0]
         yield (
-            f"importance and agreement on the first {atlas.sampled} of them; "
+            f"importance, agreement and shuffled sentences on the first {atlas.sampled} of them; "
             f"rank correlation of attention with removing words {mean:.2f} ± {spread:.2f}"
         )
     for kind in KINDS:
