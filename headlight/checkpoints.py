@@ -142,7 +142,7 @@ def load_tokenizer(
 
 
 def load_translator(folder: str | Path, device: str = "cpu", dtype: str | None = None) -> Translator:
-    """Open a model as `load` does."""
+    """Open a model that ships by its name, such as "en-fr", or any folder, trusted or not; return a `Translator`."""
     return Translator(load(folder, device, dtype))
 
 

@@ -16,14 +16,6 @@ from transformer.translator import Translation, Translator
 load = Translator.load
 
 __all__ = [
-    "PRESETS",
-    "ModelConfig",
-    "StackConfig",
-    "Trace",
-    "TrainConfig",
-    "Transformer",
-    "Translation",
-    "Translator",
-    "load",
-    "preset",
-]
+    "PRESETS", "ModelConfig", "StackConfig", "Trace", "TrainConfig", "Transformer", "Translation", "Translator",
+    "load", "preset",
+]  # fmt: skip

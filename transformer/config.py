@@ -125,11 +125,13 @@ class StackConfig:
     d_ff: int = 2048
 
     def validate_sizes(self, name: str) -> None:
+        """Raise ConfigError for a size out of bounds; `name` is the stack's, for the message."""
         check_whole(f"{name}.n_layers", self.n_layers, 1, MAX_SIZES["layers"])
         check_whole(f"{name}.n_heads", self.n_heads, 1, MAX_SIZES["width"])
         check_whole(f"{name}.d_ff", self.d_ff, 1, MAX_SIZES["width"])
 
     def validate(self, name: str, d_model: int) -> None:
+        """Raise ConfigError as `validate_sizes` does, and where the heads do not divide `d_model`."""
         self.validate_sizes(name)
         if d_model % self.n_heads:
             divisors = [n for n in range(1, min(d_model, 64) + 1) if d_model % n == 0]
@@ -266,6 +268,7 @@ class ModelConfig:
         return tuple(head for head in range(count) if head not in gone)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the fields and their values, stacks as dicts too."""
         settable = {f.name for f in fields(self) if f.init}
         return {name: value for name, value in asdict(self).items() if name in settable}
 
@@ -342,8 +345,10 @@ class TrainConfig:
         _check_options(self)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the fields and their values."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: object) -> TrainConfig:
+        """Return the settings that `to_dict` wrote. Raises ValueError naming the wrong field."""
         return cls(**_keyword_arguments(cls, values, "The training configuration"))

@@ -133,6 +133,7 @@ class Transformer(nn.Module):
         return self.decoder(tgt, memory, target_mask(tgt, self.config), source_mask(src, self.config), tap)
 
     def forward(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
+        """Return the logits of the token after each token of `tgt`, [B, T, V]."""
         return self.output(self.decode(tgt, self.encode(src, tap), src, tap=tap))
 
     def sites(self) -> list[Site]:

@@ -45,6 +45,7 @@ class Observer:
     """
 
     def see(self, site: Site, pattern: Tensor) -> None:
+        """Look at the pattern [B, H, Q, K] of one attention module."""
         raise NotImplementedError
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
@@ -56,6 +57,7 @@ class Recorder(Observer, dict[Site, list[Tensor]]):
     """Records every pattern [B, H, Q, K], one per pass, by site."""
 
     def see(self, site: Site, pattern: Tensor) -> None:
+        """Append the pattern to those of its site."""
         self.setdefault(site, []).append(pattern.detach())
 
 

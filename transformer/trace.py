@@ -68,6 +68,7 @@ class LayerPatterns:
 
     @property
     def size(self) -> int:
+        """The number of weights."""
         return math.prod(self.shape)
 
     def __len__(self) -> int:
@@ -144,10 +145,12 @@ class Trace:
 
     @property
     def reads(self) -> Tokens:
+        """The target tokens that the rows read: all but the last."""
         return self.target.slice(0, len(self.target) - 1)
 
     @property
     def writes(self) -> Tokens:
+        """The target tokens that the rows predict: all but the first."""
         return self.target.slice(1, len(self.target))
 
     @property
@@ -174,9 +177,11 @@ class Trace:
         return self.reads if kind == "decoder" else self.source
 
     def rows(self, kind: str) -> list[str]:
+        """Return the labels of the queries."""
         return self.row_tokens(kind).labels
 
     def columns(self, kind: str) -> list[str]:
+        """Return the labels of the keys."""
         return self.column_tokens(kind).labels
 
     def masked(self, kind: str) -> np.ndarray:

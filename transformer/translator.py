@@ -71,6 +71,7 @@ class Translator:
 
     @property
     def model(self) -> Transformer:
+        """The network."""
         return self.checkpoint.model
 
     @cached_property
@@ -85,6 +86,7 @@ class Translator:
 
     @property
     def card(self) -> dict[str, Any]:
+        """What the checkpoint says about itself: its task, data, scores and examples."""
         return self.checkpoint.card
 
     def encode(self, text: str) -> list[int]:
@@ -172,6 +174,7 @@ class Translator:
         return collate([(ids, [self.model.config.sos_id]) for ids in sources], self.model.config.pad_id).src.to(device)
 
     def translation(self, hypothesis: Hypothesis) -> Translation:
+        """Return a hypothesis of the search as text with its tokens and scores."""
         tokenizer, ids = self.checkpoint.target_tokenizer, list(hypothesis.ids)
         return Translation(
             tokenizer.decode(ids),

@@ -7,6 +7,8 @@ Attention glows out of the dark or lies as ink on paper: 0 is the page's backgro
 falls) all the way, so the scales read in grey and to colour-blind eyes.
 """
 
+from __future__ import annotations
+
 import struct
 import zlib
 from collections.abc import Iterable

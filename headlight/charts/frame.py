@@ -5,6 +5,8 @@ tokens and only show their labels, so equal tokens stay apart. The grid's own ax
 for the hover; axes laid over them write the labels, cut to the room there is.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -3,6 +3,8 @@
 Q queries are the rows, K keys the columns. These functions know arrays and labels, nothing of models.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypedDict, Unpack
 

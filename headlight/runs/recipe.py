@@ -137,6 +137,7 @@ class Recipe:
         return min(self.max_tokens or self.model.max_length, self.model.max_length)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the fields and their values, those of the network and of the training as dicts too."""
         return asdict(self)
 
     @classmethod
@@ -153,6 +154,7 @@ class Recipe:
 
     @classmethod
     def load(cls, path: str | Path) -> Recipe:
+        """Read the recipe of a run from its JSON file. Raises ValueError naming the file if it is something else."""
         try:
             return cls.from_dict(read_json(path))
         except (TypeError, ValueError) as error:

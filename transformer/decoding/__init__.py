@@ -33,19 +33,6 @@ from transformer.decoding.step import DecodeStep, Fate, Hypothesis, finish, reco
 from transformer.decoding.strategies import STRATEGIES, Decoding, beam, given, greedy, sample
 
 __all__ = [
-    "STRATEGIES",
-    "DecodeStep",
-    "Decoding",
-    "Fate",
-    "Hypothesis",
-    "allowed",
-    "beam",
-    "diverse_beam",
-    "finish",
-    "given",
-    "greedy",
-    "recorded",
-    "rows_of",
-    "sample",
-    "tempered",
-]
+    "STRATEGIES", "DecodeStep", "Decoding", "Fate", "Hypothesis", "allowed", "beam", "diverse_beam", "finish",
+    "given", "greedy", "recorded", "rows_of", "sample", "tempered",
+]  # fmt: skip

@@ -75,6 +75,7 @@ class DecodeStep:
         return [candidate for candidate in candidates if of[candidate] == sentence]
 
     def hypothesis(self, candidate: int) -> Hypothesis:
+        """Return a candidate of this step with all that was written before it."""
         ids = [*self.written[self.parents[candidate]].tolist(), int(self.tokens[candidate])]
         finished = int(self.fates[candidate]) == Fate.FINISHED
         return Hypothesis(tuple(ids), float(self.totals[candidate]), float(self.scores[candidate]), finished)

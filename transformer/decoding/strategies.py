@@ -289,6 +289,7 @@ class Decoding:
 
     @property
     def strategy(self) -> Strategy:
+        """The strategy that `name` names."""
         return STRATEGIES[self.name]
 
     @property
@@ -303,10 +304,12 @@ class Decoding:
 
     @property
     def length_penalty(self) -> float:
+        """The exponent of the length in the score of a hypothesis; 0 for strategies without one."""
         return self.values.get("length_penalty", 0.0)
 
     @property
     def temperature(self) -> float:
+        """The temperature of the softmax; 1 for strategies without one."""
         return self.values.get("temperature", 1.0)
 
     def steps(self, model: Transformer | Prepared, src: Tensor, **options: Unpack[Options]) -> Iterator[DecodeStep]:

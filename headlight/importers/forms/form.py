@@ -30,11 +30,13 @@ class Form(Protocol):
     """A format in which encoder-decoder transformers are saved."""
 
     @property
-    def name(self) -> str:  # "Building a transformer from the ground up", "Hugging Face Marian"
+    def name(self) -> str:
+        """The name of the format, such as "Hugging Face Marian"."""
         ...
 
     @property
-    def title(self) -> str:  # "This is the model of “Building a transformer from the ground up”"
+    def title(self) -> str:
+        """The format in a sentence, such as "This is the model of “Building a transformer from the ground up”"."""
         ...
 
     def fits(self, source: Source) -> bool:
@@ -45,14 +47,18 @@ class Form(Protocol):
         """Return the tensors of this format at the source's depth and widths, for the doctor."""
         ...
 
-    def facts(self, source: Source) -> tuple[tuple[str, str], ...]: ...
+    def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
+        """Return what the file says of the model, as pairs of a label and a text."""
+        ...
 
-    def folded(self, source: Source) -> tuple[tuple[str, str], ...]: ...
+    def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
+        """Return what has to be converted for our network to compute the same, as pairs of a part and how."""
+        ...
 
     def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
         """Return every question that the file leaves open, answered or not."""
         ...
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
-        """Raise Refused for an answer that cannot be."""
+        """Return the model, converted as the answers say. Raises Refused for an answer that cannot be."""
         ...
