@@ -30,7 +30,15 @@ OURS = ("headlight", "transformer")
 
 # Title, what it is for, and the modules with their public names; without names, those of the module's `__all__`.
 SECTIONS: tuple[tuple[str, str, dict[str, tuple[str, ...]]], ...] = (
-    ("headlight", "The library and the notebook ([guide](library.md)).", {"headlight": ()}),
+    (
+        "headlight",
+        "The library and the notebook ([guide](library.md)).",
+        {
+            "headlight": (),
+            "headlight.analysis.why.score_parts": ("ScoreParts", "Pair", "Writer"),
+            "headlight.watching.translating": ("LiveTranslator",),
+        },
+    ),
     (
         "transformer",
         "The network, its configuration and its traces.",
@@ -59,13 +67,13 @@ SECTIONS: tuple[tuple[str, str, dict[str, tuple[str, ...]]], ...] = (
     (
         "Training",
         "What is trained, and how fast ([guide](scaling.md)).",
-        {"headlight.runs": ("Recipe",), "headlight.runs.estimate": ("measure",)},
+        {"headlight.runs": ("Recipe",), "headlight.runs.estimate": ("measure", "Speed")},
     ),
     (
         "Importing",
         "Models of other programs, in Python.",
         {
-            "headlight.importers.importing": ("examine", "import_model"),
+            "headlight.importers.importing": ("examine", "import_model", "Examination"),
             "headlight.importers.questions": ("Answers", "ImportQuestion"),
         },
     ),
@@ -153,6 +161,8 @@ def signature(function: Callable[..., Any]) -> str:
     found = inspect.signature(function)
     parameters = []
     for parameter in found.parameters.values():
+        if parameter.name.startswith("_"):  # a field of our own
+            continue
         annotation, default = parameter.annotation, parameter.default
         if annotation is not parameter.empty:
             annotation = _Verbatim(_annotation(annotation))
@@ -170,7 +180,7 @@ def signature(function: Callable[..., Any]) -> str:
 def sentence(value: Any) -> str:
     """Return the first sentence of a docstring, or "" where there is none of its own."""
     text = vars(value).get("__doc__") if inspect.isclass(value) else inspect.getdoc(value)
-    if not text or (dataclasses.is_dataclass(value) and text.startswith(f"{getattr(value, '__name__', '')}(")):
+    if not text or text.startswith(f"{getattr(value, '__name__', '')}("):  # of a data class or a named tuple
         return ""
     paragraph = " ".join(inspect.cleandoc(text).split("\n\n")[0].split())
     return re.split(r"(?<=[.!?])\s+(?=[^a-z])", paragraph)[0]

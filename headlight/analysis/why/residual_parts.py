@@ -36,6 +36,7 @@ class Writer(NamedTuple):
 
     @property
     def is_head(self) -> bool:
+        """Whether the part is a head of an attention."""
         return self.part in (SELF, CROSS)
 
 
