@@ -10,6 +10,7 @@ import numpy as np
 
 from headlight.analysis.head_changes import require_heads_off
 from headlight.analysis.sites import by_kind
+from headlight.analysis.stream import stream
 from headlight.analysis.why.activation_patching import PARTS, Corruption, patching
 from headlight.analysis.why.alti import contributions, head_contributions
 from headlight.analysis.why.encoder_layers import decoder_lens
@@ -17,11 +18,16 @@ from headlight.analysis.why.gradients import gradient_times_input, integrated_gr
 from headlight.analysis.why.head_ablation import ABLATIONS, head_ablation
 from headlight.analysis.why.leave_out import leave_one_out
 from headlight.analysis.why.logit_difference import contrast, require_step
+from headlight.analysis.why.score_parts import score_parts_of
+from headlight.analysis.why.score_words import score_sentences, writer_name
 from headlight.checkpoints import load_translator
 from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_device
 from headlight.cli.tables import FILE_HELP, OUT_HELP, why_table
 from headlight.importers.examples import examples
-from transformer.taps import chain
+from transformer.quoting import quoted
+from transformer.taps import Tap, chain
+from transformer.tokenizers import SPACE
+from transformer.translator import Translator
 
 
 def add_verbs(verb: Verb) -> None:
@@ -39,6 +45,11 @@ def add_verbs(verb: Verb) -> None:
     text = "heads to switch off in every pass, as encoder, decoder or cross, the layer and the head from 1: cross.3.4"
     text += "; the translation stays that of all heads"
     sub.add_argument("--off", nargs="+", default=(), metavar="HEAD", help=text)
+    text = "why a head looks there: the head, the token that looks and the one looked at, as their texts or their"
+    text += " numbers from 0: cross.3.3 elle animal"
+    sub.add_argument("--cell", nargs=3, metavar=("HEAD", "QUERY", "KEY"), help=text)
+    text = "another token that --cell is compared with; without it, the mean of the row"
+    sub.add_argument("--rather", metavar="KEY", help=text)
     sub.add_argument("--instead", help="the token that could stand there: its text, or its id")
     sub.add_argument("--corrupted", metavar="SENTENCE", help="a sentence to try causes on: one word changed")
     sub.add_argument("--ablation", choices=ABLATIONS, help="replace each head by zeros, its mean or another sentence's")
@@ -53,13 +64,17 @@ def add_verbs(verb: Verb) -> None:
 def why(options: argparse.Namespace) -> None:
     """Print a JSON object, or write a table. Raises ValueError for a step, a token or a sentence that says nothing."""
     if options.out is not None:
-        if any(getattr(options, name) is not None for name in ("target", "step", "instead", "corrupted", "ablation")):
+        alone = "target", "step", "instead", "corrupted", "ablation", "cell"
+        if any(getattr(options, name) is not None for name in alone):
             raise ValueError(
-                "--target, --step, --instead, --corrupted and --ablation take one sentence; leave them out with --out."
+                "--target, --step, --instead, --corrupted, --ablation and --cell take one sentence; "
+                "leave them out with --out."
             )
         return why_table(options)
     if options.instead is not None and options.step is None:
         raise ValueError("--instead needs --step: the written token that it is compared with.")
+    if options.rather is not None and options.cell is None:
+        raise ValueError("--rather needs --cell: the head, the token that looks, and the one looked at.")
     translator = load_translator(options.checkpoint, options.device, options.dtype)
     target, tokenizer = options.target, translator.checkpoint.target_tokenizer
     if target is None:
@@ -93,6 +108,8 @@ def why(options: argparse.Namespace) -> None:
             "gradient times input": gradient.source,
             "integrated gradients": integrated._asdict() | {"total": integrated.total},
         }
+    if options.cell is not None:
+        facts["cell"] = _cell(translator, source, written, options.cell, options.rather, tap)
     if options.ablation is not None:
         texts = options.references or [example.text for example in examples(translator.card)]
         pairs = [translator.encode_pair(text) for text in texts]
@@ -109,6 +126,62 @@ def why(options: argparse.Namespace) -> None:
             name: by_kind(shares) if shares else {} for name, shares in by_site.items()
         }
     print(json.dumps(facts, ensure_ascii=False, default=_plain))
+
+
+def _cell(
+    translator: Translator,
+    source: list[int],
+    written: list[int],
+    cell: tuple[str, str, str],
+    rather: str | None,
+    tap: Tap | None,
+) -> dict[str, Any]:
+    """Return why a head looks there. Raises ValueError for a head or a token that there is not."""
+    named, *tokens = cell
+    (head,) = require_heads_off(translator.model, [named])
+    at, checkpoint = head.tap(), translator.checkpoint
+    reads = checkpoint.target_tokenizer.labels(written[:-1])
+    reading = checkpoint.source_tokenizer.labels(source)
+    queries = reading if at.site.stack == "encoder" else reads
+    keys = reads if at.site == ("decoder", at.site.layer, "self") else reading
+    query, key = (_numbered(token, labels) for token, labels in zip(tokens, (queries, keys), strict=True))
+    other = None if rather is None else _numbered(rather, keys)
+    passed = stream(translator.model, source, written, tap)
+    parts = score_parts_of(passed, at.site, at.head, query, key, "mean" if other is None else other)
+    return {
+        "head": named,
+        "query": query,
+        "key": key,
+        "relative to": parts.relative_to,
+        "sentences": score_sentences(
+            parts, _plainly(queries[query]), _plainly(keys[key]), None if other is None else _plainly(keys[other])
+        ),
+        "score": parts.score,
+        "weight": parts.weights[key],
+        "weight without the largest pair": parts.weights_without(parts.largest()[0])[key],
+        "position bias": parts.position_bias,
+        "query writers": [writer_name(writer) for writer in parts.query_writers],
+        "key writers": [writer_name(writer) for writer in parts.key_writers],
+        "pairs": parts.pairs,
+    }
+
+
+def _numbered(token: str, labels: list[str]) -> int:
+    """Return the place of a token that is named by its text or its number. Raises ValueError unless there is one."""
+    places = [place for place, label in enumerate(labels) if _plainly(label) == token]
+    if len(places) == 1:
+        return places[0]
+    if not places and token.isdecimal() and int(token) < len(labels):
+        return int(token)
+    if places:
+        raise ValueError(f"{quoted(token)} stands at {', '.join(map(str, places))}; give the number of the right one.")
+    numbered = ", ".join(f"{place} {_plainly(label)}" for place, label in enumerate(labels))
+    raise ValueError(f"There is no token {quoted(token)} there; choose one of {numbered}.")
+
+
+def _plainly(label: str) -> str:
+    """Return a token's label without the sign for a space."""
+    return label.replace(SPACE, "").strip() or label
 
 
 def _plain(value: Any) -> Any:

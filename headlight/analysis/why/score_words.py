@@ -1,0 +1,82 @@
+"""The parts of a score in words: the names of writers, and a sentence that says what the numbers say."""
+
+from __future__ import annotations
+
+from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF
+from headlight.analysis.why.residual_parts import BIAS, EMBEDDING, POSITION, Writer
+from headlight.analysis.why.score_parts import ScoreParts
+from headlight.formatting import percent, signed
+from headlight.language import gettext, translatable
+
+_NAMES = {
+    EMBEDDING: translatable("the token's embedding"),
+    POSITION: translatable("the position"),
+    BIAS: translatable("the biases"),
+    CROSS: translatable("cross-attention layer {layer}, head {head}"),
+    f"encoder {SELF}": translatable("encoder layer {layer}, head {head}"),
+    f"decoder {SELF}": translatable("decoder layer {layer}, head {head}"),
+    f"encoder {FEED_FORWARD}": translatable("encoder feed-forward network {layer}"),
+    f"decoder {FEED_FORWARD}": translatable("decoder feed-forward network {layer}"),
+}
+MOSTLY = 0.5  # of the sum of the pairs that have the score's sign: a pair that is at least as much makes most of it
+
+
+def writer_name(writer: Writer) -> str:
+    """Return what wrote, as a sentence names it: "encoder layer 2, head 2"; layers and heads count from 1."""
+    layer, head = writer.layer + 1, writer.head + 1
+    return gettext(_NAMES.get(writer.part) or _NAMES[f"{writer.stack} {writer.part}"], layer=layer, head=head)
+
+
+def score_sentences(parts: ScoreParts, query: str, key: str, rather: str | None = None) -> list[str]:
+    """Return what a score is relative to, its largest pair, and the largest writer of each side, a sentence each.
+
+    `query`, `key` and `rather`, the other key, are the labels of the tokens.
+    """
+    if parts.relative_to is None:
+        text = translatable("The score of “{key}” for “{query}” is {value}.")
+        first = gettext(text, key=key, query=query, value=signed(parts.score))
+    elif parts.relative_to == "mean":
+        text = translatable("“{key}” has a score {value} above the mean of the row of “{query}”.")
+        if parts.score < 0:
+            text = translatable("“{key}” has a score {value} below the mean of the row of “{query}”.")
+        first = gettext(text, key=key, query=query, value=signed(abs(parts.score)))
+    else:
+        text = translatable("For “{query}” the score of “{key}” is {value} above that of “{rather}”.")
+        if parts.score < 0:
+            text = translatable("For “{query}” the score of “{key}” is {value} below that of “{rather}”.")
+        first = gettext(text, key=key, query=query, rather=rather, value=signed(abs(parts.score)))
+    (pair,) = parts.largest()
+    names = {
+        "query_writer": writer_name(pair.query),
+        "query": query,
+        "key_writer": writer_name(pair.key),
+        "key": key,
+        "value": signed(pair.value, plus=True),
+    }
+    share = pair.value / parts.pairs[parts.pairs * pair.value > 0].sum() if pair.value else 0.0
+    if pair.value * parts.score > 0 and share >= MOSTLY:
+        second = gettext(
+            "Mostly because of what {query_writer} wrote at “{query}”, with what {key_writer} wrote at “{key}”: "
+            "{value}, {share} of all pairs with that sign.",
+            **names,
+            share=percent(share),
+        )
+    else:
+        second = gettext(
+            "No pair makes most of it. The largest is what {query_writer} wrote at “{query}”, with what {key_writer} "
+            "wrote at “{key}”: {value}.",
+            **names,
+        )
+    by_query, by_key = parts.pairs.sum(1), parts.pairs.sum(0)
+    i, j = int(abs(by_query).argmax()), int(abs(by_key).argmax())
+    third = gettext(
+        "Over all its pairs, {query_writer} gives most at “{query}” ({value}), and {key_writer} at “{key}” "
+        "({key_value}).",
+        query_writer=writer_name(parts.query_writers[i]),
+        key_writer=writer_name(parts.key_writers[j]),
+        query=query,
+        key=key,
+        value=signed(float(by_query[i]), plus=True),
+        key_value=signed(float(by_key[j]), plus=True),
+    )
+    return [first, second, third]
