@@ -72,6 +72,21 @@ def test_the_soft_limit_of_files_is_raised() -> None:
     assert soft == (process.OPEN_FILES if hard == resource.RLIM_INFINITY else min(process.OPEN_FILES, hard))
 
 
+def test_idle_threads_of_openmp_sleep() -> None:
+    """OpenMP itself says what it uses, when it is loaded."""
+    code = "from server.process import prepare_process; prepare_process(); import torch; torch.ones(2) + 1"
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**environment, "OMP_DISPLAY_ENV": "true"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "OMP_WAIT_POLICY = 'PASSIVE'" in done.stderr
+
+
 def test_health_says_where_no_page_can_be_opened() -> None:
     guard = HealthEndpoint(behind, "/_stcore/health")
     assert ask(guard, "/_stcore/health").body == b"the app"
