@@ -61,11 +61,13 @@ wheel: $(DEV_READY) ## Build the wheel into dist/
 sdist: $(DEV_READY) ## Build the source distribution into dist/, beside the wheel
 	@$(BIN)/python -m hatchling build --target sdist > /dev/null
 
-# Installs as a user would, in an empty environment. The tests then run in a network that has only the loopback.
+# Installs as users would, in two empty environments: without an extra for notebooks, and with the app. The tests then run
+# in a network that has only the loopback.
 installed: wheel browser ## Install the wheel, and try it without a network
 	@rm -rf build/installed
-	@$(PYTHON) -m venv build/installed
-	@build/installed/bin/python $(PIP) --constraint requirements.txt dist/*.whl
+	@for name in notebook app; do $(PYTHON) -m venv build/installed/$$name; done
+	@build/installed/notebook/bin/python $(PIP) --constraint requirements.txt dist/*.whl
+	@build/installed/app/bin/python $(PIP) --constraint requirements.txt "$$(echo dist/*.whl)[app]"
 	@apart=(unshare --map-root-user --net); "$${apart[@]}" true 2>/dev/null \
 				|| { apart=(); echo "This system allows no network namespace, so the tests run with the network."; }; \
 		"$${apart[@]}" $(BIN)/python -m pytest tests/installed

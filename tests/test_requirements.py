@@ -15,6 +15,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[1]
 LISTS = ROOT / "requirements"
 LOCKS = sorted(LISTS.glob("*.lock"))
+APP_LOCK = LISTS / "app.lock"
 # Parts of the list of the tests.
 BESIDE = {"train.txt", "import.txt", "notebook.txt"}
 TORCH = "torch"  # has other files on other indexes
@@ -73,18 +74,33 @@ def test_each_list_has_its_lock() -> None:
     }
 
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+
+
+def of_extra(extra: str) -> dict[str, Requirement]:
+    """What an extra adds to the dependencies, with the extras that it names."""
+    own = {key(one): one for one in map(Requirement, EXTRAS[extra])}
+    for other in (included.extras if (included := own.pop(PROJECT["name"], None)) else ()):
+        own |= of_extra(other)
+    return own
+
+
 def test_the_project_asks_for_what_the_lists_pin() -> None:
-    """The ranges of pyproject.toml hold what is tested; an extra has what its list adds to the app's."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    pinned = {key(one): one for one in listed(ROOT / "requirements.txt")}
-    asked = {key(one): one for one in map(Requirement, project["dependencies"])}
+    """The ranges of pyproject.toml hold what is tested: those of the library and the app together that of the app and
+    of the notebook, those of another extra what its list adds to the app's."""
+    app, notebook = ({key(one): one for one in listed(path)} for path in (list_of(APP_LOCK), LISTS / "notebook.txt"))
+    asked = {key(one): one for one in map(Requirement, PROJECT["dependencies"])}
+    assert not asked.keys() & of_extra("app").keys()
+    asked |= of_extra("app")
+    pinned = app | notebook
     assert asked.keys() == pinned.keys()
-    for extra, texts in project["optional-dependencies"].items():
-        added = {key(one): one for one in listed(LISTS / f"{extra}.txt") if key(one) not in pinned}
-        ranges = {key(one): one for one in map(Requirement, texts)}
-        assert ranges.keys() == added.keys()
-        asked |= ranges
+    for extra in ("train", "import"):
+        added = {key(one): one for one in listed(LISTS / f"{extra}.txt") if key(one) not in app}
+        assert of_extra(extra).keys() == added.keys()
+        asked |= of_extra(extra)
         pinned |= added
+    assert of_extra("all").items() == dict(chain(*(of_extra(extra).items() for extra in EXTRAS))).items()
     for name, one in pinned.items():
         (pin,) = one.specifier
         assert asked[name].specifier.contains(pin.version) and asked[name].marker == one.marker, name

@@ -23,14 +23,8 @@ REFUSAL = (
 
 # Names of Python's audit events.
 _PROCESS_EVENTS = {
-    "subprocess.Popen",
-    "os.exec",
-    "os.fork",
-    "os.forkpty",
-    "os.posix_spawn",
-    "os.startfile",
-    "os.system",
-}
+    "subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.startfile", "os.system",
+}  # fmt: skip
 _NETWORK_EVENTS = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
 
 _folders: tuple[Path, ...] | None = None  # None: not confined

@@ -33,28 +33,15 @@ PRESETS: dict[str, dict[str, Any]] = {
     "base": {"d_model": 512, **_both(6, 8, 2048), "tied": "output"},
     # Transformers Laid Out (2024)
     "transformers-laid-out": {
-        "d_model": 512,
-        **_both(6, 8, 2048),
-        **_TUTORIAL,
-        "max_length": 5000,
-        "dropout_after_sum": True,
-    },
+        "d_model": 512, **_both(6, 8, 2048), **_TUTORIAL, "max_length": 5000, "dropout_after_sum": True,
+    },  # fmt: skip
     # Transformer: implementing a transformer architecture from scratch (2025), its toy run
     "transformer-from-scratch": {"d_model": 128, **_both(2, 4, 256), **_TUTORIAL, **_UNMASKED},
     # Building a transformer from the ground up
     "ground-up": {
-        "d_model": 512,
-        **_both(6, 8, 2048),
-        **_PRE,
-        **_TUTORIAL,
-        **_UNMASKED,
-        "qkv_bias": False,
-        "norm_form": "scalar",
-        "positions": "no-exp",
-        "position_base": 1_000.0,
-        "max_length": 100,
-        "initialisation": "xavier",
-    },
+        "d_model": 512, **_both(6, 8, 2048), **_PRE, **_TUTORIAL, **_UNMASKED, "qkv_bias": False, "norm_form": "scalar",
+        "positions": "no-exp", "position_base": 1_000.0, "max_length": 100, "initialisation": "xavier",
+    },  # fmt: skip
     # Coding transformer model from scratch, part 1
     "adeveloperdiary": {
         "d_model": 512,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from transformer.extras import require_package
 from transformer.files import open_regular, require_folder
 from transformer.quoting import quoted, short
 
@@ -210,9 +211,7 @@ class Trace:
 
     def to_dataframe(self) -> pandas.DataFrame:
         """Return `weights` as a pandas DataFrame."""
-        import pandas
-
-        return pandas.DataFrame(self.weights())
+        return require_package("pandas", "A DataFrame", "tables").DataFrame(self.weights())
 
     def save(self, path: str | Path) -> None:
         """Write a compressed .npz without pickled objects. Raises ValueError if the folder does not exist."""

@@ -8,20 +8,16 @@ for the hover; axes laid over them write the labels, cut to the room there is.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
-import plotly.graph_objects as go
 
 from headlight.charts.colours import Theme
 from headlight.charts.labels import FONT_SIZE, cut, escaped, ordinal, widest, width
-from headlight.charts.typeset import save_picture
 from headlight.graphemes import isolated, right_to_left, shortened
-from transformer.quoting import short
 
 FONT = '"Headlight marks", "Source Sans", "Source Sans 3", "Noto Sans Devanagari", system-ui, sans-serif'
 _NOTE, _SMALL = 13, 12  # font sizes of what is not a token, and of a token where it is tight
@@ -119,34 +115,6 @@ def spec_in(frame: MatrixFrame, matrix: dict[str, Any], sentence: str) -> Spec:
     if frame.reads:
         traces.append(traces[-1] | {"yaxis": "y3"})
     return {"data": traces, "layout": _layout(frame) | {"meta": sentence}}
-
-
-class Figure(go.Figure):
-    """A figure of Plotly, for the screen; `savefig` writes our own drawing of it for paper, where there is one."""
-
-    _paper: Callable[[str], str] | None = None  # from a title to the drawing, as SVG
-
-    def savefig(self, path: str | Path, title: str | None = None) -> None:
-        """Write the drawing as .svg, .pdf or .png, under `title`, with its fonts inside; it needs no browser.
-
-        It has the figure's matrix, tokens and colours, and not what was changed in the figure later. Raises ValueError
-        for another suffix, and for a figure that has no drawing for paper.
-        """
-        if self._paper is None:
-            raise ValueError(
-                f"{short(path)} is not written: only heatmap, pattern and difference have a drawing for paper. Save "
-                'this figure as a page with write_html("figure.html"), or take a picture of it on screen.'
-            )
-        heading = (self.layout.meta or "Attention") if title is None else title
-        draw = self._paper
-        save_picture(path, lambda: draw(heading), heading)
-
-
-def figure(spec: Spec, paper: Callable[[str], str] | None = None) -> Figure:
-    """Return the same with every field checked, without Plotly's default template; `paper` draws it under a title."""
-    checked = Figure(spec["data"], spec["layout"] | {"template": "none"})
-    checked._paper = paper
-    return checked
 
 
 def _layout(frame: MatrixFrame) -> dict[str, Any]:

@@ -6,15 +6,18 @@ Q queries are the rows, K keys the columns. These functions know arrays and labe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
 
 import numpy as np
 
 from headlight.charts.colours import theme_named
-from headlight.charts.frame import Figure, MatrixFrame, Spec, colour_bar, figure, spec_in
+from headlight.charts.frame import MatrixFrame, Spec, colour_bar, spec_in
 from headlight.charts.labels import ordinal
 from headlight.language import gettext, localized, translatable
 from transformer.quoting import quoted
+
+if TYPE_CHECKING:
+    from headlight.charts.figure import Figure
 
 KINDS = ("encoder", "decoder", "cross")
 # How a weight becomes a colour, and what the colour bar says of it.
@@ -96,7 +99,7 @@ def heatmap(trace: TraceLike, kind: str, layer: int, head: int, **options: Unpac
     spec = pattern_spec(patterns[layer - 1, head - 1], trace.rows(kind), trace.columns(kind), **options)
     name = f"{kind.capitalize()} attention, layer {layer}, head {head}"
     spec["layout"]["meta"] = f"{name}: {spec['layout']['meta']}"
-    return figure(spec, _paper(patterns[layer - 1, head - 1], trace.rows(kind), trace.columns(kind), options))
+    return _figure(spec, _paper(patterns[layer - 1, head - 1], trace.rows(kind), trace.columns(kind), options))
 
 
 def pattern(
@@ -107,7 +110,7 @@ def pattern(
     `scale`: "fixed" (colours from 0 to `limit`), "row" (share of the row's largest) or "sqrt" (square
     root, 0 to 1). `name` is what a value is called. A sentence about the picture is in `layout.meta`.
     """
-    return figure(pattern_spec(weights, rows, columns, **options), _paper(weights, rows, columns, options))
+    return _figure(pattern_spec(weights, rows, columns, **options), _paper(weights, rows, columns, options))
 
 
 def pattern_spec(
@@ -144,6 +147,12 @@ def pattern_spec(
     return spec_in(frame, matrix, _sentence(visible, rows, columns, name))
 
 
+def _figure(spec: Spec, paper: Callable[[str], str]) -> Figure:
+    from headlight.charts.figure import figure  # Plotly, which specifications and drawings do without
+
+    return figure(spec, paper)
+
+
 def _paper(
     weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], options: Mapping[str, Any]
 ) -> Callable[[str], str]:
@@ -169,7 +178,7 @@ def difference(
     """
     spec = difference_spec(change, rows, columns, **options)
     limit = next(trace["zmax"] for trace in spec["data"] if trace.get("zmin", 0) < 0)  # not the mask's
-    return figure(spec, _paper(change, rows, columns, {"signed": True, **options, "limit": limit}))
+    return _figure(spec, _paper(change, rows, columns, {"signed": True, **options, "limit": limit}))
 
 
 def difference_spec(

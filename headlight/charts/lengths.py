@@ -6,7 +6,7 @@ import numpy as np
 
 from headlight.charts.bare import bare, quiet_axis
 from headlight.charts.colours import OKABE_ITO, theme_named
-from headlight.charts.frame import Figure
+from headlight.charts.figure import Figure
 
 _BARS = 30
 _HEIGHT = 132

@@ -11,7 +11,7 @@ import numpy as np
 
 from headlight.charts.bare import SMALL, bare, flat_bar, note, quiet_axis
 from headlight.charts.colours import Theme, theme_named
-from headlight.charts.frame import Figure
+from headlight.charts.figure import Figure
 from headlight.charts.labels import FONT_SIZE, cut, escaped, widest
 from headlight.graphemes import isolated, right_to_left
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from headlight.charts.bare import SMALL, bare, quiet_axis
 from headlight.charts.colours import theme_named
-from headlight.charts.frame import Figure
+from headlight.charts.figure import Figure
 from headlight.charts.labels import cut, escaped
 
 _MAX_NAME_PIXELS = 96

@@ -11,7 +11,7 @@ import numpy as np
 
 from headlight.charts.bare import SMALL, bare, flat_bar, note, quiet_axis
 from headlight.charts.colours import OKABE_ITO, Theme, theme_named
-from headlight.charts.frame import Figure
+from headlight.charts.figure import Figure
 
 _MOST_COLUMNS, _MOST_ROWS = 800, 256  # of a heatmap: more than a screen has pixels for
 _CURVES, _SINES, _COSINES, _GAP, _THIN = 132, 168, 112, 26, 12  # heights of the parts of `waves`

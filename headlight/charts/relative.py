@@ -7,7 +7,7 @@ import numpy as np
 
 from headlight.charts.bare import SMALL, bare, quiet_axis
 from headlight.charts.colours import OKABE_ITO, theme_named
-from headlight.charts.frame import Figure
+from headlight.charts.figure import Figure
 
 _DASHES = ("solid", "dash", "dot", "dashdot")  # one more for each round of the colours
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from headlight.charts.bare import SMALL, bare, quiet_axis
 from headlight.charts.colours import MORE, theme_named
-from headlight.charts.frame import Figure
+from headlight.charts.figure import Figure
 
 NAMES = ("as they are", "divided")
 

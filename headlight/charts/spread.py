@@ -10,7 +10,7 @@ import numpy as np
 
 from headlight.charts.bare import with_axes
 from headlight.charts.colours import theme_named
-from headlight.charts.frame import Figure
+from headlight.charts.figure import Figure
 
 
 def beside_spread(

@@ -12,12 +12,13 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 from headlight.charts.document import FONTS
 from headlight.charts.labels import FONT_SIZE
 from headlight.graphemes import graphemes
+from transformer.extras import require_package
 from transformer.files import require_folder, write_bytes
 from transformer.quoting import short
 
@@ -100,8 +101,7 @@ def undrawn(text: str) -> list[str]:
 def _first_undrawn(text: str) -> str | None:
     """Return the first letter without a glyph, which Typst names because PDF/A, the standard for archives, forbids one.
     """
-    import typst
-
+    typst = _typst()
     try:
         typst.compile(_LETTERS, font_paths=_fonts(), sys_inputs={"text": text}, format="pdf", pdf_standards=["a-2b"])
     except typst.TypstError as error:
@@ -117,23 +117,23 @@ def _script(letter: str) -> str:
 
 
 def _typeset(svg: str, title: str, about: str, form: Literal["pdf", "png"]) -> bytes:
-    import typst  # 80 MB that only who takes a picture away needs
-
     root = ElementTree.fromstring(svg)
     words = json.dumps(list(_taken(root, 0, 0)))
     lines = ElementTree.tostring(root, encoding="unicode")
     inputs = {"title": title, "about": about, "words": words, "lines": lines}
     pixels = max(MAX_BYTES - BYTES_PER_CHARACTER * len(svg), MAX_BYTES // 10) / BYTES_PER_PIXEL
     ppi = min(PPI, 96 * math.sqrt(pixels / (float(root.get("width", 1)) * float(root.get("height", 1)))))
-    return typst.compile(_PAGE, font_paths=_fonts(), sys_inputs=inputs, format=form, ppi=ppi)
+    return _typst().compile(_PAGE, font_paths=_fonts(), sys_inputs=inputs, format=form, ppi=ppi)
+
+
+def _typst() -> Any:
+    return require_package("typst", "A picture as PDF or PNG", "charts")
 
 
 @cache
 def _fonts() -> typst.Fonts:
     """Return the machine's fonts, searched once: there may be thousands."""
-    import typst
-
-    return typst.Fonts(font_paths=[str(FONTS)])
+    return _typst().Fonts(font_paths=[str(FONTS)])
 
 
 def _taken(parent: ElementTree.Element, x: float, y: float) -> Iterator[dict[str, object]]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from headlight.charts.bare import bare, quiet_axis
 from headlight.charts.colours import theme_named
-from headlight.charts.frame import Figure
+from headlight.charts.figure import Figure
 from headlight.formatting import minus
 
 _HEIGHT = 196

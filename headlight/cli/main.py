@@ -12,6 +12,7 @@ import argparse
 import os
 import socket
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -118,7 +119,14 @@ def _app() -> Path:
 
 
 def _in_the_app(module: str, *arguments: str) -> NoReturn:
-    """Continue as `python -m module` in this folder, importing from the app alone."""
+    """Continue as `python -m module` in this folder, importing from the app alone.
+
+    Raises MissingPackageError where Streamlit, which takes long to import, is not installed.
+    """
+    if find_spec("streamlit") is None:
+        from transformer.extras import require_package
+
+        require_package("streamlit", "The app", "app")
     path = os.pathsep.join(filter(None, (str(_app()), os.environ.get("PYTHONPATH"))))
     sys.stdout.flush()
     os.execve(sys.executable, [sys.executable, "-P", "-m", module, *arguments], {**os.environ, "PYTHONPATH": path})

@@ -6,6 +6,7 @@ from typing import Any
 from headlight.corpora.files import pair_of, texts_of
 from headlight.corpora.pairs import Corpus, Pair, Rejected
 from transformer.access import require_private
+from transformer.extras import require_package
 from transformer.quoting import quoted, short
 
 
@@ -52,11 +53,7 @@ def split_names(name: str, config: str | None = None) -> list[str]:
 def _datasets() -> Any:
     """Import the package. Raises ValueError without it, or where this process may not reach the network."""
     require_private()
-    try:
-        import datasets
-    except ImportError:
-        raise ValueError("A dataset of the hub needs a package: run `pip install datasets`.") from None
-    return datasets
+    return require_package("datasets", "A dataset of the hub", "datasets")
 
 
 def _unreadable(name: str, error: Exception) -> ValueError:

@@ -6,12 +6,12 @@ import json
 import math
 import os
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from headlight.evaluation import Evaluation
 from headlight.runs.folder import RunFolder
+from transformer.extras import require_package
 from transformer.files import open_regular, remove, set_aside
 from transformer.training.loop import StepReport
 
@@ -122,8 +122,8 @@ class Journal:
 
 
 def require_tensorboard() -> None:
-    if find_spec("tensorboard") is None:
-        raise ValueError("TensorBoard's event files need a package: run `pip install tensorboard`, or leave them out.")
+    """Raises MissingPackageError where TensorBoard is not installed."""
+    require_package("tensorboard", "Writing TensorBoard's event files", "train")
 
 
 class _Events:

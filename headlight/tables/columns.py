@@ -14,6 +14,7 @@ import numpy as np
 
 from headlight.analysis.layout import measure_trace
 from headlight.analysis.measures import MEASURES
+from transformer.extras import require_package
 from transformer.trace import Tokens, Trace
 
 if TYPE_CHECKING:
@@ -70,9 +71,7 @@ class Explanation:
 
     def to_dataframe(self) -> pandas.DataFrame:
         """Return `steps` as a pandas DataFrame."""
-        import pandas
-
-        return pandas.DataFrame(self.steps())
+        return require_package("pandas", "A DataFrame", "tables").DataFrame(self.steps())
 
 
 def column_types(rows: RowKind) -> dict[str, ColumnType]:
@@ -112,9 +111,7 @@ def columns_of(record: Trace | Explanation, rows: RowKind) -> Columns:
 def head_table(trace: Trace) -> pandas.DataFrame:
     """Return a row for each head of a trace: `kind`, `layer` and `head`, which count from 0, and each of its measures
     by its name in `headlight.MEASURES`, then the sentence's `log_prob` and `translation`."""
-    import pandas
-
-    return pandas.DataFrame(columns_of(trace, "heads"))
+    return require_package("pandas", "A DataFrame", "tables").DataFrame(columns_of(trace, "heads"))
 
 
 def _heads(trace: Trace) -> Iterator[Columns]:

@@ -25,6 +25,7 @@ from headlight.corpora.pairs import Rejected
 from headlight.formatting import csv_text
 from headlight.tables.columns import Columns, ColumnType
 from headlight.tables.sentences import Row
+from transformer.extras import require_package
 from transformer.files import read_json, require_folder, write_json
 from transformer.quoting import short
 
@@ -95,8 +96,10 @@ def write_table(
 
     `compute` yields (line, columns) for each row of a window, in order. `skip` is called with the length of each window
     that an earlier run computed. Raises ValueError where no line could be computed, and where another process is
-    writing the same table.
+    writing the same table; MissingPackageError for Parquet without pyarrow.
     """
+    if table.out.suffix == ".parquet":
+        require_package("pyarrow", "A table in Parquet", "tables")
     whole, parts = Summary(), list[str]()
     with _locked(table.folder):
         for number, window in enumerate(windows):

@@ -1,7 +1,7 @@
 """Tokenizers of texts that Moses has cut into words: fairseq's WMT models and FSMT.
 
 Moses (Koehn et al. 2007) puts spaces around punctuation and writes some characters as "&apos;". sacremoses is its port
-to Python, which fairseq and transformers call too; `headlight[import]` installs it.
+to Python, which fairseq and transformers call too; `headlight-attention[import]` installs it.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple, cast
 
 import tokenizers
+
+from transformer.extras import require_package
 
 KEY = "moses"  # of a tokenizer's JSON
 LANGUAGE = re.compile("[a-z]{2,3}")
 _DASH = "@-@"  # a dash inside a word
 
 
-@cache
 def is_installed() -> bool:
     """Return whether sacremoses, and what it needs itself, can be imported."""
     try:
@@ -43,8 +44,7 @@ class Moses:
             raise ValueError("its language for Moses is not two or three small letters")
         if not isinstance(self.normalizes, bool):
             raise ValueError("whether Moses normalizes is not true or false")
-        if not is_installed():
-            raise ValueError('it cuts texts with Moses, which needs sacremoses: pip install "headlight[import]"')
+        require_package("sacremoses", "it cuts texts with Moses, which", "import")
 
     def cut(self, text: str) -> str:
         """Return the words of a text with spaces between them."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from transformer.extras import require_package
 from transformer.quoting import short
 
 
@@ -16,12 +17,7 @@ def load_pretrained(name: str) -> tuple[Any, Any]:
     Only safetensors are read, and no code of the repository is run. Raises ValueError where there is no such model,
     where it needs more than that, and where the package transformers is missing.
     """
-    try:
-        import transformers
-    except ModuleNotFoundError:
-        raise ValueError(
-            'A Hugging Face model needs transformers: pip install "headlight-attention[import]".'
-        ) from None
+    transformers = require_package("transformers", "A Hugging Face model", "import")
     try:
         config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
         architectures = " ".join(config.architectures or ())

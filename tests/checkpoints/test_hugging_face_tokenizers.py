@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from headlight.importers import sentencepiece_file
 from headlight.importers.forms.languages import NAMES
 from headlight.importers.importing import examine, import_model
 from headlight.importers.questions import Answers
-from headlight.tokenizer_json import moses
 from tests.checkpoints.hugging_face import MARIAN_IDS, piece_model, random_model, save, sentences, transformers
 from tests.checkpoints.test_random_configurations import BERTS
 from transformer import Translator
@@ -360,7 +360,7 @@ def test_fsmt_reads_words_of_moses(tmp_path: Path, source: str, monkeypatch: pyt
             load_translator(tmp_path / "out")
     saved.write_text(json.dumps(content))
     due = ours.encode("hello, the girl")
-    monkeypatch.setattr(moses, "is_installed", lambda: False)
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
     assert any("Moses" in warning for warning in examine(folder).warnings)
     with pytest.raises(ValueError, match="needs sacremoses"):
         load_translator(tmp_path / "out")

@@ -68,7 +68,7 @@ def test_missing_columns_and_splits_are_answered_with_those_there_are(dataset: W
 
 def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(ValueError, match="pip install datasets"):
+    with pytest.raises(ValueError, match=r"needs datasets: pip install .*\[datasets\]"):
         list(HubDataset("someone/something", "en", "hi"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ DUE: dict[str, tuple[int, list[str]]] = {
         ],
     ),
 }
+# What their cells import, and the extra that installs it.
+EXTRA_OF = {"transformers": "import", "pandas": "tables"}
 
 
 def read(path: Path) -> Any:
@@ -50,10 +53,11 @@ def test_it_is_kept_without_outputs_and_installs_what_it_needs_in_a_cell(path: P
     notebook = read(path)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not any(cell.outputs or cell.execution_count for cell in cells)
-    assert (
-        cells[0].source.startswith("try:\n    import headlight")
-        and '%pip install --quiet "headlight-attention[' in cells[0].source
-    )
+    assert cells[0].source.startswith("try:\n    import headlight")
+    (extras,) = re.findall(r'%pip install --quiet "?headlight-attention(?:\[([a-z,]+)\])?', cells[0].source)
+    code = "\n".join(cell.source for cell in cells)
+    needed = {extra for package, extra in EXTRA_OF.items() if re.search(rf"^\s*(import|from) {package}\b", code, re.M)}
+    assert set(filter(None, extras.split(","))) == needed
     assert path.stat().st_size < 12_000 and set(notebook.metadata) == {"kernelspec", "language_info"}
 
 

@@ -1,6 +1,7 @@
-"""What a user gets: the wheel, in an empty environment, started in another folder, without a network.
+"""What a user gets: the wheel, without an extra and with the app, started in another folder, without a network.
 
-`make installed` builds it, installs it, and runs this in a network namespace that has nothing but the loopback.
+`make installed` builds it, installs it in two empty environments, and runs this in a network namespace that has nothing
+but the loopback.
 """
 
 import fcntl
@@ -19,7 +20,7 @@ from playwright.sync_api import sync_playwright
 from tools.serving import launch, wait_until_idle
 
 ROOT = Path(__file__).resolve().parents[2]
-BIN = ROOT / "build" / "installed" / "bin"
+NOTEBOOK, APP = (ROOT / "build" / "installed" / name / "bin" for name in ("notebook", "app"))
 SHIPPED = sorted(path.name for path in (ROOT / "checkpoints").iterdir() if path.is_dir())
 LARGEST = 100_000_000  # bytes of the wheel
 
@@ -46,10 +47,16 @@ def environment(home: Path) -> dict[str, str]:
     return {**kept, "HOME": str(home)}
 
 
-def run(home: Path, environment: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [BIN / command[0], *command[1:]], cwd=home, env=environment, capture_output=True, text=True, timeout=120
-    )
+@pytest.fixture(params=[NOTEBOOK, APP], ids=["notebook", "app"])
+def bin_(request: pytest.FixtureRequest) -> Path:
+    """The commands of either installation."""
+    path: Path = request.param
+    return path
+
+
+def run(home: Path, environment: dict[str, str], program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [program, *arguments]
+    return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, timeout=120)
 
 
 def test_the_wheel_has_two_modules_and_a_bearable_size() -> None:
@@ -67,23 +74,35 @@ def test_the_wheel_has_its_list_of_components() -> None:
     assert zipfile.ZipFile(wheel).read(name) == (ROOT / "requirements" / "headlight.cdx.json").read_bytes()
 
 
-def test_the_library_has_an_unambiguous_name(home: Path, environment: dict[str, str]) -> None:
+def test_the_library_has_an_unambiguous_name(bin_: Path, home: Path, environment: dict[str, str]) -> None:
     code = "import headlight, transformer; assert headlight.load and transformer.load; print(headlight.__file__)"
-    done = run(home, environment, "python", "-c", code)
-    assert done.returncode == 0 and str(BIN.parent) in done.stdout, done.stderr
+    done = run(home, environment, bin_ / "python", "-c", code)
+    assert done.returncode == 0 and str(bin_.parent) in done.stdout, done.stderr
     for module in ("ui", "pages", "app", "tools", "server"):
-        assert "ModuleNotFoundError" in run(home, environment, "python", "-c", f"import {module}").stderr
+        assert "ModuleNotFoundError" in run(home, environment, bin_ / "python", "-c", f"import {module}").stderr
 
 
-def test_the_doctor_finds_every_model_well(home: Path, environment: dict[str, str]) -> None:
-    done = run(home, environment, "headlight", "doctor")
+def test_a_notebook_needs_no_extra_and_the_app_names_its_own(home: Path, environment: dict[str, str]) -> None:
+    code = "import headlight; view = headlight.show(headlight.load('en-fr').trace('A dog runs.'))\n"
+    code += "print(view, len(view._repr_mimebundle_()[0]))"
+    done = run(home, environment, NOTEBOOK / "python", "-c", code)
+    assert done.returncode == 0 and done.stdout.startswith("View(encoder "), done.stderr
+    for module in ("streamlit", "redis", "typst", "plotly", "pandas", "pyarrow", "datasets"):
+        assert "ModuleNotFoundError" in run(home, environment, NOTEBOOK / "python", "-c", f"import {module}").stderr
+    done = run(home, environment, NOTEBOOK / "headlight")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == 'headlight: The app needs streamlit: pip install "headlight-attention[app]"\n'
+
+
+def test_the_doctor_finds_every_model_well(bin_: Path, home: Path, environment: dict[str, str]) -> None:
+    done = run(home, environment, bin_ / "headlight", "doctor")
     assert done.returncode == 0, done.stdout + done.stderr
     assert all(f"\n{name}: " in done.stdout for name in SHIPPED)
     assert "runs: ~/.local/share/headlight/runs" in done.stdout
 
 
-def test_a_model_goes_by_its_name(home: Path, environment: dict[str, str]) -> None:
-    done = run(home, environment, "headlight", "translate", "reverse", "headlight")
+def test_a_model_goes_by_its_name(bin_: Path, home: Path, environment: dict[str, str]) -> None:
+    done = run(home, environment, bin_ / "headlight", "translate", "reverse", "headlight")
     assert (done.returncode, done.stdout) == (0, "thgildaeh\n"), done.stderr
 
 
@@ -91,7 +110,7 @@ def test_a_model_goes_by_its_name(home: Path, environment: dict[str, str]) -> No
 def address(home: Path, environment: dict[str, str]) -> Iterator[str]:
     with (home / "log.txt").open("wb") as log:
         process = subprocess.Popen(
-            [BIN / "headlight", "app", "--no-browser"], cwd=home, env=environment, stdout=subprocess.PIPE, stderr=log
+            [APP / "headlight", "app", "--no-browser"], cwd=home, env=environment, stdout=subprocess.PIPE, stderr=log
         )
     assert process.stdout is not None
     try:

@@ -1,0 +1,42 @@
+"""A figure of Plotly, which only the charts that return one import: the colours, the frame and the SVG need none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from headlight.charts.frame import Spec
+from headlight.charts.typeset import save_picture
+from transformer.extras import require_package
+from transformer.quoting import short
+
+require_package("plotly", "A figure", "charts")
+import plotly.graph_objects as go  # noqa: E402
+
+
+class Figure(go.Figure):
+    """A figure of Plotly, for the screen; `savefig` writes our own drawing of it for paper, where there is one."""
+
+    _paper: Callable[[str], str] | None = None  # from a title to the drawing, as SVG
+
+    def savefig(self, path: str | Path, title: str | None = None) -> None:
+        """Write the drawing as .svg, .pdf or .png, under `title`, with its fonts inside; it needs no browser.
+
+        It has the figure's matrix, tokens and colours, and not what was changed in the figure later. Raises ValueError
+        for another suffix, and for a figure that has no drawing for paper.
+        """
+        if self._paper is None:
+            raise ValueError(
+                f"{short(path)} is not written: only heatmap, pattern and difference have a drawing for paper. Save "
+                'this figure as a page with write_html("figure.html"), or take a picture of it on screen.'
+            )
+        heading = (self.layout.meta or "Attention") if title is None else title
+        draw = self._paper
+        save_picture(path, lambda: draw(heading), heading)
+
+
+def figure(spec: Spec, paper: Callable[[str], str] | None = None) -> Figure:
+    """Return the same with every field checked, without Plotly's default template; `paper` draws it under a title."""
+    checked = Figure(spec["data"], spec["layout"] | {"template": "none"})
+    checked._paper = paper
+    return checked
