@@ -1,10 +1,10 @@
 # Headlight: `make run` opens the app, `make test` runs every check. Both set up what they need:
-# a virtual environment, the pinned requirements and, for tests, a Chromium.
+# a virtual environment, the pinned requirements and, for tests, a Chromium and a Firefox.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run class serve desktop wheel sdist installed container test check fuzz messages lint format lock audit docs space screenshots screencast bench browser redis clean
+.PHONY: help run class serve desktop wheel sdist installed container test check fuzz messages lint format lock audit docs space screenshots screencast bench browser firefox redis clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -76,7 +76,7 @@ installed: wheel browser ## Install the wheel, and try it without a network
 test check: export PYTHONDONTWRITEBYTECODE :=
 
 # Two processes, since a browser test waits half of the time. Each runs whole files, whose tests share a server or a model.
-test: lint browser redis ## Run every linter and all tests
+test: lint browser firefox redis ## Run every linter and all tests
 	@$(BIN)/python -m pytest --ignore tests/installed --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 # Takes under ninety seconds. Tests that start processes, each of which imports torch and Streamlit for three seconds,
@@ -165,6 +165,9 @@ bench: $(APP_READY) browser ## Compare with the alternatives, into benchmarks/re
 
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || { $(call apt_install,chromium); }
+
+firefox:
+	@command -v firefox-esr firefox >/dev/null || { $(call apt_install,firefox-esr); }
 
 redis:
 	@command -v redis-server >/dev/null || { $(call apt_install,redis-server); }

@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, Request, expect, sync_playwright
 
 from tests.browser.tabs import Tabs, listen, new_context
 from tools.serving import launch, serve, wait_until_idle
@@ -54,14 +54,19 @@ def app_url(tmp_path_factory: pytest.TempPathFactory, own_environment: dict[str,
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        try:
-            chromium = launch(playwright)
-        except RuntimeError as error:
-            pytest.fail(str(error), pytrace=False)
-        yield chromium
-        chromium.close()
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    try:
+        chromium = launch(playwright)
+    except RuntimeError as error:
+        pytest.fail(str(error), pytrace=False)
+    yield chromium
+    chromium.close()
 
 
 @pytest.fixture(scope="session")
