@@ -4,6 +4,7 @@ type, and every letter of the models that ship."""
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import Page, expect
 
@@ -13,6 +14,7 @@ from tests.browser.test_login import WATCH
 from tests.links import LINKS
 from tools.serving import wait_until_idle
 
+Theme = Literal["light", "dark"]
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "headlight/viewer/js/node_modules/axe-core/axe.min.js"
 OPTIONS = {
@@ -56,6 +58,28 @@ DRAWN = """async letters => {
     const box = picture("\\u0378");
     return letters.filter(letter => letter.trim() && picture(letter) === box);
 }"""
+
+
+def violations(page: Page, widths: tuple[int, ...] = (), themes: tuple[Theme, ...] = ()) -> list[str]:
+    """Return what axe finds on the page as it is, or at each of these widths and in each of these themes.
+
+    The page follows the browser's theme. Afterwards it has its size again, and the first of the themes.
+    """
+    page.evaluate(AXE.read_text("utf-8"))
+    size, found = page.viewport_size, list[str]()
+    for theme in themes or (None,):
+        if theme:
+            page.emulate_media(color_scheme=theme)
+        for width in widths or (None,):
+            if width and size:
+                page.set_viewport_size({"width": width, "height": size["height"]})
+            page.wait_for_timeout(200)  # both are drawn anew
+            found += [f"{theme or ''} {width or ''} {text}".strip() for text in page.evaluate(FOUND, OPTIONS)]
+    if widths and size:
+        page.set_viewport_size(size)
+    if themes:
+        page.emulate_media(color_scheme=themes[0])
+    return found
 
 
 def test_axe_finds_nothing_and_the_policy_refuses_nothing(fresh_page: Page, app_url: str) -> None:

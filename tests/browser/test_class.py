@@ -8,17 +8,18 @@ import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from headlight.teaching.lessons import Step, read
-from tests.browser.test_accessibility import AXE, FOUND, OPTIONS
+from tests.browser.test_accessibility import violations
 from tools.serving import wait_until_idle
 
 LESSON = read(Path(__file__).resolve().parents[2] / "lessons" / "en" / "it.md")
+THEMES = ("light", "light", "dark")  # of the phones
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 
 
 @pytest.fixture
 def pages(browser: Browser) -> Iterator[list[Page]]:
     contexts = [browser.new_context(viewport={"width": 1280, "height": 720})]
-    contexts += [browser.new_context(**PHONE) for _ in range(3)]  # type: ignore[arg-type]
+    contexts += [browser.new_context(**PHONE, color_scheme=theme) for theme in THEMES]  # type: ignore[arg-type]
     yield [context.new_page() for context in contexts]
     for context in contexts:
         context.close()
@@ -63,11 +64,16 @@ def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
     pupils[0].get_by_label("The class’s code").fill(code)
     pupils[0].get_by_role("button", name="Join").click()
     for pupil in pupils[1:]:
+        pupil.goto(f"{app_url}/join")
+        expect(pupil.get_by_label("The class’s code")).to_be_visible()
+        assert violations(pupil) == []
         pupil.goto(f"{app_url}/join?code={code.replace(' ', '')}")
     for number, step in enumerate(LESSON.steps, 1):
         for place, pupil in enumerate(pupils):
             expect(pupil.get_by_text(f"Step {number} of {len(LESSON.steps) + 1}")).to_be_visible()
             assert says_the_sentence(pupil, step), step.name
+            if place:  # one in each theme
+                assert violations(pupil) == [], step.name
             answer(pupil, place)
         expect(teacher.get_by_text("3 of 3 answered")).to_be_visible()
         assert says_the_sentence(teacher, step), step.name
@@ -85,6 +91,8 @@ def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
             expect(pupil.locator(".why")).to_be_visible()
             expect(pupil.locator("#spoken")).to_contain_text("The answer: ")  # to a screen reader
             assert pupil.evaluate("document.documentElement.scrollWidth") <= 390, step.name
+        for pupil in pupils[1:]:
+            assert violations(pupil) == [], step.name
         if step.ask == "row":  # on a projector: the picture and what it means, at once, and every word whole
             expect(teacher.locator(".why")).to_be_in_viewport(ratio=1)
             bars, buttons = teacher.locator(".bars").bounding_box(), teacher.locator(".class-bar").bounding_box()
@@ -95,8 +103,7 @@ def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
                 "all => all.map(e => e.scrollWidth <= e.clientWidth + 1)"
             )
             assert names and all(names)
-            teacher.evaluate(AXE.read_text("utf-8"))
-            assert teacher.evaluate(FOUND, OPTIONS) == []
+            assert violations(teacher, (1280, 390), ("light", "dark")) == []
         if number < len(LESSON.steps):
             teacher.get_by_role("button", name="Next", exact=True).click()
     teacher.get_by_role("button", name="Next", exact=True).click()  # to a sentence that the class calls out
@@ -109,6 +116,7 @@ def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
     for place, pupil in enumerate(pupils):
         expect(pupil.get_by_text("“The old dog sleeps.”", exact=True)).to_be_visible()
         answer(pupil, place)
+        assert violations(pupil) == []
     pupils[0].reload()
     pupils[0].get_by_role("button", name="Change my answer").click()
     expect(pupils[0].get_by_role("button", name="Sure", exact=True)).to_have_attribute("aria-pressed", "true")
@@ -118,7 +126,26 @@ def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
     teacher.get_by_role("button", name="End it now").click()
     for pupil in pupils:
         expect(pupil.get_by_role("heading", name="The class is over")).to_be_visible()
+        assert violations(pupil) == []
     assert errors == []
+
+
+def test_axe_finds_nothing_before_and_after_the_start_and_in_an_order(app_url: str, pages: list[Page]) -> None:
+    """The kind of question that the lesson above lacks, and the teacher's page with nobody in the class."""
+    teacher, _, *pupils = pages
+    code = start(teacher, app_url, "near-and-far", "vectors")
+    assert violations(teacher, (1280, 390), ("light", "dark")) == []
+    for pupil in pupils:
+        pupil.goto(f"{app_url}/join?code={code}")
+        expect(pupil.locator(".order button").first).to_be_visible()
+        assert violations(pupil) == []
+        answer(pupil, 0)
+    assert violations(teacher, (1280, 390), ("light", "dark")) == []
+    teacher.get_by_role("button", name="Reveal", exact=True).click()
+    for pupil in pupils:
+        expect(pupil.locator(".why")).to_be_visible()
+        assert violations(pupil) == []
+    assert violations(teacher, (1280, 390), ("light", "dark")) == []
 
 
 def test_large_type_leaves_the_code_and_the_counters_on_the_first_screen(app_url: str, pages: list[Page]) -> None:
@@ -165,8 +192,7 @@ def test_the_results_follow_a_pick_outlasts_a_lock_and_the_split_is_private(app_
         teacher.get_by_role("link", name="Open in a second window").click()
     expect(window.value.get_by_text("The projector does not show it.")).to_be_visible(timeout=30_000)
     expect(window.value.get_by_text("layer 2, head 2", exact=True)).to_be_visible()
-    window.value.evaluate(AXE.read_text("utf-8"))
-    assert window.value.evaluate(FOUND, OPTIONS) == []
+    assert violations(window.value, (1280, 390), ("light", "dark")) == []
     private.goto(window.value.url)  # the address alone shows nothing
     expect(private.get_by_text("Open this class by its teacher’s link")).to_be_visible(timeout=30_000)
     assert teacher.get_by_text("layer 2, head 2").count() == 0
@@ -234,9 +260,9 @@ def test_the_csv_is_saved_while_the_page_runs(app_url: str, pages: list[Page]) -
     assert saved.value.path().read_text("utf-8").startswith('"step","sentence","question"')
 
 
-def start(teacher: Page, app_url: str, step: str) -> str:
+def start(teacher: Page, app_url: str, step: str, lesson: str = LESSON.name) -> str:
     """Starts a class at that step; returns its code."""
-    teacher.goto(f"{app_url}/lessons?lesson={LESSON.name}&step={step}")
+    teacher.goto(f"{app_url}/lessons?lesson={lesson}&step={step}")
     wait_until_idle(teacher)
     teacher.get_by_role("button", name="Start a class").click()
     code = teacher.locator(".class-code").inner_text().replace(" ", "")

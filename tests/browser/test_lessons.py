@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, WebSocket, expect
 from headlight.teaching.lessons import LessonComputer, Step, base, shelf, truth
 from headlight.viewer.scripts import viewer_script
 from tests.browser.conftest import Opener
-from tests.browser.test_accessibility import AXE, FOUND, OPTIONS
+from tests.browser.test_accessibility import violations
 from tools.serving import wait_until_idle
 from ui.state import models
 
@@ -103,8 +103,7 @@ def test_what_is_to_be_guessed_is_in_the_browser_only_after_the_guess(fresh_page
     wait_until_idle(page)
     page.get_by_role("button", name="Hint").click()
     expect(page.get_by_text("A row always shares out 100 %.")).to_be_visible()
-    page.evaluate(AXE.read_text("utf-8"))
-    assert page.evaluate(FOUND, OPTIONS) == []
+    assert violations(page) == []
     assert any(b"A row always shares out" in message for message in messages)
     assert not any(shares in message or why in message for message in messages)
     known = page.evaluate(f"({TEXT})(document.documentElement)") + page.url
@@ -115,7 +114,7 @@ def test_what_is_to_be_guessed_is_in_the_browser_only_after_the_guess(fresh_page
     assert any(shares in message and why in message for message in messages)
     expect(page.locator(".verdict")).to_contain_text(re.compile(r"\d+.%overlap.*spread evenly \d+.%", re.S))
     wait_until_idle(page)
-    assert page.evaluate(FOUND, OPTIONS) == []
+    assert violations(page) == []
     # On paper.
     page.get_by_role("button", name="Handout").click()
     with page.expect_download() as given:
