@@ -1,4 +1,4 @@
-"""Limits on freed memory that the process keeps, and the number of processor cores that it may use."""
+"""What every system does in a way of its own: freed memory, processor cores, peak memory, locked files."""
 
 from __future__ import annotations
 
@@ -6,6 +6,15 @@ import contextlib
 import ctypes
 import os
 import sys
+from typing import IO, Any
+
+try:
+    import fcntl
+    import resource
+except ImportError:  # Windows
+    import msvcrt
+
+    fcntl = resource = None  # type: ignore[assignment]
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4  # malloc.h of the GNU C library
 _LARGE_BLOCK_BYTES = 2**20
@@ -59,6 +68,39 @@ def _malloc(function: str, *numbers: int) -> None:
 def cores() -> int:
     """Return the number of processor cores that this process may use; all of them where the system does not say."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def peak_memory() -> int:
+    """Return the largest memory that this process has had, in bytes."""
+    if resource is None:
+        import psutil
+
+        return int(psutil.Process().memory_info().peak_wset)
+    unit = 1 if sys.platform == "darwin" else 1024  # getrusage(2) of each system
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def lock(file: IO[Any]) -> bool:
+    """Lock an open file for this process alone, and return whether nobody else had; closing the file unlocks it."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            _lock_first_byte(file, msvcrt.LK_NBLCK)
+    except (BlockingIOError, PermissionError):  # the latter from Windows
+        return False
+    return True
+
+
+def unlock(file: IO[Any]) -> None:
+    """Unlock a file that is about to be closed: Windows may take its time to do so."""
+    if fcntl is None:
+        _lock_first_byte(file, msvcrt.LK_UNLCK)
+
+
+def _lock_first_byte(file: IO[Any], mode: int) -> None:
+    file.seek(0)
+    msvcrt.locking(file.fileno(), mode, 1)  # type: ignore[attr-defined]
 
 
 def threads(asked: int | None) -> int:

@@ -166,7 +166,8 @@ def _earlier_port() -> int | None:
     while _earlier:
         port = _earlier.pop()
         with socket.socket() as probe, suppress(OSError):
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a connection that has just ended is no server
+            if sys.platform != "win32":  # where it would let two servers have one port
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a connection that ended is no server
             probe.bind(("127.0.0.1", port))
             return port
     return None
@@ -190,5 +191,5 @@ def _wait_until_healthy(process: Process, address: str, log: Path, seconds: floa
             pass
         time.sleep(0.1)
     reason = "did not answer in time" if process.poll() is None else f"stopped with code {process.poll()}"
-    tail = os.linesep.join(log.read_text(errors="replace").splitlines()[-20:])
+    tail = os.linesep.join(log.read_text("utf-8", "replace").splitlines()[-20:])
     raise RuntimeError(f"The app {reason}. The end of its log:\n{tail}")

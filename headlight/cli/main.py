@@ -13,6 +13,7 @@ import os
 import socket
 import sys
 from importlib.util import find_spec
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -27,6 +28,7 @@ NO_PASSWORD = "--no-password"
 
 
 def main() -> NoReturn:
+    _use_utf8()
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):  # before torch is imported, which takes seconds
         print(f"headlight {__version__}")
@@ -36,6 +38,14 @@ def main() -> NoReturn:
     from headlight.cli.verbs import run
 
     run(command_line())
+
+
+def _use_utf8() -> None:
+    """Read and write pipes and files in UTF-8 on Windows too, whose code pages lack most languages' letters."""
+    if sys.platform == "win32":
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(encoding="utf-8")
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -150,7 +160,8 @@ def _is_free(host: str, port: int) -> bool:
     """Return whether the port is free, at `host` and on the loopback interface."""
     for address in {host, "127.0.0.1"}:
         with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what was closed just now is free
+            if sys.platform != "win32":  # where it would let two servers have one port
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what was closed just now is free
             try:
                 probe.bind((address, port))
             except OSError:

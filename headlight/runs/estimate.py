@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import resource
 import subprocess
 import sys
 import time
@@ -18,7 +17,7 @@ from typing import Any
 import torch
 
 from headlight.corpora.preview import Preview
-from headlight.machine import threads
+from headlight.machine import peak_memory, threads
 from headlight.runs.recipe import Recipe
 from headlight.runs.steer import environment
 from transformer.access import require_private
@@ -124,7 +123,7 @@ def _measure_here(recipe: Recipe, source_length: int, target_length: int) -> Spe
         tokens += trainer.update(batches).tokens
     seconds = time.perf_counter() - begun
     on_gpu = device.type == "cuda"
-    memory = torch.cuda.max_memory_allocated() if on_gpu else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    memory = torch.cuda.max_memory_allocated() if on_gpu else peak_memory()
     return Speed(tokens / seconds, memory)
 
 

@@ -16,7 +16,6 @@ lock            held by the worker, so that there is never a second one
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import time
@@ -26,6 +25,7 @@ from pathlib import Path
 
 from headlight.corpora.packed import FACTS, LENGTHS, TOKENS
 from headlight.folders import CLONE, runs
+from headlight.machine import lock, unlock
 from headlight.runs import intact
 from headlight.runs.intact import OPTIMIZER, POSITION, RECIPE
 from headlight.runs.recipe import Recipe
@@ -125,7 +125,9 @@ class RunFolder:
         """Return what is wrong with checkpoints and links to them at a first look, by name, without a full stop."""
         flaws = {path.name: state_flaw(path) for path in self.step_folders()}
         if flaws:
-            flaws |= {name: model_flaw(self.checkpoints / name) for name in ("last", "best")}
+            links = [self.checkpoints / name for name in ("last", "best")]
+            if any(map(os.path.lexists, links)):  # else on a system without links (`state.tidy`)
+                flaws |= {path.name: model_flaw(path) for path in links}
         return {name: wrong for name, wrong in flaws.items() if wrong}
 
     def wrong_kinds(self) -> dict[Path, str]:
@@ -158,17 +160,14 @@ class RunFolder:
         if self.lock in self.wrong_kinds():
             set_aside(self.lock)
         with open(self.lock, "ab") as file:
-            while True:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() >= until:
-                        raise ValueError(
-                            f"Another process is working in {short(self.path)}; pause or stop that run first."
-                        ) from None
-                    time.sleep(0.05)
-            yield
+            while not lock(file):
+                if time.monotonic() >= until:
+                    raise ValueError(f"Another process is working in {short(self.path)}; pause or stop that run first.")
+                time.sleep(0.05)
+            try:
+                yield
+            finally:
+                unlock(file)
 
     def is_free(self) -> bool:
         """Return whether no process holds the folder."""
@@ -176,10 +175,11 @@ class RunFolder:
             return True
         try:
             with open_regular(self.lock) as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if is_free := lock(file):
+                    unlock(file)
         except (OSError, ValueError):
             return False
-        return True
+        return is_free
 
     def post_request(self, request: str) -> None:
         """Ask the worker to "pause" or to "stop"."""

@@ -251,7 +251,15 @@ def _exit_code(pid: int) -> int | None:
 
 
 def write(folder: RunFolder, values: dict[str, Any]) -> None:
-    write_json(folder.status, values)
+    """Write the status. Windows replaces no file that somebody is reading, so a refusal is tried again for a second."""
+    until = time.monotonic() + 1.0
+    while True:
+        try:
+            return write_json(folder.status, values)
+        except PermissionError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(0.02)
 
 
 def read(folder: RunFolder) -> dict[str, Any]:

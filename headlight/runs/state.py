@@ -12,6 +12,7 @@ With the recipe that is the whole state: the learning rate follows from the step
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import sys
@@ -118,7 +119,8 @@ def tidy(folder: RunFolder, position: Position) -> None:
     steps = folder.steps()
     for step in {*steps} - {*steps[-CHECKPOINTS_KEPT:], position.step, position.best}:
         path = folder.checkpoint(step)
-        os.rename(path, path.with_suffix(".part"))  # at once, so that no half of a checkpoint is left to be seen
+        with contextlib.suppress(PermissionError):  # on Windows while somebody reads it: the next save tries again
+            os.rename(path, path.with_suffix(".part"))  # at once, so that no half of a checkpoint is left to be seen
     for part in folder.checkpoints.glob("*.part"):
         with contextlib.suppress(OSError):
             remove(part)  # which does not wait for a pipe, as shutil.rmtree does
@@ -127,9 +129,16 @@ def tidy(folder: RunFolder, position: Position) -> None:
 def _point(pointer: Path, target: Path) -> None:
     part = pointer.with_suffix(".part")
     remove(part)
-    part.symlink_to(target.name)
+    try:
+        part.symlink_to(target.name, target_is_directory=True)
+    except OSError as error:
+        if error.errno in (errno.EPERM, errno.EINVAL):  # no links here: `RunFolder.best` reads which it is
+            return
+        raise
     if pointer.is_dir() and not pointer.is_symlink():  # the run was copied by something that follows links
         set_aside(pointer)
+    if not hasattr(os, "O_NONBLOCK"):  # Windows, which replaces no link to a folder
+        pointer.unlink(missing_ok=True)
     os.replace(part, pointer)
 
 
@@ -173,7 +182,13 @@ def load(path: Path) -> tuple[Checkpoint, dict[str, Tensor], Position]:
 
 def _flush(path: Path) -> None:
     """Flush a file to the disk: a rename can survive a power cut that the bytes before it did not."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe is refused by the next line, not waited for
+    if not hasattr(os, "O_NONBLOCK"):  # Windows, which opens no folder, and flushes what is open for writing
+        if path.is_dir():
+            return
+        flags = os.O_RDWR
+    else:
+        flags = os.O_RDONLY | os.O_NONBLOCK  # a pipe is refused by the next line but one, not waited for
+    descriptor = os.open(path, flags)
     try:
         os.fsync(descriptor)
     finally:

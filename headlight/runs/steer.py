@@ -38,7 +38,7 @@ def _lower_priority(worker: int) -> None:
         os.setpriority(os.PRIO_PROCESS, worker, 10)
     # Linux may share the processor between sessions first: then the number above counts only within the worker's own.
     with contextlib.suppress(OSError):
-        Path(f"/proc/{worker}/autogroup").write_text("10")
+        Path(f"/proc/{worker}/autogroup").write_text("10", "utf-8")
 
 
 def spawn(folder: RunFolder) -> int:
@@ -50,6 +50,7 @@ def spawn(folder: RunFolder) -> int:
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same on Windows
             env=environment(folder.recipe()),
         )
     _lower_priority(worker.pid)

@@ -8,7 +8,6 @@ was stopped.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -23,6 +22,7 @@ import numpy as np
 
 from headlight.corpora.pairs import Rejected
 from headlight.formatting import csv_text
+from headlight.machine import lock, unlock
 from headlight.tables.columns import Columns, ColumnType
 from headlight.tables.sentences import Row
 from transformer.extras import require_package
@@ -131,11 +131,12 @@ def _locked(folder: Path) -> Iterator[None]:
     """Make the folder of the parts, and hold it; the system releases it when the process ends."""
     folder.mkdir(exist_ok=True)
     with open(folder / "lock", "ab") as file:
+        if not lock(file):
+            raise ValueError(f"Another process is writing into {short(folder)}; wait for it, or stop it.")
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ValueError(f"Another process is writing into {short(folder)}; wait for it, or stop it.") from None
-        yield
+            yield
+        finally:
+            unlock(file)
 
 
 def _finished(part: Path) -> Summary | None:

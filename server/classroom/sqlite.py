@@ -159,7 +159,8 @@ class Sqlite(Store):
             }
             if not rows["classes"]:
                 return  # another thread or process did it
-            with open(os.open(self.path.with_name(name), os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+            descriptor = os.open(self.path.with_name(name), os.O_CREAT | os.O_WRONLY, 0o600)
+            with open(descriptor, "w", encoding="utf-8") as file:
                 json.dump(rows, file, default=repr)
             base.execute("DELETE FROM classes WHERE code = ?", (code,))
         self.note_damage(code, damage, name, str(self.path.with_name(name)))

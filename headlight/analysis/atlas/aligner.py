@@ -60,7 +60,7 @@ def aligned(pairs: Callable[[], Iterable[KnownPair]], most: int | None = None) -
 
     def read() -> Iterator[KnownPair]:
         assert Path(folder.name).is_dir()
-        with open(forward) as forward_lines, open(backward) as backward_lines:
+        with open(forward, encoding="utf-8") as forward_lines, open(backward, encoding="utf-8") as backward_lines:
             for pair, forward_line, backward_line in zip(
                 islice(pairs(), most), forward_lines, backward_lines, strict=True
             ):

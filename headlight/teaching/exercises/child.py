@@ -30,7 +30,10 @@ MODULE = "exercise_file"  # not "__main__": what stands below that question is n
 
 def main(path: Path, folder: Path, seconds: float, judged: list[str]) -> None:
     """Judge the exercises of a file; loading it, and each exercise, may take `seconds`."""
-    with open(folder / MESSAGES, "a", encoding="utf-8") as messages, open(folder / STUCK, "w") as stuck:
+    with (
+        open(folder / MESSAGES, "a", encoding="utf-8") as messages,
+        open(folder / STUCK, "w", encoding="utf-8") as stuck,
+    ):
 
         def say(**message: Any) -> None:
             messages.write(json.dumps(message) + "\n")

@@ -63,7 +63,8 @@ def _run(path: Path, seconds: float, verdicts: list[Verdict]) -> Verdict | None:
                     begun = ""
         if is_complete:
             return None
-        explanation = _explain_end(stuck.read_text() if stuck.exists() else "", seconds, ended.returncode, path)
+        stack = stuck.read_text("utf-8", "replace") if stuck.exists() else ""
+        explanation = _explain_end(stack, seconds, ended.returncode, path)
         if not begun:
             raise ValueError(f"{short(path.name)} did not get to its exercises. {explanation}")
         return Verdict(begun, ExerciseState.WRONG, (explanation,))
