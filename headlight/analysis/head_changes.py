@@ -18,7 +18,7 @@ LARGEST_FACTOR = 3.0  # that a head's weights are multiplied by
 MAX_NAMED_HEADS = 6  # heads; more are counted
 
 # Translators: a head within a sentence, such as “cross 3.2 and cross 2.1 off”: its layer and its number
-_BRIEF_NAMES = {
+BRIEF_NAMES = {
     "encoder": translatable("encoder {layer}.{head}"),
     "decoder": translatable("decoder {layer}.{head}"),
     "cross": translatable("cross {layer}.{head}"),
@@ -116,7 +116,7 @@ def describe_changes(changes: Sequence[HeadChange]) -> str:
     for change in changes:
         factor = f"× {localized(f'{change.factor:g}')}"
         way = "off" if change.off else factor if change.action == "scale" else change.action
-        name = gettext(_BRIEF_NAMES[change.kind], layer=change.layer, head=change.head)
+        name = gettext(BRIEF_NAMES[change.kind], layer=change.layer, head=change.head)
         ways.setdefault(way, []).append(name)
     return ", ".join(_changed(_joined(heads), way) for way, heads in ways.items())
 

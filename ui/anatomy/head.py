@@ -21,6 +21,7 @@ from ui.state.models import translator
 from ui.state.view import update, widget_key
 from ui.widgets.choose import choose
 from ui.widgets.terms import explained
+from ui.widgets.why_there import why_there
 
 _LOOKS = {
     "word": "One word",
@@ -77,6 +78,8 @@ def _one_word(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView) ->
         on_pick=lambda **picked: update(**{field: number + 1 for field, number in picked.items()}),
         on_shown=_take_shown,
     )
+    key_chosen = None if view.key is None or view.key > row.size else view.key - 1
+    why_there(name, trace, chosen.part.kind, (chosen.site.layer, chosen.head), (chosen.query, key_chosen), across=640)
     expander = st.expander("This head as a table", key="walk-as-table", on_change="rerun")
     if expander.open:
         with expander:

@@ -31,6 +31,7 @@ from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pa
 from ui.widgets.choose import choose
 from ui.widgets.disclosure import behind_button
 from ui.widgets.terms import explained, term
+from ui.widgets.why_there import why_there
 
 KIND_TERMS = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
 SCALES = {
@@ -113,6 +114,7 @@ def heads(
             + f"(why?{urlencode(same, quote_via=quote)})"
         )
         faithful(shown)
+        _why_there(shown, view, large)
     with left:
         _overview(shown, view, large)
         roles = st.container()
@@ -135,6 +137,17 @@ def heads(
     with roles:  # last, since what was measured over a corpus may have to be read first
         corpus_roles(shown, view, large)
     write_address()
+
+
+def _why_there(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
+    """Draw why the chosen head looks from one held token at the other, where tokens and weights are as they are."""
+    if view.words or view.hide or view.show != "raw" or shown.without_weights(view.kind, large.layer, large.head):
+        return
+    n_rows, n_columns = large.cells.shape
+    row, column = held_cell(view) or (None, None)
+    held = (row if row is None or row < n_rows else None, column if column is None or column < n_columns else None)
+    taps = tuple(change.tap() for change in shown.changes)
+    why_there(shown.name, shown.trace, view.kind, (large.layer, large.head), held, taps)
 
 
 def _pictures(shown: ShownTrace, view: AttentionView) -> None:

@@ -1,0 +1,24 @@
+"""A cell is held in the browser, and “Why there?” explains it and follows it."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.attention.looking import go, over
+
+
+def test_the_held_cell_is_explained_and_another_one_in_its_place(page: Page, app_url: str) -> None:
+    go(page, f"{app_url}/attention?model=reverse&text=abcdef&kind=cross&layer=2&head=3&row=2&column=5")
+    box = page.locator(".st-key-why-there")
+    box.locator("summary").click()
+    expect(box.get_by_text("has a score")).to_contain_text("“e”")
+    expect(box.locator(".why-there img.wide")).to_be_visible()
+    expect(box.locator(".why-there img.narrow")).to_be_hidden()
+    expect(box.get_by_text("pairs sum to")).to_be_visible()
+    over(page, 3, 2)
+    page.mouse.down()
+    page.mouse.up()
+    expect(box.get_by_text("has a score")).to_contain_text("“c”")
+    page.set_viewport_size({"width": 390, "height": 800})
+    expect(box.locator(".why-there img.narrow")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

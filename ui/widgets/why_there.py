@@ -1,0 +1,191 @@
+"""Why a head looks there: the score of a cell as pairs of writers, in a sentence, a matrix and a list."""
+
+from __future__ import annotations
+
+import base64
+import html
+
+import numpy as np
+import streamlit as st
+
+from headlight.analysis.head_changes import BRIEF_NAMES
+from headlight.analysis.sites import kind_of
+from headlight.analysis.stream import stream
+from headlight.analysis.why.residual_parts import BIAS, EMBEDDING, POSITION, Writer
+from headlight.analysis.why.score_parts import Relative, ScoreParts, score_parts_of
+from headlight.analysis.why.score_words import score_sentences
+from headlight.charts.colours import LESS, MORE
+from headlight.charts.document import FONT, inline
+from headlight.charts.score_parts import pair_matrix
+from headlight.formatting import probability_text, signed
+from headlight.language import gettext, localized, translatable
+from transformer import Trace
+from transformer.taps import Intervention, Site, chain
+from transformer.tokenizers import SPACE
+from transformer.trace import Kind
+from ui.state import models
+from ui.state.cache import cached
+from ui.state.view import widget_key
+from ui.widgets.table import Cell, bar, table_html
+from ui.widgets.terms import explained
+from ui.widgets.text import literal
+
+MAX_PAIRS = 6  # in the list
+NARROW = 312  # pixels of the matrix on a phone
+_BRIEF = {EMBEDDING: translatable("embedding"), POSITION: translatable("position"), BIAS: translatable("biases")}
+_SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
+
+
+def why_there(
+    name: str,
+    trace: Trace,
+    kind: Kind,
+    head: tuple[int, int],
+    cell: tuple[int | None, int | None],
+    taps: tuple[Intervention, ...] = (),
+    across: int = 388,
+) -> None:
+    """Draw an expander with the parts of the score of a cell (query, key) of a head (layer, head), all from 0; the
+    matrix is `across` pixels wide.
+
+    Of a query alone, its largest weight is explained, and of a key alone the query that looks at it most.
+    """
+    expander = st.expander(gettext("Why there?"), key="why-there", on_change="rerun")
+    if not expander.open:
+        return
+    with expander:
+        pattern = trace.pattern(kind)[head[0], head[1]]
+        query, key = cell
+        if (query is None and key is None) or not pattern.any():
+            st.caption(gettext("Choose a cell of the head first: click on it, or on its tokens."))
+            return
+        if query is None:
+            query = int(pattern[:, key].argmax())
+        if key is None or not pattern[query, key]:
+            key = int(pattern[query].argmax())  # a masked key has no score
+        _draw(name, trace, kind, head, (query, key), taps, across)
+
+
+def _draw(
+    name: str,
+    trace: Trace,
+    kind: Kind,
+    head: tuple[int, int],
+    cell: tuple[int, int],
+    taps: tuple[Intervention, ...],
+    across: int,
+) -> None:
+    query, key = cell
+    asking, keys = _plain(trace.rows(kind)[query]), list(map(_plain, trace.columns(kind)))
+    if kind != "encoder":  # the token that is read, whose vector asks, and the one that the row writes
+        asking = f"{_plain(trace.reads.labels[query])} → {asking}"
+    visible = np.flatnonzero(trace.pattern(kind)[head[0], head[1], query])
+    others: list[Relative] = ["mean", *(int(other) for other in visible if other != key)]
+    rather = st.selectbox(
+        gettext("Compared with"),
+        others,
+        format_func=lambda other: gettext("the mean of the row") if other == "mean" else f"{other + 1} {keys[other]}",
+        key=widget_key(f"rather-{kind}-{head}-{cell}"),
+        width=240,
+    )
+    stack, block = _SITES[kind]
+    ids = tuple(trace.source.ids), tuple(trace.target.ids)
+    parts = _parts(name, models.version(name), *ids, Site(stack, head[0], block), head[1], query, key, rather, taps)
+    sentences = score_sentences(parts, asking, keys[key], keys[rather] if isinstance(rather, int) else None)
+    st.markdown(literal(" ".join(sentences)))
+    axes = gettext(
+        "rows: who wrote the query at “{query}”; columns: who wrote the key at “{key}”", query=asking, key=keys[key]
+    )
+    st.caption(explained(literal(axes), "query", "key"))
+    theme = st.context.theme.type or "light"
+    labels = [brief_name(w) for w in parts.query_writers], [brief_name(w) for w in parts.key_writers]
+    pictures = [
+        _picture(parts.pairs, *labels, theme, room, sentences[1], of)
+        for room, of in ((across, "wide"), (NARROW, "narrow"))
+    ]
+    st.html(f'<div class="why-there">{"".join(pictures)}</div>')
+    st.markdown(f"**{gettext('Largest pairs')}**")
+    pairs = parts.largest(MAX_PAIRS)
+    st.html(
+        table_html(
+            "bars ranking",
+            [
+                (
+                    f"{brief_name(pair.query)} × {brief_name(pair.key)}",
+                    Cell(bar(abs(pair.value / (pairs[0].value or 1.0)), MORE if pair.value > 0 else LESS), "wide"),
+                    signed(pair.value, plus=True),
+                )
+                for pair in pairs
+            ],
+            numbers=(2,),
+        )
+    )
+    before, after = (float(weights[key]) for weights in (parts.weights, parts.weights_without(pairs[0])))
+    st.caption(_checked(parts, before, after))
+
+
+def _checked(parts: ScoreParts, before: float, after: float) -> str:
+    """Return the weight without the largest pair, the check of the sum, and what is held fixed."""
+    count, total, score = localized(f"{parts.pairs.size:,}"), signed(parts.total), signed(parts.score)
+    if parts.position_bias:
+        summed = gettext(
+            "The {count} pairs and the bias for the distance, {bias}, sum to {sum}; the model computes {score}.",
+            count=count,
+            bias=signed(parts.position_bias, plus=True),
+            sum=total,
+            score=score,
+        )
+    else:
+        text = translatable("The {count} pairs sum to {sum}; the model computes {score}.")
+        summed = gettext(text, count=count, sum=total, score=score)
+    without = gettext(
+        "Without the largest pair the weight would be {after} instead of {before}.",
+        after=probability_text(after),
+        before=probability_text(before),
+    )
+    held = gettext(
+        "The scale of every norm is held at its value. It shows what the score is made of, not why a part wrote what "
+        "it did."
+    )
+    return f"{without} {summed} {held}"
+
+
+def brief_name(writer: Writer) -> str:
+    """Return a writer's name where there is little room: "encoder 2.2", "ff 1"."""
+    layer, head = writer.layer + 1, writer.head + 1
+    if writer.part in _BRIEF:
+        return gettext(_BRIEF[writer.part])
+    if writer.is_head:
+        return gettext(BRIEF_NAMES[kind_of(Site(writer.stack, writer.layer, writer.part))], layer=layer, head=head)
+    return gettext("ff {layer}", layer=layer)
+
+
+def _picture(
+    pairs: np.ndarray, rows: list[str], columns: list[str], theme: str, across: int, says: str, classes: str
+) -> str:
+    drawing = pair_matrix(pairs, rows, columns, theme, across, says)
+    svg = inline(drawing._replace(elements=[f'<g font-family="{FONT}">', *drawing.elements, "</g>"]))
+    data = base64.b64encode(svg.encode()).decode()
+    return f'<img class="{classes}" src="data:image/svg+xml;base64,{data}" alt="{html.escape(says)}">'
+
+
+def _plain(label: str) -> str:
+    return label.replace(SPACE, "").strip() or label
+
+
+@cached(40, translatable("Splitting the score"))
+def _parts(
+    name: str,
+    version: tuple[int, ...],
+    source: tuple[int, ...],
+    target: tuple[int, ...],
+    site: Site,
+    head: int,
+    query: int,
+    key: int,
+    relative_to: Relative,
+    taps: tuple[Intervention, ...],
+) -> ScoreParts:
+    opened = models.translator(name)
+    passed = stream(opened.model, source, target, chain(*models.own_taps(opened), *taps))
+    return score_parts_of(passed, site, head, query, key, relative_to)
