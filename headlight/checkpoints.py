@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 
 import torch
 
-from headlight import folders, tokenizer_json
+from headlight import folders, hub, tokenizer_json
 from transformer import Translator
 from transformer.access import require_readable
 from transformer.checkpoint import Checkpoint, native, save
+from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig
-from transformer.files import open_regular, read_bytes, read_json
+from transformer.files import MAX_JSON_BYTES, open_regular, read_bytes, read_json
 from transformer.quoting import quoted, short
 from transformer.tokenizers import Tokenizer
 
@@ -30,6 +31,8 @@ __all__ = [
     "Description",
     "describe",
     "digest",
+    "fetch",
+    "find",
     "load",
     "load_tokenizer",
     "load_translator",
@@ -43,10 +46,15 @@ __all__ = [
 _PARTS = ("encoder", "decoder", "output")
 WORDS = "words.txt.gz"  # the words of the sentences that the model was trained to read
 MAX_PACKED_BYTES, MAX_UNPACKED_BYTES = 200_000, 4_000_000  # bytes of that file, and of its text
+_MEASURED = ("heads.json", "why.json", "antecedents.json")  # what the pages Heads and Why show of a model
+_TOKENIZERS = (native.SHARED, native.SOURCE, native.TARGET)
+FILES = (native.CONFIG, native.CARD, *_TOKENIZERS, WORDS, *_MEASURED, native.WEIGHTS)  # that a folder on the hub has
 
 
 def load(folder: str | Path, device: str = "cpu", dtype: str | None = None) -> Checkpoint:
     """Read what `save` wrote, ready to run (evaluation mode); a model that ships goes by its name alone.
+
+    "hub:OWNER/NAME", or "hub:OWNER/NAME@REVISION", is one on the Hugging Face hub, which `fetch` downloads once.
 
     `device` is one of torch's, such as "cuda:1", or "auto": the GPU with most free memory if the model fits, else the
     CPU. `dtype` is the type in which matrices are held, "float32", "bfloat16" or "float16"; by default float32, and in
@@ -87,9 +95,59 @@ def digest(folder: str | Path) -> str:
     return whole.hexdigest()
 
 
+def find(name: str | Path) -> Path:
+    """Return the folder that a model's name or path means: of a name that begins with "hub:" its download, else that
+    of `folders.model`. Raises ValueError as `fetch` does."""
+    return fetch(name) if hub.is_address(name) else folders.model(name)
+
+
+def fetch(name: str | Path, endpoint: str | None = None) -> Path:
+    """Return the folder of a native model "hub:OWNER/NAME" or "hub:OWNER/NAME@REVISION", downloaded if need be.
+
+    The folder is in the hub's own cache, and opens without a network from then on. Of the repository only FILES are
+    fetched, and nothing in them is run. Raises Refused for a name that is none, as `headlight.hub.fetch` does, and
+    for a model in another format, with the command that imports it.
+    """
+    address = hub.parse_address(name)
+    if address is None:
+        raise Refused(
+            f"{short(str(name))} is not the address of a model on the hub.",
+            remedy="Write hub:OWNER/NAME, or hub:OWNER/NAME@REVISION.",
+        )
+
+    def choose(sizes: hub.Sizes) -> hub.Sizes:
+        tokenizers = native.SHARED in sizes or {native.SOURCE, native.TARGET} <= sizes.keys()
+        missing = [file for file in (native.CONFIG, native.WEIGHTS) if file not in sizes]
+        if missing or not tokenizers:
+            raise _not_native(address, f"it has no {(*missing, native.SHARED)[0]}")
+        chosen = {file: sizes[file] for file in FILES if file in sizes}
+        for file, size in chosen.items():
+            largest = native.MAX_CONFIG_BYTES if file in (native.CONFIG, native.CARD) else MAX_JSON_BYTES
+            if file != native.WEIGHTS and size > largest:
+                raise Refused(f"{file} of {address} has {size:,} bytes; at most {largest:,} are read.")
+        hub.require_small(address, chosen, len(FILES))
+        return chosen
+
+    def check(config: Path) -> None:
+        values = read_json(config, native.MAX_CONFIG_BYTES)
+        if not isinstance(values, dict) or "source_vocab_size" not in values:
+            kind = values.get("model_type") if isinstance(values, dict) else None
+            raise _not_native(address, "its config.json is in another format" + (f" ({short(kind)})" if kind else ""))
+
+    return hub.fetch(address, choose, check, endpoint=endpoint)
+
+
+def _not_native(address: hub.Address, why: str) -> Refused:
+    command = f"{folders.COMMAND} import {address} --out models/{address.name.rpartition('/')[2]}"
+    return Refused(
+        f"{address} on the hub is not a model of Headlight: {why}.",
+        remedy=f"If it is a Marian, BART, T5 or another model that can be imported: {command}",
+    )
+
+
 def _require_ours(folder: str | Path) -> Path:
     """Return the folder of a model. Raises ValueError where there is none, or that of another program."""
-    folder = folders.model(folder)
+    folder = find(folder)
     require_readable(folder)
     if not os.path.isdir(folder):  # False also for what can be no name
         ship = ", ".join(folders.shipped()) or "missing"
@@ -178,7 +236,7 @@ def _packed(words: Iterable[str]) -> bytes:
 
 def read_words(folder: str | Path) -> frozenset[str]:
     """Return the words that the model of a folder was trained to read, in lower case; empty without a list."""
-    file = folders.model(folder) / WORDS
+    file = find(folder) / WORDS
     try:
         return _read_words(file, file.stat().st_mtime_ns)
     except OSError:

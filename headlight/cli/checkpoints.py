@@ -34,12 +34,13 @@ IMPORT_SUFFIXES = {
     ".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".zip", ".argosmodel", ".tar", ".tgz", ".gz", ".bz2"
 }  # fmt: skip
 EXPORT_FORMATS = ("zip", "safetensors", "marian")
+CHECKPOINT_HELP = "a model that ships, such as en-fr, a checkpoint folder, or hub:OWNER/NAME on the Hugging Face hub"
 
 Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]
 
 
 def takes_checkpoint(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+    sub.add_argument("checkpoint", type=folders.named, help=CHECKPOINT_HELP)
 
 
 def takes_device(sub: argparse.ArgumentParser) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from headlight import folders
-from headlight.cli.checkpoints import Verb
+from headlight.checkpoints import find
+from headlight.cli.checkpoints import CHECKPOINT_HELP, Verb
 from headlight.language import LANGUAGES, ORIGINAL, using
 from headlight.web.publish import single_gallery, single_page, write_folder, write_gallery
 from headlight.web.traces import load_trace, trace_page
@@ -16,7 +16,7 @@ from transformer.files import write_text
 def add_verbs(verb: Verb) -> None:
     """Add `publish` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(publish, "Write a page that draws every head of a model, or of a saved trace, in any browser.")
-    sub.add_argument("model", nargs="?", help="a model that ships, such as en-fr, or a checkpoint folder")
+    sub.add_argument("model", nargs="?", help=CHECKPOINT_HELP)
     sub.add_argument("folder", nargs="?", help="a new folder for a web server; with --gallery the only name")
     sub.add_argument("--trace", type=Path, metavar="FILE", help="the .npz of a trace, in place of a model")
     sub.add_argument("--gallery", type=Path, metavar="FILE", help="a text with addresses of views, in place of a model")
@@ -47,10 +47,10 @@ def _publish(options: argparse.Namespace) -> None:
     elif not options.model or bool(options.folder) == bool(options.single):
         raise ValueError("Name a model and where to write it: a new folder, or --single and a file.")
     elif options.folder:
-        _print_written(options.folder, write_folder(folders.named(options.model), options.folder))
+        _print_written(options.folder, write_folder(str(find(options.model)), options.folder))
         return
     else:
-        page = single_page(folders.named(options.model))
+        page = single_page(str(find(options.model)))
     write_text(options.single, page)
     print(f"{options.single}: {len(page.encode()) / 1e6:.1f} MB. Open it in a browser, or send it.")
 

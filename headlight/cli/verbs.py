@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from headlight import checkpoints
+from headlight import checkpoints, hub
 from headlight.analysis.typical import guessed_words, unlike, unlike_note, unread_note, unread_words
 from headlight.checkpoints import load_translator, read_words
 from headlight.cli import checkpoints as opening
 from headlight.cli import heads as atlas
 from headlight.cli import prune as pruning
-from headlight.cli import publishing, tables, teaching, why
+from headlight.cli import publishing, pushing, tables, teaching, why
 from headlight.cli import runs as commands
 from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_device, takes_split
 from headlight.corpora import fingerprint
@@ -41,6 +41,8 @@ def main(arguments: list[str] | None = None, parser: argparse.ArgumentParser | N
     arguments = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args(arguments, argparse.Namespace(arguments=arguments))
     try:
+        if hub.is_address(checkpoint := getattr(options, "checkpoint", "")):
+            options.checkpoint = str(checkpoints.fetch(checkpoint))
         status = options.run(options) or 0  # all but `check` raise what is wrong
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has enough; nothing may be written at the exit either
@@ -110,6 +112,7 @@ def command_line(
     pruning.add_verbs(verb)
     teaching.add_verbs(verb)
     publishing.add_verbs(verb)
+    pushing.add_verbs(verb)
 
     sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right, pronouns.")
     _takes_corpus(sub)

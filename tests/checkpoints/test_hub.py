@@ -1,15 +1,8 @@
 """Models by name from a hub on the loopback: what is fetched, and the message where that fails."""
 
-import hashlib
-import json
 import random
-import socket
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import huggingface_hub
 import pytest
 
 from headlight.checkpoints import load_translator
@@ -17,76 +10,10 @@ from headlight.importers import hub
 from headlight.importers.importing import import_model
 from tests.checkpoints.ctranslate2_writer import draw_model, folder_of, of_model
 from tests.checkpoints.hugging_face import MARIAN_IDS, random_model, save
+from tests.checkpoints.loopback_hub import Hub, endpoint, nobody_listens, own_cache
 from transformer.checkpoint.weights import Refused
 
-REVISION = "a" * 40
-
-
-class Hub(BaseHTTPRequestHandler):
-    """The two addresses that a download asks for: what files there are, and each of them."""
-
-    files: dict[str, dict[str, bytes]] = {}
-    sizes: dict[str, int] = {}  # announced instead of the true ones
-    asked: list[str] = []
-
-    def do_HEAD(self) -> None:
-        self._answer(with_body=False)
-
-    def do_GET(self) -> None:
-        self.asked.append(self.path)
-        self._answer(with_body=True)
-
-    def _answer(self, with_body: bool) -> None:
-        path = self.path.split("?")[0]
-        for name, files in self.files.items():
-            if path in (f"/api/models/{name}", f"/api/models/{name}/revision/main"):
-                siblings = [{"rfilename": f, "size": self.sizes.get(f, len(b))} for f, b in files.items()]
-                body = json.dumps({"id": name, "modelId": name, "sha": REVISION, "siblings": siblings}).encode()
-                return self._send(body, with_body)
-            for revision in ("main", REVISION):
-                file = path.removeprefix(f"/{name}/resolve/{revision}/")
-                if file in files:
-                    return self._send(files[file], with_body)
-        self.send_response(404)
-        self.send_header("X-Error-Code", "RepoNotFound")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def _send(self, body: bytes, with_body: bool) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("ETag", f'"{hashlib.sha1(body).hexdigest()}"')
-        self.send_header("X-Repo-Commit", REVISION)
-        self.end_headers()
-        if with_body:
-            self.wfile.write(body)
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
-@pytest.fixture
-def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    _own_cache(tmp_path, monkeypatch)
-    Hub.files, Hub.sizes, Hub.asked = {}, {}, []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)  # as the other tests want it
-
-
-def nobody_listens() -> str:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{free.getsockname()[1]}"
+__all__ = ["endpoint"]  # a fixture
 
 
 def model_files(tmp_path: Path) -> dict[str, bytes]:
@@ -157,7 +84,7 @@ def test_a_model_of_ctranslate2_comes_with_its_vocabulary(tmp_path: Path, endpoi
 
 
 def test_without_a_network_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _own_cache(tmp_path, monkeypatch)
+    own_cache(tmp_path, monkeypatch)
     with pytest.raises(Refused, match="The Hugging Face hub cannot be reached.*Check the network") as refused:
         hub.fetch("Helsinki-NLP/opus-mt-en-fr", None, nobody_listens())
     assert "\n" not in str(refused.value)
