@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run class serve desktop wheel sdist installed container test check fuzz messages lint format lock audit docs space screenshots screencast bench browser firefox redis clean
+.PHONY: help run class serve desktop wheel sdist installed container test check fuzz messages lint format lock audit docs space screenshots screencast bench browser firefox strace redis clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -76,7 +76,7 @@ installed: wheel browser ## Install the wheel, and try it without a network
 test check: export PYTHONDONTWRITEBYTECODE :=
 
 # Two processes, since a browser test waits half of the time. Each runs whole files, whose tests share a server or a model.
-test: lint browser firefox redis ## Run every linter and all tests
+test: lint browser firefox strace redis ## Run every linter and all tests
 	@$(BIN)/python -m pytest --ignore tests/installed --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 # Takes under ninety seconds. Tests that start processes, each of which imports torch and Streamlit for three seconds,
@@ -168,6 +168,10 @@ browser:
 
 firefox:
 	@command -v firefox-esr firefox >/dev/null || { $(call apt_install,firefox-esr); }
+
+# Only Linux has it; elsewhere the test that needs it is skipped.
+strace:
+	@[ "$$(uname)" != Linux ] || command -v strace >/dev/null || { $(call apt_install,strace); }
 
 redis:
 	@command -v redis-server >/dev/null || { $(call apt_install,redis-server); }
