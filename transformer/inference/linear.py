@@ -84,13 +84,12 @@ class WeightSharingLinear(Linear):
         self.maps = [part for linear in maps for part in self._parts(linear)]
 
     def _parts(self, linear: nn.Linear) -> list[tuple[Tensor, Tensor | None]]:
-        """Split a linear layer into parts of `_NUMBERS_PER_PART` weights, each with its slice of the bias."""
+        """Return views of the weight, `_NUMBERS_PER_PART` at a time, each with its slice of the bias."""
         size = max(1, _NUMBERS_PER_PART // max(1, linear.in_features))
         weights, bias = linear.weight.detach().split(size), linear.bias
         if bias is None:
             return [(weight, None) for weight in weights]
-        biases = bias.detach().to(torch.float32 if self.converts else self.dtype).split(size)
-        return list(zip(weights, biases, strict=True))
+        return list(zip(weights, bias.detach().split(size), strict=True))
 
     def __call__(self, x: Tensor) -> Tensor:
         x = x if self.converts else x.to(self.dtype)
@@ -109,6 +108,8 @@ class WeightSharingLinear(Linear):
         return F.relu(self(x))
 
     def _product(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        if bias is not None:
+            bias = bias.to(torch.float32 if self.converts else self.dtype)
         if self.operators is not None:
             return self.operators.product(x, weight, bias, "none", [], "")
         if not self.converts:
