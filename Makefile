@@ -98,7 +98,7 @@ container: ## Build the container image, start it, and translate a sentence in i
 	@docker run --detach --init --memory 4g --read-only --tmpfs /tmp --env HEADLIGHT_PUBLIC=1 \
 		--name headlight-trial headlight > /dev/null
 	@trap 'docker rm --force headlight-trial > /dev/null' EXIT; \
-		for attempt in {1..30}; do \
+		for _ in {1..30}; do \
 			docker exec headlight-trial python -m tools.healthy http://127.0.0.1:8501 --seconds 30 && exit; \
 			sleep 2; \
 		done; \
