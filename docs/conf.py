@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE.parent))
 project = "Headlight"
 html_title = "Headlight"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_argparse_cli"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "paper"]
 templates_path: list[str] = []
 html_theme = "furo"
 html_static_path = ["_static"]

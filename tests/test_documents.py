@@ -20,6 +20,7 @@ from tools import architecture
 
 ROOT = Path(__file__).resolve().parents[1]
 SITES = {"arxiv.org", "github.com", "semver.org", "www.contributor-covenant.org"}
+SITES |= {"colab.research.google.com", "mybinder.org"}
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 
 

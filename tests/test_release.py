@@ -149,3 +149,24 @@ def test_the_source_distribution_builds_the_same_wheel_and_may_be_uploaded(tmp_p
     (again,) = WheelBuilder(str(unpacked)).build(directory=str(tmp_path / "again"))
     (first,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path / "first"))
     assert Path(again).read_bytes() == Path(first).read_bytes()
+
+
+def test_the_paper_keeps_the_limits_of_its_journal_and_names_what_exists() -> None:
+    """At most 1,000 words with its header; each source is in the bibliography, and each in the bibliography is used."""
+    folder = ROOT / "docs" / "paper"
+    text = (folder / "paper.md").read_text("utf-8")
+    assert len(text.split()) <= 1000
+    cited = set(re.findall(r"@([a-z]+[0-9]{4})", text))
+    listed = re.findall(r"^@\w+\{(\w+),$", (folder / "paper.bib").read_text("utf-8"), re.MULTILINE)
+    assert cited == set(listed) and len(listed) == len(set(listed))
+    figures = re.findall(r"^!\[.+\]\((.+)\)$", text, re.MULTILINE)
+    assert figures and all((folder / figure).is_file() for figure in figures)
+    assert f"- name: {CITATION['authors'][0]['name']}\n" in text
+
+
+def test_every_notebook_opens_in_colab_and_binder() -> None:
+    text = (ROOT / "docs" / "notebook.md").read_text("utf-8")
+    for path in (ROOT / "docs" / "examples").glob("*.ipynb"):
+        place = path.relative_to(ROOT).as_posix()
+        assert f"(https://colab.research.google.com/github/OWNER/NAME/blob/main/{place})" in text
+        assert f"(https://mybinder.org/v2/gh/OWNER/NAME/main?labpath={place})" in text
