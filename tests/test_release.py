@@ -18,6 +18,8 @@ from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
 from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 import headlight
 from tools import production, sbom
@@ -26,8 +28,10 @@ ROOT = Path(__file__).resolve().parents[1]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
 FORMS = ROOT / ".github" / "ISSUE_TEMPLATE"
 CATALOGUES = sorted(path.name for path in (ROOT / "headlight" / "locale").iterdir() if path.is_dir())
+INSTALLED = ("app", "charts", "tables", "datasets")  # the extras that the app has
 MAX_UPLOAD_BYTES = 100_000_000  # the index takes a few more
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT = PYPROJECT["project"]
 
 
 def test_readme_citation_and_package_have_one_version() -> None:
@@ -111,18 +115,25 @@ def test_the_bill_of_materials_is_valid_and_that_of_the_lists() -> None:
     assert WheelBuilder(str(ROOT)).config.sbom_files == ["requirements/headlight.cdx.json"]
 
 
+def installed_with_the_app() -> list[Requirement]:
+    texts = [*PROJECT["dependencies"], *(text for name in INSTALLED for text in PROJECT["optional-dependencies"][name])]
+    return [requirement for requirement in map(Requirement, texts) if requirement.name != PROJECT["name"]]
+
+
 def test_the_bill_of_materials_names_each_locked_package_and_what_asks_for_it() -> None:
+    """Those of the app's lock and, since the library asks for the notebook's widget, what that needs."""
     bill = json.loads(sbom.bill())
-    pins = re.findall(r"^([\w.-]+)==([^ \\]+)", (ROOT / "requirements/app.lock").read_text("utf-8"), re.M)
-    pins += re.findall(r"^(torch)==(\S+)", (ROOT / "requirements.txt").read_text("utf-8"), re.M)
+    locks = {name: (ROOT / "requirements" / name).read_text("utf-8") for name in ("app.lock", "docs.lock")}
+    pins = {name: set(re.findall(r"^([\w.-]+)==([^ \\]+)", text, re.M)) for name, text in locks.items()}
+    torch = set(re.findall(r"^(torch)==(\S+)", (ROOT / "requirements.txt").read_text("utf-8"), re.M))
     packages = {(part["name"], part["version"]) for part in bill["components"] if part["type"] == "library"}
-    assert packages == set(pins)
-    listed = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements.txt").read_text("utf-8"), re.M))
+    assert pins["app.lock"] | torch <= packages <= pins["app.lock"] | pins["docs.lock"] | torch
+    names = {name for name, _ in packages}
+    assert {"anywidget", "ipywidgets", "traitlets"} <= names and not names & {"sphinx", "furo", "myst-parser"}
+    asked = {requirement.name.replace("_", "-") for requirement in installed_with_the_app()}
     wanted = {entry["ref"]: entry.get("dependsOn", []) for entry in bill["dependencies"]}
     own = wanted[f"{PROJECT['name']}=={headlight.__version__}"]
-    assert {ref.split("==")[0] for ref in own if "==" in ref} == {name.replace("_", "-") for name in listed}
-    streamlit = next(ref for ref in wanted if ref.startswith("streamlit=="))
-    assert {"altair", "tornado"} & {ref.split("==")[0] for ref in wanted[streamlit]}
+    assert {ref.split("==")[0] for ref in own if "==" in ref} == asked
     reached, waiting = set(), list(own)
     while waiting:
         if (ref := waiting.pop()) not in reached:
@@ -170,3 +181,20 @@ def test_every_notebook_opens_in_colab_and_binder() -> None:
         place = path.relative_to(ROOT).as_posix()
         assert f"(https://colab.research.google.com/github/OWNER/NAME/blob/main/{place})" in text
         assert f"(https://mybinder.org/v2/gh/OWNER/NAME/main?labpath={place})" in text
+
+
+def test_the_recipe_for_conda_asks_for_what_the_package_asks_for() -> None:
+    recipe = yaml.safe_load((ROOT / "deploy" / "conda" / "recipe.yaml").read_text("utf-8"))
+    assert recipe["context"]["version"] == headlight.__version__ and recipe["package"]["name"] == PROJECT["name"]
+    names = {"torch": "pytorch", "redis": "redis-py", "typst": "typst-py"}  # there; the other names are the same
+    asked = {names.get(one.name, one.name): one.specifier for one in installed_with_the_app() if one.marker is None}
+    asked["python"] = SpecifierSet(PROJECT["requires-python"])
+    texts = [text.split(" ", 1) for text in recipe["requirements"]["run"]]
+    assert {name: SpecifierSet(versions) for name, versions in texts} == asked
+    (backend,) = PYPROJECT["build-system"]["requires"]
+    assert backend.replace("==", " ==") in recipe["requirements"]["host"]
+    (script,) = PROJECT["scripts"].items()
+    assert recipe["build"]["python"]["entry_points"] == [" = ".join(script)]
+    assert recipe["about"]["license_file"] == PROJECT["license-files"]
+    source = recipe["source"]["path"].replace("${{ version }}", headlight.__version__)
+    assert Path(source).name == f"{SdistBuilder(str(ROOT)).artifact_project_id}.tar.gz"

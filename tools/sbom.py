@@ -1,8 +1,8 @@
 """`python -m tools.sbom FILE`: write the software bill of materials of the wheel, CycloneDX 1.6 as JSON.
 
-The components are what `pip install` of the tested versions brings: the packages of requirements/app.lock with the
-packages that ask for them, and torch, which requirements.txt pins. A font lies in the wheel itself. The file is the
-same for the same lists, so it has no time and no serial number.
+The components are what `pip install "headlight-attention[app]"` brings, in the tested versions: the packages of two
+locks that the project asks for, with what asks for each, and torch, which requirements.txt pins. A font lies in the
+wheel itself. The file is the same for the same lists, so it has no time and no serial number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCK, LIST = ROOT / "requirements" / "app.lock", "requirements.txt"
+LOCKS = ("app.lock", "docs.lock")  # of the app, and of the notebook's widget and more
+LIST = "requirements.txt"
+WIDGET = "anywidget"  # the dependency that LIST lacks, since the app does without it
 FONTS = ROOT / "ui" / "static" / "fonts"
 _ENTRY = re.compile(r"^([\w.-]+)==([^ \\]+)(?: ; ([^\\]+))?", re.M)  # its name, version and marker
 _TORCH = re.compile(r"^(torch)==(\S+)", re.M)
@@ -39,16 +41,23 @@ def package(name: str, version: str, optional: bool = False) -> Component:
 
 
 def locked() -> list[tuple[Component, list[str]]]:
-    """Return the packages of the lock, each with the names that ask for it; LIST stands for this project."""
-    found = []
-    lock = LOCK.read_text("utf-8")
-    entries = list(_ENTRY.finditer(lock))
-    ends = [entry.start() for entry in entries[1:]] + [len(lock)]
-    for entry, end in zip(entries, ends, strict=True):
-        askers = re.findall(r"^ +# +(?:via +)?(?:-r )?([\w.-]+)$", lock[entry.end() : end], re.M)
-        found.append((package(entry[1], entry[2], optional=bool(entry[3])), [name for name in askers if name != "via"]))
+    """Return the packages that the project asks for, each with the names that ask for it; LIST is this project."""
+    found: dict[str, tuple[Component, list[str]]] = {}
+    for lock in ((ROOT / "requirements" / name).read_text("utf-8") for name in LOCKS):
+        entries = list(_ENTRY.finditer(lock))
+        ends = [entry.start() for entry in entries[1:]] + [len(lock)]
+        for entry, end in zip(entries, ends, strict=True):
+            part = package(entry[1], entry[2], optional=bool(entry[3]))
+            askers = re.findall(r"^ +# +(?:via +)?(?:-r )?([\w.-]+)$", lock[entry.end() : end], re.M)
+            askers += [LIST] * (part.name == WIDGET)
+            found.setdefault(str(part.bom_ref.value), (part, []))[1].extend(name for name in askers if name != "via")
     name, version = _TORCH.findall((ROOT / LIST).read_text("utf-8"))[0]
-    return [*found, (package(name, version), [LIST])]
+    found[name] = (package(name, version), [LIST])
+    wanted, size = {LIST}, 0
+    while len(wanted) > size:  # until nothing more is asked for
+        size = len(wanted)
+        wanted |= {part.name for part, askers in found.values() if wanted & set(askers)}
+    return [(part, askers) for part, askers in found.values() if part.name in wanted]
 
 
 def fonts() -> list[Component]:
