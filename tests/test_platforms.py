@@ -126,7 +126,8 @@ def test_a_training_runs_and_resumes_without_posix(tmp_path: Path) -> None:
     """The worker, too, is such a process: it holds the lock, saves its checkpoints without links, and goes on."""
     out = tmp_path / "run"
     command = [sys.executable, "-m", "headlight"]
-    recipe = ["--data", "reverse:300", "--preset", "mini", "--checkpoint-every", "2", "--evaluate-every", "2"]
+    recipe = ["--data", "reverse:300", "--validation", "reverse:50", "--preset", "mini"]
+    recipe += ["--checkpoint-every", "2", "--evaluate-every", "2"]
     for arguments in (["train", *recipe, "--steps", "4", "--out", str(out)], ["resume", str(out), "--steps", "6"]):
         done = subprocess.run([*command, *arguments], cwd=ROOT, env=there(), capture_output=True, text=True)
         assert done.returncode == 0, done.stderr + (out / "log.txt").read_text("utf-8")
