@@ -176,11 +176,20 @@ def test_the_paper_keeps_the_limits_of_its_journal_and_names_what_exists() -> No
 
 
 def test_every_notebook_opens_in_colab_and_binder() -> None:
+    """All links have one address, the placeholder or the one that docs/releasing.md puts in its place."""
     text = (ROOT / "docs" / "notebook.md").read_text("utf-8")
+    (address,) = set(re.findall(r"(?:colab\.research\.google\.com/github|mybinder\.org/v2/gh)/([^/]+/[^/]+)/", text))
     for path in (ROOT / "docs" / "examples").glob("*.ipynb"):
         place = path.relative_to(ROOT).as_posix()
-        assert f"(https://colab.research.google.com/github/OWNER/NAME/blob/main/{place})" in text
-        assert f"(https://mybinder.org/v2/gh/OWNER/NAME/main?labpath={place})" in text
+        assert f"(https://colab.research.google.com/github/{address}/blob/main/{place})" in text
+        assert f"(https://mybinder.org/v2/gh/{address}/main?labpath={place})" in text
+
+
+def test_binder_builds_with_a_python_that_the_package_accepts() -> None:
+    """With a folder .binder, Binder ignores requires-python and takes an older Python unless runtime.txt names one."""
+    runtime = (ROOT / ".binder" / "runtime.txt").read_text("utf-8").strip()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert runtime.removeprefix("python-") in SpecifierSet(project["requires-python"])
 
 
 def test_the_recipe_for_conda_asks_for_what_the_package_asks_for() -> None:
