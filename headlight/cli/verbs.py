@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 from headlight import checkpoints, hub
 from headlight.analysis.typical import guessed_words, unlike, unlike_note, unread_note, unread_words
 from headlight.checkpoints import load_translator, read_words
+from headlight.cli import align, publishing, pushing, tables, teaching, why
 from headlight.cli import checkpoints as opening
 from headlight.cli import heads as atlas
 from headlight.cli import prune as pruning
-from headlight.cli import publishing, pushing, tables, teaching, why
 from headlight.cli import runs as commands
 from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_device, takes_split
 from headlight.corpora import fingerprint
@@ -107,6 +107,7 @@ def command_line(
     commands.add_verbs(verb)
     opening.add_verbs(verb)
     atlas.add_verbs(verb)
+    align.add_verbs(verb)
     why.add_verbs(verb)
     tables.add_verbs(verb)
     pruning.add_verbs(verb)

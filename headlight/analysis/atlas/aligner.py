@@ -16,6 +16,7 @@ from pathlib import Path
 
 from headlight.corpora.gold import split_words
 from headlight.corpora.pairs import Corpus
+from headlight.corpora.pharaoh import parse_links
 from headlight.corpora.truth import KnownPair, Truth, has_truth, known_pairs
 from transformer.access import is_confined
 
@@ -64,12 +65,8 @@ def aligned(pairs: Callable[[], Iterable[KnownPair]], most: int | None = None) -
             for pair, forward_line, backward_line in zip(
                 islice(pairs(), most), forward_lines, backward_lines, strict=True
             ):
-                links = sorted(_links(forward_line) & _links(backward_line))
+                links = sorted(parse_links(forward_line).sure & parse_links(backward_line).sure)
                 truth = Truth(tuple(split_words(pair.source)), tuple(split_words(pair.target)), tuple(links))
                 yield KnownPair(pair.source, pair.target, truth)
 
     return read
-
-
-def _links(line: str) -> set[tuple[int, int]]:
-    return {(int(source), int(target)) for source, target in (link.split("-") for link in line.split())}
