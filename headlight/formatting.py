@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from headlight.language import gettext, localized
 from transformer.quoting import short
+from transformer.tokenizers import SPACE
 
 NBSP = "\u00a0"
 ROUNDING = 1e-5  # shares closer than this to 0 or 1 are rounding errors
@@ -163,6 +164,11 @@ SIGNS = "=+-@＝＋－＠"  # what spreadsheets take for the beginning of a form
 # Where a cell may begin: at the beginning of a text, or inside it where a spreadsheet has another separator
 # than we do, as many countries' settings have it; and what may be skipped on the way to a formula.
 BEGINNING = re.compile(rf'((?:^|[;\t\r\n])[\s"\0\u200b\ufeff]*)(?=[{SIGNS}])')
+
+
+def plain_label(label: str) -> str:
+    """Return a token's label without the sign for a space, unless it is nothing else."""
+    return label.replace(SPACE, "").strip() or label
 
 
 def csv_text(rows: Iterable[Iterable[Cell]]) -> str:

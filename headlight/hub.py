@@ -215,7 +215,7 @@ def require_small(address: Address, sizes: Sizes, max_files: int) -> None:
 
 
 class Repository(NamedTuple):
-    """What the hub has under a name already."""
+    """A model repository that is on the hub: its files, whether it is private, and its newest commit."""
 
     files: frozenset[str]
     private: bool

@@ -1,4 +1,4 @@
-"""What every system does in a way of its own: freed memory, processor cores, peak memory, locked files."""
+"""Functions whose implementation depends on the operating system: freed memory, cores, peak memory, file locks."""
 
 from __future__ import annotations
 

@@ -14,22 +14,14 @@ from torch import Tensor
 
 from headlight import checkpoints
 from headlight.analysis import alignment_error
-from headlight.analysis.alignment_error import (
-    GoldSentence,
-    alignment_errors,
-    error_counts,
-    error_rates,
-    generated_gold,
-    gold_of_file,
-    grow_diagonal,
-)
+from headlight.analysis.alignment_error import alignment_errors, error_counts, error_rates, grow_diagonal
 from headlight.analysis.atlas.batch import Marks, prepare
 from headlight.analysis.atlas.reading import Left, Reader
 from headlight.analysis.measures import Pattern, misaligned
 from headlight.cli.verbs import main
 from headlight.corpora.corpora import open_split
 from headlight.corpora.pairs import Pair, Pairs
-from headlight.corpora.pharaoh import Links, parse_links, read_links
+from headlight.corpora.pharaoh import GoldSentence, Links, generated_gold, gold_of_file, parse_links, read_links
 from tests.small import TEXTS, small_checkpoint
 from transformer.checkpoint import Checkpoint
 from transformer.taps import Inputs, Site, chain

@@ -108,7 +108,7 @@ with open(sys.argv[1], "ab") as first, open(sys.argv[1], "rb") as second:
 
 
 def test_a_lock_holds_without_fcntl(tmp_path: Path) -> None:
-    """As msvcrt answers: refused as a permission, and released by a call."""
+    """A second lock is refused with PermissionError, as by msvcrt, until the first is released."""
     assert run(LOCKS, str(tmp_path / "lock"), folder=tmp_path).split() == ["True", "False", "True"]
 
 

@@ -121,7 +121,7 @@ def installed_with_the_app() -> list[Requirement]:
 
 
 def test_the_bill_of_materials_names_each_locked_package_and_what_asks_for_it() -> None:
-    """Those of the app's lock and, since the library asks for the notebook's widget, what that needs."""
+    """The components are the packages of the app's lock, and those that the notebook's widget needs."""
     bill = json.loads(sbom.bill())
     locks = {name: (ROOT / "requirements" / name).read_text("utf-8") for name in ("app.lock", "docs.lock")}
     pins = {name: set(re.findall(r"^([\w.-]+)==([^ \\]+)", text, re.M)) for name, text in locks.items()}

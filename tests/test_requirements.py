@@ -79,7 +79,7 @@ EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 
 
 def of_extra(extra: str) -> dict[str, Requirement]:
-    """What an extra adds to the dependencies, with the extras that it names."""
+    """Return the requirements that an extra adds, with those of the extras that it includes."""
     own = {key(one): one for one in map(Requirement, EXTRAS[extra])}
     for other in (included.extras if (included := own.pop(PROJECT["name"], None)) else ()):
         own |= of_extra(other)

@@ -86,7 +86,7 @@ class Translator:
 
     @property
     def card(self) -> dict[str, Any]:
-        """What the checkpoint says about itself: its task, data, scores and examples."""
+        """The checkpoint's description of itself: its task, data, scores and examples."""
         return self.checkpoint.card
 
     def encode(self, text: str) -> list[int]:

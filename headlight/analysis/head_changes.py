@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from headlight.analysis.sites import all_heads, kind_of
+from headlight.analysis.sites import all_heads, kind_of, site_of
 from headlight.language import gettext, listed, localized, ngettext, translatable
 from transformer.config import ModelConfig
 from transformer.model import Transformer
 from transformer.quoting import quoted
-from transformer.taps import Ablate, Intervention, Scale, Site, Uniform, is_ablation
+from transformer.taps import Ablate, Intervention, Scale, Uniform, is_ablation
 
 LARGEST_FACTOR = 3.0  # that a head's weights are multiplied by
 MAX_NAMED_HEADS = 6  # heads; more are counted
@@ -23,7 +23,6 @@ BRIEF_NAMES = {
     "decoder": translatable("decoder {layer}.{head}"),
     "cross": translatable("cross {layer}.{head}"),
 }
-_SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,7 @@ class HeadChange:
     factor: float = 0.5
 
     def tap(self) -> Intervention:
-        stack, kind = _SITES[self.kind]
-        site = Site(stack, self.layer - 1, kind)
+        site = site_of(self.kind, self.layer - 1)
         if self.action == "off":
             return Ablate(site, self.head - 1)
         if self.action == "uniform":
@@ -47,9 +45,9 @@ class HeadChange:
 
     def exists_in(self, config: ModelConfig) -> bool:
         """Return whether a model has this head; an address may have been written for another."""
-        stack, kind = _SITES[self.kind]
-        layers = (config.encoder if stack == "encoder" else config.decoder).n_layers
-        return 1 <= self.layer <= layers and self.head - 1 in config.kept_heads(stack, self.layer - 1, kind)
+        site = site_of(self.kind, self.layer - 1)
+        layers = (config.encoder if site.stack == "encoder" else config.decoder).n_layers
+        return 1 <= self.layer <= layers and self.head - 1 in config.kept_heads(*site)
 
     @property
     def off(self) -> bool:

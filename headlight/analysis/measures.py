@@ -27,10 +27,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headlight.formatting import plain_label
 from headlight.language import translatable
 from headlight.plugins import Plugin, Registry, guarded, report
 from transformer.quoting import quoted
-from transformer.tokenizers import SPACE
 from transformer.trace import Patterns
 
 Unit = Literal["share", "correlation", "bits", "nats", "tokens"]
@@ -435,5 +435,5 @@ def measure(
 
 def is_punctuation(label: str) -> bool:
     """Return whether a token is nothing but punctuation, by its label."""
-    text = label.replace(SPACE, "").strip()
+    text = plain_label(label)
     return bool(text) and all(sign in string.punctuation or unicodedata.category(sign)[0] == "P" for sign in text)

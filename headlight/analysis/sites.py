@@ -23,6 +23,12 @@ def kind_of(site: Site) -> Kind:
     return "encoder" if site.stack == "encoder" else "decoder"
 
 
+def site_of(kind: str, layer: int) -> Site:
+    """Return the site of a kind in a layer, which counts from 0: ("cross", 3) -> Site("decoder", 3, "cross")."""
+    stack = "encoder" if kind == "encoder" else "decoder"
+    return Site(stack, layer, "cross" if kind == "cross" else "self")
+
+
 def by_kind(by_site: Mapping[Site, np.ndarray]) -> dict[Kind, np.ndarray]:
     """Return the patterns of every site, [H, Q, K] each, as one array a kind, [L, H, Q, K]."""
     ordered = sorted(by_site)

@@ -15,15 +15,12 @@ from headlight.analysis.alignment_error import (
     AlignmentErrors,
     Choice,
     ErrorRate,
-    GoldSentence,
     Head,
     alignment_errors,
-    generated_gold,
-    gold_of_file,
 )
 from headlight.cli.checkpoints import CHECKPOINT_HELP, Verb, takes_checkpoint, takes_device, takes_split
 from headlight.corpora.corpora import SPEC_FORMS, open_split
-from headlight.corpora.pharaoh import read_links
+from headlight.corpora.pharaoh import GoldSentence, generated_gold, gold_of_file, read_links
 from headlight.corpora.truth import has_truth
 from headlight.formatting import plural
 from transformer.config import check_whole

@@ -23,10 +23,10 @@ from headlight.analysis.why.score_words import score_sentences, writer_name
 from headlight.checkpoints import load_translator
 from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_device
 from headlight.cli.tables import FILE_HELP, OUT_HELP, why_table
+from headlight.formatting import plain_label
 from headlight.importers.examples import examples
 from transformer.quoting import quoted
 from transformer.taps import Tap, chain
-from transformer.tokenizers import SPACE
 from transformer.translator import Translator
 
 
@@ -154,7 +154,10 @@ def _cell(
         "key": key,
         "relative to": parts.relative_to,
         "sentences": score_sentences(
-            parts, _plainly(queries[query]), _plainly(keys[key]), None if other is None else _plainly(keys[other])
+            parts,
+            plain_label(queries[query]),
+            plain_label(keys[key]),
+            None if other is None else plain_label(keys[other]),
         ),
         "score": parts.score,
         "weight": parts.weights[key],
@@ -168,20 +171,15 @@ def _cell(
 
 def _numbered(token: str, labels: list[str]) -> int:
     """Return the place of a token that is named by its text or its number. Raises ValueError unless there is one."""
-    places = [place for place, label in enumerate(labels) if _plainly(label) == token]
+    places = [place for place, label in enumerate(labels) if plain_label(label) == token]
     if len(places) == 1:
         return places[0]
     if not places and token.isdecimal() and int(token) < len(labels):
         return int(token)
     if places:
         raise ValueError(f"{quoted(token)} stands at {', '.join(map(str, places))}; give the number of the right one.")
-    numbered = ", ".join(f"{place} {_plainly(label)}" for place, label in enumerate(labels))
+    numbered = ", ".join(f"{place} {plain_label(label)}" for place, label in enumerate(labels))
     raise ValueError(f"There is no token {quoted(token)} there; choose one of {numbered}.")
-
-
-def _plainly(label: str) -> str:
-    """Return a token's label without the sign for a space."""
-    return label.replace(SPACE, "").strip() or label
 
 
 def _plain(value: Any) -> Any:

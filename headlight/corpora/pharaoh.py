@@ -1,4 +1,4 @@
-"""Word alignments in the Pharaoh format: a line for each sentence pair, such as `0-0 1-2 3p4`.
+"""Gold word alignments: of a corpus that knows its own, or in the Pharaoh format, such as `0-0 1-2 3p4` for a pair.
 
 `1-2` is a sure link from word 1 of the source to word 2 of the target, `3p4` or `3?4` a possible one. Words are counted
 from 0.
@@ -7,10 +7,15 @@ from 0.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from headlight.corpora.files import lines
+from headlight.corpora.gold import split_words
+from headlight.corpora.pairs import Corpus, Pair, Rejected
+from headlight.corpora.truth import KnownPair, Truth, known_pairs
+from headlight.formatting import plural
 from transformer.quoting import quoted, short
 
 Link = tuple[int, int]  # (word of the source, word of the target)
@@ -57,3 +62,75 @@ def read_links(path: str | Path, one_based: bool = False) -> list[Links]:
         except ValueError as error:
             raise ValueError(f"{short(path)}, line {number}: {error}") from None
     return links
+
+
+class GoldSentence(NamedTuple):
+    """A sentence pair with its gold links, and the word of the links that each unit of `pair.truth` belongs to."""
+
+    pair: KnownPair
+    links: Links
+    source_words: tuple[int, ...]
+    target_words: tuple[int, ...]
+
+    @property
+    def reversed(self) -> GoldSentence:
+        """The pair from the target to the source, for a model that translates back."""
+        truth = self.pair.truth
+        assert truth is not None
+        links = self.links.reversed
+        turned = Truth(truth.target, truth.source, tuple(sorted(links.possible)), units=truth.units)
+        pair = KnownPair(self.pair.target, self.pair.source, turned)
+        return GoldSentence(pair, links, self.target_words, self.source_words)
+
+
+def generated_gold(corpus: Corpus) -> Iterator[GoldSentence]:
+    """Yield the sentences of a corpus that knows its alignments (`has_truth`); all links are sure."""
+    for pair in known_pairs(corpus):
+        assert pair.truth is not None
+        links = frozenset(pair.truth.links)
+        words = (tuple(range(len(side))) for side in (pair.truth.source, pair.truth.target))
+        yield GoldSentence(pair, Links(links, links), *words)
+
+
+def gold_of_file(corpus: Corpus, links: Sequence[Links], name: str) -> Iterator[GoldSentence]:
+    """Yield the sentences of a corpus with the links of their lines, between words that spaces separate.
+
+    Raises ValueError, naming the line of the file `name`, where the links are of other sentences.
+    """
+    numbered = _RowNumbers(corpus)
+    for row in numbered:
+        if row.line > len(links):
+            raise ValueError(f"{name} has {plural(len(links), 'line')}, but {corpus.name} has more pairs.")
+        gold = links[row.line - 1]
+        counts = len(row.source.split()), len(row.target.split())
+        for link in sorted(gold.possible):
+            for side, word, count in zip(("source", "target"), link, counts, strict=True):
+                if word >= count:
+                    raise ValueError(
+                        f"{name}, line {row.line}: the link {link[0]}-{link[1]}, counted from 0, has {side} word "
+                        f"{word}, but the {side} sentence has {plural(count, 'word')}."
+                    )
+        (source, source_words), (target, target_words) = _units(row.source), _units(row.target)
+        pair = KnownPair(row.source, row.target, Truth(source, target, tuple(sorted(gold.possible))))
+        yield GoldSentence(pair, gold, source_words, target_words)
+    if numbered.report.read < len(links):
+        pairs = plural(numbered.report.read, "pair")
+        raise ValueError(f"{name} has {plural(len(links), 'line')}, but {corpus.name} has {pairs}.")
+
+
+class _RowNumbers(Corpus):
+    """A corpus whose rows are counted from 1: the lines of a table with a header are not those of a file of links."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        super().__init__(corpus.name, corpus.max_characters)
+        self.corpus = corpus
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        for number, row in enumerate(self.corpus.rows(), 1):
+            yield row._replace(line=number)
+
+
+def _units(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return the words of a text as tokens are grouped, and the word between spaces that each is part of."""
+    parts = [(unit, word) for word, spelled in enumerate(text.split()) for unit in split_words(spelled)]
+    return tuple(unit for unit, _ in parts), tuple(word for _, word in parts)

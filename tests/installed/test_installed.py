@@ -1,4 +1,4 @@
-"""What a user gets: the wheel, without an extra and with the app, started in another folder, without a network.
+"""The wheel as a user installs it, without an extra and with the app, started in another folder, without a network.
 
 `make installed` builds it, installs it in two empty environments, and runs this in a network namespace that has nothing
 but the loopback.

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.analysis.head_changes import BRIEF_NAMES
-from headlight.analysis.sites import kind_of
+from headlight.analysis.sites import kind_of, site_of
 from headlight.analysis.stream import stream
 from headlight.analysis.why.residual_parts import BIAS, EMBEDDING, POSITION, Writer
 from headlight.analysis.why.score_parts import Relative, ScoreParts, score_parts_of
@@ -17,11 +17,10 @@ from headlight.analysis.why.score_words import score_sentences
 from headlight.charts.colours import LESS, MORE
 from headlight.charts.document import FONT, inline
 from headlight.charts.score_parts import pair_matrix
-from headlight.formatting import probability_text, signed
+from headlight.formatting import plain_label, probability_text, signed
 from headlight.language import gettext, localized, translatable
 from transformer import Trace
 from transformer.taps import Intervention, Site, chain
-from transformer.tokenizers import SPACE
 from transformer.trace import Kind
 from ui.state import models
 from ui.state.cache import cached
@@ -33,7 +32,6 @@ from ui.widgets.text import literal
 MAX_PAIRS = 6  # in the list
 NARROW = 312  # pixels of the matrix on a phone
 _BRIEF = {EMBEDDING: translatable("embedding"), POSITION: translatable("position"), BIAS: translatable("biases")}
-_SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
 
 
 def why_there(
@@ -76,9 +74,9 @@ def _draw(
     across: int,
 ) -> None:
     query, key = cell
-    asking, keys = _plain(trace.rows(kind)[query]), list(map(_plain, trace.columns(kind)))
+    asking, keys = plain_label(trace.rows(kind)[query]), list(map(plain_label, trace.columns(kind)))
     if kind != "encoder":  # the token that is read, whose vector asks, and the one that the row writes
-        asking = f"{_plain(trace.reads.labels[query])} → {asking}"
+        asking = f"{plain_label(trace.reads.labels[query])} → {asking}"
     visible = np.flatnonzero(trace.pattern(kind)[head[0], head[1], query])
     others: list[Relative] = ["mean", *(int(other) for other in visible if other != key)]
     rather = st.selectbox(
@@ -88,9 +86,8 @@ def _draw(
         key=widget_key(f"rather-{kind}-{head}-{cell}"),
         width=240,
     )
-    stack, block = _SITES[kind]
     ids = tuple(trace.source.ids), tuple(trace.target.ids)
-    parts = _parts(name, models.version(name), *ids, Site(stack, head[0], block), head[1], query, key, rather, taps)
+    parts = _parts(name, models.version(name), *ids, site_of(kind, head[0]), head[1], query, key, rather, taps)
     sentences = score_sentences(parts, asking, keys[key], keys[rather] if isinstance(rather, int) else None)
     st.markdown(literal(" ".join(sentences)))
     axes = gettext(
@@ -167,10 +164,6 @@ def _picture(
     svg = inline(drawing._replace(elements=[f'<g font-family="{FONT}">', *drawing.elements, "</g>"]))
     data = base64.b64encode(svg.encode()).decode()
     return f'<img class="{classes}" src="data:image/svg+xml;base64,{data}" alt="{html.escape(says)}">'
-
-
-def _plain(label: str) -> str:
-    return label.replace(SPACE, "").strip() or label
 
 
 @cached(40, translatable("Splitting the score"))

@@ -31,7 +31,7 @@ Relative = int | Literal["mean"] | None  # another key; the mean over the keys t
 
 
 class Pair(NamedTuple):
-    """What one writer of the query and one writer of the key contribute together to a score."""
+    """A pair of a writer of the query and a writer of the key, with its part of the score."""
 
     query: Writer
     key: Writer
