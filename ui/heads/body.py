@@ -159,7 +159,9 @@ def _summary(measured: MeasuredAtlas, history: History, chosen: ChosenCorpus) ->
     if atlas.left.long:
         sentences.append(f"{atlas.left.long:,} sentences are longer than the model reads.")
     if atlas.sampled:
-        sentences.append(f"Importance, agreement and shuffling are measured on the first {atlas.sampled} sentences.")
+        shuffled = "positional" in atlas.heads["encoder"]
+        names = "Importance, agreement and shuffling" if shuffled else "Importance and agreement"
+        sentences.append(f"{names} are measured on the first {atlas.sampled} sentences.")
         mean, spread = float(atlas.agreement.mean[0, 0]), float(atlas.agreement.deviation[0, 0])
         if atlas.agreement.sentences[0, 0]:
             sentences.append(

@@ -46,25 +46,25 @@ def score_sentences(parts: ScoreParts, query: str, key: str, rather: str | None 
             text = translatable("For “{query}” the score of “{key}” is {value} below that of “{rather}”.")
         first = gettext(text, key=key, query=query, rather=rather, value=signed(abs(parts.score)))
     (pair,) = parts.largest()
+    share = pair.value / parts.pairs[parts.pairs * pair.value > 0].sum() if pair.value else 0.0
     names = {
         "query_writer": writer_name(pair.query),
         "query": query,
         "key_writer": writer_name(pair.key),
         "key": key,
         "value": signed(pair.value, plus=True),
+        "share": percent(share),
     }
-    share = pair.value / parts.pairs[parts.pairs * pair.value > 0].sum() if pair.value else 0.0
     if pair.value * parts.score > 0 and share >= MOSTLY:
         second = gettext(
             "Mostly because of what {query_writer} wrote at “{query}”, with what {key_writer} wrote at “{key}”: "
             "{value}, {share} of all pairs with that sign.",
             **names,
-            share=percent(share),
         )
     else:
         second = gettext(
             "No pair makes most of it. The largest is what {query_writer} wrote at “{query}”, with what {key_writer} "
-            "wrote at “{key}”: {value}.",
+            "wrote at “{key}”: {value}, {share} of all pairs with that sign.",
             **names,
         )
     by_query, by_key = parts.pairs.sum(1), parts.pairs.sum(0)

@@ -17,6 +17,7 @@ from tests.browser.attention.looking import (
     HOSTILE,
     go,
 )
+from tools.serving import wait_until_idle
 from transformer import Trace
 
 LABELS = {
@@ -63,8 +64,11 @@ def test_each_download_holds_what_is_shown(
     assert len(np.unique(image.reshape(-1, 3), axis=0)) > 10
 
     page.get_by_text("Every head of decoder self-attention").click()
-    page.get_by_text("The numbers of the chosen head").wait_for()
-    path = download(page, "PDF", tmp_path)
+    for _ in range(20):  # until the rerun has come, of which the page shows nothing, a button writes the head
+        wait_until_idle(page)
+        path = download(page, "PDF", tmp_path)
+        if "every-head" in path.name:
+            break
     assert path.name.startswith("odd-decoder-every-head-img-src-x")
     assert "decoder self-attention, every head" in pypdf.PdfReader(path).pages[0].extract_text().lower()
 
