@@ -46,7 +46,7 @@ __all__ = [
 _PARTS = ("encoder", "decoder", "output")
 WORDS = "words.txt.gz"  # the words of the sentences that the model was trained to read
 MAX_PACKED_BYTES, MAX_UNPACKED_BYTES = 200_000, 4_000_000  # bytes of that file, and of its text
-_MEASURED = ("heads.json", "why.json", "antecedents.json")  # what the pages Heads and Why show of a model
+_MEASURED = ("heads.json", "why.json", "antecedents.json", "align.json")  # what pages show of a model
 _TOKENIZERS = (native.SHARED, native.SOURCE, native.TARGET)
 FILES = (native.CONFIG, native.CARD, *_TOKENIZERS, WORDS, *_MEASURED, native.WEIGHTS)  # that a folder on the hub has
 

@@ -41,6 +41,7 @@ TRANSLATED_TERMS = (
     "parameter",
     "BLEU",
     "ALTI+",
+    "alignment error rate",
     "rank correlation",
     "residual stream",
     "sequence log-probability",

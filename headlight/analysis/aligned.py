@@ -42,9 +42,9 @@ def axis(first: Tokens, second: Tokens) -> Axis:
     plain = [[i for i in range(len(tokens)) if not _special(tokens, i)] for tokens in both]
     pieces = [[tokens.pieces[i] for i in inside] for tokens, inside in zip(both, plain, strict=True)]
     merged = pieces[0] != pieces[1]
-    groups = [_words(tokens) if merged else [[i] for i in inside] for tokens, inside in zip(both, plain, strict=True)]
-    spelled = [_spelled(tokens, words) for tokens, words in zip(both, groups, strict=True)]
-    words = _agreed(spelled[0], spelled[1])
+    groups = [plain_words(tokens) for tokens in both] if merged else [[[i] for i in inside] for inside in plain]
+    texts = [spelled(tokens, words) for tokens, words in zip(both, groups, strict=True)]
+    words = _agreed(texts[0], texts[1])
     labels = words if merged else [first.labels[i] for i in plain[0]]
     special = [[i for i in range(len(tokens)) if _special(tokens, i)] for tokens in both]
     if any(special):
@@ -63,12 +63,14 @@ def _special(tokens: Tokens, i: int) -> bool:
     return tokens.special[i] and tokens.pieces[i] not in _UNKNOWN
 
 
-def _words(tokens: Tokens) -> Groups:
+def plain_words(tokens: Tokens) -> Groups:
+    """Return the tokens of each word, without special tokens."""
     words = [[i for i in word if not _special(tokens, i)] for word in tokens.words]
     return [word for word in words if word]
 
 
-def _spelled(tokens: Tokens, groups: Groups) -> list[str]:
+def spelled(tokens: Tokens, groups: Groups) -> list[str]:
+    """Return each group of tokens as a word, without the space before it."""
     both = zip(tokens.pieces, tokens.labels, strict=True)
     names = [SPECIALS[1] if piece in _UNKNOWN else label for piece, label in both]
     return [word.lstrip(SPACE) or word for word in merge_labels(names, groups)]
@@ -147,7 +149,7 @@ def single_head(trace: Trace, kind: str, layer: int, head: int) -> SingleHead:
     """Return one head with subwords merged to words, for heads without common labels."""
     rows, columns = trace.row_tokens(kind), trace.column_tokens(kind)
     masked = merge_masked(trace.masked(kind), rows.words, columns.words).masked
-    names = [number_duplicates(_spelled(tokens, tokens.words)) for tokens in (rows, columns)]
+    names = [number_duplicates(spelled(tokens, tokens.words)) for tokens in (rows, columns)]
     return SingleHead(names[0], names[1], merge(trace.pattern(kind)[layer, head], rows.words, columns.words), masked)
 
 

@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headlight.analysis.aligned import Groups, plain_words, spelled
 from headlight.analysis.atlas.batch import Marks, MeasuredBatch, prepare
 from headlight.analysis.atlas.over_corpus import SAMPLE_BATCH_TOKENS, Progress
 from headlight.analysis.atlas.reading import Left, PairReading, Reader, batches
@@ -32,6 +33,7 @@ from headlight.corpora.pharaoh import GoldSentence, Link, Links
 from headlight.corpora.truth import KnownPair
 from transformer.checkpoint import Checkpoint
 from transformer.taps import Inputs, Site
+from transformer.trace import Tokens, Trace
 from transformer.yielding import yield_turn
 
 MAX_SUMMED_HEADS = 8
@@ -244,6 +246,44 @@ def _counts(chosen: Tensor, batch: MeasuredBatch, gold: Sequence[Links]) -> tupl
 
 def _links(chosen: np.ndarray) -> set[Link]:
     return {(int(source), target) for target, source in enumerate(chosen) if source >= 0}
+
+
+# ---- a sentence ----------------------------------------------------------------------------------------------------
+
+
+class WordAlignment(NamedTuple):
+    """The words of a sentence and of its translation, and the links between them."""
+
+    source: list[str]
+    target: list[str]
+    links: list[Link]
+
+
+def word_alignment(trace: Trace, heads: Sequence[Head], shifted: bool = False) -> WordAlignment:
+    """Return the links of the cross-attention `heads`, whose weights are summed, in a sentence; `shifted` as in Choice.
+
+    Letters are words where every token is a letter. A target word in whose rows the heads give every source word 0 has
+    no link. Raises ValueError for a trace without cross-attention.
+    """
+    patterns = trace.pattern("cross")
+    source, target = (_words_or_letters(tokens) for tokens in (trace.source, trace.target))
+    words, rows = np.zeros((len(trace.source), len(source))), np.zeros((len(target), patterns.shape[2]))
+    for number, tokens in enumerate(source):
+        words[tokens, number] = 1
+    for number, tokens in enumerate(target):
+        read = [token if shifted else token - 1 for token in tokens]  # row t writes token t + 1
+        rows[number, [row for row in read if 0 <= row < rows.shape[1]]] = 1
+    summed = np.sum([patterns[layer, head] for layer, head in heads], 0, dtype=np.float64)
+    links: set[Link] = set()
+    if source and target:
+        links = _links(_choose(torch.from_numpy(rows @ summed @ words)).numpy())
+    return WordAlignment(spelled(trace.source, source), spelled(trace.target, target), sorted(links))
+
+
+def _words_or_letters(tokens: Tokens) -> Groups:
+    words = plain_words(tokens)
+    single = [[token] for word in words for token in word]
+    return single if all(len(tokens.labels[token]) == 1 for (token,) in single) else words
 
 
 # ---- choice --------------------------------------------------------------------------------------------------------

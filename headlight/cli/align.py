@@ -65,9 +65,11 @@ def align(options: argparse.Namespace) -> None:
     print("\n".join(table(errors)))
     if options.out:
         about = {
-            "model": options.checkpoint,
+            "checkpoint": options.checkpoint,
+            "model": checkpoints.digest(checkpoints.find(options.checkpoint)),
             "reverse": options.reverse,
             "data": options.data,
+            "split": options.split,
             "gold": None if options.gold is None else str(options.gold),
         }
         write_json(options.out, about | facts(errors))

@@ -7,7 +7,7 @@ from 0.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,6 +51,11 @@ def parse_links(line: str, one_based: bool = False) -> Links:
         if match[2] == "-":
             sure.add(link)
     return Links(frozenset(sure), frozenset(possible))
+
+
+def format_links(links: Iterable[Link]) -> str:
+    """Return sure links as a line: `0-0 1-2`."""
+    return " ".join(f"{source}-{target}" for source, target in sorted(links))
 
 
 def read_links(path: str | Path, one_based: bool = False) -> list[Links]:

@@ -25,6 +25,7 @@ from ui.attention.picture import SHOWS, Panel, ShownTrace, panel
 from ui.attention.roles import corpus_roles
 from ui.attention.second import checks, compare
 from ui.attention.view import KIND_NAMES, AttentionView
+from ui.attention.word_alignment import word_alignment
 from ui.state.view import bound, settle, update, widget_key, write_address
 from ui.state.why_measured import ATTENTION, why_measured
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pack_kinds
@@ -115,6 +116,7 @@ def heads(
         )
         faithful(shown)
         _why_there(shown, view, large)
+        word_alignment(shown, view, large)
     with left:
         _overview(shown, view, large)
         roles = st.container()

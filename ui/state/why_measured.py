@@ -1,6 +1,7 @@
-"""Measurements of the causes of words over a corpus, which come with a model, in its folder.
+"""Measurements over a corpus that come with a model, in its folder: of the causes of words, and of word alignment.
 
-`python -m tools.why_agreement` writes `why.json`, and `python -m tools.antecedents` `antecedents.json`.
+`python -m tools.why_agreement` writes `why.json`, `python -m tools.antecedents` `antecedents.json`, and `python -m
+headlight align --out` `align.json`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ui.state import models
 from ui.state.cache import cached
 
 log = logging.getLogger("headlight")
-FILE, ANTECEDENTS = "why.json", "antecedents.json"
+FILE, ANTECEDENTS, ALIGNMENT = "why.json", "antecedents.json", "align.json"
 ATTENTION = "raw attention"
 
 
@@ -27,6 +28,11 @@ def why_measured(name: str) -> dict[str, Any] | None:
 def antecedents_measured(name: str) -> dict[str, Any] | None:
     """Return which heads cause "il" and "elle", layers and heads from 0; None as in `why_measured`."""
     return _of_model(name, ANTECEDENTS)
+
+
+def alignment_measured(name: str) -> dict[str, Any] | None:
+    """Return which sum of heads aligns words best, as `headlight align` writes it; None as in `why_measured`."""
+    return _of_model(name, ALIGNMENT)
 
 
 def _of_model(name: str, kind: str) -> dict[str, Any] | None:
@@ -44,6 +50,10 @@ def _read(file: Path, modified_at: int, version: tuple[int, ...]) -> dict[str, A
             for measure in facts["measures"].values():
                 [float(by[name]) for by in (measure, measure["signed"]) for name in ("mean", "spread", "low", "high")]
             facts["best"], facts["not_told_apart_from_best"]
+        elif file.name == ALIGNMENT:
+            best = facts["best_sum"]
+            [float(best["second_half"][name]) for name in ("rate", "low", "high")]
+            [(int(head["layer"]), int(head["head"])) for head in best["heads"]], best["row"], str(facts["data"])
         else:
             [float(number) for part in ("top", "named", "random") for number in facts[part]["restored"]]
         is_current = facts["model"] == digest(file.parent)

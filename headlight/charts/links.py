@@ -1,0 +1,49 @@
+"""A word alignment: the words of a sentence and of its translation side by side, and lines between them, as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from headlight.charts.colours import theme_named
+from headlight.charts.document import Drawing, text_element
+from headlight.charts.labels import FONT_SIZE, cut, widest
+
+MARGIN = 1.25  # of the room for words: an image on a page is drawn with the fonts of the system
+_ROW, _GAP, _NUMBER, _LINES = 24, 8, 24, 130  # height of a row, gaps, room of a number and of the lines, in pixels
+
+
+def links_picture(
+    source: Sequence[str], target: Sequence[str], links: Iterable[tuple[int, int]], theme: str, across: int, says: str
+) -> Drawing:
+    """Return the words of `source` at the left and of `target` at the right with their `links` (source, target).
+
+    Words are numbered from 0, as in the Pharaoh format; those without a link are muted. The picture is at most `across`
+    pixels wide, and longer words are cut. `says` describes it in a sentence.
+    """
+    look, links = theme_named(theme), sorted(links)
+    room = (across - _LINES - 2 * (_NUMBER + _GAP)) / 2
+    left, right = (min(room, widest(words) * MARGIN + 1) for words in (source, target))
+    starts, ends = left + _NUMBER + _GAP, left + _NUMBER + _GAP + _LINES
+    size = ends + _GAP + _NUMBER + right, _ROW * max(len(source), len(target))
+    parts = []
+    for i, j in links:
+        y0, y1, middle = _height(i, len(source), size[1]), _height(j, len(target), size[1]), (starts + ends) / 2
+        curve = f"M{starts:.1f} {y0:.1f}C{middle:.1f} {y0:.1f} {middle:.1f} {y1:.1f} {ends:.1f} {y1:.1f}"
+        parts.append(f'<path d="{curve}" fill="none" stroke="{look.accent}" stroke-width="2" stroke-opacity="0.75"/>')
+    for words, side in ((source, 0), (target, 1)):
+        linked = {link[side] for link in links}
+        for number, word in enumerate(words):
+            y, colour = _height(number, len(words), size[1]), look.text if number in linked else look.muted
+            x = ends if side else starts
+            if number in linked:
+                parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{look.accent}"/>')
+            away, anchor = (1, "start") if side else (-1, "end")
+            parts.append(text_element((x + away * _GAP, y + 4), str(number), look.muted, 12, anchor=anchor))
+            name = cut(word, (right if side else left) / MARGIN)
+            parts.append(text_element((x + away * (_GAP + _NUMBER), y + 5), name, colour, FONT_SIZE, anchor=anchor))
+    return Drawing(parts, size, says)
+
+
+def _height(number: int, count: int, whole: float) -> float:
+    """Return the middle of a word's row; the shorter side is spread over the height of the longer one."""
+    return whole * (number + 0.5) / count

@@ -1,0 +1,140 @@
+"""The word alignment of the sentence: which source word each written word is linked to, drawn and to be copied."""
+
+from __future__ import annotations
+
+import base64
+import html
+from typing import NamedTuple
+
+import streamlit as st
+
+from headlight.analysis.head_changes import BRIEF_NAMES
+from headlight.charts.document import FONT, inline
+from headlight.charts.links import links_picture
+from headlight.language import gettext, listed, localized
+from ui.attention.picture import Panel, ShownTrace
+from ui.attention.view import AttentionView
+from ui.state.public import without_places
+from ui.state.view import widget_key
+from ui.state.why_measured import alignment_measured
+from ui.widgets.terms import explained
+from ui.widgets.text import literal
+
+ACROSS = 388  # pixels of the picture
+
+
+class _Heads(NamedTuple):
+    """Heads of cross-attention, from 0, that align the words, and the rule by which they were chosen."""
+
+    heads: tuple[tuple[int, int], ...]
+    is_shifted: bool  # the row that reads the word counts, not the one that writes it
+    rule: str
+    is_chosen: bool = False  # by the reader
+
+    @property
+    def names(self) -> str:
+        return listed([gettext(BRIEF_NAMES["cross"], layer=layer + 1, head=head + 1) for layer, head in self.heads])
+
+
+def word_alignment(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
+    """Draw an expander with the word alignment by the best heads that are known, or by the chosen head."""
+    expander = st.expander(gettext("Word alignment"), key="word-alignment", on_change="rerun")
+    if expander.open:
+        with expander:
+            _draw(shown, view, large)
+
+
+def _draw(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
+    # Imported late: behind them are the grammars, for which the first page would wait a fifth of a second.
+    from headlight.analysis.alignment_error import word_alignment
+    from headlight.corpora.pharaoh import format_links
+
+    ways = _ways(shown, view, large)
+    if not ways:
+        st.caption(gettext("No heads are known to align words in this model: choose a head of cross-attention."))
+        return
+    way = ways[0]
+    if len(ways) > 1:
+        way = st.selectbox(
+            gettext("Heads"),
+            ways,
+            format_func=lambda way: gettext("{heads}, chosen here", heads=way.names) if way.is_chosen else way.names,
+            key=widget_key(f"aligning-{ways[1].names}"),
+            width=320,
+        )
+    found = word_alignment(shown.trace, way.heads, way.is_shifted)
+    if way.is_shifted:
+        text = gettext(
+            "Each word of the translation is linked to the source word that gets most weight from {heads} in the next "
+            "row, which reads the word.",
+            heads=way.names,
+        )
+    else:
+        text = gettext(
+            "Each word of the translation is linked to the source word that gets most weight from {heads} in the row "
+            "that writes the word.",
+            heads=way.names,
+        )
+    st.caption(f"{text} {way.rule}")
+    if not found.links:
+        st.caption(gettext("These heads give no source word any weight."))
+        return
+    links = ", ".join(f"{found.source[i]} – {found.target[j]}" for i, j in found.links)
+    says = gettext("Word alignment: {links}", links=links)
+    drawing = links_picture(found.source, found.target, found.links, st.context.theme.type or "light", ACROSS, says)
+    svg = inline(drawing._replace(elements=[f'<g font-family="{FONT}">', *drawing.elements, "</g>"]))
+    data = base64.b64encode(svg.encode()).decode()
+    picture = f'<img src="data:image/svg+xml;base64,{data}" alt="{html.escape(says)}">'
+    st.html(f'<div class="drawings">{picture}</div>')
+    st.code(format_links(found.links), language=None, wrap_lines=True)
+    st.caption(
+        gettext(
+            "The links in the Pharaoh format: a word of the source, a hyphen and a word of the translation, numbered "
+            "from 0 as in the picture."
+        )
+    )
+
+
+def _ways(shown: ShownTrace, view: AttentionView, large: Panel) -> list[_Heads]:
+    """Return the heads that may align the words: the best that are known first, then the chosen head."""
+    best = _measured(shown) or _of_role(shown)
+    ways = [best] if best else []
+    if view.kind == "cross" and (best is None or best.heads != ((large.layer, large.head),)):
+        rule = gettext("It is the head that is chosen above, which need not align words.")
+        ways.append(_Heads(((large.layer, large.head),), False, rule, True))
+    return ways
+
+
+def _measured(shown: ShownTrace) -> _Heads | None:
+    """Return the sum of heads that `headlight align` found best for the model."""
+    facts = alignment_measured(shown.name)
+    if facts is None:
+        return None
+    best, shape = facts["best_sum"], shown.trace.pattern("cross").shape
+    heads = tuple((int(head["layer"]) - 1, int(head["head"]) - 1) for head in best["heads"])
+    if not heads or not all(0 <= layer < shape[0] and 0 <= head < shape[1] for layer, head in heads):
+        return None
+    rate = {name: localized(f"{float(best['second_half'][name]):.3f}") for name in ("rate", "low", "high")}
+    rule = gettext(
+        "Of all sums of heads that were tried, this one has the lowest alignment error rate on one half of the "
+        "sentences of {corpus}; on the other half it is {rate} ({low} to {high}).",
+        corpus=literal(without_places(str(facts["data"]))),
+        **rate,
+    )
+    return _Heads(heads, best["row"] == "read", explained(rule, "alignment error rate"))
+
+
+def _of_role(shown: ShownTrace) -> _Heads | None:
+    """Return the head that aligns best over the corpus that was measured, where one has that role."""
+    from ui.state.atlases import EXAMPLES, known_roles
+
+    roles = known_roles(shown.name)
+    clearest = {} if roles is None else roles.clearest
+    found = [(measure, clearest[measure]) for measure in ("alignment", "reading") if measure in clearest]
+    if roles is None or not found:
+        return None
+    measure, ((_, layer, head), _) = max(found, key=lambda entry: entry[1][1].value)
+    corpus = gettext("its own examples") if roles.corpus == EXAMPLES else literal(without_places(roles.corpus))
+    count = localized(f"{roles.pairs:,}")
+    rule = gettext("Over {count} sentences of {corpus}, no head aligns better.", count=count, corpus=corpus)
+    return _Heads(((layer, head),), measure == "reading", rule)
