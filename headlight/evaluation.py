@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 import sacrebleu
@@ -72,6 +72,7 @@ class Evaluator:
 
     Pairs with the same source are several translations of it: the source is translated once, and scored against all.
     `origins` names the corpus of each pair, where they come from several; each of those is scored for itself as well.
+    `lines` are those of the pairs in their corpus; of the pairs with the same source, the first is kept.
     """
 
     def __init__(
@@ -80,39 +81,51 @@ class Evaluator:
         references: Sequence[str],
         examples: Iterable[Example],
         origins: Sequence[str] | None = None,
+        lines: Sequence[int] | None = None,
     ):
         if not sources or len(sources) != len(references):
             raise ValueError(f"There are {len(sources)} sources and {len(references)} references to evaluate on.")
         origins = origins or [""] * len(sources)
         of_source: dict[tuple[str, str], list[str]] = {}
+        line_of: dict[tuple[str, str], int] = {}
         of_origin: dict[str, list[Example]] = {}
-        for source, reference, example, origin in zip(sources, references, examples, origins, strict=True):
+        lines = lines or range(1, len(sources) + 1)
+        for source, reference, example, origin, line in zip(
+            sources, references, examples, origins, lines, strict=True
+        ):
+            line_of.setdefault((origin, source), line)
             of_source.setdefault((origin, source), []).append(reference)
             of_origin.setdefault(origin, []).append(example)
         self.origins, self.sources = (list(side) for side in zip(*of_source, strict=True))
         self.references = list(of_source.values())
+        self.lines = list(line_of.values())
         self.batches = {origin: bucket(own, budget=4_096) for origin, own in of_origin.items()}
         self.left_out = 0
         self.gold: dict[tuple[str, str], GoldPair] = {}  # by origin and source, of a grammar's corpus
 
     @classmethod
-    def of(cls, checkpoint: Checkpoint, name: str, pairs: Iterable[Pair]) -> Evaluator:
-        """Build the evaluator of the `pairs` that fit the model; `left_out` counts those that are longer."""
-        source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
-        every, config = list(pairs), checkpoint.model.config
-        longest = config.max_length
-        sources = source.encode_batch([pair.source for pair in every])
-        targets = target.encode_batch([pair.target for pair in every])
-        both = zip(every, sources, targets, strict=True)
+    def of(
+        cls,
+        checkpoint: Checkpoint,
+        name: str,
+        pairs: Iterable[Pair],
+        others: Iterable[Checkpoint] = (),
+        most: int | None = None,
+    ) -> Evaluator:
+        """Build the evaluator of the first `most` of the `pairs`, those that fit the model and the `others`.
+
+        `left_out` counts those that are longer.
+        """
+        every = list(islice(pairs, most))
         if not every:
             raise ValueError(f"There is no pair to evaluate on. {pairs.report if isinstance(pairs, Corpus) else name}")
-        encoded = Encoded(Pairs(name, every), source, target, longest, config)
-        fitting = [pair for pair, s, t in both if s and t and encoded.fits(s, t)]
-        if not fitting:
-            raise ValueError(f"{name} has no pair of at most {longest - 1} tokens a side to evaluate on.")
-        examples = Encoded(Pairs(name, fitting), source, target, longest, config)
-        _, texts, references, origins = zip(*fitting, strict=True)
-        evaluator = cls(texts, references, examples, origins)
+        fitting = every
+        for each in (checkpoint, *others):
+            fitting = _fitting(each, name, fitting)
+        source, target, config = checkpoint.source_tokenizer, checkpoint.target_tokenizer, checkpoint.model.config
+        examples = Encoded(Pairs(name, fitting), source, target, config.max_length, config)
+        lines, texts, references, origins = zip(*fitting, strict=True)
+        evaluator = cls(texts, references, examples, origins, lines)
         evaluator.left_out = len(every) - len(fitting)
         evaluator.gold = _gold(pairs)
         return evaluator
@@ -124,15 +137,21 @@ class Evaluator:
         length_penalty: float = LENGTH_PENALTY,
     ) -> Evaluation:
         """Score the model: cased, detokenised sacreBLEU and chrF of its own translations."""
-        checkpoint.model.eval()
-        translations = Translator(checkpoint).translate_batch(self.sources, beam_size, length_penalty)
-        texts = [translation.text for translation in translations]
+        texts = self.translate(checkpoint, beam_size, length_penalty)
         losses = {origin: _loss(checkpoint, batches) for origin, batches in self.batches.items()}
         parts = {origin: self._scores(texts, origin, losses[origin]) for origin in losses}
         if len(parts) == 1:
             return next(iter(parts.values()))
         total, tokens = (sum(of) for of in zip(*losses.values(), strict=True))
         return replace(self._scores(texts, None, (total, int(tokens))), parts=parts)
+
+    def translate(
+        self, checkpoint: Checkpoint, beam_size: int = 1, length_penalty: float = LENGTH_PENALTY
+    ) -> list[str]:
+        """Return the model's own translation of each source."""
+        checkpoint.model.eval()
+        translations = Translator(checkpoint).translate_batch(self.sources, beam_size, length_penalty)
+        return [translation.text for translation in translations]
 
     def _scores(self, texts: Sequence[str], origin: str | None, loss: tuple[float, int]) -> Evaluation:
         """Score the translations of one origin's sources, or of all; `loss` is their summed loss and their tokens."""
@@ -156,6 +175,18 @@ class Evaluator:
         read = [(self.gold[key], text) for key, text in zip(keys, written, strict=True) if key in self.gold]
         every = sum(len(pair.resolvable) for pair, _ in read)
         return (sum(count_resolved(pair, text) for pair, text in read), every) if every else None
+
+
+def _fitting(checkpoint: Checkpoint, name: str, pairs: list[Pair]) -> list[Pair]:
+    """Return the pairs that fit a model. Raises ValueError where there are none."""
+    source, target, config = checkpoint.source_tokenizer, checkpoint.target_tokenizer, checkpoint.model.config
+    sources = source.encode_batch([pair.source for pair in pairs])
+    targets = target.encode_batch([pair.target for pair in pairs])
+    encoded = Encoded(Pairs(name, pairs), source, target, config.max_length, config)
+    fitting = [pair for pair, s, t in zip(pairs, sources, targets, strict=True) if s and t and encoded.fits(s, t)]
+    if not fitting:
+        raise ValueError(f"{name} has no pair of at most {config.max_length - 1} tokens a side to evaluate on.")
+    return fitting
 
 
 def _gold(pairs: Iterable[Pair]) -> dict[tuple[str, str], GoldPair]:

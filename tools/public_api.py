@@ -58,6 +58,7 @@ SECTIONS: tuple[tuple[str, str, dict[str, tuple[str, ...]]], ...] = (
     ("headlight.charts", "Figures of plotly.", {"headlight.charts": ()}),
     ("headlight.analysis", "Measures, checks and explanations.", {"headlight.analysis": ()}),
     ("headlight.tables", "A corpus at a time ([guide](tables.md)).", {"headlight.tables": ()}),
+    ("headlight.slices", "Scores of slices of a data set ([guide](command-line.md)).", {"headlight.slices": ()}),
     ("headlight.notebook", "The viewer in a notebook ([guide](notebook.md)).", {"headlight.notebook": ()}),
     (
         "headlight.teaching.mistakes",
@@ -95,6 +96,8 @@ SECTIONS: tuple[tuple[str, str, dict[str, tuple[str, ...]]], ...] = (
 
 # Values have no docstring.
 VALUES = {
+    "headlight.slices.KINDS": "What the slices of each kind tell apart, by its name; column:NAME is a kind too.",
+    "headlight.slices.MAX_SENTENCES": "The most sentences that slices are made of.",
     "headlight.MEASURES": "The measures of heads by name, those of plugins included.",
     "transformer.PRESETS": "The settings of each preset of `ModelConfig`, by name.",
     "transformer.decoding.STRATEGIES": "The strategies of decoding by name, with their parameters.",

@@ -34,6 +34,7 @@ IMPORT_SUFFIXES = {
     ".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".zip", ".argosmodel", ".tar", ".tgz", ".gz", ".bz2"
 }  # fmt: skip
 EXPORT_FORMATS = ("zip", "safetensors", "marian")
+_JOINERS = "\u200c\u200d"  # within words of Hindi, Persian and other languages
 CHECKPOINT_HELP = "a model that ships, such as en-fr, a checkpoint folder, or hub:OWNER/NAME on the Hugging Face hub"
 
 Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]
@@ -159,13 +160,13 @@ def _diagnosed(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    rows = [(_printable(name), _printable(value)) for name, value in rows]
+    rows = [(printable(name), printable(value)) for name, value in rows]
     if rows:
         width = max(len(name) for name, _ in rows)
         yield f"\n{title}"
         yield from (f"  {name:<{width}}  {value}".rstrip() for name, value in rows)
 
 
-def _printable(text: str) -> str:
-    """Replace control characters: names in a file from elsewhere must not control the terminal."""
-    return "".join(character if character.isprintable() else "�" for character in text)
+def printable(text: str) -> str:
+    """Replace control characters: texts in a file from elsewhere must not control the terminal."""
+    return "".join(character if character.isprintable() or character in _JOINERS else "�" for character in text)

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from headlight import checkpoints, hub
 from headlight.analysis.typical import guessed_words, unlike, unlike_note, unread_note, unread_words
 from headlight.checkpoints import load_translator, read_words
-from headlight.cli import align, publishing, pushing, tables, teaching, why
+from headlight.cli import align, publishing, pushing, slicing, tables, teaching, why
 from headlight.cli import checkpoints as opening
 from headlight.cli import heads as atlas
 from headlight.cli import prune as pruning
@@ -120,6 +120,7 @@ def command_line(
     takes_device(sub)
     sub.add_argument("--json", type=Path, metavar="FILE", help="a file for the scores")
     sub.add_argument("--translations", help="a file to write the translations to")
+    slicing.takes_slices(sub)
 
     sub = verb(describe, "Describe a checkpoint.")
     takes_checkpoint(sub)
@@ -237,12 +238,16 @@ def trace(options: argparse.Namespace) -> None:
 def evaluate(options: argparse.Namespace) -> None:
     checkpoint = checkpoints.load(options.checkpoint, options.device, options.dtype)
     corpus = open_split(options.data, options.split, options.folder)
-    evaluator = Evaluator.of(checkpoint, corpus.name, corpus)
+    request = slicing.request(options)
+    others = [] if request is None else request.others
+    evaluator = Evaluator.of(checkpoint, corpus.name, corpus, others, options.pairs)
     if evaluator.left_out:
-        print(f"{evaluator.left_out} pairs of {corpus.name} are longer than the model can read", file=sys.stderr)
+        who = "the model" if not others else "one of the models"
+        print(f"{evaluator.left_out} pairs of {corpus.name} are longer than {who} can read", file=sys.stderr)
+    slices = None if request is None else request.prepare(evaluator, corpus, checkpoint)
     trained = fingerprint.overlap(checkpoint.card, corpus)
     scores = evaluator(checkpoint, options.beam, options.length_penalty)
-    print(f"{corpus.report}")
+    print(corpus.report if options.pairs is None else f"{corpus.name}: {plural(options.pairs, 'pair')} at most")
     if trained is not None and trained.seen > 1 and trained.seen >= MAX_SEEN_SHARE * trained.looked_up:
         print(
             f"Caution: about {trained.seen / trained.looked_up:.0%} of these pairs were trained on (of "
@@ -253,8 +258,11 @@ def evaluate(options: argparse.Namespace) -> None:
         _print_scores(name, part, options.beam)
         if part.sentences < MIN_SENTENCES:
             print(f"Fewer than {MIN_SENTENCES} sentences: their scores say little.", file=sys.stderr)
+    facts = {"checkpoint": options.checkpoint, "on": corpus.name, **scores.to_dict()}
+    if request is not None and slices is not None:
+        facts |= request.report(evaluator, scores, slices)
     if options.json:
-        write_json(options.json, {"checkpoint": options.checkpoint, "on": corpus.name, **scores.to_dict()})
+        write_json(options.json, facts)
     if options.translations:
         Path(options.translations).write_text("".join(f"{text}\n" for text in scores.translations), encoding="utf-8")
 

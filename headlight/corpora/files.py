@@ -21,6 +21,7 @@ from headlight.corpora.pairs import Corpus, Pair, Rejected
 from transformer.files import open_regular
 from transformer.quoting import quoted, short
 
+MAX_CELL_CHARACTERS = 200  # of a cell in a column that is neither source nor target
 MAX_LINE_BYTES = 1_000_000  # no sentence is that long, and a file without line ends may be larger than memory
 MAX_SKIPPED_BYTES = 100_000_000  # bytes of a line whose end is looked for
 MAX_COMPRESSION_RATIO = 200  # of unpacked to packed; text reaches 10, and text that repeats itself some tens
@@ -136,6 +137,35 @@ class Table(Corpus):
             else:
                 yield Rejected(line, "missing column" if row else "empty line")
 
+    def cells(self, column: str) -> Iterator[tuple[int, str]]:
+        """Yield the line of each row with its cell in another column, or its start; without a cell, nothing.
+
+        `column` is a name in the first row, or its number from 0 where source and target are numbers. Raises ValueError
+        where there is no such column.
+        """
+        reader, wanted = _table(self.path), int(column) if column.isdecimal() else column
+        numbered = isinstance(self.source, int) and isinstance(self.target, int)
+        if numbered and isinstance(wanted, str):
+            raise ValueError(
+                f"The first line of {short(self.path)} is read as a pair, so its columns have no names; name those of "
+                f"the source and the target as well: {short(self.path)}:SOURCE:TARGET."
+            )
+        index = wanted if numbered and isinstance(wanted, int) else self._column(column, next(reader, []))
+        widest = 0
+        while True:
+            line = reader.line_num + 1
+            try:
+                row = next(reader)
+            except StopIteration:
+                break
+            except csv.Error:
+                continue
+            widest = max(widest, len(row))
+            if index < len(row):
+                yield line, _decodable(row[index])
+        if numbered and index >= widest:
+            raise ValueError(f"{short(self.path)} has no column {index}; it has {widest}, counted from 0.")
+
     def _column(self, column: int | str, header: list[str]) -> int:
         if isinstance(column, int):
             return column
@@ -196,6 +226,30 @@ class JsonLines(Corpus):
             if self.origin is not None and isinstance(pair, Pair):
                 pair = pair._replace(origin=str(record.get(self.origin, "")))
             yield pair
+
+    def cells(self, key: str) -> Iterator[tuple[int, str]]:
+        """Yield each line with the value under another key, or its start: a text, a number, true or false.
+
+        Raises ValueError where no line has the key.
+        """
+        present = False
+        for number, line in enumerate(lines(self.path), 1):
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            value = next((of[key] for of in (texts_of(record), record) if isinstance(of, Mapping) and key in of), None)
+            present = present or value is not None
+            if isinstance(value, str):
+                yield number, _decodable(value)
+            elif isinstance(value, int | float):
+                yield number, json.dumps(value)[:MAX_CELL_CHARACTERS]
+        if not present:
+            raise ValueError(f"No line of {short(self.path)} has the key {quoted(key)}.")
+
+
+def _decodable(cell: str) -> str:
+    return cell[:MAX_CELL_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
 
 
 def pair_of(line: int, record: Any, source: str, target: str) -> Pair | Rejected:

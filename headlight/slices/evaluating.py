@@ -1,0 +1,141 @@
+"""One or two models on the slices of a data set: read it, translate it, score it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from headlight.corpora.corpora import open_split
+from headlight.corpora.files import JsonLines, Table
+from headlight.corpora.pairs import Corpus, FirstRows
+from headlight.evaluation import Evaluator
+from headlight.slices.kinds import ALL, COLUMN, Slice, check_kinds, slice_sentences
+from headlight.slices.scores import SlicedEvaluation, SlicedSentence, score_slice, sentence_chrf
+from transformer.decoding.strategies import LENGTH_PENALTY
+from transformer.quoting import quoted, short
+from transformer.translator import Translator
+
+MAX_SENTENCES = 5_000  # the bootstrap of so many needs 0.4 GB
+_CHUNK = 128  # sentences that are translated between two reports of the progress
+_TRANSLATING = 0.8  # the share of the progress that translating has
+
+Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
+
+
+def evaluate(
+    model: Translator,
+    corpus: Corpus | str,
+    kinds: Iterable[str] = ("length", "negation", "pronouns"),
+    *,
+    against: Translator | None = None,
+    pairs: int | None = None,
+    beam_size: int = 5,
+    length_penalty: float = LENGTH_PENALTY,
+    read: Collection[str] = frozenset(),
+    progress: Progress = lambda share, doing: None,
+) -> SlicedEvaluation:
+    """Translate a data set and score its slices; with `against`, two models on the pairs that both can read.
+
+    `corpus` may be named as `headlight evaluate --data` does, such as "multi30k:en-fr".
+    `kinds` and `read` are as for `slice_sentences`, whose columns are those of the corpus; the language is that of the
+    model's card. `pairs` are read from the start, or all. Raises ValueError where there are more than 5,000 sentences,
+    and for a kind or column that there is not.
+    """
+    kinds, corpus = check_kinds(kinds), open_split(corpus) if isinstance(corpus, str) else corpus
+    models = [model] if against is None else [model, against]
+    checkpoints = [each.checkpoint for each in models]
+    progress(0.0, "Reading the data set")
+    evaluator = Evaluator.of(checkpoints[0], corpus.name, corpus, checkpoints[1:], pairs)
+    columns = read_columns(corpus, kinds, evaluator.lines)
+    require_few(evaluator)
+    translations = []
+    for number, each in enumerate(models):
+
+        def report(done: int, number: int = number) -> None:
+            count = len(evaluator.sources)
+            share = (number + done / count) / len(models)
+            progress(_TRANSLATING * share, f"{done:,} of {count:,} sentences translated")
+
+        translations.append(_translate(each, evaluator.sources, beam_size, length_penalty, report))
+    language = str(model.card.get("source") or "")
+    slices, left_out = slice_sentences(evaluator.sources, kinds, language=language, read=read, columns=columns)
+
+    def scored(share: float, doing: str) -> None:
+        progress(_TRANSLATING + (1 - _TRANSLATING) * share, doing)
+
+    return score_slices(evaluator, translations, slices, left_out, progress=scored)
+
+
+def _translate(
+    model: Translator, sources: Sequence[str], beam_size: int, length_penalty: float, report: Callable[[int], None]
+) -> list[str]:
+    order = sorted(range(len(sources)), key=lambda row: len(sources[row]))  # batches of one length
+    texts: dict[int, str] = {}
+    for at in range(0, len(order), _CHUNK):
+        rows = order[at : at + _CHUNK]
+        written = model.translate_batch([sources[row] for row in rows], beam_size, length_penalty)
+        texts.update((row, translation.text) for row, translation in zip(rows, written, strict=True))
+        report(len(texts))
+    return [texts[row] for row in range(len(sources))]
+
+
+def score_slices(
+    evaluator: Evaluator,
+    translations: Sequence[Sequence[str]],
+    slices: Iterable[Slice],
+    left_out: Mapping[str, str] | None = None,
+    progress: Progress = lambda share, doing: None,
+) -> SlicedEvaluation:
+    """Score the translations of an evaluator's sources, one list per model: all of them, and each slice.
+
+    Raises ValueError for more than two models, and for more than 5,000 sentences.
+    """
+    require_few(evaluator)
+    if not 1 <= len(translations) <= 2:
+        raise ValueError(f"There are translations of {len(translations)} models; give those of one or two.")
+    references = evaluator.references
+    chrf = [sentence_chrf(texts, references) for texts in translations]
+    every = [Slice(ALL, "all sentences", tuple(range(len(references)))), *slices]
+    scores, signatures = [], dict[str, str]()
+    for number, sliced in enumerate(every):
+        progress(number / len(every), f"slice {number + 1} of {len(every)}")
+        score, of_slice = score_slice(sliced, translations, references)
+        scores.append(score)
+        signatures = signatures or of_slice
+    columns = zip(evaluator.lines, evaluator.sources, map(tuple, references), zip(*translations), zip(*chrf))  # noqa: B905
+    sentences = [SlicedSentence(*row) for row in columns]
+    return SlicedEvaluation(sentences, scores, dict(left_out or {}), evaluator.left_out, signatures)
+
+
+def require_few(evaluator: Evaluator) -> None:
+    """Raise ValueError where there are more sentences than can be sliced."""
+    if len(evaluator.sources) > MAX_SENTENCES:
+        raise ValueError(
+            f"There are {len(evaluator.sources):,} sentences, and slices are made of at most {MAX_SENTENCES:,}; read "
+            f"fewer pairs, on the command line with --pairs {MAX_SENTENCES}."
+        )
+
+
+def read_columns(corpus: Corpus, kinds: Iterable[str], lines: Sequence[int]) -> dict[str, list[str]]:
+    """Return the columns that `kinds` name: by name, the value in each of the lines, "" where there is none.
+
+    Raises ValueError where the corpus is no table, or has no such column.
+    """
+    names = [kind.removeprefix(COLUMN) for kind in kinds if kind.startswith(COLUMN)]
+    if isinstance(corpus, FirstRows):
+        corpus = corpus.corpus
+    if names and not isinstance(corpus, Table | JsonLines):
+        raise ValueError(
+            f"{short(corpus.name)} has no column {quoted(names[0])}: only the columns of one .tsv, .csv or .jsonl file "
+            "make slices."
+        )
+    columns = {}
+    for name in names:
+        assert isinstance(corpus, Table | JsonLines)
+        values, wanted, last = dict[int, str](), set(lines), max(lines)
+        for line, value in corpus.cells(name):
+            if line > last:
+                break
+            if line in wanted:
+                values[line] = value
+        columns[name] = [values.get(line, "") for line in lines]
+    return columns

@@ -1,0 +1,142 @@
+"""Slices: the sentences of a data set that are alike in one respect. Those of one kind share out all sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from headlight.analysis.typical import has_unread
+from headlight.slices import words
+from transformer.quoting import quoted, short
+from transformer.yielding import yield_turn
+
+LENGTHS = (5, 10, 20, 40)  # words, the most of each slice; the last slice has longer sentences
+MAX_COLUMN_SLICES = 12  # values of a column with a slice of their own: the most frequent
+MAX_VALUE_CHARACTERS = 60  # of a value; what begins alike is one slice
+COLUMN = "column:"  # what the name of a kind begins with that is a column of the file
+ALL = "all"
+# What each kind tells apart, as tables and pages write it.
+KINDS = {
+    "length": "Length of the source, in words",
+    "rare": "Words that the training lacks",
+    "names": "Names",
+    "negation": "Negation",
+    "pronouns": "Pronouns of the third person",
+}
+_WITH = {
+    "rare": ("with a word that the training lacks", "all words in the training"),
+    "names": ("with a name", "without names"),
+    "negation": ("with a negation", "without negation"),
+    "pronouns": ("with a pronoun", "without pronouns"),
+}
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A set of sentences: `kind` is one of KINDS, "column:NAME", or "all"; `rows` are their indices, rising."""
+
+    kind: str
+    name: str
+    rows: tuple[int, ...]
+
+
+def check_kinds(kinds: Iterable[str]) -> list[str]:
+    """Return each kind once. Raises ValueError for a kind that there is not."""
+    chosen = list(dict.fromkeys(kinds))
+    for kind in chosen:
+        if kind not in KINDS and (not kind.startswith(COLUMN) or kind == COLUMN):
+            raise ValueError(f"{quoted(kind)} is no kind of slices; choose among {', '.join(KINDS)} and {COLUMN}NAME.")
+    return chosen
+
+
+def slice_sentences(
+    sources: Sequence[str],
+    kinds: Iterable[str],
+    *,
+    language: str = "",
+    read: Collection[str] = frozenset(),
+    columns: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[list[Slice], dict[str, str]]:
+    """Return the slices of each kind, and why other kinds do not apply, by kind.
+
+    The slices of a kind share out all sentences; those without a sentence are left out. `language` is that of the
+    sources by its English name, `read` are the words of the training in lower case (`headlight.checkpoints.read_words`)
+    and `columns` has the value of each sentence by the name of a column.
+
+    - length: words between spaces, 1 to 5, 6 to 10, 11 to 20, 21 to 40, and more;
+    - rare: whether a word, letters alone and in lower case, is not in `read`;
+    - names: whether a capitalised word that is no weekday, month or "I" stands inside a sentence; English and French;
+    - negation, pronouns (of the third person): whether one of the words in `headlight.slices.words` occurs; English,
+      French, German and Hindi;
+    - column:NAME: the values of a column, the 12 most frequent each by itself.
+
+    Raises ValueError for another kind, and for a column that is not among `columns`.
+    """
+    sources, made, left_out = list(sources), list[Slice](), dict[str, str]()
+    spaced = words.has_spaces(sources[:1000])
+    for kind in check_kinds(kinds):
+        yield_turn()
+        if kind.startswith(COLUMN):
+            name = kind.removeprefix(COLUMN)
+            if columns is None or name not in columns:
+                raise ValueError(f"There is no column {quoted(name)} in this data set.")
+            made += _by_value(kind, columns[name])
+        elif kind in ("length", "rare") and not spaced:
+            left_out[kind] = "it counts words, and no spaces separate them in these sentences"
+        elif kind == "length":
+            made += _by_length(sources)
+        else:
+            test = _test(kind, language, read)
+            if isinstance(test, str):
+                left_out[kind] = test
+                continue
+            having = [test(source) for source in sources]
+            made += _made(kind, dict(zip(_WITH[kind], (True, False), strict=True)), having)
+    return made, left_out
+
+
+def _test(kind: str, language: str, read: Collection[str]) -> words.Test | str:
+    if kind == "rare":
+        if not read:
+            return "the model's folder has no list of the words that it was trained on (words.txt.gz)"
+        return lambda source: has_unread(source, read)
+    return {"names": words.names, "negation": words.negation, "pronouns": words.pronouns}[kind](language)
+
+
+def _made(kind: str, values: Mapping[str, object], of_rows: Sequence[object]) -> list[Slice]:
+    """Return the slices whose rows have these values, without empty ones."""
+    slices = (
+        Slice(kind, name, tuple(row for row, of_row in enumerate(of_rows) if of_row == value))
+        for name, value in values.items()
+    )
+    return [one for one in slices if one.rows]
+
+
+def _by_length(sources: Sequence[str]) -> list[Slice]:
+    bins = [sum(len(source.split()) > most for most in LENGTHS) for source in sources]
+    least = (1, *(most + 1 for most in LENGTHS))
+    names = [f"{low} to {high} words" for low, high in zip(least, LENGTHS, strict=False)]
+    names.append(f"more than {LENGTHS[-1]} words")
+    return _made("length", {name: number for number, name in enumerate(names)}, bins)
+
+
+def _by_value(kind: str, values: Sequence[str]) -> list[Slice]:
+    names = [shortened_value(value) for value in values]
+    frequent = [name for name, _ in Counter(names).most_common(MAX_COLUMN_SLICES)]
+    rest = f"({len(set(names)) - len(frequent):,} other values)"
+    of_rows = [name if name in frequent else rest for name in names]
+    return _made(kind, {name: name for name in (*frequent, rest)}, of_rows)
+
+
+def shortened_value(value: str) -> str:
+    """Return a value of a column as the name of its slice."""
+    value = value.strip()
+    return f"{value[: MAX_VALUE_CHARACTERS - 1]}…" if len(value) > MAX_VALUE_CHARACTERS else value or "(empty)"
+
+
+def kind_title(kind: str) -> str:
+    """Return what a kind tells apart, in words."""
+    if kind == ALL:
+        return "All sentences"
+    return KINDS.get(kind) or f"Column {short(kind.removeprefix(COLUMN))}"
