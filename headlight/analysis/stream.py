@@ -1,6 +1,6 @@
 """The residual stream of one pass: the output of each layer, and what each block of a layer reads and adds.
 
-Shapes: S source tokens, T target tokens that are read, N tokens of either stack, L layers, M = d_model.
+Shapes: B sentences, S source tokens, T target tokens that are read, N tokens of either stack, L layers, M = d_model.
 """
 
 from __future__ import annotations
@@ -107,18 +107,28 @@ def stream(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], t
     device = model.output.weight.device
     src, tgt = torch.tensor([src_ids], device=device), torch.tensor([tgt_ids[:-1]], device=device)
     read, written = source_mask(src, model.config), target_mask(tgt, model.config)
-    encoder = _run(model.encoder, src, lambda layer, x: layer(x, read, tap))
+    encoder = _without_batch(*layer_states(model.encoder, src, lambda layer, x: layer(x, read, tap)))
     memory = encoder.last[None]
-    decoder = _run(model.decoder, tgt, lambda layer, x: layer(x, memory, written, read, tap))
+    decoder = _without_batch(*layer_states(model.decoder, tgt, lambda layer, x: layer(x, memory, written, read, tap)))
     return Stream(model, src[0], tgt[0], read, written, encoder, decoder, tap)
 
 
-def _run(stack: Encoder | Decoder, ids: Tensor, step: Callable[..., Tensor]) -> StackStates:
+def layer_states(
+    stack: Encoder | Decoder, ids: Tensor, step: Callable[..., Tensor]
+) -> tuple[list[Tensor], Tensor]:
+    """Run the layers of a stack on ids [B, N]: `step(layer, x)` maps [B, N, M] to what the layer leaves.
+
+    Returns L + 1 states [B, N, M], the embedding first, and what leaves the stack: the last through its final norm.
+    """
     states = [stack.embedding(ids)]
     for layer in stack.layers:
         yield_turn()
         states.append(step(layer, states[-1]))
-    return StackStates(tuple(state[0] for state in states), stack.norm(states[-1])[0])
+    return states, stack.norm(states[-1])
+
+
+def _without_batch(states: Sequence[Tensor], last: Tensor) -> StackStates:
+    return StackStates(tuple(state[0] for state in states), last[0])
 
 
 @torch.no_grad()

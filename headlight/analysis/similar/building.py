@@ -1,0 +1,228 @@
+"""Make an index of the tokens of a corpus: the pairs are read in passes, and every pass is written at once.
+
+Shapes: S source tokens, T target tokens that are read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from headlight import checkpoints
+from headlight.analysis.atlas.reading import Left, PairReading, Reader, batches
+from headlight.analysis.combine import merge
+from headlight.analysis.similar.columns import SUFFIX, ColumnWriter
+from headlight.analysis.similar.search import unit
+from headlight.analysis.similar.token_index import (
+    BATCH_TOKENS,
+    COLUMNS,
+    EDITION,
+    FACTS,
+    MAX_LINE_BYTES,
+    MAX_TOKENS,
+    SENTENCES,
+    TokenIndex,
+    file_checksum,
+    open_index,
+    pass_of,
+)
+from headlight.analysis.similar.token_vectors import SITE_FORMS, TokenSite, special_tokens, token_vectors
+from headlight.corpora.truth import KnownPair
+from transformer.checkpoint import Checkpoint
+from transformer.config import check_whole
+from transformer.files import require_folder, write_json
+from transformer.model import Transformer
+from transformer.quoting import short
+from transformer.translator import Translator
+from transformer.yielding import yield_turn
+
+DEFAULT_SITES = ("encoder",)
+SITES_HELP = (
+    "what is stored of each token: encoder or decoder for its states behind every layer, encoder.output, decoder.row "
+    f"and the like for all layers' heads; or {SITE_FORMS}"
+)
+Progress = Callable[[int], None]  # hears how many source tokens were read
+
+
+def index(
+    model: str | Path,
+    pairs: Iterable[tuple[str, str]],
+    out: str | Path,
+    *,
+    corpus: str = "",
+    tokens: int = 100_000,
+    sites: Sequence[str] = DEFAULT_SITES,
+    device: str = "cpu",
+    progress: Progress = lambda read: None,
+) -> TokenIndex:
+    """Write an index of the first `tokens` source tokens of `pairs` into the folder `out`, and open it.
+
+    `model` is a name or folder as `headlight.load` takes it. Each pair is read once, with its target given to the
+    decoder; pairs whose source was there before, and those that the model cannot read, are left out. `sites` says what
+    is stored of each token, in 16 bits a number: "encoder" and "decoder" are the states behind every layer,
+    "encoder.output", "decoder.row" and "cross.row" the outputs and attention rows of all heads, "encoder.3" and
+    "encoder.2.output" those of a layer. `corpus` names the corpus for people. Memory does not grow with the corpus but
+    for a number for each distinct source. Raises ValueError for a folder that is there, sites that there are none of,
+    and where there is no pair that the model reads.
+    """
+    check_whole("tokens", tokens, 1, MAX_TOKENS)
+    folder, out = checkpoints.find(model), Path(out)
+    require_folder(out)
+    if os.path.lexists(out):
+        raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
+    checkpoint = checkpoints.load(folder, device)
+    chosen = stored_sites(checkpoint.model, sites)
+    temporary = out.with_name(f"{out.name}.{os.getpid()}.part")
+    temporary.mkdir()
+    try:
+        files = _Writer(temporary, checkpoint, chosen).write(pairs, tokens, progress)
+        facts = {"edition": EDITION, "model": checkpoints.digest(folder), "corpus": corpus}
+        write_json(temporary / FACTS, facts | {"sites": list(map(str, chosen)), "files": files})
+        os.rename(temporary, out)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return open_index(out, Translator(checkpoint), facts["model"])  # type: ignore[arg-type]
+
+
+def stored_sites(model: Transformer, names: Sequence[str]) -> list[TokenSite]:
+    """Return the sites that `names` mean, as `index` describes them, without duplicates. Raises ValueError."""
+    sites: list[TokenSite] = []
+    for name in names:
+        kind, _, form = name.partition(".")
+        config = model.config
+        layers = (config.encoder if kind == "encoder" else config.decoder).n_layers
+        if kind in ("encoder", "decoder") and not form:
+            sites += [TokenSite(kind, layer) for layer in range(layers + 1)]  # type: ignore[arg-type]
+        elif kind in ("encoder", "decoder", "cross") and form in ("output", "row"):
+            sites += [TokenSite(kind, layer, form) for layer in range(layers)]  # type: ignore[arg-type]
+        else:
+            sites.append(TokenSite.parse(name).every_head)
+            sites[-1].shape(model)  # which raises for a layer that there is none of
+    return list(dict.fromkeys(sites))
+
+
+class _Writer:
+    """An index being written: its columns, and the model that reads the pairs."""
+
+    def __init__(self, folder: Path, checkpoint: Checkpoint, sites: Sequence[TokenSite]) -> None:
+        self.folder, self.checkpoint, self.sites = folder, checkpoint, sites
+        self.columns = {name: ColumnWriter(folder / (name + SUFFIX), (), dtype) for name, dtype in COLUMNS.items()}
+        model = checkpoint.model
+        self.vectors = {site: ColumnWriter(folder / f"{site}{SUFFIX}", site.shape(model), "F16") for site in sites}
+        self.read, self.ends = 0, {"source": 0, "target": 0, "line": 0}
+        self.texts: dict[int, tuple[str, str]] = {}  # of the pairs that are being read, by their number
+
+    def write(self, pairs: Iterable[tuple[str, str]], tokens: int, progress: Progress) -> dict[str, str]:
+        """Write the columns and the sentences. Returns the checksums of the files."""
+        checkpoint = self.checkpoint
+        reader = Reader(checkpoint.model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
+        padded, left = checkpoint.model.config.padding_mask == "applied", Left()
+        with open(self.folder / SENTENCES, "wb") as lines:
+            for chunk in reader.chunks(self._distinct(pairs), left):
+                for batch in batches(self._first(chunk, tokens), BATCH_TOKENS, padded):
+                    yield_turn()
+                    self._write(batch, lines.write)
+                    progress(min(self.read, tokens))
+                self.texts.clear()
+                if self.read >= tokens:
+                    break
+        if not self.ends["line"]:
+            raise ValueError(
+                f"There is no pair that this model reads ({left.long:,} are empty or too long); give a corpus that has."
+            )
+        for side, end in self.ends.items():
+            self.columns[f"{side}_starts"].append(np.array([end]))
+        for column in (*self.columns.values(), *self.vectors.values()):
+            column.close()
+        names = [SENTENCES, *(column.path.name for column in (*self.columns.values(), *self.vectors.values()))]
+        return {name: file_checksum(self.folder / name) for name in names}
+
+    def _distinct(self, pairs: Iterable[tuple[str, str]]) -> Iterator[KnownPair]:
+        known = set[int]()
+        number = 0
+        for source, target in pairs:
+            if hash(source) in known or len(source) + len(target) > MAX_LINE_BYTES // 16:  # as JSON at most 6 bytes each
+                continue
+            known.add(hash(source))
+            self.texts[number] = source, target
+            number += 1
+            yield KnownPair(source, target)
+
+    def _first(self, readings: Sequence[PairReading], tokens: int) -> list[PairReading]:
+        """Return the first of the readings that together reach the number of tokens."""
+        chosen, special = list[PairReading](), self.checkpoint.source_tokenizer.special_ids
+        unknown, count = self.checkpoint.source_tokenizer.unk_id, self.read
+        for reading in readings:
+            if count >= tokens:
+                break
+            count += sum(id not in special or id == unknown for id in reading.source)
+            chosen.append(reading)
+        return chosen
+
+    def _write(self, batch: Sequence[PairReading], write_line: Callable[[bytes], object]) -> None:
+        model, pad_id = self.checkpoint.model, self.checkpoint.model.config.pad_id
+        src, tgt = pass_of(batch, model.config, model.output.weight.device)
+        tokenizers = {"source": self.checkpoint.source_tokenizer, "target": self.checkpoint.target_tokenizer}
+        special = tuple(special_tokens(of, ids, pad_id) for of, ids in zip(tokenizers.values(), (src, tgt), strict=True))
+        found = token_vectors(model, src, tgt, self.sites, special, with_cross=True)  # type: ignore[arg-type]
+        assert found.cross is not None
+        cross, rows = found.cross.cpu().numpy(), {"source": list[np.ndarray](), "target": list[np.ndarray]()}
+        for b, reading in enumerate(batch):
+            texts = self.texts[reading.index]
+            line = json.dumps(dict(zip(("source", "target"), texts, strict=True)), ensure_ascii=False) + "\n"
+            write_line(line.encode())
+            self._append("line_starts", [self.ends["line"]])
+            self.ends["line"] += len(line.encode())
+            sides = {"source": reading.source, "target": reading.target}
+            words, ordinary = {}, {}
+            for (side, ids), text in zip(sides.items(), texts, strict=True):
+                of = tokenizers[side]
+                words[side] = of.word_groups(ids, text)
+                apart = of.special_ids - {of.unk_id}
+                ordinary[side] = np.array([at for at, id in enumerate(ids) if id not in apart], int)
+                self._append(f"{side}_ids", ids)
+                self._append(f"{side}_starts", [self.ends[side]])
+                self._append(f"{side}_tokens", self.ends[side] + ordinary[side])
+                self.ends[side] += len(ids)
+            weights = cross[b, : len(reading.target) - 1, : len(reading.source)]
+            for side, linked in links(weights, words["source"], words["target"], ordinary).items():
+                self._append(f"{side}_links", linked)
+            rows["source"].append(ordinary["source"])
+            rows["target"].append(ordinary["target"] - 1)  # the step that writes the token
+            self.read += len(ordinary["source"])
+        for site, of_batch in found.by_site.items():
+            chosen = rows[site.side]
+            sentence = np.repeat(np.arange(len(batch)), [len(positions) for positions in chosen])
+            places = torch.from_numpy(sentence), torch.from_numpy(np.concatenate(chosen))
+            self.vectors[site].append(unit(of_batch[places].float()).half().cpu().numpy())
+
+    def _append(self, name: str, values: Sequence[int] | np.ndarray) -> None:
+        self.columns[name].append(np.asarray(values))
+
+
+def links(
+    weights: np.ndarray, source: list[list[int]], target: list[list[int]], ordinary: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return the token of the other side that each ordinary token of each side is linked to, -1 where there is none.
+
+    `weights` [T, S] is the mean of all cross-attention heads; row t writes token t + 1 of the target. Weights are
+    summed over the tokens of a `source` word and averaged over those of a `target` word. A source word is linked to the
+    target word that looks at it most, and a target word to the source word that it looks at most.
+    """
+    groups = {"source": source, "target": [group for group in target if group[0] > 0]}  # [SOS] is written by no row
+    between = merge(weights, [[at - 1 for at in group] for group in groups["target"]], source)  # [words, words]
+    words = {side: [i for i, group in enumerate(of) if group[0] in ordinary[side]] for side, of in groups.items()}
+    linked = {side: np.full(len(ordinary[side]), -1) for side in groups}
+    if all(words.values()):
+        between = between[np.ix_(words["target"], words["source"])]
+        for side, other, best in (("source", "target", between.argmax(0)), ("target", "source", between.argmax(1))):
+            for word, chosen in zip(words[side], best.tolist(), strict=True):
+                linked[side][np.isin(ordinary[side], groups[side][word])] = groups[other][words[other][chosen]][0]
+    return linked
