@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from headlight import analysis, charts
     from headlight.analysis.layout import measure_trace as measure
     from headlight.analysis.measures import MEASURES
+    from headlight.analysis.similar import index, open_index
     from headlight.analysis.why.score_parts import score_parts
     from headlight.checkpoints import load_translator as load
     from headlight.notebook import View, show
@@ -34,8 +35,10 @@ _FROM = {
     "MEASURES": "headlight.analysis.measures:MEASURES",
     "from_hugging_face": "headlight.watching:from_hugging_face",
     "head_table": "headlight.tables:head_table",
+    "index": "headlight.analysis.similar:index",
     "load": "headlight.checkpoints:load_translator",
     "measure": "headlight.analysis.layout:measure_trace",
+    "open_index": "headlight.analysis.similar:open_index",
     "publish": "headlight.web.traces:publish",
     "score_parts": "headlight.analysis.why.score_parts:score_parts",
     "show": "headlight.notebook:show",
@@ -48,8 +51,8 @@ _FROM = {
 
 __all__ = [
     "MEASURES", "Trace", "Transformer", "Translator", "View", "analysis", "attention_of", "charts",
-    "from_hugging_face", "head_table", "load", "measure", "publish", "score_parts", "show", "taps", "trace_over",
-    "watch", "watch_over", "why_over",
+    "from_hugging_face", "head_table", "index", "load", "measure", "open_index", "publish", "score_parts", "show",
+    "taps", "trace_over", "watch", "watch_over", "why_over",
 ]  # fmt: skip
 
 

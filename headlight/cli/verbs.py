@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from headlight import checkpoints, hub
 from headlight.analysis.typical import guessed_words, unlike, unlike_note, unread_note, unread_words
 from headlight.checkpoints import load_translator, read_words
-from headlight.cli import align, publishing, pushing, slicing, tables, teaching, why
+from headlight.cli import align, publishing, pushing, similar, slicing, tables, teaching, why
 from headlight.cli import checkpoints as opening
 from headlight.cli import heads as atlas
 from headlight.cli import prune as pruning
@@ -108,6 +108,7 @@ def command_line(
     opening.add_verbs(verb)
     atlas.add_verbs(verb)
     align.add_verbs(verb)
+    similar.add_verbs(verb)
     why.add_verbs(verb)
     tables.add_verbs(verb)
     pruning.add_verbs(verb)

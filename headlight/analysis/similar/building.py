@@ -47,6 +47,7 @@ SITES_HELP = (
     "what is stored of each token: encoder or decoder for its states behind every layer, encoder.output, decoder.row "
     f"and the like for all layers' heads; or {SITE_FORMS}"
 )
+MAX_PAIR_CHARACTERS = MAX_LINE_BYTES // 8  # a character takes at most 6 bytes of JSON
 Progress = Callable[[int], None]  # hears how many source tokens were read
 
 
@@ -148,7 +149,7 @@ class _Writer:
         known = set[int]()
         number = 0
         for source, target in pairs:
-            if hash(source) in known or len(source) + len(target) > MAX_LINE_BYTES // 16:  # as JSON at most 6 bytes each
+            if hash(source) in known or len(source) + len(target) > MAX_PAIR_CHARACTERS:
                 continue
             known.add(hash(source))
             self.texts[number] = source, target
@@ -170,8 +171,11 @@ class _Writer:
         model, pad_id = self.checkpoint.model, self.checkpoint.model.config.pad_id
         src, tgt = pass_of(batch, model.config, model.output.weight.device)
         tokenizers = {"source": self.checkpoint.source_tokenizer, "target": self.checkpoint.target_tokenizer}
-        special = tuple(special_tokens(of, ids, pad_id) for of, ids in zip(tokenizers.values(), (src, tgt), strict=True))
-        found = token_vectors(model, src, tgt, self.sites, special, with_cross=True)  # type: ignore[arg-type]
+        special = (
+            special_tokens(tokenizers["source"], src, pad_id),
+            special_tokens(tokenizers["target"], tgt, pad_id),
+        )
+        found = token_vectors(model, src, tgt, self.sites, special, with_cross=True)
         assert found.cross is not None
         cross, rows = found.cross.cpu().numpy(), {"source": list[np.ndarray](), "target": list[np.ndarray]()}
         for b, reading in enumerate(batch):

@@ -22,7 +22,7 @@ class ColumnWriter:
 
     def __init__(self, path: Path, shape: tuple[int, ...], dtype: str) -> None:
         self.path, self.shape, self.dtype, self.rows = path, shape, dtype, 0
-        self._file = open(path, "wb")
+        self._file = open(path, "wb")  # noqa: SIM115 `close` closes it
         self._file.write(bytes(_HEADER_BYTES))
 
     def append(self, rows: np.ndarray) -> None:

@@ -19,14 +19,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from headlight import checkpoints
+from headlight import checkpoints, folders
 from headlight.analysis.atlas.reading import PairReading, batches
 from headlight.analysis.similar.columns import SUFFIX, read_column
 from headlight.analysis.similar.search import nearest, unit
@@ -98,7 +97,6 @@ class TokenIndex:
         self._columns = {name: column.numpy() for name, column in columns.items() if name in COLUMNS}
         self._stored = {TokenSite.parse(name): column for name, column in columns.items() if name not in COLUMNS}
         self._computed: dict[TokenSite, Tensor] = {}
-        self._lock = Lock()
 
     @property
     def corpus(self) -> str:
@@ -190,6 +188,10 @@ class TokenIndex:
         source = special_tokens(checkpoint.source_tokenizer, src, pad_id)
         return source, special_tokens(checkpoint.target_tokenizer, tgt, pad_id)
 
+    def labels(self, source: Sequence[int], target: Sequence[int], side: Side) -> list[str]:
+        """Return the labels of the tokens of a sentence that can be looked up: those read, or those written."""
+        return self._tokenizer(side).labels(source if side == "source" else target[1:])
+
     # ---- tokens ------------------------------------------------------------------------------------------------------
 
     def token(self, row: int, side: Side, cosine: float = 1.0) -> SimilarToken:
@@ -258,16 +260,15 @@ class TokenIndex:
                 f"This index holds {', '.join(self.sites)}, and is too large to compute {site} now; make one with "
                 f"--sites {site}."
             )
-        with self._lock:
-            if site not in self._computed:
-                alike = [site._replace(layer=layer) for layer in range(self._layers(site))]
-                size = 2 * int(np.prod(shape)) * len(self._columns[f"{site.side}_tokens"])
-                together = [other for other in alike if other not in self._stored]
-                chosen = together if size * len(together) <= MAX_COMPUTED_BYTES else [site]
-                if self.nbytes + size * len(chosen) > 2 * MAX_COMPUTED_BYTES:
-                    self._computed.clear()
-                self._computed |= self._compute(chosen)
-            return self._computed[site]
+        computed = self._computed
+        if site not in computed:  # without a lock, which would be held while others have their turn
+            alike = [site._replace(layer=layer) for layer in range(self._layers(site))]
+            size = 2 * int(np.prod(shape)) * len(self._columns[f"{site.side}_tokens"])
+            together = [other for other in alike if other not in self._stored]
+            chosen = together if size * len(together) <= MAX_COMPUTED_BYTES else [site]
+            held = computed if self.nbytes + size * len(chosen) <= 2 * MAX_COMPUTED_BYTES else {}
+            self._computed = computed = held | self._compute(chosen)
+        return computed[site]
 
     def _layers(self, site: TokenSite) -> int:
         config = self.model.model.config
@@ -338,6 +339,12 @@ def _text(value: object) -> str:
 
 
 # ---- opening --------------------------------------------------------------------------------------------------------
+
+
+def index_folders(model: str | Path) -> list[Path]:
+    """Return where the app looks for the index of a model's folder: made here for these weights, or beside them."""
+    folder = checkpoints.find(model)
+    return [folders.runs() / ".similar" / checkpoints.digest(folder)[:16], folder / "similar"]
 
 
 def open_index(folder: str | Path, model: str | Path | Translator, digest: str | None = None) -> TokenIndex:

@@ -1,6 +1,7 @@
 """Vectors of every token in a pass: its states by layer, the outputs of heads, and rows of attention relative to it.
 
-Shapes: B sentences, S source tokens, T target tokens that are read, Q queries, K keys, H heads, D = d_head, M = d_model.
+Shapes: B sentences, S source tokens, T target tokens that are read, N of either, Q queries, K keys, H heads,
+D = d_head, M = d_model.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ class _Collector:
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
         kind = kind_of(site)
-        output, row = (TokenSite(kind, site.layer, form) for form in ("output", "row"))  # type: ignore[arg-type]
+        output, row = (TokenSite(kind, site.layer, form) for form in ("output", "row"))
         if output in self.sites:
             self.outputs[output] = (pattern.float() @ inputs.v.float()).transpose(1, 2)
         if row in self.sites:
