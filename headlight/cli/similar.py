@@ -69,7 +69,8 @@ def index(options: argparse.Namespace) -> None:
             device=options.device,
             progress=lambda read: bar.update(read - bar.n) and None,
         )
-    print(f"{plural(made.tokens, 'token')} in {plural(made.sentences, 'sentence')}: {', '.join(made.sites)}")
+    stored = ", ".join(made.sites) or "no vectors"
+    print(f"{plural(made.tokens, 'token')} in {plural(made.sentences, 'sentence')}: {stored}")
     print(f"Written to {short(out)}")
 
 

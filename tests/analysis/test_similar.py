@@ -13,7 +13,7 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 
-from headlight import checkpoints
+from headlight import checkpoints, folders
 from headlight.analysis.similar import IndexRefused, TokenIndex, TokenSite, building, index, open_index, token_index
 from headlight.analysis.similar.building import links, stored_sites
 from headlight.analysis.similar.search import nearest, unit
@@ -136,7 +136,7 @@ def test_stored_vectors_are_those_of_each_sentence_by_itself(make: Callable[[], 
     for site in stored_sites(checkpoint.model, (*ALL_SITES, "decoder.row")):
         expected = []
         for sentence in range(stored.sentences):
-            source, target = (stored._ids(sentence, side) for side in ("source", "target"))  # type: ignore[arg-type]
+            source, target = (stored._ids(sentence, side) for side in ("source", "target"))
             of_tokens = _by_hand(checkpoint, source, target, site)
             expected.append(of_tokens[:-1])  # without the source's [EOS], or the step that writes it
         vectors = np.concatenate(expected)
@@ -225,6 +225,7 @@ def test_what_the_model_lacks_is_refused_in_a_sentence(made: TokenIndex) -> None
 def test_only_a_small_index_computes_what_it_does_not_hold(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert index(model, PAIRS, tmp_path / "none", sites=["none"]).like(TEXTS[2], 0, "encoder.2")
     small = index(model, PAIRS, tmp_path / "index", sites=["encoder.2"])
     assert small.sites == ["encoder.2"] and small.like(TEXTS[2], 0, "encoder.1")
     monkeypatch.setattr(token_index, "MAX_COMPUTED", 1000)
@@ -237,8 +238,8 @@ def test_equal_and_unreadable_pairs_are_left_out_and_nothing_is_left_of_a_failur
     long = " ".join(["snow"] * 100)
     few = index(model, [PAIRS[0], PAIRS[0], (long, "snow"), ("", "snow"), PAIRS[1]], tmp_path / "few")
     assert few.sentences == 2
-    cut = index(model, PAIRS, tmp_path / "cut", tokens=5)
-    assert cut.sentences == 1
+    cut = index(model, PAIRS, tmp_path / "cut", tokens=20)
+    assert (cut.sentences, cut.tokens) == (2, 17)
     with pytest.raises(ValueError, match="exists already"):
         index(model, PAIRS, tmp_path / "cut")
     with pytest.raises(ValueError, match="no pair that this model reads"):
@@ -339,11 +340,12 @@ def test_hostile_numbers_with_right_checksums_are_refused(made: TokenIndex, mode
 
 def test_hostile_facts_sentences_and_vectors_are_refused(made: TokenIndex, model: Path, tmp_path: Path) -> None:
     facts = json.loads((made.folder / FACTS).read_text())
-    for changed in (
+    changes: tuple[dict[str, object], ...] = (
         {"sites": ["../../secret"]}, {"files": {}}, {"sites": "encoder.0"}, {"sites": [["encoder.0"]]},
         {"edition": "1"},
         {"files": facts["files"] | {"../x": "y"}}, {"sites": facts["sites"] + ["encoder.9"]}, {"corpus": 3},
-    ):  # fmt: skip
+    )  # fmt: skip
+    for changed in changes:
         (made.folder / FACTS).write_text(json.dumps(facts | changed))
         with pytest.raises(IndexRefused):
             open_index(made.folder, model)
@@ -359,6 +361,13 @@ def test_hostile_facts_sentences_and_vectors_are_refused(made: TokenIndex, model
     _resigned(made.folder)
     with pytest.raises(IndexRefused, match="not numbers"):
         open_index(made.folder, model).like(TEXTS[2], 0, "encoder.0")
+
+
+@pytest.mark.parametrize("folder", sorted(folders.checkpoints().glob("*/similar")), ids=lambda path: path.parent.name)
+def test_the_indexes_that_ship_are_small_and_fit_their_models(folder: Path) -> None:
+    shipped = open_index(folder, folder.parent)
+    assert 4900 < shipped.tokens <= 5000 and sum(path.stat().st_size for path in folder.iterdir()) <= 3_000_000
+    assert len(shipped.like("I see a dog.", 1, "encoder.1")) == 20
 
 
 # ---- the command -----------------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from ui.state.why_measured import ATTENTION, why_measured
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pack_kinds
 from ui.widgets.choose import choose
 from ui.widgets.disclosure import behind_button
+from ui.widgets.similar_tokens import similar_tokens
 from ui.widgets.terms import explained, term
 from ui.widgets.why_there import why_there
 
@@ -136,6 +137,7 @@ def heads(
     if second is None:
         with checked:
             checks(shown)
+    _similar(shown, view, large)
     with roles:  # last, since what was measured over a corpus may have to be read first
         corpus_roles(shown, view, large)
     write_address()
@@ -145,11 +147,21 @@ def _why_there(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
     """Draw why the chosen head looks from one held token at the other, where tokens and weights are as they are."""
     if view.words or view.hide or view.show != "raw" or shown.without_weights(view.kind, large.layer, large.head):
         return
+    taps = tuple(change.tap() for change in shown.changes)
+    why_there(shown.name, shown.trace, view.kind, (large.layer, large.head), _held_tokens(view, large), taps)
+
+
+def _similar(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
+    """Draw the tokens of a corpus that are like the one that is held, which merged words are not."""
+    held = (None, None) if view.words or view.hide else _held_tokens(view, large)
+    taps = tuple(change.tap() for change in shown.changes)
+    similar_tokens(shown.name, shown.trace, view.kind, (large.layer, large.head), held, taps)
+
+
+def _held_tokens(view: AttentionView, large: Panel) -> tuple[int | None, int | None]:
     n_rows, n_columns = large.cells.shape
     row, column = held_cell(view) or (None, None)
-    held = (row if row is None or row < n_rows else None, column if column is None or column < n_columns else None)
-    taps = tuple(change.tap() for change in shown.changes)
-    why_there(shown.name, shown.trace, view.kind, (large.layer, large.head), held, taps)
+    return row if row is None or row < n_rows else None, column if column is None or column < n_columns else None
 
 
 def _pictures(shown: ShownTrace, view: AttentionView) -> None:

@@ -45,7 +45,7 @@ from transformer.yielding import yield_turn
 DEFAULT_SITES = ("encoder",)
 SITES_HELP = (
     "what is stored of each token: encoder or decoder for its states behind every layer, encoder.output, decoder.row "
-    f"and the like for all layers' heads; or {SITE_FORMS}"
+    f"and the like for all layers' heads; or {SITE_FORMS}; none, and all is computed, if they are few"
 )
 MAX_PAIR_CHARACTERS = MAX_LINE_BYTES // 8  # a character takes at most 6 bytes of JSON
 Progress = Callable[[int], None]  # hears how many source tokens were read
@@ -62,13 +62,14 @@ def index(
     device: str = "cpu",
     progress: Progress = lambda read: None,
 ) -> TokenIndex:
-    """Write an index of the first `tokens` source tokens of `pairs` into the folder `out`, and open it.
+    """Write an index of the first sentences of `pairs`, up to `tokens` source tokens, into `out`, and open it.
 
     `model` is a name or folder as `headlight.load` takes it. Each pair is read once, with its target given to the
     decoder; pairs whose source was there before, and those that the model cannot read, are left out. `sites` says what
     is stored of each token, in 16 bits a number: "encoder" and "decoder" are the states behind every layer,
     "encoder.output", "decoder.row" and "cross.row" the outputs and attention rows of all heads, "encoder.3" and
-    "encoder.2.output" those of a layer. `corpus` names the corpus for people. Memory does not grow with the corpus but
+    "encoder.2.output" those of a layer. Without any, all are computed when they are asked for, which only a small index
+    allows. `corpus` names the corpus for people. Memory does not grow with the corpus but
     for a number for each distinct source. Raises ValueError for a folder that is there, sites that there are none of,
     and where there is no pair that the model reads.
     """
@@ -93,9 +94,12 @@ def index(
 
 
 def stored_sites(model: Transformer, names: Sequence[str]) -> list[TokenSite]:
-    """Return the sites that `names` mean, as `index` describes them, without duplicates. Raises ValueError."""
+    """Return the sites that `names` mean, as `index` describes them, without duplicates; none for ["none"].
+
+    Raises ValueError for a name that is no site of the model.
+    """
     sites: list[TokenSite] = []
-    for name in names:
+    for name in names if list(names) != ["none"] else ():
         kind, _, form = name.partition(".")
         config = model.config
         layers = (config.encoder if kind == "encoder" else config.decoder).n_layers
@@ -117,7 +121,7 @@ class _Writer:
         self.columns = {name: ColumnWriter(folder / (name + SUFFIX), (), dtype) for name, dtype in COLUMNS.items()}
         model = checkpoint.model
         self.vectors = {site: ColumnWriter(folder / f"{site}{SUFFIX}", site.shape(model), "F16") for site in sites}
-        self.read, self.ends = 0, {"source": 0, "target": 0, "line": 0}
+        self.is_full, self.read, self.ends = False, 0, {"source": 0, "target": 0, "line": 0}
         self.texts: dict[int, tuple[str, str]] = {}  # of the pairs that are being read, by their number
 
     def write(self, pairs: Iterable[tuple[str, str]], tokens: int, progress: Progress) -> dict[str, str]:
@@ -130,9 +134,9 @@ class _Writer:
                 for batch in batches(self._first(chunk, tokens), BATCH_TOKENS, padded):
                     yield_turn()
                     self._write(batch, lines.write)
-                    progress(min(self.read, tokens))
+                    progress(self.read)
                 self.texts.clear()
-                if self.read >= tokens:
+                if self.is_full:
                     break
         if not self.ends["line"]:
             raise ValueError(
@@ -157,13 +161,15 @@ class _Writer:
             yield KnownPair(source, target)
 
     def _first(self, readings: Sequence[PairReading], tokens: int) -> list[PairReading]:
-        """Return the first of the readings that together reach the number of tokens."""
+        """Return the first of the readings, as many as have at most the number of tokens; at least one sentence."""
         chosen, special = list[PairReading](), self.checkpoint.source_tokenizer.special_ids
         unknown, count = self.checkpoint.source_tokenizer.unk_id, self.read
         for reading in readings:
-            if count >= tokens:
+            more = sum(id not in special or id == unknown for id in reading.source)
+            self.is_full = count > 0 and count + more > tokens
+            if self.is_full:
                 break
-            count += sum(id not in special or id == unknown for id in reading.source)
+            count += more
             chosen.append(reading)
         return chosen
 

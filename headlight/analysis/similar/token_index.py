@@ -256,9 +256,9 @@ class TokenIndex:
         if site in self._stored:
             return self._stored[site]
         if self.tokens * count_parameters(self.model.model) > MAX_COMPUTED:
+            held = ", ".join(self.sites) or "no vectors"
             raise ValueError(
-                f"This index holds {', '.join(self.sites)}, and is too large to compute {site} now; make one with "
-                f"--sites {site}."
+                f"This index holds {held}, and is too large to compute {site} now; make one with --sites {site}."
             )
         computed = self._computed
         if site not in computed:  # without a lock, which would be held while others have their turn
@@ -266,8 +266,8 @@ class TokenIndex:
             size = 2 * int(np.prod(shape)) * len(self._columns[f"{site.side}_tokens"])
             together = [other for other in alike if other not in self._stored]
             chosen = together if size * len(together) <= MAX_COMPUTED_BYTES else [site]
-            held = computed if self.nbytes + size * len(chosen) <= 2 * MAX_COMPUTED_BYTES else {}
-            self._computed = computed = held | self._compute(chosen)
+            fits = self.nbytes + size * len(chosen) <= 2 * MAX_COMPUTED_BYTES
+            self._computed = computed = {**(computed if fits else {}), **self._compute(chosen)}
         return computed[site]
 
     def _layers(self, site: TokenSite) -> int:
