@@ -18,6 +18,7 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.frame import page
 from ui.widgets.out_of_domain_note import out_of_domain_note
 from ui.widgets.sentence import translation, two_sides
+from ui.widgets.similar_tokens import similar_tokens
 
 with page(WhyView, "Why", "Why did it write this word?") as opened:
     opened = replace(opened, view=opened.view.of_model(opened.model.model.config))
@@ -56,6 +57,8 @@ with page(WhyView, "Why", "Why did it write this word?") as opened:
     st.divider()
     with plain_errors():
         pictures += layers.draw_layers(opened, trace, step, theme)
+    with plain_errors():
+        similar_tokens(name, trace, "decoder", None, (step, None), view.taps)
     if view.changes:
         about["Heads changed"] = describe_changes(view.changes)
     if pictures:

@@ -13,7 +13,7 @@ from headlight import folders
 from headlight.analysis.similar import IndexRefused, SimilarToken, TokenIndex, TokenSite, open_index
 from headlight.analysis.similar.token_index import FACTS
 from headlight.analysis.similar.token_vectors import Form
-from headlight.formatting import plain_label
+from headlight.formatting import plain_label, signed
 from headlight.language import gettext, localized, translatable
 from transformer import Trace
 from transformer.taps import Intervention, chain
@@ -54,14 +54,14 @@ def similar_tokens(
     name: str,
     trace: Trace,
     kind: Kind,
-    head: tuple[int, int],
+    head: tuple[int, int] | None,
     cell: tuple[int | None, int | None],
     taps: tuple[Intervention, ...] = (),
 ) -> None:
     """Draw an expander with the tokens of a corpus that are most similar to a token of the trace.
 
-    The token is that of the held cell (query, key) of a head (layer, head), all from 0, and can be chosen. A model
-    that is broken on purpose has no index.
+    The token is that of the held cell (query, key) of a head (layer, head), all from 0, and can be chosen. Without a
+    head only states are compared. A model that is broken on purpose has no index.
     """
     if models.unbroken_name(name) != name:
         return
@@ -95,21 +95,23 @@ def _draw(
     name: str,
     trace: Trace,
     kind: Kind,
-    head: tuple[int, int],
+    head: tuple[int, int] | None,
     cell: tuple[int | None, int | None],
     taps: tuple[Intervention, ...],
     index: TokenIndex,
     place: tuple[Path, int],
 ) -> None:
     controls = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    with controls:
-        form: Form = st.selectbox(
-            gettext("Compare"),
-            list(FORMS),
-            format_func=lambda form: gettext(FORMS[form]),
-            key=widget_key("similar-form"),
-            width=240,
-        )
+    form: Form = "state"
+    if head is not None:
+        with controls:
+            form = st.selectbox(
+                gettext("Compare"),
+                list(FORMS),
+                format_func=lambda form: gettext(FORMS[form]),
+                key=widget_key("similar-form"),
+                width=240,
+            )
     of_source = kind == "encoder" or (kind == "cross" and form == "state")
     tokens = trace.source if of_source else trace.writes
     choices = [at for at in range(len(tokens)) if not tokens.special[at]]
@@ -126,7 +128,7 @@ def _draw(
             key=widget_key(f"similar-token-{kind}-{form}-{head}-{cell}-{trace.text}"),
             width=200,
         )
-    if form == "state":
+    if head is None or form == "state":
         stack = "encoder" if of_source else "decoder"
         config = models.translator(name).model.config
         layers = (config.encoder if of_source else config.decoder).n_layers
@@ -178,7 +180,7 @@ def _about(index: TokenIndex, changed: bool) -> str:
 def _held(
     trace: Trace,
     kind: Kind,
-    head: tuple[int, int],
+    head: tuple[int, int] | None,
     cell: tuple[int | None, int | None],
     form: Form,
     choices: Sequence[int],
@@ -188,12 +190,13 @@ def _held(
     Without a cell that is the longest token, which is rarely a function word.
     """
     query, key = cell
-    pattern = trace.pattern(kind)[head[0], head[1]]
     of_key = form == "state" and kind != "decoder"
-    if of_key and key is None and query is not None:
-        key = query if kind == "encoder" else int(pattern[query].argmax())
-    if not of_key and query is None and key is not None:
-        query = int(pattern[:, key].argmax())
+    if head is not None:
+        pattern = trace.pattern(kind)[head[0], head[1]]
+        if of_key and key is None and query is not None:
+            key = query if kind == "encoder" else int(pattern[query].argmax())
+        if not of_key and query is None and key is not None:
+            query = int(pattern[:, key].argmax())
     chosen = key if of_key else query
     if chosen in choices:
         return int(chosen)  # type: ignore[arg-type]
@@ -232,7 +235,7 @@ def groups_html(similar: Sequence[SimilarToken]) -> str:
         count = gettext("{count} of {total}", count=len(tokens), total=len(similar))
         share = bar(BAR_SHARE * len(tokens) / len(similar), "var(--theme-accent)")
         lines = "".join(
-            f'<li><span class="cosine">{localized(f"{token.cosine:.2f}")}</span>'
+            f'<li><span class="cosine">{signed(token.cosine, decimals=2)}</span>'
             f'<span dir="auto">{html.escape(token.marked.before)}<mark>{html.escape(token.marked.word)}</mark>'
             f"{html.escape(token.marked.after)}</span></li>"
             for token in tokens

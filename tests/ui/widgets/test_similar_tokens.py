@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from headlight import checkpoints
 from headlight.analysis.similar import SimilarToken, TokenSite, index, open_index
 from headlight.analysis.similar.token_index import Marked
+from headlight.formatting import signed
 from tests.small import TEXTS, small_checkpoint
 from tests.ui.pages import page_at, ran
 from transformer.taps import Ablate, Site
@@ -33,8 +34,8 @@ def small(shelves: Path) -> Path:
     return folder
 
 
-def opened(**query: str) -> AppTest:
-    app = page_at("attention", model="small", text=TEXTS[0], target=TEXTS[1], **query)
+def opened(page: str = "attention", **query: str) -> AppTest:
+    app = page_at(page, model="small", text=TEXTS[0], target=TEXTS[1], **query)
     app.session_state["similar-places"] = True
     return ran(app)
 
@@ -43,7 +44,7 @@ def shown(app: AppTest) -> list[tuple[str, str]]:
     """The cosines and sentences of the page, with the marked word in brackets."""
     bodies = [element.proto.body for element in app.get("html")]
     (body,) = [body for body in bodies if 'class="similar-places"' in body]
-    lines = re.findall(r'<span class="cosine">([\d.]+)</span><span dir="auto">(.*?)</span></li>', body)
+    lines = re.findall(r'<span class="cosine">(.*?)</span><span dir="auto">(.*?)</span></li>', body)
     return [(cosine, html.unescape(re.sub("<mark>(.*?)</mark>", r"[\1]", line))) for cosine, line in lines]
 
 
@@ -51,7 +52,7 @@ def expected(small: Path, token: int, site: str, off: Ablate | None = None) -> l
     opened = open_index(small / "similar", small)
     source, target = opened.model.encode_pair(TEXTS[0], TEXTS[1])
     found = opened.nearest(source, target, token, TokenSite.parse(site), 20, off)
-    return [(f"{at.cosine:.2f}", f"{at.marked.before}[{at.marked.word}]{at.marked.after}") for at in found]
+    return [(signed(at.cosine, decimals=2), f"{at.marked.before}[{at.marked.word}]{at.marked.after}") for at in found]
 
 
 def choose(app: AppTest, label: str, value: object) -> AppTest:
@@ -77,6 +78,12 @@ def test_a_head_s_output_and_row_at_the_query_that_is_held(small: Path) -> None:
     app = choose(app, "Compare", "row")
     assert sorted(shown(app)) == sorted(expected(small, 2, "cross.2.row.1"))
     assert any("comes from" in text.value for text in app.markdown)
+
+
+def test_why_shows_the_state_in_which_the_chosen_token_was_written(small: Path) -> None:
+    app = opened("why", step="3")
+    assert sorted(shown(app)) == sorted(expected(small, 2, "decoder.3"))
+    assert not any(box.label == "Compare" for box in app.selectbox)
 
 
 def test_heads_that_are_changed_are_changed_in_what_is_looked_up(small: Path) -> None:
