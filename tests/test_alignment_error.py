@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,23 @@ from torch import Tensor
 from headlight import checkpoints
 from headlight.analysis import alignment_error
 from headlight.analysis.alignment_error import alignment_errors, error_counts, error_rates, grow_diagonal
+from headlight.analysis.atlas import atlas
 from headlight.analysis.atlas.batch import Marks, prepare
 from headlight.analysis.atlas.reading import Left, Reader
 from headlight.analysis.measures import Pattern, misaligned
 from headlight.cli.verbs import main
 from headlight.corpora.corpora import open_split
 from headlight.corpora.pairs import Pair, Pairs
-from headlight.corpora.pharaoh import GoldSentence, Links, generated_gold, gold_of_file, parse_links, read_links
+from headlight.corpora.pharaoh import (
+    GoldSentence,
+    Links,
+    format_links,
+    generated_gold,
+    gold_of_file,
+    parse_links,
+    read_links,
+)
+from headlight.corpora.truth import known_pairs
 from tests.small import TEXTS, small_checkpoint
 from transformer.checkpoint import Checkpoint
 from transformer.taps import Inputs, Site, chain
@@ -64,6 +75,7 @@ def test_links_are_read_in_both_countings(tmp_path: Path) -> None:
         frozenset({(0, 0), (1, 2), (3, 4)}), frozenset({(0, 0), (1, 2), (3, 4), (5, 0)})
     )
     assert parse_links("1-1 2p3", one_based=True) == parse_links("0-0 1p2")
+    assert format_links(parse_links("10-1 0-2 0-11").sure) == "0-2 0-11 10-1"
     assert parse_links("0-1 1p2").reversed == parse_links("1-0 2p1")
     path = tmp_path / "gold.txt"
     path.write_text("0-0\n\n1-1\n")
@@ -197,6 +209,15 @@ def test_the_links_of_the_shipped_grammar_model_are_those_of_the_atlas() -> None
     hits = torch.cat([((1 - torch.cat(shares, 1)) * aligned).round() for shares in wrong], 1).int().numpy()  # [B, 2 H]
     assert (2 * hits == scored.agreed).all()  # each link is sure and possible
     assert 0 < hits.mean() < aligned.float().mean()
+
+
+def test_the_atlas_measures_the_same_rates_as_align() -> None:
+    checkpoint, corpus = checkpoints.load(ENGLISH_FRENCH), open_split("english-french")
+    errors = alignment_errors(checkpoint, lambda: islice(generated_gold(corpus), 12))
+    measured = atlas(checkpoint, partial(known_pairs, corpus), 12, sample=0).heads["cross"]
+    for head, rates in errors.heads.items():
+        means = [measured[name].mean[head] for name in ("alignment_error", "reading_error")]
+        assert means == pytest.approx([rate.rate for rate in rates], abs=1e-6)
 
 
 # ---- the command ---------------------------------------------------------------------------------------------------

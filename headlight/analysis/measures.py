@@ -44,6 +44,7 @@ class Targets:
 
     rows: Tensor  # [B, V, Q], 1 where a query belongs to a word
     right: Tensor  # bool [B, V, W]
+    estimated: bool = False  # an aligner found the links, nobody knows them
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ class Context:
     visible: Tensor  # bool [B, Q, K]
     special: Tensor  # [B, K], 1 at special tokens
     punctuation: Tensor | None = None  # [B, K], 1 at tokens of nothing but punctuation
-    words: Tensor | None = None  # [B, K, W], 1 where a key belongs to a word; special tokens are words of their own
+    # [B, K, W], 1 where a key belongs to a word; the last K words are for special tokens, each a word of its own.
+    words: Tensor | None = None
     writes: Targets | None = None  # for the rows that write a word
     reads: Targets | None = None  # for the rows that read a word, one later
     pronouns: Pronouns | None = None
@@ -125,6 +127,7 @@ class Measure:
     # without a function takes many passes, in headlight/analysis/atlas/over_corpus.py.
     function: Callable[[Pattern], Tensor | None] | None
     units: Callable[[Context], Tensor] | None = None  # [B], the words or pronouns of each sentence; None: 1 a sentence
+    chance: Callable[[Context], Tensor] | None = None  # [B], of a choice at random; None: what uniform weights measure
     limit: Callable[[Tensor], float] | None = None  # the largest value that the visible cells [Q, K] allow
     brief: str = ""  # `meaning` where there is room for a line; "" is `meaning` itself
     lesson_name: str = ""  # what lessons call it; "" is `name`
@@ -215,6 +218,57 @@ def misaligned(pattern: Pattern, rows: Literal["writes", "reads"]) -> Tensor | N
     aligned = targets.right.any(-1)  # [B, V]
     hit = targets.right.gather(-1, chosen.transpose(1, 2)).transpose(1, 2)  # [B, H, V]
     return 1 - (hit & aligned[:, None]).sum(-1) / aligned.sum(-1)[:, None]
+
+
+def alignment_error(pattern: Pattern, rows: Literal["writes", "reads"]) -> Tensor | None:
+    """Return the alignment error rate of the links from each target word to the source word with its largest weight.
+
+    Special tokens are left out, as in headlight/analysis/alignment_error.py. All known links are sure; estimated ones
+    are no gold, so there is no rate against them.
+    """
+    context, targets = pattern.context, getattr(pattern.context, rows)
+    if targets is None or targets.estimated:
+        return None
+    count = _real_words(context)
+    right = targets.right[..., :count]
+    largest, chosen = (targets.rows[:, None] @ pattern.by_word[..., :count]).max(-1)  # [B, H, V]
+    linked = largest > 0
+    hits = (right.gather(-1, chosen.transpose(1, 2)).transpose(1, 2) & linked).sum(-1)
+    rate = 1 - 2 * hits / (linked.sum(-1) + right.sum((1, 2))[:, None])
+    return rate.masked_fill(~pattern.counted.any(-1), math.nan)
+
+
+def _real_words(context: Context) -> int:
+    """Return how many of the words are no special tokens, which stand behind them."""
+    assert context.words is not None
+    return context.words.size(2) - context.words.size(1)
+
+
+def links_made_and_known(context: Context) -> Tensor:
+    """Return the links of a head that links every target word, and the known ones: [B]."""
+    assert context.writes is not None
+    return context.writes.rows.any(-1).sum(-1) + context.writes.right.sum((1, 2))
+
+
+def chance_of_misaligning(context: Context) -> Tensor:
+    """Return the mean share of wrong words among those that could be chosen, special tokens included: [B]."""
+    assert context.writes is not None
+    words = _visible_words(context).gt(0).sum(-1)  # [B]
+    return 1 - (context.writes.right.sum(-1) / words[:, None]).sum(-1) / aligned_words(context)
+
+
+def chance_of_alignment_error(context: Context) -> Tensor:
+    """Return the alignment error rate that is expected of links to source words at random: [B]."""
+    assert context.writes is not None
+    words = _visible_words(context)[:, : _real_words(context)].gt(0).sum(-1)
+    return 1 - 2 * context.writes.right.sum((1, 2)) / words / links_made_and_known(context)
+
+
+def _visible_words(context: Context) -> Tensor:
+    """Return how many of each word's tokens stand at a key that some row may see: [B, W]."""
+    assert context.words is not None
+    keys = context.visible.any(1).float()  # [B, K]
+    return (keys[:, None] @ context.words)[:, 0]
 
 
 def aligned_words(context: Context) -> Tensor:
@@ -311,14 +365,32 @@ _OWN = {entry.name: entry for entry in (
         "source {unit} (1 minus the precision of Och and Ney 2003). 0 is a perfect alignment.",
         "1 - |{v : (argmax_w Σ_(j in w) p_j, v) is aligned}| / |{v : v is aligned}|",
         "Och and Ney 2003, A systematic comparison of various statistical alignment models",
-        partial(misaligned, rows="writes"), aligned_words, smaller_is_better=True,
+        partial(misaligned, rows="writes"), aligned_words, chance_of_misaligning, smaller_is_better=True,
     ),
     Measure(
         "reading", "Misaligned late", "share",
         "The same error in the next row, which reads the {unit}: decoders often align best there (Chen et al. 2020).",
         "as Misaligned, one row later",
         "Chen et al. 2020, Accurate word alignment induction from neural machine translation",
-        partial(misaligned, rows="reads"), aligned_words, smaller_is_better=True,
+        partial(misaligned, rows="reads"), aligned_words, chance_of_misaligning, smaller_is_better=True,
+    ),
+    Measure(
+        "alignment_error", "Alignment error", "share",
+        "Alignment error rate (Och and Ney 2003) of the links from each target {unit} to the source {unit} with the "
+        "largest weight in the row that writes it, special tokens left out: the share of these links and of the known "
+        "ones that do not agree. 0 is a perfect alignment.",
+        "1 - 2 |A ∩ S| / (|A| + |S|), A the links (argmax_w Σ_(j in w) p_j, v), S the known ones",
+        "Och and Ney 2003, A systematic comparison of various statistical alignment models",
+        partial(alignment_error, rows="writes"), links_made_and_known, chance_of_alignment_error,
+        smaller_is_better=True,
+    ),
+    Measure(
+        "reading_error", "Alignment error late", "share",
+        "The alignment error rate in the next row, which reads the {unit}.",
+        "as Alignment error, one row later",
+        "Chen et al. 2020, Accurate word alignment induction from neural machine translation",
+        partial(alignment_error, rows="reads"), links_made_and_known, chance_of_alignment_error,
+        smaller_is_better=True,
     ),
     Measure(
         "antecedent", "Antecedent", "share",

@@ -19,6 +19,7 @@ class Truth(NamedTuple):
     pronouns: tuple[Pronoun, ...] = ()
     units: str = "words"  # what they are called, or "letters"
     nouns: tuple[int, ...] = ()  # places of source words that a pronoun can stand for, in sentences with a pronoun
+    estimated: bool = False  # an aligner found the links
 
 
 class KnownPair(NamedTuple):

@@ -18,7 +18,8 @@ from ui.heads.view import ANY, NAMED, HeadsView
 from ui.state.view import bound, update, widget_key
 
 HeadIndex = tuple[Kind, int, int]
-PREFERRED_MEASURES = ("alignment", "antecedent", "among_words", "importance")  # fit beside names, each with its spread
+# They fit beside names, each with its spread.
+PREFERRED_MEASURES = ("alignment", "alignment_error", "antecedent", "among_words", "importance")
 FEWEST = 4  # of them, where some of these are not measured
 
 
@@ -131,7 +132,7 @@ def _columns(
             continue
         columns[measure.label] = values
         columns[f"± {measure.label}"] = [_value(atlas, key, measure.name, "deviation") for key in rows]
-        help = f"{measure.meaning} Unit: {measure.unit}."
+        help = f"{measure.meaning} Unit: {measure.unit}.{_best(atlas, measure)}"
         digits = 3 if measure.unit == "share" else measure.digits
         if measure.unit == "share":
             config[measure.label] = st.column_config.ProgressColumn(
@@ -143,6 +144,20 @@ def _columns(
             "±", width=56, format=f"%.{digits}f", help=f"Standard deviation over sentences of: {measure.label}."
         )
     return columns, config
+
+
+def _best(atlas: Atlas, measure: Measure) -> str:
+    """Return a sentence with the best head of a measure that compares with gold, and its 95 % interval; "" for others.
+    """
+    if measure.units is None:
+        return ""
+    means = [(key, value) for key in places(atlas) if (value := _value(atlas, key, measure.name)) is not None]
+    (kind, layer, head), value = (min if measure.smaller_is_better else max)(means, key=lambda mean: mean[1])
+    error = float(atlas.heads[kind][measure.name].error[layer, head])
+    low, high = max(0.0, value - error), min(1.0, value + error)
+    extreme = "Lowest" if measure.smaller_is_better else "Highest"
+    where = f"{kind.capitalize()} {layer + 1}.{head + 1}"
+    return f" {extreme}: {where}, {value:.3f}, 95 % interval {low:.3f} to {high:.3f}."
 
 
 def _since_step(head_roles: list[Role], history: History, key: HeadIndex) -> int | None:

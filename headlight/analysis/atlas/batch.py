@@ -110,6 +110,7 @@ def _with_gold(readings: Sequence[PairReading], contexts: dict[str, Context]) ->
             source_words, target_words = np.array(reading.links).T
             right[b, target_words, source_words] = True
     by_write, by_read = of_target[:, 1:].transpose(1, 2), of_target[:, :-1].transpose(1, 2)
+    estimated = any(reading.estimated for reading in readings)
     encoder, decoder, cross = (contexts[kind] for kind in ("encoder", "decoder", "cross"))
     return {
         "encoder": replace(
@@ -120,7 +121,8 @@ def _with_gold(readings: Sequence[PairReading], contexts: dict[str, Context]) ->
             decoder, words=read, pronouns=_pronouns(readings, "decoder", of_target, target, read.size(2))
         ),
         "cross": replace(
-            cross, words=words, writes=Targets(by_write, right), reads=Targets(by_read, right),
+            cross, words=words,
+            writes=Targets(by_write, right, estimated), reads=Targets(by_read, right, estimated),
             pronouns=_pronouns(readings, "cross", of_target, target, words.size(2)),
         ),
     }  # fmt: skip

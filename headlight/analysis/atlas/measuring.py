@@ -18,7 +18,6 @@ from headlight.analysis.measures import (
     Context,
     Measure,
     Values,
-    aligned_words,
     by_sentence,
     compute,
     pronouns_of,
@@ -38,28 +37,19 @@ def over_corpora() -> list[Measure]:
 def chances(context: Context) -> dict[str, Values]:
     """Return what uniform attention would measure, as of a single head.
 
-    Of aligned words, that is the mean share of wrong ones among those that could be chosen. For pronouns there is, in
-    its place, how often each of RULES is right.
+    Where that would be a tie between all words, it is the `chance` of the measure. For pronouns there is, in its place,
+    how often each of RULES is right.
     """
     visible = context.visible.float()[:, None]
     uniform = compute(visible, replace(context, pronouns=None), over_corpora())
-    if context.words is not None and context.writes is not None:
-        for name, targets in (("alignment", context.writes), ("reading", context.reads)):
-            assert targets is not None
-            units = aligned_words(context)
-            words = _visible_words(context).gt(0).sum(-1)  # [B]
-            uniform[name] = ((1 - (targets.right.sum(-1) / words[:, None]).sum(-1) / units)[:, None], units)
+    for measure in over_corpora():
+        if measure.chance is not None and measure.name in uniform:
+            units = uniform[measure.name][1]
+            uniform[measure.name] = measure.chance(context)[:, None], units
     if context.pronouns is not None:
         right = by_sentence(context.pronouns.guessed, context)  # [B, rules]
         uniform |= {rule: (right[:, [column]], pronouns_of(context)) for column, rule in enumerate(RULES)}
     return uniform
-
-
-def _visible_words(context: Context) -> Tensor:
-    """Return how many of each word's tokens stand at a key that some row may see: [B, W]."""
-    assert context.words is not None
-    keys = context.visible.any(1).float()  # [B, K]
-    return (keys[:, None] @ context.words)[:, 0]
 
 
 @dataclass(frozen=True)

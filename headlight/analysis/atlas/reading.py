@@ -34,6 +34,7 @@ class PairReading:
     links: tuple[tuple[int, int], ...] = ()
     pronouns: tuple[Pronoun, ...] = ()
     guessed: tuple[tuple[bool, bool], ...] = ()
+    estimated: bool = False  # an aligner found the links
 
     @property
     def length(self) -> int:
@@ -83,7 +84,7 @@ class Reader:
                 left.unmatched += 1
                 readings.append(PairReading(index, src, tgt))
             else:
-                gold = truth.links, truth.pronouns, guessed(truth)
+                gold = truth.links, truth.pronouns, guessed(truth), truth.estimated
                 readings.append(PairReading(index, src, tgt, of_source, of_target, *gold))
         return readings
 

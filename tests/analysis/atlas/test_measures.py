@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,14 +22,14 @@ def values_of(rows: Sequence[Sequence[float]], context: Context) -> dict[str, fl
 
 def test_alignment_and_antecedent_of_constructed_patterns() -> None:
     # Three rows write words 0, 0, 1; keys 0 and 1 are word 0, key 2 is word 1, key 3 is special.
-    words = torch.tensor([[[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]])
+    words = torch.tensor([[[1.0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1]]])
     rows = torch.tensor([[[1.0, 1, 0], [0, 0, 1]]])
-    right = torch.tensor([[[True, False, False], [False, True, False]]])
+    right = torch.eye(2, 6, dtype=torch.bool)[None]
     pronouns = Pronouns(
         torch.tensor([0]),
         torch.tensor([[0.0, 0, 1]]),
-        torch.tensor([[False, True, False]]),
-        torch.tensor([[True, True, False]]),
+        torch.tensor([[False, True, False, False, False, False]]),
+        torch.tensor([[True, True, False, False, False, False]]),
         torch.tensor([[1.0, 0.0]]),
     )
     targets = Targets(rows, right)
@@ -39,12 +40,22 @@ def test_alignment_and_antecedent_of_constructed_patterns() -> None:
     pattern = [[0.3, 0.3, 0.4, 0.0], [0.3, 0.3, 0.4, 0.0], [0.1, 0.0, 0.3, 0.6]]
     by_name = values_of(pattern, context)
     assert by_name["alignment"] == 0.5  # one of two: a special token that is looked at most is an error
+    assert by_name["alignment_error"] == 0  # special tokens aside, both words are linked to theirs
     assert by_name["antecedent"] == 0  # the special key has more than the right word
     assert by_name["among_words"] == 1  # of the two words, .3 is more than .1
     by_chance = {name: float(values[0, 0]) for name, (values, _) in chances(context).items()}
     assert by_chance["alignment"] == pytest.approx(2 / 3) and "antecedent" not in by_chance
+    assert by_chance["alignment_error"] == pytest.approx(1 - 2 * 1 / 4)  # one of two links is right, of two known ones
     assert by_chance["nearest noun"] == 1 and by_chance["first noun"] == 0
     assert by_chance["entropy"] == pytest.approx(2) and by_chance["special"] == pytest.approx(0.25)
+
+
+    # Word 1 is linked to word 0, too: one of two links is right, of two known ones. Without weight, nothing is linked.
+    assert values_of([*pattern[:2], [0.5, 0.0, 0.3, 0.2]], context)["alignment_error"] == 0.5
+    assert np.isnan(values_of([[0.0] * 4] * 3, context)["alignment_error"])
+    assert values_of([[0.0] * 4] * 2 + [[0.0, 0.0, 1.0, 0.0]], context)["alignment_error"] == pytest.approx(1 / 3)
+    estimated = replace(targets, estimated=True)
+    assert "alignment_error" not in values_of(pattern, replace(context, writes=estimated, reads=estimated))
 
 
 def test_rank_correlation() -> None:
