@@ -26,11 +26,14 @@ from headlight.corpora.pairs import Pair, Pairs
 from headlight.corpora.pharaoh import (
     GoldSentence,
     Links,
+    TimedWord,
     format_links,
     generated_gold,
     gold_of_file,
+    links_of_times,
     parse_links,
     read_links,
+    read_times,
 )
 from headlight.corpora.truth import known_pairs
 from tests.small import TEXTS, small_checkpoint
@@ -80,6 +83,22 @@ def test_links_are_read_in_both_countings(tmp_path: Path) -> None:
     path = tmp_path / "gold.txt"
     path.write_text("0-0\n\n1-1\n")
     assert read_links(path) == [parse_links("0-0"), parse_links(""), parse_links("1-1")]
+
+
+def test_a_word_is_linked_to_the_segments_that_its_time_overlaps(tmp_path: Path) -> None:
+    path = tmp_path / "times.tsv"
+    path.write_text("two\t0\t0.5\ndogs\t0.5\t1.75\n\nrun\t2\t2.1\n")
+    times = read_times(path)
+    assert times == [[("two", 0, 0.5), ("dogs", 0.5, 1.75)], [("run", 2, 2.1)]]
+    # Segments of half a second: "dogs" is in 1, 2 and 3, its middle, 1.125, in 2.
+    assert links_of_times(times[0], 0.5) == parse_links("0-0 1p1 2-1 3p1")
+    assert links_of_times(times[1], 0.5) == parse_links("4-0")
+    for wrong in ("two\t0", "two\t1\t1", "two\t-1\t1", "two\tnan\t1", "two\t0\tinf", "\t0\t1", "two 0 1"):
+        path.write_text(f"one\t0\t1\n{wrong}\n")
+        with pytest.raises(ValueError, match="line 2: .*is not a word with its times"):
+            read_times(path)
+    with pytest.raises(ValueError, match="over 500 segments"):
+        links_of_times([TimedWord("two", 0, 1e9)], 0.001)
 
 
 @pytest.mark.parametrize("link", ["0:1", "1-", "-1-2", "a-b", "0-1-2", "0–1", "1-٣", "9999999-0"])
@@ -263,6 +282,23 @@ def test_the_command_writes_its_choice_as_other_engines_read_it(
     assert again["heads"] == facts["heads"] and again["symmetrised"] == {} and again["reverse_sum"] is None
 
 
+def test_word_times_and_links_from_the_target_are_gold_too(folder: Path) -> None:
+    def heads(*more: str) -> object:
+        out = folder / "align.json"
+        assert main([*_command(folder)[:4], *more, "--out", str(out)]) == 0
+        return json.loads(out.read_text())["heads"]
+
+    rows = [[f"{word}\t{n / 2}\t{n / 2 + 0.5}\n" for n, word in enumerate(text.split())] for text in SENTENCES]
+    (folder / "times.tsv").write_text("\n".join("".join(of) for of in rows))
+    diagonal = [" ".join(f"{n}-{n}" for n in range(len(of))) for of in rows]
+    (folder / "gold.txt").write_text("\n".join(diagonal) + "\n")
+    assert heads("--gold", str(folder / "times.tsv"), "--seconds", "0.5") == heads("--gold", str(folder / "gold.txt"))
+    (folder / "gold.txt").write_text("0-1 2-2\n" * len(SENTENCES))
+    (folder / "turned.txt").write_text("1-0 2-2\n" * len(SENTENCES))
+    turned = heads("--gold", str(folder / "turned.txt"), "--target-first")
+    assert turned == heads("--gold", str(folder / "gold.txt")) != heads("--gold", str(folder / "turned.txt"))
+
+
 def test_both_directions_that_are_right_agree() -> None:
     forward, backward = small_checkpoint(), small_checkpoint(seed=1)
     for checkpoint in (forward, backward):
@@ -283,6 +319,11 @@ def test_what_is_wrong_is_said(folder: Path, capsys: pytest.CaptureFixture[str])
     assert "line 2: " in error(*_command(folder))
     (folder / "gold.txt").write_text("0-0\n" * 3 + "0-40\n")
     assert "line 4: the link 0-40" in error(*_command(folder))
+    (folder / "times.tsv").write_text("two\t0\t1\n\n" * 4)
+    times = _command(folder)[:4] + ["--gold", str(folder / "times.tsv")]
+    assert "needs --seconds" in error(*times) and "needs --seconds" in error(*times, "--seconds", "0")
+    assert "sentence 1: its words are 'two'" in error(*times, "--seconds", "0.5")
+    assert "--seconds is for a table of times" in error(*_command(folder), "--seconds", "0.5")
     (folder / "gold.txt").write_text("0-0\n" * 4)
     assert "--pairs" in error(*_command(folder, "--pairs", "1"))
     (folder / "source.txt").write_text("a " * 400 + "\n" + "two\n" + "b " * 400 + "\n" + "c " * 400 + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,14 @@ from headlight.analysis.alignment_error import (
 )
 from headlight.cli.checkpoints import CHECKPOINT_HELP, Verb, takes_checkpoint, takes_device, takes_split
 from headlight.corpora.corpora import SPEC_FORMS, open_split
-from headlight.corpora.pharaoh import GoldSentence, generated_gold, gold_of_file, read_links
+from headlight.corpora.pharaoh import (
+    GoldSentence,
+    generated_gold,
+    gold_of_file,
+    links_of_times,
+    read_links,
+    read_times,
+)
 from headlight.corpora.truth import has_truth
 from headlight.formatting import plural
 from transformer.config import check_whole
@@ -39,9 +47,13 @@ def add_verbs(verb: Verb) -> None:
     takes_split(sub)
     takes_device(sub)
     text = "gold alignments in the Pharaoh format, a line for each pair of --data, whose words spaces separate: 0-0 1-2"
-    text += " 3p4, with p or ? for possible links; a grammar has its own"
+    text += " 3p4, with p or ? for possible links; or a table FILE.tsv of times: WORD, START and END in each row and"
+    text += " an empty line after each sentence; a grammar has its own"
     sub.add_argument("--gold", type=Path, metavar="FILE", help=text)
     sub.add_argument("--one-based", action="store_true", help="words of --gold are counted from 1, not from 0")
+    sub.add_argument("--target-first", action="store_true", help="links of --gold are TARGET-SOURCE, not SOURCE-TARGET")
+    text = "the seconds that each word of the source stands for, with a table of times"
+    sub.add_argument("--seconds", type=float, metavar="S", help=text)
     text = f"a model that translates back, for symmetrised alignments: {CHECKPOINT_HELP}"
     sub.add_argument("--reverse", type=folders.named, metavar="MODEL", help=text)
     sub.add_argument("--pairs", type=int, metavar="N", help="number of pairs, from the start; all if absent")
@@ -78,8 +90,23 @@ def align(options: argparse.Namespace) -> None:
 
 def _gold(options: argparse.Namespace) -> Callable[[], Iterable[GoldSentence]]:
     corpus = open_split(options.data, options.split, options.folder)
+    if options.gold is not None and options.gold.name.endswith((".tsv", ".tsv.gz")):
+        if options.seconds is None or not 0 < options.seconds < math.inf:
+            raise ValueError(
+                "A table of times needs --seconds S, the time above 0 that each word of the source stands for, such as "
+                "--seconds 0.02."
+            )
+        times = read_times(options.gold)
+        timed = [links_of_times(words, options.seconds) for words in times]
+        return partial(
+            gold_of_file, corpus, timed, short(options.gold), [[word.word for word in words] for words in times]
+        )
+    if options.seconds is not None:
+        raise ValueError("--seconds is for a table of times; give one with --gold FILE.tsv, or leave --seconds out.")
     if options.gold is not None:
         links = read_links(options.gold, options.one_based)
+        if options.target_first:
+            links = [of.reversed for of in links]
         return partial(gold_of_file, corpus, links, short(options.gold))
     if not has_truth(corpus):
         raise ValueError(

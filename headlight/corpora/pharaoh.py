@@ -1,4 +1,5 @@
-"""Gold word alignments: of a corpus that knows its own, or in the Pharaoh format, such as `0-0 1-2 3p4` for a pair.
+"""Gold word alignments: of a corpus that knows its own, in the Pharaoh format, such as `0-0 1-2 3p4` for a pair, or as
+the times at which the words of the target are spoken.
 
 `1-2` is a sure link from word 1 of the source to word 2 of the target, `3p4` or `3?4` a possible one. Words are counted
 from 0.
@@ -6,6 +7,7 @@ from 0.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -69,6 +71,59 @@ def read_links(path: str | Path, one_based: bool = False) -> list[Links]:
     return links
 
 
+class TimedWord(NamedTuple):
+    """A word of the target, and when it is spoken: from `start` to `end`, in seconds."""
+
+    word: str
+    start: float
+    end: float
+
+
+MAX_SEGMENTS = 500  # of the source, in one word
+
+
+def read_times(path: str | Path) -> list[list[TimedWord]]:
+    """Return the words of each sentence of a table of times: rows WORD, tab, START, tab, END, and an empty line after
+    each sentence. Raises ValueError, naming the line, for a row in another format.
+    """
+    sentences: list[list[TimedWord]] = [[]]
+    for number, line in enumerate(lines(path), 1):
+        if not line.strip():
+            sentences.append([])
+            continue
+        try:
+            word, start, end = line.split("\t")
+            timed = TimedWord(word.strip(), float(start), float(end))
+        except ValueError:
+            timed = TimedWord("", 0, 0)
+        if not timed.word or not 0 <= timed.start < timed.end < math.inf:
+            raise ValueError(
+                f"{short(path)}, line {number}: {quoted(line)} is not a word with its times; write WORD, a tab, START, "
+                "a tab and END, in seconds, such as 0.52 and 0.8, with an empty line after each sentence."
+            )
+        sentences[-1].append(timed)
+    return sentences if sentences[-1] else sentences[:-1]
+
+
+def links_of_times(words: Sequence[TimedWord], seconds: float) -> Links:
+    """Return the links of words to the segments of a source whose words stand for `seconds` each.
+
+    The segment in the middle of a word is a sure link, every segment that the word overlaps a possible one. Raises
+    ValueError for a word of more than MAX_SEGMENTS segments.
+    """
+    sure, possible = set[Link](), set[Link]()
+    for target, (word, start, end) in enumerate(words):
+        first, last = math.floor(start / seconds), math.ceil(end / seconds) - 1
+        if last - first >= MAX_SEGMENTS:
+            raise ValueError(
+                f"{quoted(word)} is spoken from {start:g} to {end:g}, which is over {MAX_SEGMENTS} segments of "
+                f"{seconds:g} seconds; check the times and the length of a segment."
+            )
+        possible.update((source, target) for source in range(first, last + 1))
+        sure.add((min(last, math.floor((start + end) / 2 / seconds)), target))
+    return Links(frozenset(sure), frozenset(possible | sure))
+
+
 class GoldSentence(NamedTuple):
     """A sentence pair with its gold links, and the word of the links that each unit of `pair.truth` belongs to."""
 
@@ -97,16 +152,24 @@ def generated_gold(corpus: Corpus) -> Iterator[GoldSentence]:
         yield GoldSentence(pair, Links(links, links), *words)
 
 
-def gold_of_file(corpus: Corpus, links: Sequence[Links], name: str) -> Iterator[GoldSentence]:
+def gold_of_file(
+    corpus: Corpus, links: Sequence[Links], name: str, spoken: Sequence[Sequence[str]] | None = None
+) -> Iterator[GoldSentence]:
     """Yield the sentences of a corpus with the links of their lines, between words that spaces separate.
 
-    Raises ValueError, naming the line of the file `name`, where the links are of other sentences.
+    Raises ValueError, naming the line of the file `name`, where the links are of other sentences, or where the words of
+    the target are others than those that are `spoken`.
     """
-    numbered = _RowNumbers(corpus)
+    numbered, size = _RowNumbers(corpus), plural(len(links), "line" if spoken is None else "sentence")
     for row in numbered:
         if row.line > len(links):
-            raise ValueError(f"{name} has {plural(len(links), 'line')}, but {corpus.name} has more pairs.")
+            raise ValueError(f"{name} has {size}, but {corpus.name} has more pairs.")
         gold = links[row.line - 1]
+        if spoken is not None and list(spoken[row.line - 1]) != row.target.split():
+            raise ValueError(
+                f"{name}, sentence {row.line}: its words are {quoted(' '.join(spoken[row.line - 1]))}, but the "
+                f"target sentence is {quoted(row.target)}."
+            )
         counts = len(row.source.split()), len(row.target.split())
         for link in sorted(gold.possible):
             for side, word, count in zip(("source", "target"), link, counts, strict=True):
@@ -120,7 +183,7 @@ def gold_of_file(corpus: Corpus, links: Sequence[Links], name: str) -> Iterator[
         yield GoldSentence(pair, gold, source_words, target_words)
     if numbered.report.read < len(links):
         pairs = plural(numbered.report.read, "pair")
-        raise ValueError(f"{name} has {plural(len(links), 'line')}, but {corpus.name} has {pairs}.")
+        raise ValueError(f"{name} has {size}, but {corpus.name} has {pairs}.")
 
 
 class _RowNumbers(Corpus):

@@ -66,8 +66,8 @@ def aligned(pairs: Callable[[], Iterable[KnownPair]], most: int | None = None) -
                 islice(pairs(), most), forward_lines, backward_lines, strict=True
             ):
                 links = sorted(parse_links(forward_line).sure & parse_links(backward_line).sure)
-                words = (tuple(split_words(side)) for side in (pair.source, pair.target))
-                truth = Truth(*words, tuple(links), estimated=True)
+                source_words, target_words = tuple(split_words(pair.source)), tuple(split_words(pair.target))
+                truth = Truth(source_words, target_words, tuple(links), estimated=True)
                 yield KnownPair(pair.source, pair.target, truth)
 
     return read
