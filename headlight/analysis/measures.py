@@ -127,13 +127,13 @@ class Measure:
     # without a function takes many passes, in headlight/analysis/atlas/over_corpus.py.
     function: Callable[[Pattern], Tensor | None] | None
     units: Callable[[Context], Tensor] | None = None  # [B], the words or pronouns of each sentence; None: 1 a sentence
-    chance: Callable[[Context], Tensor] | None = None  # [B], of a choice at random; None: what uniform weights measure
     limit: Callable[[Tensor], float] | None = None  # the largest value that the visible cells [Q, K] allow
     brief: str = ""  # `meaning` where there is room for a line; "" is `meaning` itself
     lesson_name: str = ""  # what lessons call it; "" is `name`
     smaller_is_better: bool = False  # an error rate
     on_attention: bool = True  # in the table and the strips of the Attention page
     over_corpora: bool = True  # in the atlas
+    chance: Callable[[Context], Tensor] | None = None  # [B], of a choice at random; None: what uniform weights measure
 
     @property
     def range(self) -> tuple[float | None, float | None]:
@@ -365,14 +365,16 @@ _OWN = {entry.name: entry for entry in (
         "source {unit} (1 minus the precision of Och and Ney 2003). 0 is a perfect alignment.",
         "1 - |{v : (argmax_w Σ_(j in w) p_j, v) is aligned}| / |{v : v is aligned}|",
         "Och and Ney 2003, A systematic comparison of various statistical alignment models",
-        partial(misaligned, rows="writes"), aligned_words, chance_of_misaligning, smaller_is_better=True,
+        partial(misaligned, rows="writes"), aligned_words, smaller_is_better=True,
+        chance=chance_of_misaligning,
     ),
     Measure(
         "reading", "Misaligned late", "share",
         "The same error in the next row, which reads the {unit}: decoders often align best there (Chen et al. 2020).",
         "as Misaligned, one row later",
         "Chen et al. 2020, Accurate word alignment induction from neural machine translation",
-        partial(misaligned, rows="reads"), aligned_words, chance_of_misaligning, smaller_is_better=True,
+        partial(misaligned, rows="reads"), aligned_words, smaller_is_better=True,
+        chance=chance_of_misaligning,
     ),
     Measure(
         "alignment_error", "Alignment error", "share",
@@ -381,16 +383,16 @@ _OWN = {entry.name: entry for entry in (
         "ones that do not agree. 0 is a perfect alignment.",
         "1 - 2 |A ∩ S| / (|A| + |S|), A the links (argmax_w Σ_(j in w) p_j, v), S the known ones",
         "Och and Ney 2003, A systematic comparison of various statistical alignment models",
-        partial(alignment_error, rows="writes"), links_made_and_known, chance_of_alignment_error,
-        smaller_is_better=True,
+        partial(alignment_error, rows="writes"), links_made_and_known, smaller_is_better=True,
+        chance=chance_of_alignment_error,
     ),
     Measure(
         "reading_error", "Alignment error late", "share",
         "The alignment error rate in the next row, which reads the {unit}.",
         "as Alignment error, one row later",
         "Chen et al. 2020, Accurate word alignment induction from neural machine translation",
-        partial(alignment_error, rows="reads"), links_made_and_known, chance_of_alignment_error,
-        smaller_is_better=True,
+        partial(alignment_error, rows="reads"), links_made_and_known, smaller_is_better=True,
+        chance=chance_of_alignment_error,
     ),
     Measure(
         "antecedent", "Antecedent", "share",

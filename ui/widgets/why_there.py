@@ -30,6 +30,7 @@ from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
 MAX_PAIRS = 6  # in the list
+ITSELF = "itself"  # the choice of a score that is compared with nothing
 NARROW = 312  # pixels of the matrix on a phone
 _BRIEF = {EMBEDDING: translatable("embedding"), POSITION: translatable("position"), BIAS: translatable("biases")}
 
@@ -78,18 +79,30 @@ def _draw(
     if kind != "encoder":  # the token that is read, whose vector asks, and the one that the row writes
         asking = f"{plain_label(trace.reads.labels[query])} → {asking}"
     visible = np.flatnonzero(trace.pattern(kind)[head[0], head[1], query])
-    others: list[Relative] = ["mean", *(int(other) for other in visible if other != key)]
-    rather = st.selectbox(
+    others: list[int | str] = ["mean", ITSELF, *(int(other) for other in visible if other != key)]
+    names = {"mean": gettext("the mean of the row"), ITSELF: gettext("nothing: the score itself")}
+    chosen = st.selectbox(
         gettext("Compared with"),
         others,
-        format_func=lambda other: gettext("the mean of the row") if other == "mean" else f"{other + 1} {keys[other]}",
+        format_func=lambda other: names[other] if isinstance(other, str) else f"{other + 1} {keys[other]}",
         key=widget_key(f"rather-{kind}-{head}-{cell}"),
         width=240,
     )
+    rather: Relative = chosen if isinstance(chosen, int) else "mean" if chosen == "mean" else None
     ids = tuple(trace.source.ids), tuple(trace.target.ids)
     parts = _parts(name, models.version(name), *ids, site_of(kind, head[0]), head[1], query, key, rather, taps)
     sentences = score_sentences(parts, asking, keys[key], keys[rather] if isinstance(rather, int) else None)
     st.markdown(literal(" ".join(sentences)))
+    weight = float(parts.weights[key])
+    text = gettext(
+        "The score of “{key}” is {score}, the mean of the row {mean}; the softmax makes the score a weight of "
+        "{weight}.",
+        key=keys[key],
+        score=signed(float(parts.scores[key])),
+        mean=signed(float(parts.scores[np.isfinite(parts.scores)].mean())),
+        weight=probability_text(weight),
+    )
+    st.caption(explained(literal(text), "score"))
     axes = gettext(
         "rows: who wrote the query at “{query}”; columns: who wrote the key at “{key}”", query=asking, key=keys[key]
     )
@@ -117,8 +130,7 @@ def _draw(
             numbers=(2,),
         )
     )
-    before, after = (float(weights[key]) for weights in (parts.weights, parts.weights_without(pairs[0])))
-    st.caption(_checked(parts, before, after))
+    st.caption(_checked(parts, weight, float(parts.weights_without(pairs[0])[key])))
 
 
 def _checked(parts: ScoreParts, before: float, after: float) -> str:

@@ -28,7 +28,7 @@ from ui.heads import body
 from ui.heads.corpus import FILE, UPLOAD, ChosenCorpus, choices, counts, suited
 from ui.heads.head import ends
 from ui.heads.measurements import MeasurementRequest, find, find_history, measure
-from ui.heads.payload import header
+from ui.heads.payload import header, present
 from ui.heads.table import HeadIndex, _columns
 from ui.heads.view import HeadsView
 from ui.state import atlases, models
@@ -336,6 +336,19 @@ def test_the_spread_stands_beside_each_mean_in_the_table(measured: Atlas) -> Non
     assert (
         columns["± Agreement"][0] is None and columns["± Agreement"][1] is not None and columns.keys() >= config.keys()
     )
+
+
+def test_the_alignment_error_rate_is_a_column_and_its_help_has_the_interval(measured: Atlas) -> None:
+    """As `headlight align english-french --data english-french --pairs 1000` prints it: 0.374 (0.365 to 0.383)."""
+    shipped = Atlas.from_dict(json.loads((models.CHECKPOINTS / "english-french" / atlases.FILE).read_text("utf-8")))
+    rows: list[HeadIndex] = [("cross", 2, 0), ("encoder", 0, 1)]
+    columns, config = _columns(shipped, [], {head: [] for head in rows}, rows, rows[0], present(shipped, "cross"))
+    rate, none = columns["Alignment error"]
+    assert rate == pytest.approx(0.374, abs=0.0005) and none is None
+    text = config["Alignment error"]["help"]
+    low, high = map(float, re.findall(r"Lowest: Cross 3\.1, 0\.374, 95 % interval ([\d.]+) to ([\d.]+)\.", text)[0])
+    assert (low, high) == pytest.approx((0.365, 0.383), abs=0.003)
+    assert not {"alignment_error", "reading_error"} & {measure.name for measure in present(measured, "cross")}
 
 
 def test_importance_below_nothing_has_a_colour_of_its_own(measured: Atlas) -> None:

@@ -11,11 +11,12 @@ from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from headlight.analysis.stream import stream
+from headlight.analysis.why.alti import heads_of
 from headlight.analysis.why.residual_parts import Writer
 from headlight.analysis.why.score_parts import Relative, score_parts_of
 from headlight.analysis.why.score_words import score_sentences
 from headlight.charts.score_parts import pair_matrix
-from headlight.formatting import signed
+from headlight.formatting import probability_text, signed
 from tests.small import TEXTS, small_checkpoint, small_translator
 from tests.ui.pages import page_at, ran
 from transformer.taps import Ablate, Site
@@ -60,6 +61,23 @@ def test_attention_explains_the_cell_that_is_held_against_the_mean_and_against_a
     rather.set_value(3)
     ran(app)
     assert expected(2, 1, 3) in markdown(app)
+    rather.set_value("itself")
+    ran(app)
+    assert expected(2, 1, None) in markdown(app)
+
+
+def test_the_score_stands_beside_the_mean_of_its_row_and_its_weight() -> None:
+    translator = small_translator()
+    trace = translator.trace(TEXTS[0], TEXTS[1])
+    passed = stream(translator.model, trace.source.ids, trace.target.ids)
+    inputs = heads_of(passed).inputs[Site("decoder", 1, "cross")]
+    row = inputs.q[0, 0, 2] @ inputs.k[0, 0].T / inputs.q.size(-1) ** 0.5
+    weight = trace.pattern("cross")[1, 0, 2, 1]
+    assert float(row.softmax(0)[1]) == pytest.approx(float(weight), abs=1e-5)
+    app = opened("attention", row="3", column="2", **CELL)
+    (says,) = [one.value for one in app.caption if "the mean of the row" in one.value]
+    for number in (signed(float(row[1])), signed(float(row.mean())), probability_text(float(weight))):
+        assert literal(number) in says
 
 
 def test_heads_that_are_off_are_off_in_the_parts_too() -> None:
