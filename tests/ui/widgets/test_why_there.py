@@ -57,13 +57,10 @@ def test_attention_explains_the_cell_that_is_held_against_the_mean_and_against_a
     app = opened("attention", row="3", column="2", **CELL)
     assert expected(2, 1) in markdown(app) and expected(2, 1) != expected(2, 3)
     assert any("pairs sum to" in caption.value for caption in app.caption)
-    (rather,) = [box for box in app.selectbox if box.label == "Compared with"]
-    rather.set_value(3)
-    ran(app)
-    assert expected(2, 1, 3) in markdown(app)
-    rather.set_value("itself")
-    ran(app)
-    assert expected(2, 1, None) in markdown(app)
+    for choice, relative_to in ((3, 3), ("itself", None)):
+        (rather,) = [box for box in app.selectbox if box.label == "Compared with"]
+        rather.set_value(choice)
+        assert expected(2, 1, relative_to) in markdown(ran(app))
 
 
 def test_the_score_stands_beside_the_mean_of_its_row_and_its_weight() -> None:
