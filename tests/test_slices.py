@@ -144,7 +144,7 @@ def test_scores_and_intervals_are_those_of_sacrebleu() -> None:
     assert [sentence.chrf[0] for sentence in evaluation.sentences] == each
     assert [sentence.chrf[0] for sentence in evaluation.worst(7)] == sorted(each)[:7]
     among = made[0]
-    assert {sentence.line - 1 for sentence in evaluation.worst(1000, among)} == set(among.rows)
+    assert {sentence.line - 1 for sentence in evaluation.worst(1000, among)} == {n for n in among.rows if each[n] < 100}
 
 
 def test_two_models_are_tested_as_the_command_of_sacrebleu_does(tmp_path: Path) -> None:

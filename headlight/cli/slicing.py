@@ -137,7 +137,8 @@ def _listed(evaluation: SlicedEvaluation, names: Sequence[str], count: int) -> I
     two = len(names) == 2
     sentences = evaluation.differing(count) if two else evaluation.worst(count)
     if not sentences:
-        yield "\nBoth models have the same chrF in every sentence."
+        same = "Both models have the same chrF in every sentence." if two else "Every translation is as it should be."
+        yield f"\n{same}"
         return
     what = "where the models differ most, by sentence chrF" if two else "with the lowest chrF"
     yield f"\nThe {plural(len(sentences), 'sentence')} {what}"

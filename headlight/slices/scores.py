@@ -84,8 +84,12 @@ class SlicedEvaluation:
     signatures: dict[str, str]  # sacreBLEU's, of BLEU and chrF
 
     def worst(self, count: int, among: Slice | None = None, model: int = 0) -> list[SlicedSentence]:
-        """Return the sentences with the lowest sentence chrF, the lowest first, of all or of a slice."""
-        return sorted(self._of(among), key=lambda sentence: sentence.chrf[model])[:count]
+        """Return the sentences with the lowest sentence chrF, the lowest first, of all or of a slice.
+
+        Those that are translated as a reference has it are none of them.
+        """
+        wrong = (sentence for sentence in self._of(among) if sentence.chrf[model] < 100)
+        return sorted(wrong, key=lambda sentence: sentence.chrf[model])[:count]
 
     def differing(self, count: int, among: Slice | None = None) -> list[SlicedSentence]:
         """Return the sentences whose chrF differs most between both models, without those where it is the same."""

@@ -31,6 +31,7 @@ from ui.heads.measurements import (
 )
 from ui.heads.payload import header
 from ui.heads.sets import sets
+from ui.heads.slices import slices
 from ui.heads.table import table
 from ui.heads.view import HeadsView
 from ui.heads.waiting import at_work, explanation, failed, wait
@@ -75,6 +76,7 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
         choose(view, "kind", "Attention", KINDS)
     _draw_results(job.result, past, request)
     sets(name, model, request)
+    slices(name, model, request)
     with actions:
         st.download_button(
             "JSON",

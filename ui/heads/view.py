@@ -18,7 +18,7 @@ class HeadsView(PageView):
     """The state of the Heads page. Paths of files are not in it: a link opens no files."""
 
     PAGE: ClassVar[str | None] = "heads"
-    OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"corpus", "step", "sets", "gone"}
+    OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"corpus", "step", "sets", "gone", "slices", "against"}
 
     corpus: str | None = None  # one of `corpus.choices`; None is what suits the model
     pairs: int = 1000
@@ -27,6 +27,8 @@ class HeadsView(PageView):
     columns: tuple[str, ...] = ()  # of the table; none are those that the page chooses
     sets: bool = False  # whether heads are removed in order of importance, which takes minutes
     gone: int | None = None  # how many of them are removed in what is shown; None is what the page chooses
+    slices: bool = False  # whether the sentences are translated and scored in slices, which takes minutes
+    against: str | None = None  # the model that is compared with in slices
     only: str = ANY  # of the table: all heads, those with a name, or those of one measure's role
 
     @classmethod
@@ -41,5 +43,7 @@ class HeadsView(PageView):
             "columns": tuple(name for name in query.get("columns", "").split(",") if name in MEASURES),
             "sets": query.get("sets") == "1",
             "gone": whole_number(query.get("gone", ""), 0, 10**6),
+            "slices": query.get("slices") == "1",
+            "against": query.get("against", "")[:200] or None,
             "only": one_of(query.get("only"), (ANY, NAMED, *MEASURES), ANY),
         }

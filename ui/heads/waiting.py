@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Hashable
 from typing import Any
 
 import streamlit as st
 
-from ui.heads.measurements import MeasurementRequest
 from ui.state.jobs import JOBS, Job
 from ui.state.public import without_places
 from ui.widgets.text import literal
@@ -17,6 +17,7 @@ READING_SECONDS = 1.5  # seconds in which cached results are read, so that no pr
 NAMES = {
     "heads": "Measuring every head",
     "history": "Measuring the snapshots",
+    "slices": "Scoring translations",
     "sets": "Removing heads in order of importance",
 }
 
@@ -28,7 +29,7 @@ def wait(job: Job[Any]) -> None:
 
 
 @st.fragment(run_every=TICK)
-def at_work(job: Job[Any], kind: str, request: MeasurementRequest) -> None:
+def at_work(job: Job[Any], kind: str, request: Hashable) -> None:
     """Draw how far a measurement is; when it is done, the page is redrawn."""
     if job.done:
         st.rerun()
@@ -36,7 +37,7 @@ def at_work(job: Job[Any], kind: str, request: MeasurementRequest) -> None:
     st.progress(job.share, f"{NAMES[kind]}: {job.doing}" if job.doing else NAMES[kind])
 
 
-def failed(kind: str, request: MeasurementRequest, error: Exception) -> None:
+def failed(kind: str, request: Hashable, error: Exception) -> None:
     if isinstance(error, ValueError | OSError):
         st.info(explanation(error), icon=":material/info:")
     else:

@@ -123,6 +123,13 @@ class Jobs:
         with self._lock:
             self._jobs.pop((kind, request), None)
 
+    def cancel(self, kind: str, request: Hashable) -> None:
+        """Drop a job, and end its work when it next yields."""
+        with self._lock:
+            entry = self._jobs.pop((kind, request), None)
+        if entry is not None:
+            entry.job.cancel()
+
     def sweep(self) -> None:
         """Drop the jobs of uploaded corpora that no page shows any more."""
         until = time.monotonic() - UNSEEN_SECONDS

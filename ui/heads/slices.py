@@ -1,0 +1,348 @@
+"""Translations in slices: where the model is good and where not, its worst sentences, and a second model beside it."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from headlight.checkpoints import read_words
+from headlight.corpora.corpora import open_split
+from headlight.corpora.files import JsonLines, Table, columns
+from headlight.corpora.pairs import Corpus, FirstRows
+from headlight.corpora.preview import PREVIEW_ROWS
+from headlight.formatting import plural
+from headlight.graphemes import shortened
+from headlight.slices import KINDS, SlicedEvaluation, SlicedSentence, SliceScores, evaluate
+from headlight.slices.kinds import COLUMN, kind_title
+from headlight.slices.scores import MIN_INTERVAL_SENTENCES, RESAMPLES
+from transformer import Translator
+from ui.heads.head import STYLE
+from ui.heads.measurements import MeasurementRequest
+from ui.heads.view import HeadsView
+from ui.heads.waiting import at_work, failed, wait
+from ui.state import atlases, models
+from ui.state.atlases import EXAMPLES
+from ui.state.jobs import JOBS, UNSEEN_SECONDS, Progress
+from ui.state.queue import TURNS
+from ui.state.view import bound, reseed, update, write_address
+from ui.widgets.pages import PAGES
+from ui.widgets.text import literal
+
+ABOUT_SENTENCES = (
+    "The button has the chrF of the sentence by itself, from 0 to 100. Below the sentence is what the model writes; in "
+    "grey, the translation that it is compared with."
+)
+EDITION = 1  # of the slices in cached results; it rises when a definition changes
+LISTED_SENTENCES = 10
+MAX_ROWS = 14  # of the table that does not scroll
+MAX_COLUMNS = 100  # of a file, among which one can be chosen
+MAX_TEXT_COLUMNS = 160  # columns of a sentence, as wide as a Latin letter
+HELP = (
+    "The sentences of the corpus by length, rare words, names, negation and pronouns. BLEU and chrF are sacreBLEU's, "
+    f"and ± is half of its 95 % interval of {RESAMPLES:,} resamples. How each slice is defined is in the documentation "
+    "of the command `evaluate`."
+)
+
+
+@dataclass(frozen=True)
+class SliceRequest:
+    """A request for slices: which sentences of which model, a second model with its version, a column of the file."""
+
+    of: MeasurementRequest
+    against: tuple[str, tuple[int, ...]] | None
+    column: str | None
+
+
+@st.fragment
+def slices(name: str, model: Translator, request: MeasurementRequest) -> None:
+    """Draw the section; sentences are translated on request, since that takes minutes; a link asks as well."""
+    view: HeadsView = st.session_state["view"]
+    st.subheader("Translations in slices", anchor="translations-in-slices", help=HELP)
+    if request.chosen.spec == EXAMPLES:
+        st.caption("The model's own examples have no other translations to compare with. Choose another corpus.")
+        return
+    if not view.slices:
+        st.caption("Which sentences does the model translate badly? By length, rare words, names, negation, pronouns.")
+        st.button(
+            "Translate and score", icon=":material/call_split:", key="slices-begin", on_click=update,
+            kwargs={"slices": True},
+        )  # fmt: skip
+        return
+    write_address()
+    row = st.container(horizontal=True, gap="small", vertical_alignment="bottom")
+    with row:
+        wanted = SliceRequest(request, _against(name, model, view), _column(request))
+    job = JOBS.get(
+        "slices", wanted, partial(measure_slices, wanted), partial(find_slices, wanted), request.chosen.is_private
+    )
+    if request.chosen.is_private:
+        _mark_in_use(wanted)
+    wait(job)
+    if not job.done:
+        with row:
+            st.button("Cancel", icon=":material/close:", key="slices-cancel", on_click=_cancel, args=(wanted,))
+        at_work(job, "slices", wanted)
+        return
+    if job.error is not None:
+        failed("slices", wanted, job.error)
+        return
+    assert isinstance(job.result, SlicedEvaluation)
+    names = [name] if wanted.against is None else [name, wanted.against[0]]
+    with row:
+        st.download_button(
+            "JSON", partial(_json, job.result, names, request), f"{name.replace('/', '-')}-slices.json",
+            "application/json", icon=":material/download:", key="slices-json",
+        )  # fmt: skip
+    _draw(job.result, names)
+
+
+def _cancel(wanted: SliceRequest) -> None:
+    JOBS.cancel("slices", wanted)
+    update(slices=False)
+
+
+@st.fragment(run_every=UNSEEN_SECONDS / 5)
+def _mark_in_use(wanted: SliceRequest) -> None:
+    JOBS.keep_alive("slices", wanted)
+
+
+def _json(evaluation: SlicedEvaluation, names: Sequence[str], request: MeasurementRequest) -> str:
+    facts = {"models": list(names), "corpus": request.chosen.spec, "pairs": request.pairs, **evaluation.to_dict()}
+    return json.dumps(facts, ensure_ascii=False) + "\n"
+
+
+# ---- the request ---------------------------------------------------------------------------------------------------
+
+
+def _against(name: str, model: Translator, view: HeadsView) -> tuple[str, tuple[int, ...]] | None:
+    """Draw the choice of a second model between the same languages; return it with its version."""
+    others = rivals(name, model)
+    chosen = view.against if view.against in others else None
+    if not others:
+        return None
+    st.selectbox(
+        "Compare with",
+        others,
+        index=None if chosen is None else others.index(chosen),
+        placeholder="No other model",
+        width=260,
+        **bound("against"),
+        help="Another model between the same languages, on the same sentences.",
+    )
+    return None if chosen is None else (chosen, models.version(chosen))
+
+
+def rivals(name: str, model: Translator) -> list[str]:
+    """Return the other models that translate between the same languages."""
+    languages = model.card.get("source"), model.card.get("target")
+    cards = ((other, models.model_card(models.model_folder(other))) for other in models.model_names() if other != name)
+    return [other for other, card in cards if (card.get("source"), card.get("target")) == languages]
+
+
+def _column(request: MeasurementRequest) -> str | None:
+    """Draw the choice of a column of the file, if it has others than source and target; return its name."""
+    names = other_columns(open_split(_spec(request))) if request.chosen.is_private else []
+    if not names:
+        return None
+    picked = st.selectbox(
+        "Column of the file", names, index=None, placeholder="None", width=200, key="slices-column",
+        help="Its most frequent values are slices, too.",
+    )  # fmt: skip
+    return None if picked is None else str(picked)
+
+
+def other_columns(corpus: Corpus) -> list[str]:
+    """Return the names of the columns of a file that are neither its source nor its target, where they have names."""
+    if not isinstance(corpus, Table | JsonLines) or not (
+        isinstance(corpus.source, str) and isinstance(corpus.target, str)
+    ):
+        return []
+    try:
+        names = columns(corpus.path)
+    except ValueError:  # what is wrong with the file is said elsewhere
+        return []
+    return [name for name in dict.fromkeys(names) if name and name not in (corpus.source, corpus.target)][:MAX_COLUMNS]
+
+
+def measure_slices(wanted: SliceRequest, progress: Progress) -> SlicedEvaluation:
+    """Translate the sentences and score their slices."""
+    progress(0.0, "Opening the corpus")
+    request = wanted.of
+    model = models.translator(request.name)
+    other = None if wanted.against is None else models.translator(wanted.against[0])
+    corpus = open_split(_spec(request))
+    kinds = [*KINDS, *([] if wanted.column is None else [COLUMN + wanted.column])]
+    with TURNS.turn():
+        evaluation = evaluate(
+            model,
+            FirstRows(corpus, PREVIEW_ROWS) if request.chosen.is_private else corpus,
+            kinds,
+            against=other,
+            pairs=request.pairs,
+            read=read_words(models.model_folder(request.name)),
+            progress=progress,
+        )
+    if not request.chosen.is_private:
+        atlases.keep(_cache_kind(wanted), request.name, _spec(request), request.pairs, evaluation.to_dict())
+    return evaluation
+
+
+def find_slices(wanted: SliceRequest) -> SlicedEvaluation | None:
+    """Return what `measure_slices` computed before."""
+    request = wanted.of
+    if request.chosen.is_private:
+        return None
+    facts = atlases.find(_cache_kind(wanted), request.name, _spec(request), request.pairs)
+    try:
+        return SlicedEvaluation.from_dict(facts) if facts else None
+    except (KeyError, TypeError, ValueError, AttributeError):  # written by another version, or by other software
+        return None
+
+
+def _cache_kind(wanted: SliceRequest) -> str:
+    """Return the kind of measurement in the name of its file; that of a second model has its digest."""
+    against = "" if wanted.against is None else f"-{atlases.digest_of(wanted.against[0])[: atlases.DIGEST_CHARACTERS]}"
+    return f"slices{EDITION}{against}"
+
+
+def _spec(request: MeasurementRequest) -> str:
+    assert request.chosen.spec is not None
+    return request.chosen.spec
+
+
+# ---- the results ---------------------------------------------------------------------------------------------------
+
+
+def _draw(evaluation: SlicedEvaluation, names: Sequence[str]) -> None:
+    two = len(names) == 2
+    if two:
+        st.caption(f"1: {literal(names[0])} · 2: {literal(names[1])}")
+    key = f"slices-table-{len(evaluation.slices)}-{'-'.join(names)}"
+    state = st.dataframe(
+        _rows(evaluation),
+        key=key,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        placeholder="",
+        alt="Every slice with its number of sentences, BLEU and chrF, and half of the 95 % interval of each.",
+        column_config=_columns(two),
+        height="content" if len(evaluation.slices) <= MAX_ROWS else 460,
+    )
+    st.caption(" ".join(_notes(evaluation, two)))
+    picked = [row for row in state.selection.rows if row < len(evaluation.slices)]
+    scores = evaluation.slices[picked[0] if picked else 0]
+    _sentences(evaluation, scores, names)
+
+
+def _rows(evaluation: SlicedEvaluation) -> dict[str, list[Any]]:
+    slices = evaluation.slices
+    table: dict[str, list[Any]] = {
+        "Kind": [_short_title(scores) for scores in slices],
+        "Slice": [scores.slice.name for scores in slices],
+        "Sentences": [scores.sentences for scores in slices],
+    }
+    for metric, estimates, p_values in (
+        ("BLEU", [scores.bleu for scores in slices], [scores.p_bleu for scores in slices]),
+        ("chrF", [scores.chrf for scores in slices], [scores.p_chrf for scores in slices]),
+    ):
+        for number in range(len(estimates[0])):
+            label = metric if len(estimates[0]) == 1 else f"{metric} {number + 1}"
+            table[label] = [of_models[number].score for of_models in estimates]
+            table[f"± {label}"] = [of_models[number].half_width for of_models in estimates]
+        if len(estimates[0]) == 2:
+            table[f"p {metric}"] = p_values
+    return table
+
+
+def _short_title(scores: SliceScores) -> str:
+    kind = scores.slice.kind
+    titles = {"all": "All", "length": "Length", "rare": "Rare words", "pronouns": "Pronouns"}
+    return titles.get(kind) or kind_title(kind)
+
+
+def _columns(two: bool) -> dict[str, Any]:
+    score = st.column_config.NumberColumn(width=60, format="%.1f")
+    half = f"Half of the 95 % interval of {RESAMPLES:,} resamples."
+    config: dict[str, Any] = {
+        "Kind": st.column_config.TextColumn(width=88),
+        "Slice": st.column_config.TextColumn(width=174 if two else 220),
+        "Sentences": st.column_config.NumberColumn(width=76, format="localized"),
+    }
+    for metric in ("BLEU", "chrF"):
+        for label in (metric, f"{metric} 1", f"{metric} 2"):
+            config[label] = score
+            config[f"± {label}"] = st.column_config.NumberColumn("±", width=46, format="%.1f", help=half)
+        help = "How probable so large a difference is by chance: sacreBLEU's paired bootstrap."
+        config[f"p {metric}"] = st.column_config.NumberColumn("p", width=56, format="%.3f", help=help)
+    return config
+
+
+def _notes(evaluation: SlicedEvaluation, two: bool) -> list[str]:
+    """Say what is missing and why, and what to be careful about."""
+    notes = ["Select a slice to see its sentences below."]
+    if any(scores.is_small for scores in evaluation.slices):
+        notes.append(f"Slices of fewer than {MIN_INTERVAL_SENTENCES} sentences are too small for an interval.")
+    if evaluation.too_long:
+        pairs = plural(evaluation.too_long, "pair is", "pairs are")
+        notes.append(f"{pairs} longer than {'a' if two else 'the'} model reads.")
+    notes += [f"{kind_title(kind)}: left out, since {literal(reason)}." for kind, reason in evaluation.left_out.items()]
+    if two:
+        notes.append("There is no p-value where the scores are equal or the slice is small.")
+        notes.append("Of 20 slices without a real difference, about one has p < 0.05.")
+    return notes
+
+
+def _sentences(evaluation: SlicedEvaluation, scores: SliceScores, names: Sequence[str]) -> None:
+    """Draw the sentences of a slice with the lowest chrF; of two models, those where they differ most."""
+    two = len(names) == 2
+    find = evaluation.differing if two else evaluation.worst
+    sentences = find(LISTED_SENTENCES, scores.slice)
+    what = "Where the models differ most" if two else "The lowest chrF"
+    st.markdown(f"**{what}: {literal(scores.slice.name)}**", help=ABOUT_SENTENCES)
+    if not sentences:
+        same = "Both models have the same chrF in every sentence." if two else "Every translation is as it should be."
+        st.caption(same)
+    for row, sentence in enumerate(sentences):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            for number, (name, chrf) in enumerate(zip(names, sentence.chrf, strict=True), 1):
+                st.button(
+                    f"{number}: {chrf:.0f}" if two else f"{chrf:.0f}",
+                    icon=":material/grid_view:",
+                    width=96,
+                    key=f"slices-open-{row}-{number}",
+                    on_click=_take_sentence,
+                    args=(sentence.source, None if number == 1 else name),
+                    help=f"chrF of {literal(name)}. Opens the sentence on the Attention page.",
+                )
+            st.html(_sentence_html(sentence))
+    if st.session_state.pop("slices-go", False):
+        try:
+            st.switch_page(PAGES[0].script)
+        except StreamlitAPIException:  # the app was started with other pages
+            st.info("Choose Attention in the menu.", icon=":material/info:")
+
+
+def _sentence_html(sentence: SlicedSentence) -> str:
+    def line(text: str, style: str = "") -> str:
+        return f'<div dir="auto" style="{style}">{html.escape(shortened(text, MAX_TEXT_COLUMNS))}</div>'
+
+    several = len(sentence.translations) > 1
+    numbered = (f"{number}: {text}" if several else text for number, text in enumerate(sentence.translations, 1))
+    translations = "".join(map(line, numbered))
+    right = line(sentence.references[0], "opacity:0.65")
+    return f'<div style="{STYLE}"><b>{line(sentence.source)}</b>{translations}{right}</div>'
+
+
+def _take_sentence(text: str, model: str | None) -> None:
+    """Open the sentence with its own translation, of the page's model or another."""
+    update(text=text, target=None, **({} if model is None else {"model": model}))
+    reseed()
+    st.session_state["slices-go"] = True
