@@ -377,7 +377,7 @@ _OWN = {entry.name: entry for entry in (
         chance=chance_of_misaligning,
     ),
     Measure(
-        "alignment_error", "Alignment error", "share",
+        "alignment_error", "AER", "share",
         "Alignment error rate (Och and Ney 2003) of the links from each target {unit} to the source {unit} with the "
         "largest weight in the row that writes it, special tokens left out: the share of these links and of the known "
         "ones that do not agree. 0 is a perfect alignment.",
@@ -387,9 +387,9 @@ _OWN = {entry.name: entry for entry in (
         chance=chance_of_alignment_error,
     ),
     Measure(
-        "reading_error", "Alignment error late", "share",
+        "reading_error", "AER late", "share",
         "The alignment error rate in the next row, which reads the {unit}.",
-        "as Alignment error, one row later",
+        "as AER, one row later",
         "Chen et al. 2020, Accurate word alignment induction from neural machine translation",
         partial(alignment_error, rows="reads"), links_made_and_known, smaller_is_better=True,
         chance=chance_of_alignment_error,

@@ -18,9 +18,8 @@ from ui.heads.view import ANY, NAMED, HeadsView
 from ui.state.view import bound, update, widget_key
 
 HeadIndex = tuple[Kind, int, int]
-# They fit beside names, each with its spread.
-PREFERRED_MEASURES = ("alignment", "alignment_error", "antecedent", "among_words", "importance")
-FEWEST = 4  # of them, where some of these are not measured
+PREFERRED_MEASURES = ("alignment_error", "antecedent", "among_words", "importance", "alignment")
+USUAL = 4  # of them, or of others where these are not measured, fit beside names, each with its spread
 
 
 def table(atlas: Atlas, history: History, view: HeadsView, chosen: tuple[int, int]) -> None:
@@ -88,8 +87,8 @@ def _chosen_columns(atlas: Atlas, view: HeadsView) -> list[Measure]:
     """Draw the choice of the columns; return those that fit, where none was made."""
     every = present(atlas, *KINDS)
     names = [measure.name for measure in every]
-    usual = [name for name in names if name in PREFERRED_MEASURES]
-    usual += [name for name in names if name not in usual][: max(0, FEWEST - len(usual))]
+    preferred = [name for name in PREFERRED_MEASURES if name in names]
+    usual = [*preferred, *(name for name in names if name not in preferred)][:USUAL]
     chosen = [name for name in names if name in view.columns] or usual
     with st.popover("Columns", icon=":material/view_column:"):
         st.pills(

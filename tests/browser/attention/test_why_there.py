@@ -1,10 +1,11 @@
-"""A cell is held in the browser, and “Why there?” explains it and follows it."""
+"""A cell is held in the browser, and “Why there?” explains it and follows it; the word alignment is drawn below it."""
 
 from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
 from tests.browser.attention.looking import go, over
+from tests.browser.test_accessibility import violations
 
 
 def test_the_held_cell_is_explained_and_another_one_in_its_place(page: Page, app_url: str) -> None:
@@ -22,3 +23,14 @@ def test_the_held_cell_is_explained_and_another_one_in_its_place(page: Page, app
     page.set_viewport_size({"width": 390, "height": 800})
     expect(box.locator(".why-there img.narrow")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_axe_finds_nothing_in_the_score_and_in_the_word_alignment(page: Page, app_url: str) -> None:
+    go(page, f"{app_url}/attention?model=reverse&text=abcdef&kind=cross&layer=2&head=3&row=2&column=5")
+    page.locator(".st-key-why-there summary").click()
+    expect(page.locator(".st-key-why-there .why-there img.wide")).to_be_visible()
+    box = page.locator(".st-key-word-alignment")
+    box.locator("summary").click()
+    expect(box.get_by_role("img", name="Word alignment: ")).to_be_visible()
+    expect(box.locator("code")).to_contain_text("-0")
+    assert violations(page, themes=("light", "dark")) == []

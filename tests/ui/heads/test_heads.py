@@ -343,9 +343,9 @@ def test_the_alignment_error_rate_is_a_column_and_its_help_has_the_interval(meas
     shipped = Atlas.from_dict(json.loads((models.CHECKPOINTS / "english-french" / atlases.FILE).read_text("utf-8")))
     rows: list[HeadIndex] = [("cross", 2, 0), ("encoder", 0, 1)]
     columns, config = _columns(shipped, [], {head: [] for head in rows}, rows, rows[0], present(shipped, "cross"))
-    rate, none = columns["Alignment error"]
+    rate, none = columns["AER"]
     assert rate == pytest.approx(0.374, abs=0.0005) and none is None
-    text = config["Alignment error"]["help"]
+    text = config["AER"]["help"]
     low, high = map(float, re.findall(r"Lowest: Cross 3\.1, 0\.374, 95 % interval ([\d.]+) to ([\d.]+)\.", text)[0])
     assert (low, high) == pytest.approx((0.365, 0.383), abs=0.003)
     assert not {"alignment_error", "reading_error"} & {measure.name for measure in present(measured, "cross")}
