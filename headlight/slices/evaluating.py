@@ -14,7 +14,7 @@ from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.quoting import quoted, short
 from transformer.translator import Translator
 
-MAX_SENTENCES = 5_000  # the bootstrap of so many needs 0.4 GB
+MAX_SENTENCES = 5_000  # the bootstrap of so many needs 0.5 GB
 _CHUNK = 128  # sentences that are translated between two reports of the progress
 _TRANSLATING = 0.8  # the share of the progress that translating has
 
@@ -40,22 +40,50 @@ def evaluate(
     model's card. `pairs` are read from the start, or all. Raises ValueError where there are more than 5,000 sentences,
     and for a kind or column that there is not.
     """
-    kinds, corpus = check_kinds(kinds), open_split(corpus) if isinstance(corpus, str) else corpus
+    kinds = check_kinds(kinds)
     models = [model] if against is None else [model, against]
-    checkpoints = [each.checkpoint for each in models]
     progress(0.0, "Reading the data set")
+    evaluator, columns = read_sentences(models, corpus, kinds, pairs)
+    translations = translate(models, evaluator, beam_size, length_penalty, progress)
+    return score_kinds(model, evaluator, translations, kinds, columns, read, progress)
+
+
+def read_sentences(
+    models: Sequence[Translator], corpus: Corpus | str, kinds: Iterable[str], pairs: int | None
+) -> tuple[Evaluator, dict[str, list[str]]]:
+    """Return the evaluator of the pairs that all models can read, and the columns that `kinds` name."""
+    corpus = open_split(corpus) if isinstance(corpus, str) else corpus
+    checkpoints = [model.checkpoint for model in models]
     evaluator = Evaluator.of(checkpoints[0], corpus.name, corpus, checkpoints[1:], pairs)
-    columns = read_columns(corpus, kinds, evaluator.lines)
     require_few(evaluator)
-    translations = []
-    for number, each in enumerate(models):
+    return evaluator, read_columns(corpus, kinds, evaluator.lines)
+
+
+def translate(
+    models: Sequence[Translator], evaluator: Evaluator, beam_size: int, length_penalty: float, progress: Progress
+) -> list[list[str]]:
+    """Return the translations of each model; this is the first part of the progress."""
+    translations, count = [], len(evaluator.sources)
+    for number, model in enumerate(models):
 
         def report(done: int, number: int = number) -> None:
-            count = len(evaluator.sources)
             share = (number + done / count) / len(models)
             progress(_TRANSLATING * share, f"{done:,} of {count:,} sentences translated")
 
-        translations.append(_translate(each, evaluator.sources, beam_size, length_penalty, report))
+        translations.append(_translate(model, evaluator.sources, beam_size, length_penalty, report))
+    return translations
+
+
+def score_kinds(
+    model: Translator,
+    evaluator: Evaluator,
+    translations: Sequence[Sequence[str]],
+    kinds: Iterable[str],
+    columns: Mapping[str, Sequence[str]],
+    read: Collection[str],
+    progress: Progress,
+) -> SlicedEvaluation:
+    """Score the slices of these kinds; this is the last part of the progress."""
     language = str(model.card.get("source") or "")
     slices, left_out = slice_sentences(evaluator.sources, kinds, language=language, read=read, columns=columns)
 

@@ -19,10 +19,12 @@ from headlight.corpora.pairs import Corpus, FirstRows
 from headlight.corpora.preview import PREVIEW_ROWS
 from headlight.formatting import plural
 from headlight.graphemes import shortened
-from headlight.slices import KINDS, SlicedEvaluation, SlicedSentence, SliceScores, evaluate
+from headlight.slices import KINDS, SlicedEvaluation, SlicedSentence, SliceScores
+from headlight.slices.evaluating import read_sentences, score_kinds, translate
 from headlight.slices.kinds import COLUMN, kind_title
 from headlight.slices.scores import MIN_INTERVAL_SENTENCES, RESAMPLES
 from transformer import Translator
+from transformer.decoding.strategies import LENGTH_PENALTY
 from ui.heads.head import STYLE
 from ui.heads.measurements import MeasurementRequest
 from ui.heads.view import HeadsView
@@ -40,6 +42,7 @@ ABOUT_SENTENCES = (
     "grey, the translation that it is compared with."
 )
 EDITION = 1  # of the slices in cached results; it rises when a definition changes
+BEAM_SIZE = 5  # as on Attention, so that it shows the translation that was scored
 LISTED_SENTENCES = 10
 MAX_ROWS = 14  # of the table that does not scroll
 MAX_COLUMNS = 100  # of a file, among which one can be chosen
@@ -176,19 +179,16 @@ def measure_slices(wanted: SliceRequest, progress: Progress) -> SlicedEvaluation
     progress(0.0, "Opening the corpus")
     request = wanted.of
     model = models.translator(request.name)
-    other = None if wanted.against is None else models.translator(wanted.against[0])
+    compared = [model] if wanted.against is None else [model, models.translator(wanted.against[0])]
     corpus = open_split(_spec(request))
+    if request.chosen.is_private:
+        corpus = FirstRows(corpus, PREVIEW_ROWS)
     kinds = [*KINDS, *([] if wanted.column is None else [COLUMN + wanted.column])]
-    with TURNS.turn():
-        evaluation = evaluate(
-            model,
-            FirstRows(corpus, PREVIEW_ROWS) if request.chosen.is_private else corpus,
-            kinds,
-            against=other,
-            pairs=request.pairs,
-            read=read_words(models.model_folder(request.name)),
-            progress=progress,
-        )
+    evaluator, values = read_sentences(compared, corpus, kinds, request.pairs)
+    with TURNS.turn():  # only this: scores do not ask a model, and would keep others from it
+        translations = translate(compared, evaluator, BEAM_SIZE, LENGTH_PENALTY, progress)
+    read = read_words(models.model_folder(request.name))
+    evaluation = score_kinds(model, evaluator, translations, kinds, values, read, progress)
     if not request.chosen.is_private:
         atlases.keep(_cache_kind(wanted), request.name, _spec(request), request.pairs, evaluation.to_dict())
     return evaluation
