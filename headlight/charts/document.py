@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -86,6 +87,16 @@ def inline(drawing: Drawing) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across:.0f} {down:.0f}" width="{across:.0f}" '
         f'height="{down:.0f}" font-size="{FONT_SIZE}">{"".join(drawing.elements)}</svg>'
     )
+
+
+def image(drawing: Drawing, class_name: str = "") -> str:
+    """Return the drawing as an <img> with a text alternative; no fonts of the page reach it, so it brings its own."""
+    body = "".join(drawing.elements)
+    families = ", ".join([*(f"'{family}'" for family in fonts_of(body)), FONT])
+    style = f"<style>{faces(body)}</style>" if fonts_of(body) else ""
+    svg = inline(drawing._replace(elements=[style, f'<g font-family="{families}">', body, "</g>"]))
+    data, named = base64.b64encode(svg.encode()).decode("ascii"), f'class="{class_name}" ' if class_name else ""
+    return f'<img {named}src="data:image/svg+xml;base64,{data}" alt="{html.escape(drawing.says)}">'
 
 
 def text_element(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import re
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
 
-from headlight.charts.document import Drawing, document, inline
+from headlight.charts.document import Drawing, document, image, inline, text_element
 from headlight.charts.why import BarGroup, Effect, Map, MapScale, bars, maps, shares, waterfall
 
 HOSTILE = '<b onclick="x">&"'
@@ -82,3 +85,14 @@ def test_bars_without_room_beside_their_names_are_below_them() -> None:
     assert min(widths(narrow)) > 0 and narrow.size[1] > wide.size[1]
     ground, full, _, half = widths(narrow)
     assert (full / ground, half / full) == (pytest.approx(0.32, abs=0.01), pytest.approx(0.5, abs=0.01))
+
+
+def test_an_image_brings_the_fonts_of_its_letters_and_says_what_it_shows() -> None:
+    for text in (HOSTILE, "लड़की"):
+        picture = image(Drawing([text_element((0, 9), text, "#000000")], (80, 12), HOSTILE), "wide")
+        form = r'<img class="wide" src="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)">'
+        ((data, says),) = re.findall(form, picture)
+        svg = base64.b64decode(data).decode()
+        (element,) = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+        assert element.text == text and says == html.escape(HOSTILE)
+        assert ("Noto Sans Devanagari" in svg.split("<g")[0]) == (text != HOSTILE)

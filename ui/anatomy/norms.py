@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import json
 from functools import cache
 from pathlib import Path
@@ -15,7 +13,7 @@ import streamlit as st
 from headlight.analysis.norms import BothNorms, both_norms
 from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF
 from headlight.charts.diagrams import norm_cubes, norm_places
-from headlight.charts.document import FONT, Drawing, inline
+from headlight.charts.document import Drawing, image
 from headlight.charts.lines import Curve, lines
 from headlight.importers.examples import examples
 from transformer import Trace
@@ -145,10 +143,4 @@ def _before_or_after(config: ModelConfig) -> None:
 
 def _draw(*drawings: Drawing) -> None:
     """Draw them side by side, or below each other where there is no room; each has a text alternative."""
-    st.html(f'<div class="drawings">{"".join(map(_picture, drawings))}</div>')
-
-
-def _picture(drawing: Drawing) -> str:
-    svg = inline(drawing._replace(elements=[f'<g font-family="{FONT}">', *drawing.elements, "</g>"]))
-    data = base64.b64encode(svg.encode()).decode()
-    return f'<img src="data:image/svg+xml;base64,{data}" alt="{html.escape(drawing.says)}">'
+    st.html(f'<div class="drawings">{"".join(map(image, drawings))}</div>')

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import html
 from typing import NamedTuple
 
 import streamlit as st
 
 from headlight.analysis.head_changes import BRIEF_NAMES
-from headlight.charts.document import FONT, inline
+from headlight.charts.document import image
 from headlight.charts.links import links_picture
 from headlight.language import gettext, listed, localized
 from ui.attention.picture import Panel, ShownTrace
@@ -82,10 +80,7 @@ def _draw(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
     links = ", ".join(f"{found.source[i]} – {found.target[j]}" for i, j in found.links)
     says = gettext("Word alignment: {links}", links=links)
     drawing = links_picture(found.source, found.target, found.links, st.context.theme.type or "light", ACROSS, says)
-    svg = inline(drawing._replace(elements=[f'<g font-family="{FONT}">', *drawing.elements, "</g>"]))
-    data = base64.b64encode(svg.encode()).decode()
-    picture = f'<img src="data:image/svg+xml;base64,{data}" alt="{html.escape(says)}">'
-    st.html(f'<div class="drawings">{picture}</div>')
+    st.html(f'<div class="drawings">{image(drawing)}</div>')
     st.code(format_links(found.links), language=None, wrap_lines=True)
     st.caption(
         gettext(

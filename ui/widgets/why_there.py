@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import html
-
 import numpy as np
 import streamlit as st
 
@@ -15,7 +12,7 @@ from headlight.analysis.why.residual_parts import BIAS, EMBEDDING, POSITION, Wri
 from headlight.analysis.why.score_parts import Relative, ScoreParts, score_parts_of
 from headlight.analysis.why.score_words import score_sentences
 from headlight.charts.colours import LESS, MORE
-from headlight.charts.document import FONT, inline
+from headlight.charts.document import image
 from headlight.charts.score_parts import pair_matrix
 from headlight.formatting import plain_label, probability_text, signed
 from headlight.language import gettext, localized, translatable
@@ -110,7 +107,7 @@ def _draw(
     theme = st.context.theme.type or "light"
     labels = [brief_name(w) for w in parts.query_writers], [brief_name(w) for w in parts.key_writers]
     pictures = [
-        _picture(parts.pairs, *labels, theme, room, sentences[1], of)
+        image(pair_matrix(parts.pairs, *labels, theme, room, sentences[1]), of)
         for room, of in ((across, "wide"), (NARROW, "narrow"))
     ]
     st.html(f'<div class="why-there">{"".join(pictures)}</div>')
@@ -167,15 +164,6 @@ def brief_name(writer: Writer) -> str:
     if writer.is_head:
         return gettext(BRIEF_NAMES[kind_of(Site(writer.stack, writer.layer, writer.part))], layer=layer, head=head)
     return gettext("ff {layer}", layer=layer)
-
-
-def _picture(
-    pairs: np.ndarray, rows: list[str], columns: list[str], theme: str, across: int, says: str, classes: str
-) -> str:
-    drawing = pair_matrix(pairs, rows, columns, theme, across, says)
-    svg = inline(drawing._replace(elements=[f'<g font-family="{FONT}">', *drawing.elements, "</g>"]))
-    data = base64.b64encode(svg.encode()).decode()
-    return f'<img class="{classes}" src="data:image/svg+xml;base64,{data}" alt="{html.escape(says)}">'
 
 
 @cached(40, translatable("Splitting the score"))
