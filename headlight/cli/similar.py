@@ -15,7 +15,7 @@ from headlight.analysis.similar import index as make_index
 from headlight.analysis.similar.building import DEFAULT_SITES, SITES_HELP
 from headlight.analysis.similar.token_index import FACTS
 from headlight.analysis.similar.token_vectors import SITE_FORMS
-from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_split
+from headlight.cli.checkpoints import Verb, printable, takes_checkpoint, takes_split
 from headlight.corpora.corpora import SPEC_FORMS, open_split
 from headlight.formatting import plural
 from transformer.config import check_whole
@@ -102,10 +102,10 @@ def _numbered(text: str, labels: list[str]) -> int:
 def _lines(similar: list[SimilarToken], opened: TokenIndex) -> Iterator[str]:
     for token in similar:
         before, word, after = token.marked
-        yield f"{token.cosine:.3f}  {token.translated:<16} {before}[{word}]{after}"
+        yield printable(f"{token.cosine:.3f}  {token.translated:<16} {before}[{word}]{after}")
     counted = Counter(token.translated for token in similar).most_common()
-    yield ", ".join(f"{count} {word or 'without a word'}" for word, count in counted)
-    yield f"Of {plural(opened.tokens, 'token')} of {short(opened.corpus)}"
+    yield printable(", ".join(f"{count} {word or 'without a word'}" for word, count in counted))
+    yield printable(f"Of {plural(opened.tokens, 'token')} of {short(opened.corpus)}")
 
 
 def _as_json(similar: list[SimilarToken]) -> Iterator[str]:

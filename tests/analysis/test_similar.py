@@ -381,6 +381,10 @@ def test_the_command_makes_an_index_and_looks_up_in_it(
     data.write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS))
     assert main(["index", str(model), "--data", str(data)]) == 0
     assert "in 4 sentences: encoder.0, encoder.1, encoder.2" in capsys.readouterr().out
+    with_escape = index(model, [("two \x1b[31m dogs", "snow .")], tmp_path / "escape", corpus="\x1b[2J", sites=["none"])
+    assert with_escape.sentences == 1
+    assert main(["index", str(model), "--out", str(tmp_path / "escape"), "--like", TEXTS[0], "--token", "1"]) == 0
+    assert "�[31m" in (shown := capsys.readouterr().out) and "\x1b" not in shown
     sentence = ["--like", "two dogs are running on a bench ."]
     assert main(["index", str(model), *sentence, "--token", "dogs", "--count", "3"]) == 0
     lines = capsys.readouterr().out.splitlines()
