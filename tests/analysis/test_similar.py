@@ -6,6 +6,7 @@ import json
 import shutil
 import tracemalloc
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import torch
 from safetensors.numpy import load_file, save_file
 
 from headlight import checkpoints, folders
+from headlight.analysis.atlas.reading import units
 from headlight.analysis.similar import IndexRefused, TokenIndex, TokenSite, building, index, open_index, token_index
 from headlight.analysis.similar.building import links, stored_sites
 from headlight.analysis.similar.search import nearest, unit
@@ -21,6 +23,8 @@ from headlight.analysis.similar.token_index import COLUMNS, FACTS, SENTENCES, Ma
 from headlight.analysis.similar.token_vectors import ROW_REACH, ROW_SIZE, relative_rows
 from headlight.analysis.stream import stream
 from headlight.cli.verbs import main
+from headlight.corpora.corpora import open_split
+from headlight.corpora.truth import known_pairs
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
 from transformer.checkpoint import Checkpoint
 from transformer.taps import Ablate, Inputs, Site
@@ -163,6 +167,28 @@ def test_links_join_tokens_to_words_and_leave_special_tokens_out() -> None:
     words = [[0], [1, 2], [3]], [[0], [1], [2, 3], [4]]
     found = links(weights, *words, {"source": np.array([0, 1, 2]), "target": np.array([1, 2, 3])})
     assert found["source"].tolist() == [2, 1, 1] and found["target"].tolist() == [1, 0, 0]
+
+
+def test_links_are_mostly_those_of_the_grammar(tmp_path: Path) -> None:
+    """Of the source words that the grammar links, at least 85 % are linked to a word that it links them to."""
+    pairs = list(islice(known_pairs(open_split("english-french", "train")), 40))
+    made = index("english-french", [(pair.source, pair.target) for pair in pairs], tmp_path / "index", sites=["none"])
+    truths = {pair.source: pair.truth for pair in pairs}
+    right, tokenizer = [], made.model.checkpoint.source_tokenizer  # which both sides share
+    for row, place in enumerate(made._columns["source_tokens"].tolist()):
+        sentence = int(np.searchsorted(made._columns["source_starts"], place, "right")) - 1
+        truth = truths[made._texts(sentence)["source"]]
+        assert truth is not None
+        source, target = (
+            units(tokenizer, made._ids(sentence, "source"), truth.source),
+            units(tokenizer, made._ids(sentence, "target"), truth.target),
+        )
+        assert source is not None and target is not None
+        word = source[place - int(made._columns["source_starts"][sentence])]
+        linked = {target_word for source_word, target_word in truth.links if source_word == word}
+        if linked:
+            right.append(target[int(made._columns["source_links"][row])] in linked)
+    assert len(right) > 200 and np.mean(right) > 0.85, np.mean(right)
 
 
 def test_a_sentence_is_marked_at_the_right_one_of_equal_words() -> None:
