@@ -35,6 +35,7 @@ STRING = r'"(?:[^"\\\n]|\\.)*"'
 NO_SENTENCE = re.compile(r"[<={}\n]|INSERT OR|SELECT|PRAGMA|default-src|\.st-key-|^[\w-]+:[\w-]+;")
 NOT_SAID = {
     *("rank correlation", "residual stream", "special token", "sequence log-probability"),  # names of terms
+    "alignment error rate",
     *("encoder self-attention", "decoder self-attention", "cross-attention"),
     *("headlight class", "headlight serve", "make class", "make serve"),  # commands
     *("no target", "long sentence", "long translation"),  # reasons of an UnreadableTextError
