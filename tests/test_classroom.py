@@ -182,7 +182,8 @@ def test_a_model_that_is_deleted_or_damaged_under_it(school: School) -> None:
             shutil.copy(school.models / "reverse" / "model.safetensors", weights)
             await second.run()  # as a reader who reloads
             assert second.translation() and not second.errors()
-            for file in sorted((school.models / MODEL).iterdir(), key=lambda file: file.name != "model.safetensors"):
+            files = filter(Path.is_file, (school.models / MODEL).iterdir())
+            for file in sorted(files, key=lambda file: file.name != "model.safetensors"):
                 shutil.copy(file, school.models / "damaged")  # another model in its place, its tokenizer at the end
                 await second.run()
             await second.type(TEXT)

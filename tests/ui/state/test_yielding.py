@@ -46,6 +46,7 @@ WITHOUT_A_PASS = {
     "headlight.analysis.score_positions.score_properties",
     "headlight.analysis.pruning.checkpoint.bits_of",
     "headlight.analysis.pruning.checkpoint.pruned_checkpoint",
+    "headlight.analysis.similar.open_index",
     "headlight.analysis.sites.attention_at",
     "headlight.checkpoints.load",
     "headlight.importers.examples.examples",
@@ -57,6 +58,7 @@ WITHOUT_A_PASS = {
     "transformer.checkpoint.Checkpoint",
     "transformer.model.count_parameters",
     "headlight.runs.Recipe",
+    "headlight.slices.evaluating.score_kinds",
 }
 MODEL = re.compile(r"(^|\.)(model|checkpoint|prepared|translator|base)(\(.*\))?$|translator\(name\)")
 METHODS = "translate", "translate_batch", "trace", "trace_ids"
