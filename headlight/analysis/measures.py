@@ -44,7 +44,7 @@ class Targets:
 
     rows: Tensor  # [B, V, Q], 1 where a query belongs to a word
     right: Tensor  # bool [B, V, W]
-    estimated: bool = False  # an aligner found the links, nobody knows them
+    estimated: bool = False  # the links are an aligner's, not gold ones
 
 
 @dataclass(frozen=True)

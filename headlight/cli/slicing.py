@@ -39,7 +39,7 @@ def takes_slices(sub: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class SliceRequest:
-    """What the options ask for; `other` is the second model."""
+    """The slices that the options of `evaluate` ask for; `other` is the second model."""
 
     kinds: list[str]
     worst: int

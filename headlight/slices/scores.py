@@ -66,7 +66,7 @@ class SlicedSentence:
 
     @property
     def difference(self) -> float:
-        """How much higher the chrF of the second model is."""
+        """The chrF of the second model minus that of the first."""
         return self.chrf[1] - self.chrf[0]
 
 

@@ -1,4 +1,4 @@
-"""Where else a model does that: the tokens of a corpus whose state, head output or attention row is nearest."""
+"""Nearest neighbours: the tokens of a corpus with the most similar state, head output or attention row."""
 
 from headlight.analysis.similar.building import index
 from headlight.analysis.similar.token_index import IndexRefused, SimilarToken, TokenIndex, index_folders, open_index

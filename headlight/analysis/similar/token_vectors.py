@@ -33,7 +33,7 @@ _SITE = re.compile(r"(encoder|decoder|cross)\.([0-9]{1,3})(?:\.(output|row)(?:\.
 
 
 class TokenSite(NamedTuple):
-    """What is compared of a token: its state, or a head's output or attention row there.
+    """A site whose vectors are compared: the state of a token, or the output or attention row of a head at a token.
 
     A token of the decoder or of cross-attention is a step: the token that is read, and the one that is written next.
     """

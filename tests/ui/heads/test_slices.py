@@ -62,7 +62,7 @@ def test_columns_that_can_be_chosen(tmp_path: Path) -> None:
     assert other_columns(JsonLines(records, "en", "fr")) == []
 
 
-def test_what_was_scored_is_kept_unless_it_is_private(shelves: Path) -> None:
+def test_scores_are_cached_unless_the_data_is_private(shelves: Path) -> None:
     for name in ("small", "other"):
         checkpoints.save(small_checkpoint(), shelves / "checkpoints" / name)
     data = shelves / "pairs.tsv"

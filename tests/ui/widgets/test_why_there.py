@@ -63,7 +63,7 @@ def test_attention_explains_the_cell_that_is_held_against_the_mean_and_against_a
         assert expected(2, 1, relative_to) in markdown(ran(app))
 
 
-def test_the_score_stands_beside_the_mean_of_its_row_and_its_weight() -> None:
+def test_the_score_is_shown_with_the_mean_of_its_row_and_its_weight() -> None:
     translator = small_translator()
     trace = translator.trace(TEXTS[0], TEXTS[1])
     passed = stream(translator.model, trace.source.ids, trace.target.ids)
