@@ -70,8 +70,8 @@ def score_sentences(parts: ScoreParts, query: str, key: str, rather: str | None 
     by_query, by_key = parts.pairs.sum(1), parts.pairs.sum(0)
     i, j = int(abs(by_query).argmax()), int(abs(by_key).argmax())
     third = gettext(
-        "Over all its pairs, {query_writer} gives most at “{query}” ({value}), and {key_writer} at “{key}” "
-        "({key_value}).",
+        "Summed over its pairs, the largest part at “{query}” is that of {query_writer} ({value}), at “{key}” that of "
+        "{key_writer} ({key_value}).",
         query_writer=writer_name(parts.query_writers[i]),
         key_writer=writer_name(parts.key_writers[j]),
         query=query,
