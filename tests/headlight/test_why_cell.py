@@ -84,7 +84,9 @@ def test_sentences_say_what_the_numbers_say() -> None:
         "Mostly because of what decoder layer 1, head 3 wrote at “elle”, with what encoder feed-forward network 2 "
         "wrote at “street”: +1.50, 83\u00a0% of all pairs with that sign."
     )
-    assert third.startswith("Summed over its pairs, the largest part at “elle” is that of decoder layer 1, head 3 (+1.20)")
+    assert third.startswith(
+        "Summed over its pairs, the largest part at “elle” is that of decoder layer 1, head 3 (+1.20)"
+    )
     first, second, _ = score_sentences(made([[0.4, 0.3], [-0.5, 0.2]], 0), "elle", "street", "animal")
     assert first == "For “elle” the score of “street” is 0.40 above that of “animal”."
     assert second.startswith("No pair makes most of it. The largest is what decoder layer 1, head 3 wrote")
