@@ -103,7 +103,7 @@ def sentences_for(name: str, count: int) -> list[str]:
 
 
 @dataclass
-class Agreement:
+class PageAgreement:
     """Agreement of a page's results with Python, with the same rounded weights."""
 
     sentences: int = 0
@@ -119,11 +119,11 @@ class Agreement:
         return len(same) == 1 and self.logits <= LOGITS_TOLERANCE and self.weights <= WEIGHTS_TOLERANCE
 
 
-def agreement(browser: Any, file: Path, name: str, texts: Sequence[str]) -> Agreement:
+def agreement(browser: Any, file: Path, name: str, texts: Sequence[str]) -> PageAgreement:
     """Open the page without a network and compare what its own worker computes."""
     checkpoint = checkpoints.load(name)
     round_weights(checkpoint.model)
-    model, agreed = Translator(checkpoint), Agreement()
+    model, agreed = Translator(checkpoint), PageAgreement()
     context = browser.new_context(offline=True)
     page = context.new_page()
     worker = worker_of(page, file)

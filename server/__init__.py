@@ -24,7 +24,7 @@ from server.headers import Headers
 from server.hosts import Hosts
 from server.login import Login
 from server.owner import Owner
-from server.page import Page
+from server.page import ScriptInjection
 
 
 def guards(public: bool) -> list[Middleware]:
@@ -59,7 +59,7 @@ def _guards(settings: Access, public: bool) -> list[Middleware]:
     guards.append(Middleware(Classroom, base=base, attempts=Attempts()))  # pupils have no password
     if settings.password:
         guards.append(Middleware(Login, password=settings.password, base=base))
-    return [*guards, Middleware(Page)]
+    return [*guards, Middleware(ScriptInjection)]
 
 
 def routes() -> list[Route]:

@@ -17,7 +17,7 @@ SCRIPT = (_FOLDER / "page.js").read_text(encoding="utf-8").replace("(PAGES)", f"
 _NOT_A_PAGE = re.compile(r"/(_stcore|static|media|component)/")
 
 
-class Page:
+class ScriptInjection:
     """Inserts SCRIPT at the head of each HTML page that the app behind it answers."""
 
     def __init__(self, app: ASGIApp):

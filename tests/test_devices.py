@@ -20,7 +20,7 @@ from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
 from tests.ui.state.test_yielding import CASES, CORRUPTION, SOURCE, TARGET
 from transformer import Transformer, Translator, masks
 from transformer.checkpoint import Checkpoint, save
-from transformer.inference.linear import Linear
+from transformer.inference.linear import PackedLinear
 from transformer.taps import Ablate, Replace, Scale, Site, Uniform
 
 SELF, CROSS = Site("encoder", 1, "self"), Site("decoder", 0, "cross")
@@ -99,12 +99,12 @@ def test_tensors_of_two_devices_do_not_meet(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_layer_that_computes_on_the_cpu_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def product(self: Linear, x: torch.Tensor) -> torch.Tensor:
+    def product(self: PackedLinear, x: torch.Tensor) -> torch.Tensor:
         bias = None if self.bias is None else self.bias.cpu()
         return torch.nn.functional.linear(x.cpu(), self.weight.cpu(), bias).to(x.device)
 
     checkpoint = small_checkpoint(seed=7)
-    monkeypatch.setattr(Linear, "__call__", product)
+    monkeypatch.setattr(PackedLinear, "__call__", product)
     notes = run("trace_ids", checkpoint.model, checkpoint.source_tokenizer)[1]
     assert notes.on_cpu and notes.sent_up
 

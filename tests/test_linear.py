@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from transformer.inference import linear
-from transformer.inference.linear import Linear, WeightSharingLinear, operators
+from transformer.inference.linear import PackedLinear, WeightSharingLinear, operators
 
 TOLERANCE = {torch.float32: 1e-6, torch.bfloat16: 2e-2}
 
@@ -32,7 +32,7 @@ def test_joined_maps_are_the_maps_side_by_side(
     maps = [torch.nn.Linear(6, n, bias=bias).to(dtype) for n in (3, 5)]
     x, other = torch.randn(shape), torch.randn(*shape[:-1], 8)
     expected = torch.cat([m(x.to(dtype)) for m in maps], -1)
-    joined = Linear(*maps)
+    joined = PackedLinear(*maps)
     assert without == (joined.operators is None) or dtype != torch.float32
 
     def same(one: Tensor, due: Tensor) -> None:
@@ -85,7 +85,7 @@ def test_a_torch_that_lacks_an_operator_computes_plainly(monkeypatch: pytest.Mon
         assert operators() is None
         one = torch.nn.Linear(6, 3)
         x = torch.randn(2, 6)
-        torch.testing.assert_close(Linear(one)(x), one(x))
+        torch.testing.assert_close(PackedLinear(one)(x), one(x))
     finally:
         monkeypatch.undo()
         operators.cache_clear()

@@ -18,7 +18,7 @@ import sacrebleu
 from headlight import checkpoints, slices
 from headlight.cli.verbs import main
 from headlight.corpora.corpora import open_split
-from headlight.corpora.files import JsonLines, Table
+from headlight.corpora.files import JsonLines, TableCorpus
 from headlight.corpora.pairs import Pair, Pairs
 from headlight.evaluation import Evaluator
 from headlight.slices import words
@@ -220,7 +220,7 @@ def test_columns_of_hostile_files(tmp_path: Path) -> None:
     values = [b"\x1b[2J<script>*", b"", b"\xff\xfe", b"x" * 100_000, "\u202eabc".encode(), b"1"]
     rows = [b"s%d\tt%d\t%s" % (n, n, value) for n, value in enumerate(values)]
     table.write_bytes(b"\n".join([b"src\ttgt\ttopic", *rows, b"s9\tt9", b""]))
-    corpus = Table(table, "src", "tgt")
+    corpus = TableCorpus(table, "src", "tgt")
     lines = [pair.line for pair in corpus]
     column = read_columns(corpus, ["column:topic", "length"], lines)["topic"]
     assert (
@@ -231,7 +231,7 @@ def test_columns_of_hostile_files(tmp_path: Path) -> None:
     assert next(one for one in made if one.name == "(empty)").rows == (1, 6)
     with pytest.raises(ValueError, match="has no column 'nothing'; it has src, tgt, topic"):
         read_columns(corpus, ["column:nothing"], lines)
-    by_number = Table(table, 0, 1)
+    by_number = TableCorpus(table, 0, 1)
     assert read_columns(by_number, ["column:2"], [1, 7])["2"] == ["topic", "1"]
     with pytest.raises(ValueError, match="name those of the source and the target as well"):
         read_columns(by_number, ["column:topic"], [1])

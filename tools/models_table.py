@@ -64,7 +64,7 @@ class Original(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Family:
+class TestedFamily:
     name: str
     form: str  # the name of its form in FORMS
     compared_with: str
@@ -72,7 +72,7 @@ class Family:
     configurations: int = CONFIGURATIONS
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     family: str
     opened_from: str
     compared_with: str
@@ -80,7 +80,7 @@ class Row(NamedTuple):
     attention: float | None  # likewise; None where the original code gives no attention
 
 
-def row(family: Family, configurations: int | None = None) -> Row:
+def row(family: TestedFamily, configurations: int | None = None) -> TableRow:
     """Make a family's models, open them, and return the largest differences."""
     logits, attention, sources = 0.0, None, dict[str, None]()
     for seed in range(configurations or family.configurations):
@@ -97,7 +97,7 @@ def row(family: Family, configurations: int | None = None) -> Row:
                 of_logits, of_attention = differences(model, original)
                 logits = max(logits, of_logits)
                 attention = attention if of_attention is None else max(attention or 0.0, of_attention)
-    return Row(family.name, ", ".join(sources), family.compared_with, logits, attention)
+    return TableRow(family.name, ", ".join(sources), family.compared_with, logits, attention)
 
 
 def _kind(path: Path) -> str:
@@ -149,11 +149,11 @@ def hugging_face(model: Any, folder: Path) -> Original:
     return Original(folder / "theirs", run, live=model)
 
 
-def _like_marian(name: str, form: str, kind: str) -> Family:
+def _like_marian(name: str, form: str, kind: str) -> TestedFamily:
     def make(folder: Path, chance: random.Random) -> Original:
         return hugging_face(random_model(kind, **drawn.draw_configuration(kind, chance)), folder)
 
-    return Family(name, f"Hugging Face {form}", "transformers", make)
+    return TestedFamily(name, f"Hugging Face {form}", "transformers", make)
 
 
 def _t5(folder: Path, chance: random.Random) -> Original:
@@ -200,27 +200,27 @@ def _ctranslate2(folder: Path, chance: random.Random) -> Original:
     return Original(path, lambda src, tgt: Outputs(model(src, tgt)))
 
 
-def _tutorial(name: str) -> Family:
+def _tutorial(name: str) -> TestedFamily:
     def make(folder: Path, chance: random.Random) -> Original:
         due = {key: torch.from_numpy(values) for key, values in tutorials.expected(name).items()}
         recorded = Outputs(due["log_probs"])
         batch, answers = (due["src"], due["tgt"]), tutorials.answers(name, masks="applied")
         return Original(tutorials.file(name), lambda src, tgt: recorded, answers, batch=batch, log_probs=True)
 
-    return Family(tutorials.TITLES[name], tutorials.TITLES[name], "its code, run once", make, configurations=1)
+    return TestedFamily(tutorials.TITLES[name], tutorials.TITLES[name], "its code, run once", make, configurations=1)
 
 
-def _recorded(name: str, *fixtures: str) -> Family:
+def _recorded(name: str, *fixtures: str) -> TestedFamily:
     def make(folder: Path, chance: random.Random) -> Original:
         path = FIXTURES / chance.choice(fixtures)
         with np.load((path if path.is_dir() else path.parent) / "expected.npz") as expected:
             src, tgt, logits = (torch.tensor(expected[key]) for key in ("src", "tgt", "logits"))
         return Original(path, lambda *batch: Outputs(logits), batch=(src, tgt))
 
-    return Family(name, name, "its code, run once", make, configurations=2 * len(fixtures))
+    return TestedFamily(name, name, "its code, run once", make, configurations=2 * len(fixtures))
 
 
-FAMILIES: tuple[Family, ...] = (
+FAMILIES: tuple[TestedFamily, ...] = (
     _like_marian("Marian (opus-mt)", "Marian", "marian"),
     _like_marian("BART", "BART", "bart"),
     _like_marian("mBART, mBART-50", "mBART", "mbart"),
@@ -230,13 +230,13 @@ FAMILIES: tuple[Family, ...] = (
     _like_marian("Blenderbot", "Blenderbot", "blenderbot"),
     _like_marian("Blenderbot-small", "Blenderbot-small", "blenderbot-small"),
     _like_marian("FSMT (WMT19)", "FSMT", "fsmt"),
-    Family("T5, T5 1.1, Flan-T5, mT5, umT5, ByT5", "Hugging Face T5", "transformers", _t5),
-    Family("BERT, RoBERTa, BERT generation (bert2bert)", "Hugging Face BERT", "transformers", _two_berts),
-    Family("torch.nn.Transformer, with embeddings", "torch.nn.Transformer", "torch", _around_torch),
-    Family("OpenNMT-py 3", "OpenNMT-py", "its equations, written again", _opennmt),
+    TestedFamily("T5, T5 1.1, Flan-T5, mT5, umT5, ByT5", "Hugging Face T5", "transformers", _t5),
+    TestedFamily("BERT, RoBERTa, BERT generation (bert2bert)", "Hugging Face BERT", "transformers", _two_berts),
+    TestedFamily("torch.nn.Transformer, with embeddings", "torch.nn.Transformer", "torch", _around_torch),
+    TestedFamily("OpenNMT-py 3", "OpenNMT-py", "its equations, written again", _opennmt),
     _recorded("fairseq", "fairseq/checkpoint_best.pt"),
     _recorded("JoeyNMT", "joeynmt-pre", "joeynmt-post"),
-    Family("CTranslate2, Argos Translate", "CTranslate2", "the model that was written so", _ctranslate2),
+    TestedFamily("CTranslate2, Argos Translate", "CTranslate2", "the model that was written so", _ctranslate2),
     *map(_tutorial, tutorials.TITLES),
 )
 
@@ -275,7 +275,7 @@ none.
 """
 
 
-def line(measured: Row) -> str:
+def line(measured: TableRow) -> str:
     *texts, logits, attention = measured
     return f"| {' | '.join(texts)} | {logits:.0e} | {'' if attention is None else f'{attention:.0e}'} |"
 

@@ -38,7 +38,7 @@ def takes_slices(sub: argparse.ArgumentParser) -> None:
 
 
 @dataclass(frozen=True)
-class SliceRequest:
+class SliceOptions:
     """The slices that the options of `evaluate` ask for; `other` is the second model."""
 
     kinds: list[str]
@@ -71,7 +71,7 @@ class SliceRequest:
         return {"against": self.other_name, "sliced": evaluation.to_dict()}
 
 
-def request(options: argparse.Namespace) -> SliceRequest | None:
+def request(options: argparse.Namespace) -> SliceOptions | None:
     """Return what the options ask for, or None. Raises ValueError for a kind of slices that there is not."""
     if options.pairs is not None:
         check_whole("--pairs", options.pairs, 1, 100_000_000)
@@ -84,7 +84,7 @@ def request(options: argparse.Namespace) -> SliceRequest | None:
     if name is not None:
         folder = str(checkpoints.fetch(name)) if hub.is_address(name) else name
         other = checkpoints.load(folder, options.device, options.dtype)
-    return SliceRequest(kinds, worst, options.checkpoint, name, other, options.beam, options.length_penalty)
+    return SliceOptions(kinds, worst, options.checkpoint, name, other, options.beam, options.length_penalty)
 
 
 def _table(evaluation: SlicedEvaluation, names: Sequence[str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from headlight.corpora.core import CoreSentences
 from headlight.corpora.encoded import Encoded
-from headlight.corpora.files import JsonLines, Table, TextPair, everyday_folder, open_table, tatoeba_folder
+from headlight.corpora.files import JsonLines, TableCorpus, TextPair, everyday_folder, open_table, tatoeba_folder
 from headlight.corpora.framed import Framed
 from headlight.corpora.generated import TASKS, TOY, Generated, toy_pairs
 from headlight.corpora.gold import GoldCorpus
@@ -22,7 +22,7 @@ from transformer.quoting import quoted, short
 
 __all__ = [
     "Corpus", "Encoded", "Generated", "GoldCorpus", "HubDataset", "JsonLines", "Mixture", "Multi30k", "Pair", "Pairs",
-    "Rejected", "Report", "Splits", "Table", "TextPair", "hold_out", "open_corpus",
+    "Rejected", "Report", "Splits", "TableCorpus", "TextPair", "hold_out", "open_corpus",
 ]  # fmt: skip
 
 SPEC_FORMS = (
@@ -206,7 +206,7 @@ def open_file(spec: str) -> Corpus:
         path, ending, source, target = table.groups()
         if ending == "jsonl":
             return JsonLines(path, source or "source", target or "target")
-        return Table(path, _column(source or "0"), _column(target or "1"))
+        return TableCorpus(path, _column(source or "0"), _column(target or "1"))
     if spec.count(",") == 1:
         source, target = spec.split(",")
         return TextPair(source, target)

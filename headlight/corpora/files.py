@@ -108,7 +108,7 @@ class TextPair(Corpus):
                 yield Pair(number, source, target)
 
 
-class Table(Corpus):
+class TableCorpus(Corpus):
     """Two columns of a CSV file, or of a tab-separated one if its name contains ".tsv".
 
     Columns are numbers from 0, or names in the first row; with numbers the first row is a pair too. Quotes have a
@@ -270,7 +270,7 @@ def texts_of(record: Any) -> Mapping[str, Any]:
     return inside if isinstance(inside, Mapping) else record
 
 
-def open_table(folder: Path, pattern: str, languages: tuple[str, str], name: str) -> Table:
+def open_table(folder: Path, pattern: str, languages: tuple[str, str], name: str) -> TableCorpus:
     """Open the table whose file name is `pattern` with the two languages, such as "{}-{}.train.tsv", in either order.
 
     Lines with the same source are several translations of it: references of one another. Raises ValueError where the
@@ -279,7 +279,7 @@ def open_table(folder: Path, pattern: str, languages: tuple[str, str], name: str
     for forwards, names in ((True, languages), (False, languages[::-1])):
         for ending in ("", ".gz"):
             if (path := folder / f"{pattern.format(*names)}{ending}").is_file():
-                table = Table(path, int(not forwards), int(forwards))
+                table = TableCorpus(path, int(not forwards), int(forwards))
                 table.name = f"{name} {'-'.join(languages)}"
                 return table
     raise ValueError(f"There is no {quoted(pattern.format(*languages))}, plain or gzipped, in {short(folder)}.")

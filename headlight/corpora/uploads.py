@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
-from headlight.corpora.corpora import JsonLines, Table, TextPair, open_file
+from headlight.corpora.corpora import JsonLines, TableCorpus, TextPair, open_file
 from headlight.corpora.pairs import Corpus, Report
 from transformer.access import require_private
 from transformer.files import open_regular
@@ -118,7 +118,7 @@ def _rejecting_file(corpus: Corpus, reason: str) -> str:
 def _paths(corpus: Corpus) -> list[Path]:
     if isinstance(corpus, TextPair):
         return [Path(corpus.source_path), Path(corpus.target_path)]
-    assert isinstance(corpus, Table | JsonLines)
+    assert isinstance(corpus, TableCorpus | JsonLines)
     return [Path(corpus.path)]
 
 

@@ -50,10 +50,10 @@ def is_ctranslate2(start: bytes) -> bool:
 def read(path: Path) -> CTranslate2File:
     """Read the names, shapes and types, and none of the numbers. Raises Refused for a damaged file."""
     with open_regular(path) as file:
-        return _Reader(path, file).read()
+        return _CTranslate2Reader(path, file).read()
 
 
-class _Reader:
+class _CTranslate2Reader:
     def __init__(self, path: Path, file: io.BufferedReader):
         self.path, self.file, self.end = path, file, path.stat().st_size
 

@@ -22,7 +22,7 @@ from headlight.importers.torch_calls import (
     SETTINGS,
     UNSUPPORTED,
     Global,
-    Options,
+    NamespaceOptions,
     Storage,
     TensorView,
     put,
@@ -175,7 +175,7 @@ def _build(machine: Machine, at: int) -> None:
     Descriptions other than a namespace's have none, and a foreign class would change.
     """
     state = machine.stack.pop()
-    if isinstance(machine.stack[-1], Options):
+    if isinstance(machine.stack[-1], NamespaceOptions):
         machine.spend(len(state))  # each copy is paid for, since a file may set the same attributes many times
         machine.stack[-1].update(state)
     if isinstance(machine.stack[-1], Made):

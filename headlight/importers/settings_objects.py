@@ -21,11 +21,11 @@ _MISSING, _REFERENCE = "???", re.compile(r"\$\{([\w.]+)\}")
 
 def plain_settings(value: Any) -> Any:
     """Return settings without the objects around them. Raises Refused for more values or depth than settings have."""
-    root = _Reader().plain(value, 0)
+    root = _SettingsReader().plain(value, 0)
     return _resolved(root, root)
 
 
-class _Reader:
+class _SettingsReader:
     def __init__(self) -> None:
         self.values = 0
 

@@ -38,7 +38,7 @@ class TensorView:
     strides: tuple[int, ...]
 
 
-class Options(dict[str, Any]):
+class NamespaceOptions(dict[str, Any]):
     """The attributes of an argparse.Namespace: the settings of a training script, which are plain values."""
 
 
@@ -107,7 +107,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "torch.nn.parameter.Parameter": lambda data, *_: data,
     "torch.Size": lambda sizes=(): tuple(sizes),
     "collections.OrderedDict": _mapping,
-    "argparse.Namespace": Options,
+    "argparse.Namespace": NamespaceOptions,
 }
 OF_TYPE = "torch._tensor._rebuild_from_type_v2"  # calls its first argument with its third
 # Facts that may stand beside the weights (a set, a device, a number of numpy's): each is read as nothing.

@@ -41,7 +41,7 @@ class Speed:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RunEstimate:
     """Sizes in bytes and times in seconds; None where a preview or a measurement is missing."""
 
     parameters: int
@@ -52,7 +52,7 @@ class Estimate:
     seconds: float | None = None
 
 
-def estimate(recipe: Recipe, preview: Preview | None = None, speed: Speed | None = None) -> Estimate:
+def estimate(recipe: Recipe, preview: Preview | None = None, speed: Speed | None = None) -> RunEstimate:
     """Estimate memory and time of a run; where `preview` read a part of the corpus, the times are for that part."""
     config, training = recipe.model, recipe.training
     if preview is not None:
@@ -65,16 +65,16 @@ def estimate(recipe: Recipe, preview: Preview | None = None, speed: Speed | None
     memory = speed.memory if speed else PROCESS_BYTES + 16 * parameters + activations(config, training)
     disk = 4 * 12 * parameters + training.snapshots * 2 * parameters
     if preview is None:
-        return Estimate(parameters, memory, disk)
+        return RunEstimate(parameters, memory, disk)
     # The batches of the sample, whose targets stand between two special tokens; only their lengths matter.
     sample: list[Any] = [(range(s), range(t + 1)) for s, t in zip(*preview.lengths, strict=True)]
     times = preview.count / len(sample)
     updates = math.ceil(len(bucket(sample, training.batch_tokens)) * times / training.accumulate)
     disk += round(2 * times * sum(map(sum, preview.lengths)))
     if speed is None:
-        return Estimate(parameters, memory, disk, updates)
+        return RunEstimate(parameters, memory, disk, updates)
     seconds = preview.tokens / speed.tokens_per_second
-    return Estimate(parameters, memory, disk, updates, seconds, seconds / updates * training.steps)
+    return RunEstimate(parameters, memory, disk, updates, seconds, seconds / updates * training.steps)
 
 
 def activations(config: ModelConfig, training: TrainConfig) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from headlight.corpora.corpora import open_split
-from headlight.corpora.files import JsonLines, Table
+from headlight.corpora.files import JsonLines, TableCorpus
 from headlight.corpora.pairs import Corpus, FirstRows
 from headlight.evaluation import Evaluator
 from headlight.slices.kinds import ALL, COLUMN, Slice, check_kinds, slice_sentences
@@ -151,14 +151,14 @@ def read_columns(corpus: Corpus, kinds: Iterable[str], lines: Sequence[int]) -> 
     names = [kind.removeprefix(COLUMN) for kind in kinds if kind.startswith(COLUMN)]
     if isinstance(corpus, FirstRows):
         corpus = corpus.corpus
-    if names and not isinstance(corpus, Table | JsonLines):
+    if names and not isinstance(corpus, TableCorpus | JsonLines):
         raise ValueError(
             f"{short(corpus.name)} has no column {quoted(names[0])}: only the columns of one .tsv, .csv or .jsonl file "
             "make slices."
         )
     columns = {}
     for name in names:
-        assert isinstance(corpus, Table | JsonLines)
+        assert isinstance(corpus, TableCorpus | JsonLines)
         values, wanted, last = dict[int, str](), set(lines), max(lines)
         for line, value in corpus.cells(name):
             if line > last:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from headlight.corpora.files import JsonLines, Table, lines
+from headlight.corpora.files import JsonLines, TableCorpus, lines
 from headlight.corpora.pairs import Pair, Rejected, is_unicode
 from transformer.quoting import quoted
 
@@ -26,7 +26,7 @@ def read_rows(path: str) -> Iterator[Row]:
     """
     name = path.removesuffix(".gz")
     if name.endswith((".tsv", ".csv")):
-        rows: Iterable[Row] = Table(path).rows()
+        rows: Iterable[Row] = TableCorpus(path).rows()
     elif name.endswith(".jsonl"):
         rows = JsonLines(path).rows()
     else:

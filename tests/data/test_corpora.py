@@ -13,7 +13,7 @@ from headlight.corpora.corpora import (
     Pairs,
     Rejected,
     Report,
-    Table,
+    TableCorpus,
     TextPair,
     hold_out,
     modified_at,
@@ -129,25 +129,25 @@ def test_report_of_a_later_check_is_merged_by_line() -> None:
 
 
 def test_tab_separated_columns_by_number(write: Writer) -> None:
-    corpus = Table(write("a.tsv", 'id\t"one\tun\n3\ttwo"\tdeux\n4\n\n5\tthree\t\n'), 1, 2)
+    corpus = TableCorpus(write("a.tsv", 'id\t"one\tun\n3\ttwo"\tdeux\n4\n\n5\tthree\t\n'), 1, 2)
     assert list(corpus) == [Pair(1, '"one', "un"), Pair(2, 'two"', "deux")]
     assert corpus.report.first == [(3, "missing column"), (4, "empty line"), (5, "empty target")]
 
 
 def test_columns_by_name(write: Writer) -> None:
-    corpus = Table(write("a.csv", "id,hi,en\n1,नमस्ते,hello\n"), "en", "hi")
+    corpus = TableCorpus(write("a.csv", "id,hi,en\n1,नमस्ते,hello\n"), "en", "hi")
     assert list(corpus) == [Pair(2, "hello", "नमस्ते")]
     with pytest.raises(ValueError, match=r"a\.csv.* no column 'fr'; it has id, hi, en"):
-        list(Table(corpus.path, "en", "fr"))
+        list(TableCorpus(corpus.path, "en", "fr"))
 
 
 def test_quoted_cells_hold_commas_quotes_and_lines(write: Writer) -> None:
-    corpus = Table(write("a.csv", '"one, ""two""",un\n"a\nb",c\nthree,trois\n'))
+    corpus = TableCorpus(write("a.csv", '"one, ""two""",un\n"a\nb",c\nthree,trois\n'))
     assert list(corpus) == [Pair(1, 'one, "two"', "un"), Pair(2, "a\nb", "c"), Pair(4, "three", "trois")]
 
 
 def test_table_rows_that_are_undecodable_or_endless(write: Writer) -> None:
-    corpus = Table(write("a.csv", b"caf\xe9,x\none,un\n" + b"y" * 200_000 + b",z\ntwo,deux\n"))
+    corpus = TableCorpus(write("a.csv", b"caf\xe9,x\none,un\n" + b"y" * 200_000 + b",z\ntwo,deux\n"))
     assert [pair.line for pair in corpus] == [2, 4]
     assert corpus.report.first == [(1, "undecodable source"), (3, "bad row")]
 

@@ -9,7 +9,7 @@ import pytest
 from starlette.responses import HTMLResponse, PlainTextResponse
 
 from server.headers import policy
-from server.page import PAGES, SCRIPT, Page
+from server.page import PAGES, SCRIPT, ScriptInjection
 from tests.server.asgi import ask
 
 HTML = "<!DOCTYPE html><html><head><title>é</title></head></html>"
@@ -22,7 +22,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/heads", "/headlight/anatomy"])
 def test_a_page_begins_with_the_script(path: str) -> None:
-    answer = ask(Page(app), path)
+    answer = ask(ScriptInjection(app), path)
     assert answer.body.decode().startswith(f"<!DOCTYPE html><html><head>\n<script>{SCRIPT}</script><title>é")
     assert int(answer.header("content-length")) == len(answer.body)
     assert not answer.header("etag")
@@ -30,7 +30,7 @@ def test_a_page_begins_with_the_script(path: str) -> None:
 
 @pytest.mark.parametrize("path", ["/text", "/_stcore/health", "/static/index.html", "/headlight/static/a.html"])
 def test_anything_else_stays_as_it_is(path: str) -> None:
-    assert ask(Page(app), path).body.decode() == HTML
+    assert ask(ScriptInjection(app), path).body.decode() == HTML
 
 
 def test_it_may_run_and_knows_the_pages() -> None:

@@ -40,7 +40,7 @@ def operators() -> Operators | None:
         return None
 
 
-class Linear:
+class PackedLinear:
     """One or several linear layers with the same input; their outputs are concatenated."""
 
     def __init__(self, *maps: nn.Linear):
@@ -70,8 +70,8 @@ class Linear:
         return self.operators.product(x.to(self.dtype), self.weight, self.bias, "relu", [], "")
 
 
-class WeightSharingLinear(Linear):
-    """`Linear` without a copy of the weights, for large models.
+class WeightSharingLinear(PackedLinear):
+    """`PackedLinear` without a copy of the weights, for large models.
 
     The weights are reordered at each call, `_NUMBERS_PER_PART` at a time to bound memory: twice as slow for 5 rows, a
     third slower for 32. Half precision is converted to float32 the same way where the CPU has no fast product for it.

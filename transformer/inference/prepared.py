@@ -21,13 +21,13 @@ from torch.nn import functional as F
 from transformer.attention import MultiHeadAttention, attend
 from transformer.config import LARGE_PARAMETERS
 from transformer.inference.cache import Folded, KeysValues, KeyValueCache
-from transformer.inference.linear import Linear, WeightSharingLinear, operators_for
+from transformer.inference.linear import PackedLinear, WeightSharingLinear, operators_for
 from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from transformer.masks import source_mask, target_mask
 from transformer.model import Decoder, Encoder, Transformer
 from transformer.taps import Observer, Tap, reads_whole_pass, select_heads, with_pruned
 
-Maps = type[Linear]
+Maps = type[PackedLinear]
 
 
 class Prepared:
@@ -47,7 +47,7 @@ class Prepared:
             weight = model.output.weight
             slow = weight.device.type == "cpu" and operators_for(weight) is None and weight.dtype != torch.float32
             shares = slow or sum(p.numel() for p in model.parameters()) > LARGE_PARAMETERS
-        maps = WeightSharingLinear if shares else Linear
+        maps = WeightSharingLinear if shares else PackedLinear
         self.encoder = PreparedEncoder(model.encoder, maps)
         self.decoder = PreparedDecoder(model.decoder, maps)
         self.output = maps(model.output)
@@ -227,7 +227,7 @@ class CrossAttention(PreparedAttention):
     def __init__(self, plain: MultiHeadAttention, maps: Maps):
         super().__init__(plain, maps)
         self.unpacked = plain.query, plain.output
-        if maps is Linear:  # `Linear` copies the weights, so copy these too
+        if maps is PackedLinear:  # `PackedLinear` copies the weights, so copy these too
             self.unpacked = copy.deepcopy(self.unpacked)
         self.query, self.key_value = maps(plain.query), maps(plain.key, plain.value)
 

@@ -65,7 +65,7 @@ def export(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
 
 
 @dataclass(frozen=True)
-class Figure:
+class ExportedFigure:
     """A picture to download; `stem` names its content in a file's name."""
 
     title: str
@@ -74,12 +74,12 @@ class Figure:
     colours: Colours
 
 
-def head_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure:
+def head_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> ExportedFigure:
     """Return the figure of the chosen head as it is shown."""
     layout = large.layout
     block = HeadBlock("", large.cells[None, None], layout.rows, layout.columns, layout.masked, layout.reads)
     what = "" if large.show == "raw" else f" {large.show}"
-    return Figure(
+    return ExportedFigure(
         head_title(view, large),
         _stem(view, f"{within(large.title)}{what}"),
         (block,),
@@ -96,18 +96,18 @@ def _stem(view: AttentionView, what: str) -> str:
     return f"{within(gettext(KIND_NAMES[view.kind]))} {what}"
 
 
-def kind_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure:
+def kind_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> ExportedFigure:
     """Return the figure of every head of the kind that is shown."""
     block = _block(shown, view, view.kind)
     title = gettext("{attention}, every head", attention=block.name)
-    return Figure(title, _stem(view, within(gettext("Every head"))), (block,), _colours(view, [block]))
+    return ExportedFigure(title, _stem(view, within(gettext("Every head"))), (block,), _colours(view, [block]))
 
 
-def model_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> Figure:
+def model_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> ExportedFigure:
     """Return the figure of every head of all three kinds."""
     blocks = [_block(shown, view, kind) for kind in KINDS]
     title, stem = gettext("Every attention head"), within(gettext("Every head"))
-    return Figure(title, stem, tuple(blocks), _colours(view, blocks))
+    return ExportedFigure(title, stem, tuple(blocks), _colours(view, blocks))
 
 
 def _block(shown: ShownTrace, view: AttentionView, kind: Kind) -> HeadBlock:
@@ -144,7 +144,7 @@ def _in_words(change: HeadChange) -> str:
     return gettext("{heads} off", heads=head) if change.action == "off" else gettext("{heads} uniform", heads=head)
 
 
-def svg(figure: Figure, about: Mapping[str, str], theme: str) -> str:
+def svg(figure: ExportedFigure, about: Mapping[str, str], theme: str) -> str:
     return patterns_svg(figure.blocks, title=figure.title, facts=about, colours=figure.colours, theme=theme)
 
 

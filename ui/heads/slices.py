@@ -14,7 +14,7 @@ from streamlit.errors import StreamlitAPIException
 
 from headlight.checkpoints import read_words
 from headlight.corpora.corpora import open_split
-from headlight.corpora.files import JsonLines, Table, columns
+from headlight.corpora.files import JsonLines, TableCorpus, columns
 from headlight.corpora.pairs import Corpus, FirstRows
 from headlight.corpora.preview import PREVIEW_ROWS
 from headlight.formatting import plural
@@ -163,7 +163,7 @@ def _column(request: MeasurementRequest) -> str | None:
 
 def other_columns(corpus: Corpus) -> list[str]:
     """Return the names of the columns of a file that are neither its source nor its target, where they have names."""
-    if not isinstance(corpus, Table | JsonLines) or not (
+    if not isinstance(corpus, TableCorpus | JsonLines) or not (
         isinstance(corpus.source, str) and isinstance(corpus.target, str)
     ):
         return []

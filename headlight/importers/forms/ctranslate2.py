@@ -66,7 +66,7 @@ _UNSUPPORTED = (  # part of a name, and what it is
 )
 
 
-class Part(NamedTuple):
+class SourcePart(NamedTuple):
     """A tensor of our network: `rows` of the foreign tensor `name`, converted. Without a name it is made from nothing,
     by `convert` of zeros of that shape."""
 
@@ -87,10 +87,10 @@ class CTranslate2:
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
         if not self.fits(source):
             return {}
-        return {part.name: part.shape for part in _Network(source).parts() if part.name is not None}
+        return {part.name: part.shape for part in _CTranslate2Network(source).parts() if part.name is not None}
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
-        network, text = _Network(source), open_text_files(source)
+        network, text = _CTranslate2Network(source), open_text_files(source)
         sizes = network.stacks
         dtypes = sorted({info.dtype for name, info in source.weights.infos.items() if name.endswith("weight")})
         facts = (
@@ -107,7 +107,7 @@ class CTranslate2:
         return (*facts, ("Languages", f"{len(text.languages)}")) if text.languages else facts
 
     def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
-        network = _Network(source)
+        network = _CTranslate2Network(source)
         folds = [("Attention", "queries, keys and values, which are one matrix in the file, are taken apart")]
         if any(info.dtype in ("I8", "I16") for name, info in source.weights.infos.items() if name.endswith("weight")):
             folds.append(("Matrices of whole numbers", "divided by their scales"))
@@ -131,7 +131,7 @@ class CTranslate2:
         )
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
-        network, text = _Network(source), open_text_files(source)
+        network, text = _CTranslate2Network(source), open_text_files(source)
         vocabularies = text.vocabularies(network.vocabularies, network.starts_from_zero)
         around = text.around(vocabularies, network.starts_from_zero, answers)
         config = network.config(text, vocabularies, around)
@@ -150,7 +150,7 @@ _TABLE = "position_encodings/encodings"
 
 
 @dataclass(frozen=True)
-class _Network:
+class _CTranslate2Network:
     """The network in a `model.bin`, as far as names, shapes and single numbers tell. Raises Refused for one that has
     parts that ours has not."""
 
@@ -373,7 +373,7 @@ class _Network:
             raise Refused("The layers' position biases reach different distances, which is not supported.")
         return int(distances.pop() or 0)
 
-    def made(self, part: Part) -> Tensor:
+    def made(self, part: SourcePart) -> Tensor:
         """Return a tensor of our network in float32."""
         if part.name is None:
             return part.convert(torch.zeros(part.shape))
@@ -393,7 +393,7 @@ class _Network:
             raise Refused(f"{name} has a scale that is not above 0.")
         return numbers
 
-    def parts(self, vocabularies: Vocabularies | None = None) -> list[Part]:
+    def parts(self, vocabularies: Vocabularies | None = None) -> list[SourcePart]:
         """List our tensors, with the foreign one that each is made of. Raises Refused for one of another shape."""
         parts = list(self._all_parts(vocabularies))
         for part in parts:
@@ -401,7 +401,7 @@ class _Network:
                 raise Refused(f"{part.name} is of shape {self._infos[part.name].shape}, and must be {part.shape}.")
         return parts
 
-    def _all_parts(self, vocabularies: Vocabularies | None) -> Iterator[Part]:
+    def _all_parts(self, vocabularies: Vocabularies | None) -> Iterator[SourcePart]:
         width, tied, stacks = self.width, self.tied, self.stacks
         orders = (None, None) if vocabularies is None else vocabularies.orders
         for index, stack in enumerate(_STACKS):
@@ -409,7 +409,7 @@ class _Network:
             if not shared:
                 rows = partial(reorder, order=orders[index], new=0.0)
                 shape = (self.vocabularies[index], width)
-                yield Part(f"{stack}.embedding.tokens.weight", self._embedding(stack), shape, convert=rows)
+                yield SourcePart(f"{stack}.embedding.tokens.weight", self._embedding(stack), shape, convert=rows)
             if not self.t5:
                 yield self._position_part(stack)
             if self.embedding_norm:
@@ -424,20 +424,20 @@ class _Network:
         target = self.vocabularies[1]
         if tied == "none":
             rows = partial(reorder, order=orders[1], new=0.0)
-            yield Part("output.weight", "decoder/projection/weight", (target, width), convert=rows)
+            yield SourcePart("output.weight", "decoder/projection/weight", (target, width), convert=rows)
         has_bias = self.has("decoder", "projection/bias")
         if has_bias or (vocabularies is not None and vocabularies.adds_padding):
             name = "decoder/projection/bias" if has_bias else None
-            yield Part("output.bias", name, (target,), convert=partial(reorder, order=orders[1], new=NEVER_LOGIT))
+            yield SourcePart("output.bias", name, (target,), convert=partial(reorder, order=orders[1], new=NEVER_LOGIT))
 
-    def _position_part(self, stack: str) -> Part:
+    def _position_part(self, stack: str) -> SourcePart:
         native, width, length = f"{stack}.embedding.positions.table", self.width, self.length
         if not self.has(stack, _TABLE):
-            return Part(native, None, (0,), convert=lambda _: sinusoidal_from(1, length, width))
+            return SourcePart(native, None, (0,), convert=lambda _: sinusoidal_from(1, length, width))
         whole = self._shape(f"{stack}/{_TABLE}", 2)
-        return Part(native, f"{stack}/{_TABLE}", (whole[0], width), slice(length))
+        return SourcePart(native, f"{stack}/{_TABLE}", (whole[0], width), slice(length))
 
-    def _layer_parts(self, stack: str, layer: int) -> Iterator[Part]:
+    def _layer_parts(self, stack: str, layer: int) -> Iterator[SourcePart]:
         ours, theirs, inner, width = f"{stack}.layers.{layer}", f"{stack}/layer_{layer}", self.inner(stack), self.width
         for index, (our_attention, their_attention) in enumerate(_ATTENTIONS[stack]):
             native, name = f"{ours}.{our_attention}", f"{theirs}/{their_attention}"
@@ -464,7 +464,7 @@ class _Network:
             name = f"{theirs}/self_attention/relative_attention_bias"
             native = f"{ours}.{_ATTENTIONS[stack][0][0]}.position_bias.table.weight"
             buckets, _ = self._shape("encoder/layer_0/self_attention/relative_attention_bias", 2)
-            yield Part(native, name, (buckets, self.stacks[stack].n_heads))
+            yield SourcePart(native, name, (buckets, self.stacks[stack].n_heads))
 
     def _query_scale(self, stack: str, attention: str) -> float:
         """Return what the queries' weights are multiplied by, so that our scale of the scores makes theirs."""
@@ -480,21 +480,22 @@ class _Network:
         bias: bool,
         rows: slice = slice(None),
         scale: float = 1.0,
-    ) -> Iterator[Part]:
+    ) -> Iterator[SourcePart]:
         def convert(tensor: Tensor) -> Tensor:
             return tensor if scale == 1.0 else tensor * scale
 
-        yield Part(f"{native}.weight", f"{name}/weight", shape, rows, convert)
+        yield SourcePart(f"{native}.weight", f"{name}/weight", shape, rows, convert)
         if bias and f"{name}/bias" in self._infos:
-            yield Part(f"{native}.bias", f"{name}/bias", shape[:1], rows, convert)
+            yield SourcePart(f"{native}.bias", f"{name}/bias", shape[:1], rows, convert)
         elif bias:  # others of its kind have one
-            yield Part(f"{native}.bias", None, (len(range(shape[0])[rows]),))
+            yield SourcePart(f"{native}.bias", None, (len(range(shape[0])[rows]),))
 
-    def _norm_parts(self, native: str, name: str, scale: float = 1.0) -> Iterator[Part]:
+    def _norm_parts(self, native: str, name: str, scale: float = 1.0) -> Iterator[SourcePart]:
         for ours, theirs in (("weight", "gamma"), ("bias", "beta"))[: 1 if self.t5 else 2]:
             if theirs == "beta" and f"{name}/beta" not in self._infos:
                 raise Refused("The norms are by the root mean square, which is supported in T5 only.")
-            yield Part(f"{native}.{ours}", f"{name}/{theirs}", (self.width,), convert=lambda tensor: tensor * scale)
+            foreign = f"{name}/{theirs}"
+            yield SourcePart(f"{native}.{ours}", foreign, (self.width,), convert=lambda tensor: tensor * scale)
 
 
 def _card(source: Source, text: TextFiles, answers: Answers) -> dict[str, Any]:

@@ -89,7 +89,7 @@ _REFUSED = {  # a setting that is on, and what the model then has
 _NO_ANSWERS = Answers()
 
 
-class _Sizes(NamedTuple):
+class _FairseqSizes(NamedTuple):
     """The sizes of the network; pairs are (encoder, decoder)."""
 
     depths: tuple[int, int]
@@ -257,7 +257,7 @@ def _require_supported(settings: Settings, source: Source) -> None:
         )
 
 
-def _sizes(infos: Mapping[str, TensorInfo], settings: Settings) -> _Sizes:
+def _sizes(infos: Mapping[str, TensorInfo], settings: Settings) -> _FairseqSizes:
     width = settings.whole("encoder_embed_dim", DEFAULT_WIDTH)
     longest = settings.value("max_positions")  # what both were called before they could differ
     default = longest if type(longest) is int and longest > 0 else DEFAULT_LENGTH
@@ -266,7 +266,7 @@ def _sizes(infos: Mapping[str, TensorInfo], settings: Settings) -> _Sizes:
     learned = [settings.flag(f"{stack}_learned_pos") and not no_positions for stack in STACKS]
     tied: Tied = "output" if settings.flag("share_decoder_input_output_embed") else "none"
     vocabularies = [size_of(infos, f"{stack}.embed_tokens.weight", 0, 2) for stack in STACKS]
-    return _Sizes(
+    return _FairseqSizes(
         depths=(depth_of(infos, "encoder.layers."), depth_of(infos, "decoder.layers.")),
         d_ffs=(_d_ff(infos, settings, "encoder"), _d_ff(infos, settings, "decoder")),
         width=width,
@@ -283,7 +283,9 @@ def _d_ff(infos: Mapping[str, TensorInfo], settings: Settings, stack: str) -> in
     return size_of(infos, f"{stack}.layers.0.fc1.weight", 0, settings.whole(f"{stack}_ffn_embed_dim", DEFAULT_D_FF))
 
 
-def _native(settings: Settings, sizes: _Sizes, around: Framing, symbols: Sequence[Sequence[str] | None]) -> ModelConfig:
+def _native(
+    settings: Settings, sizes: _FairseqSizes, around: Framing, symbols: Sequence[Sequence[str] | None]
+) -> ModelConfig:
     encoder, decoder = (
         StackConfig(depth, settings.whole(f"{stack}_attention_heads", DEFAULT_HEADS), d_ff)
         for stack, depth, d_ff in zip(STACKS, sizes.depths, sizes.d_ffs, strict=True)
@@ -324,16 +326,16 @@ def _ids(texts: Sequence[str], symbols: Sequence[str] | None) -> tuple[int, ...]
     return tuple(known[text] for text in texts)
 
 
-def _kept(sizes: _Sizes) -> int:
+def _kept(sizes: _FairseqSizes) -> int:
     """Return the number of positions that both stacks have; 0 where they encode none."""
     return min(*sizes.lengths, MAX_TABLE_NUMBERS // sizes.width)
 
 
-def _all_parts(infos: Mapping[str, TensorInfo], sizes: _Sizes) -> list[TensorPart]:
+def _all_parts(infos: Mapping[str, TensorInfo], sizes: _FairseqSizes) -> list[TensorPart]:
     return list(_parts(infos, sizes))
 
 
-def _parts(infos: Mapping[str, TensorInfo], sizes: _Sizes) -> Iterator[TensorPart]:
+def _parts(infos: Mapping[str, TensorInfo], sizes: _FairseqSizes) -> Iterator[TensorPart]:
     d, embeddings = sizes.width, [f"{stack}.embed_tokens.weight" for stack in STACKS]
     projection = ("decoder.output_projection.weight", "decoder.embed_out")  # the second in old versions
     for index, stack in enumerate(STACKS):
@@ -356,7 +358,7 @@ def _parts(infos: Mapping[str, TensorInfo], sizes: _Sizes) -> Iterator[TensorPar
         yield TensorPart("output.weight", projection, (sizes.vocabularies[1], d))
 
 
-def _table(stack: str, index: int, sizes: _Sizes) -> TensorPart:
+def _table(stack: str, index: int, sizes: _FairseqSizes) -> TensorPart:
     """Return the positions of a stack; its first token stands after the padding's id (`utils.make_positions`)."""
     native, length, first = f"{stack}.embedding.positions.table", _kept(sizes), PAD + 1
     if not sizes.learned[index]:
@@ -369,7 +371,7 @@ def _after(first: int, length: int, table: Tensor) -> Tensor:
     return table[first : first + length]
 
 
-def _layer(infos: Mapping[str, TensorInfo], layer: str, index: int, sizes: _Sizes) -> Iterator[TensorPart]:
+def _layer(infos: Mapping[str, TensorInfo], layer: str, index: int, sizes: _FairseqSizes) -> Iterator[TensorPart]:
     d, d_ff = sizes.width, sizes.d_ffs[index]
     for ours, theirs in ATTENTIONS[index].items():
         native, foreign = f"{layer}.{ours}", f"{layer}.{theirs}"

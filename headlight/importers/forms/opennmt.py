@@ -64,7 +64,7 @@ _USUAL = {
 _ATTENTIONS = ("scaled-dot", "scaled-dot-flash")  # one computation; another is an average
 
 
-class Part(NamedTuple):
+class PlacedPart(NamedTuple):
     """A tensor of our network: the foreign one, its shape there, and the rows for the tokens that only we have."""
 
     native: str
@@ -83,10 +83,10 @@ class OpenNMT:
         return f"encoder.{_EMBEDDING}" in source.weights.infos and {"opt", "vocab"} <= source.facts.keys()
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
-        return {part.name: part.shape for part in _Network(source).parts()} if self.fits(source) else {}
+        return {part.name: part.shape for part in _OpenNMTNetwork(source).parts()} if self.fits(source) else {}
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
-        network = _Network(source)
+        network = _OpenNMTNetwork(source)
         encoder, decoder = network.stacks
         return (
             ("Layers", f"{encoder.n_layers} and {decoder.n_layers}"),
@@ -105,7 +105,7 @@ class OpenNMT:
         return ()
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
-        network = _Network(source)
+        network = _OpenNMTNetwork(source)
         vocabularies = align_vocabularies(*network.tokens, network.sizes)
         config = network.config(vocabularies)
         paths = _tokenizers(source)
@@ -125,7 +125,7 @@ def _tokenizers(source: Source) -> list[Path]:
     return tokenizer_files(() if source.folder is None else (source.folder,))
 
 
-class _Network:
+class _OpenNMTNetwork:
     """The network in a checkpoint. Raises Refused for options that make of it what ours is not."""
 
     def __init__(self, source: Source):
@@ -229,13 +229,13 @@ class _Network:
     def _has_bias(self, linear: str) -> bool:
         return any(name.endswith(f"{linear}.bias") for name in self.infos)
 
-    def made(self, part: Part) -> Tensor:
+    def made(self, part: PlacedPart) -> Tensor:
         if part.name not in self.infos:  # a feed-forward network without biases
             return torch.zeros(part.shape)
         tensor = self.source.weights.tensor(part.name).float()
         return reorder(tensor[:, 0] if part.name.endswith(_POSITIONS) else tensor, part.order, part.new)
 
-    def parts(self, vocabularies: Vocabularies | None = None) -> list[Part]:
+    def parts(self, vocabularies: Vocabularies | None = None) -> list[PlacedPart]:
         """List our tensors, with the foreign one that each is made of. Raises Refused for one of another shape."""
         parts = list(self._all_parts((None, None) if vocabularies is None else vocabularies.orders))
         for part in parts:
@@ -244,14 +244,14 @@ class _Network:
                 raise Refused(f"{part.name} is of shape {self.infos[part.name].shape}, and must be {part.shape}.")
         return parts
 
-    def _all_parts(self, orders: tuple[tuple[int, ...] | None, tuple[int, ...] | None]) -> Iterator[Part]:
+    def _all_parts(self, orders: tuple[tuple[int, ...] | None, tuple[int, ...] | None]) -> Iterator[PlacedPart]:
         d, generator = self.width, "generator"
         for (stack, (layers, attentions, norms)), sizes, rows, order in zip(
             _STACKS.items(), self.stacks, self.sizes, orders, strict=True
         ):
-            yield Part(f"{stack}.embedding.tokens.weight", f"{stack}.{_EMBEDDING}", (rows, d), order)
+            yield PlacedPart(f"{stack}.embedding.tokens.weight", f"{stack}.{_EMBEDDING}", (rows, d), order)
             if self.positions:
-                yield Part(f"{stack}.embedding.positions.table", f"{stack}.{_POSITIONS}", (self._length(), 1, d))
+                yield PlacedPart(f"{stack}.embedding.positions.table", f"{stack}.{_POSITIONS}", (self._length(), 1, d))
             for layer in range(sizes.n_layers):
                 ours, theirs = f"{stack}.layers.{layer}", f"{stack}.{layers}.{layer}"
                 for our_attention, their_attention in attentions.items():
@@ -263,14 +263,14 @@ class _Network:
                 for index, norm in enumerate((*norms, "feed_forward.layer_norm")):
                     yield from _both(f"{ours}.residuals.{index}.norm", f"{theirs}.{norm}", (d,))
             yield from _both(f"{stack}.norm", f"{stack}.layer_norm", (d,))
-        yield Part("output.weight", f"{generator}.weight", (self.sizes[1], d), orders[1])
-        yield Part("output.bias", f"{generator}.bias", (self.sizes[1],), orders[1], NEVER_LOGIT)
+        yield PlacedPart("output.weight", f"{generator}.weight", (self.sizes[1], d), orders[1])
+        yield PlacedPart("output.bias", f"{generator}.bias", (self.sizes[1],), orders[1], NEVER_LOGIT)
 
 
-def _both(ours: str, theirs: str, weight: tuple[int, ...], bias: bool = True) -> Iterator[Part]:
-    yield Part(f"{ours}.weight", f"{theirs}.weight", weight)
+def _both(ours: str, theirs: str, weight: tuple[int, ...], bias: bool = True) -> Iterator[PlacedPart]:
+    yield PlacedPart(f"{ours}.weight", f"{theirs}.weight", weight)
     if bias:
-        yield Part(f"{ours}.bias", f"{theirs}.bias", weight[:1])
+        yield PlacedPart(f"{ours}.bias", f"{theirs}.bias", weight[:1])
 
 
 OPENNMT = OpenNMT()

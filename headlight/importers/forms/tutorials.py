@@ -141,7 +141,7 @@ class Tutorial:
             warnings,
         )
 
-    def _config(self, sizes: _Sizes, answers: Answers) -> ModelConfig:
+    def _config(self, sizes: _TutorialSizes, answers: Answers) -> ModelConfig:
         assert answers.heads is not None and answers.pad_id is not None
         assert answers.sos_id is not None and answers.eos_id is not None
         masks: Masked = "never" if self.unmasked is not None and answers.masks != "applied" else "applied"
@@ -168,7 +168,7 @@ class Tutorial:
             look_ahead_mask=masks,
         )
 
-    def _sizes(self, source: Source) -> _Sizes:
+    def _sizes(self, source: Source) -> _TutorialSizes:
         infos = source.weights.infos
         layers = [f"{prefix}.0" for prefix in self.layers]
         feed_forwards = [f"{layer}.{ff}" for layer, ff in zip(layers, self.feed_forwards, strict=True)]
@@ -176,7 +176,7 @@ class Tutorial:
         width = _size(infos, f"{self.embeddings[0]}.weight", 1, 512)
         inner = [f"{ff}.{self.inner_outer[0]}" for ff in feed_forwards]
         biases = _sizes_of(infos, [f"{name}.bias" for name in inner], 0, 4 * width)
-        return _Sizes(
+        return _TutorialSizes(
             depths=(_depth(infos, self.layers[0]), _depth(infos, self.layers[1])),
             width=width,
             d_ffs=(_size(infos, f"{inner[0]}.weight", 0, biases[0]), _size(infos, f"{inner[1]}.weight", 0, biases[1])),
@@ -188,7 +188,7 @@ class Tutorial:
             scalar_norms=_size(infos, f"{layers[0]}.{self.norms[0]}.{self.gain_bias[0]}", 0, width) == 1 < width,
         )
 
-    def _parts(self, sizes: _Sizes) -> Iterator[_Part]:
+    def _parts(self, sizes: _TutorialSizes) -> Iterator[_Part]:
         """Yield every tensor of the model, with the tutorial's tensor that it is converted from."""
         for stack, native in enumerate(("encoder", "decoder")):
             shape = (sizes.vocabularies[stack], sizes.width)
@@ -200,13 +200,13 @@ class Tutorial:
                 yield from self._norm(sizes, f"{native}.norm", self.final_norms[stack])
         yield from _linear("output", self.output, sizes.vocabularies[1], sizes.width, sizes.logits_bias)
 
-    def _table(self, sizes: _Sizes, stack: int, native: str) -> _Part:
+    def _table(self, sizes: _TutorialSizes, stack: int, native: str) -> _Part:
         length = min(sizes.lengths)  # a model reads no more than both stacks can
         return _Part(
             native, self.tables[stack], (1, sizes.lengths[stack], sizes.width), lambda table: table[0, :length]
         )
 
-    def _layer(self, sizes: _Sizes, stack: int, native: str, foreign: str) -> Iterator[_Part]:
+    def _layer(self, sizes: _TutorialSizes, stack: int, native: str, foreign: str) -> Iterator[_Part]:
         d, ff, names = sizes.width, sizes.d_ffs[stack], self.inner_outer
         for ours, theirs in zip(NATIVE_ATTENTIONS[stack], self.attentions[stack], strict=True):
             for our_map, their_map in zip(NATIVE_MAPS, self.maps, strict=True):
@@ -218,7 +218,7 @@ class Tutorial:
         for index, norm in enumerate(self.norms[: 2 + stack]):
             yield from self._norm(sizes, f"{native}.residuals.{index}.norm", f"{foreign}.{norm}")
 
-    def _norm(self, sizes: _Sizes, native: str, foreign: str) -> Iterator[_Part]:
+    def _norm(self, sizes: _TutorialSizes, native: str, foreign: str) -> Iterator[_Part]:
         d, (gain, bias) = sizes.width, self.gain_bias
         shape = (1,) if sizes.scalar_norms else (d,)
         share = _share(d) if self.deviation.unbiased else 1.0
@@ -235,7 +235,7 @@ class _Part(NamedTuple):
     made: Callable[[Tensor], Tensor] = lambda tensor: tensor
 
 
-class _Sizes(NamedTuple):
+class _TutorialSizes(NamedTuple):
     """The sizes that the shapes show; pairs are (encoder, decoder)."""
 
     depths: tuple[int, int]

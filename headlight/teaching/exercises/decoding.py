@@ -119,7 +119,7 @@ GREEDY = Exercise(
 )
 
 
-class Hypothesis(NamedTuple):
+class BeamHypothesis(NamedTuple):
     ids: list[int]  # sos_id first
     total: float
     compounded: float  # the sum if the penalty is applied at every step
@@ -148,13 +148,13 @@ def beam(
     `counted` is what a penalty at every step counts too much.
     """
     size = {"one": 1, "size": size}.get(width, 5)
-    live = [Hypothesis([sos_id], 1.0 if sums == "product" else 0.0, 0.0)]
-    finished: list[Hypothesis] = []
+    live = [BeamHypothesis([sos_id], 1.0 if sums == "product" else 0.0, 0.0)]
+    finished: list[BeamHypothesis] = []
 
     def penalty(length: int) -> float:
         return ((5 + length) / 6) ** (1.0 if score == "to the power 1" else alpha)
 
-    def final(hypothesis: Hypothesis) -> float:
+    def final(hypothesis: BeamHypothesis) -> float:
         n, total = len(hypothesis.ids) - 1, hypothesis.total
         return {
             "sum": total,
@@ -166,7 +166,7 @@ def beam(
             "without the end": total / penalty(n - (hypothesis.ids[-1] == eos_id)),
         }.get(score, total / penalty(n))
 
-    def rank(hypothesis: Hypothesis) -> float:
+    def rank(hypothesis: BeamHypothesis) -> float:
         if score == "compounded":
             return hypothesis.compounded
         return final(hypothesis) if places == "ranked" and len(hypothesis.ids) > 1 else hypothesis.total
@@ -181,7 +181,7 @@ def beam(
     stays = places in ("taken", "ranked")
     for step in range(1, max_length + 1 + 4 * (not cut)):
         candidates = [
-            Hypothesis(
+            BeamHypothesis(
                 [*ids, token], total * p if sums == "product" else total + p, (compounded + p) / penalty(step + counted)
             )
             for ids, total, compounded in live

@@ -100,7 +100,7 @@ EMBEDDING = Exercise(
 )
 
 
-class Tokens(nn.Module):
+class RandomEmbedding(nn.Module):
     """An embedding with random weights."""
 
     def __init__(self, draw: Draw, vocabulary: int, d_model: int):
@@ -199,7 +199,7 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         n_heads, d_head, B, S, depth = draw.sizes(5, high=6)
         vocabulary, pad_id, d_model = draw.randint(9, 14), draw.randint(1, 8), n_heads * d_head
         source = ids(draw, B, S + 1, vocabulary, pad_id)
-        inputs = {"embedding": Tokens(draw, vocabulary, d_model)}
+        inputs = {"embedding": RandomEmbedding(draw, vocabulary, d_model)}
         layers = [EncoderLayer(draw, d_model, n_heads) for _ in range(depth)]
         cases.append(Case("", {**inputs, "layers": layers, "ids": source, "mask": padding_mask(source, pad_id)}))
     return cases
@@ -214,7 +214,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         n_heads, d_head, B, T, S = draw.sizes(5, high=7)
         S = T if equal else S
         vocabulary, d_model, depth = draw.randint(9, 14), n_heads * d_head, draw.randint(2, 3)
-        inputs: dict[str, Any] = {"embedding": Tokens(draw, vocabulary, d_model)}
+        inputs: dict[str, Any] = {"embedding": RandomEmbedding(draw, vocabulary, d_model)}
         inputs |= {"layers": [DecoderLayer(draw, d_model, n_heads) for _ in range(depth)]}
         inputs |= {"ids": torch.tensor([[draw.randrange(vocabulary) for _ in range(T)] for _ in range(B)])}
         inputs |= {"memory": draw.normal(B, S, d_model), "target_mask": look_ahead_mask(T)[None, None]}
@@ -271,7 +271,7 @@ DECODER_STACK = Exercise(
 class _Encoder(nn.Module):
     def __init__(self, draw: Draw, vocabulary: int, d_model: int, n_heads: int):
         super().__init__()
-        self.embedding, self.layers = Tokens(draw, vocabulary, d_model), [EncoderLayer(draw, d_model, n_heads)]
+        self.embedding, self.layers = RandomEmbedding(draw, vocabulary, d_model), [EncoderLayer(draw, d_model, n_heads)]
 
     def forward(self, ids: Tensor, mask: Tensor | None) -> Tensor:
         return encoder(self.embedding, self.layers, ids, mask)
@@ -280,7 +280,7 @@ class _Encoder(nn.Module):
 class _Decoder(nn.Module):
     def __init__(self, draw: Draw, vocabulary: int, d_model: int, n_heads: int):
         super().__init__()
-        self.embedding, self.layers = Tokens(draw, vocabulary, d_model), [DecoderLayer(draw, d_model, n_heads)]
+        self.embedding, self.layers = RandomEmbedding(draw, vocabulary, d_model), [DecoderLayer(draw, d_model, n_heads)]
 
     def forward(self, ids: Tensor, memory: Tensor, target_mask: Tensor | None, source_mask: Tensor | None) -> Tensor:
         return decoder(self.embedding, self.layers, ids, memory, target_mask, source_mask)

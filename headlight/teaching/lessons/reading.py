@@ -216,13 +216,13 @@ def _steps(lines: list[LessonLine], model: str, mistakes: list[tuple[int, str]])
             break
     for start, end in pairwise([*starts, len(lines)]):
         before = len(mistakes)
-        step = _Reader(lines[start], lines[start + 1 : end], model, mistakes).step()
+        step = _StepReader(lines[start], lines[start + 1 : end], model, mistakes).step()
         if len(mistakes) == before:
             yield step
 
 
 @dataclass
-class _Reader:
+class _StepReader:
     """Reads one step and collects its mistakes."""
 
     heading: LessonLine

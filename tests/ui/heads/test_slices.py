@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
-from headlight.corpora.files import JsonLines, Table, TextPair
+from headlight.corpora.files import JsonLines, TableCorpus, TextPair
 from headlight.evaluation import Evaluator
 from headlight.slices import SlicedEvaluation, slice_sentences
 from headlight.slices.evaluating import score_slices
@@ -56,8 +56,8 @@ def test_columns_that_can_be_chosen(tmp_path: Path) -> None:
     table, records = tmp_path / "a.tsv", tmp_path / "a.jsonl"
     table.write_text("en\tfr\ttopic\t\nA\tB\tC\n", encoding="utf-8")
     records.write_text('{"en": "a", "fr": "b", "topic": "c"}\n', encoding="utf-8")
-    assert other_columns(Table(table, "en", "fr")) == other_columns(JsonLines(records, "en", "fr")) == ["topic"]
-    assert other_columns(Table(table, 0, 1)) == other_columns(TextPair(table, records)) == []
+    assert other_columns(TableCorpus(table, "en", "fr")) == other_columns(JsonLines(records, "en", "fr")) == ["topic"]
+    assert other_columns(TableCorpus(table, 0, 1)) == other_columns(TextPair(table, records)) == []
     records.write_text("[" * 10_000, encoding="utf-8")
     assert other_columns(JsonLines(records, "en", "fr")) == []
 
