@@ -28,12 +28,11 @@ from ui.state.streamlit_internals import current_run, end_if_closed, end_superse
 T = TypeVar("T")
 
 SLICE_SECONDS = 0.5  # for which a request may compute before newer ones go first, and again before the next
-WAITING_CREDIT = 0.5  # seconds of computing that a second of waiting makes up for, so that newer ones keep no one out
 POLL_SECONDS = 0.2  # between two checks that a waiting session is still there
 NOTE_DELAY_SECONDS = 0.3  # of waiting before the page says so
 BUDGET_SECONDS = 10.0  # of computing that one request has on a public server: one run of a page, or one file
 MAX_QUEUE_LENGTH = 60  # requests that wait; to one more the server says at once that it is busy
-LONG_SECONDS = 2.0  # of computing, after which a request lets every new one go first, however long it has waited
+LONG_SECONDS = 2.0  # of computing, after which a request counts as a long one
 MAX_SUSPENDED = 4  # long requests that wait: each holds memory, so a fifth goes on to its end instead
 NOTE_KEY = "waits"  # where the session state has the container of the note
 
@@ -48,19 +47,13 @@ def concurrent_requests(cores: int) -> int:
 
 
 class Request:
-    """A request in the queue: the seconds that it has computed, when it began to wait, and whether it is a long one."""
+    """A request in the queue, and the seconds that it has computed."""
 
-    def __init__(self, used: float, is_long: bool):
-        self.used, self.waiting_since, self.is_long = used, time.monotonic(), is_long
-
-    def charged_seconds(self) -> float:
-        """Return the seconds of computing less the credit for waiting; of a long request at least a slice."""
-        return max(
-            SLICE_SECONDS if self.is_long else 0.0, self.used - WAITING_CREDIT * (time.monotonic() - self.waiting_since)
-        )
+    def __init__(self, computed: float):
+        self.computed = computed
 
     def used_slices(self) -> int:
-        return int(self.charged_seconds() / SLICE_SECONDS)
+        return int(self.computed / SLICE_SECONDS)
 
 
 class ServerBusyError(ValueError):
@@ -108,10 +101,9 @@ class Turns:
         if not self.has_turn:
             yield
             return
-        used = self._used()
         self._give()
         yield  # after an error here no turn is held, and `turn` has none to give back
-        self._take(used)
+        self._take(is_new=False)
 
     def yield_turn(self) -> None:
         """End long work whose session moved on, and let requests go first that have had fewer slices."""
@@ -119,11 +111,12 @@ class Turns:
             return
         end_superseded_run()
         self._require_budget()
+        computed = self._computed()
         with self._changed:
             fewest_slices = min(map(Request.used_slices, self._queue), default=math.inf)
-            suspended = sum(request.is_long for request in self._queue)
-        may_wait = self._computed() <= LONG_SECONDS or suspended < MAX_SUSPENDED
-        if may_wait and self._used() // SLICE_SECONDS > fewest_slices:
+            suspended = sum(request.computed > LONG_SECONDS for request in self._queue)
+        may_wait = computed <= LONG_SECONDS or suspended < MAX_SUSPENDED
+        if may_wait and computed // SLICE_SECONDS > fewest_slices:
             with self.released():
                 pass
 
@@ -156,16 +149,12 @@ class Turns:
 
     @property
     def has_turn(self) -> bool:
-        return getattr(self._thread, "waiting_since", None) is not None
+        return getattr(self._thread, "began", None) is not None
 
-    def _used(self) -> float:
-        """Return the seconds that the request of this thread has computed."""
-        return self._thread.used + time.monotonic() - self._thread.waiting_since
-
-    def _take(self, used: float = 0.0) -> None:
-        request = Request(used, self._computed() > LONG_SECONDS)
+    def _take(self, is_new: bool = True) -> None:
+        request = Request(self._computed())
         with self._changed:
-            if not used and len(self._queue) >= MAX_QUEUE_LENGTH:
+            if is_new and len(self._queue) >= MAX_QUEUE_LENGTH:
                 raise ServerBusyError(
                     gettext(
                         "The server is busy: {count} requests are waiting already. Try again in a minute.",
@@ -185,8 +174,7 @@ class Turns:
                     self._free += 1
                 self._changed.notify_all()
             raise
-        self._thread.used = request.charged_seconds()
-        self._thread.waiting_since, self._thread.began = time.monotonic(), time.thread_time()
+        self._thread.began = time.thread_time()
 
     def _before(self, request: Request) -> int:
         """Return how many are ahead after a short wait; with 0 the request has its turn and is out of the queue."""
@@ -206,8 +194,8 @@ class Turns:
     def _give(self) -> None:
         if not self.has_turn:
             return
-        self._thread.waiting_since = None
         self._thread.computed += time.thread_time() - self._thread.began
+        self._thread.began = None
         with self._changed:
             self._free += 1
             self._changed.notify_all()

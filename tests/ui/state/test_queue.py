@@ -103,14 +103,9 @@ def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None
     assert done == ["step 0", "short", "step 1", "step 2", "step 3", "step 4"]
 
 
-@pytest.mark.parametrize(("earned", "order"), [(0.0, ["new", "long"]), (1e12, ["long", "new"])])
-def test_who_had_a_slice_lets_those_go_first_who_come_later_unless_it_waited_long(
-    monkeypatch: pytest.MonkeyPatch, earned: float, order: list[str]
-) -> None:
-    """It went to the end of the queue, and those who came after that waited for it again."""
+def test_who_had_a_slice_lets_those_go_first_who_come_later(monkeypatch: pytest.MonkeyPatch) -> None:
     queue, done = Turns(1), list[str]()
     monkeypatch.setattr(module, "SLICE_SECONDS", 1e-9)
-    monkeypatch.setattr(module, "WAITING_CREDIT", earned)
     first, go = threading.Event(), threading.Event()
 
     def long() -> None:
@@ -137,7 +132,7 @@ def test_who_had_a_slice_lets_those_go_first_who_come_later_unless_it_waited_lon
     until(lambda: len(queue._queue) == 2)
     go.set()
     ended(threads)
-    assert done == order
+    assert done == ["new", "long"]
 
 
 def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -434,7 +429,6 @@ def test_only_so_many_are_suspended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them holds memory: the next one goes on to its end instead."""
     queue, order, go = Turns(1), list[str](), threading.Event()
     monkeypatch.setattr(module, "SLICE_SECONDS", 1e-9)
-    monkeypatch.setattr(module, "WAITING_CREDIT", 0.0)
     monkeypatch.setattr(module, "MAX_SUSPENDED", 1)
     monkeypatch.setattr(module, "LONG_SECONDS", 0.0)
 
@@ -455,40 +449,38 @@ def test_only_so_many_are_suspended(monkeypatch: pytest.MonkeyPatch) -> None:
     assert order == ["a begins", "b begins", "b ends", "c begins", "c ends", "a ends"]
 
 
-def test_a_long_request_lets_every_new_one_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long it has waited: what it earns by waiting makes it as new as others only before."""
-    monkeypatch.setattr(module, "WAITING_CREDIT", 1e12)
-    order = list[str]()
-    for limit in (1e9, 0.0):
-        monkeypatch.setattr(module, "LONG_SECONDS", limit)
-        queue, first, go = Turns(1), threading.Event(), threading.Event()
+def test_a_page_is_charged_for_all_of_its_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that computed in an earlier turn goes after one that is new, though it came first."""
+    queue, order, run = Turns(1), list[str](), object()
+    computed, go = threading.Event(), threading.Event()
+    monkeypatch.setattr(module, "SLICE_SECONDS", 1e-9)
+    monkeypatch.setattr(module, "current_run", lambda: run)
 
-        def old(queue: Turns = queue) -> None:
-            with queue.turn():
-                until(lambda: len(queue._queue) == 1)
-                with queue.released():
-                    pass
-                order.append("old")
+    def page() -> None:
+        with queue.turn():
+            sum(range(1000))
+        computed.set()
+        until(lambda: queue._free == 0)
+        with queue.turn():
+            order.append("page")
 
-        def between(queue: Turns = queue, first: threading.Event = first, go: threading.Event = go) -> None:
-            with queue.turn():
-                first.set()
-                go.wait(10)
+    def between() -> None:
+        with queue.turn():
+            go.wait(10)
 
-        def new(queue: Turns = queue) -> None:
-            with queue.turn():
-                order.append("new")
+    def new() -> None:
+        with queue.turn():
+            order.append("new")
 
-        threads = together(old)
-        until(lambda queue=queue: queue._free == 0)
-        threads += together(between)
-        first.wait(10)
-        until(lambda queue=queue: len(queue._queue) == 1)
-        threads += together(new)
-        until(lambda queue=queue: len(queue._queue) == 2)
-        go.set()
-        ended(threads)
-    assert order == ["old", "new", "new", "old"]
+    threads = together(page)
+    computed.wait(10)
+    threads += together(between)
+    until(lambda: len(queue._queue) == 1)
+    threads += together(new)
+    until(lambda: len(queue._queue) == 2)
+    go.set()
+    ended(threads)
+    assert order == ["new", "page"]
 
 
 def test_a_file_is_not_computed_for_a_closed_page(monkeypatch: pytest.MonkeyPatch) -> None:
