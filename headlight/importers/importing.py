@@ -22,10 +22,11 @@ from headlight.formatting import plural
 from headlight.importers import doctor
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.examples import examples, suggest_examples
-from headlight.importers.forms import ForeignModel
+from headlight.importers.forms import FORMS, ForeignModel
 from headlight.importers.forms.berts import BERTS
 from headlight.importers.forms.fairseq import settings_of
 from headlight.importers.forms.hugging_face_config import hugging_face_config
+from headlight.importers.forms.marian_family import MarianFamily
 from headlight.importers.forms.of_plugins import forms
 from headlight.importers.health import TARGET_EMBEDDING, StreamingHealth
 from headlight.importers.questions import Answers, ImportQuestion, flag, open_questions, possible_answers
@@ -46,7 +47,7 @@ FAMILIES = (
     "RoBERTa"
 )
 KNOWN_MODEL_TYPES = (
-    *("marian", "bart", "mbart", "plbart", "m2m_100", "fsmt", "pegasus", "blenderbot", "blenderbot-small"),
+    *(form.model_type for form in FORMS if isinstance(form, MarianFamily)),
     *("t5", "mt5", "umt5"),  # and encoder-decoder, where both are of BERT's kind
 )
 _DIFFERENCES = {
