@@ -38,7 +38,7 @@ from benchmarks.measure import (
 )
 from headlight.analysis.atlas import atlas
 from headlight.analysis.atlas.over_corpus import BATCH_TOKENS
-from headlight.analysis.atlas.reading import Left, Reader, batches
+from headlight.analysis.atlas.reading import Reader, SkippedPairs, batches
 from headlight.analysis.atlas.scoring import losses
 from headlight.checkpoints import load_translator
 from headlight.corpora.corpora import open_split
@@ -106,7 +106,7 @@ def _plain(checkpoint: Checkpoint, known: list[KnownPair]) -> None:
     model = checkpoint.model
     reader = Reader(model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
     with torch.inference_mode():
-        for chunk in reader.chunks((pair._replace(truth=None) for pair in known), Left()):
+        for chunk in reader.chunks((pair._replace(truth=None) for pair in known), SkippedPairs()):
             for readings in batches(chunk, BATCH_TOKENS):
                 batch = collate([(reading.source, reading.target) for reading in readings], model.config.pad_id)
                 losses(model, batch.src, batch.tgt)

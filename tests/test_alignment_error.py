@@ -18,7 +18,7 @@ from headlight.analysis import alignment_error
 from headlight.analysis.alignment_error import alignment_errors, error_counts, error_rates, grow_diagonal
 from headlight.analysis.atlas import atlas
 from headlight.analysis.atlas.batch import Marks, prepare
-from headlight.analysis.atlas.reading import Left, Reader
+from headlight.analysis.atlas.reading import Reader, SkippedPairs
 from headlight.analysis.measures import Pattern, misaligned
 from headlight.cli.verbs import main
 from headlight.corpora.corpora import open_split
@@ -204,7 +204,7 @@ def test_the_links_of_the_shipped_grammar_model_are_those_of_the_atlas() -> None
         counts = [error_counts(found, gold[index].links) for found in scored.links[index]]
         assert (np.array(counts) == np.stack([scored.agreed[row], scored.total[row]], -1)).all()
     config, tokenizers = checkpoint.model.config, (checkpoint.source_tokenizer, checkpoint.target_tokenizer)
-    (readings,) = Reader(config, *tokenizers).chunks([sentence.pair for sentence in gold], Left())
+    (readings,) = Reader(config, *tokenizers).chunks([sentence.pair for sentence in gold], SkippedPairs())
     marks = [
         Marks(np.isin(np.arange(tokenizer.vocab_size), list(tokenizer.special_ids)), np.zeros(tokenizer.vocab_size))
         for tokenizer in tokenizers

@@ -26,7 +26,7 @@ from torch import Tensor
 from headlight.analysis.aligned import Groups, plain_words, spelled
 from headlight.analysis.atlas.batch import Marks, MeasuredBatch, prepare
 from headlight.analysis.atlas.over_corpus import SAMPLE_BATCH_TOKENS, Progress
-from headlight.analysis.atlas.reading import Left, PairReading, Reader, batches
+from headlight.analysis.atlas.reading import PairReading, Reader, SkippedPairs, batches
 from headlight.analysis.sites import all_heads, kind_of
 from headlight.analysis.why.agreement import RESAMPLES
 from headlight.corpora.pharaoh import GoldSentence, Link, Links
@@ -181,7 +181,7 @@ class _Scorer:
         reader = Reader(
             self.checkpoint.model.config, self.checkpoint.source_tokenizer, self.checkpoint.target_tokenizer
         )
-        for chunk in reader.chunks(pairs(), Left()):
+        for chunk in reader.chunks(pairs(), SkippedPairs()):
             known = [reading for reading in chunk if reading.source_words is not None]
             yield (
                 [_by_gold_words(reading, sentences[reading.index]) for reading in known],

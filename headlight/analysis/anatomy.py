@@ -151,8 +151,8 @@ def agreement(walk: Walk, stream: Stream, row: np.ndarray) -> WalkError:
     """
     stack, layer, kind = walk.site
     own = stream.stack(stack).states[layer + 1][walk.query]
-    left = rest_of_layer(stream, stack, layer, kind, torch.as_tensor(walk.own.after).to(own))
-    return WalkError(apart(walk.own.weights, row), apart(_numbers(left), _numbers(own)))
+    residual = rest_of_layer(stream, stack, layer, kind, torch.as_tensor(walk.own.after).to(own))
+    return WalkError(apart(walk.own.weights, row), apart(_numbers(residual), _numbers(own)))
 
 
 def apart(computed: np.ndarray, own: np.ndarray) -> float:

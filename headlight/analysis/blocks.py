@@ -105,8 +105,8 @@ def is_norm(name: str) -> bool:
 def tensor_title(name: str) -> str:
     """Return the title of a tensor: "Decoder layer 2, cross-attention, query weight"."""
     paths = _paths(name)
-    rest = name.removeprefix(paths[-1]).strip(".").replace(".", " ").replace("_", " ")
-    return ", ".join(part for part in (_named(paths[-1], shared=False)[0], rest) if part)
+    within = name.removeprefix(paths[-1]).strip(".").replace(".", " ").replace("_", " ")
+    return ", ".join(part for part in (_named(paths[-1], shared=False)[0], within) if part)
 
 
 def _paths(name: str) -> list[str]:
@@ -177,8 +177,8 @@ def _key(name: str) -> tuple[object, ...]:
     if stack == 2 or len(parts) < 3:
         return stack, 0, 0, (), name
     layer = int(parts[2]) if parts[1] == "layers" and parts[2].isdecimal() else -1
-    return stack, _place(parts[1]), layer, tuple(map(_place, parts[3:])), name
+    return stack, _rank(parts[1]), layer, tuple(map(_rank, parts[3:])), name
 
 
-def _place(part: str) -> int:
+def _rank(part: str) -> int:
     return _ORDER.index(part) if part in _ORDER else len(_ORDER)

@@ -92,12 +92,12 @@ def hide_columns(patterns: np.ndarray, hidden: np.ndarray, renormalise: bool = F
     The remaining weights are unchanged, so rows sum to less than 1. With `renormalise` they are divided by their sum,
     except in rows that are hidden as a whole, which are 0.
     """
-    left = patterns[..., ~hidden]
+    visible = patterns[..., ~hidden]
     gone = patterns[..., hidden].sum(-1)
     total = patterns.sum(-1)
     share = np.divide(gone, total, out=np.zeros_like(total), where=total != 0)
     overall = float(gone.sum() / total.sum()) if total.sum() else 0.0
-    return Hidden(normalise(left) if renormalise else left, share, overall)
+    return Hidden(normalise(visible) if renormalise else visible, share, overall)
 
 
 def merge(patterns: np.ndarray, row_groups: Groups, column_groups: Groups) -> np.ndarray:

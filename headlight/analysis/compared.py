@@ -84,7 +84,7 @@ def compared(first: LabelledPattern, second: LabelledPattern) -> PatternPair:
     rows, columns = corresponding(first.rows, second.rows), corresponding(first.columns, second.columns)
     cells = [np.ix_([pair[side] for pair in rows], [pair[side] for pair in columns]) for side in range(2)]
     without = tuple(
-        list(dict.fromkeys(_others(pattern.rows, rows, side) + _others(pattern.columns, columns, side)))
+        list(dict.fromkeys(_unpaired(pattern.rows, rows, side) + _unpaired(pattern.columns, columns, side)))
         for side, pattern in enumerate((first, second))
     )
     return PatternPair(
@@ -102,6 +102,6 @@ def _joined(left: str, right: str) -> str:
     return left if same else f"{left} / {right}"
 
 
-def _others(labels: Sequence[str], pairs: Pairs, side: int) -> list[str]:
+def _unpaired(labels: Sequence[str], pairs: Pairs, side: int) -> list[str]:
     paired = {pair[side] for pair in pairs}
     return [label for at, label in enumerate(labels) if at not in paired]

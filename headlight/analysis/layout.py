@@ -37,7 +37,7 @@ class Layout:
     hidden_rows: np.ndarray  # [rows before hiding], the same
     keys: list[str]  # [columns before hiding]
     masked_whole: np.ndarray  # [rows, columns before hiding]
-    given: tuple[int, int] | None  # how many rows, and columns, stand for a prompt; None where there is none
+    prompt_lengths: tuple[int, int] | None  # the rows and columns of the prompt; None where there is none
 
     @overload
     def apply(self, patterns: np.ndarray) -> np.ndarray: ...
@@ -86,9 +86,9 @@ def lay_out(trace: Trace, kind: Kind, words: bool, hide: bool) -> Layout:
         reads = ["" if special else label for label, special in zip(reads, gone, strict=True)]
     return Layout(
         kind,
-        _left(rows, hidden_rows),
-        _left(columns, hidden),
-        None if reads is None else _left(reads, hidden_rows),
+        _visible_labels(rows, hidden_rows),
+        _visible_labels(columns, hidden),
+        None if reads is None else _visible_labels(reads, hidden_rows),
         masked[~hidden_rows][:, ~hidden],
         special,
         row_groups,
@@ -97,13 +97,14 @@ def lay_out(trace: Trace, kind: Kind, words: bool, hide: bool) -> Layout:
         hidden_rows,
         columns,
         masked,
-        _given(trace, kind, (row_groups, hidden_rows), (column_groups, hidden)),
+        _prompt_lengths(trace, kind, (row_groups, hidden_rows), (column_groups, hidden)),
     )
 
 
-def _given(trace: Trace, kind: Kind, *axes: tuple[Sequence[Sequence[int]], np.ndarray]) -> tuple[int, int] | None:
-    """Return how many of each axis' groups that are not hidden the model did not write itself, where it wrote others.
-    """
+def _prompt_lengths(
+    trace: Trace, kind: Kind, *axes: tuple[Sequence[Sequence[int]], np.ndarray]
+) -> tuple[int, int] | None:
+    """Return how many visible rows and columns belong to the prompt; None where nothing was written after a prompt."""
     if kind == "encoder":
         return None
     first_written = (trace.given - 1, trace.given if kind == "decoder" else 0)  # a row is called by what it writes
@@ -116,7 +117,7 @@ def _special(tokens: Tokens, groups: Sequence[Sequence[int]]) -> np.ndarray:
     return np.array([any(tokens.special[i] for i in group) for group in groups])
 
 
-def _left(labels: Sequence[str], hidden: np.ndarray) -> list[str]:
+def _visible_labels(labels: Sequence[str], hidden: np.ndarray) -> list[str]:
     return [label for label, gone in zip(labels, hidden, strict=True) if not gone]
 
 

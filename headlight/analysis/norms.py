@@ -45,7 +45,7 @@ def _read(passed: Stream, stack: str, layer: int | None, block: str) -> np.ndarr
         states = passed.stack(stack).states[-1]
     else:
         residual, block_states = passed.residuals(stack, layer)[block][0], layer_blocks(passed, stack, layer)[block]
-        states = block_states.before if residual.norm_first else block_states.before + block_states.given
+        states = block_states.before if residual.norm_first else block_states.before + block_states.output
     numbers: np.ndarray = states.double().cpu().numpy()
     return numbers
 

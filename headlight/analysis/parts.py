@@ -17,7 +17,7 @@ from headlight.analysis.anatomy import apart, embedded, linear, norm_of, softmax
 from headlight.analysis.stream import FEED_FORWARD, BlockStates, Stream, layer_blocks
 
 
-class Taken(NamedTuple):
+class TracedVectors(NamedTuple):
     """The vectors of one token on its way through a part, in their order, and how far they are from the model's.
 
     `difference` says how far the last vector is `apart` from what the model computed there.
@@ -27,7 +27,7 @@ class Taken(NamedTuple):
     difference: float
 
 
-def embedding(stream: Stream, stack: str, token: int) -> Taken:
+def embedding(stream: Stream, stack: str, token: int) -> TracedVectors:
     """Return "token", "position" (if the model adds one), their "sum", and "after" (if it is normed): [M] each."""
     parts = embedded(stream, stack)
     vectors = {"token": parts.tokens[token]}
@@ -36,10 +36,10 @@ def embedding(stream: Stream, stack: str, token: int) -> Taken:
     vectors["sum"] = np.sum(list(vectors.values()), axis=0)
     if parts.summed is not None:
         vectors["after"] = norm_of(vectors["sum"], stream.module(stack).embedding.norm)
-    return _taken(vectors, stream.stack(stack).states[0][token])
+    return _with_difference(vectors, stream.stack(stack).states[0][token])
 
 
-def feed_forward(stream: Stream, stack: str, layer: int, token: int) -> Taken:
+def feed_forward(stream: Stream, stack: str, layer: int, token: int) -> TracedVectors:
     """Return "x" [M], "norm" [M] (in pre-norm), "inner" and "active" [F], "given" [M], "sum", "after" (normed).
 
     A gated network has "gate" and "product" [F] after "active": a third linear layer, and "active" times it.
@@ -59,10 +59,10 @@ def feed_forward(stream: Stream, stack: str, layer: int, token: int) -> Taken:
     vectors["sum"] = vectors["x"] + vectors["given"]
     if not first:
         vectors["after"] = norm_of(vectors["sum"], norm)
-    return _taken(vectors, block.after[token])
+    return _with_difference(vectors, block.after[token])
 
 
-def block_norm(stream: Stream, stack: str, layer: int, block: str, token: int) -> Taken:
+def block_norm(stream: Stream, stack: str, layer: int, block: str, token: int) -> TracedVectors:
     """Return the norm of a block ("self", "cross", "feed-forward"):
 
     "x", "standard" (before gain and bias), "after": [M].
@@ -70,10 +70,10 @@ def block_norm(stream: Stream, stack: str, layer: int, block: str, token: int) -
     block_states, norm, first = _block(stream, stack, layer, block)
     if first:
         return _normed(block_states.before[token], norm, block_states.read[token])
-    return _normed(block_states.before[token] + block_states.given[token], norm, block_states.after[token])
+    return _normed(block_states.before[token] + block_states.output[token], norm, block_states.after[token])
 
 
-def final_norm(stream: Stream, stack: str, token: int) -> Taken:
+def final_norm(stream: Stream, stack: str, token: int) -> TracedVectors:
     """Return the final layer norm of a stack: "x", "standard", "after". Raises ValueError where the model has none."""
     norm = stream.module(stack).norm
     if not isinstance(norm, nn.LayerNorm | nn.RMSNorm):
@@ -82,13 +82,13 @@ def final_norm(stream: Stream, stack: str, token: int) -> Taken:
     return _normed(states.states[-1][token], norm, states.last[token])
 
 
-def output(stream: Stream, token: int) -> Taken:
+def output(stream: Stream, token: int) -> TracedVectors:
     """Return the decoder's last "state" [M], the "logits" [V], and their softmax, the "probability" [V]."""
     state = _row(stream.decoder.last, token)
     logits = linear(state, stream.model.output)
     with torch.no_grad():
         own = stream.model.output(stream.decoder.last[token]).softmax(-1)
-    return _taken({"state": state, "logits": logits, "probability": softmax(logits)}, own)
+    return _with_difference({"state": state, "logits": logits, "probability": softmax(logits)}, own)
 
 
 def _block(stream: Stream, stack: str, layer: int, name: str) -> tuple[BlockStates, nn.Module, bool]:
@@ -96,10 +96,10 @@ def _block(stream: Stream, stack: str, layer: int, name: str) -> tuple[BlockStat
     return layer_blocks(stream, stack, layer)[name], residual.norm, residual.norm_first
 
 
-def _normed(x: torch.Tensor, norm: nn.Module, own: torch.Tensor) -> Taken:
+def _normed(x: torch.Tensor, norm: nn.Module, own: torch.Tensor) -> TracedVectors:
     numbers = x.double().cpu().numpy()
     vectors = {"x": numbers, "standard": standardised(numbers, norm), "after": norm_of(numbers, norm)}
-    return _taken(vectors, own)
+    return _with_difference(vectors, own)
 
 
 def _row(x: torch.Tensor, token: int) -> np.ndarray:
@@ -107,5 +107,5 @@ def _row(x: torch.Tensor, token: int) -> np.ndarray:
     return row
 
 
-def _taken(vectors: dict[str, np.ndarray], own: torch.Tensor) -> Taken:
-    return Taken(vectors, apart(list(vectors.values())[-1], own.double().cpu().numpy()))
+def _with_difference(vectors: dict[str, np.ndarray], own: torch.Tensor) -> TracedVectors:
+    return TracedVectors(vectors, apart(list(vectors.values())[-1], own.double().cpu().numpy()))

@@ -51,15 +51,15 @@ def by_width(keys: int, widths: Sequence[int], seed: int = 0) -> dict[str, list[
             q, k = draw.standard_normal((QUERIES, width)), draw.standard_normal((keys, width))
             w, u = draw.standard_normal((2, width, width)) / math.sqrt(width)
             scores = q @ k.T
-            made = (
+            scores_by_form = (
                 scores,
                 scores / math.sqrt(width),
                 additive_scores(q, k, w, u, draw.standard_normal(width) / math.sqrt(width)),
             )
-            for rows, one in zip(drawn.values(), made, strict=True):
-                rows.append(one)
+            for rows, scores in zip(drawn.values(), scores_by_form, strict=True):
+                rows.append(scores)
         for name, rows in drawn.items():
-            variance = float(np.mean([one.var() for one in rows]))
+            variance = float(np.mean([of_draw.var() for of_draw in rows]))
             effects[name].append(WidthEffect(variance, softmax_slope(np.concatenate(rows))))
     return effects
 

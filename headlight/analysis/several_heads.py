@@ -20,7 +20,7 @@ from transformer.model import Transformer
 from transformer.taps import Inputs, Site
 
 MEAN = "mean"
-Left = int | str | None  # the one head that is left, MEAN for one pattern of all, None for the model as it is
+Heads = int | str | None  # the only head that stays on, MEAN for the mean pattern of all, None for the whole model
 
 
 class SeveralHeads(NamedTuple):
@@ -33,22 +33,22 @@ class SeveralHeads(NamedTuple):
 
 @dataclass(frozen=True)
 class LeaveByRow:
-    """A tap that leaves something else of one attention in each row of the batch."""
+    """A tap that leaves other heads of one attention on in each row of the batch."""
 
     site: Site
-    left: tuple[Left, ...]
-    kept: tuple[int, ...]  # the heads that the attention has
+    heads_on: tuple[Heads, ...]  # by row of the batch
+    remaining: tuple[int, ...]  # the heads that the attention has
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
         if site != self.site:
             return pattern
         changed = pattern.clone()
-        for row, left in enumerate(self.left):
-            if left == MEAN:
-                changed[row] = pattern[row, list(self.kept)].mean(0)
-            elif isinstance(left, int):
+        for row, heads in enumerate(self.heads_on):
+            if heads == MEAN:
+                changed[row] = pattern[row, list(self.remaining)].mean(0)
+            elif isinstance(heads, int):
                 changed[row] = 0
-                changed[row, left] = pattern[row, left]
+                changed[row, heads] = pattern[row, heads]
         return changed
 
 
@@ -63,11 +63,11 @@ def several_heads(
     All other attentions are unchanged. Raises ValueError if the model has no such attention.
     """
     remaining = attention_at(model, site).remaining
-    rows: tuple[Left, ...] = (None, *remaining, MEAN)
+    rows: tuple[Heads, ...] = (None, *remaining, MEAN)
     size = rows_per_pass(model, len(src_ids), len(tgt_ids))
     parts = []
-    for left in in_passes(rows, size):
-        tap = LeaveByRow(site, tuple(left), remaining)
-        parts.append(target_log_probs(model, src_ids, tgt_ids, len(left), tap))
+    for heads in in_passes(rows, size):
+        tap = LeaveByRow(site, tuple(heads), remaining)
+        parts.append(target_log_probs(model, src_ids, tgt_ids, len(heads), tap))
     complete, *alone, mean = torch.cat(parts).tolist()
     return SeveralHeads(complete, dict(zip(remaining, alone, strict=True)), mean)

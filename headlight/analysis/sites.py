@@ -57,8 +57,8 @@ def require_kept(attention: MultiHeadAttention, head: int) -> None:
     if not 0 <= head < attention.n_heads:
         raise ValueError(f"There is no head {head} here; choose one from 0 to {attention.n_heads - 1}.")
     if head not in attention.remaining:
-        left = ", ".join(map(str, attention.remaining))
-        remedy = f"choose one of {left}." if left else "so were all others."
+        remaining = ", ".join(map(str, attention.remaining))
+        remedy = f"choose one of {remaining}." if remaining else "so were all others."
         raise ValueError(f"Head {head} was pruned here; {remedy}")
 
 

@@ -36,7 +36,7 @@ class BlockStates(NamedTuple):
 
     before: Tensor  # the stream as it came
     read: Tensor  # what the sublayer reads: its norm, or the stream itself where the norm stands after
-    given: Tensor  # what the sublayer gives
+    output: Tensor  # of the sublayer, before it is added
     after: Tensor  # the stream with it, and where the norm stands after, normed
 
 

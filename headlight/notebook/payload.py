@@ -110,6 +110,6 @@ def _face(layout: Layout, overview: dict[str, Any], merged: bool) -> dict[str, A
     """Return the tokens that a kind is shown with, as they are or merged, and what is said of each head then."""
     return {
         **{name: value for name, value in overview.items() if name not in ("layers", "heads", "scale", "off")},
-        **labels_header(layout.masked.shape, layout.rows, layout.columns, layout.reads, layout.given),
+        **labels_header(layout.masked.shape, layout.rows, layout.columns, layout.reads, layout.prompt_lengths),
         "groups": [layout.row_groups, layout.column_groups] if merged else None,
     }

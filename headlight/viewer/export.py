@@ -35,7 +35,7 @@ class KindView:
 
     `rows_read` are the tokens read at each row where `rows` are those written; `captions` [L][H] say what each head
     does, after its name, in parts of which those at odd places are tokens. The first of the rows and columns, as many
-    as `given` says, are a prompt.
+    as `prompt_lengths` says, are a prompt.
     """
 
     patterns: NDArray[np.floating]
@@ -44,7 +44,7 @@ class KindView:
     columns: Sequence[str]
     rows_read: Sequence[str] | None
     captions: Captions
-    given: tuple[int, int] | None = None
+    prompt_lengths: tuple[int, int] | None = None
 
 
 def standalone_html(
@@ -170,7 +170,7 @@ def _kind(view: KindView, exact: bool) -> bytes:
     weights = checked(view.patterns, 4)
     peak = max(1.0, float(weights.max()))  # more than 1 where a head was scaled up
     header, arrays = overview_parts(weights, view.masked, view.captions, peak=peak, columns=view.columns)
-    header |= labels_header(weights.shape[2:], view.rows, view.columns, view.rows_read, view.given)
+    header |= labels_header(weights.shape[2:], view.rows, view.columns, view.rows_read, view.prompt_lengths)
     masked = np.zeros(weights.shape[2:], bool) if view.masked is None else view.masked
     arrays |= {"weights": weights if exact else weights.astype(np.float16), "masked": masked.astype(np.uint8)}
     return pack(header, arrays)

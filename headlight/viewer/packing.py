@@ -270,11 +270,11 @@ def labels_header(
     rows: Sequence[str],
     columns: Sequence[str],
     rows_read: Sequence[str] | None,
-    given: tuple[int, int] | None = None,
+    prompt_lengths: tuple[int, int] | None = None,
 ) -> dict[str, Any]:
     """Return the labels of a [Q, K] pattern as header fields; ValueError where their number is not the pattern's.
 
-    The first of `rows` and `columns`, as many as `given` says, are a prompt that somebody gave to the model.
+    The first of `rows` and `columns`, as many as `prompt_lengths` says, are those of a prompt.
     """
     queries, keys = shape
     lists = {"rows": (rows, queries), "columns": (columns, keys), "rows_read": (rows_read, queries)}
@@ -285,7 +285,7 @@ def labels_header(
         "rows": [str(label) for label in rows],
         "columns": [str(label) for label in columns],
         "rows_read": None if rows_read is None else [str(label) for label in rows_read],
-        "given": given,
+        "given": prompt_lengths,
     }
 
 

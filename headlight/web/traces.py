@@ -80,7 +80,7 @@ def kind_view(trace: Trace, layout: Layout, values: HeadValues) -> KindView:
     """Return what the page draws of a kind of attention; `values` are its heads' measures in this layout."""
     patterns = np.asarray(layout.apply(trace.pattern(layout.kind)))
     captions = descriptions(trace, layout, values)
-    return KindView(patterns, layout.masked, layout.rows, layout.columns, layout.reads, captions, layout.given)
+    return KindView(patterns, layout.masked, layout.rows, layout.columns, layout.reads, captions, layout.prompt_lengths)
 
 
 def load_trace(path: str | Path) -> Trace:

@@ -17,16 +17,16 @@ TRACE = Trace("", "", Tokens.none(), TARGET, None, WEIGHTS, None, np.zeros(6, np
 
 
 def test_a_row_is_called_by_what_it_writes_so_one_row_fewer_than_columns_is_the_prompt() -> None:
-    place = lay_out(TRACE, "decoder", words=False, hide=False)
-    assert place.given == (3, 4)
-    assert (place.rows[:3], place.columns[:4]) == (["▁the", "▁sno", "w"], ["<s>", "▁the", "▁sno", "w"])
+    layout = lay_out(TRACE, "decoder", words=False, hide=False)
+    assert layout.prompt_lengths == (3, 4)
+    assert (layout.rows[:3], layout.columns[:4]) == (["▁the", "▁sno", "w"], ["<s>", "▁the", "▁sno", "w"])
 
 
 def test_words_count_once_and_what_is_hidden_not_at_all() -> None:
-    assert lay_out(TRACE, "decoder", words=True, hide=False).given == (2, 3)
-    assert lay_out(TRACE, "decoder", words=True, hide=True).given == (2, 2)
+    assert lay_out(TRACE, "decoder", words=True, hide=False).prompt_lengths == (2, 3)
+    assert lay_out(TRACE, "decoder", words=True, hide=True).prompt_lengths == (2, 2)
 
 
 def test_there_is_none_where_only_the_start_was_given_or_nothing_was_written() -> None:
     for given in (1, 7):
-        assert lay_out(replace(TRACE, given=given), "decoder", words=False, hide=False).given is None
+        assert lay_out(replace(TRACE, given=given), "decoder", words=False, hide=False).prompt_lengths is None

@@ -24,7 +24,7 @@ def test_both_norms_are_pytorchs(name: str) -> None:
     for token in range(len(SRC)):
         both = both_norms(batch, "encoder", 1, "self", token)
         made = [layer_blocks(one, "encoder", 1)["self"] for one in batch]
-        rows = torch.cat([one.before if residual.norm_first else one.before + one.given for one in made])
+        rows = torch.cat([one.before if residual.norm_first else one.before + one.output for one in made])
         over_batch = torch.nn.BatchNorm1d(rows.size(1), affine=False).train()(rows)
         np.testing.assert_allclose(both.batch, over_batch[token].numpy(), atol=1e-4)
         plain = type(residual.norm)(rows.size(1), eps=residual.norm.eps)
@@ -63,7 +63,7 @@ def test_a_feed_forward_network_sees_one_token_and_is_two_convolutions_of_width_
         inside = module.activation(convolved(module.inner, x))
         if module.gate is not None:
             inside = inside * convolved(module.gate, x)
-        np.testing.assert_allclose(convolved(module.outer, inside)[0].T.numpy(), block.given.numpy(), atol=1e-5)
+        np.testing.assert_allclose(convolved(module.outer, inside)[0].T.numpy(), block.output.numpy(), atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["post", "t5"])

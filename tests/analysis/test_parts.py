@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from headlight.analysis import parts
-from headlight.analysis.parts import Taken
+from headlight.analysis.parts import TracedVectors
 from headlight.analysis.stream import Stream, layer_blocks, stream
 from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer.model import Transformer
@@ -116,7 +116,7 @@ def test_a_norm_is_torchs(norm: str) -> None:
         same(taken.vectors["after"], here.encoder.last[token])
 
 
-def check_norm(taken: Taken, own: torch.nn.Module) -> None:
+def check_norm(taken: TracedVectors, own: torch.nn.Module) -> None:
     same(taken.vectors["after"], own(torch.tensor(taken.vectors["x"]).float()))
     assert taken.vectors["standard"].mean() == pytest.approx(0, abs=1e-9)
     assert taken.vectors["standard"].std() == pytest.approx(1, abs=1e-3)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from headlight.analysis import parts
 from headlight.analysis.norms import moved_by_others
-from headlight.analysis.parts import Taken
+from headlight.analysis.parts import TracedVectors
 from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream
 from headlight.formatting import minus
 from transformer import Trace
@@ -52,7 +52,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         learned_merges.offer(model, chosen)
 
 
-def _part_values(stream: Stream, chosen: ChosenPart) -> Taken:
+def _part_values(stream: Stream, chosen: ChosenPart) -> TracedVectors:
     part, stack, token = chosen.part, chosen.stack, chosen.query
     match part.name, part.layer:
         case "embedding", _:
@@ -68,7 +68,7 @@ def _part_values(stream: Stream, chosen: ChosenPart) -> Taken:
     return parts.output(stream, token)
 
 
-def _words(part_values: Taken, chosen: ChosenPart, config: ModelConfig) -> str:
+def _words(part_values: TracedVectors, chosen: ChosenPart, config: ModelConfig) -> str:
     stack = config.encoder if chosen.stack == "encoder" else config.decoder
     vectors = part_values.vectors
     match chosen.part.name:
@@ -129,7 +129,7 @@ def _then(vectors: dict[str, np.ndarray]) -> str:
     return f", and layer norm brings it to {_length(vectors['after'])}" if "after" in vectors else ""
 
 
-def _rows(part_values: Taken, chosen: ChosenPart, config: ModelConfig) -> Sequence[Row]:
+def _rows(part_values: TracedVectors, chosen: ChosenPart, config: ModelConfig) -> Sequence[Row]:
     vectors = part_values.vectors
     match chosen.part.name:
         case "embedding":

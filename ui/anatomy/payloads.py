@@ -12,7 +12,7 @@ import numpy as np
 
 from headlight.analysis.anatomy import Walk, WalkError
 from headlight.analysis.network import NetworkPart
-from headlight.analysis.parts import Taken
+from headlight.analysis.parts import TracedVectors
 from headlight.analysis.sites import pruned_heads
 from headlight.analysis.stream import Lens
 from headlight.formatting import minus, two_digits
@@ -121,7 +121,7 @@ def walk_payload(walk: Walk, trace: Trace, config: ModelConfig, agreement: WalkE
 
 
 def parts_payload(
-    part_values: Taken,
+    part_values: TracedVectors,
     rows: Sequence[tuple[str, str, str, str]],
     of: Sequence[str],
     token: int,
@@ -162,7 +162,7 @@ def lens_words(predictions: Lens, trace: Trace, model: Translator) -> list[list[
     return [[model.checkpoint.target_tokenizer.labels(ids) for ids in row] for row in predictions.ids.tolist()]
 
 
-def likely_tokens(part_values: Taken, model: Translator) -> list[tuple[str, float, str]]:
+def likely_tokens(part_values: TracedVectors, model: Translator) -> list[tuple[str, float, str]]:
     """Return the most probable tokens of an output, best first: label, probability, and its logit in words."""
     logits, shares = part_values.vectors["logits"], part_values.vectors["probability"]
     label = model.checkpoint.target_tokenizer.label

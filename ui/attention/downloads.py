@@ -38,7 +38,7 @@ FIGURES = {
 }
 
 
-def export(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
+def export(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     """Draw the menu with every download; a file is made when its button is pressed."""
     menu = st.popover(gettext("Export"), icon=":material/download:", key="export", on_change="rerun")
     if not menu.open:
@@ -48,19 +48,19 @@ def export(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
         kind = gettext(ATTENTIONS[view.kind])
         names = {what: gettext(name, kind=within(kind)) for what, name in FIGURES.items()}
         what = st.radio(gettext("Figure"), list(FIGURES), format_func=names.__getitem__, key="figure")
-        figure = {"head": head_figure, "kind": kind_figure, "all": model_figure}[what](shown, view, large)
-        about = facts(shown, view, large if what == "head" else None)
-        stem = partial(file_stem, shown.name, "changed" if shown.changes else "")
-        figure_buttons(partial(svg, figure, about), figure.title, about, stem(figure.stem, shown.trace.text))
+        figure = {"head": head_figure, "kind": kind_figure, "all": model_figure}[what](traces, view, large)
+        about = facts(traces, view, large if what == "head" else None)
+        stem = partial(file_stem, traces.name, "changed" if traces.changes else "")
+        figure_buttons(partial(svg, figure, about), figure.title, about, stem(figure.stem, traces.trace.text))
         st.caption(gettext("The numbers of the chosen head"))
         head = _stem(view, within(large.title))
-        csv = partial(picture_csv, shown, view, large)
-        download(gettext("CSV, the exact weights"), csv, f"{stem(head, shown.trace.text)}.csv", "text/csv")
+        csv = partial(picture_csv, traces, view, large)
+        download(gettext("CSV, the exact weights"), csv, f"{stem(head, traces.trace.text)}.csv", "text/csv")
         st.caption(gettext("The whole sentence"))
-        file = stem("attention", shown.trace.text)
-        npz = partial(trace_npz, shown)
+        file = stem("attention", traces.trace.text)
+        npz = partial(trace_npz, traces)
         download(gettext("NPZ, all attention weights"), npz, f"{file}.npz", "application/octet-stream")
-        page = partial(page_html, shown, view, large, theme)
+        page = partial(page_html, traces, view, large, theme)
         download(gettext("HTML, this view offline"), page, f"{file}.html", "text/html")
 
 
@@ -74,7 +74,7 @@ class ExportedFigure:
     colours: Colours
 
 
-def head_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> ExportedFigure:
+def head_figure(traces: ShownTrace, view: AttentionView, large: Panel) -> ExportedFigure:
     """Return the figure of the chosen head as it is shown."""
     layout = large.layout
     block = HeadBlock("", large.cells[None, None], layout.rows, layout.columns, layout.masked, layout.reads)
@@ -96,23 +96,23 @@ def _stem(view: AttentionView, what: str) -> str:
     return f"{within(gettext(KIND_NAMES[view.kind]))} {what}"
 
 
-def kind_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> ExportedFigure:
+def kind_figure(traces: ShownTrace, view: AttentionView, large: Panel) -> ExportedFigure:
     """Return the figure of every head of the kind that is shown."""
-    block = _block(shown, view, view.kind)
+    block = _block(traces, view, view.kind)
     title = gettext("{attention}, every head", attention=block.name)
     return ExportedFigure(title, _stem(view, within(gettext("Every head"))), (block,), _colours(view, [block]))
 
 
-def model_figure(shown: ShownTrace, view: AttentionView, large: Panel) -> ExportedFigure:
+def model_figure(traces: ShownTrace, view: AttentionView, large: Panel) -> ExportedFigure:
     """Return the figure of every head of all three kinds."""
-    blocks = [_block(shown, view, kind) for kind in KINDS]
+    blocks = [_block(traces, view, kind) for kind in KINDS]
     title, stem = gettext("Every attention head"), within(gettext("Every head"))
     return ExportedFigure(title, stem, tuple(blocks), _colours(view, blocks))
 
 
-def _block(shown: ShownTrace, view: AttentionView, kind: Kind) -> HeadBlock:
-    layout = shown.measured(kind, view.words, view.hide)[0]
-    weights = np.asarray(layout.apply(shown.trace.pattern(kind)))
+def _block(traces: ShownTrace, view: AttentionView, kind: Kind) -> HeadBlock:
+    layout = traces.measured(kind, view.words, view.hide)[0]
+    weights = np.asarray(layout.apply(traces.trace.pattern(kind)))
     return HeadBlock(gettext(ATTENTIONS[kind]), weights, layout.rows, layout.columns, layout.masked, layout.reads)
 
 
@@ -121,12 +121,12 @@ def _colours(view: AttentionView, blocks: Sequence[HeadBlock]) -> Colours:
     return Colours(view.scale, limit=max(1.0, *(float(block.weights.max()) for block in blocks)))
 
 
-def facts(shown: ShownTrace, view: AttentionView, large: Panel | None) -> dict[str, str]:
+def facts(traces: ShownTrace, view: AttentionView, large: Panel | None) -> dict[str, str]:
     """Return the facts that every file states: name to text. `large` is the head, where it is about one."""
-    trace = shown.trace
-    about = sentence_facts(shown.name, shown.model, trace.text, trace.translation)
-    if shown.changes:
-        about[gettext("Heads changed")] = "; ".join(map(_in_words, shown.changes))
+    trace = traces.trace
+    about = sentence_facts(traces.name, traces.model, trace.text, trace.translation)
+    if traces.changes:
+        about[gettext("Heads changed")] = "; ".join(map(_in_words, traces.changes))
     if any(SPACE in label for label in (*trace.source.labels, *trace.target.labels)):
         about[SPACE] = gettext("a space: a token that begins with it begins a word")
     if view.hide:
@@ -148,12 +148,12 @@ def svg(figure: ExportedFigure, about: Mapping[str, str], theme: str) -> str:
     return patterns_svg(figure.blocks, title=figure.title, facts=about, colours=figure.colours, theme=theme)
 
 
-def picture_csv(shown: ShownTrace, view: AttentionView, large: Panel) -> str:
+def picture_csv(traces: ShownTrace, view: AttentionView, large: Panel) -> str:
     """Return the facts, one per row, then an empty row and the matrix: one row per query.
 
     A masked cell is empty, since it is not 0.
     """
-    about = {gettext("Attention"): head_title(view, large), **facts(shown, view, large)}
+    about = {gettext("Attention"): head_title(view, large), **facts(traces, view, large)}
     rows = (
         [label, *(None if gone else float(weight) for weight, gone in zip(row, masked, strict=True))]
         for label, row, masked in zip(large.layout.rows, large.cells, large.layout.masked, strict=True)
@@ -161,20 +161,20 @@ def picture_csv(shown: ShownTrace, view: AttentionView, large: Panel) -> str:
     return csv_text([*map(list, about.items()), [], [gettext("query \\ key"), *large.layout.columns], *rows])
 
 
-def trace_npz(shown: ShownTrace) -> bytes:
+def trace_npz(traces: ShownTrace) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"
-        replace(shown.trace, model=model_name(shown.name, shown.model)).save(path)
+        replace(traces.trace, model=model_name(traces.name, traces.model)).save(path)
         return path.read_bytes()
 
 
-def page_html(shown: ShownTrace, view: AttentionView, large: Panel, theme: Literal["light", "dark"]) -> str:
-    trace = shown.trace
+def page_html(traces: ShownTrace, view: AttentionView, large: Panel, theme: Literal["light", "dark"]) -> str:
+    trace = traces.trace
     kinds: dict[str, KindView] = {}
     for kind in KINDS:
-        layout, values = shown.measured(kind, view.words, view.hide)
+        layout, values = traces.measured(kind, view.words, view.hide)
         kinds[kind] = kind_view(trace, layout, values)
-    about = facts(shown, view, None)
+    about = facts(traces, view, None)
     names = list(about)
     # The page prints the first two above its views.
     meta = {name: about[name] for name in (*names[1:3], names[0], *names[3:])}

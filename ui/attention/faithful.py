@@ -22,14 +22,14 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 
 
-def faithful(shown: ShownTrace) -> None:
+def faithful(traces: ShownTrace) -> None:
     """Draw a line with the numbers, or the button that computes them, which takes about as long as translating."""
     stored = st.session_state.get("faithful")
-    if stored is not None and stored[0] == _key(shown):
+    if stored is not None and stored[0] == _key(traces):
         # Imported late: behind it are the grammars, for which the first page would wait a fifth of a second.
         from ui.state.atlases import shipped
 
-        st.caption(" ".join(filter(None, (_caption(stored[1], shown), over_corpus(shipped(shown.name))))))
+        st.caption(" ".join(filter(None, (_caption(stored[1], traces), over_corpus(shipped(traces.name))))))
         return
     st.button(
         gettext("Does attention agree with removing words?"),
@@ -41,33 +41,33 @@ def faithful(shown: ShownTrace) -> None:
             "how much cross-attention the word gets."
         ),
         on_click=_measure,
-        args=(shown,),
+        args=(traces,),
     )
 
 
-def _key(shown: ShownTrace) -> Hashable:
+def _key(traces: ShownTrace) -> Hashable:
     # Not the model itself, which the session would keep alive; nor its id, which another gets when it is gone.
-    return tuple(shown.plain.source.ids), tuple(shown.plain.target.ids), ref(shown.model), shown.changes
+    return tuple(traces.plain.source.ids), tuple(traces.plain.target.ids), ref(traces.model), traces.changes
 
 
-def _measure(shown: ShownTrace) -> None:
+def _measure(traces: ShownTrace) -> None:
     """Store the result in the session, for the sentence at hand."""
-    source, target = shown.plain.source.ids, shown.plain.target.ids
-    words = parts_of(shown.model.checkpoint.source_tokenizer, source)
-    tap = chain(*own_taps(shown.model), *(change.tap() for change in shown.changes))
+    source, target = traces.plain.source.ids, traces.plain.target.ids
+    words = parts_of(traces.model.checkpoint.source_tokenizer, source)
+    tap = chain(*own_taps(traces.model), *(change.tap() for change in traces.changes))
     with plain_errors(), TURNS.turn(gettext("Does attention agree with removing words?")):
-        agreement = faithfulness(shown.model.model, source, target, words, tap)
-        st.session_state["faithful"] = _key(shown), agreement
+        agreement = faithfulness(traces.model.model, source, target, words, tap)
+        st.session_state["faithful"] = _key(traces), agreement
 
 
-def _caption(agreement: Faithfulness | None, shown: ShownTrace) -> str:
+def _caption(agreement: Faithfulness | None, traces: ShownTrace) -> str:
     if agreement is None:
         return gettext("The sentence has too few words for this comparison.")
     if np.isnan(agreement.mean):
         return gettext(
             "All words get the same attention, or removing any has the same effect: there is no order to compare."
         )
-    labels = shown.plain.source.labels
+    labels = traces.plain.source.labels
     letters = all(len(word) == 1 and len(labels[word[0]]) == 1 for word in agreement.words)
     count = len(agreement.words)
     what = (
@@ -76,8 +76,8 @@ def _caption(agreement: Faithfulness | None, shown: ShownTrace) -> str:
         else ngettext("{count} word", "{count} words", count)
     )
     low, high = np.nanmin(agreement.by_head), np.nanmax(agreement.by_head)
-    if shown.changes:
-        what = gettext("{words}, with {changes}", words=what, changes=describe_changes(shown.changes))
+    if traces.changes:
+        what = gettext("{words}, with {changes}", words=what, changes=describe_changes(traces.changes))
     return explained(
         gettext(
             "Removing each of the {words} in turn: the effect and the attention that the word gets have a rank "

@@ -43,7 +43,7 @@ SCALES = {
 }
 
 
-def _controls(shown: ShownTrace, view: AttentionView) -> None:
+def _controls(traces: ShownTrace, view: AttentionView) -> None:
     """Draw the controls of the picture: which attention, what of it, and how it is coloured and labelled."""
     choose(
         view,
@@ -58,7 +58,7 @@ def _controls(shown: ShownTrace, view: AttentionView) -> None:
         ),
     )
     st.space("stretch")
-    shows = {name: gettext(text) for name, text in SHOWS.items() if name != "difference" or shown.forced is not None}
+    shows = {name: gettext(text) for name, text in SHOWS.items() if name != "difference" or traces.forced is not None}
     show = view.show if view.show in shows else next(iter(shows))
     choose(view, "show", gettext("Show"), shows, show, menu=True, hide_label=True, width=165)
     scales = {name: gettext(text) for name, text in SCALES.items()}
@@ -76,24 +76,24 @@ def _chosen(view: AttentionView, large: Panel) -> str:
 
 @st.fragment
 def heads(
-    shown: ShownTrace,
+    traces: ShownTrace,
     second: ShownTrace | None = None,
     actions: DeltaGenerator | None = None,
     numbers: DeltaGenerator | None = None,
 ) -> None:
     """Draw the overview, the chosen head and its lines, or next to it the same head in a second sentence.
 
-    The downloads go to `actions` and the table to `numbers`; without them `shown` stands in for a sentence that waits,
-    and there is nothing but the pictures. A fragment, so that choosing a head redraws these parts and nothing else; and
-    one for both, so that a head that is chosen meanwhile is chosen in the sentence that waited.
+    The downloads go to `actions` and the table to `numbers`. Without them `traces` are those of an example while the
+    reader's sentence waits its turn, and only the pictures are drawn. This is a fragment, so that choosing a head
+    redraws only these parts, and the same one for both cases, so that a head chosen while waiting stays chosen.
     """
     view: AttentionView = st.session_state["view"]
     if actions is None or numbers is None:
-        _pictures(shown, replace(view, row=None, column=None))
+        _pictures(traces, replace(view, row=None, column=None))
         return
     bar = st.container()
-    layout, values = shown.measured(view.kind, view.words, view.hide)
-    large = panel(shown, view, layout)
+    layout, values = traces.measured(view.kind, view.words, view.hide)
+    large = panel(traces, view, layout)
     settle(layer=large.layer + 1, head=large.head + 1)
     if second is None:
         left, middle, right = st.container(key="three-views").columns([28, 46, 26], gap="medium")
@@ -104,7 +104,7 @@ def heads(
         if second is None:
             large_head(large, view)
         else:
-            compare(shown, second, view, large)
+            compare(traces, second, view, large)
     with middle:
         same = {
             name: value for name, value in view.to_query().items() if name in ("model", "text", "target", "changes")
@@ -112,50 +112,50 @@ def heads(
         st.caption(
             f":material/info: {gettext(CAUTION)} "
             + gettext("To see what a head is for, [switch it off](#switch-heads-off).")
-            + f" {over_corpus(shown.name)}[{gettext('Why did it write this word?')}]"
+            + f" {over_corpus(traces.name)}[{gettext('Why did it write this word?')}]"
             + f"(why?{urlencode(same, quote_via=quote)})"
         )
-        faithful(shown)
-        _why_there(shown, view, large)
-        word_alignment(shown, view, large)
+        faithful(traces)
+        _why_there(traces, view, large)
+        word_alignment(traces, view, large)
     with left:
-        _overview(shown, view, large)
+        _overview(traces, view, large)
         roles = st.container()
     if second is None:
         with right:
-            _lines(shown, view, layout, large)
+            _lines(traces, view, layout, large)
             checked = st.container()
     else:
         with middle:
             st.caption(gettext("The lines stand beside one sentence: close the second to see them."))
     with bar, behind_button("attention-controls", _chosen(view, large)):
-        _controls(shown, view)
+        _controls(traces, view)
     with numbers:
-        _table(shown, view, large, layout, values)
+        _table(traces, view, large, layout, values)
     with actions:
-        export(shown, view, large)
+        export(traces, view, large)
     if second is None:
         with checked:
-            checks(shown)
-    _similar(shown, view, large)
+            checks(traces)
+    _similar(traces, view, large)
     with roles:  # last, since what was measured over a corpus may have to be read first
-        corpus_roles(shown, view, large)
+        corpus_roles(traces, view, large)
     write_address()
 
 
-def _why_there(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
+def _why_there(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     """Draw why the chosen head looks from one held token at the other, where tokens and weights are as they are."""
-    if view.words or view.hide or view.show != "raw" or shown.without_weights(view.kind, large.layer, large.head):
+    if view.words or view.hide or view.show != "raw" or traces.without_weights(view.kind, large.layer, large.head):
         return
-    taps = tuple(change.tap() for change in shown.changes)
-    why_there(shown.name, shown.trace, view.kind, (large.layer, large.head), _held_tokens(view, large), taps)
+    taps = tuple(change.tap() for change in traces.changes)
+    why_there(traces.name, traces.trace, view.kind, (large.layer, large.head), _held_tokens(view, large), taps)
 
 
-def _similar(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
-    """Draw the tokens of a corpus that are like the one that is held, which merged words are not."""
-    held = (None, None) if view.words or view.hide else _held_tokens(view, large)
-    taps = tuple(change.tap() for change in shown.changes)
-    similar_tokens(shown.name, shown.trace, view.kind, (large.layer, large.head), held, taps)
+def _similar(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
+    """Draw the corpus tokens most similar to the held token; a merged word has no single vector to compare."""
+    cell = (None, None) if view.words or view.hide else _held_tokens(view, large)
+    taps = tuple(change.tap() for change in traces.changes)
+    similar_tokens(traces.name, traces.trace, view.kind, (large.layer, large.head), cell, taps)
 
 
 def _held_tokens(view: AttentionView, large: Panel) -> tuple[int | None, int | None]:
@@ -164,24 +164,24 @@ def _held_tokens(view: AttentionView, large: Panel) -> tuple[int | None, int | N
     return row if row is None or row < n_rows else None, column if column is None or column < n_columns else None
 
 
-def _pictures(shown: ShownTrace, view: AttentionView) -> None:
+def _pictures(traces: ShownTrace, view: AttentionView) -> None:
     """Draw the three views alone, each where it will be."""
     bar = st.container()
-    layout, _ = shown.measured(view.kind, view.words, view.hide)
-    large = panel(shown, view, layout)
+    layout, _ = traces.measured(view.kind, view.words, view.hide)
+    large = panel(traces, view, layout)
     left, middle, right = st.container(key="three-views").columns([28, 46, 26], gap="medium")
     with middle:
         large_head(large, view)
     with left:
-        _overview(shown, view, large)
+        _overview(traces, view, large)
     with right:
-        _lines(shown, view, layout, large)
+        _lines(traces, view, layout, large)
     with bar, behind_button("attention-controls", _chosen(view, large)):
-        _controls(shown, view)
+        _controls(traces, view)
 
 
-def _overview(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
-    number = len(shown.changes)
+def _overview(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
+    number = len(traces.changes)
     changed = ""
     if number:
         text = ngettext("{count} head changed", "{count} heads changed", number)
@@ -190,7 +190,7 @@ def _overview(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
         every = explained(gettext("Every head"), "head")
         st.markdown(f"**{every}** :gray[{term(KIND_TERMS[view.kind])}]{changed}")
     overview(
-        every_head(shown, view.words, view.hide, view.scale),
+        every_head(traces, view.words, view.hide, view.scale),
         key="overview",
         kind=view.kind,
         selected=(large.layer, large.head),
@@ -199,18 +199,18 @@ def _overview(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
     )
 
 
-def every_head(shown: ShownTrace, words: bool, hide: bool, scale: str) -> Kinds:
-    """Return the patterns of all kinds for the overview, computed once for what is shown."""
+def every_head(traces: ShownTrace, words: bool, hide: bool, scale: str) -> Kinds:
+    """Return the patterns of all kinds for the overview, computed once per words, hide and scale."""
     how = words, hide, scale
-    if how not in shown.packed:
-        kinds = {kind: _every_head(shown, *shown.measured(kind, words, hide)) for kind in KINDS}
-        shown.packed[how] = pack_kinds(kinds, scale)  # type: ignore[arg-type]
-    return shown.packed[how]
+    if how not in traces.packed:
+        kinds = {kind: _every_head(traces, *traces.measured(kind, words, hide)) for kind in KINDS}
+        traces.packed[how] = pack_kinds(kinds, scale)  # type: ignore[arg-type]
+    return traces.packed[how]
 
 
-def _every_head(shown: ShownTrace, layout: Layout, values: HeadValues) -> EveryHead:
-    patterns, pruned = layout.apply(shown.trace.pattern(layout.kind)), shown.pruned(layout.kind)
-    captions = descriptions(shown.trace, layout, values)
+def _every_head(traces: ShownTrace, layout: Layout, values: HeadValues) -> EveryHead:
+    patterns, pruned = layout.apply(traces.trace.pattern(layout.kind)), traces.pruned(layout.kind)
+    captions = descriptions(traces.trace, layout, values)
     for layer, head in pruned:
         captions[layer][head] = [gettext(PRUNED_NOTE)]
     measures = _measures(values)
@@ -229,8 +229,8 @@ def _measures(values: HeadValues) -> list[Measure]:
     return [MEASURES[name] for name in values if MEASURES[name].on_attention]
 
 
-def _lines(shown: ShownTrace, view: AttentionView, layout: Layout, large: Panel) -> None:
-    patterns = layout.apply(shown.trace.pattern(view.kind)[large.layer])
+def _lines(traces: ShownTrace, view: AttentionView, layout: Layout, large: Panel) -> None:
+    patterns = layout.apply(traces.trace.pattern(view.kind)[large.layer])
     drawn = [line - 1 for line in view.lines if line <= len(patterns)] or [large.head]
 
     def keep(state: LinesState) -> None:
@@ -250,7 +250,7 @@ def _lines(shown: ShownTrace, view: AttentionView, layout: Layout, large: Panel)
     )
 
 
-def _table(shown: ShownTrace, view: AttentionView, large: Panel, layout: Layout, values: HeadValues) -> None:
+def _table(traces: ShownTrace, view: AttentionView, large: Panel, layout: Layout, values: HeadValues) -> None:
     """Draw every head in numbers; a click on a row opens the head."""
     n_layers, n_heads = values["entropy"].shape
     st.subheader(gettext("Heads in numbers"), anchor="heads-in-numbers")
@@ -259,7 +259,7 @@ def _table(shown: ShownTrace, view: AttentionView, large: Panel, layout: Layout,
     table: dict[str, list[object]] = {
         gettext("Head"): [
             gettext("Layer {layer}, head {head}", layer=layer + 1, head=head + 1)
-            + (f", {word}" if (word := shown.without_weights(view.kind, layer, head)) else "")
+            + (f", {word}" if (word := traces.without_weights(view.kind, layer, head)) else "")
             + (" ◂" if (layer, head) == (large.layer, large.head) else "")
             for layer, head in places
         ]

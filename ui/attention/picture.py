@@ -162,39 +162,39 @@ class Panel:
         return self.show == "difference"
 
 
-def chosen_head(shown: ShownTrace, view: AttentionView) -> tuple[int, int]:
+def chosen_head(traces: ShownTrace, view: AttentionView) -> tuple[int, int]:
     """Return (layer, head) from 0: the view's where this model has it, else the head with the narrowest attention."""
-    n_layers, n_heads = shown.trace.pattern(view.kind).shape[:2]
+    n_layers, n_heads = traces.trace.pattern(view.kind).shape[:2]
     layer = view.layer if view.layer and view.layer <= n_layers else None
     head = view.head if view.head and view.head <= n_heads else None
     if layer and head:
         return layer - 1, head - 1
-    layout, values = shown.measured(view.kind, words=False, hide=False)
+    layout, values = traces.measured(view.kind, words=False, hide=False)
     first = narrowest(values, layout.masked_whole)
     return (layer - 1 if layer else first[0]), (head - 1 if head else first[1])
 
 
-def panel(shown: ShownTrace, view: AttentionView, layout: Layout) -> Panel:
+def panel(traces: ShownTrace, view: AttentionView, layout: Layout) -> Panel:
     """Return the picture of the chosen head, or of the heads of its layer together, as the view says."""
-    layer, head = chosen_head(shown, view)
-    weights, name, limit = shown.trace.pattern(view.kind)[layer, head], gettext("weight"), 1.0
+    layer, head = chosen_head(traces, view)
+    weights, name, limit = traces.trace.pattern(view.kind)[layer, head], gettext("weight"), 1.0
     show = view.show
-    if show == "difference" and shown.forced is not None:
-        weights = shown.forced.pattern(view.kind)[layer, head] - shown.plain.pattern(view.kind)[layer, head]
+    if show == "difference" and traces.forced is not None:
+        weights = traces.forced.pattern(view.kind)[layer, head] - traces.plain.pattern(view.kind)[layer, head]
         limit = float(np.abs(weights).max()) or 1.0
         # Rows and columns are those of the translation that both wrote.
-        layout = lay_out(shown.plain, view.kind, view.words, view.hide)
+        layout = lay_out(traces.plain, view.kind, view.words, view.hide)
     elif show == "value":
-        source, target = shown.trace.source.ids, shown.trace.target.ids
-        tap = chain(*models.own_taps(shown.model), *(change.tap() for change in shown.changes))
+        source, target = traces.trace.source.ids, traces.trace.target.ids
+        tap = chain(*models.own_taps(traces.model), *(change.tap() for change in traces.changes))
         with TURNS.turn():
-            moved = value_weighted_patterns(shown.model.model, source, target, tap)[view.kind][layer]
+            moved = value_weighted_patterns(traces.model.model, source, target, tap)[view.kind][layer]
         weights, name, limit = moved[head], gettext("length"), float(moved.max()) or 1.0
     elif show in ("mean", "max", "rollout"):
-        weights = combined(shown.trace, view.kind, show)[layer]
+        weights = combined(traces.trace, view.kind, show)[layer]
     else:
         show = "raw"
         limit = max(1.0, float(weights.max()))  # a head that was scaled up goes beyond 1
     cells = layout.apply(weights)
-    off = shown.without_weights(view.kind, layer, head) if show in ("raw", "value") else ""
+    off = traces.without_weights(view.kind, layer, head) if show in ("raw", "value") else ""
     return Panel(layout, layer, head, show, cells, name, limit, layout.share_hidden(np.abs(weights)), off)

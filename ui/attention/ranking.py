@@ -24,9 +24,9 @@ MAX_BARS = 8
 FULL = 1.0  # nats of a full bar where no head costs more: a bar says how much it is, not only which is the longest
 
 
-def ranking(shown: ShownTrace) -> None:
+def ranking(traces: ShownTrace) -> None:
     """Draw the cost of each head, on request; from then on it follows the heads that are changed."""
-    question = shown.name, models.version(shown.name), tuple(shown.plain.source.ids), tuple(shown.plain.target.ids)
+    question = traces.name, models.version(traces.name), tuple(traces.plain.source.ids), tuple(traces.plain.target.ids)
     if st.button(
         gettext("How important is each head?"),
         icon=":material/sort:",
@@ -39,11 +39,11 @@ def ranking(shown: ShownTrace) -> None:
         st.session_state["ranked"] = question
     if st.session_state.get("ranked") != question:
         return
-    effects = _effects(*question, tuple(change.tap() for change in shown.changes))
+    effects = _effects(*question, tuple(change.tap() for change in traces.changes))
     if not effects:
         st.caption(gettext("Every head is off: there is none to switch off."))
         return
-    st.markdown(f"**{gettext('The effect of switching one more head off')}** :gray[{baseline(shown)}]")
+    st.markdown(f"**{gettext('The effect of switching one more head off')}** :gray[{baseline(traces)}]")
     _bars(effects[:MAX_BARS])
     change = gettext("Change in log-probability")
     with st.expander(ngettext("{count} head as a table", "All {count} heads as a table", len(effects))):
@@ -62,11 +62,11 @@ def ranking(shown: ShownTrace) -> None:
         )
 
 
-def baseline(shown: ShownTrace) -> str:
+def baseline(traces: ShownTrace) -> str:
     """Describe which heads are off in addition to each head that is tried."""
-    if not shown.changes:
+    if not traces.changes:
         return gettext("with all other heads on")
-    return gettext("with {changes}", changes=describe_changes(shown.changes))
+    return gettext("with {changes}", changes=describe_changes(traces.changes))
 
 
 @cached(40, translatable("Switching off one head at a time"))

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from ui.state.atlases import Roles
 
 
-def corpus_roles(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
+def corpus_roles(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     """Draw the roles of the chosen head, as on the Heads page, and a button for the clearest head of each role."""
     # Imported late: behind it are the measures over a corpus, for which the first page would wait.
     from ui.state.atlases import EXAMPLES, known_roles
 
-    roles = known_roles(shown.name)
+    roles = known_roles(traces.name)
     if roles is None:
         return
-    if shown.changes or view.broken:
+    if traces.changes or view.broken:
         st.caption(
             gettext("What is known of the heads from a corpus holds for the model as it is, not with these changes.")
         )
@@ -36,14 +36,14 @@ def corpus_roles(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
         text = str(role)
         st.markdown(f":small[:material/label: {literal(text[0].upper() + text[1:])}.]")
     corpus = gettext("its own examples") if roles.corpus == EXAMPLES else without_places(roles.corpus)
-    given = {"count": localized(f"{roles.pairs:,}"), "corpus": literal(corpus)}
+    facts = {"count": localized(f"{roles.pairs:,}"), "corpus": literal(corpus)}
     if here:
-        st.caption(gettext("Over {count} sentences of {corpus}, with all heads on.", **given))
+        st.caption(gettext("Over {count} sentences of {corpus}, with all heads on.", **facts))
     else:
         st.caption(
             gettext(
                 "Over {count} sentences of {corpus}, with all heads on, no measure shows clearly what this head does.",
-                **given,
+                **facts,
             )
         )
     if roles.of:

@@ -80,7 +80,7 @@ def closest(text: str, candidates: Iterable[str]) -> str:
     return max(different, key=lambda other: SequenceMatcher(None, words, other.split()).ratio(), default=text)
 
 
-def compare(shown: ShownTrace, second: ShownTrace, view: AttentionView, large: Panel) -> None:
+def compare(traces: ShownTrace, second: ShownTrace, view: AttentionView, large: Panel) -> None:
     """Draw the chosen head in both sentences, side by side or as a difference, and where it differs most."""
     both = side_by_side(second, view, large)
     sides = [LabelledPattern(side.cells, side.layout.rows, side.layout.columns, side.layout.masked) for side in both]
@@ -100,7 +100,7 @@ def compare(shown: ShownTrace, second: ShownTrace, view: AttentionView, large: P
         left, right = st.columns(2, gap="medium")
         with left:
             large_head(both[0], view, title=gettext("First sentence"), partner=both[1])
-            checks(shown)
+            checks(traces)
         with right:
             title = gettext("Second sentence")
             large_head(both[1], view, key="head-second", title=title, first=False, partner=both[0])
@@ -170,13 +170,13 @@ def _largest(pair: PatternPair, name: str) -> None:
     st.markdown(f"{head}\n|:---|---:|---:|---:|\n{rows}")
 
 
-def checks(shown: ShownTrace) -> None:
+def checks(traces: ShownTrace) -> None:
     """Draw which checks of a trace hold, and what each says."""
     with plain_errors():  # they are made here, within a fragment, whose errors Streamlit would show as they are
-        hold = sum(check.holds for check in shown.checks)
-        icon = ":material/check_circle:" if hold == len(shown.checks) else ":material/error:"
-        text = gettext("Checks: {number} of {all} hold", number=hold, all=len(shown.checks))
+        hold = sum(check.holds for check in traces.checks)
+        icon = ":material/check_circle:" if hold == len(traces.checks) else ":material/error:"
+        text = gettext("Checks: {number} of {all} hold", number=hold, all=len(traces.checks))
         with st.popover(text, icon=icon, type="tertiary"):
-            for check in shown.checks:
+            for check in traces.checks:
                 mark = ":material/check:" if check.holds else ":material/close:"
                 st.markdown(f"{mark} **{check.name}.** {check.detail}")

@@ -20,21 +20,21 @@ from ui.widgets.text import literal
 ACTIONS = {"off": translatable("Off"), "uniform": translatable("Uniform"), "scale": translatable("Scaled")}
 
 
-def switches(shown: ShownTrace) -> None:
+def switches(traces: ShownTrace) -> None:
     """Draw the section: which heads are changed, the new translation, and which heads matter most."""
     view: AttentionView = st.session_state["view"]
     st.subheader(gettext("Switch heads off"), anchor="switch-heads-off")
     st.caption(gettext("The model translates again with the heads you choose changed."))
     action, factor = _action(view)
-    _grid(shown, view, action, factor)
-    if shown.forced is not None:
-        _effect(shown, view)
-    ranking(shown)
+    _grid(traces, view, action, factor)
+    if traces.forced is not None:
+        _effect(traces, view)
+    ranking(traces)
 
 
-def changed(shown: ShownTrace) -> str:
+def changed(traces: ShownTrace) -> str:
     """Return how many heads are changed, as a note after the translation."""
-    count = len(shown.changes)
+    count = len(traces.changes)
     return ngettext("with {count} head changed", "with {count} heads changed", count) if count else ""
 
 
@@ -81,14 +81,14 @@ def _redo(key: str, slider: str | None) -> None:
     update(changes=tuple(HeadChange(c.kind, c.layer, c.head, action, factor) for c in view.changes))
 
 
-def _grid(shown: ShownTrace, view: AttentionView, action: str, factor: float) -> None:
+def _grid(traces: ShownTrace, view: AttentionView, action: str, factor: float) -> None:
     """Draw a row of head numbers for each layer of a kind; those that are changed are lit."""
     names = [gettext(KIND_NAMES[kind]) for kind in KINDS]
     tabs = st.tabs(names, default=gettext(KIND_NAMES[view.kind]), on_change="rerun", key=widget_key("off-kinds"))
     for kind, tab in zip(KINDS, tabs, strict=True):
         if tab.open:
             with tab:
-                _layers(shown, view, kind, action, factor)
+                _layers(traces, view, kind, action, factor)
     if view.changes:
         counts = Counter(change.kind for change in view.changes)
         of_kinds = ", ".join(f"{count} {within(gettext(KIND_NAMES[kind]))}" for kind, count in counts.items())
@@ -101,9 +101,9 @@ def _grid(shown: ShownTrace, view: AttentionView, action: str, factor: float) ->
         )
 
 
-def _layers(shown: ShownTrace, view: AttentionView, kind: Kind, action: str, factor: float) -> None:
-    n_layers, n_heads = shown.plain.pattern(kind).shape[:2]
-    pruned = shown.pruned(kind)
+def _layers(traces: ShownTrace, view: AttentionView, kind: Kind, action: str, factor: float) -> None:
+    n_layers, n_heads = traces.plain.pattern(kind).shape[:2]
+    pruned = traces.pruned(kind)
     mine = {(c.layer, c.head) for c in view.changes if c.kind == kind}
     there = {
         layer: [head for head in range(1, n_heads + 1) if (layer - 1, head - 1) not in pruned]
@@ -156,9 +156,9 @@ def _set(kind: str, heads: dict[int, list[int]], action: str, factor: float) -> 
 def _put(kind: str, heads: dict[int, list[int]], action: str, factor: float) -> None:
     """Change these heads of these layers, and no others of these layers."""
     view: AttentionView = st.session_state["view"]
-    kept = [c for c in view.changes if not (c.kind == kind and c.layer in heads)]
+    unchanged = [c for c in view.changes if not (c.kind == kind and c.layer in heads)]
     new = [HeadChange(kind, layer, head, action, factor) for layer, of in heads.items() for head in sorted(of)]
-    update(changes=tuple(kept + new))
+    update(changes=tuple(unchanged + new))
 
 
 def _clear() -> None:
@@ -167,17 +167,17 @@ def _clear() -> None:
     reseed()
 
 
-def _effect(shown: ShownTrace, view: AttentionView) -> None:
+def _effect(traces: ShownTrace, view: AttentionView) -> None:
     """Describe what the changes did: to the text, and to the log-probability of what was written without them."""
-    assert shown.forced is not None
-    side = gettext(str(shown.model.card.get("target", TRANSLATION)))
+    assert traces.forced is not None
+    side = gettext(str(traces.model.card.get("target", TRANSLATION)))
     if view.target is None:
         st.caption(gettext("{language}, with the heads changed", language=side))
-        if shown.trace.translation == shown.plain.translation:
-            st.markdown(f"{literal(shown.plain.translation)} :gray[{gettext('(the same)')}]")
+        if traces.trace.translation == traces.plain.translation:
+            st.markdown(f"{literal(traces.plain.translation)} :gray[{gettext('(the same)')}]")
         else:
-            difference(shown.plain.translation, shown.trace.translation)
-    before, after = shown.plain.log_prob, shown.forced.log_prob
+            difference(traces.plain.translation, traces.trace.translation)
+    before, after = traces.plain.log_prob, traces.forced.log_prob
     with st.container(horizontal=True):
         help = gettext("The sequence log-probability of the translation that the unchanged model wrote.")
         both = gettext("{number} nats", number=f"{signed(before)} → {signed(after)}")

@@ -34,20 +34,20 @@ class _Heads(NamedTuple):
         return listed([gettext(BRIEF_NAMES["cross"], layer=layer + 1, head=head + 1) for layer, head in self.heads])
 
 
-def word_alignment(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
+def word_alignment(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     """Draw an expander with the word alignment by the best heads that are known, or by the chosen head."""
     expander = st.expander(gettext("Word alignment"), key="word-alignment", on_change="rerun")
     if expander.open:
         with expander:
-            _draw(shown, view, large)
+            _draw(traces, view, large)
 
 
-def _draw(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
+def _draw(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     # Imported late: behind them are the grammars, for which the first page would wait a fifth of a second.
     from headlight.analysis.alignment_error import word_alignment
     from headlight.corpora.pharaoh import format_links
 
-    ways = _ways(shown, view, large)
+    ways = _ways(traces, view, large)
     if not ways:
         st.caption(gettext("No heads are known to align words in this model: choose a head of cross-attention."))
         return
@@ -60,7 +60,7 @@ def _draw(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
             key=widget_key(f"aligning-{ways[1].names}"),
             width=320,
         )
-    found = word_alignment(shown.trace, way.heads, way.is_shifted)
+    alignment = word_alignment(traces.trace, way.heads, way.is_shifted)
     if way.is_shifted:
         text = gettext(
             "Each word of the translation is linked to the source word that gets most weight from {heads} in the next "
@@ -74,14 +74,15 @@ def _draw(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
             heads=way.names,
         )
     st.caption(f"{text} {way.rule}")
-    if not found.links:
+    if not alignment.links:
         st.caption(gettext("These heads give no source word any weight."))
         return
-    links = ", ".join(f"{found.source[i]} – {found.target[j]}" for i, j in found.links)
+    links = ", ".join(f"{alignment.source[i]} – {alignment.target[j]}" for i, j in alignment.links)
     says = gettext("Word alignment: {links}", links=links)
-    drawing = links_picture(found.source, found.target, found.links, st.context.theme.type or "light", ACROSS, says)
+    theme = st.context.theme.type or "light"
+    drawing = links_picture(alignment.source, alignment.target, alignment.links, theme, ACROSS, says)
     st.html(f'<div class="drawings">{image(drawing)}</div>')
-    st.code(format_links(found.links), language=None, wrap_lines=True)
+    st.code(format_links(alignment.links), language=None, wrap_lines=True)
     st.caption(
         gettext(
             "The links in the Pharaoh format: a word of the source, a hyphen and a word of the translation, numbered "
@@ -90,9 +91,9 @@ def _draw(shown: ShownTrace, view: AttentionView, large: Panel) -> None:
     )
 
 
-def _ways(shown: ShownTrace, view: AttentionView, large: Panel) -> list[_Heads]:
+def _ways(traces: ShownTrace, view: AttentionView, large: Panel) -> list[_Heads]:
     """Return the heads that may align the words: the best that are known first, then the chosen head."""
-    best = _measured(shown) or _of_role(shown)
+    best = _measured(traces) or _of_role(traces)
     ways = [best] if best else []
     if view.kind == "cross" and (best is None or best.heads != ((large.layer, large.head),)):
         rule = gettext("It is the head that is chosen above, which need not align words.")
@@ -100,12 +101,12 @@ def _ways(shown: ShownTrace, view: AttentionView, large: Panel) -> list[_Heads]:
     return ways
 
 
-def _measured(shown: ShownTrace) -> _Heads | None:
+def _measured(traces: ShownTrace) -> _Heads | None:
     """Return the sum of heads that `headlight align` found best for the model."""
-    facts = alignment_measured(shown.name)
+    facts = alignment_measured(traces.name)
     if facts is None:
         return None
-    best, shape = facts["best_sum"], shown.trace.pattern("cross").shape
+    best, shape = facts["best_sum"], traces.trace.pattern("cross").shape
     heads = tuple((int(head["layer"]) - 1, int(head["head"]) - 1) for head in best["heads"])
     if not heads or not all(0 <= layer < shape[0] and 0 <= head < shape[1] for layer, head in heads):
         return None
@@ -119,16 +120,16 @@ def _measured(shown: ShownTrace) -> _Heads | None:
     return _Heads(heads, best["row"] == "read", explained(rule, "alignment error rate"))
 
 
-def _of_role(shown: ShownTrace) -> _Heads | None:
+def _of_role(traces: ShownTrace) -> _Heads | None:
     """Return the head that aligns best over the corpus that was measured, where one has that role."""
     from ui.state.atlases import EXAMPLES, known_roles
 
-    roles = known_roles(shown.name)
+    roles = known_roles(traces.name)
     clearest = {} if roles is None else roles.clearest
-    found = [(measure, clearest[measure]) for measure in ("alignment", "reading") if measure in clearest]
-    if roles is None or not found:
+    candidates = [(measure, clearest[measure]) for measure in ("alignment", "reading") if measure in clearest]
+    if roles is None or not candidates:
         return None
-    measure, ((_, layer, head), _) = max(found, key=lambda entry: entry[1][1].value)
+    measure, ((_, layer, head), _) = max(candidates, key=lambda entry: entry[1][1].value)
     corpus = gettext("its own examples") if roles.corpus == EXAMPLES else literal(without_places(roles.corpus))
     count = localized(f"{roles.pairs:,}")
     rule = gettext("Over {count} sentences of {corpus}, no head aligns better.", count=count, corpus=corpus)

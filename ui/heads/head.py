@@ -113,8 +113,8 @@ def ends(measure: Measure, best_and_worst: tuple[RankedSentence, RankedSentence]
     best, worst = ("Best sentence", "Worst sentence") if measure.unit == "share" else ("Highest", "Lowest")
     texts = [value_text(measure, ranked.value) for ranked in best_and_worst]
     if texts[0] == texts[1]:
-        return [("A sentence", best_and_worst[0].place, texts[0])]
-    return [(best, best_and_worst[0].place, texts[0]), (worst, best_and_worst[1].place, texts[1])]
+        return [("A sentence", best_and_worst[0].position, texts[0])]
+    return [(best, best_and_worst[0].position, texts[0]), (worst, best_and_worst[1].position, texts[1])]
 
 
 def _take_sentence(kind: Kind, index: tuple[int, int], text: str, target: str) -> None:

@@ -100,15 +100,17 @@ def _moved(context: Context, device: torch.device) -> Context:
 
 def _with_gold(readings: Sequence[PairReading], contexts: dict[str, Context]) -> dict[str, Context]:
     n_source, n_reads = contexts["cross"].visible.size(2), contexts["decoder"].visible.size(2)
-    source, source_count = _numbered([one.source_words or [-1] * len(one.source) for one in readings], n_source)
-    target, target_count = _numbered([one.target_words or [-1] * len(one.target) for one in readings], n_reads + 1)
+    source_words = [reading.source_words or [-1] * len(reading.source) for reading in readings]
+    target_words = [reading.target_words or [-1] * len(reading.target) for reading in readings]
+    source, source_count = _numbered(source_words, n_source)
+    target, target_count = _numbered(target_words, n_reads + 1)
     words, read = _words(source, source_count), _words(target[:, :-1], target_count)
     of_target = _members(target, target_count)  # [B, T + 1, V]
     right = torch.zeros(len(readings), target_count, words.size(2), dtype=torch.bool)
     for b, reading in enumerate(readings):
         if reading.source_words is not None and reading.links:
-            source_words, target_words = np.array(reading.links).T
-            right[b, target_words, source_words] = True
+            of_source, of_target_word = np.array(reading.links).T
+            right[b, of_target_word, of_source] = True
     by_write, by_read = of_target[:, 1:].transpose(1, 2), of_target[:, :-1].transpose(1, 2)
     estimated = any(reading.estimated for reading in readings)
     encoder, decoder, cross = (contexts[kind] for kind in ("encoder", "decoder", "cross"))

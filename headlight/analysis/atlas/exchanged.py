@@ -1,7 +1,7 @@
-"""Position against content: how much of a head's pattern remains when the tokens of a sentence change places.
+"""Position against content: how much of a head's pattern remains when the tokens of a sentence are shuffled.
 
-The tokens are shuffled, and both patterns are compared twice: position by position, where only the tokens are others,
-and token by token, where only the positions are others. Special tokens stay where they are.
+The patterns before and after are compared twice: position by position, where only the tokens differ, and token by
+token, where only the positions differ. Special tokens stay where they are.
 
 Shapes: B sentences, H heads, Q queries, K keys, N tokens.
 """
@@ -58,9 +58,10 @@ def _patterns(model: Transformer, src: Tensor, tgt: Tensor) -> dict[Site, Tensor
 
 
 def _shuffles(context: Context, indices: np.ndarray) -> Tensor:
-    """Return for each place of a sentence the place that its new token had, [B, N], drawn by the sentence's index.
+    """Return a permutation of each sentence's positions [B, N], drawn with the sentence's index as the seed.
 
-    No token that may move stays; a sentence with a single one stays as it is. Padding stays too.
+    Entry n is the old position of the token now at n. Every token that may move does, unless there is only one;
+    special tokens and padding stay.
     """
     n_keys = context.special.size(1)
     there = context.visible.any(1).cpu()  # [B, K], no padding
@@ -84,11 +85,11 @@ def _followed(shuffled: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
     return by_row.gather(3, columns[:, None, None, :].expand_as(by_row))
 
 
-def _overlap(one: Tensor, one_visible: Tensor, other: Tensor, other_visible: Tensor) -> Tensor:
+def _overlap(own: Tensor, own_visible: Tensor, other: Tensor, other_visible: Tensor) -> Tensor:
     """Return the mean overlap of the rows of two patterns [B, H, Q, K], over keys visible [B, Q, K] in both: [B, H]."""
-    both = (one_visible & other_visible)[:, None]
-    one, other = one * both, other * both
-    totals = one.sum(-1), other.sum(-1)
+    both = (own_visible & other_visible)[:, None]
+    own, other = own * both, other * both
+    totals = own.sum(-1), other.sum(-1)
     counted = (both.sum(-1) > 1) & (totals[0] > 0) & (totals[1] > 0)
-    shares = torch.minimum(one / totals[0][..., None], other / totals[1][..., None]).sum(-1)
+    shares = torch.minimum(own / totals[0][..., None], other / totals[1][..., None]).sum(-1)
     return torch.where(counted, shares, 0.0).sum(-1) / counted.sum(-1)

@@ -87,8 +87,8 @@ def rank_correlation(values: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 def _ranks(values: np.ndarray) -> np.ndarray:
     """Return the mean rank of each value: half of the equal values plus all smaller ones."""
-    own, others = values[..., :, None], values[..., None, :]
-    ranks: np.ndarray = (others < own).sum(-1) + 0.5 * (others == own).sum(-1)
+    value, compared = values[..., :, None], values[..., None, :]
+    ranks: np.ndarray = (compared < value).sum(-1) + 0.5 * (compared == value).sum(-1)
     return ranks
 
 

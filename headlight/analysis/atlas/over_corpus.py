@@ -19,7 +19,7 @@ from headlight.analysis.atlas.batch import Marks, MeasuredBatch, prepare
 from headlight.analysis.atlas.exchanged import exchanged
 from headlight.analysis.atlas.faithfulness import faithfulness, parts_of
 from headlight.analysis.atlas.measuring import MeasuringTap, chances_of, over_corpora
-from headlight.analysis.atlas.reading import RULES, Left, PairReading, Reader, batches
+from headlight.analysis.atlas.reading import RULES, PairReading, Reader, SkippedPairs, batches
 from headlight.analysis.atlas.scoring import losses, without_each
 from headlight.analysis.atlas.spread import MeasureSpread, Sums
 from headlight.analysis.measures import is_punctuation
@@ -55,7 +55,7 @@ class Atlas:
     agreement: MeasureSpread  # [1, 1], the rank correlation of the mean of all cross heads
     heads: dict[Kind, dict[str, MeasureSpread]]
     chance: dict[Kind, dict[str, float]]  # of uniform attention; of RULES, how often right
-    left: Left
+    left: SkippedPairs
     examples: dict[int, KnownPair] = field(default_factory=dict)  # the sentences that the spreads name
     units: str = "words"  # what is aligned, or "letters"
 
@@ -85,7 +85,7 @@ class Atlas:
                 for k, spreads in values["heads"].items()
             },
             values["chance"],
-            Left(**values["left"]),
+            SkippedPairs(**values["left"]),
             {int(index): KnownPair(*pair) for index, pair in values["examples"].items()},
             values["units"],
         )
@@ -143,7 +143,7 @@ class _Work:
         }
         self.chance = {kind: {name: Sums((1, 1)) for name in (*self.sums[kind], *RULES)} for kind in KINDS}
         self.loss, self.agreement = Sums((1, 1)), Sums((1, 1))
-        self.left, self.read, self.progress = Left(), 0, progress
+        self.left, self.read, self.progress = SkippedPairs(), 0, progress
 
     def run(self, pairs: Iterable[KnownPair]) -> None:
         number, padded = 0, self.model.config.padding_mask == "applied"

@@ -42,7 +42,7 @@ class PairReading:
 
 
 @dataclass
-class Left:
+class SkippedPairs:
     """The number of pairs that could not be measured, by reason."""
 
     long: int = 0  # pairs that are longer than the model reads, or empty
@@ -56,14 +56,14 @@ class Reader:
         self.config, self.source, self.target = config, source, target
         self.units = "words"  # what the gold is about, as far as it was read
 
-    def chunks(self, pairs: Iterable[KnownPair], left: Left) -> Iterator[list[PairReading]]:
-        """Yield the readings of CHUNK_PAIRS pairs at a time; what cannot be measured is counted in `left`."""
-        rest, start = iter(pairs), 0
-        while chunk := list(islice(rest, CHUNK_PAIRS)):
-            yield self._read(chunk, start, left)
+    def chunks(self, pairs: Iterable[KnownPair], skipped: SkippedPairs) -> Iterator[list[PairReading]]:
+        """Yield the readings of CHUNK_PAIRS pairs at a time; what cannot be measured is counted in `skipped`."""
+        remaining, start = iter(pairs), 0
+        while chunk := list(islice(remaining, CHUNK_PAIRS)):
+            yield self._read(chunk, start, skipped)
             start += len(chunk)
 
-    def _read(self, chunk: Sequence[KnownPair], start: int, left: Left) -> list[PairReading]:
+    def _read(self, chunk: Sequence[KnownPair], start: int, skipped: SkippedPairs) -> list[PairReading]:
         config, readings = self.config, []
         sources = self.source.encode_batch([pair.source for pair in chunk])
         targets = self.target.encode_batch([pair.target for pair in chunk])
@@ -72,7 +72,7 @@ class Reader:
             src = [*config.source_start, *source, *end]
             tgt = [config.sos_id, *config.target_start, *target, config.eos_id]
             if not source or not target or max(len(src), len(tgt)) > config.max_length:
-                left.long += 1
+                skipped.long += 1
                 continue
             if pair.truth is None:
                 readings.append(PairReading(index, src, tgt))
@@ -81,7 +81,7 @@ class Reader:
             self.units = truth.units
             of_source, of_target = units(self.source, src, truth.source), units(self.target, tgt, truth.target)
             if of_source is None or of_target is None:
-                left.unmatched += 1
+                skipped.unmatched += 1
                 readings.append(PairReading(index, src, tgt))
             else:
                 gold = truth.links, truth.pronouns, guessed(truth), truth.estimated
@@ -96,22 +96,22 @@ def units(tokenizer: Tokenizer, ids: Sequence[int], spelled: Sequence[str]) -> l
     """
     apart = tokenizer.special_ids - {tokenizer.unk_id}
     special = [id in apart for id in ids]
-    plain = [place for place, gone in enumerate(special) if not gone]
+    plain = [position for position, gone in enumerate(special) if not gone]
     of_token = [-1] * len(ids)
-    if [tokenizer.piece(ids[place]) for place in plain] == list(spelled):  # as letters are: nothing to be joined
+    if [tokenizer.piece(ids[at]) for at in plain] == list(spelled):  # as letters are: nothing to be joined
         for unit, position in enumerate(plain):
             of_token[position] = unit
         return of_token
-    for grouped in (tokenizer.word_groups(ids), [[place] for place in range(len(ids))]):
+    for grouped in (tokenizer.word_groups(ids), [[at] for at in range(len(ids))]):
         groups = [group for group in grouped if not special[group[0]]]
         if len(groups) == len(spelled) and all(
-            _spells(tokenizer, [ids[place] for place in group], unit)
+            _spells(tokenizer, [ids[at] for at in group], unit)
             for group, unit in zip(groups, spelled, strict=True)
         ):
             for unit, group in enumerate(groups):
                 for position in group:
                     of_token[position] = unit
-            assert all(of_token[place] >= 0 for place in plain)
+            assert all(of_token[at] >= 0 for at in plain)
             return of_token
     return None
 

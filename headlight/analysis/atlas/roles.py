@@ -170,9 +170,9 @@ def named(template: str, units: str, count: int = 0) -> str:
 
 
 class RankedSentence(NamedTuple):
-    """A sentence by its place in the corpus, -1 for none, and the value of a measure in it."""
+    """A sentence by its position in the corpus, -1 for none, and the value of a measure in it."""
 
-    place: int
+    position: int
     value: float
 
 

@@ -47,14 +47,14 @@ class Sums:
         fixed = np.rint(clean * FIXED_POINT_ONE).astype(np.int64)
         # The square of an importance is less than a unit, and what is left of it is counted, too.
         squares = clean**2 * FIXED_POINT_ONE
-        rest = np.rint((squares - np.floor(squares)) * FIXED_POINT_ONE)
+        fractions = np.rint((squares - np.floor(squares)) * FIXED_POINT_ONE)
         weight = units[:, None] * measured
         self.parts[:, layer] += np.stack(
             [
                 measured.sum(0),
                 fixed.sum(0),
                 np.floor(squares).astype(np.int64).sum(0),
-                rest.astype(np.int64).sum(0),
+                fractions.astype(np.int64).sum(0),
                 weight.sum(0),
                 (fixed * weight).sum(0),
             ]
@@ -84,11 +84,11 @@ class Sums:
             self._offer(side, slice(None), most[side])
 
     def spread(self) -> MeasureSpread:
-        count, total, squares, rest, units, weighted = self.parts.astype(np.float64)
+        count, total, squares, fractions, units, weighted = self.parts.astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             by_sentence = total / FIXED_POINT_ONE / count
             # The mean of squares less the square of the mean; their rounding must not make it negative.
-            square = (squares + rest / FIXED_POINT_ONE) / FIXED_POINT_ONE / count
+            square = (squares + fractions / FIXED_POINT_ONE) / FIXED_POINT_ONE / count
             variance = np.maximum(square - by_sentence**2, 0.0) * count / np.maximum(count - 1, 1)
             mean = weighted / FIXED_POINT_ONE / units
         nobody = self.most[:, INDEX] == NO_SENTENCE
@@ -100,10 +100,10 @@ class Sums:
 def _best(keys: np.ndarray) -> np.ndarray:
     """Return the first sentence of each head that is largest by the first of `keys` [N, B, H], then by the next: [H].
     """
-    left = np.ones(keys.shape[1:], bool)
+    tied = np.ones(keys.shape[1:], bool)
     for key in keys:
-        left &= key == np.where(left, key, np.iinfo(key.dtype).min).max(0)
-    return left.argmax(0)
+        tied &= key == np.where(tied, key, np.iinfo(key.dtype).min).max(0)
+    return tied.argmax(0)
 
 
 @dataclass(frozen=True)

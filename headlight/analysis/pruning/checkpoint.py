@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import torch
 
-from headlight.analysis.atlas.reading import Left, Reader, batches
+from headlight.analysis.atlas.reading import Reader, SkippedPairs, batches
 from headlight.analysis.pruning.curve import DRAWS, Pruning, Saved, Score, prune_in_order
 from headlight.analysis.pruning.order import Head, PruningBatch
 from headlight.analysis.sites import all_heads
@@ -72,7 +72,7 @@ def batches_of(checkpoint: Checkpoint, pairs: Sequence[KnownPair]) -> list[Pruni
     """Return batches of the `pairs` that the model can read."""
     model = checkpoint.model
     reader = Reader(model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
-    readings = [reading for chunk in reader.chunks(pairs, Left()) for reading in chunk]
+    readings = [reading for chunk in reader.chunks(pairs, SkippedPairs()) for reading in chunk]
     collated = []
     for group in batches(readings, BATCH_TOKENS, model.config.padding_mask == "applied"):
         batch = collate([(reading.source, reading.target) for reading in group], model.config.pad_id)

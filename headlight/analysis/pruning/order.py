@@ -63,18 +63,18 @@ def removal_order(
 ) -> list[Removed]:
     """Return all heads of the model in order of removal; importance is measured again after `every` of them."""
     removed: list[Removed] = []
-    left, passes = model, 0
+    pruned, passes = model, 0
     count = len(all_heads(model))
     due = sum(range(count, 0, -every)) * len(batches)
-    while all_heads(left):
+    while all_heads(pruned):
 
         def passed() -> None:
             nonlocal passes
             passes += 1
             progress(passes / due)
 
-        worth = importance(left, batches, passed)
+        worth = importance(pruned, batches, passed)
         least = sorted(worth, key=worth.__getitem__)[:every]
         removed += [Removed(*head, worth[head]) for head in least]
-        left = prune_heads(left, least)
+        pruned = prune_heads(pruned, least)
     return removed

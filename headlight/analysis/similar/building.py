@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from headlight import checkpoints
-from headlight.analysis.atlas.reading import Left, PairReading, Reader, batches
+from headlight.analysis.atlas.reading import PairReading, Reader, SkippedPairs, batches
 from headlight.analysis.combine import merge
 from headlight.analysis.similar.columns import SUFFIX, ColumnWriter
 from headlight.analysis.similar.search import unit
@@ -128,7 +128,7 @@ class _Writer:
         """Write the columns and the sentences. Returns the checksums of the files."""
         checkpoint = self.checkpoint
         reader = Reader(checkpoint.model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
-        padded, left = checkpoint.model.config.padding_mask == "applied", Left()
+        padded, left = checkpoint.model.config.padding_mask == "applied", SkippedPairs()
         with open(self.folder / SENTENCES, "wb") as lines:
             for chunk in reader.chunks(self._distinct(pairs), left):
                 for batch in batches(self._first(chunk, tokens), BATCH_TOKENS, padded):

@@ -104,13 +104,13 @@ def taken_apart(passed: Stream, heads: AttentionPass, site: Site) -> Iterator[Ta
         bias = around.new_zeros(around.size(-1)) if own is None else own.double()
         norm = None
         if not residual.norm_first:
-            norm = frozen(residual.norm, around + block.given[queries].double())
+            norm = frozen(residual.norm, around + block.output[queries].double())
             parts, around = norm.linear(parts), norm.linear(around)
             bias = norm.linear(bias.expand_as(around)) + norm.bias
 
         def by_head(head: int, weights: Tensor = weights, norm: FrozenNorm | None = norm) -> Tensor:
-            given = weights[head][..., None] * moved[head]
-            return given if norm is None else norm.linear(given)
+            output = weights[head][..., None] * moved[head]
+            return output if norm is None else norm.linear(output)
 
         yield TakenApart(queries, by_head, parts, around, bias, after)
 
@@ -221,9 +221,9 @@ def _head_shares(passed: Stream, heads: AttentionPass, site: Site) -> tuple[Tens
         mixed, parts = _token_shares(apart, site)
         nearer, lengths = [], []
         for head in range(count):
-            given = apart.by_head(head)
-            nearer.append(_nearer(given, parts))
-            lengths.append(given.abs().sum(-1))
+            output = apart.by_head(head)
+            nearer.append(_nearer(output, parts))
+            lengths.append(output.abs().sum(-1))
         if site.kind == SELF:  # what goes around is one more part of the token's own vector
             query = torch.arange(len(mixed))
             token, own = query + apart.queries.start, parts.new_zeros(2, *mixed.shape)

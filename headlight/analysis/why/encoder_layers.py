@@ -57,9 +57,10 @@ def decoder_lens(
         ]
     )
     start = [model.config.sos_id, *model.config.target_start]
-    rest = min(longest or 2 * len(target) + 10, model.config.max_length - len(start))
+    max_new = min(longest or 2 * len(target) + 10, model.config.max_length - len(start))
+    rows = _greedy(model, memory, src, start, max_new, tap).tolist()
     return DecoderLens(
-        tuple(_until_end(row, model.config.eos_id) for row in _greedy(model, memory, src, start, rest, tap).tolist()),
+        tuple(_until_end(row, model.config.eos_id) for row in rows),
         log_probs.float().cpu().numpy(),
     )
 

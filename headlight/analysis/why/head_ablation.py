@@ -49,8 +49,8 @@ def head_ablation(
     pass, those of the references too. Raises ValueError for another ablation, without references or draws where these
     are needed, and for an intervention on a head that the model lacks.
     """
-    found = ablated_steps(model, source, target, references, by, draws, seed, tap)
-    effects = [HeadEffect(site, head, float(found[site][head].sum())) for site, head in all_heads(model)]
+    changes = ablated_steps(model, source, target, references, by, draws, seed, tap)
+    effects = [HeadEffect(site, head, float(changes[site][head].sum())) for site, head in all_heads(model)]
     return sorted(effects, key=lambda effect: effect.delta)
 
 
@@ -87,10 +87,10 @@ def ablated_steps(
         changes += (torch.cat(parts) - complete) / len(replacements)
     config = model.config
     n_heads = {"encoder": config.encoder.n_heads, "decoder": config.decoder.n_heads}
-    found = {site: np.full((n_heads[site.stack], len(target) - 1), np.nan) for site in model.sites()}
+    by_site = {site: np.full((n_heads[site.stack], len(target) - 1), np.nan) for site in model.sites()}
     for (site, head), change in zip(heads, changes.numpy(), strict=True):
-        found[site][head] = change
-    return found
+        by_site[site][head] = change
+    return by_site
 
 
 def _replacements(
@@ -109,8 +109,8 @@ def _replacements(
         totals: dict[Site, Tensor] = {}
         counts = {"encoder": 0, "decoder": 0}
         for pair in references:
-            for site, found in _outputs(model, pair, tap).items():
-                totals[site] = totals.get(site, 0.0) + found.double().sum(1, keepdim=True)
+            for site, output in _outputs(model, pair, tap).items():
+                totals[site] = totals.get(site, 0.0) + output.double().sum(1, keepdim=True)
             counts["encoder"] += len(pair[0])
             counts["decoder"] += len(pair[1]) - 1
         return [{site: (total / counts[site.stack]).float() for site, total in totals.items()}]

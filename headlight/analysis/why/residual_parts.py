@@ -61,7 +61,7 @@ def residual_parts(
             before = blocks[name].before[tokens].double()
             if until == (layer, name):
                 return _bias_last(_through(residual.norm, before, parts) if residual.norm_first else parts)
-            output, around = blocks[name].given[tokens].double(), residual.around(before)
+            output, around = blocks[name].output[tokens].double(), residual.around(before)
             if not residual.connected:  # what was in the stream before is not in it any more
                 parts = {writer: torch.zeros_like(part) for writer, part in parts.items()}
             if name == FEED_FORWARD:
@@ -69,8 +69,8 @@ def residual_parts(
             else:
                 site = Site(stack, layer, name)
                 attention = attention_at(model, site)
-                given = heads.patterns[site][:, tokens].double() @ heads.values[site].double()  # [H, N, D]
-                moved = given @ attention.outputs_by_head().double()  # [H, N, M]
+                mixed = heads.patterns[site][:, tokens].double() @ heads.values[site].double()  # [H, N, D]
+                moved = mixed @ attention.outputs_by_head().double()  # [H, N, M]
                 parts.update((Writer(stack, name, layer, head), part) for head, part in enumerate(moved))
                 if attention.output.bias is not None:
                     parts[bias] = parts[bias] + attention.output.bias.double()

@@ -122,13 +122,13 @@ def score_parts_of(
         bias = inputs.bias.expand(1, attention.n_heads, *visible.shape)[0, head, query].double()
     scores = inputs.k[0, head].double() @ inputs.q[0, head, query].double() * scale + bias
 
-    asked = residual_parts(passed, heads, site.stack, slice(query, query + 1), block)
-    queries = _projected(asked, attention.query, attention, head)[0] * scale
+    query_parts = residual_parts(passed, heads, site.stack, slice(query, query + 1), block)
+    queries = _projected(query_parts, attention.query, attention, head)[0] * scale
     stack, until = ("encoder", None) if site.kind == CROSS else (site.stack, block)
     count, projected = sum(1 for _ in model.sites()) * attention.n_heads, []
     for some in slices(len(row), 8 * model.config.d_model * 4 * max(8, count)):
-        looked_at = residual_parts(passed, heads, stack, some, until)
-        projected.append(_projected(looked_at, attention.key, attention, head))
+        key_parts = residual_parts(passed, heads, stack, some, until)
+        projected.append(_projected(key_parts, attention.key, attention, head))
     keys = torch.cat(projected)
 
     weights = _reference(row, key, relative_to)
@@ -142,8 +142,8 @@ def score_parts_of(
         float(weights @ scores),
         pairs.cpu().numpy(),
         float(weights @ bias),
-        list(asked),
-        list(looked_at),
+        list(query_parts),
+        list(key_parts),
         scores.masked_fill(~row, -torch.inf).cpu().numpy(),
         queries.cpu().numpy(),
         keys.cpu().numpy(),

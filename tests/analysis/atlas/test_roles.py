@@ -78,8 +78,8 @@ def test_the_sentences_that_show_a_measure_best_and_worst(small: Checkpoint, mea
     assert len(set(errors)) > 1
     best, worst = shows(measured_atlas, "cross", 1, 0, "alignment")
     assert best.value == pytest.approx(min(errors), abs=1e-6) and worst.value == pytest.approx(max(errors), abs=1e-6)
-    assert errors[best.place % len(TEXTS)] == min(errors) and errors[worst.place % len(TEXTS)] == max(errors)
-    assert measured_atlas.examples[best.place].source == TEXTS[best.place % len(TEXTS)][0]
+    assert errors[best.position % len(TEXTS)] == min(errors) and errors[worst.position % len(TEXTS)] == max(errors)
+    assert measured_atlas.examples[best.position].source == TEXTS[best.position % len(TEXTS)][0]
 
 
 def test_since_when() -> None:
