@@ -158,11 +158,11 @@ def _limits(config: ModelConfig) -> tuple[str, ...]:
 
 def _clear(out: Path) -> None:
     """Remove the temporary folders of killed imports to this name."""
-    for left in out.parent.glob(f".{glob.escape(out.name)}.*-*.part"):
-        process = left.name.split(".")[-2].partition("-")[0]
+    for abandoned in out.parent.glob(f".{glob.escape(out.name)}.*-*.part"):
+        process = abandoned.name.split(".")[-2].partition("-")[0]
         if process.isdecimal() and not psutil.pid_exists(int(process)):
             with contextlib.suppress(OSError):
-                remove(left)
+                remove(abandoned)
 
 
 def _rename(part: Path, out: Path) -> None:

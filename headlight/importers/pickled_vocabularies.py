@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from headlight.importers.pickles import Made
+from headlight.importers.pickles import DataObject
 from headlight.importers.torch_file import is_torch_zip, read_legacy, read_zip
 
 ZIP = b"PK\x03\x04"
@@ -50,7 +50,7 @@ def read_pickled(path: Path, side: str) -> Any:
 
 def _words(value: Any) -> Any:
     for _ in range(3):  # one in Python that holds one in C++
-        if not isinstance(value, Made):
+        if not isinstance(value, DataObject):
             break
         value = _state_content(value.state)
     if isinstance(value, tuple):

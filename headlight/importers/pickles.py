@@ -42,8 +42,8 @@ VOCABULARY_COMMAND = 'json.dump(vocab.get_itos(), open("vocab.json", "w"))'
 
 
 @dataclass
-class Made:
-    """An object of a class that the reader knows to hold nothing but data: what the file gives it, and no object."""
+class DataObject:
+    """The state that a pickle gives an object of a known data class; the object itself is never created."""
 
     name: str
     state: Any = None
@@ -121,7 +121,7 @@ class Machine:
             function, _, arguments, _ = arguments
         self.note(function, at, instruction)
         if function.name in self.classes or SETTINGS.fullmatch(function.name):
-            self.stack.append(Made(function.name, arguments[0] if arguments else None))  # an enum's value
+            self.stack.append(DataObject(function.name, arguments[0] if arguments else None))  # an enum's value
             return
         if function.name not in CALLS:
             self.stack.append(None)
@@ -178,7 +178,7 @@ def _build(machine: Machine, at: int) -> None:
     if isinstance(machine.stack[-1], NamespaceOptions):
         machine.spend(len(state))  # each copy is paid for, since a file may set the same attributes many times
         machine.stack[-1].update(state)
-    if isinstance(machine.stack[-1], Made):
+    if isinstance(machine.stack[-1], DataObject):
         machine.stack[-1].state = state
     if isinstance(machine.stack[-1], Global):
         machine.note(machine.stack[-1], at, "BUILD")

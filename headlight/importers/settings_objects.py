@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headlight.importers.limits import MAX_PICKLE_DEPTH
-from headlight.importers.pickles import Made
+from headlight.importers.pickles import DataObject
 from transformer.checkpoint.weights import Refused
 
 MAX_SETTINGS = 50_000  # values; fairseq has about 700, and a file may say one value again and again
@@ -36,7 +36,7 @@ class _SettingsReader:
                 f"The file's settings have over {MAX_SETTINGS:,} values, or lists inside lists that do not end.",
                 remedy="Save the model again with fairseq.",
             )
-        if isinstance(value, Made):
+        if isinstance(value, DataObject):
             state = value.state
             if isinstance(state, dict):
                 state = next((state[name] for name in ("_content", "_val") if name in state), state)

@@ -21,13 +21,13 @@ from transformer.quoting import quoted, short
 
 SAFE, BIN = "model.safetensors", "pytorch_model.bin"
 _WEIGHTS_SUFFIXES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"}
-_BESIDE = {"training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt", "rng_state.pth"}
+_NOT_WEIGHTS = {"training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt", "rng_state.pth"}
 _BEST = ("checkpoint_best.pt", "best.ckpt")  # of fairseq and JoeyNMT, which keep others beside it
 _FOREIGN = {".h5", ".msgpack", ".onnx", ".ot", ".gguf"}
 _CTRANSLATE2, _CTRANSLATE2_ARCHITECTURE = "model.bin", "TransformerSpec"
 MAX_NAME_BYTES = 255  # of a file's name: what file systems allow
 ARGOS_FACTS, ARGOS_MODEL = "metadata.json", "model"  # a package of Argos Translate holds a folder of CTranslate2
-_OTHERS = {  # what files of other programs begin with
+_FOREIGN_STARTS = {  # what files of other programs begin with
     b"\x89HDF": "a Keras or TensorFlow file",
     b"GGUF": "a GGUF file, whose weights are quantised; import the model that it was converted from",
     b"7z\xbc\xaf": "a 7-Zip archive; pack it as .zip",
@@ -51,7 +51,7 @@ class Source:
         tuple[str, str], ...
     ] = ()  # how the weights were found: ("Weights found under", "model_state_dict"), ...
     facts: Mapping[str, Any] = field(default_factory=dict)  # plain values and options beside the weights
-    beside: Path | None = None  # the folder that the file of weights lies in
+    weights_folder: Path | None = None  # the folder that the file of weights lies in
 
     def file(self, name: str) -> Path | None:
         """Return the path of a file that came with the weights, such as "config.json"; None if it is absent."""
@@ -64,7 +64,7 @@ class Source:
         A name that leads to another folder, as a setting of an untrusted file may, is no file of this one.
         """
         known = (name for name in names if name == Path(name).name and len(os.fsencode(name)) <= MAX_NAME_BYTES)
-        paths = [self.beside / name for name in known if self.beside]
+        paths = [self.weights_folder / name for name in known if self.weights_folder]
         return next((path for path in paths if path.is_file()), None)
 
 
@@ -160,12 +160,12 @@ def _open_folder(folder: Path, name: str) -> Source:
     return _source(name, folder, [_read(_weights_file(folder, name))], folder)
 
 
-def _source(name: str, folder: Path | None, parts: list[_WeightsFile], beside: Path) -> Source:
+def _source(name: str, folder: Path | None, parts: list[_WeightsFile], weights_folder: Path) -> Source:
     tensors, taken_off = strip_wrappers({name: stored for part in parts for name, stored in part.tensors.items()})
     about = tuple(fact for part in parts for fact in part.origin) + taken_off
     facts = {name: value for part in parts for name, value in part.facts.items()}
     size = sum(path.stat().st_size for path in {stored.path for stored in tensors.values()})
-    return Source(name, folder, StoredWeights(tensors), size, about, facts, beside)
+    return Source(name, folder, StoredWeights(tensors), size, about, facts, weights_folder)
 
 
 def _weights_file(folder: Path, called: str) -> Path:
@@ -174,7 +174,7 @@ def _weights_file(folder: Path, called: str) -> Path:
         if (folder / name).is_file():
             return folder / name
     names = sorted(
-        path.name for path in folder.iterdir() if path.suffix in _WEIGHTS_SUFFIXES and path.name not in _BESIDE
+        path.name for path in folder.iterdir() if path.suffix in _WEIGHTS_SUFFIXES and path.name not in _NOT_WEIGHTS
     )
     chosen = names if len(names) == 1 else [name for name in _BEST if name in names]
     if chosen:
@@ -215,7 +215,7 @@ def _read(path: Path) -> _WeightsFile:
     start = _start(path)
     if not start:
         raise Refused(f"{path.name} is empty.", (), "Copy it again.")
-    for magic, what in _OTHERS.items():
+    for magic, what in _FOREIGN_STARTS.items():
         if start.startswith(magic):
             raise Refused(f"{path.name} is {what}.")
     if ctranslate2_file.is_ctranslate2(start):
@@ -233,7 +233,7 @@ def _read(path: Path) -> _WeightsFile:
         )
     state = find(file.value, path.name)
     return _WeightsFile(
-        {name: file.place(name, view) for name, view in state.tensors.items()}, state.origin, state.facts
+        {name: file.locate(name, view) for name, view in state.tensors.items()}, state.origin, state.facts
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from headlight.importers.pickles import SAVE_COMMAND, Made, pickled_vocabulary
+from headlight.importers.pickles import SAVE_COMMAND, DataObject, pickled_vocabulary
 from headlight.importers.settings_objects import plain_settings
 from headlight.importers.torch_calls import TensorView
 from transformer.checkpoint.weights import Refused
@@ -93,6 +93,6 @@ def _tensors(value: Any) -> dict[str, TensorView]:
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, Made):
+    if isinstance(value, DataObject):
         return f"whole object of the class {value.name[:80]}"
     return "single tensor" if isinstance(value, TensorView) else type(value).__name__

@@ -32,7 +32,7 @@ class TorchFile:
     value: Any
     storages: Mapping[str, tuple[int, int]]
 
-    def place(self, name: str, view: TensorView) -> Stored:
+    def locate(self, name: str, view: TensorView) -> Stored:
         """Return the location of the tensor `name`. Raises Refused where it exceeds its storage."""
         itemsize = DTYPES[view.dtype].itemsize
         start, size = self.storages.get(view.storage.key, (0, -1))

@@ -39,7 +39,7 @@ _ATTENTIONS = {
 _MAPS = {"query": "self.query", "key": "self.key", "value": "self.value", "output": "output.dense"}
 _SIZES = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
 _SIZES |= {"vocab_size": 30_522, "max_position_embeddings": 512, "type_vocab_size": 2}
-_OTHERS = ("encoder.pooler.dense.weight", "encoder.pooler.dense.bias")  # for classifying texts: nothing reads it here
+_UNUSED = ("encoder.pooler.dense.weight", "encoder.pooler.dense.bias")  # for classifying texts: nothing reads it here
 _EPS = 1e-12
 
 
@@ -145,7 +145,7 @@ class Berts:
         if pair is None:
             return False
         infos, parts = source.weights.infos, list(_parts(pair))
-        expected = {name for part in parts for name in part.names} | {*_OTHERS}
+        expected = {name for part in parts for name in part.names} | {*_UNUSED}
         return all(
             found_name(part, infos) in infos and infos[found_name(part, infos)].shape == part.shape for part in parts
         ) and all(name in expected or name.endswith(("position_ids", "token_type_ids")) for name in infos)
@@ -175,7 +175,7 @@ class Berts:
             folds.append(("Segments", "the embedding of the first, which every token has, is added to the positions"))
         if pair.encoder.first or pair.decoder.first:
             folds.append(("Positions", "the first rows, which stand for no position, are left out"))
-        if _OTHERS[0] in source.weights.infos:
+        if _UNUSED[0] in source.weights.infos:
             folds.append(("encoder.pooler", "left out: it classifies texts, and a translation does not use it"))
         return tuple(folds)
 
@@ -256,12 +256,12 @@ def _native(pair: _Pair) -> ModelConfig:
             )
     target = decoder.vocabulary
 
-    def id(name: str, *others: str) -> int:
-        places = ((whole, name), (decoder.config, name), *((decoder.config, other) for other in others))
-        found = next((id for config, name in places if (id := config.id(name, target)) is not None), None)
-        if found is None:
+    def id(name: str, *other_names: str) -> int:
+        places = ((whole, name), (decoder.config, name), *((decoder.config, other) for other in other_names))
+        token_id = next((id for config, name in places if (id := config.id(name, target)) is not None), None)
+        if token_id is None:
             raise Refused(f"{CONFIG} does not say {name}, without which the model cannot run.", remedy="Add it there.")
-        return found
+        return token_id
 
     start = id("decoder_start_token_id", "bos_token_id")
     if decoder.kind.from_padding and start == decoder.first - 1:

@@ -138,7 +138,7 @@ class CTranslate2:
         source_tokenizer, target_tokenizer, warnings = text.tokenizers(vocabularies, config)
         return ForeignModel(
             config,
-            {part.native: partial(network.made, part) for part in network.parts(vocabularies)},
+            {part.native: partial(network.convert, part) for part in network.parts(vocabularies)},
             source_tokenizer,
             target_tokenizer,
             _card(source, text, answers),
@@ -373,7 +373,7 @@ class _CTranslate2Network:
             raise Refused("The layers' position biases reach different distances, which is not supported.")
         return int(distances.pop() or 0)
 
-    def made(self, part: SourcePart) -> Tensor:
+    def convert(self, part: SourcePart) -> Tensor:
         """Return a tensor of our network in float32."""
         if part.name is None:
             return part.convert(torch.zeros(part.shape))
@@ -444,9 +444,9 @@ class _CTranslate2Network:
             fused = ["query", "key", "value"] if their_attention == "self_attention" else ["key", "value"]
             matrices = [(fused, 0)] if len(fused) == 3 else [(["query"], 0), (fused, 1)]
             for maps, number in matrices:
-                for place, linear in enumerate(maps):
+                for nth, linear in enumerate(maps):
                     scale = self._query_scale(stack, name) if linear == "query" else 1.0
-                    rows = slice(place * inner, (place + 1) * inner)
+                    rows = slice(nth * inner, (nth + 1) * inner)
                     shape, source = (len(maps) * inner, width), f"{name}/linear_{number}"
                     yield from self._linear_parts(f"{native}.{linear}", source, shape, self.qkv_bias, rows, scale)
             last = f"{name}/linear_{matrices[-1][1] + 1}"

@@ -75,8 +75,8 @@ class TextFiles:
     @property
     def languages(self) -> Languages:
         """The ids of the languages' tokens, in the order of the source vocabulary."""
-        found = (_named(self.source, pattern) for pattern in (*_LANGUAGES, _MARIAN_LANGUAGE))
-        return next((names for names in found if len(names) > 1), {})
+        by_pattern = (_named(self.source, pattern) for pattern in (*_LANGUAGES, _MARIAN_LANGUAGE))
+        return next((names for names in by_pattern if len(names) > 1), {})
 
     @property
     def package_languages(self) -> tuple[object, object]:
@@ -166,8 +166,8 @@ class TextFiles:
             languages if self.is_marian else (),  # a person may begin a sentence with one
         )
         paths = self._tokenizer_files()
-        made = open_tokenizers(paths, vocabularies, (config.pad_id, config.sos_id, config.eos_id), names)
-        return *made, self._doubts(paths)
+        tokenizers = open_tokenizers(paths, vocabularies, (config.pad_id, config.sos_id, config.eos_id), names)
+        return *tokenizers, self._doubts(paths)
 
     def _doubts(self, paths: list[Path]) -> tuple[str, ...]:
         if not paths:
@@ -261,5 +261,5 @@ def _vocabulary(folder: Path, name: str) -> tuple[str, ...] | None:
 
 
 def _named(tokens: tuple[str, ...], pattern: str) -> dict[str, int]:
-    found = re.compile(pattern)
-    return {match[1]: id for id, token in enumerate(tokens) if (match := found.fullmatch(token))}
+    compiled = re.compile(pattern)
+    return {match[1]: id for id, token in enumerate(tokens) if (match := compiled.fullmatch(token))}

@@ -290,7 +290,7 @@ def _native(
         StackConfig(depth, settings.whole(f"{stack}_attention_heads", DEFAULT_HEADS), d_ff)
         for stack, depth, d_ff in zip(STACKS, sizes.depths, sizes.d_ffs, strict=True)
     )
-    length = _kept(sizes)
+    length = _n_positions(sizes)
     return ModelConfig(
         *sizes.vocabularies,
         sizes.width,
@@ -326,7 +326,7 @@ def _ids(texts: Sequence[str], symbols: Sequence[str] | None) -> tuple[int, ...]
     return tuple(known[text] for text in texts)
 
 
-def _kept(sizes: _FairseqSizes) -> int:
+def _n_positions(sizes: _FairseqSizes) -> int:
     """Return the number of positions that both stacks have; 0 where they encode none."""
     return min(*sizes.lengths, MAX_TABLE_NUMBERS // sizes.width)
 
@@ -346,7 +346,7 @@ def _parts(infos: Mapping[str, TensorInfo], sizes: _FairseqSizes) -> Iterator[Te
             names = (embeddings[1], *projection)
         if not (sizes.tied == "all" and index == 1):
             yield TensorPart(f"{stack}.embedding.tokens.weight", names, (sizes.vocabularies[index], d))
-        if _kept(sizes):
+        if _n_positions(sizes):
             yield _table(stack, index, sizes)
         if sizes.embedding_norm:
             yield from affine(f"{stack}.embedding.norm", f"{stack}.layernorm_embedding", (d,))
@@ -360,7 +360,7 @@ def _parts(infos: Mapping[str, TensorInfo], sizes: _FairseqSizes) -> Iterator[Te
 
 def _table(stack: str, index: int, sizes: _FairseqSizes) -> TensorPart:
     """Return the positions of a stack; its first token stands after the padding's id (`utils.make_positions`)."""
-    native, length, first = f"{stack}.embedding.positions.table", _kept(sizes), PAD + 1
+    native, length, first = f"{stack}.embedding.positions.table", _n_positions(sizes), PAD + 1
     if not sizes.learned[index]:
         return TensorPart(native, (), (length, sizes.width), lambda _: sinusoidal_from(first, length, sizes.width))
     shape = (sizes.lengths[index] + first, sizes.width)

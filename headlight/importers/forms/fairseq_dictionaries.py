@@ -38,8 +38,8 @@ def languages(settings: Settings, answers: Answers) -> tuple[str, str]:
 def dictionary(source: Source, settings: Settings, side: int, language: str | None = None) -> Path | None:
     """Return the dictionary of a side, 0 for the source and 1 for the target, that lies beside the weights."""
     own = language or settings.text(("source_lang", "target_lang")[side])
-    given = (settings.text(name) for name in (("source_dict", "target_dict")[side], "fixed_dictionary"))
-    names = [*([f"dict.{own}.txt"] if own else []), *(name.rpartition("/")[2] for name in given if name)]
+    configured = (settings.text(name) for name in (("source_dict", "target_dict")[side], "fixed_dictionary"))
+    names = [*([f"dict.{own}.txt"] if own else []), *(name.rpartition("/")[2] for name in configured if name)]
     names += [("dict.src.txt", "dict.tgt.txt")[side], ("dict.source.txt", "dict.target.txt")[side], "dict.txt"]
     if settings.task in (ONE_MODEL, BY_PAIR):  # whose languages have one dictionary, or are still to be chosen
         names += [f"dict.{name}.txt" for name in settings.languages(source)]
@@ -68,8 +68,8 @@ def vocabularies(
     source: Source, settings: Settings, answers: Answers, around: Framing
 ) -> tuple[list[str] | None, list[str] | None]:
     """Return the symbols of both sides by id, with those that the task adds; None without a dictionary."""
-    given, known = (answers.source_vocab, answers.target_vocab), named(settings, answers)
-    paths = [given[side] or dictionary(source, settings, side, known[side]) for side in (0, 1)]
+    answered, known = (answers.source_vocab, answers.target_vocab), named(settings, answers)
+    paths = [answered[side] or dictionary(source, settings, side, known[side]) for side in (0, 1)]
     first, second = (None if path is None else _symbols(path, around.added) for path in paths)
     return first, second
 
@@ -85,15 +85,15 @@ def tokenizers(
     spoken, sizes = languages(settings, answers), (config.source_vocab_size, config.target_vocab_size)
     ids = config.pad_id, config.sos_id, config.eos_id
     warnings: list[str] = []
-    made: list[Tokenizer] = []
+    tokenizers: list[Tokenizer] = []
     for side in (0, 1):
-        alike = not isinstance(made[0].inner, moses.MosesTokenizer) if side else False
+        alike = not isinstance(tokenizers[0].inner, moses.MosesTokenizer) if side else False
         if alike and symbols[0] is not None and symbols[0] == symbols[1] and sizes[0] == sizes[1]:
-            made.append(made[0])
+            tokenizers.append(tokenizers[0])
             continue
         tokens = symbols[side]
         if tokens is None:
-            made.append(Tokenizer.of_ids(sizes[side], *ids))
+            tokenizers.append(Tokenizer.of_ids(sizes[side], *ids))
             warnings.append(
                 f"No dict.{spoken[side] or '*'}.txt lies beside it, so ids are shown instead of words, and a text "
                 "is typed as ids with spaces between them."
@@ -105,9 +105,9 @@ def tokenizers(
         tokenizer = Tokenizer(tokenizer.inner, *ids, tokenizer.vocab_size).of_size(sizes[side])
         if has_codes(source, settings) or settings.text("tokenizer") == "moses":
             tokenizer, warning = _after_moses(tokenizer, settings, answers, spoken[side])
-        made.append(tokenizer)
+        tokenizers.append(tokenizer)
         warnings += [warning] if warning else []
-    return (made[0], made[1]), tuple(dict.fromkeys(warnings))
+    return (tokenizers[0], tokenizers[1]), tuple(dict.fromkeys(warnings))
 
 
 def _tokenizer(source: Source, settings: Settings, tokens: list[str], language: str) -> tuple[Tokenizer, str]:
@@ -141,9 +141,10 @@ def _codes(source: Source, settings: Settings, language: str) -> Path | None:
 
 def has_codes(source: Source, settings: Settings) -> bool:
     """Return whether BPE codes cut the texts of both sides, so that something cuts them into words before."""
-    others = source.nearby(*(name for name in _named_files(settings) if name.endswith(".model")), *PIECES, *GPT2)
+    models = (name for name in _named_files(settings) if name.endswith(".model"))
+    other_tokenizer = source.nearby(*models, *PIECES, *GPT2)
     languages = (settings.text(name) for name in ("source_lang", "target_lang"))
-    return others is None and all(_codes(source, settings, language) for language in languages)
+    return other_tokenizer is None and all(_codes(source, settings, language) for language in languages)
 
 
 def _after_moses(tokenizer: Tokenizer, settings: Settings, answers: Answers, language: str) -> tuple[Tokenizer, str]:

@@ -252,9 +252,9 @@ def _with_word_ends(
     A merge may make a piece that the vocabulary lacks: it has an id beyond the model's, which is unknown.
     """
     pairs = _merges(merges)
-    made = dict.fromkeys(piece for a, b in pairs for piece in (a, b, a + b) if piece not in vocabulary)
+    missing = dict.fromkeys(piece for a, b in pairs for piece in (a, b, a + b) if piece not in vocabulary)
     first = max(fitting[1], max(vocabulary.values()) + 1)
-    tokens = {**vocabulary, **{piece: id for id, piece in enumerate(made, first)}}
+    tokens = {**vocabulary, **{piece: id for id, piece in enumerate(missing, first)}}
     model = {"type": "BPE", "vocab": tokens, "merges": pairs, "unk_token": special[1], "end_of_word_suffix": "</w>"}
     try:
         inner = foreign.opened({**cutting, "model": model, "decoder": {"type": "BPEDecoder", "suffix": "</w>"}})

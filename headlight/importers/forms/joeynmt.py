@@ -181,8 +181,8 @@ def _native(source: Source) -> ModelConfig:
             raise Refused(f"The {stack} of this JoeyNMT model is recurrent: it has no attention heads to show.")
         if group.get("alpha", 1.0) != 1.0:
             raise Refused("This JoeyNMT model scales its residual connections (alpha), which is not supported.")
-        place = group.get("layer_norm", "pre" if finals[index] else "post" if index else "unsaid")
-        if place not in ("pre", "post") or (place == "pre") != finals[index] or finals[0] != finals[1]:
+        norm = group.get("layer_norm", "pre" if finals[index] else "post" if index else "unsaid")
+        if norm not in ("pre", "post") or (norm == "pre") != finals[index] or finals[0] != finals[1]:
             raise Refused("The norms of this JoeyNMT model stand otherwise in one stack than in the other.")
         activations.add(group.get("activation", "relu"))
         heads = group.get("num_heads", 8 if index else 4)
@@ -236,9 +236,9 @@ def _parts(source: Source, config: ModelConfig) -> Iterator[TensorPart]:
             feed = f"{layer}.feed_forward"
             yield from affine(f"{feed}.inner", f"{feed}.pwff_layer.0", (layers.d_ff, d))
             yield from affine(f"{feed}.outer", f"{feed}.pwff_layer.3", (d, layers.d_ff))
-            places = [*(f"{layer}.{norm}" for norm in norms), f"{feed}.layer_norm"]
-            for number, place in enumerate(places):
-                yield from affine(f"{layer}.residuals.{number}.norm", place, (d,))
+            foreign_norms = [*(f"{layer}.{norm}" for norm in norms), f"{feed}.layer_norm"]
+            for number, foreign in enumerate(foreign_norms):
+                yield from affine(f"{layer}.residuals.{number}.norm", foreign, (d,))
         if config.final_norm:
             yield from affine(f"{stack}.norm", f"{stack}.layer_norm", (d,))
     if config.tied == "none":
@@ -261,7 +261,7 @@ def _tokenizers(source: Source, config: ModelConfig) -> tuple[tuple[Tokenizer, T
     """Return the tokenizers of both sides, one object where the vocabularies are equal, and warnings about them."""
     settings = _settings(source)
     sizes = config.source_vocab_size, config.target_vocab_size
-    made: list[Tokenizer] = []
+    tokenizers: list[Tokenizer] = []
     warnings: list[str] = []
     lists: list[list[str] | None] = []
     own, other = (_group(settings, "data", side) for side in ("src", "trg"))
@@ -270,21 +270,21 @@ def _tokenizers(source: Source, config: ModelConfig) -> tuple[tuple[Tokenizer, T
         path = source.nearby(f"{side}_vocab.txt")
         lists.append(None if path is None else subwords.lines_of(path))
         if len(lists) == 2 and lists[0] is not None and lists[0] == lists[1] and same and sizes[0] == sizes[1]:
-            made.append(made[0])
+            tokenizers.append(tokenizers[0])
             continue
         tokens = lists[-1]
         if tokens is None:
             ids = (config.pad_id, config.sos_id, config.eos_id)
-            made.append(Tokenizer.of_ids(size, *ids))
+            tokenizers.append(Tokenizer.of_ids(size, *ids))
             warnings.append(
                 f"No {side}_vocab.txt lies beside it, so ids are shown instead of words, and a text is typed as ids "
                 "with spaces between them."
             )
             continue
         tokenizer, warning = _tokenizer(source, config, settings, side, tokens)
-        made.append(tokenizer.of_size(size))
+        tokenizers.append(tokenizer.of_size(size))
         warnings += [warning] if warning else []
-    return (made[0], made[1]), tuple(dict.fromkeys(warnings))
+    return (tokenizers[0], tokenizers[1]), tuple(dict.fromkeys(warnings))
 
 
 def _tokenizer(

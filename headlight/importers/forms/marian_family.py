@@ -225,7 +225,7 @@ class MarianFamily:
         source_tokenizer = Tokenizer(source_tokenizer.inner, *ids, sizes.vocabularies[0])
         return ForeignModel(
             native,
-            {part.native: partial(self._made, source, part) for part in self._parts(source, sizes)},
+            {part.native: partial(self._convert, source, part) for part in self._parts(source, sizes)},
             source_tokenizer,
             source_tokenizer if shared else Tokenizer(target_tokenizer.inner, *ids, sizes.vocabularies[1]),
             {**_card(source, config, answers), "origin": self.name},
@@ -318,7 +318,7 @@ class MarianFamily:
             scale_embeddings=config.flag("scale_embedding", self.scaled),
             embedding_norm=self.embedding_norm,
             decoder_embedding_norm=not self.decoder_norm_first,
-            max_length=_kept(sizes),
+            max_length=_n_positions(sizes),
             logits_bias=self._has_bias(source),
             tied=sizes.tied,
             pad_id=pad,
@@ -338,7 +338,7 @@ class MarianFamily:
             if part.names and (shapes[part.native] not in infos or infos[shapes[part.native]].shape != part.shape)
         ]
 
-    def _made(self, source: Source, part: TensorPart) -> Tensor:
+    def _convert(self, source: Source, part: TensorPart) -> Tensor:
         if not part.names:
             assert self.table is not None
             return self.table(_config_of(source), *part.shape)
@@ -390,7 +390,7 @@ class MarianFamily:
             yield TensorPart("output.bias", (_BIAS,), (1, target), lambda bias: bias[0])
 
     def _position_part(self, infos: Mapping[str, TensorInfo], name: str, stack: str, sizes: MarianSizes) -> TensorPart:
-        native, length = f"{stack}.embedding.positions.table", _kept(sizes)
+        native, length = f"{stack}.embedding.positions.table", _n_positions(sizes)
         if self.table is not None and name not in infos:
             return TensorPart(native, (), (length, sizes.width))
         first = sizes.offset
@@ -459,7 +459,7 @@ def _sizes_of(infos: Mapping[str, TensorInfo], offset: int) -> MarianSizes:
     )
 
 
-def _kept(sizes: MarianSizes) -> int:
+def _n_positions(sizes: MarianSizes) -> int:
     return min(sizes.length, MAX_TABLE_NUMBERS // sizes.width)
 
 

@@ -23,9 +23,9 @@ def forms() -> tuple[Form, ...]:
     return (*FORMS, *_of_plugins(plugins("headlight.importers")))
 
 
-def _of_plugins(found: tuple[Plugin, ...]) -> Iterator[Form]:
-    for plugin in found:
-        form: Any = _made(plugin)
+def _of_plugins(installed: tuple[Plugin, ...]) -> Iterator[Form]:
+    for plugin in installed:
+        form: Any = _instance(plugin)
         if all(isinstance(getattr(form, name, None), str) for name in ("name", "title")) and all(
             callable(getattr(form, name, None)) for name in _METHODS
         ):
@@ -35,7 +35,7 @@ def _of_plugins(found: tuple[Plugin, ...]) -> Iterator[Form]:
             report(plugin.package, f"is left out: the importer {plugin.name} must have {needed}.")
 
 
-def _made(plugin: Plugin) -> Any:
+def _instance(plugin: Plugin) -> Any:
     """Return the format that an entry point names, or an object of the class that it names."""
     try:
         return plugin.value() if isinstance(plugin.value, type) else plugin.value

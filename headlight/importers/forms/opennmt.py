@@ -114,7 +114,7 @@ class OpenNMT:
         warning = "No tokenizer came with it: a text is typed as the model's own tokens, with spaces between them."
         return ForeignModel(
             config,
-            {part.native: partial(network.made, part) for part in network.parts(vocabularies)},
+            {part.native: partial(network.convert, part) for part in network.parts(vocabularies)},
             *tokenizers,
             {"title": source.name.removesuffix(".pt")[:80], "origin": self.name},
             () if paths else (warning,),
@@ -229,7 +229,7 @@ class _OpenNMTNetwork:
     def _has_bias(self, linear: str) -> bool:
         return any(name.endswith(f"{linear}.bias") for name in self.infos)
 
-    def made(self, part: PlacedPart) -> Tensor:
+    def convert(self, part: PlacedPart) -> Tensor:
         if part.name not in self.infos:  # a feed-forward network without biases
             return torch.zeros(part.shape)
         tensor = self.source.weights.tensor(part.name).float()

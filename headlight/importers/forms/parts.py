@@ -70,10 +70,10 @@ def are_complete(parts: Sequence[TensorPart], source: Source, ignored: frozenset
 
 def tensors_of(parts: Sequence[TensorPart], source: Source) -> dict[str, Any]:
     """Return the function that makes each of our tensors, by its name."""
-    return {part.native: partial(_made, part, source) for part in parts}
+    return {part.native: partial(_convert, part, source) for part in parts}
 
 
-def _made(part: TensorPart, source: Source) -> Tensor:
+def _convert(part: TensorPart, source: Source) -> Tensor:
     stored = source.weights.tensor(found_name(part, source.weights.infos)) if part.names else torch.empty(0)
     return part.convert(stored.float())
 

@@ -113,11 +113,11 @@ def open_tokenizers(
     between them."""
     sides = (vocabularies.source, vocabularies.target)
     alike = len(paths) < 2 and sides[0] == sides[1]
-    made = [
+    tokenizers = [
         _opened(paths[0 if side == 0 else -1], tokens, ids, names) if paths else _listed(tokens, ids, names)
         for side, tokens in enumerate(sides[: 1 if alike else 2])
     ]
-    return made[0], made[-1]
+    return tokenizers[0], tokenizers[-1]
 
 
 def _listed(tokens: tuple[str, ...], ids: Ids, names: TokenNames) -> Tokenizer:

@@ -199,9 +199,9 @@ def _parts(infos: Mapping[str, TensorInfo], layout: _Layout, config: ModelConfig
 
 def _stacks(infos: Mapping[str, TensorInfo]) -> tuple[str, str] | None:
     """Return the prefixes of the one encoder and the one decoder, or None."""
-    found = [name.removesuffix(_FUSED) for name in infos if name.endswith(_FUSED)]
-    decoders = [stack for stack in found if f"{stack}.layers.0.multihead_attn.in_proj_weight" in infos]
-    encoders = [stack for stack in found if stack not in decoders]
+    stacks = [name.removesuffix(_FUSED) for name in infos if name.endswith(_FUSED)]
+    decoders = [stack for stack in stacks if f"{stack}.layers.0.multihead_attn.in_proj_weight" in infos]
+    encoders = [stack for stack in stacks if stack not in decoders]
     return (encoders[0], decoders[0]) if len(encoders) == len(decoders) == 1 else None
 
 

@@ -134,7 +134,7 @@ class Tutorial:
         }
         return ForeignModel(
             config,
-            {part.native: partial(_made, source, part) for part in self._parts(sizes)},
+            {part.native: partial(_convert, source, part) for part in self._parts(sizes)},
             source_tokenizer,
             target_tokenizer,
             {name: value for name, value in card.items() if value},
@@ -232,7 +232,7 @@ class _Part(NamedTuple):
     native: str
     name: str
     shape: tuple[int, ...]
-    made: Callable[[Tensor], Tensor] = lambda tensor: tensor
+    convert: Callable[[Tensor], Tensor] = lambda tensor: tensor
 
 
 class _TutorialSizes(NamedTuple):
@@ -255,8 +255,8 @@ def _linear(native: str, foreign: str, out: int, into: int, bias: bool = True) -
         yield _Part(f"{native}.bias", f"{foreign}.bias", (out,))
 
 
-def _made(source: Source, part: _Part) -> Tensor:
-    return part.made(source.weights.tensor(part.name).float())
+def _convert(source: Source, part: _Part) -> Tensor:
+    return part.convert(source.weights.tensor(part.name).float())
 
 
 def _share(width: int) -> float:
@@ -345,7 +345,7 @@ TUTORIALS: dict[str, Tutorial] = {
         maps=("w_q", "w_k", "w_v", "w_0"),
         feed_forwards=("feed_forward_block", "feed_forward"),
         inner_outer=("linear1", "linear2"),
-        norms=tuple(f"residual_connections.{place}.normalization" for place in range(3)),
+        norms=tuple(f"residual_connections.{n}.normalization" for n in range(3)),
         gain_bias=("alpha", "beta"),
         final_norms=("encoder.normalization", "decoder.normalization"),
         output="last_linear.fc",
@@ -365,7 +365,7 @@ TUTORIALS: dict[str, Tutorial] = {
         maps=("Wq", "Wk", "Wv", "Wo"),
         feed_forwards=("ff_block", "ff_block"),
         inner_outer=("linear1", "linear2"),
-        norms=tuple(f"skip_connections.{place}.layer_norm_block" for place in range(3)),
+        norms=tuple(f"skip_connections.{n}.layer_norm_block" for n in range(3)),
         gain_bias=("alpha", "beta"),
         final_norms=("encoder_seq_block.norm", "decoder_seq_block.norm"),
         output="linear_softmax_block.linear",
@@ -382,7 +382,7 @@ TUTORIALS: dict[str, Tutorial] = {
         maps=("w_q", "w_k", "w_v", "w_o"),
         feed_forwards=("ffn", "ffn"),
         inner_outer=("layer1", "layer2"),
-        norms=tuple(f"residual.{place}.norm" for place in range(3)),
+        norms=tuple(f"residual.{n}.norm" for n in range(3)),
         gain_bias=("gamma", "beta"),
         final_norms=("encoder.norm", "decoder.norm"),
         output="output_layer.proj",
@@ -401,7 +401,7 @@ TUTORIALS: dict[str, Tutorial] = {
         maps=("linears.0", "linears.1", "linears.2", "linears.3"),
         feed_forwards=("feed_forward", "feed_forward"),
         inner_outer=("w_1", "w_2"),
-        norms=tuple(f"sublayer.{place}.norm" for place in range(3)),
+        norms=tuple(f"sublayer.{n}.norm" for n in range(3)),
         gain_bias=("a_2", "b_2"),
         final_norms=("encoder.norm", "decoder.norm"),
         output="generator.proj",
@@ -420,7 +420,7 @@ TUTORIALS: dict[str, Tutorial] = {
         maps=("w_q", "w_k", "w_v", "w_o"),
         feed_forwards=("feed_forward_block", "feed_forward_block"),
         inner_outer=("linear_1", "linear_2"),
-        norms=tuple(f"residual_connections.{place}.norm" for place in range(3)),
+        norms=tuple(f"residual_connections.{n}.norm" for n in range(3)),
         gain_bias=("alpha", "bias"),
         final_norms=("encoder.norm", "decoder.norm"),
         output="projection_layer.proj",
