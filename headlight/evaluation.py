@@ -109,10 +109,10 @@ class Evaluator:
         checkpoint: Checkpoint,
         name: str,
         pairs: Iterable[Pair],
-        others: Iterable[Checkpoint] = (),
+        other_checkpoints: Iterable[Checkpoint] = (),
         most: int | None = None,
     ) -> Evaluator:
-        """Build the evaluator of the first `most` of the `pairs`, those that fit the model and the `others`.
+        """Build the evaluator of the first `most` of the `pairs`, those that fit the model and the `other_checkpoints`.
 
         `left_out` counts those that are longer.
         """
@@ -120,7 +120,7 @@ class Evaluator:
         if not every:
             raise ValueError(f"There is no pair to evaluate on. {pairs.report if isinstance(pairs, Corpus) else name}")
         fitting = every
-        for each in (checkpoint, *others):
+        for each in (checkpoint, *other_checkpoints):
             fitting = _fitting(each, name, fitting)
         source, target, config = checkpoint.source_tokenizer, checkpoint.target_tokenizer, checkpoint.model.config
         examples = Encoded(Pairs(name, fitting), source, target, config.max_length, config)

@@ -21,8 +21,8 @@ GLOSSARY = APP / "docs" / "glossary.md"
 CONCEPTS = APP / "docs" / "concepts.md"
 
 
-def _folder(name: str, beside: Path) -> Path:
-    return Path(os.environ.get(f"HEADLIGHT_{name.upper()}") or beside / name)
+def _folder(name: str, parent: Path) -> Path:
+    return Path(os.environ.get(f"HEADLIGHT_{name.upper()}") or parent / name)
 
 
 def checkpoints() -> Path:

@@ -141,9 +141,9 @@ def duration(seconds: float) -> str:
     return f"{hours // 24} {'day' if hours < 48 else 'days'} {hours % 24} h"
 
 
-def plural(count: int, one: str, several: str | None = None) -> str:
+def plural(count: int, singular: str, plural_form: str | None = None) -> str:
     """Write a count with its noun: "1 sentence", "1,014 sentences"."""
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
+    return f"{count:,} {singular if count == 1 else plural_form or singular + 's'}"
 
 
 def both(first: int, second: int) -> str:

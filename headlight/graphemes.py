@@ -24,7 +24,7 @@ _FIRST_STRONG, _POP = "\u2068", "\u2069"
 
 def graphemes(text: str) -> Iterator[str]:
     """Return the graphemes of a text; joined they are the text."""
-    return (found[0] for found in _GRAPHEME.finditer(text))
+    return (match[0] for match in _GRAPHEME.finditer(text))
 
 
 def is_wide(grapheme: str) -> bool:
@@ -39,24 +39,26 @@ def letters(grapheme: str) -> int:
 
 def columns(text: str) -> int:
     """Return the width of the text in columns: one for a Latin letter, two for a Chinese one or an emoji."""
-    return len(text) if text.isascii() else sum(2 if is_wide(one) else letters(one) for one in graphemes(text))
+    if text.isascii():
+        return len(text)
+    return sum(2 if is_wide(grapheme) else letters(grapheme) for grapheme in graphemes(text))
 
 
 def shortened(text: str, most: float, size: Callable[[str], float] = columns) -> str:
     """Shorten a text to as many graphemes as fit into `most` with an ellipsis; `size` measures a text."""
-    taken, end = 0.0, 0
+    width, end = 0.0, 0
     ellipsis = size("…")
-    for found in _GRAPHEME.finditer(text):
-        taken += size(found[0])
-        if taken > most:
+    for match in _GRAPHEME.finditer(text):
+        width += size(match[0])
+        if width > most:
             return f"{text[:end]}…"
-        if taken + ellipsis <= most:
-            end = found.end()
+        if width + ellipsis <= most:
+            end = match.end()
     return text
 
 
 def _strong(text: str) -> list[bool]:
-    """For each letter whether it runs to the left. Digits and punctuation have no direction of their own."""
+    """Return for each letter whether it runs to the left. Digits and punctuation have no direction of their own."""
     return [_BLOCKS.match(letter) is not None for letter in text if letter.isalpha()]
 
 

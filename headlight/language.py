@@ -29,12 +29,12 @@ LOCALE = Path(__file__).parent / "locale"
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?![\d,]*\.?\d)")
 
 _using: ContextVar[str | None] = ContextVar("language", default=None)
-_asked: list[Callable[[], str | None]] = []
+_askers: list[Callable[[], str | None]] = []
 
 
 def current() -> str:
     """Return the language of this thread or task: that of `using`, else that of `ask_for_language`, else English."""
-    return _using.get() or next((language for ask in _asked if (language := ask())), ORIGINAL)
+    return _using.get() or next((language for ask in _askers if (language := ask())), ORIGINAL)
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def using(language: str | None) -> Iterator[None]:
 
 def ask_for_language(ask: Callable[[], str | None]) -> None:
     """Let `ask` name the language where no `using` does: an app knows whose script runs in a thread."""
-    _asked[:] = [ask]
+    _askers[:] = [ask]
 
 
 def preferred(languages: str | None) -> str:

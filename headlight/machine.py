@@ -103,6 +103,6 @@ def _lock_first_byte(file: IO[Any], mode: int) -> None:
     msvcrt.locking(file.fileno(), mode, 1)  # type: ignore[attr-defined]
 
 
-def threads(asked: int | None) -> int:
+def threads(wanted_threads: int | None) -> int:
     """Return the number of threads to use: as many as wanted, at most one for each core."""
-    return min(asked or cores(), cores())
+    return min(wanted_threads or cores(), cores())

@@ -72,8 +72,8 @@ def model_card(folder: Path, name: str, license: str | None = None) -> str:
 def _languages(card: Mapping[str, Any]) -> list[str]:
     """Return the ISO codes of the languages that the card names in English, source first."""
     codes = {name: code for code, name in Locale("en").languages.items() if len(code) <= 3}
-    found = (codes.get(str(card.get(side))) for side in ("source", "target"))
-    return list(dict.fromkeys(filter(None, found)))
+    iso_codes = (codes.get(str(card.get(side))) for side in ("source", "target"))
+    return list(dict.fromkeys(filter(None, iso_codes)))
 
 
 def _scores(card: Mapping[str, Any], languages: list[str]) -> Iterator[dict[str, Any]]:
@@ -138,11 +138,11 @@ def _score_table(scores: list[dict[str, Any]]) -> str:
     rows = [["on", *fields], ["---", *("---:" for _ in fields)]]
     for score in scores:
         values = [score.get(field, "") for field in fields]
-        shown = [
+        texts = [
             f"{value:.1%}" if field == "exact" and isinstance(value, (int, float)) else str(value)
             for field, value in zip(fields, values, strict=True)
         ]
-        rows.append([_cell(score["on"]), *map(_cell, shown)])
+        rows.append([_cell(score["on"]), *map(_cell, texts)])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

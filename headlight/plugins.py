@@ -65,15 +65,15 @@ def report(package: str, what: str) -> None:
 @cache
 def declared(group: Group) -> tuple[EntryPoint, ...]:
     """Return the entry points of a group without importing anything. Of two with one name, the first counts."""
-    found: dict[str, EntryPoint] = {}
+    by_name: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=group), key=lambda point: (point.name, _package(point))):
         if not _NAME.fullmatch(point.name):
             report(_package(point), f"names {quoted(point.name)}: a name has letters from a to z, digits, - and _.")
-        elif point.name in found:
-            report(_package(point), f"names {point.name}, which {_package(found[point.name])} names as well.")
+        elif point.name in by_name:
+            report(_package(point), f"names {point.name}, which {_package(by_name[point.name])} names as well.")
         else:
-            found[point.name] = point
-    return tuple(found.values())
+            by_name[point.name] = point
+    return tuple(by_name.values())
 
 
 def _package(point: EntryPoint) -> str:

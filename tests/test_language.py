@@ -122,7 +122,7 @@ def test_scripts_get_the_messages_of_their_own_files(french: None) -> None:
 
 def test_a_thread_asks_for_its_language(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit runs a script, and each fragment, in a thread of its own, which no `using` reaches."""
-    monkeypatch.setattr(language, "_asked", [])
+    monkeypatch.setattr(language, "_askers", [])
     said: list[str] = []
     language.ask_for_language(lambda: "hi" if threading.current_thread().name == "script" else None)
     with using("de"):

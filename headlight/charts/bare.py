@@ -51,9 +51,10 @@ def with_axes(look: Theme, what: str, along: str, names: int) -> dict[str, Any]:
     }
 
 
-def note(text: str, colour: str, size: int = NOTE, **place: Any) -> dict[str, Any]:
+def note(text: str, colour: str, size: int = NOTE, **position: Any) -> dict[str, Any]:
     font = {"size": size, "color": colour}
-    return {"text": text, "font": font, "showarrow": False, "xref": "paper", "yref": "paper", "xanchor": "left"} | place
+    fixed = {"text": text, "font": font, "showarrow": False, "xref": "paper", "yref": "paper", "xanchor": "left"}
+    return fixed | position
 
 
 def flat_bar(look: Theme, limit: float, height: int, beyond: bool = False) -> dict[str, Any]:

@@ -206,9 +206,9 @@ def _label_axis(over: str, labels: Sequence[str], cell: float, colour: str) -> d
 
 
 def _titles(frame: MatrixFrame, size: FrameSizes) -> list[dict[str, Any]]:
-    def title(text: str, **place: object) -> dict[str, Any]:
+    def title(text: str, **position: object) -> dict[str, Any]:
         font = {"size": _NOTE, "color": frame.theme.muted}
-        return {"text": text, "font": font, "showarrow": False, "xref": "paper", "yref": "paper"} | place
+        return {"text": text, "font": font, "showarrow": False, "xref": "paper", "yref": "paper"} | position
 
     over_rows = {"x": 0, "xanchor": "right", "y": 1, "yanchor": "bottom", "yshift": 4}
     titles = [

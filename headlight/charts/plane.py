@@ -84,7 +84,7 @@ def words_in_plane(
 def _far(names: Sequence[str], points: np.ndarray, kind: str) -> str:
     """Say which two words are furthest apart in the plane."""
     between = np.linalg.norm(points[:, None] - points[None], axis=-1)
-    one, other = divmod(int(between.argmax()), len(names))
-    if one == other:
+    first, second = divmod(int(between.argmax()), len(names))
+    if first == second:
         return f"Every {kind} lies at the same point."
-    return f"Furthest apart as {kind}: {names[one]} and {names[other]}."
+    return f"Furthest apart as {kind}: {names[first]} and {names[second]}."

@@ -16,37 +16,39 @@ from headlight.charts.figure import Figure
 def beside_spread(
     x: Sequence[float],
     own: tuple[str, Sequence[float]],
-    others: tuple[str, np.ndarray],
+    baselines: tuple[str, np.ndarray],
     what: str,
     along: str,
     *,
     at: float | None = None,
     theme: str = "light",
 ) -> Figure:
-    """`own` is a name and its curve [P]; `others` a name and their curves [N, P], drawn thin in the band between their
-    least and most. `at` marks a place on the x axis. A sentence about the picture is in `layout.meta`.
+    """Draw a curve and, as thin lines in a band from their minimum to their maximum, several others to compare it with.
+
+    `own` is a name and its curve [P]; `baselines` a name and their curves [N, P]. `at` marks a position on the x axis.
+    A sentence about the picture is in `layout.meta`.
     """
     look = theme_named(theme)
-    (name, values), (others_name, rest) = own, others
+    (name, values), (baseline_name, draws) = own, baselines
     curve, grey = np.asarray(values, np.float32), look.muted
     traces: list[dict[str, Any]] = []
-    if len(rest):
+    if len(draws):
         edge = {"type": "scatter", "mode": "lines", "x": list(x), "line": {"width": 0}, "hoverinfo": "skip"}
-        band = {"fill": "tonexty", "fillcolor": f"{_clear(grey)}", "name": others_name, "showlegend": False}
-        traces += [edge | {"y": rest.min(0).astype(np.float32), "showlegend": False}]
-        traces += [edge | {"y": rest.max(0).astype(np.float32)} | band]
+        band = {"fill": "tonexty", "fillcolor": f"{_clear(grey)}", "name": baseline_name, "showlegend": False}
+        traces += [edge | {"y": draws.min(0).astype(np.float32), "showlegend": False}]
+        traces += [edge | {"y": draws.max(0).astype(np.float32)} | band]
         traces += [
             {
                 "type": "scatter",
                 "mode": "lines",
-                "name": others_name,
+                "name": baseline_name,
                 "x": list(x),
                 "y": draw.astype(np.float32),
                 "line": {"width": 1, "color": grey, "dash": "dot"},
                 "showlegend": number == 0,
-                "hovertemplate": f"<b>%{{y:.3g}}</b> {others_name}, {along} %{{x}}<extra></extra>",
+                "hovertemplate": f"<b>%{{y:.3g}}</b> {baseline_name}, {along} %{{x}}<extra></extra>",
             }
-            for number, draw in enumerate(rest)
+            for number, draw in enumerate(draws)
         ]
     traces.append(
         {
@@ -63,8 +65,8 @@ def beside_spread(
     summary = f"{what}, along {along}: {name} from {curve[0]:.3g} to {curve[-1]:.3g}"
     middle = len(x) // 2
     summary += f", at {x[middle]:g} {curve[middle]:.3g}"
-    if len(rest):
-        summary += f"; {others_name} at {x[middle]:g} from {rest[:, middle].min():.3g} to {rest[:, middle].max():.3g}"
+    if len(draws):
+        summary += f"; {baseline_name} at {x[middle]:g} from {draws[:, middle].min():.3g} to {draws[:, middle].max():.3g}"
     layout = with_axes(look, what, along, 2) | {"meta": f"{summary}."}
     layout["yaxis"]["rangemode"] = "tozero"
     figure = Figure(traces, layout)

@@ -39,7 +39,7 @@ class HeadBlock:
     columns: Sequence[str]
     masked: np.ndarray  # [Q, K], True where a query may not look
     reads: Sequence[str] | None = None
-    asked: int | None = None  # the row that a question is about: it is outlined, and says "?" where it is NaN
+    question_row: int | None = None  # the row that a question is about: it is outlined, and says "?" where it is NaN
 
 
 @dataclass(frozen=True)
@@ -167,16 +167,16 @@ class _Grid:
     def longest(self, tokens: Sequence[str]) -> float:
         return max(text_width(label, self.size) for _, label in self.labels(tokens))
 
-    def beside(self, tokens: Sequence[str], title: str) -> float:
-        """Return the room of the labels of rows under their title, also where the system's font is a wide one."""
-        spare = 1.15 if self.block.asked is None else 1.3  # that label is bold
+    def row_label_width(self, tokens: Sequence[str], title: str) -> float:
+        """Return the width to reserve for row labels and their title, with some to spare for a wide system font."""
+        spare = 1.15 if self.block.question_row is None else 1.3  # that label is bold
         return max(spare * self.longest(tokens), text_width(title, self.size))
 
     @cached_property
     def left(self) -> float:
         reads = self.block.reads
-        words = self.beside(self.block.rows, pgettext("column", "writes")) + 8
-        words += self.beside(reads, pgettext("column", "reads")) + 14 if reads else 0
+        words = self.row_label_width(self.block.rows, pgettext("column", "writes")) + 8
+        words += self.row_label_width(reads, pgettext("column", "reads")) + 14 if reads else 0
         return max(_LINE * (2 if self.layers > 1 else 1) + words, self.longest(self.block.columns) * _SLANT)
 
     @property
@@ -240,18 +240,18 @@ class _Grid:
         return [lines] if path else []
 
     @property
-    def asked(self) -> int | None:
+    def question_row(self) -> int | None:
         """The row of cells of the question, if there is one."""
-        return None if self.block.asked is None else self.block.asked // self.joined
+        return None if self.block.question_row is None else self.block.question_row // self.joined
 
     def _question(self) -> list[str]:
         """Return the outline of the row of the question in each panel, with "?" in its cells where it is not known."""
-        parts, look, side, row = list[str](), self.look, self.cell, self.asked
+        parts, look, side, row = list[str](), self.look, self.cell, self.question_row
         if row is None:
             return []
         for layer, head in np.ndindex(self.layers, self.heads):
             (x, y), across = self.corner(layer, head), self.panel[0]
-            if np.isnan(self.block.weights[layer, head, self.block.asked]).any():
+            if np.isnan(self.block.weights[layer, head, self.block.question_row]).any():
                 middle = y + (row + 0.5) * side + self.size * 0.34
                 for column in np.flatnonzero(self.shades[layer, head, row] >= 0):
                     at = x + (column + 0.5) * side, middle
@@ -283,7 +283,7 @@ class _Grid:
     def _rows(self) -> list[str]:
         reads, parts, sentence = self.block.reads, [], right_to_left(self.block.rows)
         writes_end = self.left - 8
-        reads_end = writes_end - self.beside(self.block.rows, pgettext("column", "writes")) - 14
+        reads_end = writes_end - self.row_label_width(self.block.rows, pgettext("column", "writes")) - 14
         columns = [(writes_end, self.block.rows, self.look.text)]
         if reads:
             columns.append((reads_end, reads, self.look.muted))
@@ -297,7 +297,7 @@ class _Grid:
             for x, tokens, colour in columns:
                 for index, label in self.labels(tokens):
                     at = y + (index + 0.5) * self.cell + self.size * 0.34
-                    ink, weight = (self.look.accent, 700) if index == self.asked else (colour, 400)
+                    ink, weight = (self.look.accent, 700) if index == self.question_row else (colour, 400)
                     word = text_element((x, at), label, ink, self.size, anchor="end", weight=weight, sentence=sentence)
                     parts.append(word)
         return parts

@@ -118,7 +118,7 @@ def _script(letter: str) -> str:
 
 def _typeset(svg: str, title: str, about: str, form: Literal["pdf", "png"]) -> bytes:
     root = ElementTree.fromstring(svg)
-    words = json.dumps(list(_taken(root, 0, 0)))
+    words = json.dumps(list(_take_texts(root, 0, 0)))
     lines = ElementTree.tostring(root, encoding="unicode")
     inputs = {"title": title, "about": about, "words": words, "lines": lines}
     pixels = max(MAX_BYTES - BYTES_PER_CHARACTER * len(svg), MAX_BYTES // 10) / BYTES_PER_PIXEL
@@ -136,7 +136,7 @@ def _fonts() -> typst.Fonts:
     return _typst().Fonts(font_paths=[str(FONTS)])
 
 
-def _taken(parent: ElementTree.Element, x: float, y: float) -> Iterator[dict[str, object]]:
+def _take_texts(parent: ElementTree.Element, x: float, y: float) -> Iterator[dict[str, object]]:
     """Yield all texts inside an element whose origin lies at (x, y), and remove them from it.
 
     Groups are moved, and texts also turned, as `charts` writes them.
@@ -145,7 +145,7 @@ def _taken(parent: ElementTree.Element, x: float, y: float) -> Iterator[dict[str
         moved = re.match(_POINT, child.get("transform", ""))
         dx, dy = map(float, moved.groups()) if moved else (0.0, 0.0)
         if child.tag != f"{SVG}text":
-            yield from _taken(child, x + dx, y + dy)
+            yield from _take_texts(child, x + dx, y + dy)
             continue
         parent.remove(child)
         leftwards, anchor = child.get("direction") == "rtl", child.get("text-anchor", "start")

@@ -95,7 +95,7 @@ def shares(
         parts.append(_text((0, y + 16), _cut(group.name, room - 6), look.text, weight=600))
         parts += [_text((left, y + 16), f"Σ {total:.2f}", look.muted) for left, total in zip(lefts, sums, strict=True)]
         y += _ROW
-        drawn_rows, rest = _chosen(group, least, largest[1], furthest)
+        drawn_rows, unchosen = _chosen(group, least, largest[1], furthest)
         points: list[tuple[float, float]] = []
         for at in drawn_rows:
             middle = y + _ROW / 2
@@ -109,11 +109,11 @@ def shares(
                 parts.append(_text((across, middle + 5), signed(cost, decimals=decimals), look.text, anchor="end"))
                 points.append((max(0.0, cost) / furthest, middle))
             y += _ROW
-        if rest:
+        if unchosen:
             middle = y + _ROW / 2
-            parts.append(_text((0, middle + 5), f"{len(rest)} others", look.muted))
+            parts.append(_text((0, middle + 5), f"{len(unchosen)} others", look.muted))
             for left, values, most in zip(lefts, (group.first, group.second), largest, strict=True):
-                size = min(1.0, float(np.sum(np.asarray(values)[rest])) / most)
+                size = min(1.0, float(np.sum(np.asarray(values)[unchosen])) / most)
                 parts.append(_bar(left, middle - 5, max(1.0, bar * size), 10, "none", look.muted))
             y += _ROW
         parts += [_line([(left + bar * x, at) for x, at in points], look) for left in lefts if points]
@@ -134,8 +134,8 @@ def _chosen(group: BarGroup, least: float, most: float, furthest: float) -> tupl
     costs = np.zeros(len(group.labels)) if group.left_out is None else np.abs(group.left_out)
     far = [a >= least * most or b >= least * furthest for a, b in zip(group.second, costs, strict=True)]
     drawn_rows = [at for at, is_far in enumerate(far) if is_far]
-    rest = [at for at, is_far in enumerate(far) if not is_far]
-    return (list(range(len(far))), []) if len(rest) < 2 else (drawn_rows, rest)
+    near = [at for at, is_far in enumerate(far) if not is_far]
+    return (list(range(len(far))), []) if len(near) < 2 else (drawn_rows, near)
 
 
 def waterfall(
@@ -257,13 +257,13 @@ def maps(
     colours = map(hexadecimal, scale.table(look)[np.rint(np.linspace(0, 255, 12)).astype(int)])
     stops = "".join(f'<rect x="{i * 8}" width="8.5" height="8" fill="{fill}"/>' for i, fill in enumerate(colours))
     ends = scale.ends
-    room, rest = (width(end) * SMALL / PLAIN for end in ends)
-    broken = room + 112 + rest > across  # into two lines, the second word under the bar
+    room, last = (width(end) * SMALL / PLAIN for end in ends)
+    broken = room + 112 + last > across  # into two lines, the second word under the bar
     left, line = (0.0, y + 29) if broken else (room + 112, y + 9)
     parts.append(_text((0, y + 9), ends[0], look.muted))
     parts.append(f'<g transform="translate({room + 8:.1f} {y + 1:.1f})">{stops}</g>')
     parts.append(_text((left, line), ends[1], look.muted))
-    reach, y = max(reach, left + rest, room + 108), line - 9
+    reach, y = max(reach, left + last, room + 108), line - 9
     return Drawing([*parts, *outlines], (max(reach, min(across, 320)) + 3, y + 18), _largest(grids, scale))
 
 

@@ -160,7 +160,7 @@ def facts(errors: AlignmentErrors) -> dict[str, Any]:
         "second_half": errors.second_half,
         "left_out": errors.left_out,
         "heads": [
-            {**_place(head), **{row: rate._asdict() for row, rate in zip(_ROWS, rates, strict=True)}}
+            {**_head_numbers(head), **{row: rate._asdict() for row, rate in zip(_ROWS, rates, strict=True)}}
             for head, rates in errors.heads.items()
         ],
         "best_head": _chosen(errors.best_head),
@@ -176,13 +176,13 @@ def facts(errors: AlignmentErrors) -> dict[str, Any]:
     }
 
 
-def _place(head: Head) -> dict[str, int]:
+def _head_numbers(head: Head) -> dict[str, int]:
     return {"layer": head[0] + 1, "head": head[1] + 1}
 
 
 def _chosen(choice: Choice) -> dict[str, Any]:
     return {
-        "heads": [_place(head) for head in choice.heads],
+        "heads": [_head_numbers(head) for head in choice.heads],
         "row": _ROWS[choice.shifted],
         "first_half": choice.first_half,
         "second_half": choice.second_half._asdict(),

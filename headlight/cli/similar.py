@@ -59,7 +59,7 @@ def index(options: argparse.Namespace) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
     pairs = ((pair.source, pair.target) for pair in open_split(options.data, options.split, options.folder))
     with tqdm(total=options.tokens, unit="token", unit_scale=True, disable=None) as bar:
-        made = make_index(
+        index = make_index(
             options.checkpoint,
             pairs,
             out,
@@ -69,8 +69,8 @@ def index(options: argparse.Namespace) -> None:
             device=options.device,
             progress=lambda read: bar.update(read - bar.n) and None,
         )
-    stored = ", ".join(made.sites) or "no vectors"
-    print(f"{plural(made.tokens, 'token')} in {plural(made.sentences, 'sentence')}: {stored}")
+    stored = ", ".join(index.sites) or "no vectors"
+    print(f"{plural(index.tokens, 'token')} in {plural(index.sentences, 'sentence')}: {stored}")
     print(f"Written to {short(out)}")
 
 

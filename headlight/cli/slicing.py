@@ -50,11 +50,11 @@ class SliceOptions:
     length_penalty: float
 
     @property
-    def others(self) -> list[Checkpoint]:
+    def other_checkpoints(self) -> list[Checkpoint]:
         return [] if self.other is None else [self.other]
 
     def prepare(self, evaluator: Evaluator, corpus: Corpus, checkpoint: Checkpoint) -> Slices:
-        """Return the slices, and why others do not apply: before anything is translated, which takes long."""
+        """Return the slices, and why others do not apply. It runs before the translation, which takes long."""
         require_few(evaluator)
         columns = read_columns(corpus, self.kinds, evaluator.lines)
         language, read = str(checkpoint.card.get("source") or ""), checkpoints.read_words(self.name)
@@ -63,7 +63,7 @@ class SliceOptions:
     def report(self, evaluator: Evaluator, scores: Evaluation, slices: Slices) -> dict[str, Any]:
         """Print the scores of the slices, and return them as JSON has them."""
         written = [scores.translations]
-        for other in self.others:
+        for other in self.other_checkpoints:
             written.append(evaluator.translate(other, self.beam_size, self.length_penalty))
         evaluation = score_slices(evaluator, written, *slices)
         names = [short(name) for name in (self.name, self.other_name) if name is not None]

@@ -76,8 +76,8 @@ def why_table(options: argparse.Namespace) -> None:
     taps = [head.tap() for head in off]
 
     def compute(window: list[Row]) -> Iterator[Computed[Columns]]:
-        for found in explained(translator, window, not options.no_left_out, taps):
-            yield found if isinstance(found, Rejected) else (found[0], columns_of(found[1], "steps"))
+        for computed in explained(translator, window, not options.no_left_out, taps):
+            yield computed if isinstance(computed, Rejected) else (computed[0], columns_of(computed[1], "steps"))
 
     _write(request, compute)
 
@@ -101,9 +101,9 @@ def watch(options: argparse.Namespace) -> None:
     request = TableRequest(options.file, Path(options.out), options.rows, {"model": digest_of_tensors(model)})
 
     def compute(window: list[Row]) -> Iterator[Computed[Columns]]:
-        found: Computed[Trace]
-        for found in watched(model, tokenizer, window, {}):
-            yield found if isinstance(found, Rejected) else (found[0], columns_of(found[1], options.rows))
+        computed: Computed[Trace]
+        for computed in watched(model, tokenizer, window, {}):
+            yield computed if isinstance(computed, Rejected) else (computed[0], columns_of(computed[1], options.rows))
 
     _write(request, compute)
 
@@ -125,9 +125,9 @@ def _write(request: TableRequest, compute: Compute) -> None:
                 bar.update(count)
 
         def numbered(window: list[Row]) -> Iterator[tuple[int, Columns] | Rejected]:
-            for found in compute(window):
+            for computed in compute(window):
                 bar.update()
-                yield found if isinstance(found, Rejected) else (found[0].line, found[1])
+                yield computed if isinstance(computed, Rejected) else (computed[0].line, computed[1])
 
         rows = windows(read_rows(request.file), _WINDOW_SHARES[request.rows])
         summary = write_table(table, rows, numbered, skip)

@@ -141,11 +141,11 @@ class _ArgumentParser(argparse.ArgumentParser):
         return options
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        self._given = list(args or ())
+        self._arguments = list(args or ())
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        for argument in self._given:
+        for argument in self._arguments:
             for part in (argument, argument.partition("=")[2]):
                 if len(part) > MAX_QUOTED_CHARACTERS:
                     message = message.replace(repr(part)[1:-1], short(repr(part)[1:-1])).replace(part, short(part))
@@ -226,8 +226,10 @@ def trace(options: argparse.Namespace) -> None:
     if tables.is_table(options.out):
         return tables.trace_table(options)
     if out.suffix != ".npz":
-        others = ", ".join(tables.SUFFIXES)
-        raise ValueError(f"{short(out)} would hold NumPy arrays; give a name that ends in .npz, or a table: {others}.")
+        suffixes = ", ".join(tables.SUFFIXES)
+        raise ValueError(
+            f"{short(out)} would hold NumPy arrays; give a name that ends in .npz, or a table: {suffixes}."
+        )
     translator = load_translator(options.checkpoint, options.device, options.dtype)
     for number, sentence in enumerate(_sentences(options), 1):
         recorded = translator.trace(sentence, options.target, beam_size=options.beam)
@@ -240,18 +242,18 @@ def evaluate(options: argparse.Namespace) -> None:
     checkpoint = checkpoints.load(options.checkpoint, options.device, options.dtype)
     corpus = open_split(options.data, options.split, options.folder)
     request = slicing.request(options)
-    others = [] if request is None else request.others
-    evaluator = Evaluator.of(checkpoint, corpus.name, corpus, others, options.pairs)
+    other_checkpoints = [] if request is None else request.other_checkpoints
+    evaluator = Evaluator.of(checkpoint, corpus.name, corpus, other_checkpoints, options.pairs)
     if evaluator.left_out:
-        who = "the model" if not others else "one of the models"
+        who = "the model" if not other_checkpoints else "one of the models"
         print(f"{evaluator.left_out} pairs of {corpus.name} are longer than {who} can read", file=sys.stderr)
     slices = None if request is None else request.prepare(evaluator, corpus, checkpoint)
     trained = fingerprint.overlap(checkpoint.card, corpus)
     scores = evaluator(checkpoint, options.beam, options.length_penalty)
     print(corpus.report if options.pairs is None else f"{corpus.name}: {plural(options.pairs, 'pair')} at most")
-    if trained is not None and trained.seen > 1 and trained.seen >= MAX_SEEN_SHARE * trained.looked_up:
+    if trained is not None and trained.in_training > 1 and trained.in_training >= MAX_SEEN_SHARE * trained.looked_up:
         print(
-            f"Caution: about {trained.seen / trained.looked_up:.0%} of these pairs were trained on (of "
+            f"Caution: about {trained.in_training / trained.looked_up:.0%} of these pairs were trained on (of "
             f"{trained.looked_up:,} that can be looked up): the scores say what the model knows by heart.",
             file=sys.stderr,
         )

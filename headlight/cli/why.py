@@ -170,15 +170,16 @@ def _cell(
 
 
 def _numbered(token: str, labels: list[str]) -> int:
-    """Return the place of a token that is named by its text or its number. Raises ValueError unless there is one."""
-    places = [place for place, label in enumerate(labels) if plain_label(label) == token]
-    if len(places) == 1:
-        return places[0]
-    if not places and token.isdecimal() and int(token) < len(labels):
+    """Return the position of a token that is named by its text or its number. Raises ValueError unless there is one."""
+    positions = [position for position, label in enumerate(labels) if plain_label(label) == token]
+    if len(positions) == 1:
+        return positions[0]
+    if not positions and token.isdecimal() and int(token) < len(labels):
         return int(token)
-    if places:
-        raise ValueError(f"{quoted(token)} stands at {', '.join(map(str, places))}; give the number of the right one.")
-    numbered = ", ".join(f"{place} {plain_label(label)}" for place, label in enumerate(labels))
+    if positions:
+        numbers = ", ".join(map(str, positions))
+        raise ValueError(f"{quoted(token)} stands at {numbers}; give the number of the right one.")
+    numbered = ", ".join(f"{position} {plain_label(label)}" for position, label in enumerate(labels))
     raise ValueError(f"There is no token {quoted(token)} there; choose one of {numbered}.")
 
 

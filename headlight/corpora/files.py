@@ -143,14 +143,14 @@ class TableCorpus(Corpus):
         `column` is a name in the first row, or its number from 0 where source and target are numbers. Raises ValueError
         where there is no such column.
         """
-        reader, wanted = _table(self.path), int(column) if column.isdecimal() else column
+        reader, named = _table(self.path), int(column) if column.isdecimal() else column
         numbered = isinstance(self.source, int) and isinstance(self.target, int)
-        if numbered and isinstance(wanted, str):
+        if numbered and isinstance(named, str):
             raise ValueError(
                 f"The first line of {short(self.path)} is read as a pair, so its columns have no names; name those of "
                 f"the source and the target as well: {short(self.path)}:SOURCE:TARGET."
             )
-        index = wanted if numbered and isinstance(wanted, int) else self._column(column, next(reader, []))
+        index = named if numbered and isinstance(named, int) else self._column(column, next(reader, []))
         widest = 0
         while True:
             line = reader.line_num + 1

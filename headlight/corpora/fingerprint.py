@@ -22,7 +22,7 @@ CARD_KEY = "trained_on"  # in a card
 class Overlap(NamedTuple):
     """The number of pairs that could be looked up, and how many of them the model was trained on."""
 
-    seen: int
+    in_training: int
     looked_up: int
 
 

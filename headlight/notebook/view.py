@@ -68,14 +68,14 @@ class View(AnyWidget):
         self.trace = trace
         self.theme = theme
         super().__init__(selected=selected_in(trace, selected), words=words, _cell_id=secrets.token_hex(8))
-        self.on_msg(self._asked)
+        self.on_msg(self._on_message)
         if not _saves_html():
             self._payload = self._packed()
 
     def _packed(self) -> bytes:
         return cell_payload(self.trace, self.selected, self.words, self.theme)
 
-    def _asked(self, _widget: object, message: dict[str, Any], _buffers: object) -> None:
+    def _on_message(self, _widget: object, message: dict[str, Any], _buffers: object) -> None:
         if message.get("ask") == "page":
             self._payload = self._packed()
         elif message.get("ask") == "weights":

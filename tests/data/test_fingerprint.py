@@ -38,8 +38,8 @@ def test_of_a_large_corpus_a_sample_is_kept_that_tells_its_pairs_from_others() -
     assert len(sample) == SAMPLE_HASHES * fingerprint.HASH_BYTES and card[CARD_KEY]["pairs"] == 50_000
     own, other, half = (overlap(card, pairs(*ends)) for ends in ((10_000, 20_000), (60_000, 70_000), (45_000, 55_000)))
     assert own is not None and other is not None and half is not None
-    assert own.seen == own.looked_up > 300 and other.seen == 0 and other.looked_up > 300
-    assert 0.4 < half.seen / half.looked_up < 0.6
+    assert own.in_training == own.looked_up > 300 and other.in_training == 0 and other.looked_up > 300
+    assert 0.4 < half.in_training / half.looked_up < 0.6
 
 
 def test_a_training_that_goes_on_from_another_knows_the_pairs_of_both() -> None:
@@ -47,7 +47,7 @@ def test_a_training_that_goes_on_from_another_knows_the_pairs_of_both() -> None:
     card = {CARD_KEY: fingerprint_of(pairs(30_000, 40_000)).to_card(first)}
     assert card[CARD_KEY]["pairs"] == 40_000
     both = overlap(card, pairs(0, 40_000))
-    assert both is not None and both.seen == both.looked_up > 1000
+    assert both is not None and both.in_training == both.looked_up > 1000
 
 
 @pytest.mark.parametrize("value", [None, 3, {}, {"pairs": 1, "limit": 2, "sample": "not base 64!"}, {"sample": 3}])

@@ -91,7 +91,7 @@ def _word(posed: Json, right: Json | None) -> str:
 
 
 def _matrix(picture: Json, right: Json | None) -> str:
-    """Return the head of a question, without its row or with it."""
+    """Draw the pattern that a question is about, with the row asked for only where `right` gives the answer."""
     weights, masked = np.array(picture["weights"], np.float64), np.array(picture["masked"])
     if right:
         weights[picture["asked"], ~masked[picture["asked"]]] = np.array(right["row"]) / 100
@@ -101,7 +101,7 @@ def _matrix(picture: Json, right: Json | None) -> str:
         picture["rows"],
         picture["columns"],
         masked,
-        asked=picture["asked"],
+        question_row=picture["asked"],
     )
     drawing = inline(block_drawing(block, room=_MATRIX_PIXELS))
     return f'<figure class="matrix"><figcaption class="source">{block.name}</figcaption>{drawing}</figure>'
