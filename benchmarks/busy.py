@@ -69,7 +69,7 @@ def shares(before: ProcessorReading, after: ProcessorReading) -> dict[str, float
     """
     total = max(after.processors - before.processors, TICK)
     contestants, stolen = after.contestants - before.contestants, after.stolen - before.stolen
-    others = (
+    other_processes = (
         total - (after.idle - before.idle) - stolen - contestants
     )  # a tick of the clock can make it less than nothing
     return {
@@ -77,7 +77,7 @@ def shares(before: ProcessorReading, after: ProcessorReading) -> dict[str, float
         "load_before": round(before.load, 1),
         "load_after": round(after.load, 1),
         "contestants": round(contestants / total, 3),
-        "others": round(max(others / total, 0.0), 3),
+        "others": round(max(other_processes / total, 0.0), 3),
         "stolen": round(stolen / total, 3),
     }
 

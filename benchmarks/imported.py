@@ -139,8 +139,8 @@ print(time.perf_counter() - start)
 
 def opening(folder: Path) -> float:
     """Return the seconds until the model is ready to decode, in a process that has opened nothing before."""
-    told = subprocess.run([sys.executable, "-c", OPENING, str(folder)], capture_output=True, text=True, cwd=ROOT)
-    return float(told.stdout)
+    completed = subprocess.run([sys.executable, "-c", OPENING, str(folder)], capture_output=True, text=True, cwd=ROOT)
+    return float(completed.stdout)
 
 
 def in_the_browser(folder: Path, sentences: int) -> dict[str, Any]:
@@ -166,13 +166,13 @@ def in_the_browser(folder: Path, sentences: int) -> dict[str, Any]:
             chosen = browser.choosing(chromium, url, trace, sentences, "head")
             right_after = (server.memory_info().rss - before) / 1e6
             time.sleep(SWEEP_WAIT_SECONDS)
-            held = (server.memory_info().rss - before) / 1e6
-        return {"typed": spread(typed), "chosen": spread(chosen), "megabytes": held, "right_after": right_after}
+            megabytes = (server.memory_info().rss - before) / 1e6
+        return {"typed": spread(typed), "chosen": spread(chosen), "megabytes": megabytes, "right_after": right_after}
 
 
 def report(result: dict[str, Any]) -> str:
-    def row(what: str, one: dict[str, float], unit: str, most: float) -> list[str]:
-        return [what, f"{short(one['median'])} {unit}", f"{short(one['p95'])} {unit}", f"{most:g} {unit}"]
+    def row(what: str, times: dict[str, float], unit: str, most: float) -> list[str]:
+        return [what, f"{short(times['median'])} {unit}", f"{short(times['p95'])} {unit}", f"{most:g} {unit}"]
 
     times = result["times_the_weights"]
     rows = [

@@ -30,7 +30,8 @@ from tools.streamlit_client import open_session
 
 ROOT = Path(__file__).resolve().parents[1]
 VISITORS = 8  # who come before the huge requests, each with a sentence of 20 tokens
-LEFT, RESTED = 100.0, 700.0  # seconds: closed sessions are gone, with the sweep after; and what was cached
+# Seconds until closed sessions are gone and their memory is swept, and until caches are dropped.
+AFTER_CLOSING, AFTER_RESTING = 100.0, 700.0
 GROWTH = 1.2
 # Runs in the server. Memory is in bytes. What is free in malloc's lists counts whether or not the system has it back.
 ANSWERS = """
@@ -66,7 +67,7 @@ if "streamlit" in sys.orig_argv:  # not in what the server starts
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--huge", type=int, default=12, help="huge requests")
-    parser.add_argument("--rested", type=float, default=RESTED, help="seconds without a visitor at the end")
+    parser.add_argument("--rested", type=float, default=AFTER_RESTING, help="seconds without a visitor at the end")
     parser.set_defaults(run=run)
 
 
@@ -144,8 +145,8 @@ async def _visit(url: str, server: ObservedServer, count: int, rested: float) ->
     asking.cancel()
     await asyncio.gather(asking, return_exceptions=True)
     server.note("the last huge request answered")
-    await asyncio.sleep(LEFT)
-    server.note(f"{LEFT:.0f} s later")
-    await asyncio.sleep(max(rested - LEFT, 0))
+    await asyncio.sleep(AFTER_CLOSING)
+    server.note(f"{AFTER_CLOSING:.0f} s later")
+    await asyncio.sleep(max(rested - AFTER_CLOSING, 0))
     server.note(f"{rested:.0f} s later")
     return register.errors

@@ -98,8 +98,8 @@ def measure(size: str, sentences: int) -> dict[str, Any]:
 
 def _numbers_printed_by(program: str, *arguments: object) -> list[float]:
     command = [sys.executable, "-c", program, *map(str, arguments)]
-    told = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, check=True)
-    return [float(number) for number in told.stdout.split()]
+    completed = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, check=True)
+    return [float(number) for number in completed.stdout.split()]
 
 
 def texts() -> Iterator[str]:
@@ -133,8 +133,8 @@ def _in_the_browser(folder: Path, models: Path, sentences: int) -> dict[str, Any
             page.close()
             typed = browser.typing(chromium, f"{url}/?model=large", large, sentences, texts())
             chosen = browser.choosing(chromium, url, trace, sentences, "head")
-            held = server.memory_info().rss - before
-    return {"first": first, "typed": spread(typed), "chosen": spread(chosen), "held": held}
+            bytes_held = server.memory_info().rss - before
+    return {"first": first, "typed": spread(typed), "chosen": spread(chosen), "held": bytes_held}
 
 
 def report(size: str, result: dict[str, Any]) -> str:

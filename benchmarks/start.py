@@ -129,7 +129,7 @@ class OurApp:
     """The app in a copy of the repository."""
 
     def __init__(self, folder: Path) -> None:
-        self.place, self.port = folder / "headlight", free_port()
+        self.copy_folder, self.port = folder / "headlight", free_port()
         self.log = folder / "log.txt"
         self.forget()
         (folder / "checkpoints").mkdir()
@@ -138,11 +138,11 @@ class OurApp:
 
     def forget(self) -> None:
         """Start from a new copy, which has no bytecode."""
-        shutil.rmtree(self.place, ignore_errors=True)
-        self.place.mkdir()
+        shutil.rmtree(self.copy_folder, ignore_errors=True)
+        self.copy_folder.mkdir()
         for part in PARTS:
             copy = partial(shutil.copytree, ignore=shutil.ignore_patterns("__pycache__"))
-            (copy if (ROOT / part).is_dir() else shutil.copy2)(ROOT / part, self.place / part)
+            (copy if (ROOT / part).is_dir() else shutil.copy2)(ROOT / part, self.copy_folder / part)
 
     def __call__(self, context: Any) -> Started:
         page = context.new_page()
@@ -151,7 +151,7 @@ class OurApp:
         command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={self.port}"]
         command += ["--server.headless=true", "--server.address=127.0.0.1"]
         with self.log.open("wb") as output:
-            server = subprocess.Popen(command, cwd=self.place, env=self.environment, stdout=output, stderr=output)
+            server = subprocess.Popen(command, cwd=self.copy_folder, env=self.environment, stdout=output, stderr=output)
         try:
             wait_for_server(server, self.port, self.log)
             started.elapsed["the server answers"] = milliseconds_since(begun)

@@ -40,9 +40,9 @@ html_theme_options = {
         "color-api-name": accent,
         "color-api-pre-name": accent,
         "color-background-primary": background,
-        "color-background-secondary": beside,
+        "color-background-secondary": secondary,
     }
-    for theme, accent, background, beside in (
+    for theme, accent, background, secondary in (
         ("light", "#2f5fa8", "#ffffff", "#f6f7f9"),
         ("dark", "#f0a94a", "#0e1117", "#151a23"),
     )
@@ -107,10 +107,10 @@ class LiveFigures(SphinxTransform):
                 continue
             page = "../" * self.env.docname.count("/") + f"{LIVE_FOLDER}/index.html#embed=sentence&{view[1]}"
             opening = nodes.raw("", f'<figure class="live" data-page="{escape(page)}">', format="html")
-            place = comment.parent.index(comment)
-            above = comment.parent[place - 1]
+            position = comment.parent.index(comment)
+            above = comment.parent[position - 1]
             has_still = isinstance(above, nodes.paragraph) and all(isinstance(child, nodes.image) for child in above)
-            comment.parent.insert(place - has_still, opening)
+            comment.parent.insert(position - has_still, opening)
             comment.replace_self(nodes.raw("", "<figcaption></figcaption></figure>", format="html"))
             self.env.metadata[self.env.docname]["hide-toc"] = ""  # the figure takes its place
 
@@ -133,7 +133,7 @@ def require_tutorials(app: Sphinx) -> None:
         raise ExtensionError(str(error)) from None
 
 
-def as_written(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+def as_written(app: Sphinx, what: str, name: str, documented: object, options: object, lines: list[str]) -> None:
     """A docstring's paragraph with indented lines is code or a table, and stays as it stands; | is no markup there."""
     paragraphs = []
     for paragraph in "\n".join(lines).split("\n\n"):
@@ -141,7 +141,7 @@ def as_written(app: Sphinx, what: str, name: str, thing: object, options: object
         if indented and not paragraph.startswith("- "):
             paragraphs.append("::\n\n" + indent(dedent(paragraph), "  "))
         else:
-            paragraphs.append(re.sub(r"(`[^`]*`)|\|", lambda found: found[1] or r"\|", paragraph))
+            paragraphs.append(re.sub(r"(`[^`]*`)|\|", lambda match: match[1] or r"\|", paragraph))
     lines[:] = "\n\n".join(paragraphs).splitlines()
 
 

@@ -142,8 +142,8 @@ def hugging_face(model: Any, folder: Path) -> Original:
 
     def run(src: Tensor, tgt: Tensor) -> Outputs:
         model.set_attn_implementation("eager")
-        seen, options = (src != pad).long(), {"output_attentions": True, "use_cache": False}
-        output = model(input_ids=src, attention_mask=seen, decoder_input_ids=tgt, **options)
+        attention_mask, options = (src != pad).long(), {"output_attentions": True, "use_cache": False}
+        output = model(input_ids=src, attention_mask=attention_mask, decoder_input_ids=tgt, **options)
         return Outputs(output.logits, {site: getattr(output, name) for site, name in _ATTENTIONS.items()})
 
     return Original(folder / "theirs", run, live=model)

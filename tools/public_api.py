@@ -161,9 +161,9 @@ def _annotation(value: Any) -> str:
 
 def signature(function: Callable[..., Any]) -> str:
     """Return the arguments, defaults and annotations of a function or a class, without `self`."""
-    found = inspect.signature(function)
+    inspected = inspect.signature(function)
     parameters = []
-    for parameter in found.parameters.values():
+    for parameter in inspected.parameters.values():
         if parameter.name.startswith("_"):  # a field of our own
             continue
         annotation, default = parameter.annotation, parameter.default
@@ -172,12 +172,12 @@ def signature(function: Callable[..., Any]) -> str:
         if default is not parameter.empty and re.search(r"<.*>", repr(default)):  # an object, or a factory of a field
             default = _Verbatim("...")
         parameters.append(parameter.replace(annotation=annotation, default=default))
-    returned = found.return_annotation
+    returned = inspected.return_annotation
     if inspect.isclass(function):
-        returned = found.empty
-    elif returned is not found.empty:
+        returned = inspected.empty
+    elif returned is not inspected.empty:
         returned = _Verbatim(_annotation(returned))
-    return str(found.replace(parameters=parameters, return_annotation=returned))
+    return str(inspected.replace(parameters=parameters, return_annotation=returned))
 
 
 def sentence(value: Any) -> str:
@@ -211,15 +211,15 @@ def _attributes(cls: type) -> Iterator[str]:
 def members(path: str, cls: type, listed: Container[int]) -> Iterator[Entry]:
     """Yield the public methods, properties and attributes of a class, and of its own bases that are not `listed`."""
     fields = getattr(cls, "__dataclass_fields__", {})
-    shown = {*fields, *getattr(cls, "_fields", ())}  # are in the signature
+    in_signature = {*fields, *getattr(cls, "_fields", ())}  # are in the signature
     for name, field in fields.items():
         if not field.init and not name.startswith("_"):
             yield Entry(f"{path}.{name}", f": {_annotation(field.type)}", "", "attribute")
     for base in (base for base in cls.__mro__ if is_ours(base) and (base is cls or id(base) not in listed)):
         for name, value in [*vars(base).items(), *((name, None) for name in _attributes(base))]:
-            if name.startswith("_") or name in shown:
+            if name.startswith("_") or name in in_signature:
                 continue
-            shown.add(name)
+            in_signature.add(name)
             if isinstance(value, property | cached_property):
                 read = value.fget if isinstance(value, property) else value.func
                 assert read is not None
@@ -237,8 +237,8 @@ def members(path: str, cls: type, listed: Container[int]) -> Iterator[Entry]:
 
 def entry(path: str, value: Any) -> Entry:
     if inspect.isclass(value):
-        made = hasattr(value, "_fields") or any("__init__" in vars(base) for base in value.__mro__ if is_ours(base))
-        plain = not made or getattr(value, "_is_protocol", False)
+        has_init = hasattr(value, "_fields") or any("__init__" in vars(base) for base in value.__mro__ if is_ours(base))
+        plain = not has_init or getattr(value, "_is_protocol", False)
         return Entry(path, "" if plain else signature(value), sentence(value), "class")
     if callable(value) and is_ours(value):
         return Entry(path, signature(value), sentence(value))
@@ -248,13 +248,13 @@ def entry(path: str, value: Any) -> Entry:
 def sections() -> list[Group]:
     """Return the title, the use and the entries of each group. A name that occurs again refers to its first place."""
     first: dict[int, str] = {}
-    found: list[Group] = []
+    listed: list[Group] = []
     for title, use, modules in SECTIONS:
         entries: list[Entry] = []
-        for place, names in modules.items():
-            module = import_module(place)
+        for module_name, names in modules.items():
+            module = import_module(module_name)
             for name in sorted(names or module.__all__, key=str.lower):
-                path, value = f"{place}.{name}", getattr(module, name)
+                path, value = f"{module_name}.{name}", getattr(module, name)
                 if isinstance(value, ModuleType):
                     continue  # has a group of its own
                 if id(value) in first:
@@ -264,9 +264,9 @@ def sections() -> list[Group]:
                 entries.append(entry(path, value))
                 if inspect.isclass(value) and is_ours(value):
                     entries += members(path, value, first)
-        found.append((title, use, entries))
+        listed.append((title, use, entries))
     groups = [Entry(*group) for group in ENTRY_POINTS]
-    return [*found, ("Entry points", "The groups in which a package names its plugins.", groups)]
+    return [*listed, ("Entry points", "The groups in which a package names its plugins.", groups)]
 
 
 def markdown(groups: Sequence[Group]) -> str:

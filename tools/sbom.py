@@ -42,7 +42,7 @@ def package(name: str, version: str, optional: bool = False) -> Component:
 
 def locked() -> list[tuple[Component, list[str]]]:
     """Return the packages that the project asks for, each with the names that ask for it; LIST is this project."""
-    found: dict[str, tuple[Component, list[str]]] = {}
+    by_ref: dict[str, tuple[Component, list[str]]] = {}
     for lock in ((ROOT / "requirements" / name).read_text("utf-8") for name in LOCKS):
         entries = list(_ENTRY.finditer(lock))
         ends = [entry.start() for entry in entries[1:]] + [len(lock)]
@@ -50,14 +50,14 @@ def locked() -> list[tuple[Component, list[str]]]:
             part = package(entry[1], entry[2], optional=bool(entry[3]))
             askers = re.findall(r"^ +# +(?:via +)?(?:-r )?([\w.-]+)$", lock[entry.end() : end], re.M)
             askers += [LIST] * (part.name == WIDGET)
-            found.setdefault(str(part.bom_ref.value), (part, []))[1].extend(name for name in askers if name != "via")
+            by_ref.setdefault(str(part.bom_ref.value), (part, []))[1].extend(name for name in askers if name != "via")
     name, version = _TORCH.findall((ROOT / LIST).read_text("utf-8"))[0]
-    found[name] = (package(name, version), [LIST])
-    wanted, size = {LIST}, 0
-    while len(wanted) > size:  # until nothing more is asked for
-        size = len(wanted)
-        wanted |= {part.name for part, askers in found.values() if wanted & set(askers)}
-    return [(part, askers) for part, askers in found.values() if part.name in wanted]
+    by_ref[name] = (package(name, version), [LIST])
+    needed, size = {LIST}, 0
+    while len(needed) > size:  # until nothing more is asked for
+        size = len(needed)
+        needed |= {part.name for part, askers in by_ref.values() if needed & set(askers)}
+    return [(part, askers) for part, askers in by_ref.values() if part.name in needed]
 
 
 def fonts() -> list[Component]:
@@ -83,10 +83,10 @@ def bill() -> str:
     root.description = project["description"]
     root.licenses.add(DisjunctiveLicense(id=project["license"]))
     packages = locked()
-    bom = Bom(metadata=BomMetaData(component=root), components=[*(one for one, _ in packages), *fonts()])
-    for asker in [root, *(one for one, _ in packages)]:
+    bom = Bom(metadata=BomMetaData(component=root), components=[*(component for component, _ in packages), *fonts()])
+    for asker in [root, *(component for component, _ in packages)]:
         name = LIST if asker is root else asker.name
-        bom.register_dependency(asker, [one for one, askers in packages if name in askers])
+        bom.register_dependency(asker, [component for component, askers in packages if name in askers])
     bom.register_dependency(root, fonts())
     bom.serial_number, bom.metadata.timestamp = None, None  # type: ignore[assignment]
     return JsonV1Dot6(bom).output_as_string(indent=2) + "\n"

@@ -46,7 +46,7 @@ _UNCHANGED = datetime(2026, 11, 25, tzinfo=UTC)  # of the header: a date would d
 
 def extracted(language: str) -> Catalog:
     """Return a catalogue of every message that the code marks, without translations."""
-    found = Catalog(
+    catalog = Catalog(
         language,
         project="Headlight",
         version="1",
@@ -58,24 +58,24 @@ def extracted(language: str) -> Catalog:
         revision_date=_UNCHANGED,
         fuzzy=False,
     )
-    found.header_comment = f"# {LANGUAGES[language]}: docs/translating.md says how to translate it."
+    catalog.header_comment = f"# {LANGUAGES[language]}: docs/translating.md says how to translate it."
     for name in TRANSLATED_TERMS:
         comment = "A term as pages write it, then its other forms, such as the plural, each after a comma and a space."
-        found.add(name, locations=[(_GLOSSARY, 0)], context="glossary", auto_comments=[comment])
-        found.add(glossary()[name], locations=[(_GLOSSARY, 0)])
-    for place, text in (*_card_texts(), *_core_texts()):
-        found.add(text, locations=[(place, 0)])
+        catalog.add(name, locations=[(_GLOSSARY, 0)], context="glossary", auto_comments=[comment])
+        catalog.add(glossary()[name], locations=[(_GLOSSARY, 0)])
+    for source, text in (*_card_texts(), *_core_texts()):
+        catalog.add(text, locations=[(source, 0)])
     for path in _sources():
         method = _in_python if path.suffix == ".py" else "javascript"
         with path.open("rb") as file:
             calls = extract(method, file, KEYWORDS, (_NOTE,), _OPTIONS)  # type: ignore[arg-type]
             for _, message, comments, context in calls:
                 places = [(path.relative_to(ROOT).as_posix(), 0)]
-                found.add(message, locations=places, auto_comments=comments, context=context)
-    for entry in found:
+                catalog.add(message, locations=places, auto_comments=comments, context=context)
+    for entry in catalog:
         entry.flags.discard("python-format")  # a per cent sign is one
         entry.locations = sorted(set(entry.locations))
-    return found
+    return catalog
 
 
 def _card_texts() -> Iterator[tuple[str, str]]:
@@ -121,8 +121,8 @@ def _is_text(node: ast.AST) -> bool:
 
 def _sources() -> Iterator[Path]:
     """Return the files that may have messages, in the order of the catalogues."""
-    for place in PLACES:
-        for path in sorted((ROOT / place).rglob("*.*")):
+    for folder in PLACES:
+        for path in sorted((ROOT / folder).rglob("*.*")):
             if path.suffix in (".py", ".js") and "node_modules" not in path.parts:
                 text = path.read_text("utf-8")
                 if re.search(rf"\b({'|'.join(KEYWORDS)})\(", text):
@@ -140,9 +140,9 @@ def updated(language: str) -> Catalog:
     return today
 
 
-def as_file(made: Catalog) -> bytes:
+def as_file(catalog: Catalog) -> bytes:
     out = io.BytesIO()
-    write_po(out, made, width=0, include_lineno=False, sort_output=False)
+    write_po(out, catalog, width=0, include_lineno=False, sort_output=False)
     return out.getvalue()
 
 

@@ -151,8 +151,8 @@ class MultiHeadAttention(nn.Module):
 
     def outputs_by_head(self) -> Tensor:
         """Return the slice of the output projection that each head uses, [H, D, d_model]; 0 for a pruned head."""
-        left = self.output.weight.unflatten(1, (len(self.remaining), self.d_head)).permute(1, 2, 0)
-        return expand_heads(self.remaining, self.n_heads, left[None])[0]
+        by_head = self.output.weight.unflatten(1, (len(self.remaining), self.d_head)).permute(1, 2, 0)
+        return expand_heads(self.remaining, self.n_heads, by_head[None])[0]
 
     def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None = None) -> Tensor:
         """Attend from `x` [B, Q, d_model] to `keys_values`: [B, Q, d_model]. `mask` broadcasts to [B, H, Q, K]."""

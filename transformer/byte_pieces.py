@@ -30,8 +30,8 @@ def byte_characters() -> dict[str, int]:
     A printable byte stands for itself; the other bytes are written as the characters from U+0100 on.
     """
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = (byte for byte in range(256) if byte not in printable)
-    return {chr(byte): byte for byte in printable} | {chr(0x100 + n): byte for n, byte in enumerate(others)}
+    unprintable = (byte for byte in range(256) if byte not in printable)
+    return {chr(byte): byte for byte in printable} | {chr(0x100 + n): byte for n, byte in enumerate(unprintable)}
 
 
 _BYTE_OF_CHARACTER = byte_characters()

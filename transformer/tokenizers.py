@@ -195,9 +195,9 @@ class Tokenizer:
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of `ids`, without special tokens."""
-        said = [id for id in ids if id not in self.special_ids]
+        plain_ids = [id for id in ids if id not in self.special_ids]
         try:
-            text: str = self.inner.decode(said, skip_special_tokens=False)
+            text: str = self.inner.decode(plain_ids, skip_special_tokens=False)
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # Rust's panics are no Exception
@@ -360,14 +360,14 @@ def _is_unprintable(character: str) -> bool:
 
 def number_duplicates(labels: Sequence[str]) -> list[str]:
     """Return the labels made unique by numbering those that occur more than once: "a" "a" becomes "a₁" "a₂"."""
-    times, taken, number = Counter(labels), set(labels), Counter[str]()
+    times, used, number = Counter(labels), set(labels), Counter[str]()
     unique = []
     for label in labels:
         name = label
-        while times[label] > 1 and name in taken:  # more than one turn only where the text has its own "a₁"
+        while times[label] > 1 and name in used:  # more than one turn only where the text has its own "a₁"
             number[label] += 1
             name = label + str(number[label]).translate(_SUBSCRIPTS)
-        taken.add(name)
+        used.add(name)
         unique.append(name)
     return unique
 

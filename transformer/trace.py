@@ -79,13 +79,13 @@ class LayerPatterns:
         return map(self._layer, range(len(self)))
 
     def __getitem__(self, index: Any) -> Any:
-        first, *others = index if isinstance(index, tuple) else (index,)
+        first, *further = index if isinstance(index, tuple) else (index,)
         if first is Ellipsis:
-            first, others = slice(None), [Ellipsis, *others]
+            first, further = slice(None), [Ellipsis, *further]
         layers = np.arange(len(self))[first]
         if layers.ndim == 0:
-            return self._layer(int(layers))[tuple(others)]
-        return np.stack([self._layer(int(layer))[tuple(others)] for layer in layers])
+            return self._layer(int(layers))[tuple(further)]
+        return np.stack([self._layer(int(layer))[tuple(further)] for layer in layers])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.stack(list(self)).astype(dtype or self.dtype, copy=False)
@@ -279,9 +279,9 @@ def _require_consistent(trace: Trace) -> None:
         if not all(isinstance(text, str) for text in (*tokens.pieces, *tokens.labels)):
             raise ValueError(f"its {side} tokens are no texts")
     for kind in trace.kinds:
-        pattern, wanted = trace.pattern(kind), (len(trace.row_tokens(kind)), len(trace.column_tokens(kind)))
-        if pattern.dtype.kind != "f" or pattern.ndim != 4 or 0 in pattern.shape or pattern.shape[2:] != wanted:
-            raise ValueError(f"its {kind} attention has shape {pattern.shape} of {pattern.dtype}, for {wanted} tokens")
+        pattern, shape = trace.pattern(kind), (len(trace.row_tokens(kind)), len(trace.column_tokens(kind)))
+        if pattern.dtype.kind != "f" or pattern.ndim != 4 or 0 in pattern.shape or pattern.shape[2:] != shape:
+            raise ValueError(f"its {kind} attention has shape {pattern.shape} of {pattern.dtype}, for {shape} tokens")
         if not np.isfinite(pattern).all() or np.min(pattern) < 0:
             raise ValueError(f"its {kind} attention holds negative or infinite weights")
     if trace.log_probs.shape != (len(trace.writes),):

@@ -90,9 +90,9 @@ def learn(model: Transformer, minutes: float, steps: int = 50, size: int = 64, w
         if spent >= minutes:
             break
         words = [draw_word() for _ in range(steps * size)]
-        made = batches([(word, word[::-1]) for word in words], size, SOS, EOS, PAD)
-        random.shuffle(made)  # or short words would always come first
-        losses = train(model, made, optimizer, lambda step, done=done: noam(done + step, D_MODEL, warmup), PAD, 1.0)
+        drawn = batches([(word, word[::-1]) for word in words], size, SOS, EOS, PAD)
+        random.shuffle(drawn)  # or short words would always come first
+        losses = train(model, drawn, optimizer, lambda step, done=done: noam(done + step, D_MODEL, warmup), PAD, 1.0)
         print(f"{60 * spent:4.0f} s, step {done + steps}: loss {sum(losses) / len(losses):.4f}", flush=True)
 
 

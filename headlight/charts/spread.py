@@ -66,7 +66,8 @@ def beside_spread(
     middle = len(x) // 2
     summary += f", at {x[middle]:g} {curve[middle]:.3g}"
     if len(draws):
-        summary += f"; {baseline_name} at {x[middle]:g} from {draws[:, middle].min():.3g} to {draws[:, middle].max():.3g}"
+        lowest, highest = draws[:, middle].min(), draws[:, middle].max()
+        summary += f"; {baseline_name} at {x[middle]:g} from {lowest:.3g} to {highest:.3g}"
     layout = with_axes(look, what, along, 2) | {"meta": f"{summary}."}
     layout["yaxis"]["rangemode"] = "tozero"
     figure = Figure(traces, layout)

@@ -159,11 +159,11 @@ def read_columns(corpus: Corpus, kinds: Iterable[str], lines: Sequence[int]) -> 
     columns = {}
     for name in names:
         assert isinstance(corpus, TableCorpus | JsonLines)
-        values, wanted, last = dict[int, str](), set(lines), max(lines)
+        values, line_numbers, last = dict[int, str](), set(lines), max(lines)
         for line, value in corpus.cells(name):
             if line > last:
                 break
-            if line in wanted:
+            if line in line_numbers:
                 values[line] = value
         columns[name] = [values.get(line, "") for line in lines]
     return columns

@@ -73,7 +73,7 @@ def slice_sentences(
 
     Raises ValueError for another kind, and for a column that is not among `columns`.
     """
-    sources, made, left_out = list(sources), list[Slice](), dict[str, str]()
+    sources, slices, left_out = list(sources), list[Slice](), dict[str, str]()
     spaced = words.has_spaces(sources[:1000])
     for kind in check_kinds(kinds):
         yield_turn()
@@ -81,19 +81,19 @@ def slice_sentences(
             name = kind.removeprefix(COLUMN)
             if columns is None or name not in columns:
                 raise ValueError(f"There is no column {quoted(name)} in this data set.")
-            made += _by_value(kind, columns[name])
+            slices += _by_value(kind, columns[name])
         elif kind in ("length", "rare") and not spaced:
             left_out[kind] = "it counts words, and no spaces separate them in these sentences"
         elif kind == "length":
-            made += _by_length(sources)
+            slices += _by_length(sources)
         else:
             test = _test(kind, language, read)
             if isinstance(test, str):
                 left_out[kind] = test
                 continue
             having = [test(source) for source in sources]
-            made += _made(kind, dict(zip(_WITH[kind], (True, False), strict=True)), having)
-    return made, left_out
+            slices += _slices_by_value(kind, dict(zip(_WITH[kind], (True, False), strict=True)), having)
+    return slices, left_out
 
 
 def _test(kind: str, language: str, read: Collection[str]) -> words.Test | str:
@@ -104,13 +104,13 @@ def _test(kind: str, language: str, read: Collection[str]) -> words.Test | str:
     return {"names": words.names, "negation": words.negation, "pronouns": words.pronouns}[kind](language)
 
 
-def _made(kind: str, values: Mapping[str, object], of_rows: Sequence[object]) -> list[Slice]:
+def _slices_by_value(kind: str, values: Mapping[str, object], of_rows: Sequence[object]) -> list[Slice]:
     """Return the slices whose rows have these values, without empty ones."""
     slices = (
         Slice(kind, name, tuple(row for row, of_row in enumerate(of_rows) if of_row == value))
         for name, value in values.items()
     )
-    return [one for one in slices if one.rows]
+    return [of_value for of_value in slices if of_value.rows]
 
 
 def _by_length(sources: Sequence[str]) -> list[Slice]:
@@ -118,15 +118,15 @@ def _by_length(sources: Sequence[str]) -> list[Slice]:
     least = (1, *(most + 1 for most in LENGTHS))
     names = [f"{low} to {high} words" for low, high in zip(least, LENGTHS, strict=False)]
     names.append(f"more than {LENGTHS[-1]} words")
-    return _made("length", {name: number for number, name in enumerate(names)}, bins)
+    return _slices_by_value("length", {name: number for number, name in enumerate(names)}, bins)
 
 
 def _by_value(kind: str, values: Sequence[str]) -> list[Slice]:
     names = [shortened_value(value) for value in values]
     frequent = [name for name, _ in Counter(names).most_common(MAX_COLUMN_SLICES)]
-    rest = f"({len(set(names)) - len(frequent):,} other values)"
-    of_rows = [name if name in frequent else rest for name in names]
-    return _made(kind, {name: name for name in (*frequent, rest)}, of_rows)
+    other_values = f"({len(set(names)) - len(frequent):,} other values)"
+    of_rows = [name if name in frequent else other_values for name in names]
+    return _slices_by_value(kind, {name: name for name in (*frequent, other_values)}, of_rows)
 
 
 def shortened_value(value: str) -> str:

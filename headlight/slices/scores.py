@@ -171,7 +171,7 @@ def score_slice(
 
 
 def _estimate(metric: Any, texts: Sequence[str], streams: Sequence[Sequence[str]], interval: bool) -> Estimate:
-    found = metric.corpus_score(texts, streams, RESAMPLES if interval else 1)
+    score = metric.corpus_score(texts, streams, RESAMPLES if interval else 1)
     return (
-        Estimate(float(found.score), float(found._mean), float(found._ci)) if interval else Estimate(float(found.score))
+        Estimate(float(score.score), float(score._mean), float(score._ci)) if interval else Estimate(float(score.score))
     )

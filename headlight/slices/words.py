@@ -67,13 +67,13 @@ def names(language: str) -> Test | str:
         return f"names are recognised by their capital letter, and {NO_NAMES[language]}"
     if language not in CAPITALISED:
         return _unknown("names", CAPITALISED, language)
-    others = CAPITALISED[language]
+    not_names = CAPITALISED[language]
 
     def test(text: str) -> bool:
         text = _plain(text)
         return any(
             match.start() > 0
-            and match[0].partition("'")[0].casefold() not in others
+            and match[0].partition("'")[0].casefold() not in not_names
             and not _START.search(text[max(0, match.start() - _WINDOW) : match.start()])
             for match in _CAPITALISED_WORD.finditer(text)
         )

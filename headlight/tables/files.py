@@ -157,11 +157,11 @@ def _write_part(table: Table, name: str, computed: Iterable[tuple[int, Columns] 
     temporary = part.with_name(f"{name}.unfinished")
 
     def tables() -> Iterator[Columns]:
-        for found in computed:
-            if isinstance(found, Rejected):
-                summary.reject(found)
+        for result in computed:
+            if isinstance(result, Rejected):
+                summary.reject(result)
                 continue
-            line, columns = found
+            line, columns = result
             count = len(next(iter(columns.values())))
             summary.sentences, summary.rows = summary.sentences + 1, summary.rows + count
             yield {"line": np.full(count, line), **columns}

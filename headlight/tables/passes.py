@@ -100,13 +100,13 @@ def watch_over(
 
 
 def _results(computed: Iterable[Computed[Result]], on_wrong: OnWrong | None) -> Iterator[Result]:
-    for found in computed:
-        if not isinstance(found, Rejected):
-            yield found[1]
+    for result in computed:
+        if not isinstance(result, Rejected):
+            yield result[1]
         elif on_wrong is None:
-            raise ValueError(f"Sentence {found.line:,}: {found.reason}")
+            raise ValueError(f"Sentence {result.line:,}: {result.reason}")
         else:
-            on_wrong(found)
+            on_wrong(result)
 
 
 def watched(model: Any, tokenizer: Any, rows: Iterable[Row], options: dict[str, Any]) -> Iterator[Computed[Trace]]:
@@ -219,17 +219,17 @@ def _batches(model: Translator, sentences: Sequence[_Encoded]) -> Iterator[Seque
     padded = config.padding_mask == "applied"
     ordered = sorted(sentences, key=_lengths)
     for _, alike in groupby(ordered, key=(lambda sentence: 0) if padded else _lengths):
-        left = list(alike)
-        while left:
-            n_source, n_target = len(left[-1].source), max(len(sentence.target) for sentence in left) - 1
+        unfinished = list(alike)
+        while unfinished:
+            n_source, n_target = len(unfinished[-1].source), max(len(sentence.target) for sentence in unfinished) - 1
             longest = max(n_source, n_target)
             heads = (
                 config.encoder.n_layers * config.encoder.n_heads + 2 * config.decoder.n_layers * config.decoder.n_heads
             )
             bytes_each = max(4 * heads * longest**2, 12 * vocabulary * n_target)
             count = min(rows_per_pass(model.model, n_source, n_target), max(1, BATCH_BYTES // bytes_each))
-            yield left[-count:]
-            del left[-count:]
+            yield unfinished[-count:]
+            del unfinished[-count:]
 
 
 def _lengths(sentence: _Encoded) -> tuple[int, int]:

@@ -24,14 +24,14 @@ SENTENCES = (
 
 
 def limit() -> None:
-    wanted = {
+    limits = {
         "RLIMIT_AS": MAX_MEMORY_BYTES,
         "RLIMIT_CPU": MAX_SECONDS,
         "RLIMIT_CORE": 0,
         "RLIMIT_FSIZE": 0,
         "RLIMIT_NPROC": 0,
     }
-    for name, most in wanted.items():
+    for name, most in limits.items():
         with contextlib.suppress(NameError, AttributeError, ValueError, OSError):  # not every system has them all
             resource.setrlimit(getattr(resource, name), (most, most))
 

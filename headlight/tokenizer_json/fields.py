@@ -9,11 +9,11 @@ from transformer.tokenizers import MAX_TOKEN_BYTES, is_short
 
 
 class Fields:
-    """The values of `what`, such as "the normalizer 'Strip'". `taken` are those that were asked for."""
+    """The values of `what`, such as "the normalizer 'Strip'"; `checked` are those that a method found valid."""
 
     def __init__(self, values: dict[str, Any], what: str) -> None:
         self.values, self.what = values, what
-        self.taken: dict[str, Any] = {}
+        self.checked: dict[str, Any] = {}
 
     def flags(self, *names: str, optional: bool = False) -> None:
         for name in names:
@@ -22,7 +22,7 @@ class Fields:
                 continue
             if not isinstance(value, bool):
                 raise self.wrong(name, "true or false")
-            self.taken[name] = value
+            self.checked[name] = value
 
     def text(self, name: str, shortest: int = 0, optional: bool = False) -> str:
         value = self.values.get(name)
@@ -30,14 +30,14 @@ class Fields:
             return ""
         if not isinstance(value, str) or len(value) < shortest or not is_short(value):
             raise self.wrong(name, f"a text of {shortest} to {MAX_TOKEN_BYTES:,} bytes")
-        self.taken[name] = value
+        self.checked[name] = value
         return value
 
     def character(self, name: str) -> str:
         value = self.values.get(name)
         if not isinstance(value, str) or len(value) != 1:
             raise self.wrong(name, "one character")
-        self.taken[name] = value
+        self.checked[name] = value
         return value
 
     def choice(self, name: str, choices: Sequence[str], optional: bool = False) -> str | None:
@@ -46,21 +46,21 @@ class Fields:
             return None
         if value not in choices:
             raise self.wrong(name, f"one of {', '.join(choices)}")
-        self.taken[name] = value
+        self.checked[name] = value
         return str(value)
 
     def number(self, name: str, least: int, most: int) -> int:
         value = self.values.get(name)
         if type(value) is not int or not least <= value <= most:
             raise self.wrong(name, f"a whole number from {least:,} to {most:,}")
-        self.taken[name] = value
+        self.checked[name] = value
         return value
 
     def wrong(self, name: str, due: str) -> ValueError:
-        return ValueError(f"{self.what} has {shown(self.values.get(name))} as its {name!r}, which must be {due}")
+        return ValueError(f"{self.what} has {brief(self.values.get(name))} as its {name!r}, which must be {due}")
 
 
-def shown(value: Any) -> str:
+def brief(value: Any) -> str:
     """Return a value as text, short enough for a sentence."""
     text = str(value) if isinstance(value, BaseException) else repr(value) if _is_small(value) else type(value).__name__
     return text if len(text) <= 100 else f"{text[:100]}…"

@@ -63,9 +63,9 @@ class Moses:
         places, at = [], 0
         for word in cut.split(" "):
             plain: str = _tools(self).detokenizer.unescape_xml(word) if word != _DASH else "-"
-            found = text.find(plain, at)
-            start = at if found < 0 else found  # a normalized word may not be in the text
-            at = start if found < 0 else start + len(plain)
+            position = text.find(plain, at)
+            start = at if position < 0 else position  # a normalized word may not be in the text
+            at = start if position < 0 else start + len(plain)
             places += [(start, max(at, start))] * (len(word) + 1)
         return places
 

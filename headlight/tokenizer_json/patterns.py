@@ -21,9 +21,9 @@ _INTERVAL = re.compile(r"\{(\d{1,4})?(?:(,)(\d{1,4})?)?\}")
 # A class without classes in it, at once: those made from vocabularies have thousands of characters.
 _ESCAPE = r"\\(?:[pP]\{\^?[\w ]{1,40}\}|x\{[0-9A-Fa-f]{1,8}\}|x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{4}|[sSdDwWhHnrtfv]|\W)"
 _CLASS = re.compile(rf"\[\^?\]?(?:[^\\\[\]]|{_ESCAPE})*")
-_ONE = re.compile(_ESCAPE)
+_SINGLE_ESCAPE = re.compile(_ESCAPE)
 _INSIDE = re.compile(rf"(?:[^\\\[\]]|{_ESCAPE})*")
-_PLACE = re.compile(r"\\[bBAzZ]|[\^$]")
+_ANCHOR = re.compile(r"\\[bBAzZ]|[\^$]")
 _GROUP = re.compile(r"\((?:\?(?:i?:|<?[=!]))?(?!\?)")
 # Characters that stand for themselves, at once: there may be 100,000 from a vocabulary.
 _RUN = re.compile(r"(?:(?:\\x\{[0-9a-f]{1,5}\}|[^\W_])(?![*+?{]))+")
@@ -107,7 +107,7 @@ class _PatternParser:
         return branches
 
     def _item(self, depth: int) -> _Item:
-        for read in (self._run, self._place, self._escaped, self._class):
+        for read in (self._run, self._anchor, self._escaped, self._class):
             item = read()
             if item is not None:
                 return item
@@ -119,7 +119,7 @@ class _PatternParser:
         self.at += 1
         return _Item("" if character == "." else character)
 
-    def _taken(self, pattern: re.Pattern[str]) -> str:
+    def _match(self, pattern: re.Pattern[str]) -> str:
         match = pattern.match(self.pattern, self.at)
         if match is None:
             return ""
@@ -127,15 +127,15 @@ class _PatternParser:
         return match[0]
 
     def _run(self) -> _Item | None:
-        run = self._taken(_RUN)
+        run = self._match(_RUN)
         text = _CODE.sub(lambda code: chr(int(code[1], 16)), run)
         return _Item(text, len(text)) if run else None
 
-    def _place(self) -> _Item | None:
-        return _Item(takes=0) if self._taken(_PLACE) else None
+    def _anchor(self) -> _Item | None:
+        return _Item(takes=0) if self._match(_ANCHOR) else None
 
     def _escaped(self) -> _Item | None:
-        text = self._taken(_ONE)
+        text = self._match(_SINGLE_ESCAPE)
         if not text:
             return None
         code = _CODE.fullmatch(text)
@@ -146,19 +146,19 @@ class _PatternParser:
 
     def _class(self, depth: int = 0) -> _Item | None:
         """Parse a character class, which may contain classes."""
-        if not self._taken(_CLASS):
+        if not self._match(_CLASS):
             return None
         while self.at < len(self.pattern) and self.pattern[self.at] == "[":
             if depth > MAX_DEPTH or not self._class(depth + 1):
                 raise ValueError("has a class that is not understood here")
-            self._taken(_INSIDE)
+            self._match(_INSIDE)
         if self.at >= len(self.pattern) or self.pattern[self.at] != "]":
             raise ValueError("has a class that is not understood here")
         self.at += 1
         return _Item()
 
     def _group(self, depth: int) -> _Item:
-        start = self._taken(_GROUP)
+        start = self._match(_GROUP)
         if not start:
             raise ValueError(f"has {self.pattern[self.at : self.at + 8]!r}, which is not understood here")
         inside = self.branches(depth + 1)
@@ -175,7 +175,7 @@ class _PatternParser:
             if self.pattern[self.at : self.at + 1] in ("?", "+"):  # as few as it goes, or never given back
                 self.at += 1
         elif sign == "{":
-            text = self._taken(_INTERVAL)
+            text = self._match(_INTERVAL)
             interval = _INTERVAL.fullmatch(text)
             if interval is None or not (interval[1] or interval[3]):
                 raise ValueError("has a '{' that is not understood here")

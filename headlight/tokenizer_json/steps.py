@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headlight.tokenizer_json import charsmap, patterns
-from headlight.tokenizer_json.fields import Fields, shown
+from headlight.tokenizer_json.fields import Fields, brief
 
 MAX_STEPS = 100
 MAX_DEPTH = 10  # lists of steps inside lists of steps
@@ -65,14 +65,14 @@ def _pattern(fields: Fields, effort: Effort) -> int:
     kind, text = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
     if kind not in ("String", "Regex") or not isinstance(text, str) or not text:
         raise fields.wrong("pattern", "a text or a regular expression")
-    fields.taken["pattern"] = {kind: text}
+    fields.checked["pattern"] = {kind: text}
     if kind == "String":
         Fields({"String": text}, fields.what).text("String")
         return len(text)
     try:
         cost = patterns.cost(text)
     except ValueError as error:
-        raise ValueError(f"it uses {fields.what} with the pattern {shown(text)}, which {error}") from None
+        raise ValueError(f"it uses {fields.what} with the pattern {brief(text)}, which {error}") from None
     effort.match(cost, fields.what)
     return cost.shortest
 
@@ -92,7 +92,7 @@ def _precompiled(fields: Fields, effort: Effort) -> None:
     except ValueError as error:
         raise ValueError(f"it uses {fields.what} with a table that {error}") from None
     effort.grow(growth, fields.what)
-    fields.taken["precompiled_charsmap"] = encoded
+    fields.checked["precompiled_charsmap"] = encoded
 
 
 def _prepend(fields: Fields, effort: Effort) -> None:
@@ -109,7 +109,7 @@ def _metaspace(fields: Fields, effort: Effort) -> None:
 def _byte_level(fields: Fields, effort: Effort) -> None:
     fields.flags("add_prefix_space", "trim_offsets")
     fields.flags("use_regex", optional=True)
-    effort.grow(4 + 4 * fields.taken["add_prefix_space"], fields.what)  # bytes of a character, and of the space
+    effort.grow(4 + 4 * fields.checked["add_prefix_space"], fields.what)  # bytes of a character, and of the space
 
 
 def _split(fields: Fields, effort: Effort) -> None:
@@ -221,7 +221,7 @@ def _read(values: Any, family: _Family, effort: Effort, depth: int = 0) -> dict[
     kind = values.get("type") if isinstance(values, dict) else None
     if not isinstance(kind, str):
         raise ValueError(f"it has a {family.name} without a type")
-    what = f"the {family.name} {shown(kind)}"
+    what = f"the {family.name} {brief(kind)}"
     effort.step(what)
     if kind == "Sequence":
         members = values.get(family.members)
@@ -233,4 +233,4 @@ def _read(values: Any, family: _Family, effort: Effort, depth: int = 0) -> dict[
         raise ValueError(f"it uses {what}, which is not supported")
     fields = Fields(values, what)
     family.readers[kind](fields, effort)
-    return {"type": kind, **fields.taken}
+    return {"type": kind, **fields.checked}

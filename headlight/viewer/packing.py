@@ -22,7 +22,7 @@ from transformer.trace import Patterns
 
 Scale = Literal["fixed", "row", "sqrt"]
 Captions = Sequence[Sequence[Sequence[str]]]  # [L][H], a text in parts of which those at odd places are tokens
-Held = tuple[int | None, int | None] | None  # the row and the column, from 0, that stay marked
+MarkedCell = tuple[int | None, int | None] | None  # the row and the column, from 0, that stay marked
 
 
 class HeadOptions(TypedDict, total=False):
@@ -35,7 +35,7 @@ class HeadOptions(TypedDict, total=False):
     name: str  # of what a cell holds
     title: tuple[str, str] | None  # in bold and in grey
     shows: Shows | None  # which head of the overview it is, where it may be drawn ahead of the page's answer
-    held: Held
+    held: MarkedCell
     beside: Labels | None  # of another picture, whose cells are to be of the same size
     before: NDArray[np.floating] | None  # of a difference [Q, K], what was subtracted
 
@@ -46,7 +46,7 @@ class LinesOptions(TypedDict, total=False):
     rows_read: Sequence[str] | None  # the tokens read at each row, where `rows` are those written
     peak: float  # where the scale ends
     title: str | None
-    held: Held
+    held: MarkedCell
 
 
 # Four megabytes of float32: beyond that half the bytes are worth half the digits.

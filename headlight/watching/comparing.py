@@ -32,8 +32,8 @@ class Comparison(NamedTuple):
 def compare(translator: Translator, copy: SharedCopy, source: Sequence[int], target: Sequence[int]) -> Comparison:
     """Run both on the ids of a sentence and its translation, from [SOS] on; padding is hidden from both."""
     src, tgt = copy.batch(source), copy.batch(target)
-    seen = (src != translator.model.config.pad_id).long()
-    theirs = copy.run(input_ids=src, attention_mask=seen, decoder_input_ids=tgt, output_hidden_states=True)
+    attention_mask = (src != translator.model.config.pad_id).long()
+    theirs = copy.run(input_ids=src, attention_mask=attention_mask, decoder_input_ids=tgt, output_hidden_states=True)
     ours = translator.prepared(src, tgt)
     apart, due = (ours - theirs.logits.float()).abs(), theirs.logits.float().norm()
     relative = float(apart.norm() / due.clamp_min(1e-9))
@@ -68,9 +68,9 @@ def _first_difference(
     ours = stream(translator.model, list(source), [*target, target[-1]])
     for stack in ("encoder", "decoder"):
         states: Sequence[Tensor] | None = getattr(theirs, f"{stack}_hidden_states", None)
-        for place, difference in _differences(ours.stack(stack), states or ()):
+        for layer, difference in _differences(ours.stack(stack), states or ()):
             if not difference <= allowed:
-                return f"the {stack}'s embeddings" if place == 0 else f"layer {place} of the {stack}"
+                return f"the {stack}'s embeddings" if layer == 0 else f"layer {layer} of the {stack}"
     return "the output projection"
 
 
@@ -81,13 +81,13 @@ def _differences(ours: StackStates, theirs: Sequence[Tensor]) -> Iterator[tuple[
     """
     if len(theirs) != len(ours.states):
         return
-    for place, (own, due) in enumerate(zip(ours.states, theirs, strict=True)):
+    for layer, (own, due) in enumerate(zip(ours.states, theirs, strict=True)):
         due = due[0].float()
         difference = _relative(own, due)
-        if place == len(theirs) - 1:
+        if layer == len(theirs) - 1:
             last = ours.last * (due.norm() / ours.last.norm().clamp_min(1e-9))
             difference = min(difference, _relative(last, due))
-        yield place, difference
+        yield layer, difference
 
 
 def _relative(own: Tensor, due: Tensor) -> float:

@@ -83,7 +83,7 @@ class LiveTranslator(Translator):
         super().__init__(checkpoint)
         self._prepared: Prepared | None = None
         parameters = dict(checkpoint.model.named_parameters())
-        self._derived = [(parameters[name], one.compute) for name, one in derived.items() if one.sources]
+        self._derived = [(parameters[name], tensor.compute) for name, tensor in derived.items() if tensor.sources]
 
     @property
     def model(self) -> Transformer:
@@ -121,10 +121,10 @@ def share(model: Any, tokenizer: Any, languages: Answers, name: str) -> LiveTran
             if _storage(tensors[parameter]) not in weights.storages:
                 derived[parameter] = Derived(compute, tuple(dict.fromkeys(weights.read)))
         network = assemble(foreign.config, tensors)
-        live = {"class": type(model).__name__, "copied": {name: str(one) for name, one in derived.items()}}
+        live = {"class": type(model).__name__, "copied": {name: str(tensor) for name, tensor in derived.items()}}
         tokenizers = foreign.source_tokenizer, foreign.target_tokenizer
         translator = LiveTranslator(Checkpoint(network, *tokenizers, {**foreign.card, "live": live}), derived)
-        if any(one.sources for one in derived.values()):  # to compute again may need the configuration
+        if any(tensor.sources for tensor in derived.values()):  # to compute again may need the configuration
             finalize(translator, stack.pop_all().close)
         return translator
 
@@ -149,18 +149,18 @@ def _read(source: Source, model: Any, tokenizer: Any, languages: Answers) -> For
     questions = {question.field: question for question in form.questions(source)}
     chosen: dict[str, str | None] = {}
     for field, attribute in _LANGUAGES.items():
-        given = getattr(languages, field)
+        language = getattr(languages, field)
         if field in questions:
-            chosen[field] = _language(questions[field], given, getattr(tokenizer, attribute, None), attribute)
-        elif given is not None:
+            chosen[field] = _language(questions[field], language, getattr(tokenizer, attribute, None), attribute)
+        elif language is not None:
             raise ValueError(f"{type(model).__name__} has no choice of languages here; leave {field} out.")
     answers = Answers(source_language=chosen.get("source_language"), target_language=chosen.get("target_language"))
     return form.read(source, answers)
 
 
-def _language(question: ImportQuestion, given: str | None, of_tokenizer: object, attribute: str) -> str | None:
+def _language(question: ImportQuestion, chosen: str | None, of_tokenizer: object, attribute: str) -> str | None:
     """Return the language that answers the question. Raises ValueError where none does and one must."""
-    language = of_tokenizer if given is None and of_tokenizer in question.choices else given
+    language = of_tokenizer if chosen is None and of_tokenizer in question.choices else chosen
     if language in question.choices or (language is None and not question.required):
         return None if language is None else str(language)
     named = ", ".join(map(str, question.choices[:MAX_NAMED_LANGUAGES]))

@@ -376,8 +376,8 @@ async def _json(request: Request) -> Any:
 
 def _language(request: Request) -> str:
     """Return the language of a phone: that of its page's address, which the teacher's link has, else the browser's."""
-    asked = request.query_params.get("lang")
-    return asked if asked in LANGUAGES else preferred(request.headers.get("accept-language"))
+    in_address = request.query_params.get("lang")
+    return in_address if in_address in LANGUAGES else preferred(request.headers.get("accept-language"))
 
 
 def _html(path: str, language: str, files: Mapping[str, str]) -> str:

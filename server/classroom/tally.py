@@ -114,9 +114,9 @@ def misconception(posed: Posed, truth: Posed, guess: Any) -> Mapping[str, str] |
 
 def misconceptions(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> list[dict[str, Any]]:
     """Return how many answers betray each misconception, the most frequent first: name, belief, correction, count."""
-    found = [known for guess in guesses if (known := misconception(posed, truth, guess))]
-    counts = Counter(known["name"] for known in found)
-    by_name = {known["name"]: known for known in found}
+    betrayed = [known for guess in guesses if (known := misconception(posed, truth, guess))]
+    counts = Counter(known["name"] for known in betrayed)
+    by_name = {known["name"]: known for known in betrayed}
     return [{**by_name[name], "count": count} for name, count in counts.most_common()]
 
 

@@ -123,10 +123,10 @@ class StoredWeights:
             require_name_length(name)
         declared = sum(stored.numbers * stored.itemsize for stored in self._tensors.values())
         require_weights_bytes(declared)
-        held = sum(path.stat().st_size for path in {stored.path for stored in self._tensors.values()})
-        if declared > max(MAX_REPEATS * held, HARMLESS_BYTES):
+        size = sum(path.stat().st_size for path in {stored.path for stored in self._tensors.values()})
+        if declared > max(MAX_REPEATS * size, HARMLESS_BYTES):
             raise Refused(
-                f"The tensors are {declared:,} bytes together, but the file has {held:,}: it repeats the same numbers "
+                f"The tensors are {declared:,} bytes together, but the file has {size:,}: it repeats the same numbers "
                 "many times over.",
                 remedy="Save the weights again, each tensor by itself.",
             )

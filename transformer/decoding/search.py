@@ -193,12 +193,12 @@ def source_ids(model: Transformer | Prepared, src: Tensor) -> Tensor:
 def max_lengths(src: Tensor, max_length: int | None, config: ModelConfig) -> Tensor:
     """Return the most tokens that each sentence may have, [EOS] included: [B]. Raises ValueError."""
     if max_length is None:
-        wanted = 2 * (src != config.pad_id).sum(1) + 10
+        limits = 2 * (src != config.pad_id).sum(1) + 10
     elif max_length >= 1:
-        wanted = src.new_full((len(src),), max_length)
+        limits = src.new_full((len(src),), max_length)
     else:
         raise ValueError(f"max_length is {max_length}; allow at least 1 token.")
-    return wanted.clamp(max=config.max_length)
+    return limits.clamp(max=config.max_length)
 
 
 def _targets(ids: Ids, sentences: int, config: ModelConfig) -> list[list[int]]:

@@ -129,6 +129,6 @@ def recorded(steps: Sequence[DecodeStep], sentence: int, ids: Sequence[int]) -> 
     whole = {}
     for site, last in patterns[-1].items():
         if site.stack == "decoder":
-            seen = [pattern[site][row] for pattern, row in zip(patterns, rows, strict=True)]
-            whole[site] = torch.stack([F.pad(row, (0, last.size(-1) - row.size(-1))) for row in seen], 1)
+            visible = [pattern[site][row] for pattern, row in zip(patterns, rows, strict=True)]
+            whole[site] = torch.stack([F.pad(row, (0, last.size(-1) - row.size(-1))) for row in visible], 1)
     return {site: p[sentence] for site, p in patterns[0].items() if site.stack == "encoder"} | whole

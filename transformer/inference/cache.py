@@ -74,15 +74,15 @@ class KeyValueCache:
     def grow(self, layer: int, new: Tensor) -> Tensor:
         """Append the keys and values of new tokens [2, N, H, T, D]; return those of all tokens, [2, N, H, K, D]."""
         start, end = self.length, self.length + new.size(3)
-        held = self._own.get(layer)
-        if held is None or end > held.size(3):
-            capacity = max(end, _INITIAL_CAPACITY if held is None else 2 * held.size(3))
+        cached = self._own.get(layer)
+        if cached is None or end > cached.size(3):
+            capacity = max(end, _INITIAL_CAPACITY if cached is None else 2 * cached.size(3))
             grown = new.new_empty(*new.shape[:3], capacity, new.size(4))
-            if held is not None:
-                grown[:, :, :, :start] = held[:, :, :, :start]
-            self._own[layer] = held = grown
-        held.narrow(3, start, end - start).copy_(new)
-        return held.narrow(3, 0, end)
+            if cached is not None:
+                grown[:, :, :, :start] = cached[:, :, :, :start]
+            self._own[layer] = cached = grown
+        cached.narrow(3, start, end - start).copy_(new)
+        return cached.narrow(3, 0, end)
 
     def forget(self) -> None:
         """Drop all target tokens."""
@@ -95,13 +95,13 @@ class KeyValueCache:
         Rows must be grouped by sentence, in the sentences' order. Keys and values that a tap was shown earlier are
         overwritten.
         """
-        for layer, held in self._own.items():
-            shape = held.shape[0], len(rows), *held.shape[2:]
+        for layer, cached in self._own.items():
+            shape = cached.shape[0], len(rows), *cached.shape[2:]
             if self._spare is None or self._spare.shape != shape:
-                self._spare = held.new_empty(shape)
+                self._spare = cached.new_empty(shape)
             moved = self._spare.narrow(3, 0, self.length)  # copy the filled part only
-            torch.index_select(held.narrow(3, 0, self.length), 1, rows, out=moved)
-            self._own[layer], self._spare = self._spare, held
+            torch.index_select(cached.narrow(3, 0, self.length), 1, rows, out=moved)
+            self._own[layer], self._spare = self._spare, cached
         before = rows if self.rows is None else self.rows.sentence[rows]
         sentences, sentence, counts = before.unique_consecutive(return_inverse=True, return_counts=True)
         if len(sentences) < len(self.source[0][0]):

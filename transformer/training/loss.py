@@ -39,7 +39,7 @@ class _CrossEntropy(torch.autograd.Function):
         device, V = states.device.type, len(weight)
         dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else states.dtype
         rows, columns = states.to(dtype), weight.to(dtype)
-        wanted = any(ctx.needs_input_grad)
+        needs_gradient = any(ctx.needs_input_grad)
         d_states, d_weight = torch.zeros_like(states), torch.zeros_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
         size = max(1, SLICE_LOGITS // V)
@@ -54,7 +54,7 @@ class _CrossEntropy(torch.autograd.Function):
                 loss -= (1.0 - label_smoothing) * log_probs.gather(1, true).sum()
                 if label_smoothing:
                     loss -= label_smoothing / V * log_probs.sum()
-                if not wanted:
+                if not needs_gradient:
                     continue
                 gradient = log_probs.exp_()  # the model's probabilities minus the targets
                 if label_smoothing:

@@ -82,8 +82,8 @@ def _details(part: NetworkPart, config: ModelConfig) -> str:
     if part.name == "attention":
         heads = plural(stack.n_heads, "head")
         if pruned := sum(layer == part.layer for layer, _ in pruned_heads(config, part.kind)):
-            left = stack.n_heads - pruned
-            heads = f"{left} of {heads} (the others were pruned)" if left else f"None of {heads} is left, each"
+            count = stack.n_heads - pruned
+            heads = f"{count} of {heads} (the others were pruned)" if count else f"None of {heads} is left, each"
         return f" {heads} of {config.d_head(stack)} dimensions."
     if part.name == "ff":
         return f" Inner layer of {stack.d_ff:,} dimensions."

@@ -74,15 +74,15 @@ def _sparse_and_linear(matrices: Matrices, rows: Tokens, columns: Tokens, chosen
     exact = masked_softmax(matrices.scores, matrices.visible)
     queries, keys = exact.shape
     step = stride(keys)
-    left = matrices.visible & sparse_visible(queries, keys, step)
-    sparse = masked_softmax(matrices.scores, left)
+    seen_keys = matrices.visible & sparse_visible(queries, keys, step)
+    sparse = masked_softmax(matrices.scores, seen_keys)
     linear = linear_weights(matrices.queries, matrices.keys, matrices.visible)
     down = window(queries, chosen.query)
     across = down if queries == keys else window(keys, None)
     theme = theme_named(st.context.theme.type or "light")
     pictures = (
         ("Softmax, exact", exact, matrices.visible),
-        ("Sparse", sparse, left),
+        ("Sparse", sparse, seen_keys),
         ("Linear", linear, matrices.visible),
     )
     tables = []
@@ -92,10 +92,10 @@ def _sparse_and_linear(matrices: Matrices, rows: Tokens, columns: Tokens, chosen
         tables.append(matrix_html(title, weights[down, across], axes, theme, (0.0, 1.0), hidden="0"))
     st.html(side_by_side(tables))
     cut = f" At most {MAX_CELLS} rows and columns are drawn." if max(queries, keys) > MAX_CELLS else ""
-    pairs, share = plural(int(matrices.visible.sum()), "pair"), (exact * left).sum() / exact.sum()
+    pairs, share = plural(int(matrices.visible.sum()), "pair"), (exact * seen_keys).sum() / exact.sum()
     st.caption(
         f"Sparse (strided, Child et al. 2019): the same scores, but a query keeps only keys at most {step} away and at "
-        f"multiples of {step}, which is about √{keys}: {left.sum():,} of {pairs}, which have {share:.0%} of the "
+        f"multiples of {step}, which is about √{keys}: {seen_keys.sum():,} of {pairs}, which have {share:.0%} of the "
         "softmax's weight. Linear (Katharopoulos et al. 2020): φ(q)ᵀ φ(k) in the place of exp(score), with "
         "φ(x) = elu(x) + 1, from the same queries and keys. Compared with the softmax, sparse attention moves "
         f"{moved(exact, sparse):.0%} of an average row's weight to other keys, linear attention "

@@ -12,7 +12,7 @@ from headlight.language import gettext, localized
 from ui.attention.picture import SHOW_HELP, Panel
 from ui.attention.view import AttentionView
 from ui.state.view import update
-from ui.viewer import Held, Labels, Shows, big_head
+from ui.viewer import Labels, MarkedCell, Shows, big_head
 from ui.widgets.terms import explained
 
 FAINT = 0.2  # of the scale: rows that reach no higher look empty
@@ -85,13 +85,13 @@ def _foreseen(large: Panel, view: AttentionView) -> Shows | None:
     return {"kind": view.kind, "place": (large.layer, large.head)}
 
 
-def held_cell(view: AttentionView) -> Held:
+def held_cell(view: AttentionView) -> MarkedCell:
     """Return the row and the column, from 0, that the view holds."""
     row, column = (None if at is None else at - 1 for at in (view.row, view.column))
     return None if row is column is None else (row, column)
 
 
-def hold(cell: Held) -> None:
+def hold(cell: MarkedCell) -> None:
     """Return the callback of a view in which a token was held, or released."""
     row, column = (None if at is None else at + 1 for at in cell or (None, None))
     update(row=row, column=column)

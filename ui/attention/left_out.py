@@ -64,7 +64,7 @@ def _sizes(whole: str, name: str, own: Trace) -> None:
     for stack, column in zip(STACKS, st.columns(2, gap="large"), strict=True):
         with column:
             curves = [
-                Curve(label, [_place(size) for size in sizes[stack]], np.array([size.mean for size in sizes[stack]]))
+                Curve(label, list(map(_size_title, sizes[stack])), np.array([size.mean for size in sizes[stack]]))
                 for label, sizes in zip((gettext("as it is"), gettext("now")), both, strict=True)
             ]
             values = np.concatenate([curve.y for curve in curves])
@@ -95,7 +95,7 @@ def describe_sizes(own: Sizes, now: Sizes) -> str:
     return " ".join(sentences)
 
 
-def _place(size: StreamSize) -> str:
+def _size_title(size: StreamSize) -> str:
     block = gettext(BLOCKS[size.block])
     return block if size.layer is None else f"{size.layer + 1} {block}"
 

@@ -65,8 +65,8 @@ def _step_table(model: Translator, decode: Search, names: list[str], view: Decod
     decoder = decoder[: len(path) - 1]
     words, most_attended = number_duplicates(decode.source.labels), int(cross.argmax())
     top, bottom = (min(at, size - 1) for at, size in zip((layer, head), decode.encoder.shape, strict=False))
-    place = {"step": len(path) - 1, "layer": layer + 1, "head": head + 1}
-    st.caption(gettext("Step {step}, layer {layer}, head {head}", **place))
+    numbers = {"step": len(path) - 1, "layer": layer + 1, "head": head + 1}
+    st.caption(gettext("Step {step}, layer {layer}, head {head}", **numbers))
     source_column, target_column = st.columns(2)
     weight = st.column_config.NumberColumn(format="%.3f")
     read = gettext("Encoder, from {token}", token=words[most_attended])

@@ -279,8 +279,8 @@ def _class_result(question: ClassQuestion, truth: Mapping[str, Any], rounds: lis
         "count": sum(is_right(posed, truth, guess) for guess in rounds[-1]["guesses"]),
         "misconceptions": misconceptions(posed, truth, rounds[-1]["guesses"]),
     }
-    said = zip(rounds[-1]["guesses"], rounds[-1]["sure"], strict=True)
-    answers = [(sure, is_right(posed, truth, guess)) for guess, sure in said]
+    with_confidence = zip(rounds[-1]["guesses"], rounds[-1]["sure"], strict=True)
+    answers = [(sure, is_right(posed, truth, guess)) for guess, sure in with_confidence]
     message["sure"] = {"said": sum(sure is not None for sure, _ in answers)} | {
         "wrong": answers.count((SURE, False)),
         "right": answers.count((1, True)),

@@ -80,11 +80,11 @@ def _unshared_tokens(first: list[str], second: list[str]) -> str:
 
 
 def _unmatched(tokens: list[str], other_tokens: list[str]) -> list[str]:
-    left = list(other_tokens)
+    remaining = list(other_tokens)
     unmatched = []
     for token in tokens:
-        if token in left:
-            left.remove(token)
+        if token in remaining:
+            remaining.remove(token)
         else:
             unmatched.append(token)
     return unmatched

@@ -147,14 +147,14 @@ def said_alone(scheme: str, other: str, properties: Properties) -> str:
     twin_positions = twins(scheme, 1, 2 * np.pi / _WAVE, _WAVE)
     assert twin_positions is not None
     p, q = twin_positions.positions
-    now, later, others = (
+    now, later, between = (
         [minus(f"{value:z.2f}") for value in values]
         for values in (twin_positions.now, twin_positions.later, twin_positions.other)
     )
     return (
         f"- **{scheme.capitalize()} only.** A wave that is {_WAVE} positions long has the same {scheme}, {now[0]}, at "
         f"positions {p} and {q}: these two are alike. One position later it is {later[0]} and {later[1]}. No matrix "
-        f"makes two results out of one number, so there is no $M_k$. The {other}s, {others[0]} and {others[1]}, tell "
+        f"makes two results out of one number, so there is no $M_k$. The {other}s, {between[0]} and {between[1]}, tell "
         f"the two apart. Over all frequencies together, the best linear map is off by {two_digits(properties.misfit)} "
         "steps."
     )

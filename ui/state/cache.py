@@ -34,9 +34,9 @@ def weight(value: object) -> int:
 
     A model counts as 0, since many values share it.
     """
-    counted, total, left = set[int](), 0, [value]
-    while left:
-        item = left.pop()
+    counted, total, unvisited = set[int](), 0, [value]
+    while unvisited:
+        item = unvisited.pop()
         if id(item) in counted or isinstance(item, torch.nn.Module | Translator):
             continue
         counted.add(id(item))
@@ -45,11 +45,11 @@ def weight(value: object) -> int:
             continue
         total += sys.getsizeof(item)
         if isinstance(item, dict):
-            left += [*item, *item.values()]
+            unvisited += [*item, *item.values()]
         elif isinstance(item, list | tuple | set | frozenset):
-            left += item
+            unvisited += item
         elif not isinstance(item, type):
-            left += getattr(item, "__dict__", {}).values()
+            unvisited += getattr(item, "__dict__", {}).values()
     return total
 
 

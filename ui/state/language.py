@@ -11,15 +11,15 @@ from headlight.language import LANGUAGES, ORIGINAL, ask_for_language, preferred
 from ui.state.streamlit_internals import in_session
 
 PARAMETER = "lang"
-_CHOSEN, _BROWSER, _SAID = "language", "browser-language", "language-said"
+_CHOSEN, _BROWSER, _IN_USE = "language", "browser-language", "language-said"
 
 
 def settle_language(browser: str | None) -> str:
     """Return the language of this session, in which everything is said from now on; `browser` is the browser's own."""
-    asked = st.query_params.get(PARAMETER)
+    in_address = st.query_params.get(PARAMETER)
     st.session_state[_BROWSER] = preferred(browser)
-    if asked in LANGUAGES:
-        st.session_state[_CHOSEN] = asked
+    if in_address in LANGUAGES:
+        st.session_state[_CHOSEN] = in_address
     language = str(st.session_state.setdefault(_CHOSEN, st.session_state[_BROWSER]))
     say_in(language)
     return language
@@ -27,7 +27,7 @@ def settle_language(browser: str | None) -> str:
 
 def say_in(language: str) -> None:
     """Say what follows in that language, also in the fragments of the page that is opened now."""
-    st.session_state[_SAID] = language
+    st.session_state[_IN_USE] = language
 
 
 def choose_language(language: object) -> None:
@@ -43,7 +43,7 @@ def address_parameters() -> dict[str, str]:
 
 
 def _of_session() -> str | None:
-    return st.session_state.get(_SAID) if in_session() else None
+    return st.session_state.get(_IN_USE) if in_session() else None
 
 
 ask_for_language(_of_session)

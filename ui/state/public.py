@@ -43,11 +43,11 @@ def card_without_places(card: dict[str, Any]) -> dict[str, Any]:
     return _each_text(card, _MAX_DEPTH) if public() else card
 
 
-def _each_text(value: Any, left: int) -> Any:
+def _each_text(value: Any, remaining: int) -> Any:
     if isinstance(value, str):
         return without_places(value)
-    if isinstance(value, dict | list) and not left:  # a card that is nested too deeply, with bad intent
+    if isinstance(value, dict | list) and not remaining:  # a card that is nested too deeply, with bad intent
         return None
     if isinstance(value, dict):
-        return {without_places(name): _each_text(inner, left - 1) for name, inner in value.items()}
-    return [_each_text(inner, left - 1) for inner in value] if isinstance(value, list) else value
+        return {without_places(name): _each_text(inner, remaining - 1) for name, inner in value.items()}
+    return [_each_text(inner, remaining - 1) for inner in value] if isinstance(value, list) else value

@@ -140,8 +140,8 @@ def settle(**chosen: int) -> None:
     head of its own. Until then it is not in the address, which would get an entry that nobody asked for.
     """
     view: PageView = st.session_state["view"]
-    left = {name: value for name, value in chosen.items() if getattr(view, name) is None}
-    st.session_state["settled"] = left
+    unset = {name: value for name, value in chosen.items() if getattr(view, name) is None}
+    st.session_state["settled"] = unset
 
 
 def update(**changes: object) -> None:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from headlight.viewer.packing import (
     EveryHead,
     HeadOptions,
-    Held,
     Kinds,
     Labels,
     LinesOptions,
+    MarkedCell,
     Profile,
     Shows,
     chosen_payload,
@@ -31,7 +31,7 @@ from ui.viewer.component import component
 
 __all__ = [
     "EveryHead",
-    "Held",
+    "MarkedCell",
     "Kinds",
     "Labels",
     "LinesState",
@@ -94,7 +94,7 @@ def lines(
     *,
     key: str,
     on_change: Callable[[LinesState], None] | None = None,
-    on_held: Callable[[Held], None] | None = None,
+    on_held: Callable[[MarkedCell], None] | None = None,
     **options: Unpack[LinesOptions],
 ) -> LinesState:
     """Draw the heads of one layer, [H, Q, K], as lines from `rows` to `columns`; return what is shown.
@@ -128,7 +128,7 @@ def big_head(
     masked: NDArray[np.bool_] | None = None,
     *,
     key: str,
-    on_held: Callable[[Held], None] | None = None,
+    on_held: Callable[[MarkedCell], None] | None = None,
     **options: Unpack[HeadOptions],
 ) -> None:
     """Draw one head, [Q, K], on a canvas with zoom and pan; `on_held` is as in `lines`."""
@@ -136,7 +136,7 @@ def big_head(
     _HEAD(data=data, key=key, on_held_change=_holder(key, pattern.shape, on_held))
 
 
-def _holder(key: str, shape: Sequence[int], on_held: Callable[[Held], None] | None) -> Callable[[], None]:
+def _holder(key: str, shape: Sequence[int], on_held: Callable[[MarkedCell], None] | None) -> Callable[[], None]:
     """Return the callback of a component that holds rows and columns of [Q, K]: it tells `on_held` what is held now."""
 
     def changed() -> None:
@@ -146,7 +146,7 @@ def _holder(key: str, shape: Sequence[int], on_held: Callable[[Held], None] | No
     return changed
 
 
-def _read_held(value: object, shape: Sequence[int]) -> Held:
+def _read_held(value: object, shape: Sequence[int]) -> MarkedCell:
     """Return what the browser sent, or None where nothing, or what is not there, is held."""
     match value:
         case [int() | None as row, int() | None as column] if row is not None or column is not None:

@@ -32,7 +32,7 @@ def draw(opened: Opened[WhyView], complete: Trace, trace: Trace, step: int) -> N
             **bound("changes", convert=tuple, step=step + 1),
         )
         if changes:
-            before, after = (float(one.log_probs[step]) for one in (complete, trace))
+            before, after = (float(run.log_probs[step]) for run in (complete, trace))
             st.markdown(
                 f"With {describe_changes(changes)}, the probability of “{literal(trace.writes.labels[step])}” is "
                 f"**{_probability(after)}** instead of **{_probability(before)}** "

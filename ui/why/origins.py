@@ -21,7 +21,7 @@ from ui.why.ablation import draw_ablation
 from ui.why.components import TOLERANCE, Row, check, draw_picture, scrubber, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import head_contributions_of, integrated_steps_of, measured_of
-from ui.why.view import BESIDE, WhyView
+from ui.why.view import COMPARED_MEASURES, WhyView
 from ui.widgets.choose import choose
 from ui.widgets.frame import Opened
 from ui.widgets.terms import explained, term
@@ -35,15 +35,15 @@ MIN_BAR_SHARE = 0.08  # share of the largest bar, below which tokens are one row
 def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
     """Draw the sentence, the picture, the check, the measures compared, and how it is measured."""
     name, model, view = opened.name, opened.model, opened.view
-    origins, measure = measured_of(name, trace, view.taps), BESIDE[view.beside]
+    origins, measure = measured_of(name, trace, view.taps), COMPARED_MEASURES[view.beside]
     token, integrated = trace.writes.labels[step], None
-    shown = origins
+    drawn = origins
     if view.beside == "integrated":
         steps = integrated_steps_of(name, trace, view.taps)
-        integrated, shown = steps[step], with_integrated(origins, steps)
+        integrated, drawn = steps[step], with_integrated(origins, steps)
     st.subheader(f"Where “{literal(token)}” came from", anchor="where-it-came-from")
     st.markdown(sentence(origins, model, trace, step))
-    groups = groups_of(shown, model, trace, step, measure)
+    groups = groups_of(drawn, model, trace, step, measure)
 
     def draw(theme: str, across: int, least: float = 0.0) -> Drawing:
         return shares(groups, (measure, "contribution"), theme, least=least, across=across)
@@ -51,7 +51,7 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
     least = 0.0 if view.every else MIN_BAR_SHARE
     draw_picture(lambda across: draw(theme, across, least), WIDTH, key="why-shares")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        choose(view, "beside", "Beside the contributions", BESIDE, menu=True, width=220)
+        choose(view, "beside", "Beside the contributions", COMPARED_MEASURES, menu=True, width=220)
         st.toggle("Every token", view.every, **bound("every"))
     contribution = origins.by_measure[ALTI]
     a, b = float(contribution.source[step].sum()), float(contribution.prefix[step].sum())
@@ -69,8 +69,8 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
         )
     heads = _through_heads(opened, trace, step, float(contribution.source[step].sum()), theme)
     heads += draw_ablation(opened, trace, step, theme)
-    compared = _compared(opened, shown, len(trace.writes), theme)
-    rows = rows_of(shown, trace, step)
+    compared = _compared(opened, drawn, len(trace.writes), theme)
+    rows = rows_of(drawn, trace, step)
     with st.expander("As tables"):
         table(rows, "why-contributions")
         for picture in heads:
@@ -212,8 +212,8 @@ def agreement_rows(
     for measure in [*measured, *(name for name in here if name not in measured)]:
         row: Row = {"Measure": measure}
         for column, by_measure in ((SIZE, here), (SIGNED, signed_here)):
-            found = by_measure.get(measure)
-            row |= {column: found and _known(found.mean), f"{column}, spread": found and _known(found.spread)}
+            summary = by_measure.get(measure)
+            row |= {column: summary and _known(summary.mean), f"{column}, spread": summary and _known(summary.spread)}
             if corpus is not None:
                 over = measured.get(measure)
                 over = over if over is None or column == SIZE else over["signed"]

@@ -192,15 +192,15 @@ def _by_head(name: str, view: WhyView, swapped: Swapped, theme: str) -> list[Pic
 
 def _by_token(view: WhyView, trace: Trace, swapped: Swapped, step: int, theme: str) -> list[Picture]:
     """Draw the shares of a part at one token at a time: a row for each token of a stack."""
-    found, stack = swapped.patching, view.states
+    patching, stack = swapped.patching, view.states
     labels = list(trace.source.labels if stack == "encoder" else trace.reads.labels[: step + 1])
     if view.exchanged == "tokens":
-        what, grids = "this head at this token", _head_grids(found.head_tokens, stack, labels)
+        what, grids = "this head at this token", _head_grids(patching.head_tokens, stack, labels)
     elif view.exchanged == "forward":
-        what, values = "this layer's feed-forward network at this token", found.feed_forward[stack].T
+        what, values = "this layer's feed-forward network at this token", patching.feed_forward[stack].T
         grids = [Map("Feed-forward, layer", values, labels, [str(layer + 1) for layer in range(values.shape[1])])]
     else:
-        what, values = "the state of this token after this layer", found.states[stack].T
+        what, values = "the state of this token after this layer", patching.states[stack].T
         grids = [Map("State, layer", values, labels, ["emb.", *(str(layer) for layer in range(1, values.shape[1]))])]
 
     def draw(theme: str, across: int) -> Drawing:
@@ -213,7 +213,7 @@ def _by_token(view: WhyView, trace: Trace, swapped: Swapped, step: int, theme: s
         for j, column in enumerate(grid.columns)
         for i, label in enumerate(labels)
     ]
-    gives = found.direction == "denoise"
+    gives = patching.direction == "denoise"
     shares = [float(row["Share"] or 0.0) for row in rows]
     at = int(np.nanargmax(np.abs(shares)))
     largest = f"“{literal(str(rows[at]['Token']))}”, {str(rows[at]['Part']).lower()}: {_percent(shares[at])}"

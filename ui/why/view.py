@@ -12,7 +12,7 @@ from transformer.taps import Intervention
 from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole_number
 
 # What can stand beside the contributions, by its name in the address: the name of the measure.
-BESIDE = {
+COMPARED_MEASURES = {
     "attention": "raw attention",
     "norm": "norm-weighted",
     "rollout": "rollout",
@@ -72,7 +72,7 @@ class WhyView(PageView):
         return {
             "step": whole_number(query.get("step", ""), 1, 999_999),
             "instead": query.get("instead", "")[:200] or None,
-            "beside": one_of(query.get("beside"), tuple(BESIDE), cls.beside),
+            "beside": one_of(query.get("beside"), tuple(COMPARED_MEASURES), cls.beside),
             "every": query.get("every") == "1",
             "ablation": one_of(query.get("ablation"), tuple(ABLATIONS), cls.ablation),
             "parts": query.get("parts") == "1",

@@ -99,7 +99,7 @@ def _draw(
     cell: tuple[int | None, int | None],
     taps: tuple[Intervention, ...],
     index: TokenIndex,
-    place: tuple[Path, int],
+    index_location: tuple[Path, int],
 ) -> None:
     controls = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     form: Form = "state"
@@ -123,7 +123,7 @@ def _draw(
         token = st.selectbox(
             gettext("Token"),
             choices,
-            choices.index(_held(trace, kind, head, cell, form, choices)),
+            choices.index(_token_of_cell(trace, kind, head, cell, form, choices)),
             format_func=lambda at: f"{at + 1} {labels[at]}",
             key=widget_key(f"similar-token-{kind}-{form}-{head}-{cell}-{trace.text}"),
             width=200,
@@ -144,7 +144,7 @@ def _draw(
         site = TokenSite(stack, layer)  # type: ignore[arg-type]
     else:
         layers, site = 0, TokenSite(kind, head[0], form, head[1])
-    key = name, models.version(name), *place, tuple(trace.source.ids), tuple(trace.target.ids), token
+    key = name, models.version(name), *index_location, tuple(trace.source.ids), tuple(trace.target.ids), token
     try:
         similar = _similar(*key, site, taps)
     except IndexRefused:
@@ -152,12 +152,12 @@ def _draw(
     except ValueError as error:  # the head is off, or the index is too large to compute what it lacks
         st.caption(literal(str(error)))
         return
-    said = [gettext(NEAREST[form], count=len(similar), token=labels[token])]
+    sentences = [gettext(NEAREST[form], count=len(similar), token=labels[token])]
     if of_source:
-        said.append(gettext("They are grouped by the word that each was translated to."))
+        sentences.append(gettext("They are grouped by the word that each was translated to."))
     else:
-        said.append(gettext("They are grouped by the source word that each comes from."))
-    st.markdown(literal(" ".join(said)))
+        sentences.append(gettext("They are grouped by the source word that each comes from."))
+    st.markdown(literal(" ".join(sentences)))
     st.html(groups_html(similar))
     if form == "state" and layers <= MAX_LAYERS:
         st.markdown(f"**{gettext('Layer by layer')}**")
@@ -177,7 +177,7 @@ def _about(index: TokenIndex, changed: bool) -> str:
     return f"{text} {gettext('Heads are changed in your sentence only, not in the corpus.')}" if changed else text
 
 
-def _held(
+def _token_of_cell(
     trace: Trace,
     kind: Kind,
     head: tuple[int, int] | None,
@@ -254,8 +254,8 @@ def _layers_html(by_layer: Sequence[Sequence[SimilarToken]], chosen: int) -> str
     for layer, similar in enumerate(by_layer):
         counted = Counter(token.translated for token in similar).most_common()
         groups = [f"{count} {word or gettext('no word')}" for word, count in counted[:MAX_GROUPS_IN_LINE]]
-        rest = sum(count for _, count in counted[MAX_GROUPS_IN_LINE:])
-        groups += [gettext("and {count} more", count=rest)] * bool(rest)
+        remaining = sum(count for _, count in counted[MAX_GROUPS_IN_LINE:])
+        groups += [gettext("and {count} more", count=remaining)] * bool(remaining)
         name = str(layer) if layer else gettext("embedding")
         rows.append((Cell(name, "chosen" * (layer == chosen)), " · ".join(groups)))
     return table_html("bars by-layer", rows)

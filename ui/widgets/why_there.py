@@ -76,11 +76,11 @@ def _draw(
     if kind != "encoder":  # the token that is read, whose vector asks, and the one that the row writes
         asking = f"{plain_label(trace.reads.labels[query])} → {asking}"
     visible = np.flatnonzero(trace.pattern(kind)[head[0], head[1], query])
-    others: list[int | str] = ["mean", ITSELF, *(int(other) for other in visible if other != key)]
+    alternatives: list[int | str] = ["mean", ITSELF, *(int(other) for other in visible if other != key)]
     names = {"mean": gettext("the mean of the row"), ITSELF: gettext("nothing: the score itself")}
     chosen = st.selectbox(
         gettext("Compared with"),
-        others,
+        alternatives,
         format_func=lambda other: names[other] if isinstance(other, str) else f"{other + 1} {keys[other]}",
         key=widget_key(f"rather-{kind}-{head}-{cell}"),
         width=240,
@@ -149,11 +149,11 @@ def _checked(parts: ScoreParts, before: float, after: float) -> str:
         after=probability_text(after),
         before=probability_text(before),
     )
-    held = gettext(
+    held_fixed = gettext(
         "The scale of every norm is held at its value. It shows what the score is made of, not why a part wrote what "
         "it did."
     )
-    return f"{without} {summed} {held}"
+    return f"{without} {summed} {held_fixed}"
 
 
 def brief_name(writer: Writer) -> str:

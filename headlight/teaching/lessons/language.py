@@ -152,9 +152,9 @@ class _ExpressionParser:
         return parts[0] if len(parts) == 1 else Expression("and", parts=tuple(parts))
 
     def comparison(self) -> Expression:
-        left = self.value()
+        value = self.value()
         operator = next((sign for sign in OPERATORS if self.take(sign)), None)
-        return left if operator is None else Expression("compare", measure=operator, parts=(left, self.value()))
+        return value if operator is None else Expression("compare", measure=operator, parts=(value, self.value()))
 
     def value(self) -> Expression:
         if self.tokens and self.tokens[0].startswith('"'):

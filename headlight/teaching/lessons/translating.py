@@ -166,23 +166,23 @@ def confirm(language: str, name: str) -> Path:
 
 
 def outdated(language: str) -> list[str]:
-    """Return, a line each, which lessons have no translation, and which translations their originals outgrew."""
-    found = []
+    """Return a line for each lesson without a translation, and for each translation older than its original."""
+    lines = []
     for original in sorted(lessons().glob("*.md")):
         path, lesson = translated_lesson(original, language), read(original)
         if not path.exists():
-            found.append(f"{language}/{original.name} is missing.")
+            lines.append(f"{language}/{original.name} is missing.")
             continue
         try:
             read_translation(path, original, lesson)
         except ValueError as error:
-            found.append(str(error))
+            lines.append(str(error))
             continue
         if f"translates: {checksum(lesson)}" not in _lines(path)[:5]:
-            found.append(f"{language}/{original.name}: the English lesson changed. Read it again, then `confirm` it.")
-    found += [
+            lines.append(f"{language}/{original.name}: the English lesson changed. Read it again, then `confirm` it.")
+    lines += [
         f"{language}/{path.name} translates no lesson."
         for path in sorted(translated_lesson(lessons() / "it.md", language).parent.glob("*.md"))
         if not (lessons() / path.name).exists()
     ]
-    return found
+    return lines
