@@ -51,7 +51,7 @@ class Source:
         tuple[str, str], ...
     ] = ()  # how the weights were found: ("Weights found under", "model_state_dict"), ...
     facts: Mapping[str, Any] = field(default_factory=dict)  # plain values and options beside the weights
-    weights_folder: Path | None = None  # the folder that the file of weights lies in
+    beside: Path | None = None  # the folder that the file of weights lies in
 
     def file(self, name: str) -> Path | None:
         """Return the path of a file that came with the weights, such as "config.json"; None if it is absent."""
@@ -64,7 +64,7 @@ class Source:
         A name that leads to another folder, as a setting of an untrusted file may, is no file of this one.
         """
         known = (name for name in names if name == Path(name).name and len(os.fsencode(name)) <= MAX_NAME_BYTES)
-        paths = [self.weights_folder / name for name in known if self.weights_folder]
+        paths = [self.beside / name for name in known if self.beside]
         return next((path for path in paths if path.is_file()), None)
 
 
@@ -160,12 +160,12 @@ def _open_folder(folder: Path, name: str) -> Source:
     return _source(name, folder, [_read(_weights_file(folder, name))], folder)
 
 
-def _source(name: str, folder: Path | None, parts: list[_WeightsFile], weights_folder: Path) -> Source:
+def _source(name: str, folder: Path | None, parts: list[_WeightsFile], beside: Path) -> Source:
     tensors, taken_off = strip_wrappers({name: stored for part in parts for name, stored in part.tensors.items()})
     about = tuple(fact for part in parts for fact in part.origin) + taken_off
     facts = {name: value for part in parts for name, value in part.facts.items()}
     size = sum(path.stat().st_size for path in {stored.path for stored in tensors.values()})
-    return Source(name, folder, StoredWeights(tensors), size, about, facts, weights_folder)
+    return Source(name, folder, StoredWeights(tensors), size, about, facts, beside)
 
 
 def _weights_file(folder: Path, called: str) -> Path:

@@ -1,4 +1,4 @@
-"""One or two models on the slices of a data set: read it, translate it, score it."""
+"""Translate a data set with one or two models, and score its slices."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.quoting import quoted, short
 from transformer.translator import Translator
 
-MAX_SENTENCES = 5_000  # the bootstrap of so many needs 0.5 GB
-_CHUNK = 128  # sentences that are translated between two reports of the progress
+MAX_SENTENCES = 5_000  # bootstrapping this many takes 0.5 GB
+_CHUNK = 128  # sentences translated between two reports of the progress
 _TRANSLATING = 0.8  # the share of the progress that translating has
 
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
@@ -62,7 +62,7 @@ def read_sentences(
 def translate(
     models: Sequence[Translator], evaluator: Evaluator, beam_size: int, length_penalty: float, progress: Progress
 ) -> list[list[str]]:
-    """Return the translations of each model; this is the first part of the progress."""
+    """Return the translations, [models][sentences]; reports the first part of the progress."""
     translations, count = [], len(evaluator.sources)
     for number, model in enumerate(models):
 
@@ -83,7 +83,7 @@ def score_kinds(
     read: Collection[str],
     progress: Progress,
 ) -> SlicedEvaluation:
-    """Score the slices of these kinds; this is the last part of the progress."""
+    """Score the slices of these kinds; reports the last part of the progress."""
     language = str(model.card.get("source") or "")
     slices, left_out = slice_sentences(evaluator.sources, kinds, language=language, read=read, columns=columns)
 
@@ -144,9 +144,9 @@ def require_few(evaluator: Evaluator) -> None:
 
 
 def read_columns(corpus: Corpus, kinds: Iterable[str], lines: Sequence[int]) -> dict[str, list[str]]:
-    """Return the columns that `kinds` name: by name, the value in each of the lines, "" where there is none.
+    """Return, for each column that `kinds` name, its value in each line; "" where a line has none.
 
-    Raises ValueError where the corpus is no table, or has no such column.
+    Raises ValueError where the corpus is not a table, or lacks the column.
     """
     names = [kind.removeprefix(COLUMN) for kind in kinds if kind.startswith(COLUMN)]
     if isinstance(corpus, FirstRows):

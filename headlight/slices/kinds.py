@@ -1,4 +1,4 @@
-"""Slices: the sentences of a data set that are alike in one respect. Those of one kind share out all sentences."""
+"""Slices: groups of sentences with a property in common. The slices of one kind partition a data set."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from headlight.slices import words
 from transformer.quoting import quoted, short
 from transformer.yielding import yield_turn
 
-LENGTHS = (5, 10, 20, 40)  # words, the most of each slice; the last slice has longer sentences
-MAX_COLUMN_SLICES = 12  # values of a column with a slice of their own: the most frequent
-MAX_VALUE_CHARACTERS = 60  # of a value; what begins alike is one slice
-COLUMN = "column:"  # what the name of a kind begins with that is a column of the file
+LENGTHS = (5, 10, 20, 40)  # the most words of a sentence in each slice; longer ones are in a slice of their own
+MAX_COLUMN_SLICES = 12  # the most frequent values of a column have a slice each
+MAX_VALUE_CHARACTERS = 60  # values are cut here; those with the same beginning share a slice
+COLUMN = "column:"  # prefix of a kind that is a column of the file
 ALL = "all"
-# What each kind tells apart, as tables and pages write it.
+# The property that tells the slices of a kind apart, as tables and pages write it.
 KINDS = {
     "length": "Length of the source, in words",
     "rare": "Words that the training lacks",
@@ -42,7 +42,7 @@ class Slice:
 
 
 def check_kinds(kinds: Iterable[str]) -> list[str]:
-    """Return each kind once. Raises ValueError for a kind that there is not."""
+    """Return the kinds without duplicates. Raises ValueError for an unknown kind."""
     chosen = list(dict.fromkeys(kinds))
     for kind in chosen:
         if kind not in KINDS and (not kind.startswith(COLUMN) or kind == COLUMN):
@@ -60,7 +60,7 @@ def slice_sentences(
 ) -> tuple[list[Slice], dict[str, str]]:
     """Return the slices of each kind, and why other kinds do not apply, by kind.
 
-    The slices of a kind share out all sentences; those without a sentence are left out. `language` is that of the
+    The slices of a kind partition the sentences; empty slices are left out. `language` is that of the
     sources by its English name, `read` are the words of the training in lower case (`headlight.checkpoints.read_words`)
     and `columns` has the value of each sentence by the name of a column.
 
@@ -69,9 +69,9 @@ def slice_sentences(
     - names: whether a capitalised word that is no weekday, month or "I" stands inside a sentence; English and French;
     - negation, pronouns (of the third person): whether one of the words in `headlight.slices.words` occurs; English,
       French, German and Hindi;
-    - column:NAME: the values of a column, the 12 most frequent each by itself.
+    - column:NAME: the value of a column; the 12 most frequent have a slice each, and the others share one.
 
-    Raises ValueError for another kind, and for a column that is not among `columns`.
+    Raises ValueError for an unknown kind, and for a column that is not among `columns`.
     """
     sources, slices, left_out = list(sources), list[Slice](), dict[str, str]()
     spaced = words.has_spaces(sources[:1000])
@@ -136,7 +136,7 @@ def shortened_value(value: str) -> str:
 
 
 def kind_title(kind: str) -> str:
-    """Return what a kind tells apart, in words."""
+    """Return the title of a kind, such as "Names"."""
     if kind == ALL:
         return "All sentences"
     return KINDS.get(kind) or f"Column {short(kind.removeprefix(COLUMN))}"

@@ -1,4 +1,4 @@
-"""BLEU and chrF of slices with their intervals, and of two models with a paired test; all of it is sacreBLEU's."""
+"""BLEU and chrF of slices, with bootstrap intervals and a paired test of two models, computed by sacreBLEU."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headlight.slices.kinds import Slice
 from transformer.yielding import yield_turn
 
 RESAMPLES = 1000  # of the bootstrap (Koehn 2004), sacreBLEU's default
-MIN_INTERVAL_SENTENCES = 20  # resamples of fewer are too much alike for an interval
+MIN_INTERVAL_SENTENCES = 20  # resamples of fewer sentences differ too little for an interval
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class SliceScores:
     """The scores of a slice, one per model: `bleu` and `chrf`.
 
     With two models, `p_bleu` and `p_chrf` are the p-values of sacreBLEU's paired bootstrap: how probable so large a
-    difference is by chance. None in a small slice, and where both scores are the same.
+    difference is by chance. They are None in a small slice, and where both scores are the same.
     """
 
     slice: Slice
@@ -56,7 +56,7 @@ class SliceScores:
 
 @dataclass(frozen=True)
 class SlicedSentence:
-    """A sentence with its translations and their sentence chrF, one per model; `line` is that in the corpus, from 1."""
+    """A sentence with its translations and their sentence chrF, one per model; `line` is its line in the corpus."""
 
     line: int
     source: str
@@ -72,7 +72,7 @@ class SlicedSentence:
 
 @dataclass(frozen=True)
 class SlicedEvaluation:
-    """One or two models on a data set: its sentences and slices; the first slice has all sentences.
+    """The scores of one or two models by sentence and by slice; the first slice has all sentences.
 
     `left_out` says by kind why other slices do not apply, `too_long` how many pairs a model cannot read.
     """
@@ -86,13 +86,13 @@ class SlicedEvaluation:
     def worst(self, count: int, among: Slice | None = None, model: int = 0) -> list[SlicedSentence]:
         """Return the sentences with the lowest sentence chrF, the lowest first, of all or of a slice.
 
-        Those that are translated as a reference has it are none of them.
+        Sentences that are translated exactly as a reference are left out.
         """
         wrong = (sentence for sentence in self._of(among) if sentence.chrf[model] < 100)
         return sorted(wrong, key=lambda sentence: sentence.chrf[model])[:count]
 
     def differing(self, count: int, among: Slice | None = None) -> list[SlicedSentence]:
-        """Return the sentences whose chrF differs most between both models, without those where it is the same."""
+        """Return the sentences whose chrF differs most between the models, leaving out those where it is equal."""
         differing = (sentence for sentence in self._of(among) if sentence.difference)
         return sorted(differing, key=lambda sentence: -abs(sentence.difference))[:count]
 
@@ -100,7 +100,7 @@ class SlicedEvaluation:
         return self.sentences if among is None else [self.sentences[row] for row in among.rows]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON has it."""
+        """Return the evaluation as values that JSON can store."""
         facts = asdict(self)
         for scores, entry in zip(self.slices, facts["slices"], strict=True):
             sliced = entry.pop("slice")
@@ -110,7 +110,7 @@ class SlicedEvaluation:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> SlicedEvaluation:
-        """Return what `to_dict` wrote. Raises KeyError, TypeError or ValueError where it is something else."""
+        """Rebuild the evaluation from what `to_dict` returned. Raises KeyError, TypeError or ValueError for others."""
         count = len(facts["sentences"])
 
         def scores(entry: Mapping[str, Any]) -> SliceScores:
@@ -131,7 +131,7 @@ class SlicedEvaluation:
 
 
 def sentence_chrf(translations: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-    """Return the chrF of each translation by itself."""
+    """Return the sentence-level chrF of each translation."""
     metric, scores = sacrebleu.metrics.CHRF(), list[float]()
     for translation, right in zip(translations, references, strict=True):
         if not len(scores) % 100:

@@ -1,7 +1,7 @@
 """Which words count as negation, as a pronoun and as a name, by the language of the text.
 
 Words are compared in lower case. An apostrophe separates a word as well: "n'est" has "n'" and "est", "it's" has "it".
-Where a word has another meaning too ("pas" is a step, "son" a sound), it counts all the same.
+A word that also has another meaning ("pas" is also a step, "son" a sound) counts as well.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CALENDAR = (
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
     "september october november december"
 )
-# Words that have a capital letter wherever they stand, and are no names.
+# Words that are always capitalised but are not names.
 CAPITALISED = {"English": frozenset(("i", *_CALENDAR.split())), "French": frozenset[str]()}
 
 _WORD = regex.compile(r"[\p{L}\p{M}]+(?:'[\p{L}\p{M}]+)*")
@@ -52,17 +52,17 @@ Test = Callable[[str], bool]
 
 
 def negation(language: str) -> Test | str:
-    """Return the test of a text for a negation, or why there is none in this language."""
+    """Return a function that tests a text for a negation, or the reason why this language has none."""
     return _by_list("negations", NEGATIONS, language)
 
 
 def pronouns(language: str) -> Test | str:
-    """Return the test of a text for a pronoun of the third person, or why there is none in this language."""
+    """Return a function that tests a text for a third-person pronoun, or the reason why this language has none."""
     return _by_list("pronouns", PRONOUNS, language)
 
 
 def names(language: str) -> Test | str:
-    """Return the test of a text for a name, a capitalised word inside a sentence, or why it tells nothing here."""
+    """Return a function that tests a text for a name, a capitalised word inside a sentence, or why there is none."""
     if language in NO_NAMES:
         return f"names are recognised by their capital letter, and {NO_NAMES[language]}"
     if language not in CAPITALISED:
@@ -104,7 +104,7 @@ def _by_list(what: str, lists: dict[str, str], language: str) -> Test | str:
 
 
 def _parts(word: str) -> set[str]:
-    """Return a word and what its apostrophes separate: "n'est" is also "n'", "n" and "est"."""
+    """Return a word and its parts between apostrophes: "n'est" is also "n'", "n" and "est"."""
     parts = word.split("'")
     return {word, *parts, *(f"{part}'" for part in parts[:-1])}
 

@@ -12,7 +12,7 @@ from headlight.language import gettext, translatable
 
 @dataclass(frozen=True)
 class Misconception:
-    """What people believe, in their words, and in a sentence or two how it is."""
+    """A misconception in people's own words, and its correction in a sentence or two."""
 
     belief: str
     correction: str

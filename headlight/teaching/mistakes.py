@@ -95,7 +95,7 @@ def _no_norms(module: nn.Module) -> nn.Module:
 
 
 def _no_feed_forward(module: nn.Module) -> nn.Module:
-    """Let the feed-forward network give 0, so that the residual connection passes on what it read."""
+    """Make the feed-forward network return 0, so that the residual connection passes its input on."""
     if isinstance(module, FeedForward):
         outer = Linear(module.outer.in_features, module.outer.out_features, bias=False)
         module.outer = outer.to(module.outer.weight).requires_grad_(False)
@@ -136,7 +136,7 @@ class Mistake:
 
     @property
     def runs(self) -> bool:
-        """Whether it can be made in a model at hand, not in training alone."""
+        """Whether a trained model can have the mistake; others exist only in training."""
         return bool(self.changes) or self.part is not None or self.tap is not None
 
 
@@ -359,7 +359,7 @@ def _rebuilt(module: M, part: Callable[[nn.Module], nn.Module]) -> M:
 
 
 class BrokenTranslator(Translator):
-    """A translator with a mistake, which is in all that it computes; its card and its traces say so.
+    """A translator with a mistake in everything that it computes; its card and its traces name the mistake.
 
     Whoever decodes with its `prepared` or runs its `model` gives the pass its `tap`, which may be None.
     """

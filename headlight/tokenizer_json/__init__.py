@@ -13,14 +13,14 @@ from typing import Any
 
 import tokenizers
 
-from headlight.tokenizer_json.fields import brief
+from headlight.tokenizer_json.fields import shown
 from headlight.tokenizer_json.known import is_own
 from headlight.tokenizer_json.models import added_tokens, model
 from headlight.tokenizer_json.moses import KEY, with_moses
 from headlight.tokenizer_json.steps import MAX_GROWTH, MAX_GROWTH_BACK, Effort, decoder, normalizer, pre_tokenizer
 from headlight.tokenizer_json.trial import tried
 
-__all__ = ["opened", "rebuilt", "brief"]
+__all__ = ["opened", "rebuilt", "shown"]
 
 
 def opened(content: Any) -> tokenizers.Tokenizer:
@@ -38,7 +38,7 @@ def opened(content: Any) -> tokenizers.Tokenizer:
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # Rust's panics are no Exception
-        raise ValueError(brief(error)) from None
+        raise ValueError(shown(error)) from None
     return inner if moses is None else with_moses(inner, moses)
 
 

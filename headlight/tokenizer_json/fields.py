@@ -57,10 +57,10 @@ class Fields:
         return value
 
     def wrong(self, name: str, due: str) -> ValueError:
-        return ValueError(f"{self.what} has {brief(self.values.get(name))} as its {name!r}, which must be {due}")
+        return ValueError(f"{self.what} has {shown(self.values.get(name))} as its {name!r}, which must be {due}")
 
 
-def brief(value: Any) -> str:
+def shown(value: Any) -> str:
     """Return a value as text, short enough for a sentence."""
     text = str(value) if isinstance(value, BaseException) else repr(value) if _is_small(value) else type(value).__name__
     return text if len(text) <= 100 else f"{text[:100]}…"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from headlight.tokenizer_json.fields import Fields, brief
+from headlight.tokenizer_json.fields import Fields, shown
 from transformer.tokenizers import MAX_TOKEN_BYTES, is_short
 
 MAX_TOKENS = 2_000_000
@@ -34,7 +34,7 @@ def _may_begin_with_a_space(token: dict[str, Any]) -> bool:
 
 def _added_token(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"it has {brief(value)} among its added tokens")
+        raise ValueError(f"it has {shown(value)} among its added tokens")
     fields = Fields(value, "an added token")
     fields.number("id", 0, MAX_TOKENS)
     fields.text("content")
@@ -45,7 +45,7 @@ def _added_token(value: Any) -> dict[str, Any]:
 def model(values: dict[str, Any]) -> dict[str, Any]:
     kind = values.get("type", _untold(values))
     if not isinstance(kind, str) or kind not in _MODELS:
-        raise ValueError(f"it uses the model {brief(kind)}, which is not supported")
+        raise ValueError(f"it uses the model {shown(kind)}, which is not supported")
     fields = Fields(values, f"the model {kind!r}")
     return {"type": kind, **_MODELS[kind](fields)}
 
@@ -78,12 +78,12 @@ def _merges(values: Any, vocabulary: Mapping[str, int], prefix: str) -> Iterator
         if isinstance(value, str) and value.startswith("#version"):
             continue
         if not isinstance(pair, list) or len(pair) != 2 or not (type(pair[0]) is type(pair[1]) is str):
-            raise ValueError(f"it has the merge {brief(value)}, which is not a pair")
+            raise ValueError(f"it has the merge {shown(value)}, which is not a pair")
         left, right = pair
         if not (left in vocabulary and right in vocabulary and left + right[cut:] in vocabulary):
-            raise ValueError(f"it merges {brief(left)} and {brief(right)}, which are not tokens, or make none")
+            raise ValueError(f"it merges {shown(left)} and {shown(right)}, which are not tokens, or make none")
         if not right.startswith(prefix):
-            raise ValueError(f"it merges {brief(left)} and {brief(right)}, which does not begin with {brief(prefix)}")
+            raise ValueError(f"it merges {shown(left)} and {shown(right)}, which does not begin with {shown(prefix)}")
         yield pair
 
 
@@ -105,7 +105,7 @@ def _unigram(fields: Fields) -> dict[str, Any]:
         raise ValueError(f"its vocabulary is not a list of 1 to {MAX_TOKENS:,} pieces")
     for entry in entries:
         if not isinstance(entry, list) or len(entry) != 2 or not _is_score(entry[1]):
-            raise ValueError(f"it has {brief(entry)} in its vocabulary, which is not a piece with a score")
+            raise ValueError(f"it has {shown(entry)} in its vocabulary, which is not a piece with a score")
         _require_token(entry[0])
     if fields.values.get("unk_id") is not None:
         fields.number("unk_id", 0, len(entries) - 1)
@@ -125,7 +125,7 @@ def _vocabulary(fields: Fields) -> dict[str, int]:
     for token, id in vocabulary.items():
         _require_token(token)
         if type(id) is not int or not 0 <= id < MAX_TOKENS:
-            raise ValueError(f"its token {brief(token)} has the id {brief(id)}; ids are from 0 to {MAX_TOKENS - 1:,}")
+            raise ValueError(f"its token {shown(token)} has the id {shown(id)}; ids are from 0 to {MAX_TOKENS - 1:,}")
     if len(set(vocabulary.values())) < len(vocabulary):
         raise ValueError("two of its tokens have the same id")
     return vocabulary
@@ -133,7 +133,7 @@ def _vocabulary(fields: Fields) -> dict[str, int]:
 
 def _require_token(token: Any) -> None:
     if not isinstance(token, str) or not is_short(token):
-        raise ValueError(f"it has the token {brief(token)}, which is not a text of at most {MAX_TOKEN_BYTES:,} bytes")
+        raise ValueError(f"it has the token {shown(token)}, which is not a text of at most {MAX_TOKEN_BYTES:,} bytes")
 
 
 _MODELS: Mapping[str, Callable[[Fields], dict[str, Any]]] = {

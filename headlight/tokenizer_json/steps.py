@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headlight.tokenizer_json import charsmap, patterns
-from headlight.tokenizer_json.fields import Fields, brief
+from headlight.tokenizer_json.fields import Fields, shown
 
 MAX_STEPS = 100
 MAX_DEPTH = 10  # lists of steps inside lists of steps
@@ -72,7 +72,7 @@ def _pattern(fields: Fields, effort: Effort) -> int:
     try:
         cost = patterns.cost(text)
     except ValueError as error:
-        raise ValueError(f"it uses {fields.what} with the pattern {brief(text)}, which {error}") from None
+        raise ValueError(f"it uses {fields.what} with the pattern {shown(text)}, which {error}") from None
     effort.match(cost, fields.what)
     return cost.shortest
 
@@ -221,7 +221,7 @@ def _read(values: Any, family: _Family, effort: Effort, depth: int = 0) -> dict[
     kind = values.get("type") if isinstance(values, dict) else None
     if not isinstance(kind, str):
         raise ValueError(f"it has a {family.name} without a type")
-    what = f"the {family.name} {brief(kind)}"
+    what = f"the {family.name} {shown(kind)}"
     effort.step(what)
     if kind == "Sequence":
         members = values.get(family.members)

@@ -12,7 +12,7 @@ from threading import Lock
 import tokenizers
 
 from headlight.tokenizer_json.child import MAX_MEMORY_BYTES, MAX_SECONDS
-from headlight.tokenizer_json.fields import brief
+from headlight.tokenizer_json.fields import shown
 from transformer.access import allow_command
 
 _CHILD = Path(__file__).with_name("child.py")
@@ -69,4 +69,4 @@ def _run_child(content: bytes) -> str:
     if not output.startswith("tried"):
         limits = f"{MAX_MEMORY_BYTES // 2**20:,} MB and {MAX_SECONDS} seconds"
         return f"opening and trying it ended the process that did so, which had {limits}"
-    return brief(ValueError(output.removeprefix("tried"))) if output != "tried" else ""
+    return shown(ValueError(output.removeprefix("tried"))) if output != "tried" else ""

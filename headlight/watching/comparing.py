@@ -13,7 +13,7 @@ from headlight.analysis.stream import StackStates, stream
 from headlight.watching.shared_copy import SharedCopy
 from transformer import Translator
 
-# By which both may differ, logits relative to their norm, and attention weights, by the type of the live model. Small
+# Tolerated differences of logits, relative to their norm, and of attention weights, by the live model's dtype. Small
 # models whose weights deviate by 0.4 differed in attention by at most 0.002 in float16 and 0.02 in bfloat16.
 ROUNDING = {torch.float32: 1e-3, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 _PATTERNS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
@@ -30,7 +30,7 @@ class Comparison(NamedTuple):
 
 @torch.no_grad()
 def compare(translator: Translator, copy: SharedCopy, source: Sequence[int], target: Sequence[int]) -> Comparison:
-    """Run both on the ids of a sentence and its translation, from [SOS] on; padding is hidden from both."""
+    """Run both models on the ids of a sentence and its translation, from [SOS] on, with padding masked in both."""
     src, tgt = copy.batch(source), copy.batch(target)
     attention_mask = (src != translator.model.config.pad_id).long()
     theirs = copy.run(input_ids=src, attention_mask=attention_mask, decoder_input_ids=tgt, output_hidden_states=True)
@@ -40,7 +40,7 @@ def compare(translator: Translator, copy: SharedCopy, source: Sequence[int], tar
     attention = _attention_apart(translator, copy, theirs, [list(source), list(target)])
     allowed = ROUNDING[copy.model.dtype]
     begins = None
-    if not (relative <= allowed and (attention or 0.0) <= allowed):  # NaN is a difference
+    if not (relative <= allowed and (attention or 0.0) <= allowed):  # NaN counts as a difference
         begins = _first_difference(translator, theirs, source, target, allowed)
     return Comparison(float(apart.max()), relative, attention, begins)
 
@@ -53,7 +53,7 @@ def _attention_apart(translator: Translator, copy: SharedCopy, theirs: Any, ids:
         ours = trace.pattern(kind)
         try:
             due = copy.weights(theirs, name, *ours.shape[-2:])
-        except ValueError:  # it gives none
+        except ValueError:  # the live model returns no attention
             return None
         if due.shape != ours.shape:
             return float("inf")

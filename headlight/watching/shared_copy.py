@@ -15,14 +15,14 @@ from torch import Tensor
 
 from headlight.watching.checks import require_options
 
-_ROUNDING, _COARSE_ROUNDING = 0.01, 0.1  # by which kernels may differ, relative to the norm of what comes out
-_TOO_LONG_MESSAGES = ("index out of range in self", "out of bounds")  # what a table of embeddings says that lacks a row
+_ROUNDING, _COARSE_ROUNDING = 0.01, 0.1  # tolerated between kernels, relative to the output's norm
+_TOO_LONG_MESSAGES = ("index out of range in self", "out of bounds")  # errors of an embedding table that lacks a row
 
 
 class SharedCopy:
-    """A model with its tokenizer: its tensors are those of the one that was given, its modules and settings its own.
+    """A copy of a model, with its tokenizer, that shares the original's tensors but has its own modules and settings.
 
-    So it takes little memory, an error leaves nothing behind, and several threads may watch one model.
+    The copy takes little memory, an error leaves the original unchanged, and several threads may watch one model.
     """
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
@@ -33,7 +33,7 @@ class SharedCopy:
 
     @cached_property
     def eager(self) -> Any:
-        """A copy whose attention is computed by the model's own eager code, which returns the weights.
+        """Return a copy whose attention is computed by the model's own eager code, which returns the weights.
 
         Every sub-configuration is set, since `set_attn_implementation` leaves some out.
         """
@@ -75,7 +75,7 @@ class SharedCopy:
             )
 
     def batch(self, ids: Sequence[int]) -> Tensor:
-        """Return ids as a tensor [1, tokens]. Raises ValueError for too many, and for one that the model lacks."""
+        """Return ids as a tensor [1, tokens]. Raises ValueError for too many, and for one outside the vocabulary."""
         positions = getattr(self.model.config, "max_position_embeddings", None)
         if isinstance(positions, int) and 0 < positions < len(ids):
             raise ValueError(f"{self.name} has {positions} positions, and this is {len(ids)} tokens; shorten it.")
@@ -109,7 +109,7 @@ class SharedCopy:
     def run(self, **read: Any) -> Any:
         """Run one forward pass that returns the attention weights.
 
-        Raises ValueError where it does not give what the model gives as it is: then these are not its weights.
+        Raises ValueError where its output differs from the original model's: then these would not be its weights.
         """
         alone = {"use_cache": False} if "use_cache" in self._reads else {}
         with self._in_a_sentence():
@@ -160,4 +160,4 @@ class SharedCopy:
 
 def _copied(model: Any) -> Any:
     tensors = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
-    return copy.deepcopy(model, tensors)  # what it finds there is taken as the copy
+    return copy.deepcopy(model, tensors)  # deepcopy takes what its memo holds as the copy

@@ -36,7 +36,7 @@ _DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 class LiveWeights:
-    """The tensors of a live model by name, as `Weights` has those of files; it remembers which were read."""
+    """The tensors of a live model by name, with the interface of `Weights`; it records which were read."""
 
     def __init__(self, model: Any) -> None:
         self._tensors: dict[str, Tensor] = {name: tensor.detach() for name, tensor in model.state_dict().items()}
@@ -64,7 +64,7 @@ def _storage(tensor: Tensor) -> int:
 
 @dataclass(frozen=True)
 class Derived:
-    """A parameter of our network with memory of its own: its value, and the live tensors that it is computed from."""
+    """A parameter of our network that shares no memory: its value, and the live tensors that it is computed from."""
 
     compute: Callable[[], Tensor]
     sources: tuple[str, ...]  # none for a table that the configuration determines
@@ -76,14 +76,14 @@ class Derived:
 class LiveTranslator(Translator):
     """A `Translator` whose network shares the tensors of a live model, so that it computes with its current weights.
 
-    The parameters that are computed from live tensors are computed again when those have changed.
+    The parameters that are computed from live tensors are recomputed when those change.
     """
 
     def __init__(self, checkpoint: Checkpoint, derived: Mapping[str, Derived]):
         super().__init__(checkpoint)
         self._prepared: Prepared | None = None
         parameters = dict(checkpoint.model.named_parameters())
-        self._derived = [(parameters[name], tensor.compute) for name, tensor in derived.items() if tensor.sources]
+        self._derived = [(parameters[name], value.compute) for name, value in derived.items() if value.sources]
 
     @property
     def model(self) -> Transformer:
@@ -95,7 +95,7 @@ class LiveTranslator(Translator):
 
     @property
     def prepared(self) -> Prepared:
-        model = self.model  # computes again what is computed
+        model = self.model  # recomputes the derived parameters
         self._prepared = self._prepared or Prepared(model, shares=True)
         return self._prepared
 
@@ -103,7 +103,7 @@ class LiveTranslator(Translator):
 def share(model: Any, tokenizer: Any, languages: Answers, name: str) -> LiveTranslator:
     """Return the model as a `Translator` that shares its tensors; `languages` are those that were given.
 
-    Raises ValueError where that cannot be.
+    Raises ValueError where the model cannot be shared.
     """
     weights = LiveWeights(model)
     with ExitStack() as stack:
@@ -121,16 +121,16 @@ def share(model: Any, tokenizer: Any, languages: Answers, name: str) -> LiveTran
             if _storage(tensors[parameter]) not in weights.storages:
                 derived[parameter] = Derived(compute, tuple(dict.fromkeys(weights.read)))
         network = assemble(foreign.config, tensors)
-        live = {"class": type(model).__name__, "copied": {name: str(tensor) for name, tensor in derived.items()}}
+        live = {"class": type(model).__name__, "copied": {name: str(value) for name, value in derived.items()}}
         tokenizers = foreign.source_tokenizer, foreign.target_tokenizer
         translator = LiveTranslator(Checkpoint(network, *tokenizers, {**foreign.card, "live": live}), derived)
-        if any(tensor.sources for tensor in derived.values()):  # to compute again may need the configuration
+        if any(value.sources for value in derived.values()):  # recomputing may need the configuration
             finalize(translator, stack.pop_all().close)
         return translator
 
 
 def _in_place(compute: Callable[[], Tensor], device: torch.device) -> Tensor:
-    """Return a matrix as it is, and a vector in float32, in which all but the products of matrices is computed."""
+    """Return a matrix unchanged and a vector in float32, the dtype of everything but matrix products."""
     value = compute().to(device)
     return value if value.dim() > 1 else value.float()
 

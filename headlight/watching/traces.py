@@ -34,7 +34,7 @@ def watch_encoder(model: SharedCopy, text: str, encoded: dict[str, Tensor], patt
 def watch_decoder(
     model: SharedCopy, text: str, encoded: dict[str, Tensor], target: str | None, options: dict[str, Any]
 ) -> Trace:
-    """Read the prompt `text`, and continue it."""
+    """Return the trace of a decoder that reads the prompt `text` and continues it."""
     model.require_output()
     prompt = encoded["input_ids"][0].tolist()
     if target is None:
@@ -73,7 +73,7 @@ def _log_probs(output: Any, ids: Sequence[int]) -> np.ndarray:
 def watch_encoder_decoder(
     model: SharedCopy, text: str, encoded: dict[str, Tensor], target: str | None, options: dict[str, Any]
 ) -> Trace:
-    """Write, then compute one pass over both sides, with the attention of the steps that wrote."""
+    """Generate a translation, or force `target`, and return the trace of one pass over both sides."""
     model.require_output()
     if target is None:
         ids = model.generate(encoded, options)
@@ -101,7 +101,7 @@ def watch_encoder_decoder(
 
 
 def _count_given(ids: list[int], options: dict[str, Any]) -> int:
-    """Return how many tokens the decoder was given: its first, or those of the option `decoder_input_ids`."""
+    """Return the number of decoder tokens that are not generated: the first, or those of `decoder_input_ids`."""
     beginning = options.get("decoder_input_ids")
     if beginning is None:
         return 1

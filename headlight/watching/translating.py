@@ -69,7 +69,7 @@ def _require_plain_tensors(model: Any, name: str) -> None:
 
 
 def _require_same(translator: LiveTranslator, copy: SharedCopy) -> None:
-    """Compare both on a short text, and write on the card how far they are apart. Raises ValueError if they differ."""
+    """Compare both models on a short text and write the differences on the card. Raises ValueError if they differ."""
     text = _text(translator)
     _require_same_tokens(translator, copy, text)
     config, card = translator.model.config, translator.card
@@ -104,7 +104,7 @@ def _text(translator: LiveTranslator) -> str:
 
 
 def _require_same_tokens(translator: LiveTranslator, copy: SharedCopy, text: str) -> None:
-    """Raise ValueError where the tokenizer's files, as they are read here, split a text into other tokens."""
+    """Raise ValueError where our tokenizer, read from the same files, splits a text into other tokens."""
     due = list(copy.tokenizer(text, add_special_tokens=False, padding=False, truncation=False)["input_ids"])
     own = translator.checkpoint.source_tokenizer.encode(text)
     if own != due:

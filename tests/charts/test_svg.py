@@ -146,7 +146,7 @@ def test_pictures_that_a_page_draws_ask_for_the_same_fonts() -> None:
 
 @pytest.mark.parametrize("known", [False, True])
 def test_the_row_of_a_question_is_outlined_and_its_unknown_cells_say_so(known: bool) -> None:
-    given = replace(block(), asked=1)
+    given = replace(block(), question_row=1)
     if not known:
         given.weights[0, 0, 1] = np.nan
     root = ElementTree.fromstring(inline(block_drawing(given)))

@@ -79,7 +79,7 @@ def similar_tokens(
 
 
 def _folder(name: str) -> Path:
-    """Return where a model's index is: the one that was made here, else the one beside its weights."""
+    """Return the folder of a model's index: the one built here, else the one shipped with its weights."""
     own = models.RUNS / ".similar" / atlases.digest_of(name)[:16]
     return own if (own / FACTS).is_file() else models.model_folder(name) / "similar"
 
@@ -185,9 +185,9 @@ def _token_of_cell(
     form: Form,
     choices: Sequence[int],
 ) -> int:
-    """Return the token that a held cell means: of a state its key where there is one, of a head its query.
+    """Return the token that a held cell stands for: its key when states are compared, its query otherwise.
 
-    Without a cell that is the longest token, which is rarely a function word.
+    Without a held cell, return the longest token, which is rarely a function word.
     """
     query, key = cell
     of_key = form == "state" and kind != "decoder"

@@ -27,7 +27,7 @@ from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
 MAX_PAIRS = 6  # in the list
-ITSELF = "itself"  # the choice of a score that is compared with nothing
+ITSELF = "itself"  # selects the score itself, compared with nothing
 NARROW = 312  # pixels of the matrix on a phone
 _BRIEF = {EMBEDDING: translatable("embedding"), POSITION: translatable("position"), BIAS: translatable("biases")}
 
@@ -44,7 +44,7 @@ def why_there(
     """Draw an expander with the parts of the score of a cell (query, key) of a head (layer, head), all from 0; the
     matrix is `across` pixels wide.
 
-    Of a query alone, its largest weight is explained, and of a key alone the query that looks at it most.
+    With only a query, its largest weight is explained; with only a key, the query that looks at it most.
     """
     expander = st.expander(gettext("Why there?"), key="why-there", on_change="rerun")
     if not expander.open:

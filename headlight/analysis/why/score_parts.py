@@ -50,13 +50,13 @@ class ScoreParts:
     query: int
     key: int
     relative_to: Relative
-    score: float  # the model's own: of the key, or how far it is above what it is relative to
+    score: float  # the model's own score of the key, minus what it is relative to
     pairs: np.ndarray  # [P, R] float64
     position_bias: float  # T5's bias for the distance, which belongs to no pair; 0 in other models
     query_writers: list[Writer]
     key_writers: list[Writer]
-    scores: np.ndarray  # [K], the model's own of the whole row; -inf where the mask hides a key
-    _queries: np.ndarray = field(repr=False)  # [P, D], the parts of q, divided as scores are
+    scores: np.ndarray  # [K], the model's own scores of the row; -inf where the mask hides a key
+    _queries: np.ndarray = field(repr=False)  # [P, D], the parts of q, already scaled
     _keys: np.ndarray = field(repr=False)  # [K, R, D], the parts of each k
 
     @property
@@ -92,13 +92,15 @@ def score_parts(
     target: str | None = None,
     tap: Tap | None = None,
 ) -> ScoreParts:
-    """Return the parts of a head's score of one key for one query, for a sentence and its translation.
+    """Split a head's score of one key for one query into parts, for a sentence and its translation.
 
     `site`, `head`, `query` and `key` count from 0, as in `translator.trace(text)`; queries of the decoder are the
-    tokens that it reads, from [SOS] on. Relative to the mean of the row, or to another key, the parts say what the
-    weight depends on: a constant that all scores of a row have in common does not change the softmax. `target` is the
-    translation that the decoder reads; the model's own if it is None. Raises ValueError for a site, a head, a query or
-    a key that there is not, and for a key that the mask hides from the query.
+    tokens that it reads, from [SOS] on. A constant added to all scores of a row does not change the softmax, so the
+    weight depends on the score relative to the mean of the row, or to another key; `relative_to` selects which.
+    `target` is the translation that the decoder reads; the model's own if it is None.
+
+    Raises ValueError for a site, a head, a query or a key that does not exist, and for a key that the mask hides from
+    the query.
     """
     source, written = translator.encode_pair(text, target)
     return score_parts_of(stream(translator.model, source, written, tap), site, head, query, key, relative_to)
@@ -108,7 +110,7 @@ def score_parts(
 def score_parts_of(
     passed: Stream, site: Site, head: int, query: int, key: int, relative_to: Relative = "mean"
 ) -> ScoreParts:
-    """Return `score_parts` of a recorded pass."""
+    """Split a score as `score_parts` does, in a pass that is already recorded."""
     model, attention = passed.model, attention_at(passed.model, site)
     require_kept(attention, head)
     heads, block = heads_of(passed), (site.layer, site.kind)
@@ -151,8 +153,9 @@ def score_parts_of(
 
 
 def _projected(parts: Parts, layer: torch.nn.Linear, attention: MultiHeadAttention, head: int) -> Tensor:
-    """Return the writers' parts of a head's queries or keys, [N, P, D]; the projection's bias joins the last writer,
-    which is the biases'.
+    """Project the writers' parts to a head's queries or keys, [N, P, D].
+
+    The projection's bias is added to the last writer, which stands for all biases.
     """
     row = attention.remaining.index(head) * attention.d_head
     rows = slice(row, row + attention.d_head)

@@ -16,7 +16,7 @@ Model = Callable[[list[int]], Tensor]
 
 
 class Dice:
-    """A "model" that says of every beginning something by chance, and always the same; [EOS] is likelier the later."""
+    """A "model" with random but reproducible probabilities after each prefix; [EOS] is likelier in longer ones."""
 
     def __init__(self, seed: int, vocabulary: int, sos_id: int, eos_id: int, most: int, ends: float):
         self.seed, self.vocabulary, self.sos_id, self.eos_id = seed, vocabulary, sos_id, eos_id

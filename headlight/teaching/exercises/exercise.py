@@ -129,7 +129,7 @@ class Exercise:
 
 
 class Unfit(Exception):
-    """What was written cannot be tried, and why: a sentence for the student."""
+    """The student's code cannot be tried; the message is a sentence for the student."""
 
 
 def require_module(attempt: Any) -> None:

@@ -1,4 +1,4 @@
-"""Compares what a student wrote with ours, case by case, and finds the mistake that explains the difference."""
+"""Compare what a student wrote with our solution, case by case, and find the mistake that explains the difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a student has done: a small file beside the solutions, with what was right, and the tries at the rest.
+"""A student's progress: a small file next to the solutions, with what was right and the attempts at the rest.
 
 It is for the student alone: deleting it forgets these, and nothing else.
 """
@@ -34,7 +34,7 @@ class Progress:
 
 
 def read(folder: Path, names: Iterable[str]) -> Progress:
-    """Return what the folder's file says of these exercises; nothing where there is none, or it is damaged."""
+    """Return the stored progress with these exercises; empty where the file is missing or damaged."""
     valid = set(names)
     try:
         content = read_json(folder / FILE)

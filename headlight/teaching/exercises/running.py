@@ -22,8 +22,8 @@ SECONDS = 20.0  # for the file itself, and for each exercise
 def check(path: str | Path, seconds: float = SECONDS) -> list[Verdict]:
     """Return a verdict for each exercise of the file, in the order in which they build on each other.
 
-    What takes longer than `seconds` is stopped. Raises ValueError where the file is not there, does not run, or has
-    none of the exercises.
+    An exercise that takes longer than `seconds` is stopped. Raises ValueError where the file is not there, does not
+    run, or has none of the exercises.
     """
     require_private()
     path = Path(path)

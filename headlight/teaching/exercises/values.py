@@ -1,4 +1,4 @@
-"""What came out, beside what should have: is it of the right kind, is it equal, and where is it not?"""
+"""Compare a student's result with the expected one: whether its kind is right, and where its values differ."""
 
 from __future__ import annotations
 

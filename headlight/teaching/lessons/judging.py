@@ -1,4 +1,4 @@
-"""What a guess is worth. Nothing here needs a model: a class is judged where no model is open.
+"""Judge guesses. Nothing here needs a model: the server of a class judges without opening one.
 
 Everything is plain JSON. A question of each kind, as it may be sent before the answer, and its guess:
 
@@ -32,7 +32,7 @@ Posed = Mapping[str, Any]
 
 
 def check_guess(posed: Posed, guess: object) -> Any:
-    """Return the guess as it is judged.
+    """Return the guess in the form in which it is judged.
 
     Raises ValueError for what does not answer the question: it comes from a browser.
     """
@@ -50,7 +50,7 @@ def judge(posed: Posed, truth: Posed, guess: Any) -> Json:
 
 
 def overlap(left: list[float], right: list[float]) -> float:
-    """Return Σ min(one, other): what two rows that sum to 100 have in common, in percent."""
+    """Return Σ min(left, right): what two rows that sum to 100 have in common, in percent."""
     return sum(map(min, left, right))
 
 

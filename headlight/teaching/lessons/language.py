@@ -53,7 +53,7 @@ class Head(NamedTuple):
 
 
 class TokenReference(NamedTuple):
-    """A token by its text, and which of the same it is, from 1; without a text the FIRST or LAST with a letter."""
+    """A token by its text and its occurrence, counted from 1; without a text the FIRST or LAST with a letter."""
 
     text: str
     occurrence: int = 1

@@ -51,9 +51,10 @@ class Extreme:
 
 
 class LessonComputer:
-    """Computes on the models that `open` gives by their names. `base` is the view's sentence, target and model.
+    """Computes expressions with the models that `open` returns by name.
 
-    `folder` gives the checkpoint folder of a model, for the snapshots of its training. What was computed is kept.
+    `base` is the view's sentence, target and model. `folder` gives the checkpoint folder of a model, for the snapshots
+    of its training. Results are cached.
     """
 
     def __init__(self, open: Opener, folder: Callable[[str], Path], base: Run):
@@ -63,7 +64,7 @@ class LessonComputer:
     def __call__(self, expression: Expression) -> Any:
         """Return the value: a number, a text, a truth, a `Row` or an `Extreme`.
 
-        Raises ValueError where there is no such.
+        Raises ValueError where the model has no such value.
         """
         return getattr(self, f"_{expression.what.replace('-', '_')}")(expression)
 
@@ -73,7 +74,7 @@ class LessonComputer:
         return self._compute_once(("trace", run), lambda: self._trace(run))
 
     def words(self, word: TokenReference, tokens: Tokens) -> int:
-        """Return the place of a token. Raises ValueError naming the tokens that there are."""
+        """Return the position of a token. Raises ValueError naming the tokens that there are."""
         labels = [plain(label) for label in tokens.labels]
         if not word.text:
             spoken = [i for i, label in enumerate(labels) if is_word(label)]
@@ -316,7 +317,7 @@ def plain(label: str) -> str:
 
 
 def is_word(label: str) -> bool:
-    """Return whether a token has a letter, and is none of the model's own, such as [EOS]."""
+    """Return whether a token has a letter and is not a special token, such as [EOS]."""
     return any(map(str.isalpha, label)) and not re.fullmatch(r"\[\w+\]|<.*>", label)
 
 

@@ -37,7 +37,7 @@ def pose(step: Step, measuring: LessonComputer) -> Json:
 
 
 def truth(step: Step, measuring: LessonComputer) -> Json:
-    """Return the answer as `judging` has it, and the explanation with its numbers."""
+    """Return the answer in the form that `judging` expects, and the explanation with its numbers filled in."""
     return _TRUE[step.ask](step, measuring) | {"explanation": _text(step.explanation, measuring)}
 
 
@@ -205,7 +205,7 @@ def _true_number(step: Step, measuring: LessonComputer) -> Json:
 
 
 def shuffled(step: Step) -> list[int]:
-    """Return the order in which a step's options are shown: by its name alone, so the same for everybody."""
+    """Return the order in which a step's options are shown. It depends only on the name, so everybody gets the same."""
     order = list(range(len(step.options)))
     random.Random(hashlib.sha256(step.name.encode()).digest()).shuffle(order)
     return order

@@ -125,12 +125,12 @@ class Lesson:
         return tuple(dict.fromkeys(step.ask for step in self.steps))
 
     def step(self, name: str) -> int:
-        """Return the place of a step, from 0; the first where there is none of that name."""
+        """Return the index of a step; 0 where no step has that name."""
         return next((i for i, step in enumerate(self.steps) if step.name == name), 0)
 
 
 class Mistakes(ValueError):
-    """All mistakes in a file, a line each: "it.md, line 12: ..."."""
+    """All mistakes in a file, one per line: "it.md, line 12: ..."."""
 
     def __init__(self, file: str, mistakes: Iterable[tuple[int, str]]):
         super().__init__("\n".join(f"{file}, line {line}: {text}" for line, text in sorted(mistakes)))
@@ -376,7 +376,7 @@ def expressions_in(text: str) -> list[Expression]:
 
 
 def pieces(text: str) -> list[str | Expression]:
-    """Return a text that was read in parts, of which those at odd places are its expressions."""
+    """Split a text into parts, of which those at odd indices are its expressions."""
     return [parse(part) if i % 2 else part for i, part in enumerate(_EXPRESSION.split(text))]
 
 

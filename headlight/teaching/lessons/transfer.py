@@ -146,7 +146,7 @@ TRANSFERS = {
 
 
 def sentence_of(typed: object) -> str:
-    """Return a sentence as it was typed, on one line. Raises ValueError for what is none, in words for the learner."""
+    """Return the typed sentence on one line. Raises ValueError, in words for the learner, if it is not a sentence."""
     if not isinstance(typed, str) or len(typed) > 10 * MAX_SENTENCE_CHARACTERS:
         raise ValueError(gettext("Type one sentence of at most {most} characters.", most=MAX_SENTENCE_CHARACTERS))
     controls = ("Cc", "Cs", "Co", "Cn")  # of line breaks, and what no font has

@@ -123,7 +123,7 @@ def _count_fields(step: list[str]) -> int:
 
 
 def _choices(step: list[str]) -> list[int]:
-    """Return the places of the lines of a step from which one chooses."""
+    """Return the indices of the lines of a step that are choices."""
     places, section = [], ""
     for i, line in enumerate(step):
         section = line if line.startswith("### ") else section
