@@ -18,7 +18,7 @@ views = st.builds(
     DecodingView,
     strategy=st.sampled_from(list(STRATEGIES)),
     **{
-        field: st.none() | (st.integers(1, 9) if parameter.type is int else st.sampled_from([0.25, 0.75, 1.0]))
+        field: st.none() | st.sampled_from([parameter.type(parameter.least), parameter.type(parameter.most)])
         for field, ((_, parameter), *_) in parameters().items()
     },
     step=st.none() | st.integers(1, 99),
