@@ -16,6 +16,7 @@ from transformer.taps import Site
 from ui.anatomy.facts import is_t5
 from ui.state.models import translator
 from ui.viewer.component import plot
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.table import table_html
 
 LENGTHS = [int(n) for n in np.unique(np.geomspace(4, 16_384, 49).round())]
@@ -23,10 +24,7 @@ LENGTHS = [int(n) for n in np.unique(np.geomspace(4, 16_384, 49).round())]
 
 def offer(name: str, trace: Trace) -> None:
     """Draw an expander, closed at first."""
-    costs = st.expander("What it costs", key="cost", on_change="rerun")
-    if costs.open:
-        with costs:
-            _costs(name, len(trace.source))
+    draw_when_open("What it costs", "cost", _costs, name, len(trace.source))
 
 
 def _costs(name: str, tokens: int) -> None:

@@ -20,6 +20,7 @@ from ui.anatomy.view import STAGES, AnatomyView
 from ui.state.models import translator
 from ui.state.view import update, widget_key
 from ui.widgets.choose import choose
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.terms import explained
 from ui.widgets.why_there import why_there
 
@@ -80,10 +81,7 @@ def _one_word(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView) ->
     )
     key_chosen = None if view.key is None or view.key > row.size else view.key - 1
     why_there(name, trace, chosen.part.kind, (chosen.site.layer, chosen.head), (chosen.query, key_chosen), across=640)
-    expander = st.expander("This head as a table", key="walk-as-table", on_change="rerun")
-    if expander.open:
-        with expander:
-            _tables(steps, trace, chosen, view)
+    draw_when_open("This head as a table", "walk-as-table", _tables, steps, trace, chosen, view)
 
 
 def _start(key: str, view: AnatomyView) -> dict[str, Any]:

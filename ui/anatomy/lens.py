@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from headlight.analysis.stream import Lens
-from transformer import Trace
+from transformer import Trace, Translator
 from transformer.config import ModelConfig
 from transformer.tokenizers import number_duplicates
 from ui.anatomy import components
@@ -15,6 +15,7 @@ from ui.anatomy.view import AnatomyView
 from ui.state import models
 from ui.state.models import translator
 from ui.state.view import update, widget_key, write_address
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.terms import explained
 
 
@@ -31,10 +32,7 @@ def draw_lens(name: str, text: str, target: str | None) -> None:
         key=widget_key("lens"),
         on_pin=lambda cell: update(lens=cell),
     )
-    expander = st.expander("The most probable tokens as a table", key="lens-as-table", on_change="rerun")
-    if expander.open:
-        with expander:
-            _table(predictions, lens_words(predictions, trace, model), number_duplicates(trace.reads.labels))
+    draw_when_open("The most probable tokens as a table", "lens-as-table", _table, predictions, trace, model)
     write_address()
 
 
@@ -59,9 +57,10 @@ def _words(predictions: Lens, trace: Trace, config: ModelConfig) -> str:
     )
 
 
-def _table(predictions: Lens, words: list[list[list[str]]], reads: list[str]) -> None:
+def _table(predictions: Lens, trace: Trace, model: Translator) -> None:
+    words = lens_words(predictions, trace, model)
     rows = range(len(words) - 1, -1, -1)  # the whole model on top, as in the picture
     table = {"After": [lens_rows(len(words))[row] for row in rows]}
-    for token, label in enumerate(reads):
+    for token, label in enumerate(number_duplicates(trace.reads.labels)):
         table[label] = [f"{words[row][token][0]} {predictions.probabilities[row, token, 0]:.2f}" for row in rows]
     st.dataframe(table, hide_index=True, key="lens-table")

@@ -17,13 +17,13 @@ from headlight.charts.document import Drawing, image
 from headlight.charts.lines import Curve, lines
 from headlight.importers.examples import examples
 from transformer import Trace
-from transformer.config import ModelConfig
 from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
 from ui.state import models
 from ui.state.models import translator
 from ui.viewer.component import plot
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 from ui.widgets.text import literal
@@ -39,10 +39,7 @@ def offer(name: str, trace: Trace, chosen: ChosenPart) -> None:
     if batch_norm.open:
         with batch_norm, plain_errors():
             _beside_batch_norm(name, trace, chosen)
-    norm_position = st.expander("Before the block or after it?", key="pre-or-post", on_change="rerun")
-    if norm_position.open:
-        with norm_position:
-            _before_or_after(translator(name).model.config)
+    draw_when_open("Before the block or after it?", "pre-or-post", _before_or_after, name)
 
 
 def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
@@ -94,7 +91,8 @@ def measured() -> dict[str, Any]:
     return runs
 
 
-def _before_or_after(config: ModelConfig) -> None:
+def _before_or_after(name: str) -> None:
+    config = translator(name).model.config
     runs, theme = measured()["runs"], st.context.theme.type or "light"
     depth = len(runs[0]["gradients"]) // 2
     layers = [f"{stack[:3]} {i + 1}" for stack in ("encoder", "decoder") for i in range(depth)]

@@ -22,6 +22,7 @@ from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import likely_tokens, parts_payload
 from ui.state.models import translator
 from ui.state.view import update, widget_key
+from ui.widgets.disclosure import draw_when_open
 
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU by tanh", "silu": "SiLU", "none": "no function"}
 Row = tuple[str, str, str, str]  # vector, name, note, and the group of vectors that share one colour scale
@@ -41,10 +42,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         key=widget_key("part"),
         on_pick=lambda query: update(query=query + 1),
     )
-    expander = st.expander("This part as a table", key="part-as-table", on_change="rerun")
-    if expander.open:
-        with expander:
-            vectors_table(part_values.vectors, "part-table")
+    draw_when_open("This part as a table", "part-as-table", vectors_table, part_values.vectors, "part-table")
     if "norm" in chosen.part.name:
         norms.offer(name, trace, chosen)
     if chosen.part.name == "embedding":

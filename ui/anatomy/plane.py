@@ -25,6 +25,7 @@ from ui.anatomy.view import MAX_WORDS_CHARACTERS, AnatomyView
 from ui.state.models import translator
 from ui.state.view import bound
 from ui.viewer.component import plot
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 from ui.widgets.text import literal
@@ -119,10 +120,7 @@ def _pictures(name: str, chosen: ChosenPart, words: dict[str, tuple[int, ...]], 
         st.caption(said_of_embeddings(model.config, chosen))
         for split in said_of_tokens(words, tokenizer):
             st.caption(split)
-    expander = st.expander("This plane as a table", key="plane-as-table", on_change="rerun")
-    if expander.open:
-        with expander:
-            _table(names, first, queries, keys)
+    draw_when_open("This plane as a table", "plane-as-table", _table, names, first, queries, keys)
 
 
 def said_of_plane(plane: Plane, vectors: str) -> str:

@@ -21,6 +21,7 @@ from ui.anatomy.matrix_table import MAX_CELLS, MatrixAxes, matrix_html, side_by_
 from ui.anatomy.passes import GAINS, STEPS, gradients_by_distance, whole_head
 from ui.state.models import translator
 from ui.viewer.component import plot
+from ui.widgets.disclosure import draw_when_open
 
 # What is looked at, what changes in softmax(q kᵀ / √d) v, what it costs for n tokens, and whose it is.
 RELATIVES = (
@@ -55,18 +56,18 @@ RELATIVES = (
 
 def offer(name: str, trace: Trace, chosen: ChosenPart) -> None:
     """Draw an expander, closed at first."""
-    expander = st.expander("Relatives of this attention", key="relatives", on_change="rerun")
-    if not expander.open:
-        return
-    with expander:
-        st.caption("What changes in softmax(q kᵀ / √d_head) v, and what a layer costs for n tokens of width d.")
-        cost_table(("Attention", "What changes", "Cost", "From"), RELATIVES)
-        model = translator(name).model
-        if attention_at(model, chosen.site).remaining:
-            columns = trace.reads if chosen.part.kind == "decoder" else trace.source
-            matrices = whole_head(name, (trace,), chosen.site, chosen.head, None)[0]
-            _sparse_and_linear(matrices, tokens(trace, chosen.stack), columns, chosen, is_t5(model.config))
-        _gradient_by_distance()
+    draw_when_open("Relatives of this attention", "relatives", _draw, name, trace, chosen)
+
+
+def _draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
+    st.caption("What changes in softmax(q kᵀ / √d_head) v, and what a layer costs for n tokens of width d.")
+    cost_table(("Attention", "What changes", "Cost", "From"), RELATIVES)
+    model = translator(name).model
+    if attention_at(model, chosen.site).remaining:
+        columns = trace.reads if chosen.part.kind == "decoder" else trace.source
+        matrices = whole_head(name, (trace,), chosen.site, chosen.head, None)[0]
+        _sparse_and_linear(matrices, tokens(trace, chosen.stack), columns, chosen, is_t5(model.config))
+    _gradient_by_distance()
 
 
 def _sparse_and_linear(matrices: Matrices, rows: Tokens, columns: Tokens, chosen: ChosenPart, t5: bool) -> None:

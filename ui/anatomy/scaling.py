@@ -18,6 +18,7 @@ from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import additive_by_width, against_width, whole_head
 from ui.state.models import translator
 from ui.viewer.component import plot
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.terms import explained
 
 
@@ -62,39 +63,34 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         f"Lines: random vectors, {scores.shape[1]} keys for each query, drawn and measured here. Diamonds: this head "
         "over this sentence, all keys visible. 1 on the right is one key that gets everything."
     )
-    _beside_additive(scores.shape[1], theme)
-    expander = st.expander("These numbers as a table", key="scaling-as-table", on_change="rerun")
-    if expander.open:
-        with expander:
-            _table([*zip(map(str, WIDTHS), random, strict=True), (f"this head, {d_head}", spreads)])
+    label = "Additive attention, and the softmax's gradient"
+    draw_when_open(label, "additive", _beside_additive, scores.shape[1], theme)
+    rows = [*zip(map(str, WIDTHS), random, strict=True), (f"this head, {d_head}", spreads)]
+    draw_when_open("These numbers as a table", "scaling-as-table", _table, rows)
 
 
 def _beside_additive(keys: int, theme: str) -> None:
-    """Draw additive attention and the gradient that the softmax leaves, by width; computed when opened."""
-    expander = st.expander("Additive attention, and the softmax's gradient", key="additive", on_change="rerun")
-    if not expander.open:
-        return
-    with expander:
-        effects = additive_by_width(keys)
-        st.markdown(
-            r"Additive attention (Bahdanau et al. 2014) scores by $v^\top \tanh(W q + U k)$: each tanh is between −1 "
-            "and 1, so its scores don't grow with the width. Dot products do, and the softmax saturates: one weight "
-            "near 1, the others near 0, and when scores change, weights hardly follow. That, the paper suspects "
-            "(section 3.2.1), is why additive attention is better at large d_k where nothing is divided; and dot "
-            "products are faster, so it divides."
-        )
-        curves = [Curve(name, WIDTHS, np.array([effect.slope for effect in row])) for name, row in effects.items()]
-        plot(
-            lines(curves, "Gradient that the softmax leaves, Σ w (1 − w)", "d_k", logarithmic="x", theme=theme),
-            key="softmax-slope",
-        )
-        narrow, wide = effects["dot product"][0], effects["dot product"][-1]
-        st.caption(
-            f"Random vectors, {keys} keys, W, U and v of variance 1/d_k. From d_k {WIDTHS[0]} to {WIDTHS[-1]} the "
-            f"variance of dot products goes from {brief(narrow.variance)} to {brief(wide.variance)}, and what the "
-            f"softmax leaves of the gradient from {narrow.slope:.2f} to {wide.slope:.2f}; at {WIDTHS[-1]} it is "
-            f"{effects['divided by √d_k'][-1].slope:.2f} divided, and {effects['additive'][-1].slope:.2f} additive."
-        )
+    """Draw additive attention and the gradient that the softmax leaves, by width."""
+    effects = additive_by_width(keys)
+    st.markdown(
+        r"Additive attention (Bahdanau et al. 2014) scores by $v^\top \tanh(W q + U k)$: each tanh is between −1 "
+        "and 1, so its scores don't grow with the width. Dot products do, and the softmax saturates: one weight "
+        "near 1, the others near 0, and when scores change, weights hardly follow. That, the paper suspects "
+        "(section 3.2.1), is why additive attention is better at large d_k where nothing is divided; and dot "
+        "products are faster, so it divides."
+    )
+    curves = [Curve(name, WIDTHS, np.array([effect.slope for effect in row])) for name, row in effects.items()]
+    plot(
+        lines(curves, "Gradient that the softmax leaves, Σ w (1 − w)", "d_k", logarithmic="x", theme=theme),
+        key="softmax-slope",
+    )
+    narrow, wide = effects["dot product"][0], effects["dot product"][-1]
+    st.caption(
+        f"Random vectors, {keys} keys, W, U and v of variance 1/d_k. From d_k {WIDTHS[0]} to {WIDTHS[-1]} the "
+        f"variance of dot products goes from {brief(narrow.variance)} to {brief(wide.variance)}, and what the "
+        f"softmax leaves of the gradient from {narrow.slope:.2f} to {wide.slope:.2f}; at {WIDTHS[-1]} it is "
+        f"{effects['divided by √d_k'][-1].slope:.2f} divided, and {effects['additive'][-1].slope:.2f} additive."
+    )
 
 
 def _words(spreads: tuple[ScoreSpread, ScoreSpread], d_head: int, t5: bool) -> str:

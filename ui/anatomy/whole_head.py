@@ -45,6 +45,7 @@ from ui.state import models
 from ui.state.models import translator
 from ui.state.view import bound
 from ui.widgets.choose import choose
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 from ui.widgets.text import literal
@@ -98,8 +99,8 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         drawn_matrices = _matrices(name, trace, chosen, view, mask)
         if drawn_matrices is not None:
             _pictures(drawn_matrices)
-            _added_or_filled(drawn_matrices)
-            _as_table(drawn_matrices)
+            draw_when_open("Adding a mask or filling it in", "added-or-filled", _added_or_filled, drawn_matrices)
+            draw_when_open("These matrices as tables", "matrices-as-table", _as_table, drawn_matrices)
 
 
 def _mask_control(view: AnatomyView, chosen: ChosenPart, config: ModelConfig) -> Mask:
@@ -231,55 +232,47 @@ def _pictures(drawn: DrawnMatrices) -> None:
 
 def _added_or_filled(drawn: DrawnMatrices) -> None:
     """Draw the same mask added to the scores, as formulas have it, and filled in, as code has it."""
-    expander = st.expander("Adding a mask or filling it in", key="added-or-filled", on_change="rerun")
-    if not expander.open:
-        return
-    with expander:
-        masked = added_and_filled(drawn.matrices.scores, drawn.matrices.visible)
-        st.markdown(
-            r"Formulas add a matrix: $\text{softmax}(S + M)$, where M is 0 where a query may look and −∞ where it may "
-            "not. Code fills in: `S.masked_fill(hidden, -inf)` overwrites the same cells. Any number plus −∞ is −∞, so "
-            "both give the same scores."
+    masked = added_and_filled(drawn.matrices.scores, drawn.matrices.visible)
+    st.markdown(
+        r"Formulas add a matrix: $\text{softmax}(S + M)$, where M is 0 where a query may look and −∞ where it may "
+        "not. Code fills in: `S.masked_fill(hidden, -inf)` overwrites the same cells. Any number plus −∞ is −∞, so "
+        "both give the same scores."
+    )
+    axes, view = _axes(drawn)
+    limit = float(np.abs(drawn.matrices.scores[view]).max())
+    digits = drawn.digits if len(axes.columns) <= MAX_ROOMY_COLUMNS else 1
+    titles = {"M": masked.mask, "S + M": masked.added, "S, filled in": masked.filled}
+    theme = theme_named(st.context.theme.type or "light")
+    st.html(
+        side_by_side(
+            [
+                matrix_html(title, values[view], axes, theme, (-limit, limit), hidden=MINUS_INFINITY, digits=digits)
+                for title, values in titles.items()
+            ]
         )
-        axes, view = _axes(drawn)
-        limit = float(np.abs(drawn.matrices.scores[view]).max())
-        digits = drawn.digits if len(axes.columns) <= MAX_ROOMY_COLUMNS else 1
-        titles = {"M": masked.mask, "S + M": masked.added, "S, filled in": masked.filled}
-        theme = theme_named(st.context.theme.type or "light")
-        st.html(
-            side_by_side(
-                [
-                    matrix_html(title, values[view], axes, theme, (-limit, limit), hidden=MINUS_INFINITY, digits=digits)
-                    for title, values in titles.items()
-                ]
-            )
-        )
-        infinite, finite = masked.nowhere
-        st.caption(
-            f"The weights of the two differ by at most {two_digits(masked.apart)}; with −10⁹ in the place of −∞, which "
-            f"many programs add, by {two_digits(masked.finite_apart)}. A row that hides every key is another matter: "
-            f"with −∞ its weights are {'no numbers (0/0)' if math.isnan(infinite) else two_digits(infinite)}, with "
-            f"−10⁹ all alike, {two_digits(finite)} each. And in float16, whose largest number is "
-            f"{FLOAT16_LARGEST:,.0f}, −10⁹ is −∞ again."
-        )
+    )
+    infinite, finite = masked.nowhere
+    st.caption(
+        f"The weights of the two differ by at most {two_digits(masked.apart)}; with −10⁹ in the place of −∞, which "
+        f"many programs add, by {two_digits(masked.finite_apart)}. A row that hides every key is another matter: "
+        f"with −∞ its weights are {'no numbers (0/0)' if math.isnan(infinite) else two_digits(infinite)}, with "
+        f"−10⁹ all alike, {two_digits(finite)} each. And in float16, whose largest number is "
+        f"{FLOAT16_LARGEST:,.0f}, −10⁹ is −∞ again."
+    )
 
 
 def _as_table(drawn: DrawnMatrices) -> None:
-    expander = st.expander("These matrices as tables", key="matrices-as-table", on_change="rerun")
-    if not expander.open:
-        return
     matrices = drawn.matrices
     tables = {
         "Scores": matrices.scores,
         "Masked scores": np.where(matrices.visible, matrices.scores, -np.inf),
         "Weights": matrices.weights,
     }
-    with expander:
-        for title, values in tables.items():
-            st.markdown(f"**{title}**")
-            table: dict[str, Sequence[object]] = {"Query": list(drawn.rows)}
-            table |= dict(zip(drawn.columns, _numbers(values, drawn.digits).T.tolist(), strict=True))
-            st.dataframe(table, hide_index=True, key=f"matrices-{title}")
+    for title, values in tables.items():
+        st.markdown(f"**{title}**")
+        table: dict[str, Sequence[object]] = {"Query": list(drawn.rows)}
+        table |= dict(zip(drawn.columns, _numbers(values, drawn.digits).T.tolist(), strict=True))
+        st.dataframe(table, hide_index=True, key=f"matrices-{title}")
 
 
 def _numbers(values: np.ndarray, digits: int) -> np.ndarray:

@@ -13,6 +13,7 @@ from ui.attention.picture import SHOW_HELP, Panel
 from ui.attention.view import AttentionView
 from ui.state.view import update
 from ui.viewer import Labels, MarkedCell, Shows, big_head
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.terms import explained
 
 FAINT = 0.2  # of the scale: rows that reach no higher look empty
@@ -67,10 +68,7 @@ def large_head(
             share = percent(large.hidden)
             text += " " + gettext("{share} of the weight of the rows that are left is on hidden columns.", share=share)
         st.caption(explained(text, "special token"))
-    expander = st.expander(gettext("As a table"), key=f"{key}-as-table", on_change="rerun")
-    if expander.open:
-        with expander:
-            _as_table(large, key)
+    draw_when_open(gettext("As a table"), f"{key}-as-table", _as_table, large, key)
 
 
 def labels_of(large: Panel) -> Labels:

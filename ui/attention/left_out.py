@@ -16,6 +16,7 @@ from ui.attention.view import AttentionView
 from ui.state import models
 from ui.state.cache import cached
 from ui.viewer.component import plot
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
@@ -51,10 +52,7 @@ def left_out(name: str, model: Translator, text: str, view: AttentionView, trace
         st.caption(gettext(text_of, translation=literal(own.translation)))
     if model.tap is not None:  # the residual stream is computed from the modules, which a tap does not change
         return
-    section = st.expander(gettext("The residual stream by layer, with and without"), key="left-out", on_change="rerun")
-    if section.open:
-        with section:
-            _sizes(whole, name, own)
+    draw_when_open(gettext("The residual stream by layer, with and without"), "left-out", _sizes, whole, name, own)
 
 
 def _sizes(whole: str, name: str, own: Trace) -> None:

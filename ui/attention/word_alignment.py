@@ -15,6 +15,7 @@ from ui.attention.view import AttentionView
 from ui.state.public import without_places
 from ui.state.view import widget_key
 from ui.state.why_measured import alignment_measured
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
@@ -36,10 +37,7 @@ class _Heads(NamedTuple):
 
 def word_alignment(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     """Draw an expander with the word alignment by the best heads that are known, or by the chosen head."""
-    expander = st.expander(gettext("Word alignment"), key="word-alignment", on_change="rerun")
-    if expander.open:
-        with expander:
-            _draw(traces, view, large)
+    draw_when_open(gettext("Word alignment"), "word-alignment", _draw, traces, view, large)
 
 
 def _draw(traces: ShownTrace, view: AttentionView, large: Panel) -> None:

@@ -24,6 +24,7 @@ from ui.state import models
 from ui.state.view import bound, reseed, settle, update, widget_key
 from ui.viewer.component import plot
 from ui.widgets.choose import choose
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.out_of_domain_note import out_of_domain_note
 from ui.widgets.sentence import difference, source_input
@@ -192,10 +193,7 @@ def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head
         figure = charts.difference(pair.difference, pair.rows, pair.columns, limit=limit, **_look(pair.masked))
         plot(_compact(figure), key="map-difference")
     st.caption(_caption(pair))
-    expander = st.expander("The difference as a table", key="difference-as-table", on_change="rerun")
-    if expander.open:
-        with expander:
-            _as_table(pair)
+    draw_when_open("The difference as a table", "difference-as-table", _as_table, pair)
 
 
 def _look(masked: Any) -> dict[str, Any]:

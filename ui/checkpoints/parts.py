@@ -21,6 +21,7 @@ from ui.state.cache import cached
 from ui.state.models import version
 from ui.state.view import bound, reseed, update, widget_key, write_address
 from ui.viewer.component import component, plot
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.table import facts_html, table_html
 from ui.widgets.terms import explained
@@ -148,10 +149,9 @@ def _table(entry: ListedModel, tensor_shapes: Mapping[str, Shape]) -> None:
         rows.append((group.title, family_shape(group, tensor_shapes), f"{numbers:,}", share, three_digits(norm)))
     columns = ("Part", "Shape", "Parameters", "Share", "Norm")
     st.html(table_html("parts-table lined", rows, columns, numbers=(2, 3, 4)))
-    table = st.expander(f"Every tensor ({len(tensor_shapes):,})", key="every-tensor", on_change="rerun")
-    if table.open:
-        with table:
-            _all_tensors(tensor_shapes, counted, measured)
+    draw_when_open(
+        f"Every tensor ({len(tensor_shapes):,})", "every-tensor", _all_tensors, tensor_shapes, counted, measured
+    )
 
 
 def _all_tensors(

@@ -18,6 +18,7 @@ from ui.decoding.view import DecodingView
 from ui.state import models
 from ui.state.cache import cached
 from ui.widgets.bleu import how_bleu_counts
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import token_bar
 from ui.widgets.sentence_box import sentence_box
@@ -44,7 +45,7 @@ def reference(name: str, text: str, model: Translator, search: Search, view: Dec
         _strip(model, read)
         _numbers(model, search, read, similarity)
         how_bleu_counts(output(model, search), view.reference)
-        _as_table(model, read)
+        draw_when_open(gettext("The reference as a table"), "reference-as-table", _as_table, model, read)
 
 
 def output(model: Translator, search: Search) -> str:
@@ -114,9 +115,6 @@ def _numbers(model: Translator, search: Search, read: list[TokenRead], similarit
 
 
 def _as_table(model: Translator, read: list[TokenRead]) -> None:
-    expander = st.expander(gettext("The reference as a table"), key="reference-as-table", on_change="rerun")
-    if not expander.open:
-        return
     name = model.checkpoint.target_tokenizer.label
     table = {
         gettext("Token"): _names(model, read),
@@ -128,5 +126,4 @@ def _as_table(model: Translator, read: list[TokenRead]) -> None:
     }
     numbers = (gettext("Probability"), gettext("Log-probability"), gettext("Its probability"))
     columns = {label: st.column_config.NumberColumn(format="%.3f") for label in numbers}
-    with expander:
-        st.dataframe(table, hide_index=True, column_config=columns, key="reference-table")
+    st.dataframe(table, hide_index=True, column_config=columns, key="reference-table")

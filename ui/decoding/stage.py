@@ -18,6 +18,7 @@ from ui.decoding.reference import reference
 from ui.decoding.search import Search, TracedHypothesis, fitting, line, line_in, search
 from ui.decoding.view import FATES, Branch, DecodingView
 from ui.state.view import update, write_address
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.terms import explained
 
@@ -33,7 +34,8 @@ def stage(name: str, text: str, model: Translator, decoding: Decoding, actions: 
     with plain_errors():
         decode = search(name, text, decoding)
         player(name, text, model, decode)
-        _as_table(model, decode, view)
+        label = gettext("This step and every hypothesis as tables")
+        draw_when_open(label, "decoding-as-table", _as_table, model, decode, view)
         branches = _branches(name, text, model, decode, view)
         with actions:
             export(name, text, model, decode, branches, view)
@@ -43,15 +45,10 @@ def stage(name: str, text: str, model: Translator, decoding: Decoding, actions: 
 
 def _as_table(model: Translator, decode: Search, view: DecodingView) -> None:
     """Draw the step and every hypothesis in numbers."""
-    label = gettext("This step and every hypothesis as tables")
-    expander = st.expander(label, key="decoding-as-table", on_change="rerun")
-    if not expander.open:
-        return
     names = node_labels(model, decode.tree)
-    with expander:
-        _step_table(model, decode, names, view)
-        st.caption(explained(gettext("Every hypothesis"), "hypothesis"))
-        _tree_table(decode, names, horizon(decode, view))
+    _step_table(model, decode, names, view)
+    st.caption(explained(gettext("Every hypothesis"), "hypothesis"))
+    _tree_table(decode, names, horizon(decode, view))
 
 
 def _step_table(model: Translator, decode: Search, names: list[str], view: DecodingView) -> None:

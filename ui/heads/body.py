@@ -34,7 +34,7 @@ from ui.heads.sets import sets
 from ui.heads.slices import slices
 from ui.heads.table import table
 from ui.heads.view import HeadsView
-from ui.heads.waiting import at_work, explanation, failed, wait
+from ui.heads.waiting import at_work, explanation, result_of, wait
 from ui.state.atlases import EXAMPLES, digest_of
 from ui.state.jobs import JOBS, UNSEEN_SECONDS, Job
 from ui.state.models import version
@@ -59,14 +59,9 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
     job = JOBS.get("heads", request, partial(measure, request), partial(find, request), chosen.is_private)
     if chosen.is_private:
         _mark_in_use(request)
-    wait(job)
-    if not job.done:
-        at_work(job, "heads", request)
+    measured: MeasuredAtlas | None = result_of(job, "heads", request)
+    if measured is None:
         return
-    if job.error is not None:
-        failed("heads", request, job.error)
-        return
-    assert isinstance(job.result, MeasuredAtlas)
     past = None
     if history_files(name):
         find_past = partial(find_history, request)
@@ -74,13 +69,13 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
         wait(past)
     with kind:
         choose(view, "kind", "Attention", KINDS)
-    _draw_results(job.result, past, request)
+    _draw_results(measured, past, request)
     sets(name, model, request)
     slices(name, model, request)
     with actions:
         st.download_button(
             "JSON",
-            partial(_json, job.result, past, request),
+            partial(_json, measured, past, request),
             f"{name.replace('/', '-')}-heads.json",
             "application/json",
             icon=":material/download:",

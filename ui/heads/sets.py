@@ -20,11 +20,12 @@ from headlight.importers.bundle import zip_folder
 from transformer import Translator
 from ui.heads.measurements import MeasurementRequest, find_sets, measure_sets, of_sets
 from ui.heads.view import HeadsView
-from ui.heads.waiting import at_work, failed, wait
+from ui.heads.waiting import result_of
 from ui.state.jobs import JOBS
 from ui.state.queue import in_turn
 from ui.state.view import bound, update, write_address
 from ui.viewer.component import plot
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.terms import term
 
 HELP = (
@@ -50,18 +51,12 @@ def sets(name: str, model: Translator, request: MeasurementRequest) -> None:
     job = JOBS.get(
         "sets", request, partial(measure_sets, request), partial(find_sets, request), request.chosen.is_private
     )
-    wait(job)
-    if not job.done:
-        at_work(job, "sets", request)
-        return
-    if job.error is not None:
-        failed("sets", request, job.error)
-        return
-    assert isinstance(job.result, Pruning)
-    _curves(name, model, request, job.result, view)
+    pruning: Pruning | None = result_of(job, "sets", request)
+    if pruning is not None:
+        _curves(name, model, pruning, view)
 
 
-def _curves(name: str, model: Translator, request: MeasurementRequest, pruning: Pruning, view: HeadsView) -> None:
+def _curves(name: str, model: Translator, pruning: Pruning, view: HeadsView) -> None:
     point = _point(pruning, view)
     removed, scores = pruning.gone[point], pruning.in_order[point]
     theme = st.context.theme.type or "light"
@@ -103,10 +98,7 @@ def _curves(name: str, model: Translator, request: MeasurementRequest, pruning: 
             help="A checkpoint without the parameters of these heads: it computes what this model does with them "
             "switched off. Checkpoints → Import opens it.",
         )
-    expander = st.expander("These numbers as a table", key="sets-as-table", on_change="rerun")
-    if expander.open:
-        with expander:
-            _tables(pruning, removed)
+    draw_when_open("These numbers as a table", "sets-as-table", _tables, pruning, removed)
 
 
 def _point(pruning: Pruning, view: HeadsView) -> int:

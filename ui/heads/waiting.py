@@ -22,6 +22,17 @@ NAMES = {
 }
 
 
+def result_of(job: Job[Any], kind: str, request: Hashable) -> Any:
+    """Return the result of a measurement; None, after drawing its progress or its error, where there is none yet."""
+    wait(job)
+    if not job.done:
+        at_work(job, kind, request)
+        return None
+    if job.error is not None:
+        failed(kind, request, job.error)
+    return job.result
+
+
 def wait(job: Job[Any]) -> None:
     until = time.monotonic() + READING_SECONDS
     while not job.done and job.share == 0 and time.monotonic() < until:

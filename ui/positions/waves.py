@@ -15,6 +15,7 @@ from ui.positions.codes import Code, table_difference
 from ui.positions.view import MAX_CURVES, PositionsView
 from ui.state.view import bound, write_address
 from ui.viewer.component import plot
+from ui.widgets.disclosure import draw_when_open
 
 _SMOOTH_UP_TO = 400  # positions; beyond, a curve has enough points of its own
 _POINTS_PER_POSITION = 8  # points drawn from a position to the next
@@ -72,7 +73,7 @@ def draw_waves(code: Code, name: str, model: Translator) -> None:
     with st.container(key="waves"):
         plot(_figure(code, dims), key="waves-plot")
     _below(code, model)
-    _as_table(code, dims)
+    draw_when_open("The curves as a table", "waves-as-table", _as_table, code, dims)
     write_address()
 
 
@@ -149,10 +150,7 @@ def _below(code: Code, model: Translator) -> None:
 
 def _as_table(code: Code, dims: list[int]) -> None:
     """Draw the numbers of the curves."""
-    expander = st.expander("The curves as a table", key="waves-as-table", on_change="rerun")
-    if expander.open:
-        with expander:
-            table: dict[str, Any] = {"position": np.arange(len(code.table))}
-            table |= {f"dimension {dim}": code.table[:, dim] for dim in dims}
-            config = {name: st.column_config.NumberColumn(format="%.6f") for name in table if name != "position"}
-            st.dataframe(table, hide_index=True, column_config=config, key="waves-table")
+    table: dict[str, Any] = {"position": np.arange(len(code.table))}
+    table |= {f"dimension {dim}": code.table[:, dim] for dim in dims}
+    config = {name: st.column_config.NumberColumn(format="%.6f") for name in table if name != "position"}
+    st.dataframe(table, hide_index=True, column_config=config, key="waves-table")

@@ -1,13 +1,16 @@
-"""Controls behind one button where the page is narrow, and in a row where it is wide."""
+"""What a page shows only when it is opened: controls behind a button on a narrow page, expanders, a dialog."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
 
 from headlight.language import gettext
+from ui.state.public import private_only
+from ui.state.view import update
+from ui.widgets.errors import cannot
 
 # The browser alone knows how wide the page is, so page.css shows either the button or the row.
 _BUTTON = st.components.v2.component(
@@ -53,3 +56,33 @@ def behind_button(key: str, chosen: str) -> Iterator[None]:
         _BUTTON(data={"key": key, "chosen": chosen, "change": gettext("Change")}, key=f"{key}-button")
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key}-row"):
             yield
+
+
+def draw_when_open(label: str, key: str, draw: Callable[..., object], *arguments: object) -> None:
+    """Draw an expander, closed at first; `draw(*arguments)` is called in it while it is open."""
+    expander = st.expander(label, key=key, on_change="rerun")
+    if expander.open:
+        with expander:
+            draw(*arguments)
+
+
+def confirm_deletion(title: str, consequences: str, delete: Callable[[], object], **changes: object) -> None:
+    """Open a dialog that states the consequences (Markdown) and deletes on request; then the view takes `changes`."""
+
+    @st.dialog(title, icon=":material/delete:")
+    def dialog() -> None:
+        st.markdown(consequences)
+        with st.container(horizontal=True, horizontal_alignment="right"):
+            if st.button("Keep it", key="keep-it"):
+                st.rerun()
+            if st.button("Delete", key="delete-it", type="primary", icon=":material/delete:"):
+                try:
+                    private_only()
+                    delete()
+                except (ValueError, OSError) as error:
+                    cannot(error)
+                    return
+                update(**changes)
+                st.rerun()
+
+    dialog()

@@ -22,6 +22,7 @@ from transformer.trace import Kind
 from ui.state import models
 from ui.state.cache import cached
 from ui.state.view import widget_key
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.table import Cell, bar, table_html
 from ui.widgets.terms import explained
 from ui.widgets.text import literal
@@ -46,20 +47,7 @@ def why_there(
 
     With only a query, its largest weight is explained; with only a key, the query that looks at it most.
     """
-    expander = st.expander(gettext("Why there?"), key="why-there", on_change="rerun")
-    if not expander.open:
-        return
-    with expander:
-        pattern = trace.pattern(kind)[head[0], head[1]]
-        query, key = cell
-        if (query is None and key is None) or not pattern.any():
-            st.caption(gettext("Choose a cell of the head first: click on it, or on its tokens."))
-            return
-        if query is None:
-            query = int(pattern[:, key].argmax())
-        if key is None or not pattern[query, key]:
-            key = int(pattern[query].argmax())  # a masked key has no score
-        _draw(name, trace, kind, head, (query, key), taps, across)
+    draw_when_open(gettext("Why there?"), "why-there", _draw, name, trace, kind, head, cell, taps, across)
 
 
 def _draw(
@@ -67,22 +55,30 @@ def _draw(
     trace: Trace,
     kind: Kind,
     head: tuple[int, int],
-    cell: tuple[int, int],
+    cell: tuple[int | None, int | None],
     taps: tuple[Intervention, ...],
     across: int,
 ) -> None:
+    pattern = trace.pattern(kind)[head[0], head[1]]
     query, key = cell
+    if (query is None and key is None) or not pattern.any():
+        st.caption(gettext("Choose a cell of the head first: click on it, or on its tokens."))
+        return
+    if query is None:
+        query = int(pattern[:, key].argmax())
+    if key is None or not pattern[query, key]:
+        key = int(pattern[query].argmax())  # a masked key has no score
     asking, keys = plain_label(trace.rows(kind)[query]), list(map(plain_label, trace.columns(kind)))
     if kind != "encoder":  # the token that is read, whose vector asks, and the one that the row writes
         asking = f"{plain_label(trace.reads.labels[query])} → {asking}"
-    visible = np.flatnonzero(trace.pattern(kind)[head[0], head[1], query])
+    visible = np.flatnonzero(pattern[query])
     alternatives: list[int | str] = ["mean", ITSELF, *(int(other) for other in visible if other != key)]
     names = {"mean": gettext("the mean of the row"), ITSELF: gettext("nothing: the score itself")}
     chosen = st.selectbox(
         gettext("Compared with"),
         alternatives,
         format_func=lambda other: names[other] if isinstance(other, str) else f"{other + 1} {keys[other]}",
-        key=widget_key(f"rather-{kind}-{head}-{cell}"),
+        key=widget_key(f"rather-{kind}-{head}-{(query, key)}"),
         width=240,
     )
     rather: Relative = chosen if isinstance(chosen, int) else "mean" if chosen == "mean" else None
