@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -14,6 +15,7 @@ from ui.checkpoints.listing import ListedModel
 from ui.state import models
 from ui.state.public import private_only, public
 from ui.state.view import update
+from ui.widgets.disclosure import confirm_deletion
 from ui.widgets.errors import cannot
 from ui.widgets.text import literal
 
@@ -58,7 +60,12 @@ def menu(entry: ListedModel) -> None:
                 )
     question = st.session_state.pop("model-asked", None)
     if question == "delete" and entry.imported:
-        _confirm_deletion(entry)
+        confirm_deletion(
+            "Delete this model?",
+            f"**{literal(entry.name)}** will be removed from this machine. The file that it was imported from is not "
+            "touched.",
+            partial(delete, entry.folder), model=None, text=None, target=None, ticked=(),
+        )  # fmt: skip
     elif question == "rename" and entry.imported:
         _rename(entry)
 
@@ -67,25 +74,6 @@ def _ask(question: str) -> None:
     """Close the menu and open a dialog."""
     st.session_state["model-more"] = False
     st.session_state["model-asked"] = question
-
-
-@st.dialog("Delete this model?", icon=":material/delete:")
-def _confirm_deletion(entry: ListedModel) -> None:
-    st.markdown(
-        f"**{literal(entry.name)}** will be removed from this machine. The file that it was imported from is not "
-        "touched."
-    )
-    with st.container(horizontal=True, horizontal_alignment="right"):
-        if st.button("Keep it", key="keep-it"):
-            st.rerun()
-        if st.button("Delete", key="delete-it", type="primary", icon=":material/delete:"):
-            try:
-                delete(entry.folder)
-            except (ValueError, OSError) as error:
-                cannot(error)
-                return
-            update(model=None, text=None, target=None, ticked=())
-            st.rerun()
 
 
 @st.dialog("Rename this model", icon=":material/edit:")

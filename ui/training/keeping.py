@@ -6,6 +6,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from transformer.files import open_regular
 from transformer.quoting import quoted
 from ui.state import models
 from ui.state.public import private_only, public
-from ui.state.view import update
+from ui.widgets.disclosure import confirm_deletion
 from ui.widgets.errors import cannot
 from ui.widgets.text import literal
 
@@ -36,21 +37,6 @@ def metrics(run: Status) -> bytes:
         return b""
     with open_regular(path) as file:
         return file.read()
-
-
-@st.dialog("Delete this run?", icon=":material/delete:")
-def confirm_deletion(run: Status) -> None:
-    st.markdown(
-        f"**{literal(run.name)}** and everything in its folder will be removed: checkpoints, snapshots, metrics and "
-        "log. This cannot be undone."
-    )
-    with st.container(horizontal=True, horizontal_alignment="right"):
-        if st.button("Keep it", key="keep-it"):
-            st.rerun()
-        if st.button("Delete", key="delete-it", type="primary", icon=":material/delete:"):
-            attempt(delete, run.folder)
-            update(run=None, compare=(), step=None)
-            st.rerun()
 
 
 @st.dialog("Keep as a model", icon=":material/inventory_2:")
@@ -88,7 +74,12 @@ def dialogs(run: Status) -> None:
     """Open the dialog whose button was just pressed, if any."""
     question = None if public() else st.session_state.pop("asking", None)
     if question == "delete":
-        confirm_deletion(run)
+        confirm_deletion(
+            "Delete this run?",
+            f"**{literal(run.name)}** and everything in its folder will be removed: checkpoints, snapshots, metrics "
+            "and log. This cannot be undone.",
+            partial(delete, run.folder), run=None, compare=(), step=None,
+        )  # fmt: skip
     elif question == "keep":
         keep_as_model(run)
 
