@@ -11,9 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-
 from headlight import checkpoints
+from headlight.runs.averaging import average_into
 from transformer.checkpoint.native import SHARED, SOURCE, TARGET
 from transformer.quoting import short
 
@@ -28,10 +27,7 @@ def average(first: str, second: str) -> checkpoints.Checkpoint:
         raise ValueError(f"{short(first)} and {short(second)} have different configurations; give two of the same.")
     if _tokenizers(first) != _tokenizers(second):
         raise ValueError(f"{short(first)} and {short(second)} have different vocabularies; give two with the same.")
-    weights = dict(earlier.model.named_parameters())
-    with torch.no_grad():
-        for name, parameter in later.model.named_parameters():
-            parameter.lerp_(weights[name].to(parameter.dtype), 0.5)
+    average_into(later.model, [earlier.model])
     return later
 
 

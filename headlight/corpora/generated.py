@@ -3,7 +3,7 @@
 import hashlib
 import random
 import string
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 
 from headlight.corpora.pairs import Corpus, Pair
@@ -89,11 +89,10 @@ class Generated(Corpus):
     def __init__(self, task: str, split: str = "train", size: int | None = None, seed: int = 0) -> None:
         if task not in TASKS:
             raise ValueError(f"There is no generated task {quoted(task)}; choose one of {', '.join(TASKS)}.")
-        if split not in SPLIT_PAIRS:
-            raise ValueError(f"There is no split {quoted(split)}; choose one of {', '.join(SPLIT_PAIRS)}.")
+        pairs = split_pairs(SPLIT_PAIRS, split)
         super().__init__(f"{task} ({split})")
         self.task, self.split, self.seed = task, split, seed
-        self.size = SPLIT_PAIRS[split] if size is None else size
+        self.size = pairs if size is None else size
 
     def rows(self) -> Iterator[Pair]:
         rng = random.Random(f"{self.task} {self.split} {self.seed}")
@@ -101,7 +100,7 @@ class Generated(Corpus):
         line = 0
         while line < self.size:
             source, target = TASKS[self.task](rng)
-            if _split_of(target) != self.split or source in sources:
+            if split_of_target(target) != self.split or source in sources:
                 continue
             if self.split != "train":  # where repeats keep the short words, which are few, frequent
                 sources.add(source)
@@ -109,10 +108,21 @@ class Generated(Corpus):
             yield Pair(line, source, target)
 
 
-def _split_of(answer: str) -> str:
-    """Return the split of an answer: 2 % are validation, 2 % test."""
-    share = int.from_bytes(hashlib.sha256(answer.encode()).digest()[:8]) % 100
+def split_pairs(sizes: Mapping[str, int], split: str) -> int:
+    """Return how many pairs a split has by default. Raises ValueError for an unknown split."""
+    if split not in sizes:
+        raise ValueError(f"There is no split {quoted(split)}; choose one of {', '.join(sizes)}.")
+    return sizes[split]
+
+
+def split_of_target(target: str) -> str:
+    """Return the split of a pair by the hash of its target: 2 % are validation, 2 % test."""
+    share = text_hash(target) % 100
     return "validation" if share < 2 else "test" if share < 4 else "train"
+
+
+def text_hash(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
 
 
 def toy_pairs() -> list[Pair]:

@@ -5,15 +5,14 @@ written for. So the alignment is part of the sentence from the start, not found 
 """
 
 import difflib
-import hashlib
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Protocol
 
+from headlight.corpora.generated import split_of_target, split_pairs, text_hash
 from headlight.corpora.pairs import Corpus, Pair
-from transformer.quoting import quoted
 from transformer.tokenizers import word_groups
 
 SPLIT_PAIRS = {"train": 200_000, "validation": 1_000, "test": 1_000, "combinations": 1_000}
@@ -150,11 +149,10 @@ class GoldCorpus(Corpus):
     """
 
     def __init__(self, grammar: Grammar, split: str = "train", size: int | None = None, seed: int = 0) -> None:
-        if split not in SPLIT_PAIRS:
-            raise ValueError(f"There is no split {quoted(split)}; choose one of {', '.join(SPLIT_PAIRS)}.")
+        pairs = split_pairs(SPLIT_PAIRS, split)
         super().__init__(f"{grammar.name} ({split})")
         self.grammar, self.split, self.seed = grammar, split, seed
-        self.size = SPLIT_PAIRS[split] if size is None else size
+        self.size = pairs if size is None else size
 
     def gold(self) -> Iterator[GoldPair]:
         """Yield the pairs with their alignments and antecedents, in the order of `rows`."""
@@ -166,7 +164,7 @@ class GoldCorpus(Corpus):
             if split_of(pair) != self.split:
                 continue
             if self.split != "train":  # whose memory must not grow with its size
-                if (key := _hash(pair.source)) in seen_hashes:
+                if (key := text_hash(pair.source)) in seen_hashes:
                     continue
                 seen_hashes.add(key)
             count += 1
@@ -181,15 +179,10 @@ def split_of(pair: GoldPair) -> str:
     """Return "combinations" for a pair with a held-out combination; of the others, 2 % are validation and 2 % test."""
     if any(is_held_out(combination) for combination in pair.combinations):
         return "combinations"
-    share = _hash(pair.target) % 100
-    return "validation" if share < 2 else "test" if share < 4 else "train"
+    return split_of_target(pair.target)
 
 
 @lru_cache(maxsize=100_000)
 def is_held_out(combination: str) -> bool:
     """Return whether a combination is held out: 3 % are."""
-    return _hash(combination) % 100 < 3
-
-
-def _hash(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
+    return text_hash(combination) % 100 < 3

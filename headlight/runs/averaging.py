@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import torch
+from torch import nn
 
 from headlight.runs.folder import RunFolder
 from transformer.checkpoint import Checkpoint
@@ -57,13 +59,19 @@ def average(folder: RunFolder, like: Checkpoint, count: int) -> Checkpoint:
             f"{short(folder.path)} has kept the weights of {len(steps)} checkpoints, and a mean needs two or more; "
             "train it with --average N."
         )
-    model = load_weights(like.model.config, weights[steps[0]])
-    with torch.no_grad():
-        for number, step in enumerate(steps[1:], 2):
-            other = dict(load_weights(like.model.config, weights[step]).named_parameters())
-            for name, parameter in model.named_parameters():
-                parameter.lerp_(other[name], 1.0 / number)
+    models = (load_weights(like.model.config, weights[step]) for step in steps)
+    model = next(models)
+    average_into(model, models)
     return replace(like, model=model, card={**like.card, "step": steps[-1], "averaged": steps})
+
+
+def average_into(model: nn.Module, others: Iterable[nn.Module]) -> None:
+    """Set the parameters of `model` to the mean of its own and those of the others, read one model at a time."""
+    with torch.no_grad():
+        for number, other in enumerate(others, 2):
+            weights = dict(other.named_parameters())
+            for name, parameter in model.named_parameters():
+                parameter.lerp_(weights[name].to(parameter.dtype), 1.0 / number)
 
 
 def _saved(folder: RunFolder) -> dict[int, Path]:
