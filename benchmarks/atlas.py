@@ -12,18 +12,15 @@ import json
 import subprocess
 import sys
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from benchmarks.busy import Busy
 from benchmarks.measure import (
-    ALTERNATIVE_COLOUR,
     FEWEST,
-    HEADLIGHT_COLOUR,
     RATIO,
-    Dot,
+    ROOT,
     aim_text,
     alternate,
     keep,
@@ -34,6 +31,7 @@ from benchmarks.measure import (
     seconds,
     short,
     spread,
+    stat_dot,
     table,
 )
 from headlight.analysis.atlas import atlas
@@ -46,7 +44,6 @@ from headlight.corpora.truth import KnownPair, known_pairs
 from transformer.batches import collate
 from transformer.checkpoint import Checkpoint
 
-ROOT = Path(__file__).resolve().parents[1]
 CORPORA = {"reverse": "reverse", "english-french": "english-french"}  # a shipped model, and a corpus with gold for it
 SIZES = (1_000, 10_000, 100_000)  # pairs, for the memory
 TARGET = 0.5  # of the speed of plain scoring
@@ -82,13 +79,7 @@ def run(pairs: int, sample: int, rounds: int, sizes: list[int]) -> None:
             [name, *(short(speeds[method]["median"]) for method in speeds), ratio_text(share), aim_text(share, TARGET)]
         )
         dots += [
-            Dot(
-                f"{name}, {method}",
-                stats["median"],
-                f"{short(stats['median'])}/s",
-                HEADLIGHT_COLOUR if method == "atlas" else ALTERNATIVE_COLOUR,
-            )
-            for method, stats in speeds.items()
+            stat_dot(f"{name}, {method}", stats, "/s", ours=method == "atlas") for method, stats in speeds.items()
         ]
     print(table(["", "plain, sentences/s", "atlas, sentences/s", f"share, {RATIO}", "target"], rows))
     result["peak_megabytes"] = {name: {count: _peak(name, count) for count in sizes} for name in CORPORA}

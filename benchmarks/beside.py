@@ -19,8 +19,8 @@ from urllib.parse import urlencode
 from benchmarks.busy import Busy
 from benchmarks.measure import (
     FEWEST,
-    HEADLIGHT_COLOUR,
     RATIO,
+    ROOT,
     Dot,
     aim_text,
     alternate,
@@ -30,6 +30,7 @@ from benchmarks.measure import (
     ratios,
     short,
     spread,
+    stat_dot,
     table,
 )
 from headlight.checkpoints import load_translator
@@ -37,7 +38,6 @@ from headlight.runs import Metrics, Recipe, RunFolder, start, status
 from headlight.runs.steer import kill
 from transformer import TrainConfig, preset
 
-ROOT = Path(__file__).resolve().parents[1]
 TARGET = 0.85  # of the speed of training alone, while its page is watched
 TEXT = "A man in a blue shirt and a woman with a red hat are sitting on a bench near the water."
 SETTLE_SECONDS = 8.0  # seconds until what was begun or ended no longer counts
@@ -172,17 +172,10 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     alone = result["tokens_per_second"][ALONE]["median"]
     return {
         "Target tokens a second, median; the bar is 85 % of training alone": [
-            Dot(
-                name,
-                stats["median"],
-                f"{short(stats['median'])}",
-                HEADLIGHT_COLOUR,
-                TARGET * alone if name == WATCHED else None,
-            )
+            stat_dot(name, stats, target=TARGET * alone if name == WATCHED else None)
             for name, stats in result["tokens_per_second"].items()
         ],
         "Milliseconds from choosing a head to its heatmap, median": [
-            Dot(name, stats["median"], f"{short(stats['median'])} ms", HEADLIGHT_COLOUR)
-            for name, stats in result["choose_a_head"].items()
+            stat_dot(name, stats, " ms") for name, stats in result["choose_a_head"].items()
         ],
     }

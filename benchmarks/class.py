@@ -24,14 +24,13 @@ from typing import Any
 
 from benchmarks.busy import Busy
 from benchmarks.classroom import beside_training
-from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, short, spread, table
+from benchmarks.measure import ROOT, Dot, keep, machine, short, spread, stat_dot, table
 from server.classroom.classes import Classes, ClassQuestion
 from server.classroom.sqlite import Sqlite
 from tools import production
 from tools.class_client import CONNECTION_ERRORS, Pupil
 from tools.serving import free_port
 
-ROOT = Path(__file__).resolve().parents[1]
 AIMS = {"answer": 300, "reveal": 1500}  # milliseconds that 95 of 100 should take at most
 LABELS = ["The", "animal", "didn't", "cross", "the", "street", "because", "it", "was", "too", "wide", ".", "[EOS]"]
 
@@ -281,7 +280,7 @@ def report(result: dict[str, Any]) -> str:
 def panels(result: dict[str, Any]) -> dict[str, Sequence[Dot]]:
     labels = {"answer": "an answer acknowledged", "reveal": "revealed on a screen"}
     dots = [
-        Dot(label, result[name]["p95"], f"{short(result[name]['p95'])} ms", HEADLIGHT_COLOUR, AIMS[name])
+        stat_dot(label, result[name], " ms", target=AIMS[name], statistic="p95")
         for name, label in labels.items()
     ]
     return {"Milliseconds, 95th percentile": dots}

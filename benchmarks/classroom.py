@@ -29,7 +29,7 @@ from benchmarks.abandoned import Weight, abandon, settled
 from benchmarks.beside import endless, started
 from benchmarks.browser import choose, open_app, sentences
 from benchmarks.busy import Busy
-from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, short, spread, table
+from benchmarks.measure import HEADLIGHT_COLOUR, ROOT, Dot, keep, machine, short, spread, stat_dot, table
 from benchmarks.pupils import BEAM, MAX_TOKENS, MODEL, Register, hostile, huge, pupil, server_of, wrong
 from headlight.checkpoints import load_translator
 from headlight.runs.steer import kill
@@ -37,7 +37,6 @@ from tools import production
 from tools.serving import launch, serve
 from transformer import Translator, preset
 
-ROOT = Path(__file__).resolve().parents[1]
 # Milliseconds that 95 of 100 should take at most.
 AIMS = {"choosing": 300, "typing": 2000, "opening": 5000, "opening, until any heads are there": 1000}
 GROWTH = 1.05
@@ -298,7 +297,7 @@ def report(result: dict[str, Any]) -> str:
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     times = [
-        Dot(name, stats["p95"], f"{short(stats['p95'])} ms", HEADLIGHT_COLOUR, AIMS.get(name.split()[0]))
+        stat_dot(name, stats, " ms", target=AIMS.get(name.split()[0]), statistic="p95")
         for name, stats in result["milliseconds"].items()
     ]
     memory = result["megabytes"]

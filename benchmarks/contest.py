@@ -6,13 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchmarks.measure import ROOT
 from headlight.runs.steer import worker_environment
 
-ROOT = Path(__file__).resolve().parents[1]
 THREADS = 2
 JOEYNMT_AT = ROOT / ".venv-joeynmt" / "bin" / "python"  # where `make bench` installs it
 NO_JOEYNMT = (
@@ -61,6 +62,17 @@ class Contestant:
     def end(self) -> None:
         self.process.terminate()
         self.process.wait()
+
+
+@contextmanager
+def contest() -> Iterator[dict[str, Contestant]]:
+    """Yield a dictionary for contestants by name; their processes end with the block."""
+    contestants: dict[str, Contestant] = {}
+    try:
+        yield contestants
+    finally:
+        for contestant in contestants.values():
+            contestant.end()
 
 
 def compete(name: str, make: Callable[[], tuple[Any, Mapping[str, Answer]]]) -> None:

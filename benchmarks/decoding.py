@@ -22,11 +22,9 @@ from typing import Any, NamedTuple
 import torch
 
 from benchmarks.busy import Busy
-from benchmarks.contest import ROOT, Contestant, compete
+from benchmarks.contest import ROOT, Contestant, compete, contest
 from benchmarks.measure import (
-    ALTERNATIVE_COLOUR,
     FEWEST,
-    HEADLIGHT_COLOUR,
     RATIO,
     Dot,
     aim_text,
@@ -37,6 +35,7 @@ from benchmarks.measure import (
     ratios,
     short,
     spread,
+    stat_dot,
     table,
 )
 from headlight import checkpoints
@@ -120,15 +119,11 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
             )
             mode = decoding if shape == "small" else f"{decoding}, {shape}'s size"
             names = [name for name in NAMES if takes_part(name, way)]
-            contestants: dict[str, Contestant] = {}
-            try:
+            with contest() as contestants:
                 for name in names:
                     options = name, at, multi30k or "", sentences, tokens, *way
                     contestants[name] = Contestant(__name__, *options, trains=False)
                 result["modes"][mode] = measured(contestants, rounds) | way._asdict()
-            finally:
-                for contestant in contestants.values():
-                    contestant.end()
             print(report(mode, result["modes"][mode]), flush=True)
     if multi30k is not None:
         result["bleu"] = {dtype: bleu(multi30k, dtype) for dtype in ("float32", "bfloat16")}
@@ -391,12 +386,7 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     headlight = (F32, BF16, RECORDING, LINEAR)
     return {
         mode: [
-            Dot(
-                name,
-                stats["median"],
-                short(stats["median"]),
-                HEADLIGHT_COLOUR if name in headlight else ALTERNATIVE_COLOUR,
-            )
+            stat_dot(name, stats, ours=name in headlight)
             for name, stats in numbers["sentences_per_second"].items()
         ]
         for mode, numbers in result["modes"].items()

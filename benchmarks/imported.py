@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from benchmarks import shapes
 from benchmarks.busy import Busy
 from benchmarks.contest import ROOT
-from benchmarks.measure import HEADLIGHT_COLOUR, RESULTS, Dot, keep, machine, short, spread, table
+from benchmarks.measure import RESULTS, Dot, keep, machine, short, spread, stat_dot, table
 from benchmarks.pupils import server_of
 from headlight import checkpoints
 from headlight.checkpoints import load_tokenizer, load_translator
@@ -189,7 +189,6 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     waits = [("type a new sentence", "typed", TYPED), ("choose a head", "chosen", CHOSEN)]
     return {
         "Milliseconds, p95": [
-            Dot(name, result[key]["p95"], f"{short(result[key]['p95'])} ms", HEADLIGHT_COLOUR, most)
-            for name, key, most in waits
+            stat_dot(name, result[key], " ms", target=most, statistic="p95") for name, key, most in waits
         ],
     }

@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks.busy import busy_text
 from transformer.files import write_json, write_text
 
+ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).parent / "results"
 HEADLIGHT_COLOUR, ALTERNATIVE_COLOUR, TARGET = "#2f5fa8", "#98a2b3", "#d55e00"
 
@@ -155,6 +156,20 @@ class Dot:
     text: str
     colour: str
     target: float | None = None
+
+
+def stat_dot(
+    label: str,
+    stats: Mapping[str, float],
+    unit: str = "",
+    *,
+    ours: bool = True,
+    target: float | None = None,
+    statistic: str = "median",
+) -> Dot:
+    """Return the dot of a statistic of `spread`; the alternatives to Headlight are not `ours`."""
+    value = stats[statistic]
+    return Dot(label, value, f"{short(value)}{unit}", HEADLIGHT_COLOUR if ours else ALTERNATIVE_COLOUR, target)
 
 
 def keep(name: str, result: dict[str, Any], title: str, panels: Mapping[str, Sequence[Dot]]) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from benchmarks.busy import Busy
-from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, short, spread, table
+from benchmarks.measure import HEADLIGHT_COLOUR, ROOT, Dot, keep, machine, short, spread, table
 from headlight import checkpoints, folders
 from headlight.corpora.corpora import open_split
 from headlight.web.model_file import round_weights
@@ -24,7 +24,6 @@ from headlight.web.publish import single_page
 from transformer import Translator
 from transformer.trace import KINDS
 
-ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = Path(__file__).with_suffix(".js")
 TIMED_MODEL = "en-fr"  # the largest that ships
 TOKENS = 20  # that are written where writing is timed

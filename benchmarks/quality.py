@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.busy import Busy
-from benchmarks.contest import THREADS, Contestant, joeynmt
+from benchmarks.contest import THREADS, Contestant, contest, joeynmt
 from benchmarks.learning import BATCH_TOKENS, DROPOUT, JOEYNMT, MARIAN, OURS_NAME, PEAKS, WARMUP
 from benchmarks.measure import ALTERNATIVE_COLOUR, HEADLIGHT_COLOUR, keep_drawn, machine, svg, svg_line, svg_text, table
 
@@ -47,17 +47,13 @@ def run(minutes: float, slice: float, pair: str, multi30k: Path | None, joeynmt:
         "dropout": DROPOUT,
         "warmup": WARMUP,
     }
-    contestants: dict[str, Contestant] = {}
-    try:
+    with contest() as contestants:
         for name, python in interpreters(joeynmt).items():
             contestants[name] = Contestant(
                 "benchmarks.learning", name, pair, multi30k or "", trains=True, python=python
             )
         result["contestants"] = compete(contestants, 60 * minutes, slice)
         references = contestants[OURS_NAME].facts["references"]
-    finally:
-        for contestant in contestants.values():
-            contestant.end()
     result["busy"] = busy.shares_since_begin()
     final = {name: contestant["beam"].pop("translations") for name, contestant in result["contestants"].items()}
     result["differences"] = differences(final, references)

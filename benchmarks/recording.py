@@ -20,11 +20,9 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.busy import Busy
-from benchmarks.contest import Contestant, compete
+from benchmarks.contest import Contestant, compete, contest
 from benchmarks.decoding import SHAPES, export, network
 from benchmarks.measure import (
-    ALTERNATIVE_COLOUR,
-    HEADLIGHT_COLOUR,
     LONGER,
     RATIO,
     Dot,
@@ -34,8 +32,8 @@ from benchmarks.measure import (
     machine,
     ratio_text,
     ratios,
-    short,
     spread,
+    stat_dot,
     table,
 )
 from headlight.machine import keep_freed
@@ -72,15 +70,11 @@ def run(lengths: list[int], rounds: int) -> None:
 
 def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
     names = [PLAIN, RECORDED, SDPA, ATTENTIONS]
-    contestants: dict[str, Contestant] = {}
-    try:
+    with contest() as contestants:
         for name in names:
             contestants[name] = Contestant(__name__, name, Path(folder) / "small", length, trains=False)
         peaks = {name: contestant.ask("peak") for name, contestant in contestants.items()}
         seconds = alternate(rounds, {name: round_of(contestant) for name, contestant in contestants.items()})
-    finally:
-        for contestant in contestants.values():
-            contestant.end()
     patterns = LAYERS * HEADS * length**2 * 4
     return {
         "patterns_bytes": patterns,
@@ -175,14 +169,8 @@ def report(result: dict[str, Any]) -> str:
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     return {
         f"{length} tokens": [
-            Dot(
-                name,
-                numbers["times"][name]["median"],
-                short(numbers["times"][name]["median"]),
-                HEADLIGHT_COLOUR if name == RECORDED else ALTERNATIVE_COLOUR,
-                TIME.get(length) if name == RECORDED else None,
-            )
-            for name in (RECORDED, ATTENTIONS)
+            stat_dot(RECORDED, numbers["times"][RECORDED], target=TIME.get(length)),
+            stat_dot(ATTENTIONS, numbers["times"][ATTENTIONS], ours=False),
         ]
         for length, numbers in result["tokens"].items()
     }

@@ -21,14 +21,13 @@ from typing import Any
 
 from benchmarks.browser import sentences
 from benchmarks.busy import Busy
-from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, table
+from benchmarks.measure import HEADLIGHT_COLOUR, ROOT, Dot, keep, machine, table
 from benchmarks.pupils import MODEL, Register, huge, server_of
 from headlight.checkpoints import load_translator
 from tools import production
 from tools.serving import serve
 from tools.streamlit_client import open_session
 
-ROOT = Path(__file__).resolve().parents[1]
 VISITORS = 8  # who come before the huge requests, each with a sentence of 20 tokens
 # Seconds until closed sessions are gone and their memory is swept, and until caches are dropped.
 AFTER_CLOSING, AFTER_RESTING = 100.0, 700.0

@@ -28,11 +28,10 @@ import psutil
 
 from benchmarks.busy import Busy
 from benchmarks.measure import (
-    ALTERNATIVE_COLOUR,
     FEWEST,
-    HEADLIGHT_COLOUR,
     LONGER,
     RATIO,
+    ROOT,
     Dot,
     keep,
     machine,
@@ -40,11 +39,11 @@ from benchmarks.measure import (
     ratios,
     short,
     spread,
+    stat_dot,
     table,
 )
 from headlight.checkpoints import load_translator
 
-ROOT = Path(__file__).resolve().parents[1]
 PARTS = (
     "app.py",
     "pages",
@@ -327,23 +326,13 @@ def report(result: dict[str, Any]) -> str:
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     first = [
-        Dot(
-            f"{who}, {kind}",
-            took["median"],
-            f"{short(took['median'])} ms",
-            HEADLIGHT_COLOUR if who == OURS_NAME else ALTERNATIVE_COLOUR,
-        )
+        stat_dot(f"{who}, {kind}", took, " ms", ours=who == OURS_NAME)
         for kind in (COLD, WARM)
         for who in (OURS_NAME, PEER)
         for took in [result[kind][who]["milliseconds"]["overview"]]
     ]
     sizes = [
-        Dot(
-            f"{who}, {name}",
-            size["median"],
-            f"{short(size['median'])} MB",
-            HEADLIGHT_COLOUR if who == OURS_NAME else ALTERNATIVE_COLOUR,
-        )
+        stat_dot(f"{who}, {name}", size, " MB", ours=who == OURS_NAME)
         for who in (OURS_NAME, PEER)
         for name, size in result[WARM][who]["megabytes"].items()
     ]

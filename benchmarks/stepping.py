@@ -11,10 +11,9 @@ from urllib.parse import urlencode
 import torch
 
 from benchmarks.busy import Busy
-from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, short, spread, table
+from benchmarks.measure import HEADLIGHT_COLOUR, ROOT, Dot, keep, machine, short, spread, table
 from headlight.checkpoints import load_translator
 
-ROOT = Path(__file__).resolve().parents[1]
 TARGET = 200  # milliseconds at the 95th percentile, at most
 STAGES = 9
 TEXT = (

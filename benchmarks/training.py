@@ -19,10 +19,8 @@ import torch
 from torch import nn
 
 from benchmarks.busy import Busy
-from benchmarks.contest import ROOT, THREADS, Contestant, compete, joeynmt
+from benchmarks.contest import ROOT, THREADS, Contestant, compete, contest, joeynmt
 from benchmarks.measure import (
-    ALTERNATIVE_COLOUR,
-    HEADLIGHT_COLOUR,
     RATIO,
     Dot,
     aim_text,
@@ -33,6 +31,7 @@ from benchmarks.measure import (
     ratios,
     short,
     spread,
+    stat_dot,
     table,
 )
 from benchmarks.peers import SMOOTHING, VOCABULARY, Joey, Marian, Peer, Torch
@@ -87,16 +86,12 @@ def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int, joe
     """Measure, print and write everything. Raises ValueError where a peer or the corpus is missing."""
     busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "transformers"), "rounds": rounds, "threads": THREADS}
-    contestants: dict[str, Contestant] = {}
-    try:
+    with contest() as contestants:
         for name, python in interpreters(joeynmt).items():
             options = name, multi30k or "", batch_tokens, batches
             contestants[name] = Contestant(__name__, *options, trains=True, python=python)
         result["parameters"] = {name: contestant.facts for name, contestant in contestants.items()}
         speeds = alternate(rounds, {name: round_of(contestant) for name, contestant in contestants.items()})
-    finally:
-        for contestant in contestants.values():
-            contestant.end()
     result |= {"batch_tokens": batch_tokens, "batches": batches, "busy": busy.shares_since_begin()}
     result["tokens_per_second"] = {name: spread(values) for name, values in speeds.items()}
     pairs = [(contestant, alternative) for contestant, alternative, _ in TARGETS if alternative in speeds]
@@ -210,12 +205,7 @@ def report(result: dict[str, Any]) -> str:
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     dots = [
-        Dot(
-            name,
-            stats["median"],
-            short(stats["median"]),
-            HEADLIGHT_COLOUR if name in (OURS_BF16, OURS_F32) else ALTERNATIVE_COLOUR,
-        )
+        stat_dot(name, stats, ours=name in (OURS_BF16, OURS_F32))
         for name, stats in result["tokens_per_second"].items()
     ]
     return {"Target tokens a second, median": dots}
