@@ -1,4 +1,4 @@
-"""What a page shows only when it is opened: controls behind a button on a narrow page, expanders, a dialog."""
+"""What a page shows only when it is opened: controls behind a button on a narrow page, and expanders."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from contextlib import contextmanager
 import streamlit as st
 
 from headlight.language import gettext
-from ui.state.public import private_only
-from ui.state.view import update
-from ui.widgets.errors import cannot
 
 # The browser alone knows how wide the page is, so page.css shows either the button or the row.
 _BUTTON = st.components.v2.component(
@@ -64,25 +61,3 @@ def draw_when_open(label: str, key: str, draw: Callable[..., object], *arguments
     if expander.open:
         with expander:
             draw(*arguments)
-
-
-def confirm_deletion(title: str, consequences: str, delete: Callable[[], object], **changes: object) -> None:
-    """Open a dialog that states the consequences (Markdown) and deletes on request; then the view takes `changes`."""
-
-    @st.dialog(title, icon=":material/delete:")
-    def dialog() -> None:
-        st.markdown(consequences)
-        with st.container(horizontal=True, horizontal_alignment="right"):
-            if st.button("Keep it", key="keep-it"):
-                st.rerun()
-            if st.button("Delete", key="delete-it", type="primary", icon=":material/delete:"):
-                try:
-                    private_only()
-                    delete()
-                except (ValueError, OSError) as error:
-                    cannot(error)
-                    return
-                update(**changes)
-                st.rerun()
-
-    dialog()
