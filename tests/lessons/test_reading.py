@@ -33,7 +33,7 @@ def wrong(text: str) -> str:
 def test_a_lesson_is_what_the_file_says() -> None:
     lesson = parse_lesson(FRONT + STEP, "it", "it.md")
     (step,) = lesson.steps
-    assert (lesson.title, lesson.minutes, lesson.question_kinds) == ("T", 5, ("word",))
+    assert (lesson.title, lesson.minutes) == ("T", 5)
     assert (step.name, step.title, step.page, step.model) == ("one-step", "One step", "attention", "reverse")
     assert step.query == {"text": "abc", "kind": "encoder"}
     assert (step.text, step.question, step.hint) == ("Some text.", "Which?", "")

@@ -119,11 +119,6 @@ class Lesson:
     model: str = ""  # of steps whose view names none
     transfer: str = ""  # the question about a sentence of one's own, by its name in `transfer.TRANSFERS`
 
-    @property
-    def question_kinds(self) -> tuple[str, ...]:
-        """The kinds of question in it, each once."""
-        return tuple(dict.fromkeys(step.ask for step in self.steps))
-
     def step(self, name: str) -> int:
         """Return the index of a step; 0 where no step has that name."""
         return next((i for i, step in enumerate(self.steps) if step.name == name), 0)
