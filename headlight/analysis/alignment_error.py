@@ -1,13 +1,14 @@
 """Alignment error rates of cross-attention heads and of sums of heads, against gold word alignments.
 
-Och and Ney 2003, "A systematic comparison of various statistical alignment models": of found links A, sure links S and
-possible links P, which include S, the rate is 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|), summed over the sentences. A head
-links each target word to the source word with its largest weight, special tokens left out: the weights of a source
-word's tokens are summed, those of a target word's rows averaged. The rows are those that write the target word, or with
-the shift by one step those that read it (Chen et al. 2020, "Accurate word alignment induction from neural machine
-translation").
+Och and Ney 2003, "A systematic comparison of various statistical alignment models": for links A of a model, sure gold
+links S and possible gold links P, which include S, the rate is 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|), each count summed
+over the sentences. A head links each target word to the source word with its largest weight, special tokens left out.
+The weights of a source word's tokens are summed, and those of a target word's rows averaged: the rows that write the
+word, or, shifted by one step, those that read it (Chen et al. 2020, "Accurate word alignment induction from neural
+machine translation").
 
-Only counts are held for a sentence, and the weights of a batch; each number of summed heads takes another pass.
+Memory holds the weights of one batch and only counts for each sentence, so each head that a sum grows by takes another
+pass over the corpus.
 
 Shapes: B sentences, N sentences of the corpus, H heads, C candidates, V target words, W source words.
 """
@@ -23,30 +24,28 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headlight.analysis.aligned import Groups, plain_words, spelled
 from headlight.analysis.atlas.batch import Marks, MeasuredBatch, prepare
 from headlight.analysis.atlas.over_corpus import SAMPLE_BATCH_TOKENS, Progress
 from headlight.analysis.atlas.reading import PairReading, Reader, SkippedPairs, batches
 from headlight.analysis.sites import all_heads, kind_of
 from headlight.analysis.why.agreement import RESAMPLES
+from headlight.analysis.word_alignment import Head, as_links, strongest_source
 from headlight.corpora.pharaoh import GoldSentence, Link, Links
 from headlight.corpora.truth import KnownPair
 from transformer.checkpoint import Checkpoint
 from transformer.taps import Inputs, Site
-from transformer.trace import Tokens, Trace
 from transformer.yielding import yield_turn
 
 MAX_SUMMED_HEADS = 8
-_DRAWN_AT_ONCE = 100  # resamples of the bootstrap
-Head = tuple[int, int]  # layer and head of cross-attention, from 0
+_RESAMPLES_AT_ONCE = 100
 
 
 # ---- rates ---------------------------------------------------------------------------------------------------------
 
 
-def error_counts(found: Collection[Link], gold: Links) -> tuple[int, int]:
-    """Return |A ∩ S| + |A ∩ P| and |A| + |S| of a sentence, of which the error rate is 1 minus the ratio."""
-    links = set(found)
+def error_counts(links: Collection[Link], gold: Links) -> tuple[int, int]:
+    """Return |A ∩ S| + |A ∩ P| and |A| + |S| of a sentence; the error rate is 1 minus their ratio."""
+    links = set(links)
     return len(links & gold.sure) + len(links & gold.possible), len(links) + len(gold.sure)
 
 
@@ -61,17 +60,17 @@ class ErrorRate(NamedTuple):
 def error_rates(agreed: np.ndarray, total: np.ndarray) -> list[ErrorRate]:
     """Return the rates of C candidates from the `error_counts` of each sentence, [N, C] each.
 
-    The interval is that of the percentiles of RESAMPLES bootstrap rates (Efron 1979); all candidates share the draws.
+    The intervals are between percentiles of RESAMPLES bootstrap rates (Efron 1979); all candidates share the draws.
     """
     count, rng = len(agreed), np.random.default_rng(0)
-    drawn = []
-    for start in range(0, RESAMPLES, _DRAWN_AT_ONCE):
-        size = min(_DRAWN_AT_ONCE, RESAMPLES - start)
-        rows = rng.integers(0, count, (size, count)) + count * np.arange(size)[:, None]
-        times = np.bincount(rows.ravel(), minlength=size * count).reshape(size, count)
-        drawn.append(1 - (times @ agreed) / (times @ total))
-    low, high = np.percentile(np.concatenate(drawn), [2.5, 97.5], axis=0)
-    return [ErrorRate(*map(float, of)) for of in zip(_rates(agreed, total), low, high, strict=True)]
+    resampled = []
+    for start in range(0, RESAMPLES, _RESAMPLES_AT_ONCE):
+        size = min(_RESAMPLES_AT_ONCE, RESAMPLES - start)
+        drawn = rng.integers(0, count, (size, count)) + count * np.arange(size)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
+        resampled.append(1 - (times @ agreed) / (times @ total))
+    low, high = np.percentile(np.concatenate(resampled), [2.5, 97.5], axis=0)
+    return [ErrorRate(*map(float, rate)) for rate in zip(_rates(agreed, total), low, high, strict=True)]
 
 
 def _rates(agreed: np.ndarray, total: np.ndarray) -> np.ndarray:
@@ -79,10 +78,10 @@ def _rates(agreed: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def grow_diagonal(forward: Collection[Link], backward: Collection[Link]) -> set[Link]:
-    """Return the links on which both directions agree, grown by neighbours that one direction has.
+    """Return the links on which both directions agree, and neighbours of those on which one direction does.
 
-    Koehn, Och and Marcu 2003, "Statistical phrase-based translation": a link of the union next to one that is there,
-    diagonally too, is added where its source or its target word has no link yet.
+    Koehn, Och and Marcu 2003, "Statistical phrase-based translation": starting from the intersection, a link of the
+    union is added if it is next to an accepted link, diagonally too, and its source or target word has no link yet.
     """
     links, union = set(forward) & set(backward), set(forward) | set(backward)
     sources, targets = {source for source, _ in links}, {target for _, target in links}
@@ -104,12 +103,12 @@ def grow_diagonal(forward: Collection[Link], backward: Collection[Link]) -> set[
 
 @dataclass(frozen=True)
 class _Scored:
-    """The counts of candidates for each sentence that has gold, and their links where those were wanted."""
+    """The `error_counts` of C candidates in each of N sentences that have gold, and their links where asked for."""
 
-    indices: np.ndarray  # [N], in the corpus, sorted
+    indices: np.ndarray  # [N], of the sentences in the corpus, sorted
     agreed: np.ndarray  # [N, C]
     total: np.ndarray  # [N, C]
-    links: dict[int, list[set[Link]]]  # by index, of each candidate
+    links: dict[int, list[set[Link]]]  # by index, for each candidate
 
     def only(self, indices: np.ndarray) -> _Scored:
         rows = np.isin(self.indices, indices)
@@ -129,38 +128,36 @@ class _Scorer:
         model = checkpoint.model
         self.heads = [(site.layer, head) for site, head in all_heads(model) if kind_of(site) == "cross"]
         self.layers = sorted({layer for layer, _ in self.heads})
-        self.count, self.read = 0, 0  # sentences of the corpus, and those read in all passes
+        self.count = 0  # sentences of the corpus
+        self.read = 0  # sentences that all passes read, together
 
     def first_heads(self) -> list[tuple[Head, ...]]:
-        """Return the first heads of each layer, as many as there are: CTranslate2's translator can use only those."""
-        of_layer = [[head for head in self.heads if head[0] == layer] for layer in self.layers]
-        return [tuple(heads[:count]) for heads in of_layer for count in range(1, len(heads) + 1)]
+        """Return the first n heads of each layer, for every n: CTranslate2's translator can use only such sets."""
+        by_layer = [[head for head in self.heads if head[0] == layer] for layer in self.layers]
+        return [tuple(heads[:count]) for heads in by_layer for count in range(1, len(heads) + 1)]
 
     def score(self, combine: Combine, among: np.ndarray | None = None, with_links: bool = False) -> _Scored:
-        """Score the candidates that `combine` makes over the sentences of the indices `among`; all if absent."""
+        """Count the errors of the candidates that `combine` makes, over the sentences `among`, by index, or over all.
+        """
         rows: list[tuple[int, np.ndarray, np.ndarray]] = []
         links: dict[int, list[set[Link]]] = {}
         wanted = None if among is None else set(among.tolist())
         model, padded = self.checkpoint.model, self.checkpoint.model.config.padding_mask == "applied"
-        # `prepare` marks special tokens for other measures; here they are those that belong to no word.
-        source, target = (
-            Marks(none, none)
-            for none in (
-                np.zeros(tokenizer.vocab_size, bool)
-                for tokenizer in (self.checkpoint.source_tokenizer, self.checkpoint.target_tokenizer)
-            )
-        )
+        # `prepare` marks special tokens and punctuation for other measures; here special tokens are those of no word.
+        tokenizers = self.checkpoint.source_tokenizer, self.checkpoint.target_tokenizer
+        source, target = (Marks(*np.zeros((2, tokenizer.vocab_size), bool)) for tokenizer in tokenizers)
         for chunk, gold in self._chunks():
             readings = [reading for reading in chunk if wanted is None or reading.index in wanted]
-            for some in batches(readings, SAMPLE_BATCH_TOKENS, padded):
-                batch = prepare(some, model.config, source, target, model.output.weight.device)
-                chosen = _choose(combine(self._word_weights(batch)))  # [C, B, V]
-                counts = _counts(chosen, batch, [gold[reading.index] for reading in some])
+            for batch_readings in batches(readings, SAMPLE_BATCH_TOKENS, padded):
+                batch = prepare(batch_readings, model.config, source, target, model.output.weight.device)
+                linked = strongest_source(combine(self._word_weights(batch)))  # [C, B, V]
+                counts = _counts(linked, batch, [gold[reading.index] for reading in batch_readings])
                 rows += zip(batch.indices.tolist(), *counts, strict=True)
                 if with_links:
-                    found = chosen.cpu().numpy()
-                    links |= {reading.index: [_links(of[b]) for of in found] for b, reading in enumerate(some)}
-                self.read += len(some)
+                    by_sentence = linked.cpu().numpy().swapaxes(0, 1)  # [B, C, V]
+                    for reading, candidates in zip(batch_readings, by_sentence, strict=True):
+                        links[reading.index] = [as_links(candidate) for candidate in candidates]
+                self.read += len(batch_readings)
                 self.progress(self.read)
         if not rows:
             return _Scored(np.zeros(0, int), np.zeros((0, 1), int), np.zeros((0, 1), int), links)
@@ -169,7 +166,7 @@ class _Scorer:
         return _Scored(indices, agreed, total, links)
 
     def _chunks(self) -> Iterator[tuple[list[PairReading], dict[int, Links]]]:
-        """Yield the readings that have gold, by its words, with the links by index."""
+        """Yield the readings that have gold, with the words counted as in it, and the gold links by index."""
         sentences: dict[int, GoldSentence] = {}
 
         def pairs() -> Iterator[KnownPair]:
@@ -202,8 +199,8 @@ class _Scorer:
             if kind_of(site) == "cross":
                 heads = [head for layer, head in self.heads if layer == site.layer]
                 by_word = pattern[:, heads].float() @ real[:, None]
-                # A sum over the rows orders the source words as the mean does.
-                weights.append(torch.stack([of[:, None] @ by_word for of in rows]))
+                # Sums over a word's rows rank the source words as their means would.
+                weights.append(torch.stack([of_words[:, None] @ by_word for of_words in rows]))
             return pattern
 
         model = self.checkpoint.model
@@ -215,75 +212,28 @@ class _Scorer:
 
 def _by_gold_words(reading: PairReading, sentence: GoldSentence) -> PairReading:
     assert reading.source_words is not None and reading.target_words is not None
-    source, target = (*sentence.source_words, -1), (*sentence.target_words, -1)  # at -1, where special tokens point
+    # A special token is of word -1, which indexes the -1 that is appended here.
+    source, target = (*sentence.source_words, -1), (*sentence.target_words, -1)
     return replace(
         reading,
-        source_words=[source[unit] for unit in reading.source_words],
-        target_words=[target[unit] for unit in reading.target_words],
+        source_words=[source[word] for word in reading.source_words],
+        target_words=[target[word] for word in reading.target_words],
     )
 
 
-def _choose(weights: Tensor) -> Tensor:
-    """Return the source word with the largest weight for each target word, [C, B, V]; -1 where all weights are 0."""
-    largest, chosen = weights.max(-1)
-    return torch.where(largest > 0, chosen, -1)
-
-
-def _counts(chosen: Tensor, batch: MeasuredBatch, gold: Sequence[Links]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the `error_counts` of the chosen links [C, B, V], as [B, C] each."""
+def _counts(linked: Tensor, batch: MeasuredBatch, gold: Sequence[Links]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the `error_counts`, [B, C] each, of the source words `linked` to the target words, [C, B, V]."""
     targets = batch.contexts["cross"].writes
     assert targets is not None
     sure = torch.zeros_like(targets.right)
     for b, links in enumerate(gold):
         for source, target in links.sure:
             sure[b, target, source] = True
-    hits = (sure.int() + targets.right.int()).expand(len(chosen), -1, -1, -1)  # [C, B, V, W]
-    made = chosen >= 0
-    agreed = (hits.gather(-1, chosen.clamp(min=0)[..., None])[..., 0] * made).sum(-1)
-    total = made.sum(-1) + torch.tensor([len(links.sure) for links in gold], device=chosen.device)
+    hits = (sure.int() + targets.right.int()).expand(len(linked), -1, -1, -1)  # [C, B, V, W]
+    has_link = linked >= 0
+    agreed = (hits.gather(-1, linked.clamp(min=0)[..., None])[..., 0] * has_link).sum(-1)
+    total = has_link.sum(-1) + torch.tensor([len(links.sure) for links in gold], device=linked.device)
     return agreed.T.cpu().numpy(), total.T.cpu().numpy()
-
-
-def _links(chosen: np.ndarray) -> set[Link]:
-    return {(int(source), target) for target, source in enumerate(chosen) if source >= 0}
-
-
-# ---- a sentence ----------------------------------------------------------------------------------------------------
-
-
-class WordAlignment(NamedTuple):
-    """The words of a sentence and of its translation, and the links between them."""
-
-    source: list[str]
-    target: list[str]
-    links: list[Link]
-
-
-def word_alignment(trace: Trace, heads: Sequence[Head], shifted: bool = False) -> WordAlignment:
-    """Return the links of the cross-attention `heads`, whose weights are summed, in a sentence; `shifted` as in Choice.
-
-    Letters are words where every token is a letter. A target word in whose rows the heads give every source word 0 has
-    no link. Raises ValueError for a trace without cross-attention.
-    """
-    patterns = trace.pattern("cross")
-    source, target = (_words_or_letters(tokens) for tokens in (trace.source, trace.target))
-    words, rows = np.zeros((len(trace.source), len(source))), np.zeros((len(target), patterns.shape[2]))
-    for number, tokens in enumerate(source):
-        words[tokens, number] = 1
-    for number, tokens in enumerate(target):
-        read = [token if shifted else token - 1 for token in tokens]  # row t writes token t + 1
-        rows[number, [row for row in read if 0 <= row < rows.shape[1]]] = 1
-    summed = np.sum([patterns[layer, head] for layer, head in heads], 0, dtype=np.float64)
-    links: set[Link] = set()
-    if source and target:
-        links = _links(_choose(torch.from_numpy(rows @ summed @ words)).numpy())
-    return WordAlignment(spelled(trace.source, source), spelled(trace.target, target), sorted(links))
-
-
-def _words_or_letters(tokens: Tokens) -> Groups:
-    words = plain_words(tokens)
-    single = [[token] for word in words for token in word]
-    return single if all(len(tokens.labels[token]) == 1 for (token,) in single) else words
 
 
 # ---- choice --------------------------------------------------------------------------------------------------------
@@ -294,7 +244,7 @@ class Choice:
     """Heads whose weights are summed: chosen by their rate on the first half, tested on the second."""
 
     heads: tuple[Head, ...]
-    shifted: bool  # their rows are those that read the word
+    shifted: bool  # by the rows that read the word, rather than those that write it
     first_half: float
     second_half: ErrorRate
 
@@ -306,13 +256,13 @@ class AlignmentErrors:
     first_half: int  # sentences
     second_half: int
     left_out: int  # sentences that are too long, or whose words the tokens don't spell
-    heads: dict[Head, tuple[ErrorRate, ErrorRate]]  # on both halves; without and with the shift
+    heads: dict[Head, tuple[ErrorRate, ErrorRate]]  # on both halves together: without the shift, with it
     best_head: Choice
     best_sum: Choice
-    unshifted_sum: Choice  # the best without the shift
-    first_heads: Choice  # the best of the first heads of one layer, without the shift
-    reverse_sum: Choice | None = None  # of the reverse model, whose layers and heads it names
-    symmetrised: dict[str, ErrorRate] | None = None  # on the second half: "intersection" and "grow-diagonal"
+    unshifted_sum: Choice  # the best sum without the shift
+    first_heads: Choice  # the best sum of the first heads of one layer, without the shift
+    reverse_sum: Choice | None = None  # the best sum of the reverse model, with the layers and heads of that model
+    symmetrised: dict[str, ErrorRate] | None = None  # "intersection" and "grow-diagonal", on the second half
 
 
 def alignment_errors(
@@ -325,11 +275,11 @@ def alignment_errors(
     """Return the error rates of every head over the first `most` sentences, and of sums of heads.
 
     Heads are added to a sum one by one, each time the one that lowers the rate of the first half most, until none does
-    or there are MAX_SUMMED_HEADS. The links of a `reverse` model's own sum are combined with them.
-    `progress` hears how many sentences were read in all passes.
-    Raises ValueError where fewer than two sentences have links and words that the model reads.
+    or there are MAX_SUMMED_HEADS. With a `reverse` model, the links of the best sums of both models are symmetrised.
+    `progress` is called with the number of sentences read so far, in all passes together.
+    Raises ValueError for fewer than two sentences that have links and words that the model can read.
     """
-    assert not checkpoint.model.training, "dropout would change what the heads look at"
+    assert not checkpoint.model.training, "dropout would change the attention"
     forward = _Scorer(checkpoint, lambda: islice(sentences(), most), progress)
     singles = _score_singles(forward)
     indices, backward = singles.indices, None
@@ -348,11 +298,11 @@ def alignment_errors(
             f"are {len(indices)}; check that the files have the model's languages in its order."
         )
     halves = indices[: (len(indices) + 1) // 2], indices[(len(indices) + 1) // 2 :]
-    result, links = _chosen(forward, singles, halves)
+    result, links = _choose_heads(forward, singles, halves)
     if backward is None:
         return result
     forward.progress = lambda read: progress(read + backward.read)
-    reverse_result, reverse_links = _chosen(backward, backward_singles, halves)
+    reverse_result, reverse_links = _choose_heads(backward, backward_singles, halves)
     gold = _gold_by_index(sentences, halves[1])
     both = {
         index: (links[index], {(source, target) for target, source in reverse_links[index]})
@@ -360,15 +310,15 @@ def alignment_errors(
     }
     symmetrised = {}
     for name, combined in (("intersection", set.intersection), ("grow-diagonal", grow_diagonal)):
-        counts = np.array([error_counts(combined(*of), gold[index]) for index, of in both.items()])
+        counts = np.array([error_counts(combined(*links), gold[index]) for index, links in both.items()])
         (symmetrised[name],) = error_rates(counts[:, :1], counts[:, 1:])
     return replace(result, reverse_sum=reverse_result.best_sum, symmetrised=symmetrised)
 
 
 def _gold_by_index(sentences: Callable[[], Iterable[GoldSentence]], indices: np.ndarray) -> dict[int, Links]:
     wanted = set(indices.tolist())
-    chosen = enumerate(islice(sentences(), int(indices.max()) + 1))
-    return {index: sentence.links for index, sentence in chosen if index in wanted}
+    numbered = enumerate(islice(sentences(), int(indices.max()) + 1))
+    return {index: sentence.links for index, sentence in numbered if index in wanted}
 
 
 def _score_singles(scorer: _Scorer) -> _Scored:
@@ -384,74 +334,73 @@ def _score_singles(scorer: _Scorer) -> _Scored:
 
 
 def _by_candidate(weights: Tensor) -> Tensor:
-    """Return the weights of single heads [2, B, H, V, W] as candidates [2 * H, B, V, W]."""
+    """Return the weights of heads [2, B, H, V, W] as candidates of one head each, [2 * H, B, V, W]."""
     return weights.transpose(1, 2).flatten(0, 1)
 
 
-def _chosen(
+def _choose_heads(
     scorer: _Scorer, singles: _Scored, halves: tuple[np.ndarray, np.ndarray]
 ) -> tuple[AlignmentErrors, dict[int, set[Link]]]:
-    """Return the rates, and the links of the best sum in the second half by index."""
+    """Choose heads on the first half and test them on the second.
+
+    Returns the rates, and the links of the best sum in the second half by index.
+    """
     heads, count = scorer.heads, len(scorer.heads)
     whole = error_rates(singles.agreed[:, : 2 * count], singles.total[:, : 2 * count])
     first, second = (singles.only(half) for half in halves)
     rates = _rates(first.agreed, first.total)
     tested = error_rates(second.agreed, second.total)
 
-    def choice(column: int, chosen: tuple[Head, ...], shifted: bool) -> Choice:
-        return Choice(chosen, shifted, float(rates[column]), tested[column])
+    def choice(column: int, heads: tuple[Head, ...], shifted: bool) -> Choice:
+        return Choice(heads, shifted, float(rates[column]), tested[column])
 
     best = int(rates[: 2 * count].argmin())
     prefix = int(rates[2 * count :].argmin())
     sums, links = _greedy_sums(scorer, rates[: 2 * count].reshape(2, count), halves)
-    chosen = min((0, 1), key=lambda shifted: sums[shifted].first_half)
+    best_shift = min((0, 1), key=lambda shift: sums[shift].first_half)
     errors = AlignmentErrors(
         len(halves[0]),
         len(halves[1]),
         scorer.count - len(halves[0]) - len(halves[1]),
         {head: (whole[number], whole[count + number]) for number, head in enumerate(heads)},
         choice(best, (heads[best % count],), best >= count),
-        sums[chosen],
+        sums[best_shift],
         sums[0],
         choice(2 * count + prefix, scorer.first_heads()[prefix], False),
     )
-    return errors, {index: of[chosen] for index, of in links.items()}
+    return errors, {index: by_shift[best_shift] for index, by_shift in links.items()}
 
 
 def _greedy_sums(
     scorer: _Scorer, single_rates: np.ndarray, halves: tuple[np.ndarray, np.ndarray]
 ) -> tuple[list[Choice], dict[int, list[set[Link]]]]:
-    """Return the sums without and with the shift, and the links of both in the second half by index.
+    """Grow a sum of heads greedily on the first half, once without the shift (0) and once with it (1).
 
-    `single_rates` [2, H] are those of the first half.
+    `single_rates` [2, H] are the rates of single heads on the first half. Returns both sums, and their links in the
+    second half by index.
     """
     count = len(scorer.heads)
-    sets = [[int(of.argmin())] for of in single_rates]
-    rates = [float(of.min()) for of in single_rates]
+    sets = [[int(of_heads.argmin())] for of_heads in single_rates]
+    rates = [float(of_heads.min()) for of_heads in single_rates]
     growing = {0, 1}
+
+    def summed(weights: Tensor) -> Tensor:
+        return torch.stack([weights[shift][:, heads].sum(1) for shift, heads in enumerate(sets)])
+
     for _ in range(min(MAX_SUMMED_HEADS, count) - 1):
-
-        def add_each(weights: Tensor) -> Tensor:
-            bases = torch.stack([weights[way][:, heads].sum(1, keepdim=True) for way, heads in enumerate(sets)])
-            return _by_candidate(weights + bases)
-
-        scored = scorer.score(add_each, halves[0])
+        scored = scorer.score(lambda weights: _by_candidate(weights + summed(weights)[:, :, None]), halves[0])
         with_each = _rates(scored.agreed, scored.total).reshape(2, count)
-        for way in sorted(growing):
-            with_each[way, sets[way]] = np.inf
-            added = int(with_each[way].argmin())
-            if with_each[way, added] < rates[way]:
-                sets[way].append(added)
-                rates[way] = float(with_each[way, added])
+        for shift in sorted(growing):
+            with_each[shift, sets[shift]] = np.inf
+            added = int(with_each[shift].argmin())
+            if with_each[shift, added] < rates[shift]:
+                sets[shift].append(added)
+                rates[shift] = float(with_each[shift, added])
             else:
-                growing.discard(way)
+                growing.discard(shift)
         if not growing:
             break
-
-    def both(weights: Tensor) -> Tensor:
-        return torch.stack([weights[way][:, heads].sum(1) for way, heads in enumerate(sets)])
-
-    scored = scorer.score(both, halves[1], with_links=True)
+    scored = scorer.score(summed, halves[1], with_links=True)
     tested = error_rates(scored.agreed, scored.total)
-    chosen = [tuple(scorer.heads[number] for number in numbers) for numbers in sets]
-    return [Choice(chosen[way], bool(way), rates[way], tested[way]) for way in (0, 1)], scored.links
+    heads = [tuple(scorer.heads[number] for number in numbers) for numbers in sets]
+    return [Choice(heads[shift], bool(shift), rates[shift], tested[shift]) for shift in (0, 1)], scored.links

@@ -4,13 +4,12 @@ Other packages add measures of their own (docs/extending.md).
 
 Shapes: B sentences, H heads, Q queries, K keys, W words of the keys, V words of the queries, P pronouns, L layers.
 
-Each row of a pattern counts as shares of its own sum. So a head that is scaled measures as before, and a row that sums
-to 0, as in a head that is switched off, is left out; a head without any row measures NaN.
+Each row of a pattern is divided by its sum before it is measured, so scaling a head changes no measure. Rows that sum
+to 0, as in a head that is switched off, are left out, and a head without any other row measures NaN.
 
-Query i and key j are compared by their positions in their own sentences. In cross-attention, i counts the tokens that
-are written and j those of the source, and neither is scaled to the other's length: a distance is a number of tokens.
-In the decoder, whose first tokens can look at little but themselves, the share on the same position is high in a short
-sentence for that reason alone.
+Distances are numbers of tokens: query i and key j are compared by their positions, in cross-attention each in its own
+sentence, without scaling to the other's length. In the decoder of a short sentence, "same position" is always high,
+because the first tokens can attend to little but themselves.
 """
 
 from __future__ import annotations
@@ -35,41 +34,49 @@ from transformer.trace import Patterns
 
 Unit = Literal["share", "correlation", "bits", "nats", "tokens"]
 HeadValues = dict[str, np.ndarray]  # by the name of a measure, [L, H]
-Values = tuple[Tensor, Tensor]  # [B, H], NaN where a sentence has none; and the units [B] that each stands for
+Values = tuple[Tensor, Tensor]  # [B, H], NaN where a sentence has none; and how many units each is a mean of, [B]
 
 
 @dataclass(frozen=True)
 class Targets:
-    """Which word of the keys is aligned with which word of the queries, in the sentences that have gold alignment."""
+    """The gold alignment of the target words; sentences without one have no links."""
 
-    rows: Tensor  # [B, V, Q], 1 where a query belongs to a word
-    right: Tensor  # bool [B, V, W]
-    estimated: bool = False  # the links are an aligner's, not gold ones
+    rows: Tensor  # [B, V, Q], 1 where a query belongs to a target word
+    right: Tensor  # bool [B, V, W], True where target word V is aligned with source word W
+    estimated: bool = False  # the links are those of a statistical aligner, not gold
+
+    @property
+    def aligned(self) -> Tensor:
+        """Which target words have a link: bool [B, V]."""
+        return self.right.any(-1)
 
 
 @dataclass(frozen=True)
 class Pronouns:
-    """For each pronoun: its sentence, the queries that stand for it, and the words that would be right."""
+    """The pronouns of a batch and their antecedents."""
 
-    sentence: Tensor  # [P]
+    sentence: Tensor  # [P], the index of the pronoun's sentence in the batch
     rows: Tensor  # [P, Q], 1 where a query stands for the pronoun
-    right: Tensor  # bool [P, W]
-    others: Tensor  # bool [P, W], all words but the pronoun itself; special tokens are not words
-    guessed: Tensor  # [P, rules], 1 where a simple rule is right
+    right: Tensor  # bool [P, W], the antecedent
+    candidates: Tensor  # bool [P, W], all words but the pronoun itself, without special tokens
+    guessed: Tensor  # [P, rules], 1 where a simple rule, such as "the last noun", names the antecedent
 
 
 @dataclass(frozen=True)
 class Context:
-    """The masks and gold alignment of one kind of attention in a batch. Row t of the decoder writes token t + 1."""
+    """The masks and gold alignment of one kind of attention in a batch.
 
-    rows: Tensor  # bool [B, Q], the queries that are no padding
+    Row t of the decoder reads target token t and writes token t + 1.
+    """
+
+    rows: Tensor  # bool [B, Q], False at padding
     visible: Tensor  # bool [B, Q, K]
     special: Tensor  # [B, K], 1 at special tokens
     punctuation: Tensor | None = None  # [B, K], 1 at tokens of nothing but punctuation
-    # [B, K, W], 1 where a key belongs to a word; the last K words are for special tokens, each a word of its own.
+    # [B, K, W], 1 where a key belongs to a word. A special token is a word of its own, among the last K.
     words: Tensor | None = None
-    writes: Targets | None = None  # for the rows that write a word
-    reads: Targets | None = None  # for the rows that read a word, one later
+    writes: Targets | None = None  # the rows of a target word are those that write it
+    reads: Targets | None = None  # ... those that read it, one later
     pronouns: Pronouns | None = None
 
 
@@ -77,18 +84,16 @@ class Context:
 class Pattern:
     """The attention patterns of several heads, as each measure gets them."""
 
-    shares: Tensor  # [B, H, Q, K], each row as shares of its sum, or 0
-    counted: Tensor  # bool [B, H, Q], the rows that have shares
+    shares: Tensor  # [B, H, Q, K], each row divided by its sum; 0 where the sum is 0
+    counted: Tensor  # bool [B, H, Q], the rows that are measured: no padding, and a sum other than 0
     context: Context
 
     @classmethod
     def of(cls, weights: Tensor, context: Context) -> Pattern:
-        """Return `weights` [B, H, Q, K] as shares."""
+        """Divide each row of `weights` [B, H, Q, K] by its sum."""
         total = weights.sum(-1, keepdim=True)
-        rows = context.rows[:, None]
-        return cls(
-            torch.where(total != 0, weights / total, 0.0) * rows[..., None], (total[..., 0] != 0) & rows, context
-        )
+        counted = (total != 0) & context.rows[:, None, :, None]
+        return cls(torch.where(counted, weights / total, 0.0), counted[..., 0], context)
 
     def mean(self, values: Tensor) -> Tensor:
         """Return the mean over the counted rows of `values` [B, H, Q], as [B, H]; NaN where no row counts."""
@@ -96,17 +101,17 @@ class Pattern:
 
     @cached_property
     def by_word(self) -> Tensor:
-        """The weights of each word's tokens, summed: [B, H, Q, W]."""
+        """The weight on each word, summed over its tokens: [B, H, Q, W]."""
         assert self.context.words is not None
         return self.shares @ self.context.words[:, None]
 
     @cached_property
     def of_pronouns(self) -> Tensor:
-        """The weight on each word in the rows that stand for a pronoun: [P, H, W]."""
+        """The weight on each word, summed over the rows that stand for a pronoun: [P, H, W]."""
         pronouns, words = self.context.pronouns, self.context.words
         assert pronouns is not None and words is not None
-        at = pronouns.sentence
-        return torch.einsum("pq,phqk->phk", pronouns.rows, self.shares[at]) @ words[at]
+        sentence = pronouns.sentence
+        return torch.einsum("pq,phqk->phk", pronouns.rows, self.shares[sentence]) @ words[sentence]
 
 
 @dataclass(frozen=True)
@@ -121,23 +126,23 @@ class Measure:
     label: str
     unit: Unit
     meaning: str
-    formula: str  # p: the shares of a row i, by key j; all are means over the rows
-    source: str  # the paper that the measure is from, or after
-    # [B, H] of a pattern, or None where this kind of attention or the corpus lacks what the measure needs. A measure
-    # without a function takes many passes, in headlight/analysis/atlas/over_corpus.py.
+    formula: str  # for row i, where p_j is the share of key j; the measure is the mean over the rows
+    source: str  # the paper that defines the measure, or inspired it
+    # Returns [B, H], or None where this kind of attention or the corpus lacks what the measure needs. A measure without
+    # a function takes many passes, in headlight/analysis/atlas/over_corpus.py.
     function: Callable[[Pattern], Tensor | None] | None
-    units: Callable[[Context], Tensor] | None = None  # [B], the words or pronouns of each sentence; None: 1 a sentence
+    units: Callable[[Context], Tensor] | None = None  # counts each sentence's words or pronouns, [B]; None: always 1
     limit: Callable[[Tensor], float] | None = None  # the largest value that the visible cells [Q, K] allow
-    brief: str = ""  # `meaning` where there is room for a line; "" is `meaning` itself
-    lesson_name: str = ""  # what lessons call it; "" is `name`
-    smaller_is_better: bool = False  # an error rate
-    on_attention: bool = True  # in the table and the strips of the Attention page
-    over_corpora: bool = True  # in the atlas
+    brief: str = ""  # the meaning in one line; "": `meaning` itself
+    lesson_name: str = ""  # what lessons call it; "": `name`
+    smaller_is_better: bool = False  # as of an error rate
+    on_attention: bool = True  # shown in the table and the strips of the Attention page
+    over_corpora: bool = True  # shown in the atlas
     chance: Callable[[Context], Tensor] | None = None  # [B], of a choice at random; None: what uniform weights measure
 
     @property
     def range(self) -> tuple[float | None, float | None]:
-        """The smallest and the largest value that there can be, None where nothing bounds it."""
+        """The smallest and the largest possible value; None where there is no bound."""
         return {"share": (0.0, 1.0), "correlation": (-1.0, 1.0), "nats": (None, None)}.get(self.unit, (0.0, None))
 
     @property
@@ -147,13 +152,13 @@ class Measure:
 
     @property
     def of_weights(self) -> bool:
-        """Whether a single sentence without gold has it."""
+        """Whether the weights of a single sentence suffice to compute it, without gold data."""
         return self.function is not None and self.units is None
 
     def largest(self, values: np.ndarray, masked: np.ndarray) -> float:
-        """Return where a scale of `values` ends: the most that a head could reach with `masked` [Q, K]."""
-        most = self.limit(torch.from_numpy(~masked)) if self.limit else self.range[1]
-        return max(float(np.nan_to_num(values).max(initial=0.0)) if most is None else most, 1e-9)
+        """Return the upper end of a scale for `values`: the largest that a head can reach with `masked` [Q, K]."""
+        bound = self.limit(torch.from_numpy(~masked)) if self.limit else self.range[1]
+        return max(float(np.nan_to_num(values).max(initial=0.0)) if bound is None else bound, 1e-9)
 
 
 # ---- measures of the weights alone ---------------------------------------------------------------------------------
@@ -206,30 +211,29 @@ def _on_marked(pattern: Pattern, marks: Tensor) -> Tensor:
 
 
 def misaligned(pattern: Pattern, rows: Literal["writes", "reads"]) -> Tensor | None:
-    """Return the share of aligned words whose largest weight, special tokens included, misses every word aligned to it.
+    """Return the share of aligned target words whose largest weight, special tokens included, is not on their source.
 
-    That is 1 minus the precision of these links, not their alignment error rate: that also counts the second link of a
-    word that has two, and no head whose largest weight is one word could reach 0.
+    It is 1 minus the precision of these links. Their alignment error rate would be unfair: it also counts the second
+    link of a word that has two, so no head could reach 0 by its largest weights.
     """
     targets: Targets | None = getattr(pattern.context, rows)
     if targets is None:
         return None
     chosen = (targets.rows[:, None] @ pattern.by_word).argmax(-1)  # [B, H, V]
-    aligned = targets.right.any(-1)  # [B, V]
-    hit = targets.right.gather(-1, chosen.transpose(1, 2)).transpose(1, 2)  # [B, H, V]
-    return 1 - (hit & aligned[:, None]).sum(-1) / aligned.sum(-1)[:, None]
+    hit = targets.right.gather(-1, chosen.transpose(1, 2)).transpose(1, 2)  # [B, H, V]; never at unaligned words
+    return 1 - hit.sum(-1) / targets.aligned.sum(-1)[:, None]
 
 
 def alignment_error(pattern: Pattern, rows: Literal["writes", "reads"]) -> Tensor | None:
     """Return the alignment error rate of the links from each target word to the source word with its largest weight.
 
-    Special tokens are left out, as in headlight/analysis/alignment_error.py. All known links are sure; estimated ones
-    are no gold, so there is no rate against them.
+    Special tokens are left out, as in headlight/analysis/alignment_error.py. All gold links are sure. There is no rate
+    against estimated links.
     """
     context, targets = pattern.context, getattr(pattern.context, rows)
     if targets is None or targets.estimated:
         return None
-    count = _real_words(context)
+    count = _without_special(context)
     right = targets.right[..., :count]
     largest, chosen = (targets.rows[:, None] @ pattern.by_word[..., :count]).max(-1)  # [B, H, V]
     linked = largest > 0
@@ -238,14 +242,14 @@ def alignment_error(pattern: Pattern, rows: Literal["writes", "reads"]) -> Tenso
     return rate.masked_fill(~pattern.counted.any(-1), math.nan)
 
 
-def _real_words(context: Context) -> int:
-    """Return how many of the words are no special tokens, which stand behind them."""
+def _without_special(context: Context) -> int:
+    """Return the number of words before the special tokens, which are the last words."""
     assert context.words is not None
     return context.words.size(2) - context.words.size(1)
 
 
-def links_made_and_known(context: Context) -> Tensor:
-    """Return the links of a head that links every target word, and the known ones: [B]."""
+def count_links(context: Context) -> Tensor:
+    """Return |A| + |S|, [B]: a link for every target word, and the gold links."""
     assert context.writes is not None
     return context.writes.rows.any(-1).sum(-1) + context.writes.right.sum((1, 2))
 
@@ -253,62 +257,60 @@ def links_made_and_known(context: Context) -> Tensor:
 def chance_of_misaligning(context: Context) -> Tensor:
     """Return the mean share of wrong words among those that could be chosen, special tokens included: [B]."""
     assert context.writes is not None
-    words = _visible_words(context).gt(0).sum(-1)  # [B]
-    return 1 - (context.writes.right.sum(-1) / words[:, None]).sum(-1) / aligned_words(context)
+    words = _visible_words(context).sum(-1)
+    return 1 - context.writes.right.sum((1, 2)) / words / count_aligned_words(context)
 
 
 def chance_of_alignment_error(context: Context) -> Tensor:
-    """Return the alignment error rate that is expected of links to source words at random: [B]."""
+    """Return the expected alignment error rate of links to random source words: [B]."""
     assert context.writes is not None
-    words = _visible_words(context)[:, : _real_words(context)].gt(0).sum(-1)
-    return 1 - 2 * context.writes.right.sum((1, 2)) / words / links_made_and_known(context)
+    words = _visible_words(context)[:, : _without_special(context)].sum(-1)
+    return 1 - 2 * context.writes.right.sum((1, 2)) / words / count_links(context)
 
 
 def _visible_words(context: Context) -> Tensor:
-    """Return how many of each word's tokens stand at a key that some row may see: [B, W]."""
+    """Return which words have a token that some row may see: bool [B, W]."""
     assert context.words is not None
-    keys = context.visible.any(1).float()  # [B, K]
-    return (keys[:, None] @ context.words)[:, 0]
+    return (context.words.bool() & context.visible.any(1)[..., None]).any(1)
 
 
-def aligned_words(context: Context) -> Tensor:
+def count_aligned_words(context: Context) -> Tensor:
     assert context.writes is not None
-    return context.writes.right.any(-1).sum(-1)
+    return context.writes.aligned.sum(-1)
 
 
 def on_antecedent(pattern: Pattern, among_words: bool) -> Tensor | None:
     """Return the share of pronouns whose largest weight is on the antecedent.
 
-    `among_words` leaves out the pronoun itself and special tokens: heads rest on those where they have nothing to do,
-    and may still prefer the antecedent among the rest.
+    `among_words` leaves out the pronoun itself and special tokens, where heads put the weight that they have no use
+    for; they may still prefer the antecedent among the rest.
     """
     pronouns = pattern.context.pronouns
     if pronouns is None:
         return None
     weights = pattern.of_pronouns
-    largest, chosen = (weights.masked_fill(~pronouns.others[:, None], -1) if among_words else weights).max(-1)  # [P, H]
-    return by_sentence(pronouns.right.gather(-1, chosen) & (largest > 0), pattern.context)
+    largest, chosen = (weights.masked_fill(~pronouns.candidates[:, None], -1) if among_words else weights).max(-1)
+    return mean_over_pronouns(pronouns.right.gather(-1, chosen) & (largest > 0), pattern.context)
 
 
-def by_sentence(values: Tensor, context: Context) -> Tensor:
+def mean_over_pronouns(values: Tensor, context: Context) -> Tensor:
     """Return the mean of `values` [P, H] over each sentence's pronouns, [B, H]."""
     assert context.pronouns is not None
     total = torch.zeros(len(context.rows), values.size(1), device=values.device)
-    return total.index_add_(0, context.pronouns.sentence, values.float()) / pronouns_of(context)[:, None]
+    return total.index_add_(0, context.pronouns.sentence, values.float()) / count_pronouns(context)[:, None]
 
 
-def pronouns_of(context: Context) -> Tensor:
+def count_pronouns(context: Context) -> Tensor:
     assert context.pronouns is not None
-    at = context.pronouns.sentence
-    return torch.zeros(len(context.rows), dtype=torch.int64, device=at.device).index_add_(0, at, torch.ones_like(at))
+    return torch.bincount(context.pronouns.sentence, minlength=len(context.rows))
 
 
 # ---- the registry --------------------------------------------------------------------------------------------------
 
-MEASURED_BYTES = 1 << 20  # of the double-precision weights of the layers that are measured together
+MEASURED_BYTES = 1 << 20  # double-precision weights that are measured at once
 _CLARK = "Clark et al. 2019, What does BERT look at?"
 _VIG = "Vig and Belinkov 2019, Analyzing the structure of attention in a transformer language model"
-_UNITS = translatable("bits"), translatable("tokens"), translatable("share")  # of the measures on the Attention page
+_UNITS = translatable("bits"), translatable("tokens"), translatable("share")  # marks them for translation
 # fmt: off
 _OWN = {entry.name: entry for entry in (
     Measure(
@@ -365,7 +367,7 @@ _OWN = {entry.name: entry for entry in (
         "source {unit} (1 minus the precision of Och and Ney 2003). 0 is a perfect alignment.",
         "1 - |{v : (argmax_w Σ_(j in w) p_j, v) is aligned}| / |{v : v is aligned}|",
         "Och and Ney 2003, A systematic comparison of various statistical alignment models",
-        partial(misaligned, rows="writes"), aligned_words, smaller_is_better=True,
+        partial(misaligned, rows="writes"), count_aligned_words, smaller_is_better=True,
         chance=chance_of_misaligning,
     ),
     Measure(
@@ -373,7 +375,7 @@ _OWN = {entry.name: entry for entry in (
         "The same error in the next row, which reads the {unit}: decoders often align best there (Chen et al. 2020).",
         "as Misaligned, one row later",
         "Chen et al. 2020, Accurate word alignment induction from neural machine translation",
-        partial(misaligned, rows="reads"), aligned_words, smaller_is_better=True,
+        partial(misaligned, rows="reads"), count_aligned_words, smaller_is_better=True,
         chance=chance_of_misaligning,
     ),
     Measure(
@@ -383,7 +385,7 @@ _OWN = {entry.name: entry for entry in (
         "ones that do not agree. 0 is a perfect alignment.",
         "1 - 2 |A ∩ S| / (|A| + |S|), A the links (argmax_w Σ_(j in w) p_j, v), S the known ones",
         "Och and Ney 2003, A systematic comparison of various statistical alignment models",
-        partial(alignment_error, rows="writes"), links_made_and_known, smaller_is_better=True,
+        partial(alignment_error, rows="writes"), count_links, smaller_is_better=True,
         chance=chance_of_alignment_error,
     ),
     Measure(
@@ -391,7 +393,7 @@ _OWN = {entry.name: entry for entry in (
         "The alignment error rate in the next row, which reads the {unit}.",
         "as AER, one row later",
         "Chen et al. 2020, Accurate word alignment induction from neural machine translation",
-        partial(alignment_error, rows="reads"), links_made_and_known, smaller_is_better=True,
+        partial(alignment_error, rows="reads"), count_links, smaller_is_better=True,
         chance=chance_of_alignment_error,
     ),
     Measure(
@@ -399,13 +401,13 @@ _OWN = {entry.name: entry for entry in (
         "Share of pronouns whose largest weight of all, special tokens included, is on the antecedent, the noun that "
         "the pronoun stands for.",
         "|{pronouns : argmax_w Σ_(j in w) p_j is the antecedent}| / |{pronouns}|", _CLARK,
-        partial(on_antecedent, among_words=False), pronouns_of,
+        partial(on_antecedent, among_words=False), count_pronouns,
     ),
     Measure(
         "among_words", "Among words", "share",
         "Share of pronouns whose antecedent gets more weight than any other word, the pronoun itself and special "
         "tokens aside.",
-        "as Antecedent, with w among the other words", _CLARK, partial(on_antecedent, among_words=True), pronouns_of,
+        "as Antecedent, with w among the other words", _CLARK, partial(on_antecedent, among_words=True), count_pronouns,
     ),
     Measure(
         "importance", "Importance", "nats", "How much the loss per target token rises when the head is switched off.",
@@ -436,7 +438,7 @@ _OWN = {entry.name: entry for entry in (
 
 
 def _accepted(plugin: Plugin, known: dict[str, Measure]) -> Iterator[Measure]:
-    """Yield the measures of a plugin, a `Measure` or several, that can stand in the registry."""
+    """Yield the plugin's valid measures; its value is a `Measure` or several. Report the others."""
     for entry in plugin.value if isinstance(plugin.value, list | tuple) else [plugin.value]:
         if not isinstance(entry, Measure) or entry.function is None:
             what = f"is left out: {plugin.name} is {quoted(entry)}; it must be a Measure with a function."
@@ -451,7 +453,7 @@ def _accepted(plugin: Plugin, known: dict[str, Measure]) -> Iterator[Measure]:
 def _guarded(
     package: str, name: str, function: Callable[[Pattern], Tensor | None]
 ) -> Callable[[Pattern], Tensor | None]:
-    """Return a measure's function that gives NaN where the package's own fails, or gives something else than [B, H]."""
+    """Return `function` made safe: NaN where it raises, or returns another shape than [B, H]."""
 
     def checked(pattern: Pattern) -> Tensor | None:
         values = function(pattern)
@@ -469,11 +471,11 @@ MEASURES: Registry[Measure] = Registry(_OWN, "headlight.measures", _accepted)
 
 
 def compute(weights: Tensor, context: Context, measures: Iterable[Measure]) -> dict[str, Values]:
-    """Return those of `measures` that `weights` [B, H, Q, K] have in this context, by name."""
-    pattern, once = Pattern.of(weights, context), torch.ones(len(weights), dtype=torch.int64)
+    """Compute `measures` of `weights` [B, H, Q, K]; return those that can be computed in this context, by name."""
+    pattern, ones = Pattern.of(weights, context), torch.ones(len(weights), dtype=torch.int64)
     measured = ((entry, entry.function(pattern)) for entry in measures if entry.function is not None)
     return {
-        entry.name: (values, once if entry.units is None else entry.units(context))
+        entry.name: (values, ones if entry.units is None else entry.units(context))
         for entry, values in measured
         if values is not None
     }
@@ -482,7 +484,7 @@ def compute(weights: Tensor, context: Context, measures: Iterable[Measure]) -> d
 def measure(
     patterns: Patterns, masked: np.ndarray, special: np.ndarray, punctuation: np.ndarray | None = None
 ) -> HeadValues:
-    """Return every measure of the weights alone by its name, [L, H] each, of `patterns` [L, H, Q, K].
+    """Return every measure that needs only the weights, [L, H] each, by name. `patterns` are [L, H, Q, K].
 
     `masked` is bool [Q, K], `special` and `punctuation` bool [K].
     """
@@ -492,18 +494,17 @@ def measure(
         torch.tensor(special)[None],
         None if punctuation is None else torch.tensor(punctuation)[None],
     )
-    # A few layers at a time: hundreds of tokens make a double-precision copy of all layers large, and for a few tokens
-    # the calls cost more than the numbers.
+    # Layer by layer, short sentences would spend their time on calls; all at once, a double-precision copy of the
+    # patterns of hundreds of tokens would be large. So as many layers at a time as MEASURED_BYTES holds.
     n_layers, n_heads, *cells = patterns.shape
-    together = max(1, MEASURED_BYTES // max(1, 8 * n_heads * math.prod(cells)))
-    layers = []
-    for first in range(0, n_layers, together):
-        some = patterns[first : first + together]
-        heads = torch.from_numpy(some.reshape(1, len(some) * n_heads, *cells).astype(np.float64, order="C"))
-        layers.append(compute(heads, context, MEASURES.values()))
+    chunk_size = max(1, MEASURED_BYTES // max(1, 8 * n_heads * math.prod(cells)))
+    chunks = []
+    for first in range(0, n_layers, chunk_size):
+        heads = patterns[first : first + chunk_size].reshape(1, -1, *cells).astype(np.float64, order="C")
+        chunks.append(compute(torch.from_numpy(heads), context, MEASURES.values()))
     return {
-        name: np.concatenate([layer[name][0][0].numpy() for layer in layers]).reshape(n_layers, n_heads)
-        for name in layers[0]
+        name: np.concatenate([chunk[name][0][0].numpy() for chunk in chunks]).reshape(n_layers, n_heads)
+        for name in chunks[0]
     }
 
 

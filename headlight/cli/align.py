@@ -16,9 +16,9 @@ from headlight.analysis.alignment_error import (
     AlignmentErrors,
     Choice,
     ErrorRate,
-    Head,
     alignment_errors,
 )
+from headlight.analysis.word_alignment import Head
 from headlight.cli.checkpoints import CHECKPOINT_HELP, Verb, takes_checkpoint, takes_device, takes_split
 from headlight.corpora.corpora import SPEC_FORMS, open_split
 from headlight.corpora.pharaoh import (

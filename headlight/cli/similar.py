@@ -13,7 +13,7 @@ from tqdm import tqdm
 from headlight.analysis.similar import SimilarToken, TokenIndex, TokenSite, index_folders, open_index
 from headlight.analysis.similar import index as make_index
 from headlight.analysis.similar.building import DEFAULT_SITES, SITES_HELP
-from headlight.analysis.similar.token_index import FACTS
+from headlight.analysis.similar.index_files import FACTS
 from headlight.analysis.similar.token_vectors import SITE_FORMS
 from headlight.cli.checkpoints import Verb, printable, takes_checkpoint, takes_split
 from headlight.corpora.corpora import SPEC_FORMS, open_split

@@ -18,8 +18,9 @@ from headlight import checkpoints, folders
 from headlight.analysis.atlas.reading import units
 from headlight.analysis.similar import IndexRefused, TokenIndex, TokenSite, building, index, open_index, token_index
 from headlight.analysis.similar.building import links, stored_sites
+from headlight.analysis.similar.index_files import COLUMNS, FACTS, SENTENCES, file_checksum
 from headlight.analysis.similar.search import nearest, unit
-from headlight.analysis.similar.token_index import COLUMNS, FACTS, SENTENCES, Marked, file_checksum, marked_in
+from headlight.analysis.similar.token_index import Marked, marked_in
 from headlight.analysis.similar.token_vectors import ROW_REACH, ROW_SIZE, relative_rows
 from headlight.analysis.stream import stream
 from headlight.cli.verbs import main

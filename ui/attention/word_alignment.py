@@ -42,7 +42,7 @@ def word_alignment(traces: ShownTrace, view: AttentionView, large: Panel) -> Non
 
 def _draw(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     # Imported late: behind them are the grammars, for which the first page would wait a fifth of a second.
-    from headlight.analysis.alignment_error import word_alignment
+    from headlight.analysis.word_alignment import word_alignment
     from headlight.corpora.pharaoh import format_links
 
     ways = _ways(traces, view, large)

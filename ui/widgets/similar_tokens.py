@@ -11,7 +11,7 @@ import streamlit as st
 
 from headlight import folders
 from headlight.analysis.similar import IndexRefused, SimilarToken, TokenIndex, TokenSite, open_index
-from headlight.analysis.similar.token_index import FACTS
+from headlight.analysis.similar.index_files import FACTS
 from headlight.analysis.similar.token_vectors import Form
 from headlight.formatting import plain_label, signed
 from headlight.language import gettext, localized, translatable

@@ -18,9 +18,9 @@ from headlight.analysis.measures import (
     Context,
     Measure,
     Values,
-    by_sentence,
     compute,
-    pronouns_of,
+    count_pronouns,
+    mean_over_pronouns,
 )
 from headlight.analysis.sites import kind_of
 from transformer.taps import Inputs, Site
@@ -47,8 +47,8 @@ def chances(context: Context) -> dict[str, Values]:
             units = uniform[measure.name][1]
             uniform[measure.name] = measure.chance(context)[:, None], units
     if context.pronouns is not None:
-        right = by_sentence(context.pronouns.guessed, context)  # [B, rules]
-        uniform |= {rule: (right[:, [column]], pronouns_of(context)) for column, rule in enumerate(RULES)}
+        right = mean_over_pronouns(context.pronouns.guessed, context)  # [B, rules]
+        uniform |= {rule: (right[:, [column]], count_pronouns(context)) for column, rule in enumerate(RULES)}
     return uniform
 
 

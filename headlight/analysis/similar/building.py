@@ -18,20 +18,17 @@ from headlight import checkpoints
 from headlight.analysis.atlas.reading import PairReading, Reader, SkippedPairs, batches
 from headlight.analysis.combine import merge
 from headlight.analysis.similar.columns import SUFFIX, ColumnWriter
-from headlight.analysis.similar.search import unit
-from headlight.analysis.similar.token_index import (
-    BATCH_TOKENS,
+from headlight.analysis.similar.index_files import (
     COLUMNS,
     EDITION,
     FACTS,
     MAX_LINE_BYTES,
     MAX_TOKENS,
     SENTENCES,
-    TokenIndex,
     file_checksum,
-    open_index,
-    pass_of,
 )
+from headlight.analysis.similar.search import unit
+from headlight.analysis.similar.token_index import BATCH_TOKENS, TokenIndex, open_index, pass_of
 from headlight.analysis.similar.token_vectors import SITE_FORMS, TokenSite, special_tokens, token_vectors
 from headlight.corpora.truth import KnownPair
 from transformer.checkpoint import Checkpoint

@@ -1,6 +1,6 @@
-"""Which part carries the cause: parts of one run, put into the run of another sentence.
+"""Activation patching: parts of one run are put into the run of another sentence, to find which of them matter.
 
-Activation patching (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal Mediation Analysis";
+Method (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal Mediation Analysis";
 Wang et al. 2023, "Interpretability in the Wild"). The model reads a corrupted source, which makes it prefer another
 word. Denoising gives one part of this run what the part computed for the true source: how much of the preference comes
 back? Noising gives one part of the true run what it computed for the corrupted source: how much is lost? Heimersheim
@@ -8,9 +8,9 @@ and Nanda 2024, "How to use and interpret activation patching": a part that rest
 is necessary. Of two parts that can each do the work alone, both restore and neither breaks; of two that need each
 other, both break and neither restores.
 
-A pattern is exchanged without the values that it weighs, so that it is told apart where a head looks from what it
-hands over (the attention of Vig et al.; interchange interventions on any variable are those of Geiger et al. 2021,
-"Causal Abstractions of Neural Networks").
+A pattern can be exchanged without the values that it weighs, which separates where a head looks from what it hands over
+(Vig et al. patch attention in this way; Geiger et al. 2021, "Causal Abstractions of Neural Networks", define such
+interchange interventions for any variable).
 
 Shapes: S source tokens, T target tokens that are read, N tokens of a stack, L layers, H heads, B rows.
 """
@@ -37,7 +37,7 @@ from transformer.quoting import quoted
 from transformer.taps import Inputs, Recorder, Site, Tap, chain
 
 Head = tuple[Site, int]
-Pairs = Sequence[tuple[int, int]]  # places in the true and in the corrupted source that belong together
+Pairs = Sequence[tuple[int, int]]  # the indices of tokens of the true and of the corrupted source that correspond
 Direction = Literal["denoise", "noise"]
 PARTS = ("heads", "patterns", "head tokens", "feed-forward", "states")
 
@@ -46,10 +46,9 @@ PARTS = ("heads", "patterns", "head tokens", "feed-forward", "states")
 class Corruption:
     """A source with a corrupted one, both read with the same `target`, from [SOS] to [EOS], up to `step`.
 
-    The difference of logits is between the token that `target` has at `step` and `instead`. Without a `step` it is the
-    first one at which the corrupted run would rather write something else; without `instead`, what it would rather
-    write there. `pairs` are the places of `source` and `corrupted` that belong together; not needed where both are
-    equally long.
+    What is measured is the logit of the token that `target` has at `step`, less that of `instead`. If `step` is None,
+    it is the first at which the corrupted run prefers another token; if `instead` is None, it is that token. `pairs`
+    are the indices of tokens of `source` and `corrupted` that correspond; needed only if the lengths differ.
     """
 
     source: Sequence[int]
@@ -62,16 +61,13 @@ class Corruption:
 
 @dataclass(frozen=True)
 class Patching:
-    """What each part alone changes, as shares of the difference between both runs; no part changes 0.
+    """How much exchanging each part alone changes, as shares of the difference between both runs.
 
-    Denoising: the share that comes back, 1 is the true run. Noising: the share that is lost, 1 is the corrupted run.
+    Denoising: the share that comes back; 1 is the true run. Noising: the share that is lost; 1 is the corrupted run.
 
-    `restored` has for each site the shares of its heads [H], each exchanged at every token, and `patterns` those of
-    their patterns [H]; a head that was pruned or not asked for is not a number; `analysis.sites.by_kind` makes [L, H]
-    of them. `head_tokens` has them for one token at a time [H, N]. `feed_forward` has for each stack [L, N] what a
-    feed-forward network gives at one token, and `states` [L + 1, N] the residual stream there, after the embedding and
-    after each layer; a source token without a partner in the corrupted source is not a number. What was not asked for
-    is empty. `everything` and `nothing` are what has to be 1 and 0.
+    The dictionaries of parts that were not asked for are empty. NaN stands for heads that were pruned or not asked for,
+    and for source tokens that correspond to none of the corrupted source. `analysis.sites.by_kind` turns the shares of
+    heads by site into [L, H].
     """
 
     step: int
@@ -79,27 +75,27 @@ class Patching:
     instead: int
     direction: Direction
     true: float  # logit of `written` less that of `instead`, with the true source
-    corrupted: float
-    restored: dict[Site, np.ndarray]
-    patterns: dict[Site, np.ndarray]
-    head_tokens: dict[Site, np.ndarray]
-    feed_forward: dict[str, np.ndarray]
-    states: dict[str, np.ndarray]
-    everything: float
-    nothing: float
+    corrupted: float  # the same with the corrupted source
+    restored: dict[Site, np.ndarray]  # [H], of heads, each exchanged at every token
+    patterns: dict[Site, np.ndarray]  # [H], of attention patterns
+    head_tokens: dict[Site, np.ndarray]  # [H, N], of heads at one token
+    feed_forward: dict[str, np.ndarray]  # by stack, [L, N], of the outputs of feed-forward networks at one token
+    states: dict[str, np.ndarray]  # by stack, [L + 1, N], of the residual stream after the embedding and each layer
+    everything: float  # the share of all source embeddings together: 1, unless some token has no counterpart
+    nothing: float  # the share of no exchange: 0
 
 
 class _Patch(NamedTuple):
-    """A part that is exchanged: one head of heads and patterns; one token of the true source or the target, or all."""
+    """A part that is exchanged."""
 
     point: Point
-    head: int | None = None
-    token: int | None = None
+    head: int | None = None  # of heads and patterns
+    token: int | None = None  # of the true source or the target; None is all of them
 
 
 @dataclass(frozen=True)
 class _Runs:
-    """Both runs, with the intermediate results of the one that gives its parts to the other."""
+    """Both runs: the donor, whose activations are recorded, and the recipient, into which they are put."""
 
     model: Transformer
     source: Sequence[int]
@@ -110,32 +106,32 @@ class _Runs:
     tap: Tap | None = None  # intervenes in both runs
 
     @cached_property
-    def giving(self) -> dict[Point, Tensor]:
-        """The tensors of the run that gives: heads [H, N, D], feed-forward outputs and states [N, M]."""
+    def donor_activations(self) -> dict[Point, Tensor]:
+        """The donor's heads [H, N, D], feed-forward outputs and states [N, M]."""
         points: dict[Point, Tensor] = {}
 
         def record(point: Point, x: Tensor) -> Tensor:
             points[point] = x[0]
             return x
 
-        patched(self.model, *self._given, record, self.tap)
+        patched(self.model, *self._donor_inputs, record, self.tap)
         return points
 
     @cached_property
-    def giving_patterns(self) -> dict[Point, Tensor]:
-        """The patterns [H, Q, K] of the run that gives; by themselves, since they are large."""
+    def donor_patterns(self) -> dict[Point, Tensor]:
+        """The donor's patterns [H, Q, K]; recorded only where they are needed, since they are large."""
         patterns = Recorder()
-        patched(self.model, *self._given, tap=chain(self.tap, patterns))
+        patched(self.model, *self._donor_inputs, tap=chain(self.tap, patterns))
         return {Point(PATTERN, *site): recorded[0][0] for site, recorded in patterns.items()}
 
     @property
-    def _given(self) -> tuple[Tensor, Tensor]:
+    def _donor_inputs(self) -> tuple[Tensor, Tensor]:
         source = self.source if self.direction == "denoise" else self.corrupted
         return self._rows(source, 1), self._rows(self.target, 1)
 
     @property
     def is_paired(self) -> bool:
-        """Whether every token has a partner."""
+        """Whether every token corresponds to one of the other sentence."""
         return len(self.pairs) == len(self.source) == len(self.corrupted)
 
     def tokens(self, stack: str) -> Pairs:
@@ -143,12 +139,12 @@ class _Runs:
         return self.pairs if stack == "encoder" else [(i, i) for i in range(len(self.target))]
 
     def difference(self, source: Sequence[int], written: int, instead: int) -> float:
-        """Return the difference of two logits at the last token, with a source as it is."""
+        """Return the difference of two logits at the last token for `source`, with nothing exchanged."""
         last = patched(self.model, self._rows(source, 1), self._rows(self.target, 1), tap=self.tap)[0, -1]
         return self._difference(last, written, instead)
 
     def differences(self, rows: Sequence[Sequence[_Patch]], written: int, instead: int) -> list[float]:
-        """Return the difference of two logits for each row, in which the patches that it lists are exchanged."""
+        """Return the difference of two logits for each row of patches, which are exchanged together."""
         by_point: dict[Point, list[tuple[int, _Patch]]] = {}
         for row, patches in enumerate(rows):
             for patch in patches:
@@ -158,14 +154,15 @@ class _Runs:
             here = by_point.get(point, [])
             x = x.clone() if here else x
             for row, patch in here:
-                into, given = self._places(point.stack, patch.token)
+                to, origin = self._indices(point.stack, patch.token)
                 if point.part == PATTERN:
-                    key, of = self._places("encoder" if point.kind == "cross" else point.stack, None)
-                    x[row, patch.head, into[:, None], key] = self.giving_patterns[point][patch.head, given[:, None], of]
+                    to_key, origin_key = self._indices("encoder" if point.kind == "cross" else point.stack, None)
+                    pattern = self.donor_patterns[point][patch.head]
+                    x[row, patch.head, to[:, None], to_key] = pattern[origin[:, None], origin_key]
                 elif point.part == HEADS:
-                    x[row, patch.head, into] = self.giving[point][patch.head, given]
+                    x[row, patch.head, to] = self.donor_activations[point][patch.head, origin]
                 else:
-                    x[row, into] = self.giving[point][given]
+                    x[row, to] = self.donor_activations[point][origin]
             return x
 
         def exchange_pattern(site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
@@ -173,13 +170,12 @@ class _Runs:
 
         patterns = exchange_pattern if any(point.part == PATTERN for point in by_point) else None
         source = self._rows(self.corrupted if self.direction == "denoise" else self.source, len(rows))
-        last = patched(self.model, source, self._rows(self.target, len(rows)), exchange, chain(self.tap, patterns))[
-            :, -1
-        ]
-        return [self._difference(row, written, instead) for row in last]
+        target = self._rows(self.target, len(rows))
+        states = patched(self.model, source, target, exchange, chain(self.tap, patterns))
+        return [self._difference(last, written, instead) for last in states[:, -1]]
 
-    def _places(self, stack: str, token: int | None) -> tuple[Tensor, Tensor]:
-        """Return the indices of a token, or of all, in the run that receives and in the one that gives."""
+    def _indices(self, stack: str, token: int | None) -> tuple[Tensor, Tensor]:
+        """Return the indices of a token, or of all, in the recipient and in the donor."""
         pairs = [pair for pair in self.tokens(stack) if token is None or pair[0] == token]
         true, corrupted = torch.tensor(pairs, dtype=torch.long).T
         return (corrupted, true) if self.direction == "denoise" else (true, corrupted)
@@ -210,64 +206,69 @@ def patching(
     `parts` are some of "heads", "patterns", "head tokens" (a head at one token), "feed-forward" and "states" (both at
     one token); of `heads` only, if given. Heads and patterns take a row of a batch for each head, the others a row for
     each token of each head or layer. `tap` intervenes in both runs; what is exchanged is what it leaves. Raises
-    ValueError where the two runs do not differ, for a step, token, pair, part, direction or intervened head that there
-    is not, and for patterns where a token has no partner.
+    ValueError if the two runs do not differ, if a step, token, pair, part, direction or intervened head does not exist,
+    and for patterns if a token has no counterpart.
     """
     _require(parts, PARTS, "part to exchange")
-    runs, step, instead = _runs(model, corruption, direction, tap)
-    share = _Share(runs, corruption.target[step + 1], instead)
-    tokens = {stack: [true for true, _ in runs.tokens(stack)] for stack in ("encoder", "decoder")}
-    layers = {"encoder": model.config.encoder.n_layers, "decoder": model.config.decoder.n_layers}
-    heads = all_heads(model) if heads is None else heads
-    patches: list[_Patch] = []
-    if "heads" in parts:
-        patches += [_patch(HEADS, head) for head in heads]
+    share = _share(model, corruption, direction, tap)
+    runs = share.runs
     if "patterns" in parts:
         _require_partners(runs)
-        patches += [_patch(PATTERN, head) for head in heads]
-    if "head tokens" in parts:
-        patches += [_patch(HEADS, head, token) for head in heads for token in tokens[head[0].stack]]
-    for part, asked, more in ((FORWARD, "feed-forward", 0), (STATE, "states", 1)):
-        points = [Point(part, stack, at) for stack, count in layers.items() for at in range(count + more)]
-        patches += [_Patch(at, None, token) for at in points for token in tokens[at.stack] if asked in parts]
-    by_patch = dict(zip(patches, share([[patch] for patch in patches]), strict=True))
+    tokens = {stack: [true for true, _ in runs.tokens(stack)] for stack in ("encoder", "decoder")}
+    lengths = {"encoder": len(runs.source), "decoder": len(runs.target)}
+    layers = {"encoder": model.config.encoder.n_layers, "decoder": model.config.decoder.n_layers}
+    heads = all_heads(model) if heads is None else heads
+    by_site = {site: [head for at, head in heads if at == site] for site in model.sites()}
+    cells: list[tuple[np.ndarray, tuple[int, ...], _Patch]] = []  # an array, the index of a share in it, and its patch
 
-    def of_heads(part: str, asked: str) -> dict[Site, np.ndarray]:
-        every = {site: range(attention_at(model, site).n_heads) for site in model.sites() if asked in parts}
+    def grid(shape: tuple[int, ...], patches: dict[tuple[int, ...], _Patch]) -> np.ndarray:
+        """Return an array for the shares of `patches`, by their indices; the shares are filled in later."""
+        array = np.full(shape, np.nan)
+        cells.extend((array, index, patch) for index, patch in patches.items())
+        return array
+
+    def of_heads(point: str) -> dict[Site, np.ndarray]:
         return {
-            site: np.array([by_patch.get(_patch(part, (site, head)), np.nan) for head in numbers])
-            for site, numbers in every.items()
+            site: grid((attention_at(model, site).n_heads,), {(n,): _Patch(Point(point, *site), n) for n in numbers})
+            for site, numbers in by_site.items()
         }
 
-    def of_tokens(points: Sequence[_Patch]) -> np.ndarray:
-        length = len(runs.source) if points[0].point.stack == "encoder" else len(runs.target)
-        return np.array([[by_patch.get(at._replace(token=n), np.nan) for n in range(length)] for at in points])
+    def of_head_tokens(site: Site) -> np.ndarray:
+        return grid(
+            (attention_at(model, site).n_heads, lengths[site.stack]),
+            {(n, t): _Patch(Point(HEADS, *site), n, t) for n in by_site[site] for t in tokens[site.stack]},
+        )
 
-    def of_layers(part: str, asked: str, more: int) -> dict[str, np.ndarray]:
+    def of_layers(point: str, count: dict[str, int]) -> dict[str, np.ndarray]:
         return {
-            stack: of_tokens([_Patch(Point(part, stack, at)) for at in range(count + more)])
-            for stack, count in layers.items()
-            if asked in parts
+            stack: grid(
+                (count[stack], lengths[stack]),
+                {(n, t): _Patch(Point(point, stack, n), None, t) for n in range(count[stack]) for t in tokens[stack]},
+            )
+            for stack in count
         }
 
+    restored = of_heads(HEADS) if "heads" in parts else {}
+    patterns = of_heads(PATTERN) if "patterns" in parts else {}
+    head_tokens = {site: of_head_tokens(site) for site in by_site} if "head tokens" in parts else {}
+    feed_forward = of_layers(FORWARD, layers) if "feed-forward" in parts else {}
+    states = of_layers(STATE, {stack: n + 1 for stack, n in layers.items()}) if "states" in parts else {}
+    for (array, index, _), value in zip(cells, share([[patch] for _, _, patch in cells]), strict=True):
+        array[index] = value
     embeddings = [_Patch(Point(STATE, "encoder", 0), None, token) for token in tokens["encoder"]]
     everything, nothing = share([embeddings, []])
     return Patching(
-        step=step,
+        step=len(runs.target) - 1,
         written=share.written,
-        instead=instead,
+        instead=share.instead,
         direction=direction,
         true=share.true,
         corrupted=share.corrupted,
-        restored=of_heads(HEADS, "heads"),
-        patterns=of_heads(PATTERN, "patterns"),
-        head_tokens={
-            site: of_tokens([_patch(HEADS, (site, head)) for head in range(attention_at(model, site).n_heads)])
-            for site in model.sites()
-            if "head tokens" in parts
-        },
-        feed_forward=of_layers(FORWARD, "feed-forward", 0),
-        states=of_layers(STATE, "states", 1),
+        restored=restored,
+        patterns=patterns,
+        head_tokens=head_tokens,
+        feed_forward=feed_forward,
+        states=states,
         everything=everything,
         nothing=nothing,
     )
@@ -286,16 +287,11 @@ def restored_by(
     The other arguments are those of `patching`.
     """
     _require([part], PARTS[:2], "part to exchange")
-    runs, step, instead = _runs(model, corruption, direction, tap)
+    share = _share(model, corruption, direction, tap)
     if part == "patterns":
-        _require_partners(runs)
+        _require_partners(share.runs)
     point = PATTERN if part == "patterns" else HEADS
-    share = _Share(runs, corruption.target[step + 1], instead)
-    return share([[_patch(point, head) for head in heads] for heads in sets])
-
-
-def _patch(part: str, head: Head, token: int | None = None) -> _Patch:
-    return _Patch(Point(part, *head[0]), head[1], token)
+    return share([[_Patch(Point(point, *site), head) for site, head in heads] for heads in sets])
 
 
 def _require(values: Iterable[str], allowed: Sequence[str], what: str) -> None:
@@ -317,7 +313,7 @@ def first_difference(
 ) -> tuple[int, int]:
     """Return the first step at which the run on `corrupted` prefers another token than `target`, and that token.
 
-    `tap` intervenes. Raises ValueError where there is no such step.
+    `tap` intervenes. Raises ValueError if there is no such step.
     """
     return _question(model, corrupted, target, None, None, tap)
 
@@ -333,7 +329,7 @@ def aligned(source: Sequence[int], corrupted: Sequence[int]) -> Pairs:
 
 
 class _Share:
-    """The logit difference as a share of the way from the run that receives parts to the one that gives them."""
+    """The logit difference as a share of the way from the recipient to the donor."""
 
     def __init__(self, runs: _Runs, written: int, instead: int) -> None:
         self.runs, self.written, self.instead = runs, written, instead
@@ -343,13 +339,14 @@ class _Share:
             raise ValueError("Both sentences lead to the same logits here; choose two that differ, or another word.")
 
     def __call__(self, rows: Sequence[Sequence[_Patch]]) -> list[float]:
-        """Return the share of each row, which exchanges the patches that it lists."""
-        ends = self.corrupted, self.true
-        begin, end = ends if self.runs.direction == "denoise" else ends[::-1]
+        """Return the share of each row of patches, which are exchanged together."""
+        begin, end = self.corrupted, self.true
+        if self.runs.direction == "noise":
+            begin, end = end, begin
         longest = max(len(self.runs.source), len(self.runs.corrupted))
         shares = []
-        for some in in_passes(rows, rows_per_pass(self.runs.model, longest, len(self.runs.target))):
-            differences = self.runs.differences(some, self.written, self.instead)
+        for batch in in_passes(rows, rows_per_pass(self.runs.model, longest, len(self.runs.target))):
+            differences = self.runs.differences(batch, self.written, self.instead)
             shares += [(difference - begin) / (end - begin) for difference in differences]
         return shares
 
@@ -362,7 +359,7 @@ def _question(
     instead: int | None,
     tap: Tap | None = None,
 ) -> tuple[int, int]:
-    """Return the step and the other word, found where they are None."""
+    """Return the step and the other token; what is None is looked up in the run on `corrupted`."""
     if step is not None:
         require_step(target, step)
     if instead is not None:
@@ -386,25 +383,26 @@ def _question(
     )
 
 
-def _runs(model: Transformer, corruption: Corruption, direction: Direction, tap: Tap | None) -> tuple[_Runs, int, int]:
-    """Return both runs, and the step and the other word, where they were not given."""
+def _share(model: Transformer, corruption: Corruption, direction: Direction, tap: Tap | None) -> _Share:
+    """Check the arguments of `patching`, and run both sentences."""
     require_intervened_heads(model, tap)
     _require([direction], ("denoise", "noise"), "direction")
     source, corrupted, target = corruption.source, corruption.corrupted, corruption.target
     pairs = aligned(source, corrupted) if corruption.pairs is None else corruption.pairs
     step, instead = _question(model, corrupted, target, corruption.step, corruption.instead, tap)
-    for sentence, places in ((source, [a for a, _ in pairs]), (corrupted, [b for _, b in pairs])):
-        if len(set(places)) < len(places) or not set(places) <= set(range(len(sentence))):
-            raise ValueError(f"The pairs name tokens {places} of a sentence with {len(sentence)}; name each once.")
-    read = list(target[: step + 1])
-    return _Runs(model, list(source), list(corrupted), read, list(pairs), direction, tap), step, instead
+    for sentence, indices in ((source, [a for a, _ in pairs]), (corrupted, [b for _, b in pairs])):
+        if len(set(indices)) < len(indices) or not set(indices) <= set(range(len(sentence))):
+            raise ValueError(f"The pairs name tokens {indices} of a sentence with {len(sentence)}; name each once.")
+    runs = _Runs(model, list(source), list(corrupted), list(target[: step + 1]), list(pairs), direction, tap)
+    return _Share(runs, target[step + 1], instead)
 
 
 def partners(source: Sequence[int], corrupted: Sequence[int]) -> list[tuple[int, int]]:
-    """Return places in both that belong together: each with its own where both are equally long.
+    """Return the indices of corresponding tokens of two sentences.
 
-    Else the tokens that both have, in the longest runs in their order; and between two such runs those that were
-    exchanged one for one. What was put in or left out has no partner.
+    Sentences of the same length correspond token by token. Otherwise the longest runs of common tokens correspond, and
+    between them stretches of the same length, which were replaced token by token. Inserted and deleted tokens have no
+    counterpart.
     """
     if len(source) == len(corrupted):
         return [(i, i) for i in range(len(source))]

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
-from headlight.analysis.alignment_error import word_alignment
+from headlight.analysis.word_alignment import word_alignment
 from headlight.cli.verbs import main
 from tests.small import TEXTS, small_checkpoint, small_translator
 from tests.ui.pages import page_at, ran
