@@ -15,14 +15,13 @@ from headlight.language import gettext, pgettext
 from headlight.teaching.lessons.judging import check_guess, judge
 from server.classroom import codes
 from server.classroom.store import IDLE_SECONDS, Act, CapacityError, ClassState, Json, Store, now
-from server.classroom.tally import in_words, is_right, tally, without_emphasis
+from server.classroom.tally import SURE, in_words, is_right, tally, without_emphasis
 
 MAX_CLASSES_PER_VISITOR = 2
 MAX_CLASS_SECONDS = 24 * 3600.0
 MAX_CLASSES = 50
 MAX_PUPILS = 120
 MAX_STEPS, MAX_ROUNDS = 60, 20
-SURE = 3  # of 1 unsure, 2 fairly sure, 3 sure
 MAX_QUESTION_CHARACTERS = 1_000_000  # of its JSON: the pictures of some hundred heads
 MAX_PICTURE_BYTES = 3_000_000
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -13,6 +13,7 @@ from headlight.teaching.lessons.judging import judge
 # Peer instruction: with fewer right answers talking spreads the mistake, with more it is no longer needed (per cent).
 TALK_FROM, TALK_TO = 30, 70
 MAX_BARS = 8  # of a split; with more options, those that nobody chose are left out
+SURE = 3  # how sure an answer is: 1 unsure, 2 fairly sure, 3 sure
 
 Posed = Mapping[str, Any]
 
@@ -104,6 +105,31 @@ def split(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> dict[str, Any]:
         "bars": _bars(posed, truth, guesses),
         "misconceptions": misconceptions(posed, truth, guesses),
     }
+
+
+def class_result(posed: Posed, truth: Posed, rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return how the class did in a step that was revealed.
+
+    {"right": the share of right answers in each round, and of the last round "count": how many are right,
+    "misconceptions": see `misconceptions`, "sure": how many "said" how sure they were, and how many were surely "wrong"
+    or unsurely "right", and of rows "mean": what the mean row has in common with the head's}.
+    """
+    guesses, sure = rounds[-1]["guesses"], rounds[-1]["sure"]
+    are_right = [is_right(posed, truth, guess) for guess in guesses]
+    answers = list(zip(sure, are_right, strict=True))
+    result: dict[str, Any] = {
+        "right": [share_right(posed, truth, round_["guesses"]) for round_ in rounds],
+        "count": sum(are_right),
+        "misconceptions": misconceptions(posed, truth, guesses),
+        "sure": {
+            "said": sum(level is not None for level in sure),
+            "wrong": answers.count((SURE, False)),
+            "right": answers.count((1, True)),
+        },
+    }
+    if posed["ask"] == "row" and "mean" in rounds[-1]:
+        result["mean"] = judge(dict(posed), dict(truth), rounds[-1]["mean"])
+    return result
 
 
 def misconception(posed: Posed, truth: Posed, guess: Any) -> Mapping[str, str] | None:

@@ -12,6 +12,7 @@ from headlight.teaching.lessons import Lesson
 from headlight.teaching.lessons.handout import handout
 from ui.lessons import shelf, step, teaching
 from ui.lessons.components import lessons as lessons_component
+from ui.lessons.joining import how_to_be_reached, join_address
 from ui.lessons.view import LessonsView
 from ui.state.queue import in_turn
 from ui.state.view import update
@@ -66,7 +67,7 @@ def _step(lesson: Lesson, lessons: list[Lesson], view: LessonsView) -> None:
                 icon=":material/groups:",
                 on_click=teaching.start_class,
                 args=(lesson, chosen),
-                help=None if teaching.join_address() else teaching.how_to_be_reached(),
+                help=None if join_address() else how_to_be_reached(),
             )
             st.button(gettext("All lessons"), icon=":material/chevron_left:", type="tertiary", on_click=_leave)
         with st.sidebar:

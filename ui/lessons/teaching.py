@@ -1,39 +1,36 @@
 """The teacher's side of a class: starting one, asking the steps of a lesson, and showing the answers.
 
-The class's secret is in the session and in the teacher's browser, and in no address that a server is sent.
-server/classroom/classes.py decides what is allowed; this file shows its refusals.
+The class's secret stays in the session and in the teacher's browser; no URL that is sent to a server contains it.
+server/classroom/classes.py decides what is allowed, and this file shows its refusals.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
-import segno
 import streamlit as st
 
-from headlight import folders
 from headlight.formatting import csv_text, percent
 from headlight.language import gettext, translatable
-from headlight.teaching.lessons import Lesson, Step, judge, sentence_of
+from headlight.teaching.lessons import Lesson, Step, sentence_of
 from headlight.teaching.lessons.reading import YOUR_SENTENCE
 from headlight.teaching.lessons.transfer import MAX_SENTENCE_CHARACTERS
 from server.classroom import codes
-from server.classroom.classes import SURE, Classes, ClassQuestion, ClassRefusal, OpenedStep, Quota, require_small, rows
+from server.classroom.classes import Classes, ClassQuestion, ClassRefusal, OpenedStep, Quota, require_small, rows
 from server.classroom.codes import network_of
 from server.classroom.store import UNAVAILABLE, CapacityError, ClassNotFound, store
-from server.classroom.tally import in_words, is_right, misconceptions, share_right, split
+from server.classroom.tally import class_result, in_words, misconceptions, share_right, split
 from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split
+from ui.lessons.joining import how_to_be_reached, join_address, qr_code
 from ui.lessons.view import LessonsView
-from ui.state.cache import cached
 from ui.state.language import address_parameters
 from ui.state.public import public
 from ui.state.view import update
@@ -44,16 +41,14 @@ from ui.widgets.errors import error_text
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal
 
-# The same whether there is such a class or not: no page tells which codes there are.
+# Said whether or not there is a class with this code, so that nobody can find out which codes are in use.
 NOT_TAUGHT = translatable(
     "There is no class of this code and this teacher’s link. If it has ended, what was not downloaded is gone."
 )
-REFUSED = "class-refused"  # in the session: why the last act was not done
-ACTION_KEY = "class-acted"  # something was done in the fragment
-REFRESH = timedelta(seconds=1)  # between two counts
+REFUSED = "class-refused"  # in the session: why the teacher's last request was refused
+ACTION_KEY = "class-acted"  # in the session: the fragment changed something, so the whole page is drawn again
+REFRESH = timedelta(seconds=1)  # between two counts of the answers
 _QUOTA = Quota()
-_COMMANDS = ("headlight class", "headlight serve")
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def start_class(lesson: Lesson, step: Step) -> None:
@@ -87,7 +82,7 @@ def draw_teaching(lesson: Lesson, step: Step, view: LessonsView) -> None:
     try:
         Classes(store()).counts(code, secret)
     except UNAVAILABLE:
-        pass  # the screen says so, and asks again each second
+        pass  # the class's screen says so, and tries again each second
     except (ClassNotFound, ClassRefusal) as error:
         look_here.drop_secret(code)
         secret_keeper.keep(code, is_teacher, wrong=secret)
@@ -106,7 +101,7 @@ def draw_teaching(lesson: Lesson, step: Step, view: LessonsView) -> None:
 
 
 def _is_teacher(code: str, secret: str) -> bool:
-    """Return whether this is the secret of a class that goes on."""
+    """Return whether this is the secret of a class that has not ended."""
     try:
         Classes(store()).counts(code, secret)
     except (ClassNotFound, ClassRefusal, *UNAVAILABLE):
@@ -121,13 +116,13 @@ def refusal() -> None:
 
 
 def leave() -> None:
-    """Continue the lesson without the class, which goes on by itself until it ends; a button's callback."""
+    """Continue the lesson without the class, which stays open for its pupils; a button's callback."""
     update(code=None, private=False)
 
 
 def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
     if st.session_state.pop(ACTION_KEY, False):
-        st.rerun()  # the whole page: the step, the results and what was refused stand around this
+        st.rerun()  # the whole page, since the step, the results and refusals are outside this fragment
     try:
         classes = Classes(store())
         snapshot, joined = classes.counts(code, secret)
@@ -144,7 +139,7 @@ def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
         "code": codes.spelt(code),
         "join": join.partition("://")[2] if join else "",
         "link": link,
-        "qr": _qr(link) if link else "",
+        "qr": qr_code(link) if link else "",
         "unreachable": "" if join else how_to_be_reached(),
         "joined": joined,
         "answered": len(snapshot.answers),
@@ -160,13 +155,13 @@ def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
         "looking": state.looking,
         "truth": truth,
         "tallies": rounds,
-        "judged": _class_result(question, truth, rounds) if question and truth else None,
+        "judged": class_result(question.posed, truth, rounds) if question and truth else None,
     }
     class_room(header, key="class", on_pick=partial(_picked, lesson, step, code, secret))
 
 
 def _split(lesson: Lesson, code: str, secret: str) -> None:
-    """Draw the private view: it follows the step that is open in the class, for whoever holds the secret."""
+    """Draw the private view of whoever has the secret; it follows the step that is open in the class."""
     if st.session_state.pop(ACTION_KEY, False):
         st.rerun()
     refusal()
@@ -204,12 +199,6 @@ def _split(lesson: Lesson, code: str, secret: str) -> None:
     class_split(header, key="class-split", on_pick=partial(_picked, lesson, step, code, secret))
 
 
-@cached(100, turn=False)
-def _qr(link: str) -> str:
-    """Return the link as an image, in an address of its own; every screen is drawn again each second."""
-    return str(segno.make(link, error="m").svg_data_uri(scale=4, border=2))
-
-
 def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[str, Any]) -> None:
     classes = Classes(store())
     st.session_state[ACTION_KEY] = True
@@ -233,7 +222,7 @@ def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[st
 
 
 def _asked_as(step: Step) -> str:
-    """Return what the class calls a step: of each sentence that was typed a question of its own."""
+    """Return the class's name of a step; every sentence that the teacher types makes a step of its own."""
     if step.name != YOUR_SENTENCE:
         return step.name
     return f"{step.name} {hashlib.sha256(step.query['text'].encode()).hexdigest()[:8]}"
@@ -244,7 +233,7 @@ def _without_typed(lesson: Lesson) -> tuple[Step, ...]:
 
 
 def _typed(text: str) -> str:
-    """Return the sentence that the teacher typed for the class; say why where it is none."""
+    """Return the sentence that the teacher typed; show why if it is none, and return ""."""
     try:
         return sentence_of(text)
     except ValueError as error:
@@ -267,31 +256,8 @@ def _question(lesson: Lesson, step: Step) -> ClassQuestion:
     )
 
 
-def _class_result(question: ClassQuestion, truth: Mapping[str, Any], rounds: list[dict[str, Any]]) -> dict[str, Any]:
-    """Say how the class did.
-
-    That is the share and the count of right answers in each round, the misconceptions of the last, and what its mean
-    row has in common with the head's.
-    """
-    posed = dict(question.posed)
-    message: dict[str, Any] = {
-        "right": [share_right(posed, truth, round_["guesses"]) for round_ in rounds],
-        "count": sum(is_right(posed, truth, guess) for guess in rounds[-1]["guesses"]),
-        "misconceptions": misconceptions(posed, truth, rounds[-1]["guesses"]),
-    }
-    with_confidence = zip(rounds[-1]["guesses"], rounds[-1]["sure"], strict=True)
-    answers = [(sure, is_right(posed, truth, guess)) for guess, sure in with_confidence]
-    message["sure"] = {"said": sum(sure is not None for sure, _ in answers)} | {
-        "wrong": answers.count((SURE, False)),
-        "right": answers.count((1, True)),
-    }
-    if posed["ask"] == "row" and "mean" in rounds[-1]:
-        message["mean"] = judge(posed, dict(truth), rounds[-1]["mean"])
-    return message
-
-
 def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
-    """Draw what the teacher needs now and then, below the class's screen."""
+    """Draw what the teacher seldom needs, below the class's screen."""
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width="content"):
             download(
@@ -333,7 +299,7 @@ def _csv(code: str, secret: str) -> str:
 
 
 def _results(code: str, secret: str) -> None:
-    """Draw the table of results, which is read from the store each second while it is open."""
+    """Draw the table of results, which is read anew each second while it is open."""
     with st.popover(
         gettext("Results"), icon=":material/table_rows:", key="class-results", on_change="rerun"
     ) as results:
@@ -364,7 +330,7 @@ def _line(opened: OpenedStep) -> dict[str, str]:
 
 
 def _misconceptions(opened: list[OpenedStep]) -> list[dict[str, str]]:
-    """Return the misconceptions of the whole class as a table: of the last round of each step that was revealed."""
+    """Return a table of the class's misconceptions, counted over the last rounds of the steps that were revealed."""
     counts: Counter[str] = Counter()
     for step in opened:
         if step.truth:  # the class sees this screen
@@ -382,37 +348,8 @@ def _end(code: str, secret: str) -> None:
         leave()
 
 
-def join_address() -> str | None:
-    """Return where pupils of this server join, or None where this browser's address leads phones to themselves.
-
-    It is what this browser calls the server, unless that is a loopback name: then HEADLIGHT_JOIN_ADDRESS, which
-    `headlight class` sets to the machine's address in the local network.
-    """
-    address, _, _ = (st.context.url or "http://localhost/").partition("?")
-    base = address.rstrip("/").removesuffix("/lessons")
-    if urlsplit(address).hostname in _LOOPBACK:
-        base = os.environ.get("HEADLIGHT_JOIN_ADDRESS", "").rstrip("/")
-    return f"{base}/join" if base else None
-
-
-def how_to_be_reached() -> str:
-    """Say what to do where phones can't reach the address of this page."""
-    if (st.get_option("server.address") or "0.0.0.0") not in _LOOPBACK:
-        return gettext(
-            "Phones can’t reach this address. Open this page by the address of this machine in your network."
-        )
-    class_, serve = ("make class", "make serve") if folders.CLONE else _COMMANDS
-    return gettext(
-        "Phones can’t reach this address: it is for this machine alone. Run `{command}` in a terminal: it serves the "
-        "app to your network, and prints the address and a QR code for phones. This class goes on there with its code. "
-        "(For a lasting server: `{serve}`.)",
-        command=class_,
-        serve=serve,
-    )
-
-
 class _ShowRefusal:
-    """Catch a refusal that is raised inside, and show it when the page is drawn next."""
+    """A context that catches refusals, to be shown when the page is drawn next."""
 
     def __enter__(self) -> None:
         st.session_state.pop(REFUSED, None)

@@ -306,6 +306,5 @@ def test_the_class_is_asked_about_a_sentence_that_the_teacher_types(classes: Cla
 def test_how_sure_those_were_who_said_so_is_counted_after_the_reveal(classes: Classes) -> None:
     posed, right = {"ask": "choice", "choices": ["a", "b"]}, {"answer": 0, "explanation": ""}
     rounds = [{"guesses": [0, 0, 1, 1, 1], "sure": [1, None, 3, 3, 2]}]
-    question = teaching.ClassQuestion("a", "A", "Which?", posed)
-    counted = teaching._class_result(question, right, rounds)["sure"]
+    counted = teaching.class_result(posed, right, rounds)["sure"]
     assert counted == {"said": 4, "wrong": 2, "right": 1}
