@@ -15,10 +15,10 @@ from headlight.charts.why import Map, MapScale, maps
 from headlight.formatting import signed
 from transformer import Trace
 from transformer.trace import Kind
+from ui.why.antecedents import KINDS
 from ui.why.components import Row, draw_picture
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import MAX_REFERENCES, ablated_of
-from ui.why.swap import KINDS
 from ui.why.view import ABLATIONS, WhyView
 from ui.widgets.choose import choose
 from ui.widgets.errors import plain_errors

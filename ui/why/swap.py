@@ -1,9 +1,10 @@
-"""Swap the cause: another sentence changes the word; which part of the true run restores it?"""
+"""Swap the cause: another sentence leads to another word; which part of the true run restores the first?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -12,13 +13,12 @@ from headlight.analysis.sites import by_kind, kind_of
 from headlight.analysis.why.activation_patching import Direction
 from headlight.charts.document import Drawing
 from headlight.charts.why import Map, MapScale, bars, maps
-from headlight.formatting import minus, plural, signed
+from headlight.formatting import minus, signed
 from transformer import Trace, Translator
 from transformer.taps import Site
 from transformer.trace import Kind
-from ui.state.atlases import HeadIndex, known_roles
 from ui.state.view import reseed, update, widget_key
-from ui.state.why_measured import antecedents_measured, why_measured
+from ui.why.antecedents import KINDS, head_name, named_among_best, pairs_of_the_grammar, whole_percent
 from ui.why.cause import Cause, proposals
 from ui.why.components import Row, draw_picture, table
 from ui.why.downloads import Picture
@@ -31,14 +31,27 @@ from ui.widgets.sentence_box import sentence_box
 from ui.widgets.terms import term
 from ui.widgets.text import literal
 
-KINDS: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
-MIN_LOGIT_CHANGE = 1.0  # logits that the other sentence must change, for shares of them to say something
+MIN_LOGIT_CHANGE = 1.0  # below, shares of the change say little
+BY_TOKEN = {"tokens": "head tokens", "forward": "feed-forward", "states": "states"}  # a choice -> one of `why.PARTS`
+
+
+class Wording(NamedTuple):
+    """How an exchange is put into words."""
+
+    changes: str  # what the difference of logits does
+    exchanged: str  # what is done with a part
+
+
+WORDING: dict[Direction, Wording] = {
+    "denoise": Wording("returns", "given back"),
+    "noise": Wording("is lost", "taken away"),
+}
 
 
 def draw_swap(
     opened: Opened[WhyView], trace: Trace, cause: Cause | None, step: int, instead: int, theme: str
 ) -> list[Picture]:
-    """Draw both sentences, the choices, the maps, the top heads together, and the identities."""
+    """Draw both sentences, the choices, the maps, the top heads together, and the checks; return the pictures."""
     name, model, view = opened.name, opened.model, opened.view
     st.subheader("Swap the cause", anchor="swap-the-cause")
     token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
@@ -52,7 +65,7 @@ def draw_swap(
         )
         + f"“{literal(token)}” rather than “{literal(rival)}” {'returns' if gives else 'is lost'}?"
     )
-    _choice(model, view, trace, cause)
+    _choose_sentence(model, view, trace, cause)
     if cause is None:
         st.info(
             "There is no other sentence yet. Type this one with one word changed, so that the model writes something "
@@ -64,25 +77,7 @@ def draw_swap(
     if cause.ids == tuple(trace.source.ids):
         st.info("Both sentences are the same to the model. Change a word.", icon=":material/info:")
         return []
-    if cause.first is None:
-        st.caption(":material/info: The other sentence leads to the same words; only their probabilities differ.")
-    elif cause.first < step:
-        at = trace.writes.labels[cause.first]
-        st.caption(
-            f":material/info: With the other sentence the model would already write something else than "
-            f"“{literal(at)}”, token {cause.first + 1}; what was written before “{literal(token)}” is forced here."
-        )
-    elif (first := cause.first) > step:
-        st.caption(
-            ":material/info: With the other sentence the model writes the same up to "
-            f"“{literal(trace.writes.labels[first])}”, token {first + 1}."
-        )
-        st.button(
-            "Go to that token",
-            icon=":material/arrow_forward:",
-            on_click=lambda: update(step=first + 1, instead=None),
-            type="tertiary",
-        )
+    _note_first_difference(trace, cause, step)
     _controls(view)
     if view.exchanged == "patterns" and len(cause.ids) != len(trace.source):
         st.info(
@@ -104,7 +99,7 @@ def draw_swap(
         )
     pictures = _by_head(name, view, swapped, theme) if swapped.top else _by_token(view, trace, swapped, step, theme)
     _identities(swapped)
-    if view.exchanged == "heads" and gives and not view.changes and (over := _over_corpus(name)) is not None:
+    if view.exchanged == "heads" and gives and not view.changes and (over := pairs_of_the_grammar(name)) is not None:
         st.caption(over)
     with st.expander("As tables"):
         for picture in pictures:
@@ -112,6 +107,29 @@ def draw_swap(
     with st.expander("How it is measured"):
         st.markdown(METHODS)
     return pictures
+
+
+def _note_first_difference(trace: Trace, cause: Cause, step: int) -> None:
+    """Say where the other sentence first leads to another token, unless it is at `step`."""
+    if cause.first is None:
+        st.caption(":material/info: The other sentence leads to the same words; only their probabilities differ.")
+    elif cause.first < step:
+        earlier, token = trace.writes.labels[cause.first], trace.writes.labels[step]
+        st.caption(
+            f":material/info: With the other sentence the model would already write something else than "
+            f"“{literal(earlier)}”, token {cause.first + 1}; what was written before “{literal(token)}” is forced here."
+        )
+    elif (first := cause.first) > step:
+        st.caption(
+            ":material/info: With the other sentence the model writes the same up to "
+            f"“{literal(trace.writes.labels[first])}”, token {first + 1}."
+        )
+        st.button(
+            "Go to that token",
+            icon=":material/arrow_forward:",
+            on_click=lambda: update(step=first + 1, instead=None),
+            type="tertiary",
+        )
 
 
 METHODS = (
@@ -143,11 +161,8 @@ def _controls(view: WhyView) -> None:
             choose(view, "states", "Stack", names)
 
 
-BY_TOKEN = {"tokens": "head tokens", "forward": "feed-forward", "states": "states"}  # the part of `why.PARTS`
-
-
 def _swap(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, instead: int) -> Swap:
-    """Return what is exchanged; of heads token by token, those of the stack that change most at all tokens."""
+    """Return what is exchanged. Token by token, only the heads of the stack that change most at all tokens are."""
     direction: Direction = "denoise" if view.direction == "denoise" else "noise"
     swap = Swap(cause.ids, step, instead, "heads", direction)
     if view.exchanged == "tokens":
@@ -158,17 +173,16 @@ def _swap(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, inste
 
 
 def _scale(swapped: Swapped) -> MapScale:
-    changes = "returns" if swapped.patching.direction == "denoise" else "is lost"
+    changes = WORDING[swapped.patching.direction].changes
     return MapScale(1.0, ("0", f"100 % of the difference {changes}"), percent=True)
 
 
 def _by_head(name: str, view: WhyView, swapped: Swapped, theme: str) -> list[Picture]:
     """Draw the shares of all heads, or of their patterns, and those that change most together."""
-    gives, patterns = swapped.patching.direction == "denoise", view.exchanged == "patterns"
+    direction, patterns = swapped.patching.direction, view.exchanged == "patterns"
     shares = by_kind(_of_heads(swapped))
-    exchanged = "given back" if gives else "taken away"
     heads = Picture(
-        f"{'Patterns' if patterns else 'Heads'} {exchanged} one at a time",
+        f"{'Patterns' if patterns else 'Heads'} {WORDING[direction].exchanged} one at a time",
         partial(_maps, shares, swapped),
         _head_rows(shares),
         590,
@@ -177,16 +191,16 @@ def _by_head(name: str, view: WhyView, swapped: Swapped, theme: str) -> list[Pic
     left, right = st.columns([7, 4], gap="large")
     with left:
         draw_picture(partial(heads.draw, theme), heads.across, key="why-patched")
-        run = "in the true run" if gives else "for the other sentence"
+        run = "in the true run" if direction == "denoise" else "for the other sentence"
         st.caption(
-            f"{term('restored', 'Per cent of the difference')} that {'returns' if gives else 'is lost'} when this head "
-            f"alone {'looks where it does' if patterns else 'computes as'} {run}."
+            f"{term('restored', 'Per cent of the difference')} that {WORDING[direction].changes} when this head alone "
+            f"{'looks where it does' if patterns else 'computes as'} {run}."
         )
     with right:
         st.markdown(f"**The top {len(swapped.top)}**")
         draw_picture(partial(top.draw, theme), top.across, key="why-top")
         alone = sum(_share(swapped, at) for at in swapped.top)
-        st.caption(_compared(alone, swapped.together) + _named_among_best(name, swapped))
+        st.caption(_compared(alone, swapped.together) + named_among_best(name, swapped.top))
     return [heads, top]
 
 
@@ -213,17 +227,16 @@ def _by_token(view: WhyView, trace: Trace, swapped: Swapped, step: int, theme: s
         for j, column in enumerate(grid.columns)
         for i, label in enumerate(labels)
     ]
-    gives = patching.direction == "denoise"
     shares = [float(row["Share"] or 0.0) for row in rows]
     at = int(np.nanargmax(np.abs(shares)))
-    largest = f"“{literal(str(rows[at]['Token']))}”, {str(rows[at]['Part']).lower()}: {_percent(shares[at])}"
+    largest = f"“{literal(str(rows[at]['Token']))}”, {str(rows[at]['Part']).lower()}: {whole_percent(shares[at])}"
     st.caption(
-        f"{term('restored', 'Per cent of the difference')} that {'returns' if gives else 'is lost'} when {what} alone "
-        f"is {'that of the true run' if gives else 'as for the other sentence'}. "
+        f"{term('restored', 'Per cent of the difference')} that {WORDING[patching.direction].changes} when {what} "
+        f"alone is {'that of the true run' if patching.direction == 'denoise' else 'as for the other sentence'}. "
         + (f"Largest: {largest}." if round(100 * shares[at]) else "None does much alone.")
     )
-    exchanged = "given back" if gives else "taken away"
-    return [Picture(f"{EXCHANGED[view.exchanged]} {exchanged} at one token", draw, rows, 590)]
+    title = f"{EXCHANGED[view.exchanged]} {WORDING[patching.direction].exchanged} at one token"
+    return [Picture(title, draw, rows, 590)]
 
 
 def _head_grids(by_site: Mapping[Site, np.ndarray], stack: str, labels: list[str]) -> list[Map]:
@@ -242,7 +255,7 @@ def _head_grids(by_site: Mapping[Site, np.ndarray], stack: str, labels: list[str
 
 
 def _finite(shares: np.ndarray) -> list[int]:
-    """Return the heads of which some token was exchanged."""
+    """Return the heads that were exchanged, at some token."""
     return np.flatnonzero(np.isfinite(shares).any(-1)).tolist()
 
 
@@ -250,8 +263,8 @@ def _of_heads(swapped: Swapped) -> dict[Site, np.ndarray]:
     return swapped.patching.restored or swapped.patching.patterns
 
 
-def _choice(model: Translator, view: WhyView, trace: Trace, cause: Cause | None) -> None:
-    """Draw the box of the other sentence, and what the grammar proposes."""
+def _choose_sentence(model: Translator, view: WhyView, trace: Trace, cause: Cause | None) -> None:
+    """Draw the box of the other sentence, and the menu of words that the grammar proposes."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         text = cause.text if cause is not None else ""
         sentence_box("The other sentence", text, "corrupted")
@@ -274,10 +287,6 @@ def _pick(site: Site, head: int) -> str:
     return f"{kind_of(site)} {site.layer} {head}"
 
 
-def _head_name(site: Site, head: int) -> str:
-    return f"{KINDS[kind_of(site)]} {site.layer + 1}, head {head + 1}"
-
-
 def _maps(shares: Mapping[Kind, np.ndarray], swapped: Swapped, theme: str, across: int) -> Drawing:
     grids = []
     for kind, values in shares.items():
@@ -292,56 +301,23 @@ def _maps(shares: Mapping[Kind, np.ndarray], swapped: Swapped, theme: str, acros
 
 
 def _top(swapped: Swapped, theme: str, across: int) -> Drawing:
-    rows = [("together", swapped.together, _percent(swapped.together))]
-    rows += [(_head_name(*at), _share(swapped, at), _percent(_share(swapped, at))) for at in swapped.top]
+    rows = [("together", swapped.together, whole_percent(swapped.together))]
+    rows += [(head_name(*at), _share(swapped, at), whole_percent(_share(swapped, at))) for at in swapped.top]
     return bars(rows, theme, across=across)
 
 
-def _percent(share: float) -> str:
-    return minus(f"{round(100 * share)} %")
-
-
 def _compared(alone: float, together: float) -> str:
-    how = "they help each other" if together > alone + 0.02 else (
-        "their effects overlap" if together < alone - 0.02 else "their effects add up"
-    )  # fmt: skip
-    return f"One by one they add up to {_percent(alone)}: {how}. "
-
-
-def _antecedents(name: str) -> set[HeadIndex]:
-    """Return the heads that the Heads page names after antecedents."""
-    named = known_roles(name)
-    of = {} if named is None else named.of
-    return {head for head, roles in of.items() if any("antecedent" in role.name for role in roles)}
-
-
-def _named_among_best(name: str, swapped: Swapped) -> str:
-    """Say whether the heads that are named after antecedents are among the best."""
-    if not (named := _antecedents(name)):
-        return ""
-    both = [at for at in swapped.top if (kind_of(at[0]), at[0].layer, at[1]) in named]
-    names = ", ".join(_head_name(*at) for at in both) or "none"
-    return f"The Heads page names {plural(len(named), 'head')} after antecedents; among these: {names}."
-
-
-def _named_over_pairs(name: str, heads: Mapping[str, int], pairs: int) -> str:
-    """Say the same over that many pairs; `heads` are counts by "kind layer head"."""
-    counts = {head: heads.get(f"{head[0]} {head[1] + 1} {head[2] + 1}", 0) for head in sorted(_antecedents(name))}
-    if not counts:
-        return ""
-    shares = "; ".join(
-        f"{KINDS[kind]} {layer + 1}, head {head + 1}, in {count}" for (kind, layer, head), count in counts.items()
-    )
-    most = max(counts.values())
-    moral = "" if 2 * most >= pairs else " A head that looks at the antecedent need not be the one that decides."
-    return f"Those that the Heads page names after antecedents: {shares}.{moral}"
+    how = "their effects add up"
+    if abs(together - alone) > 0.02:
+        how = "they help each other" if together > alone else "their effects overlap"
+    return f"One by one they add up to {whole_percent(alone)}: {how}. "
 
 
 def _identities(swapped: Swapped) -> None:
     everything, nothing = swapped.patching.everything, swapped.patching.nothing
     holds = abs(everything - 1) < 5e-4 and abs(nothing) < 5e-4
     true_only, swapped_only = swapped.unpaired
-    exchanged = "given back" if swapped.patching.direction == "denoise" else "taken away"
+    exchanged = WORDING[swapped.patching.direction].exchanged
     mark = "check_circle" if holds else "info" if true_only or swapped_only else "error"
     st.caption(
         f":material/{mark}: "
@@ -356,39 +332,6 @@ def _identities(swapped: Swapped) -> None:
     )
 
 
-def _over_corpus(name: str) -> str | None:
-    """Draw what was measured over pairs of the grammar, and comes with the model."""
-    facts = (why_measured(name) or {}).get("causes")
-    if not isinstance(facts, dict):
-        return None
-    restored, heads = facts["restored"], facts["heads"]
-    most, count = next(iter(heads.items()))
-    kind, layer, head = most.split()
-    share = f"{_percent(restored['mean'])} ± {round(100 * restored['spread'])}"
-    return (
-        f"Over {facts['pairs']} pairs of sentences of the grammar that the model tells apart by “il” and “elle”, the "
-        f"{facts['top']} best heads of each pair together restore {share}. Most often among them: "
-        f"{KINDS[kind]} {layer}, head {head}, in {count} pairs. {_same_three(name)}"
-        + _named_over_pairs(name, heads, facts["pairs"])
-    )
-
-
-def _same_three(name: str) -> str:
-    """Say what is left when the heads may not be chosen anew for each pair."""
-    facts = antecedents_measured(name)
-    if facts is None:
-        return ""
-    top, named, drawn = (
-        f"{_percent(mean)} ± {round(100 * spread)}"
-        for mean, spread in (facts[part]["restored"] for part in ("top", "named", "random"))
-    )
-    heads = ", ".join(f"{KINDS[kind]} {layer + 1}.{head + 1}" for kind, layer, head in facts["top"]["heads"])
-    return (
-        f"The same three in each of {facts['pairs']} other pairs ({heads}) restore {top}; three drawn at random "
-        f"{drawn}, and what is named after antecedents alone {named}. "
-    )
-
-
 def _head_rows(shares: Mapping[Kind, np.ndarray]) -> list[Row]:
     return [
         {"Attention": KINDS[kind], "Layer": f"{layer + 1}", "Head": f"{head + 1}", "Share": float(values[layer, head])}
@@ -398,6 +341,6 @@ def _head_rows(shares: Mapping[Kind, np.ndarray]) -> list[Row]:
 
 
 def _top_rows(swapped: Swapped) -> list[Row]:
-    exchanged = "Given back" if swapped.patching.direction == "denoise" else "Taken away"
-    rows: list[Row] = [{exchanged: _head_name(*at), "Share": _share(swapped, at)} for at in swapped.top]
+    exchanged = WORDING[swapped.patching.direction].exchanged.capitalize()
+    rows: list[Row] = [{exchanged: head_name(*at), "Share": _share(swapped, at)} for at in swapped.top]
     return [*rows, {exchanged: "together", "Share": swapped.together}]

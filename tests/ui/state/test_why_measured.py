@@ -10,7 +10,7 @@ from headlight.formatting import signed
 from ui.attention.heads import over_corpus
 from ui.state.models import CHECKPOINTS
 from ui.state.why_measured import ATTENTION, FILE, antecedents_measured, why_measured
-from ui.why.swap import _same_three
+from ui.why.antecedents import _same_three
 
 SHIPPED = sorted(file.parent.name for file in CHECKPOINTS.glob(f"*/{FILE}"))
 
