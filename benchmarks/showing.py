@@ -27,22 +27,8 @@ from ipywidgets.widgets.widget import _remove_buffers
 
 import headlight
 from benchmarks.busy import Busy
-from benchmarks.measure import (
-    ALTERNATIVE_COLOUR,
-    HEADLIGHT_COLOUR,
-    LONGER,
-    RATIO,
-    Dot,
-    alternate,
-    keep,
-    machine,
-    ratio_text,
-    ratios,
-    seconds,
-    short,
-    spread,
-    table,
-)
+from benchmarks.measure import LONGER, alternate, keep, machine, ratios, seconds, spread
+from benchmarks.showing_report import APP_TOKENS, NAMES, TARGETS, panels, sizes_report, times_report
 from headlight import checkpoints
 from headlight.analysis.layout import descriptions, lay_out, measures
 from headlight.checkpoints import load_translator
@@ -61,35 +47,13 @@ TEXT = (
     "the old house at the end of our street has a green door and nine small windows , "
     "in summer children play under its trees while somebody reads the news to a dog that never listens ."
 )
-MAX_TOKENS = 512  # tokens, beyond which the model does not read
-IN_PROCESS = 256  # tokens; beyond, BertViz holds a page of more than a gigabyte, and is made in a process of its own
-PAGE_TIMEOUT_SECONDS, PAINT_TIMEOUT_SECONDS = 300, 90  # seconds that a page has to be made, and a file to be painted
-TOTAL_SECONDS = 60  # seconds for the rounds of what is slow: as many as fit, at least one
-OUT_OF_MEMORY = 3  # the exit code of a process for which memory did not suffice
-APP_TOKENS = 32
+MAX_TOKENS = 512  # that the model reads
+MAX_TOKENS_IN_PROCESS = 256  # for longer sentences BertViz takes over a gigabyte, in a process of its own
+PAGE_TIMEOUT_SECONDS, PAINT_TIMEOUT_SECONDS = 300, 90  # for making a page, and for painting a file
+TOTAL_SECONDS = 60  # for all rounds of slow measurements: as many rounds as fit, at least one
+OUT_OF_MEMORY = 3  # an exit code
 ACTIONS_PER_ROUND = 4  # clicks or sentences
-
-FEWER = {64: 25, 256: 100}  # tokens -> how many times the bytes of the overview model_view should take, at least
-# Milliseconds at the 95th percentile, at most.
-TARGETS = {
-    "choose a head": 200,
-    "choose a head, exact on hover": None,
-    "switch encoder, decoder, cross": 200,
-    "hover over the lines of 8 heads": 16,
-    "type a new sentence of 20": 1000,
-}
-NAMES = {
-    "headlight": "Headlight, overview",
-    "app": "Headlight, the whole page",
-    "headlight_file": "Headlight, offline file",
-    "cell": "Headlight, notebook cell",
-    "cell_saved": "Headlight, saved cell",
-    "model_view": "BertViz model_view",
-    "head_view": "BertViz head_view",
-}
-TIMED_PAGES = ("headlight", "headlight_file", "model_view", "head_view")
-OPENED = ("app", "headlight_file", "model_view", "head_view")
-# A page of its own is painted once this is there: our thumbnails, BertViz's lines.
+# A page in a file of its own is painted once this selector matches: our thumbnails, BertViz's lines.
 PAGES = {"headlight_file": ".thumb", "model_view": "#vis line", "head_view": "#vis #attention line"}
 
 
@@ -155,15 +119,15 @@ def trace_of(model: Translator, tokens: int) -> Trace:
 
 
 def overview_bytes(model: Translator, trace: Trace) -> int:
-    """Return the bytes of the overview of the three kinds, with captions, masks and profiles, as the page makes it."""
+    """Return the size of the page's overview of all heads, with captions, masks and profiles."""
     shown_trace = ShownTrace("", (), model, trace, trace, None, (), None)
     return len(every_head(shown_trace, words=False, hide=False, scale="fixed").payload)
 
 
 def cell_bytes(trace: Trace) -> dict[str, int]:
-    """Return the bytes that `headlight.show` sends to a notebook, and those that are saved with it.
+    """Return the bytes that `headlight.show` sends to a notebook ("cell"), and those saved with it ("cell_saved").
 
-    The former include the script (in the state of its widget, and in the HTML), the latter are the HTML.
+    Saved is the HTML. Sent is also the state of the widget; both contain the script.
     """
     module = "headlight.notebook.view"
     with patch(f"{module}._saves_html", return_value=True), patch(f"{module}.display") as out:
@@ -175,7 +139,7 @@ def cell_bytes(trace: Trace) -> dict[str, int]:
 
 
 def offline_page(trace: Trace) -> str:
-    """Return our offline file: the overviews, and the weights of every head."""
+    """Return the HTML of our offline file: the overviews, and the weights of every head."""
     kinds: dict[str, KindView] = {}
     for kind in KINDS:
         layout = lay_out(trace, kind, words=False, hide=False)
@@ -197,8 +161,8 @@ def bertviz_page(name: str, trace: Trace) -> str:
     return html
 
 
-class TooMuch(Exception):
-    """Raised where a page cannot be made within the limits."""
+class PageNotMade(Exception):
+    """Raised if a page cannot be made within the limits of time and memory."""
 
 
 def make_page(name: str, trace: Trace, path: Path) -> float:
@@ -212,9 +176,9 @@ def make_page(name: str, trace: Trace, path: Path) -> float:
 
 
 def make_apart(name: str, trace: Trace, path: Path) -> float:
-    """Make a page as `make_page` does, in a process limited to PAGE_TIMEOUT_SECONDS and most of the free memory.
+    """Do the same as `make_page` in a process limited to PAGE_TIMEOUT_SECONDS and most of the free memory.
 
-    Raises TooMuch saying what it did not manage.
+    Raises PageNotMade, which says why.
     """
     note = path.with_suffix(".seconds")
     process = multiprocessing.get_context("spawn").Process(target=_make_apart, args=(name, trace, path, note))
@@ -223,9 +187,9 @@ def make_apart(name: str, trace: Trace, path: Path) -> float:
     if process.is_alive():
         process.kill()
         process.join()
-        raise TooMuch(f"not made in {PAGE_TIMEOUT_SECONDS} s")
-    if process.exitcode in (OUT_OF_MEMORY, -signal.SIGKILL):  # which is what the system does to it
-        raise TooMuch("not made: memory is full")
+        raise PageNotMade(f"not made in {PAGE_TIMEOUT_SECONDS} s")
+    if process.exitcode in (OUT_OF_MEMORY, -signal.SIGKILL):  # the system's answer to full memory
+        raise PageNotMade("not made: memory is full")
     if process.exitcode:
         raise ValueError(f"{NAMES[name]} cannot be made: see above.")
     return float(note.read_text())
@@ -258,10 +222,11 @@ def sizes(model: Translator, trace: Trace, folder: Path, rounds: int) -> dict[st
     first = {"headlight": tasks["headlight"]()}
     for name in PAGES:
         path = page_file(folder, name, tokens)
-        make = partial(make_page if tokens <= IN_PROCESS or name == "headlight_file" else make_apart, name, trace, path)
+        is_light = name == "headlight_file" or tokens <= MAX_TOKENS_IN_PROCESS
+        make = partial(make_page if is_light else make_apart, name, trace, path)
         try:
             first[name] = make()
-        except TooMuch as error:
+        except PageNotMade as error:
             numbers["failed"][name] = str(error)
         else:
             numbers["bytes"][name] = path.stat().st_size
@@ -275,9 +240,10 @@ def sizes(model: Translator, trace: Trace, folder: Path, rounds: int) -> dict[st
 def repeated(
     rounds: int, tasks: dict[str, Callable[[], float]], first: dict[str, float], unit: float = 1.0
 ) -> dict[str, list[float]]:
-    """Run `alternate` in as many rounds as TOTAL_SECONDS allows where a first one took `first`, in units of seconds.
+    """Run the tasks by turns, in as many rounds as TOTAL_SECONDS allows; return their times.
 
-    Measurements that are too slow for two rounds are not repeated.
+    `first` are the times of a first round; a `unit` of them is so many seconds. They are returned if there is no time
+    for two more rounds.
     """
     fitting = min(rounds, int(TOTAL_SECONDS / (unit * sum(first.values()))))
     return alternate(fitting, tasks) if fitting > 1 else {name: [value] for name, value in first.items()}
@@ -322,11 +288,11 @@ def painting(
     tokens: int,
     rounds: int,
 ) -> dict[str, Any]:
-    """Time from opening our page, our file and BertViz's two until they are painted; failures are under "failed".
+    """Time from opening the app, our file and BertViz's two until they are painted; failures are under "failed".
 
-    BertViz's paint nothing without their scripts.
+    Without the folder of scripts, BertViz's pages paint nothing.
     """
-    _, size = opening_app()  # the first also translates
+    _, size = opening_app()  # this one also translates
     numbers: dict[str, Any] = {"bytes": size, "failed": {}}
     tasks: dict[str, Callable[[], float]] = {"app": lambda: opening_app()[0]}
     first = {"app": tasks["app"]()}
@@ -349,110 +315,3 @@ def painting(
             name: ratios(times[name], times[headlight_page], LONGER) for name in bertviz
         }
     return numbers
-
-
-# ---- the report ---------------------------------------------------------------------------------
-
-
-def sizes_report(pages: dict[int, dict[str, Any]]) -> str:
-    sizes, times = [], []
-    for tokens, page in pages.items():
-        size, fewer = page["bytes"], ["", ""]
-        if "model_view" in size:
-            times_fewer = [size["model_view"] / size[name] for name in ("headlight", "cell")]
-            aim = FEWER.get(tokens)
-            fewer = [f"{short(times)}{target_text(aim, times >= (aim or 0))}" for times in times_fewer]
-        seconds_made = {name: short(1000 * took["median"]) for name, took in page["seconds"].items()} | page["failed"]
-        longer = [ratio_text(page["times_longer"][name]) for name in ("model_view",) if name in page["times_longer"]]
-        times.append([tokens, *(seconds_made.get(name, "") for name in TIMED_PAGES), *(longer or [""])])
-        sizes_written = {name: megabytes(count) for name, count in size.items()} | page["failed"]
-        sizes.append([tokens, *(sizes_written[name] for name in NAMES), *fewer])
-    made_names = [NAMES[name] for name in TIMED_PAGES]
-    return "\n\n".join(
-        [
-            "Bytes to the browser (the whole page: over its socket, from its opening to the last of it)",
-            table(["tokens", *NAMES.values(), "times fewer than model_view: overview", "notebook cell"], sizes),
-            f"Milliseconds to make them, medians; the ratio, {RATIO}",
-            table(["tokens", *made_names, "model_view / overview, times as long"], times),
-        ]
-    )
-
-
-def times_report(pages: dict[int, dict[str, Any]], app: dict[str, dict[str, float]]) -> str:
-    opened, answered = [], []
-    for tokens, page in pages.items():
-        painted = {name: range_text(page[name]) for name in OPENED if name in page} | page["failed"]
-        longer = [
-            ratio_text(page[f"times_longer_than_{headlight_page}"][view])
-            if view in page[f"times_longer_than_{headlight_page}"]
-            else ""
-            for view in ("model_view", "head_view")
-            for headlight_page in ("app", "headlight_file")
-        ]
-        opened.append([tokens, *(painted.get(name, "not made") for name in OPENED), *longer])
-    for name, stats in app.items():
-        reached = target_text(TARGETS[name], stats["p95"] <= (TARGETS[name] or 0))
-        answered.append([name, range_text(stats), f"{short(stats['p95'])}{reached}", stats["count"]])
-    names = [NAMES[name] for name in OPENED]
-    longer_than = [
-        f"{view} / {headlight_page}, times as long"
-        for view in ("model_view", "head_view")
-        for headlight_page in ("page", "file")
-    ]
-    return "\n\n".join(
-        [
-            f"\nMilliseconds from opening a page until it is painted, median (least to most); the ratios, {RATIO}",
-            table(["tokens", *names, *longer_than], opened),
-            f"Milliseconds from an event in the app to two frames after its answer, {APP_TOKENS} tokens",
-            table(["", "median (least to most)", "95th percentile", "times"], answered),
-        ]
-    )
-
-
-def target_text(target: int | None, reached: bool) -> str:
-    return "" if target is None else f" (target {target:,}: {'reached' if reached else 'missed'})"
-
-
-def range_text(spread: dict[str, float]) -> str:
-    return f"{short(spread['median'])} ({short(spread['least'])} to {short(spread['most'])})"
-
-
-def megabytes(count: int) -> str:
-    return f"{count / 1e6:.3g} MB"
-
-
-def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
-    colours = {name: ALTERNATIVE_COLOUR if name in ("model_view", "head_view") else HEADLIGHT_COLOUR for name in NAMES}
-    sizes = [
-        Dot(f"{tokens} tokens, {NAMES[name]}", numbers["bytes"][name], megabytes(numbers["bytes"][name]), colours[name])
-        for tokens, numbers in result["sizes"].items()
-        for name in ("headlight", "cell", "model_view", "head_view")
-        if name in numbers["bytes"]
-    ]
-    opened = [
-        Dot(
-            f"{tokens} tokens, {NAMES[name]}",
-            numbers[name]["median"],
-            f"{short(numbers[name]['median'])} ms",
-            colours[name],
-        )
-        for tokens, numbers in result["opened"].items()
-        for name in OPENED
-        if name in numbers
-    ]
-    app = [
-        Dot(
-            name,
-            stats["p95"],
-            f"{short(stats['p95'])} ms" + (f" (at most {target:,})" if target else ""),
-            HEADLIGHT_COLOUR,
-            target,
-        )
-        for name, target in TARGETS.items()
-        for stats in [result["app"][name]]
-    ]
-    return {
-        "Bytes to the browser, 6 + 6 layers of 8 heads": sizes,
-        "Milliseconds from opening a page until it is painted, median": opened,
-        f"Milliseconds in the app at {APP_TOKENS} tokens, 95th percentile; the bar is the target": app,
-    }

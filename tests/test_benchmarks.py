@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import learning, quality, showing, start, training, why, worker
+from benchmarks import learning, quality, showing, showing_report, start, training, why, worker
 from benchmarks.learning import MARIAN, OURS_NAME, Learner, until_end
 from benchmarks.measure import LONGER, peak_megabytes, picture, ratios, spread
 from tests.small import small_checkpoint
@@ -117,11 +117,11 @@ def test_a_page_that_is_not_painted_is_reported() -> None:
         "times_longer_than_app": {},
         "times_longer_than_headlight_file": {},
     }
-    app = dict.fromkeys(showing.TARGETS, one)
-    assert "not made in 300 s" in showing.sizes_report({512: sizes})
-    report = showing.times_report({512: opened}, app)
+    app = dict.fromkeys(showing_report.TARGETS, one)
+    assert "not made in 300 s" in showing_report.sizes_report({512: sizes})
+    report = showing_report.times_report({512: opened}, app)
     assert "not painted in 90 s" in report and "not made" in report
-    drawn = picture("showing", showing.panels({"sizes": {512: sizes}, "opened": {512: opened}, "app": app}))
+    drawn = picture("showing", showing_report.panels({"sizes": {512: sizes}, "opened": {512: opened}, "app": app}))
     assert "512 tokens, BertViz model_view" in drawn and "BertViz head_view" not in drawn
 
 
