@@ -4,7 +4,6 @@ from transformer.extras import require_package
 
 require_package("anywidget", "A view in a notebook")
 
-from headlight.notebook.show import show  # noqa: E402
-from headlight.notebook.view import Selected, View  # noqa: E402
+from headlight.notebook.view import Selected, View, show  # noqa: E402
 
 __all__ = ["Selected", "View", "show"]

@@ -1,20 +1,69 @@
-"""The viewer as a widget whose selection is the same on screen and in Python."""
+"""The viewer in a notebook cell (`headlight.show`), whose selection is the same on screen and in Python."""
 
 from __future__ import annotations
 
 import operator
 import secrets
-from typing import Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, get_args
 
 import traitlets as t
 from anywidget import AnyWidget
 from IPython import get_ipython
 from IPython.display import display
 
+from headlight.analysis.layout import sharpest
+from headlight.notebook.arrays import described, trace_of
 from headlight.notebook.payload import cell_payload, weights_message
 from headlight.notebook.saved import saved_html, widget_module
 from transformer.quoting import quoted
 from transformer.trace import Kind, Trace
+
+Forced = Literal["light", "dark"]
+
+
+def show(
+    trace: Trace | None = None,
+    *,
+    encoder: Any = None,
+    decoder: Any = None,
+    cross: Any = None,
+    source_tokens: Sequence[str] | None = None,
+    target_tokens: Sequence[str] | None = None,
+    selected: tuple[str, int, int] | None = None,
+    words: bool = False,
+    theme: Forced | None = None,
+) -> View:
+    """Return every head of `trace`, one of them large and its lines, in the cell of a notebook.
+
+    Instead of a trace, give the attention of any model after its softmax: `encoder` [L, H, S, S], `decoder`
+    [L, H, T, T] and `cross` [L, H, T, S], or those that the model has, as arrays, tensors, or the list of layers that
+    transformers returns (each layer may have a batch of one). `source_tokens` are the S tokens that the encoder reads,
+    and `target_tokens` the T that the decoder reads. Row t of `decoder` and `cross` reads target token t, and is
+    labelled by the token that it writes, the next one; to label the last row too, give T + 1 tokens.
+
+    `selected` (kind, layer, head) is the large head, layer and head from 0, as in the arrays; None chooses the head
+    with the narrowest attention. `words` merges subwords. `theme` is "light" or "dark", else that of the notebook.
+    Raises ValueError for arrays and tokens that do not fit together, and for a head that does not exist.
+    """
+    arrays = {"encoder": encoder, "decoder": decoder, "cross": cross}
+    names = [name for name, value in arrays.items() if value is not None]
+    if trace is None:
+        trace = trace_of(**arrays, source_tokens=source_tokens, target_tokens=target_tokens)
+    elif not isinstance(trace, Trace):
+        raise ValueError(
+            f"show was given {described(trace)}; give a trace, as model.trace(text) makes it, or arrays: encoder=..."
+        )
+    elif names or source_tokens is not None or target_tokens is not None:
+        raise ValueError(
+            "show was given a trace and arrays or tokens as well; the trace has its own, so leave them out."
+        )
+    if theme is not None and theme not in get_args(Forced):
+        raise ValueError(f'theme is {quoted(theme)}; choose "light" or "dark", or leave it out for the notebook\'s.')
+    kind = trace.kinds[-1]
+    if selected is None:
+        selected = (kind, *sharpest(trace, kind))
+    return View(trace, selected=selected, words=words, theme=theme)
 
 
 class Selected(NamedTuple):
