@@ -129,15 +129,12 @@ class MultiHeadAttention(nn.Module):
 
         `mask` broadcasts to [B, H, Q, K]. Pruned heads give 0.
         """
-        return expand_heads(self.remaining, self.n_heads, self._look(x, keys_values, mask, tap))
+        return expand_heads(self.remaining, self.n_heads, self._attend(x, keys_values, mask, tap))
 
-    def _look(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None) -> Tensor:
-        k, v = keys_values
-        bias = (
-            None
-            if self.position_bias is None
-            else select_heads(self.remaining, self.position_bias(x.size(1), k.size(2)).to(k.dtype))
-        )
+    def _attend(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None) -> Tensor:
+        (k, v), bias = keys_values, None
+        if self.position_bias is not None:
+            bias = select_heads(self.remaining, self.position_bias(x.size(1), k.size(2)).to(k.dtype))
         tap = with_pruned(tap, self.remaining, self.n_heads)
         dropout = self.dropout if self.training else 0.0
         return attend(self._split(self.query(x)), k, v, mask, self.site, tap, self.scale, bias, dropout)
@@ -156,7 +153,7 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None = None) -> Tensor:
         """Attend from `x` [B, Q, d_model] to `keys_values`: [B, Q, d_model]. `mask` broadcasts to [B, H, Q, K]."""
-        return self._join(self._look(x, keys_values, mask, tap))
+        return self._join(self._attend(x, keys_values, mask, tap))
 
 
 def _linear(inputs: int, outputs: int, bias: bool) -> Linear:

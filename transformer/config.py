@@ -144,7 +144,7 @@ class StackConfig:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Everything needed to rebuild the network; the defaults are the paper's base model.
+    """Everything needed to rebuild the network; the defaults are the paper's base model, but with untied embeddings.
 
     `tied` says which embeddings share one matrix: "none"; "output", where the output projection is the target
     embedding; or "all", where the source embedding is that matrix too (section 3.4 of the paper). `scale_embeddings`

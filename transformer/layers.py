@@ -55,7 +55,7 @@ class FeedForward(nn.Module):
 
 
 class UnbiasedNorm(nn.LayerNorm):
-    """Layer norm by the unbiased deviation, as tutorials write it; a `scalar` one has one gain and bias for all.
+    """Layer norm by the unbiased deviation, as tutorials write it; if `scalar`, all features share one gain and bias.
 
     The unbiased deviation is the usual one times √(n / (n - 1)), so this is layer norm with √((n - 1) / n) times the
     learned gain, and (n - 1) / n times epsilon. `weight`, `bias` and `eps` are those of that layer norm, so that code
@@ -82,8 +82,8 @@ class UnbiasedNorm(nn.LayerNorm):
 class Residual(nn.Module):
     """A residual connection around a sublayer, with dropout, and a norm before or after it (pre-norm, post-norm).
 
-    Dropout is on what the sublayer adds, or on the sum where `after_sum`. With `connected` False there is no residual
-    connection: the sublayer's output takes the place of its input.
+    Dropout applies to the sublayer's output or, with `after_sum`, to the sum. With `connected` False the residual
+    connection is left out: the sublayer's output replaces its input.
     """
 
     def __init__(
@@ -163,6 +163,8 @@ class Parts:
 
 
 class EncoderLayer(nn.Module):
+    """Self-attention, then the feed-forward network, each in a residual connection."""
+
     def __init__(self, parts: Parts, layer: int):
         super().__init__()
         self.attention = parts.attention(Site("encoder", layer, "self"))
@@ -177,6 +179,8 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
+    """Masked self-attention, cross-attention to the encoder's output, then the feed-forward network."""
+
     def __init__(self, parts: Parts, layer: int):
         super().__init__()
         self.self_attention = parts.attention(Site("decoder", layer, "self"))

@@ -98,8 +98,8 @@ class Decoder(nn.Module):
 class Transformer(nn.Module):
     """The encoder-decoder transformer: maps `src` [B, S] and `tgt` [B, T] to next-token logits [B, T, V].
 
-    The forward pass writes nothing to the model, and taps belong to the caller, so that any number of threads can share
-    one model. Decoding uses the form in `transformer.inference.prepared`.
+    The forward pass writes nothing to the model, and taps belong to the caller, so threads can share one model.
+    Decoding runs the faster form in `transformer.inference.prepared`, which computes the same.
     """
 
     parts: ClassVar[type[Parts]] = Parts

@@ -1,11 +1,11 @@
-"""Networks by name: four sizes of ours, and of five widely followed tutorials the model and how it is trained.
+"""Networks by name: four sizes of ours, and the networks and training settings of five widely followed tutorials.
 
-A tutorial's preset has all that its code does and a configuration can say, mistakes included: its parameters agree to
-the last one. `RECIPES` has the settings of a run that its training decides, `DIFFERS` in a sentence or two what ours
-cannot do the same. docs/tutorials/settings.tsv lists what each tutorial's code says, field by field.
+A tutorial's preset does what the tutorial's code does, mistakes included, as far as a configuration can say it; the
+numbers of parameters agree exactly. `RECIPES` has the settings of its training, and `DIFFERS` says what differs here.
+docs/tutorials/settings.tsv lists the settings of each tutorial's code, field by field.
 
-A tutorial's passes over its corpus, and its sentences a batch, are steps and tokens here: Multi30k has 29,000 pairs, so
-10 passes by 32 are 9,070 steps, and 32 captions take about 512 tokens.
+Epochs and sentences per batch become steps and tokens per batch: Multi30k has 29,000 pairs, so 10 epochs in batches of
+32 are 9,070 steps, and 32 captions have about 512 tokens.
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ def restore_shape(model: Transformer) -> Transformer:
     return _without(model, set())
 
 
-def _without(model: Transformer, gone: set[tuple[str, int, str, int]]) -> Transformer:
+def _without(model: Transformer, pruned: set[tuple[str, int, str, int]]) -> Transformer:
     changed = copy.deepcopy(model)
-    changed.config = config = replace(model.config, pruned_heads=tuple(sorted(gone)))
+    changed.config = config = replace(model.config, pruned_heads=tuple(sorted(pruned)))
     for module in changed.modules():
         if isinstance(module, MultiHeadAttention):
             _keep_heads(module, config.kept_heads(*module.site))
@@ -43,18 +43,18 @@ def _without(model: Transformer, gone: set[tuple[str, int, str, int]]) -> Transf
 
 @torch.no_grad()
 def _keep_heads(attention: MultiHeadAttention, remaining: tuple[int, ...]) -> None:
-    def of_kept(numbers: Tensor, axis: int) -> nn.Parameter:
+    def selected(numbers: Tensor, axis: int) -> nn.Parameter:
         """Select the heads `remaining` from a tensor whose `axis` has D entries for each head of `attention`."""
         by_head = numbers.unflatten(axis, (len(attention.remaining), attention.d_head)).movedim(axis, 0)
         chosen = select_heads(remaining, expand_heads(attention.remaining, attention.n_heads, by_head[None]))[0]
         return nn.Parameter(chosen.movedim(0, axis).flatten(axis, axis + 1).clone(), numbers.requires_grad)
 
     width = len(remaining) * attention.d_head
-    for reads in (attention.query, attention.key, attention.value):
-        reads.weight = of_kept(reads.weight, 0)
-        if reads.bias is not None:
-            reads.bias = of_kept(reads.bias, 0)
-        reads.out_features = width
-    attention.output.weight = of_kept(attention.output.weight, 1)
+    for projection in (attention.query, attention.key, attention.value):
+        projection.weight = selected(projection.weight, 0)
+        if projection.bias is not None:
+            projection.bias = selected(projection.bias, 0)
+        projection.out_features = width
+    attention.output.weight = selected(attention.output.weight, 1)
     attention.output.in_features = width
     attention.remaining = remaining

@@ -105,7 +105,7 @@ class Ablate:
 
 @dataclass(frozen=True)
 class Uniform:
-    """Gives one head the same weight on every key that is not masked."""
+    """Makes one head attend equally to every key that is not masked."""
 
     site: Site
     head: int
@@ -132,9 +132,10 @@ class Replace:
 
 
 class WholePass:
-    """A tap whose result for one row depends on other rows, so that decoding recomputes the whole prefix at each step.
+    """A tap whose result for one row depends on other rows.
 
-    It is shown [N, H, T, K] there, where other taps are shown only the newest token's row.
+    For it, decoding recomputes the whole prefix at each step, and passes it patterns [N, H, T, K], where other taps get
+    only the newest token's row.
     """
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
@@ -161,7 +162,7 @@ def select_heads(remaining: Sequence[int], by_head: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class _ExpandedTap:
-    """Shows a tap all heads under their original numbers; the pruned ones have weight 0, as if switched off."""
+    """Passes a tap all heads by their original numbers; pruned ones have weight 0, as if switched off."""
 
     tap: Tap
     remaining: tuple[int, ...]

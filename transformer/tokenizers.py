@@ -17,12 +17,12 @@ from transformer.quoting import UnreadableTextError, quoted, short
 TokenizerKind = Literal["bpe", "words", "characters"]
 ParseTokenizer = Callable[[Any], tokenizers.Tokenizer]  # from JSON; raises ValueError
 
-MAX_TOKEN_BYTES = 1_000  # bytes; the longest known are runs of 512 spaces
-MAX_INDENTED_TOKENS = 100_000  # tokens up to which a vocabulary is written for people to read
+MAX_TOKEN_BYTES = 1_000  # the longest known tokens are runs of 512 spaces
+MAX_INDENTED_TOKENS = 100_000  # a larger vocabulary is written without line breaks
 SPECIALS = ("[PAD]", "[UNK]", "[SOS]", "[EOS]")
 PAD, UNK, SOS, EOS = range(4)
-UNLIKELY_SCORE = -1e9  # the score of a piece that a text is never cut into while there is another way
-MIN_TOKENS_FOR_BYTES = 1000  # tokens: a smaller vocabulary would be mostly bytes
+UNLIKELY_SCORE = -1e9  # of a piece that is used only if a text cannot be cut in another way
+MIN_TOKENS_FOR_BYTES = 1000  # a smaller vocabulary would be mostly bytes
 
 
 def is_short(text: str) -> bool:
@@ -155,7 +155,7 @@ class Tokenizer:
         try:
             tokenizer = cls(parse(content), pad_id, sos_id, eos_id, size)
             if tokenizer.unk_id is not None:
-                tokenizer.encode("a \ue000")  # an unknown character: some faults show only at work
+                tokenizer.encode("a \ue000")  # an unknown character: some faults show only in use
         except ValueError as error:
             raise ValueError(f"{short(path)} is not a tokenizer that works here: {error}") from None
         return tokenizer
@@ -268,7 +268,7 @@ class Tokenizer:
     def _marks_words(self) -> bool | None:
         """Whether a piece without "▁" continues a word; None if the pieces of each sentence have to decide."""
         if self._in_bytes:
-            return True  # where the text begins with a word, that has no mark
+            return True  # but for the first word of a text, which has no mark
         at_spaces = (pre_tokenizers.WhitespaceSplit, pre_tokenizers.Whitespace)
         cut_at_spaces = isinstance(self.inner.pre_tokenizer, at_spaces)
         return False if cut_at_spaces and isinstance(self.inner.model, models.WordLevel) else None
@@ -342,8 +342,7 @@ def _trainer(kind: TokenizerKind, vocab_size: int, min_frequency: int) -> traine
 
 
 def label(piece: str) -> str:
-    r"""Return the label of a piece, with invisible characters made visible: a space is "▁", a newline "\
-    ".
+    r"""Return the label of a piece, with invisible characters made visible: a space is "▁", a newline is "\n".
 
     The label depends on the piece alone, so that two different tokens look different in every sentence.
     """
@@ -364,7 +363,7 @@ def number_duplicates(labels: Sequence[str]) -> list[str]:
     unique = []
     for label in labels:
         name = label
-        while times[label] > 1 and name in used:  # more than one turn only where the text has its own "a₁"
+        while times[label] > 1 and name in used:  # more than once only if the text has an "a₁" of its own
             number[label] += 1
             name = label + str(number[label]).translate(_SUBSCRIPTS)
         used.add(name)
@@ -382,7 +381,7 @@ def word_groups(
     characters, or else whole words. A combining mark, such as a Hindi vowel sign, always continues its word.
     """
     special = [piece in SPECIALS for piece in pieces] if special is None else special
-    in_parts = marked
+    in_parts = marked  # whether words are cut into pieces
     if in_parts is None:
         in_parts = any(piece.startswith(SPACE) for piece in pieces) or all(
             len(piece) == 1 for piece, is_special in zip(pieces, special, strict=True) if not is_special
@@ -443,7 +442,7 @@ def _in_word(character: str) -> bool:
 def _add_missing_ids(content: dict[str, Any], size: int) -> None:
     """Add an entry to a tokenizer's JSON for each id below `size` that has none, named by the id."""
     vocabulary, added = content["model"]["vocab"], content["added_tokens"]
-    in_order = isinstance(vocabulary, list)  # each with its score, the id being its place
+    in_order = isinstance(vocabulary, list)  # of (piece, score); the id is the index
     names = {token["id"]: token["content"] for token in added}
     known = {entry[0] for entry in vocabulary} if in_order else set(vocabulary)
     ids = range(len(vocabulary), size) if in_order else sorted(set(range(size)) - set(vocabulary.values()))

@@ -56,9 +56,9 @@ class Tokens:
 
 
 class LayerPatterns:
-    """Patterns [L, H, Q, K] of which `compute(layer)` returns a layer [H, Q, K] each time that it is read.
+    """Patterns [L, H, Q, K] whose layers [H, Q, K] are computed by `compute(layer)` when they are read.
 
-    They are indexed like an array, of which only the layers in question are computed. NumPy's functions compute all.
+    Indexing works as in an array, and computes only the layers in question; NumPy's functions compute all.
     """
 
     ndim, dtype = 4, np.dtype(np.float32)

@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from transformer.attention import attention_weights
-from transformer.batches import collate
 from transformer.checkpoint import Checkpoint, native
 from transformer.decoding import Decoding, Hypothesis, finish
 from transformer.decoding.strategies import LENGTH_PENALTY
@@ -51,7 +51,7 @@ class Translation:
         return self.log_prob / len(self.ids)
 
 
-# From 100 MB on the patterns of a trace are computed layer by layer when they are read, from its queries and keys.
+# A trace stores up to 100 MB of patterns; larger ones are computed layer by layer, from queries and keys, when read.
 MAX_STORED_WEIGHTS = 25_000_000
 
 
@@ -81,7 +81,7 @@ class Translator:
 
     @cached_property
     def _heads(self) -> dict[Site, tuple[int, ...]]:
-        """The heads of each attention."""
+        """The heads of each attention module, without pruned ones."""
         return {site: self.model.config.kept_heads(*site) for site in self.model.sites()}
 
     @property
@@ -170,8 +170,8 @@ class Translator:
 
     def source_batch(self, sources: list[list[int]]) -> Tensor:
         """Return source ids as one padded tensor [B, S] on the model's device."""
-        device = next(self.model.parameters()).device
-        return collate([(ids, [self.model.config.sos_id]) for ids in sources], self.model.config.pad_id).src.to(device)
+        rows = pad_sequence([torch.tensor(ids, dtype=torch.int64) for ids in sources], True, self.model.config.pad_id)
+        return rows.to(next(self.model.parameters()).device)
 
     def translation(self, hypothesis: Hypothesis) -> Translation:
         """Return a hypothesis of the search as text with its tokens and scores."""

@@ -42,7 +42,7 @@ class Chooser(Protocol):
 
     @property
     def size(self) -> int:
-        """The most hypotheses that each sentence keeps at a step."""
+        """The largest number of hypotheses that a sentence keeps at a step."""
 
     def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Candidates:
         """Return the candidates of a step.
@@ -72,7 +72,7 @@ class Greedy:
     size: ClassVar[int] = 1
 
     eos_id: int
-    bounds: Tensor  # [B] the most tokens that each sentence may have
+    bounds: Tensor  # [B] the largest number of tokens that each sentence may have
 
     def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Candidates:
         return _one_each(live, allowed, allowed.argmax(-1), self.eos_id, self.bounds)
@@ -115,7 +115,7 @@ class Sample:
 
     size: ClassVar[int] = 1
     eos_id: int
-    bounds: Tensor  # [B] the most tokens that each sentence may have
+    bounds: Tensor  # [B] the largest number of tokens that each sentence may have
     draws: Tensor  # [B, steps], each from 0 up to but not including 1
     temperature: float
     top_k: int | None
@@ -153,7 +153,8 @@ class Beam:
     def __init__(self, eos_id: int, bounds: Tensor, size: int, alpha: float, temperature: float = 1.0):
         self.eos_id, self.bounds, self.size, self.alpha = eos_id, bounds, size, alpha
         self.temperature = temperature
-        self.sums: Tensor | None = None  # [N] what ranks the next rows; None: the model's own log-probabilities
+        # [N] the sums that rank the next step's rows, where they are not the model's own log-probabilities
+        self.sums: Tensor | None = None
         # [B, size] each sentence's best finished scores so far, best first
         self.finished = torch.full((len(bounds), size), -torch.inf, device=bounds.device)
 
@@ -165,15 +166,15 @@ class Beam:
         return self.rank(live, allowed, allowed / self.temperature - normaliser)
 
     def rank(self, live: Live, allowed: Tensor, ranking: Tensor) -> Candidates:
-        """Choose by the sums of `ranking` [N, V], whose values are never above 0; totals are sums of `allowed`."""
-        considered = 2 * self.size  # beyond the size, so that a reader sees what was pruned
-        each = ranking.topk(min(considered, ranking.size(1)))  # no sentence takes more from one row
+        """Choose by the sums of `ranking` [N, V], which are never above 0; the candidates' totals sum `allowed`."""
+        considered = 2 * self.size  # more than are kept, so that the page can show what was pruned
+        each = ranking.topk(min(considered, ranking.size(1)))  # a sentence takes no more than that from one row
         active, group, counts = live.sentences.unique_consecutive(return_inverse=True, return_counts=True)
         first = counts.cumsum(0) - counts  # [A] the first row of each sentence
         column = torch.arange(len(group), device=group.device) - first[group]
         board = allowed.new_full((len(active), int(counts.max()), each.values.size(1)), -torch.inf)
         board[group, column] = (live.totals if self.sums is None else self.sums)[:, None] + each.values
-        sums, cells = board.flatten(1).topk(min(considered, board[0].numel()))  # [A, best of each]
+        sums, cells = board.flatten(1).topk(min(considered, board[0].numel()))  # [A, considered]
 
         exists = sums > -torch.inf  # a sentence with fewer rows than another leaves cells empty
         parents = (first[:, None] + cells // board.size(2)).where(exists, 0)
@@ -192,10 +193,10 @@ class Beam:
     def _settled(self, active: Tensor, sums: Tensor, scores: Tensor, fates: Tensor) -> Tensor:
         """Add the finished scores, and return which sentences no live hypothesis can improve: [A].
 
-        More tokens only lower a sum, which is never above 0, and the penalty that divides it is largest at the
-        sentence's bound. So no continuation scores above the present sum over the penalty there; where the `size`-th
-        best finished score is as good, the `size` best are known. A sentence without live hypotheses is settled as
-        well, since -inf is not above -inf.
+        A sum is never above 0, more tokens only lower it, and the penalty that divides it is largest at the sentence's
+        length limit. So no continuation scores higher than the present sum over that penalty: once the `size`-th best
+        finished score is as high, the best `size` are known. A sentence without live hypotheses is settled too, since
+        its `hope` is -inf.
         """
         new = scores.masked_fill(fates != Fate.FINISHED, -torch.inf)
         best = torch.cat([self.finished[active], new], 1).topk(self.size).values

@@ -41,10 +41,10 @@ def decode(
     options: Options,
     whole: bool = False,
 ) -> Iterator[DecodeStep]:
-    """Return the steps of a decode, after checking what it was given.
+    """Check the arguments of a decode and return its steps.
 
-    `chooser` makes the strategy's `Chooser` from the id of [EOS] and the most tokens that each sentence may have [B].
-    If `whole`, the prefix is the whole target. Raises ValueError for wrong values and TypeError for unknown options.
+    `chooser` makes the strategy's `Chooser` from the id of [EOS] and the length limit of each sentence [B]. If `whole`,
+    the prefix is the whole target. Raises ValueError for wrong values and TypeError for unknown options.
     """
     if unknown := options.keys() - Options.__annotations__:
         raise TypeError(f"Decoding got an unexpected keyword argument {min(unknown)!r}.")
@@ -166,7 +166,7 @@ def _patterns(recorder: Recorder | None) -> dict[Site, Tensor] | None:
     return {site: p[:, :, -1] if site.stack == "decoder" else p for site, (p,) in recorder.items()}
 
 
-# ---- checking what a decode is given ---------------------------------------------------------------------------------
+# ---- checking the arguments of a decode ------------------------------------------------------------------------------
 
 
 def source_ids(model: Transformer | Prepared, src: Tensor) -> Tensor:
@@ -191,7 +191,7 @@ def source_ids(model: Transformer | Prepared, src: Tensor) -> Tensor:
 
 
 def max_lengths(src: Tensor, max_length: int | None, config: ModelConfig) -> Tensor:
-    """Return the most tokens that each sentence may have, [EOS] included: [B]. Raises ValueError."""
+    """Return the length limit of each sentence in tokens, [EOS] included: [B]. Raises ValueError."""
     if max_length is None:
         limits = 2 * (src != config.pad_id).sum(1) + 10
     elif max_length >= 1:

@@ -22,7 +22,7 @@ class Fate(IntEnum):
 
     LIVE = 0  # goes on as a row of the next step
     FINISHED = 1  # wrote [EOS]
-    UNFINISHED = 2  # reached the most tokens that were allowed
+    UNFINISHED = 2  # reached the length limit
     PRUNED = 3  # others were better
     STOPPED = 4  # was among the best when nothing could beat the finished hypotheses any more
 

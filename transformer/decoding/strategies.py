@@ -41,8 +41,8 @@ def beam(
 
     A score is log_prob / ((5 + length) / 6) ** length_penalty, the length counted with [EOS] (Wu et al. 2016, equation
     14): 0 compares plain sums, and larger values favour longer sentences. At a `temperature` other than 1 the sum is
-    over `tempered(allowed(log_probs, config), temperature)`: above 1 it matters less how sure each token was. `totals`
-    are the model's own log-probabilities at every temperature.
+    over `tempered(allowed(log_probs, config), temperature)`: above 1 it matters less how confident the model was of
+    each token. `totals` sum the model's own log-probabilities at every temperature.
     """
     check_beam(size, length_penalty)
     tempered(torch.zeros(1), temperature)  # refuses a wrong one before the first step
@@ -274,7 +274,7 @@ class Decoding:
 
     @classmethod
     def of(cls, name: str, **settings: Any) -> Decoding:
-        """Return the strategy with these settings, and the default where they are silent.
+        """Return the strategy with these settings, and with defaults for the others.
 
         Raises ValueError for a strategy or a parameter that does not exist.
         """
@@ -289,7 +289,7 @@ class Decoding:
 
     @property
     def strategy(self) -> Strategy:
-        """The strategy that `name` names."""
+        """The strategy of that name."""
         return STRATEGIES[self.name]
 
     @property
@@ -299,7 +299,7 @@ class Decoding:
 
     @property
     def size(self) -> int:
-        """The most hypotheses that are kept at a step."""
+        """The largest number of hypotheses that are kept at a step."""
         return self.values.get("size", 1)
 
     @property

@@ -2,7 +2,7 @@
 
 There is no dropout, linear layers with the same input are fused into one matrix product, and weights are stored in
 oneDNN's layout. Weights may be in half precision; everything but linear layers is computed in float32, and so are
-linear layers where the processor is not fast at anything else.
+linear layers on a processor without fast half-precision products.
 
 Shapes: B sentences, N hypotheses of them, a row each, H heads, Q queries, K keys, D = d_head, S source tokens,
 T target tokens, V target vocabulary.
@@ -33,10 +33,10 @@ Maps = type[PackedLinear]
 class Prepared:
     """The prepared form of a model in evaluation mode.
 
-    It holds no state of a run, so that any number of threads may use it. Prepare the model again after its weights
-    change. If it `shares` it uses the model's own weights, whose changes show at once, else a copy, with which a beam
-    may take half as long. By default models of more than LARGE_PARAMETERS share, and those in half precision where the
-    processor is slow at it.
+    It holds no state of a run, so threads may share it. With `shares` it uses the model's own weights in place;
+    otherwise it copies them, which can halve the time of a beam, and has to be prepared again after they change. By
+    default weights are shared by models of more than LARGE_PARAMETERS, and by those in half precision on a processor
+    that is slow at it.
     """
 
     @torch.inference_mode()
