@@ -94,13 +94,13 @@ class Residual(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.norm_first, self.after_sum, self.connected = norm_first, after_sum, connected
 
-    def around(self, x: Tensor) -> Tensor:
+    def shortcut(self, x: Tensor) -> Tensor:
         """Return what is added to the sublayer's output: `x`, or zeros without the connection."""
         return x if self.connected else torch.zeros_like(x)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        added = sublayer(self.norm(x) if self.norm_first else x)
-        total = self.dropout(self.around(x) + added) if self.after_sum else self.around(x) + self.dropout(added)
+        output, shortcut = sublayer(self.norm(x) if self.norm_first else x), self.shortcut(x)
+        total = self.dropout(shortcut + output) if self.after_sum else shortcut + self.dropout(output)
         return total if self.norm_first else self.norm(total)
 
 

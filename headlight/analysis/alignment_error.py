@@ -137,8 +137,7 @@ class _Scorer:
         return [tuple(heads[:count]) for heads in by_layer for count in range(1, len(heads) + 1)]
 
     def score(self, combine: Combine, among: np.ndarray | None = None, with_links: bool = False) -> _Scored:
-        """Count the errors of the candidates that `combine` makes, over the sentences `among`, by index, or over all.
-        """
+        """Count the errors of the candidates that `combine` makes in the sentences `among`, by index; None is all."""
         rows: list[tuple[int, np.ndarray, np.ndarray]] = []
         links: dict[int, list[set[Link]]] = {}
         wanted = None if among is None else set(among.tolist())

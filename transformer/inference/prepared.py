@@ -153,13 +153,13 @@ class PreparedDecoderLayer:
 
 class PreparedResidual:
     def __init__(self, plain: Residual, maps: Maps):
-        self.norm, self.norm_first, self.around = Norm(plain.norm, maps), plain.norm_first, plain.around
+        self.norm, self.norm_first, self.shortcut = Norm(plain.norm, maps), plain.norm_first, plain.shortcut
 
     def __call__(self, x: Tensor, sublayer: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
         """Apply `sublayer(x, residual)`, which returns its output plus the residual, fused into its last product."""
         if self.norm_first:
-            return sublayer(self.norm(x), self.around(x))
-        return self.norm(sublayer(x, self.around(x)))
+            return sublayer(self.norm(x), self.shortcut(x))
+        return self.norm(sublayer(x, self.shortcut(x)))
 
 
 class PreparedFeedForward:

@@ -310,8 +310,7 @@ def _text(value: object) -> str:
 
 
 def index_folders(model: str | Path) -> list[Path]:
-    """Return the folders in which the app looks for a model's index: one made on this machine, one beside the weights.
-    """
+    """Return where the app looks for a model's index: in a folder of this machine, then beside the weights."""
     folder = checkpoints.find(model)
     return [folders.runs() / ".similar" / checkpoints.digest(folder)[:16], folder / "similar"]
 

@@ -100,7 +100,7 @@ def taken_apart(passed: Stream, heads: AttentionPass, site: Site) -> Iterator[Ta
     for queries in slices(len(block.before), row_bytes):
         weights = heads.patterns[site][:, queries].double()
         parts = torch.einsum("hnk,hkm->nkm", weights, moved)
-        around, after = residual.around(block.before[queries]).double(), block.after[queries].double()
+        around, after = residual.shortcut(block.before[queries]).double(), block.after[queries].double()
         bias = around.new_zeros(around.size(-1)) if own is None else own.double()
         norm = None
         if not residual.norm_first:

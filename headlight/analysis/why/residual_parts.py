@@ -61,7 +61,7 @@ def residual_parts(
             before = blocks[name].before[tokens].double()
             if until == (layer, name):
                 return _bias_last(_through(residual.norm, before, parts) if residual.norm_first else parts)
-            output, around = blocks[name].output[tokens].double(), residual.around(before)
+            output, around = blocks[name].output[tokens].double(), residual.shortcut(before)
             if not residual.connected:  # what was in the stream before is not in it any more
                 parts = {writer: torch.zeros_like(part) for writer, part in parts.items()}
             if name == FEED_FORWARD:
