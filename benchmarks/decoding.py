@@ -179,7 +179,8 @@ def network(shape: str = "small", max_length: int = 512) -> Transformer:
     d_model, words = SHAPES[shape]
     start = words - 1
     special = {"pad_id": start, "sos_id": start, "eos_id": END}
-    marian = {"norm": "post", "final_norm": False, "tied": "none", "max_length": max(512, max_length)}
+    marian = {"norm": "post", "norm_form": "standard", "norm_eps": 1e-5, "final_norm": False, "tied": "none"}
+    special["max_length"] = max(512, max_length)
     model = Transformer(preset("nlp7-en-hi", words, words, d_model=d_model, **marian, **special)).eval()
     with torch.no_grad():
         model.output.weight.mul_(3)  # sharper, so that few choices are near a tie

@@ -3,13 +3,15 @@
 import json
 import subprocess
 import sys
+from contextlib import suppress
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import learning, quality, showing, showing_report, start, training, why, worker
+from benchmarks import decoding, learning, quality, showing, showing_report, start, training, why, worker
 from benchmarks.learning import MARIAN, OURS_NAME, Learner, until_end
 from benchmarks.measure import LONGER, peak_megabytes, picture, ratios, spread
 from tests.small import small_checkpoint
@@ -194,3 +196,9 @@ def test_every_method_of_why_runs_on_as_many_tokens_as_it_says() -> None:
         seconds, clock = why.timed(work)()
         assert seconds > 0 and clock > 0, name
     assert {*why.AIMS} < {*why.headlight_methods(model, 12)}
+
+
+def test_the_network_of_the_decoding_benchmark_can_be_written_for_its_peers(tmp_path: Path) -> None:
+    with suppress(ValueError):  # which is raised afterwards where CTranslate2 is missing
+        decoding.export("small", tmp_path / "network")
+    assert (tmp_path / "network" / "marian" / "model.safetensors").is_file()
