@@ -84,11 +84,11 @@ class Film:
 
     def save(self, path: Path) -> None:
         """Write the frames as a lossless animated WebP that repeats."""
-        first, *others = self.frames
+        first, *later = self.frames
         first.save(
             path,
             save_all=True,
-            append_images=others,
+            append_images=later,
             duration=self.durations,
             loop=0,
             lossless=True,

@@ -23,11 +23,11 @@ confine_public()
 st.set_page_config("Headlight", str(UI / "assets" / "icon.svg"), layout="wide", initial_sidebar_state=248)
 prepare()
 language = settle_language(st.context.locale)
-first, *others = PAGES
+first, *later = PAGES
 # One step of a lesson alone, on a worksheet: no menu leads away from it.
 only = st.query_params.get("only") == "1" and "lesson" in st.query_params
 home = st.Page(first.script, title=gettext(first.title), icon=first.icon, url_path="", default=True)
-pages = {other.title: st.Page(other.script, title=gettext(other.title), icon=other.icon) for other in others}
+pages = {other.title: st.Page(other.script, title=gettext(other.title), icon=other.icon) for other in later}
 # The first page by its name as well: whoever knows the other addresses would try it.
 named = st.Page(first.script, title=gettext(first.title), url_path=first.title.lower(), visibility="hidden")
 added = [st.Page(page.draw, title=page.title, icon=page.icon, url_path=path) for path, page in plugin_pages()]
@@ -40,7 +40,7 @@ if st.context.theme.type == "dark":
     st.html(UI / "widgets" / "dark.css")
 if not only:
     presenting()
-say_in(language if page in (home, named, *(pages[other.title] for other in others if other.translated)) else ORIGINAL)
+say_in(language if page in (home, named, *(pages[other.title] for other in later if other.translated)) else ORIGINAL)
 if not only:
     language_choice(language)
 explain_terms()

@@ -140,13 +140,13 @@ class _Scorer:
         """Count the errors of the candidates that `combine` makes in the sentences `among`, by index; None is all."""
         rows: list[tuple[int, np.ndarray, np.ndarray]] = []
         links: dict[int, list[set[Link]]] = {}
-        wanted = None if among is None else set(among.tolist())
+        chosen = None if among is None else set(among.tolist())
         model, padded = self.checkpoint.model, self.checkpoint.model.config.padding_mask == "applied"
         # `prepare` marks special tokens and punctuation for other measures; here special tokens are those of no word.
         tokenizers = self.checkpoint.source_tokenizer, self.checkpoint.target_tokenizer
         source, target = (Marks(*np.zeros((2, tokenizer.vocab_size), bool)) for tokenizer in tokenizers)
         for chunk, gold in self._chunks():
-            readings = [reading for reading in chunk if wanted is None or reading.index in wanted]
+            readings = [reading for reading in chunk if chosen is None or reading.index in chosen]
             for batch_readings in batches(readings, SAMPLE_BATCH_TOKENS, padded):
                 batch = prepare(batch_readings, model.config, source, target, model.output.weight.device)
                 linked = strongest_source(combine(self._word_weights(batch)))  # [C, B, V]
@@ -315,9 +315,9 @@ def alignment_errors(
 
 
 def _gold_by_index(sentences: Callable[[], Iterable[GoldSentence]], indices: np.ndarray) -> dict[int, Links]:
-    wanted = set(indices.tolist())
+    chosen = set(indices.tolist())
     numbered = enumerate(islice(sentences(), int(indices.max()) + 1))
-    return {index: sentence.links for index, sentence in numbered if index in wanted}
+    return {index: sentence.links for index, sentence in numbered if index in chosen}
 
 
 def _score_singles(scorer: _Scorer) -> _Scored:

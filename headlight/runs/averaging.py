@@ -65,10 +65,10 @@ def average(folder: RunFolder, like: Checkpoint, count: int) -> Checkpoint:
     return replace(like, model=model, card={**like.card, "step": steps[-1], "averaged": steps})
 
 
-def average_into(model: nn.Module, others: Iterable[nn.Module]) -> None:
-    """Set the parameters of `model` to the mean of its own and those of the others, read one model at a time."""
+def average_into(model: nn.Module, other_models: Iterable[nn.Module]) -> None:
+    """Set the parameters of `model` to the mean of its own and those of `other_models`, read one model at a time."""
     with torch.no_grad():
-        for number, other in enumerate(others, 2):
+        for number, other in enumerate(other_models, 2):
             weights = dict(other.named_parameters())
             for name, parameter in model.named_parameters():
                 parameter.lerp_(weights[name].to(parameter.dtype), 1.0 / number)

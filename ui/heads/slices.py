@@ -81,23 +81,22 @@ def slices(name: str, model: Translator, request: MeasurementRequest) -> None:
     write_address()
     row = st.container(horizontal=True, gap="small", vertical_alignment="bottom")
     with row:
-        wanted = SliceRequest(request, _against(name, model, view), _column(request))
-    job = JOBS.get(
-        "slices", wanted, partial(measure_slices, wanted), partial(find_slices, wanted), request.chosen.is_private
-    )
+        slice_request = SliceRequest(request, _against(name, model, view), _column(request))
+    measure, find = partial(measure_slices, slice_request), partial(find_slices, slice_request)
+    job = JOBS.get("slices", slice_request, measure, find, request.chosen.is_private)
     if request.chosen.is_private:
-        _mark_in_use(wanted)
+        _mark_in_use(slice_request)
     wait(job)
     if not job.done:
         with row:
-            st.button("Cancel", icon=":material/close:", key="slices-cancel", on_click=_cancel, args=(wanted,))
-        at_work(job, "slices", wanted)
+            st.button("Cancel", icon=":material/close:", key="slices-cancel", on_click=_cancel, args=(slice_request,))
+        at_work(job, "slices", slice_request)
         return
     if job.error is not None:
-        failed("slices", wanted, job.error)
+        failed("slices", slice_request, job.error)
         return
     assert isinstance(job.result, SlicedEvaluation)
-    names = [name] if wanted.against is None else [name, wanted.against[0]]
+    names = [name] if slice_request.against is None else [name, slice_request.against[0]]
     with row:
         st.download_button(
             "JSON", partial(_json, job.result, names, request), f"{name.replace('/', '-')}-slices.json",
@@ -106,14 +105,14 @@ def slices(name: str, model: Translator, request: MeasurementRequest) -> None:
     _draw(job.result, names)
 
 
-def _cancel(wanted: SliceRequest) -> None:
-    JOBS.cancel("slices", wanted)
+def _cancel(slice_request: SliceRequest) -> None:
+    JOBS.cancel("slices", slice_request)
     update(slices=False)
 
 
 @st.fragment(run_every=UNSEEN_SECONDS / 5)
-def _mark_in_use(wanted: SliceRequest) -> None:
-    JOBS.keep_alive("slices", wanted)
+def _mark_in_use(slice_request: SliceRequest) -> None:
+    JOBS.keep_alive("slices", slice_request)
 
 
 def _json(evaluation: SlicedEvaluation, names: Sequence[str], request: MeasurementRequest) -> str:
@@ -126,14 +125,14 @@ def _json(evaluation: SlicedEvaluation, names: Sequence[str], request: Measureme
 
 def _against(name: str, model: Translator, view: HeadsView) -> tuple[str, tuple[int, ...]] | None:
     """Draw the choice of a second model between the same languages; return it with its version."""
-    others = rivals(name, model)
-    chosen = view.against if view.against in others else None
-    if not others:
+    candidates = rivals(name, model)
+    chosen = view.against if view.against in candidates else None
+    if not candidates:
         return None
     st.selectbox(
         "Compare with",
-        others,
-        index=None if chosen is None else others.index(chosen),
+        candidates,
+        index=None if chosen is None else candidates.index(chosen),
         placeholder="No other model",
         width=260,
         **bound("against"),
@@ -174,42 +173,43 @@ def other_columns(corpus: Corpus) -> list[str]:
     return [name for name in dict.fromkeys(names) if name and name not in (corpus.source, corpus.target)][:MAX_COLUMNS]
 
 
-def measure_slices(wanted: SliceRequest, progress: Progress) -> SlicedEvaluation:
+def measure_slices(slice_request: SliceRequest, progress: Progress) -> SlicedEvaluation:
     """Translate the sentences and score their slices."""
     progress(0.0, "Opening the corpus")
-    request = wanted.of
+    request = slice_request.of
     model = models.translator(request.name)
-    compared = [model] if wanted.against is None else [model, models.translator(wanted.against[0])]
+    compared = [model] if slice_request.against is None else [model, models.translator(slice_request.against[0])]
     corpus = open_split(_spec(request))
     if request.chosen.is_private:
         corpus = FirstRows(corpus, PREVIEW_ROWS)
-    kinds = [*KINDS, *([] if wanted.column is None else [COLUMN + wanted.column])]
+    kinds = [*KINDS, *([] if slice_request.column is None else [COLUMN + slice_request.column])]
     evaluator, values = read_sentences(compared, corpus, kinds, request.pairs)
     with TURNS.turn():  # only this: scores do not ask a model, and would keep others from it
         translations = translate(compared, evaluator, BEAM_SIZE, LENGTH_PENALTY, progress)
     read = read_words(models.model_folder(request.name))
     evaluation = score_kinds(model, evaluator, translations, kinds, values, read, progress)
     if not request.chosen.is_private:
-        atlases.keep(_cache_kind(wanted), request.name, _spec(request), request.pairs, evaluation.to_dict())
+        atlases.keep(_cache_kind(slice_request), request.name, _spec(request), request.pairs, evaluation.to_dict())
     return evaluation
 
 
-def find_slices(wanted: SliceRequest) -> SlicedEvaluation | None:
+def find_slices(slice_request: SliceRequest) -> SlicedEvaluation | None:
     """Return what `measure_slices` computed before."""
-    request = wanted.of
+    request = slice_request.of
     if request.chosen.is_private:
         return None
-    facts = atlases.find(_cache_kind(wanted), request.name, _spec(request), request.pairs)
+    facts = atlases.find(_cache_kind(slice_request), request.name, _spec(request), request.pairs)
     try:
         return SlicedEvaluation.from_dict(facts) if facts else None
     except (KeyError, TypeError, ValueError, AttributeError):  # written by another version, or by other software
         return None
 
 
-def _cache_kind(wanted: SliceRequest) -> str:
+def _cache_kind(slice_request: SliceRequest) -> str:
     """Return the kind of measurement in the name of its file; that of a second model has its digest."""
-    against = "" if wanted.against is None else f"-{atlases.digest_of(wanted.against[0])[: atlases.DIGEST_CHARACTERS]}"
-    return f"slices{EDITION}{against}"
+    if slice_request.against is None:
+        return f"slices{EDITION}"
+    return f"slices{EDITION}-{atlases.digest_of(slice_request.against[0])[: atlases.DIGEST_CHARACTERS]}"
 
 
 def _spec(request: MeasurementRequest) -> str:

@@ -72,8 +72,7 @@ def similar_tokens(
         try:
             folder = _folder(name)
             changed = (folder / FACTS).stat().st_mtime_ns if (folder / FACTS).is_file() else 0
-            index = _opened(name, models.version(name), folder, changed)
-            _draw(name, trace, kind, head, cell, taps, index, (folder, changed))
+            _draw(name, trace, kind, head, cell, taps, (folder, changed))
         except IndexRefused as error:
             _refused(name, error)
 
@@ -98,9 +97,10 @@ def _draw(
     head: tuple[int, int] | None,
     cell: tuple[int | None, int | None],
     taps: tuple[Intervention, ...],
-    index: TokenIndex,
-    index_location: tuple[Path, int],
+    index_file: tuple[Path, int],
 ) -> None:
+    """Draw the controls and the tokens; `index_file` is the index's folder and when it was written."""
+    index = _opened(name, models.version(name), index_file)
     controls = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     form: Form = "state"
     if head is not None:
@@ -144,7 +144,7 @@ def _draw(
         site = TokenSite(stack, layer)  # type: ignore[arg-type]
     else:
         layers, site = 0, TokenSite(kind, head[0], form, head[1])
-    key = name, models.version(name), *index_location, tuple(trace.source.ids), tuple(trace.target.ids), token
+    key = name, models.version(name), index_file, (tuple(trace.source.ids), tuple(trace.target.ids)), token
     try:
         similar = _similar(*key, site, taps)
     except IndexRefused:
@@ -205,24 +205,22 @@ def _token_of_cell(
 
 
 @cached(8, translatable("Opening the index"), seconds=3600)
-def _opened(name: str, version: tuple[int, ...], folder: Path, changed: int) -> TokenIndex:
-    return open_index(folder, models.translator(name), atlases.digest_of(name))
+def _opened(name: str, version: tuple[int, ...], index_file: tuple[Path, int]) -> TokenIndex:
+    return open_index(index_file[0], models.translator(name), atlases.digest_of(name))
 
 
 @cached(200, translatable("Searching the corpus"))
 def _similar(
     name: str,
     version: tuple[int, ...],
-    folder: Path,
-    changed: int,
-    source: tuple[int, ...],
-    target: tuple[int, ...],
+    index_file: tuple[Path, int],
+    ids: tuple[tuple[int, ...], tuple[int, ...]],
     token: int,
     site: TokenSite,
     taps: tuple[Intervention, ...],
 ) -> list[SimilarToken]:
-    index = _opened(name, version, folder, changed)
-    return index.nearest(source, target, token, site, COUNT, chain(*taps))
+    index = _opened(name, version, index_file)
+    return index.nearest(*ids, token, site, COUNT, chain(*taps))
 
 
 def groups_html(similar: Sequence[SimilarToken]) -> str:

@@ -83,7 +83,8 @@ def _draw(
     )
     rather: Relative = chosen if isinstance(chosen, int) else "mean" if chosen == "mean" else None
     ids = tuple(trace.source.ids), tuple(trace.target.ids)
-    parts = _parts(name, models.version(name), *ids, site_of(kind, head[0]), head[1], query, key, rather, taps)
+    score = site_of(kind, head[0]), head[1], query, key
+    parts = _parts(name, models.version(name), ids, score, rather, taps)
     sentences = score_sentences(parts, asking, keys[key], keys[rather] if isinstance(rather, int) else None)
     st.markdown(literal(" ".join(sentences)))
     weight = float(parts.weights[key])
@@ -166,15 +167,12 @@ def brief_name(writer: Writer) -> str:
 def _parts(
     name: str,
     version: tuple[int, ...],
-    source: tuple[int, ...],
-    target: tuple[int, ...],
-    site: Site,
-    head: int,
-    query: int,
-    key: int,
+    ids: tuple[tuple[int, ...], tuple[int, ...]],
+    score: tuple[Site, int, int, int],
     relative_to: Relative,
     taps: tuple[Intervention, ...],
 ) -> ScoreParts:
+    """Return the parts of a score (site, head, query, key) of the pass over `ids` (source, target)."""
     opened = models.translator(name)
-    passed = stream(opened.model, source, target, chain(*models.own_taps(opened), *taps))
-    return score_parts_of(passed, site, head, query, key, relative_to)
+    passed = stream(opened.model, *ids, chain(*models.own_taps(opened), *taps))
+    return score_parts_of(passed, *score, relative_to)

@@ -178,9 +178,9 @@ class _Writer:
             special_tokens(tokenizers["source"], src, pad_id),
             special_tokens(tokenizers["target"], tgt, pad_id),
         )
-        found = token_vectors(model, src, tgt, self.sites, special, with_cross=True)
-        assert found.cross is not None
-        cross, rows = found.cross.cpu().numpy(), {"source": list[np.ndarray](), "target": list[np.ndarray]()}
+        vectors = token_vectors(model, src, tgt, self.sites, special, with_cross=True)
+        assert vectors.cross is not None
+        cross, rows = vectors.cross.cpu().numpy(), {"source": list[np.ndarray](), "target": list[np.ndarray]()}
         for b, reading in enumerate(batch):
             texts = self.texts[reading.index]
             line = json.dumps(dict(zip(("source", "target"), texts, strict=True)), ensure_ascii=False) + "\n"
@@ -204,7 +204,7 @@ class _Writer:
             rows["source"].append(ordinary["source"])
             rows["target"].append(ordinary["target"] - 1)  # the step that writes the token
             self.read += len(ordinary["source"])
-        for site, of_batch in found.by_site.items():
+        for site, of_batch in vectors.by_site.items():
             chosen = rows[site.side]
             sentence = np.repeat(np.arange(len(batch)), [len(positions) for positions in chosen])
             places = torch.from_numpy(sentence), torch.from_numpy(np.concatenate(chosen))

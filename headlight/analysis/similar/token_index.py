@@ -229,9 +229,9 @@ class TokenIndex:
         if site in self._stored:
             return self._stored[site]
         if self.tokens * count_parameters(self.model.model) > MAX_COMPUTED:
-            held = ", ".join(self.sites) or "no vectors"
+            stored = ", ".join(self.sites) or "no vectors"
             raise ValueError(
-                f"This index holds {held}, and is too large to compute {site} now; make one with --sites {site}."
+                f"This index holds {stored}, and is too large to compute {site} now; make one with --sites {site}."
             )
         computed = self._computed
         if site not in computed:  # without a lock, which would be held while other requests have their turn
@@ -323,6 +323,6 @@ def open_index(folder: str | Path, model: str | Path | Translator, digest: str |
     """
     folder = Path(folder)
     if not isinstance(model, Translator):
-        found = checkpoints.find(model)
-        model, digest = checkpoints.load_translator(found), checkpoints.digest(found)
+        checkpoint = checkpoints.find(model)
+        model, digest = checkpoints.load_translator(checkpoint), checkpoints.digest(checkpoint)
     return TokenIndex(folder, model, *read_index(folder, model.model, digest))

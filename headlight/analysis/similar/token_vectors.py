@@ -51,10 +51,10 @@ class TokenSite(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> TokenSite:
         """Return the site that `str` gives; layers and heads of a head count from 1 there. Raises ValueError."""
-        found = _SITE.fullmatch(text)
-        if found is None or (found[3] and found[2].strip("0") == "") or (not found[3] and found[1] == "cross"):
+        match = _SITE.fullmatch(text)
+        if match is None or (match[3] and match[2].strip("0") == "") or (not match[3] and match[1] == "cross"):
             raise ValueError(f"{quoted(text)} is nothing that can be compared; write {SITE_FORMS}.")
-        kind, layer, form, head = found.groups()
+        kind, layer, form, head = match.groups()
         if form is None:
             return cls(kind, int(layer))  # type: ignore[arg-type]
         return cls(kind, int(layer) - 1, form, int(head) - 1 if head else None)  # type: ignore[arg-type]
@@ -112,10 +112,10 @@ def token_vectors(
     taps = chain(tap, collector)
     read, written = source_mask(source, model.config), target_mask(target, model.config)
     states, memory = layer_states(model.encoder, source, lambda layer, x: layer(x, read, taps))
-    found = {site: states[site.layer] for site in sites if site.form == "state" and site.kind == "encoder"}
+    vectors = {site: states[site.layer] for site in sites if site.form == "state" and site.kind == "encoder"}
     if with_cross or any(site.side == "target" for site in sites):
         states, _ = layer_states(model.decoder, target, lambda layer, x: layer(x, memory, written, read, taps))
-        found |= {site: states[site.layer] for site in sites if site.form == "state" and site.kind == "decoder"}
+        vectors |= {site: states[site.layer] for site in sites if site.form == "state" and site.kind == "decoder"}
     cross = collector.cross
     ordinary = {"encoder": ~special[0], "decoder": ~special[1], "cross": ~special[0]}
     for site, pattern in collector.patterns.items():
@@ -123,8 +123,8 @@ def token_vectors(
         if site.kind == "cross":
             assert cross is not None
             queries = cross.masked_fill(special[0][:, None], -1).argmax(-1)
-        found[site] = relative_rows(pattern, queries, ordinary[site.kind])
-    return TokenVectors(found | collector.outputs, cross)
+        vectors[site] = relative_rows(pattern, queries, ordinary[site.kind])
+    return TokenVectors(vectors | collector.outputs, cross)
 
 
 class _Collector:
@@ -167,9 +167,9 @@ def relative_rows(pattern: Tensor, queries: Tensor, ordinary: Tensor) -> Tensor:
     relative = pattern.new_zeros(batch, heads, rows, ROW_SIZE)
     relative.scatter_add_(-1, bins[:, None].expand(-1, heads, -1, -1), pattern)
     there = ordinary.long()
-    for place, at in ((-2, there.argmax(-1)), (-1, keys - 1 - there.flip(-1).argmax(-1))):
+    for column, at in ((-2, there.argmax(-1)), (-1, keys - 1 - there.flip(-1).argmax(-1))):
         on = pattern.gather(-1, at[:, None, None, None].expand(-1, heads, rows, 1))[..., 0]
-        relative[..., place] = on * ordinary.any(-1)[:, None, None]
+        relative[..., column] = on * ordinary.any(-1)[:, None, None]
     return relative.transpose(1, 2)
 
 
