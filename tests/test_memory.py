@@ -95,7 +95,7 @@ def test_the_server_returns_what_requests_have_freed() -> None:
 
 ROWS = """
 import ctypes, torch
-from transformer.inference.linear import Linear
+from transformer.inference.linear import PackedLinear
 from headlight.machine import keep_few_products
 if {few}:
     keep_few_products()
@@ -104,7 +104,7 @@ Statistics = type("Statistics", (ctypes.Structure,), {{"_fields_": [(name, ctype
 mallinfo2 = ctypes.CDLL(None).mallinfo2
 mallinfo2.restype = Statistics
 held = lambda: mallinfo2().uordblks / 1e6
-product = torch.inference_mode()(Linear(torch.nn.Linear(64, 64)))
+product = torch.inference_mode()(PackedLinear(torch.nn.Linear(64, 64)))
 for rows in range(1, 150):
     product(torch.ones(rows, 64))
 before = held()

@@ -23,7 +23,7 @@ def test_a_page_computes_what_python_does(browser: Browser, name: str, count: in
 
 
 def test_a_difference_is_seen() -> None:
-    exact = published.Agreement(3, 3, 3, 3, 1e-4, 1e-5)
+    exact = published.PageAgreement(3, 3, 3, 3, 1e-4, 1e-5)
     assert exact.holds
     for worse in ({"same_beam": 2}, {"same_greedy": 2}, {"logits": 2e-3}, {"weights": 2e-4}):
-        assert not published.Agreement(**{**vars(exact), **worse}).holds  # type: ignore[arg-type]
+        assert not published.PageAgreement(**{**vars(exact), **worse}).holds  # type: ignore[arg-type]
