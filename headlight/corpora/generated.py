@@ -122,6 +122,7 @@ def split_of_target(target: str) -> str:
 
 
 def text_hash(text: str) -> int:
+    """Return a hash of a text from 0 to 2^64 - 1 that is the same in every process."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
 
 

@@ -65,7 +65,7 @@ class BudgetSpentError(ValueError):
 
 
 class Turns:
-    """A queue for `places`, the number of turns at a time. A thread with a turn may take it again."""
+    """A queue for turns, of which `slots` run at a time. A thread with a turn may take it again."""
 
     def __init__(self, slots: int):
         self._changed = threading.Condition()

@@ -36,7 +36,7 @@ BY_TOKEN = {"tokens": "head tokens", "forward": "feed-forward", "states": "state
 
 
 class Wording(NamedTuple):
-    """How an exchange is put into words."""
+    """The words for one direction of an exchange."""
 
     changes: str  # what the difference of logits does
     exchanged: str  # what is done with a part

@@ -1,4 +1,4 @@
-"""What a page shows only when it is opened: controls behind a button on a narrow page, and expanders."""
+"""Parts of a page that are hidden until opened: controls behind a button on a narrow page, and expanders."""
 
 from __future__ import annotations
 

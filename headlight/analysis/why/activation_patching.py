@@ -61,7 +61,7 @@ class Corruption:
 
 @dataclass(frozen=True)
 class Patching:
-    """How much exchanging each part alone changes, as shares of the difference between both runs.
+    """The effect of exchanging each part alone, as a share of the difference between both runs.
 
     Denoising: the share that comes back; 1 is the true run. Noising: the share that is lost; 1 is the corrupted run.
 
