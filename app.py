@@ -12,13 +12,12 @@ import streamlit as st
 from server import guards, open_browser, routes
 from server.process import prepare_process
 from ui.state import warming
-from ui.state.public import public
+from ui.state.public import confine_public, public
 
 
 def imports() -> None:
     """Import what every page needs."""
     # Imported late, when the server answers: torch alone takes a second.
-    from ui.state.models import confine_public
     from ui.state.process import prepare
 
     confine_public()

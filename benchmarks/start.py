@@ -44,15 +44,9 @@ from benchmarks.measure import (
 )
 from headlight.checkpoints import load_translator
 
-PARTS = (
-    "app.py",
-    "pages",
-    "server",
-    "ui",
-    "headlight",
-    "transformer",
-    ".streamlit",
-)  # what the app is made of
+# pyproject.toml tells the app that it is in a clone, where its documents and lessons are beside it.
+PARTS = ("app.py", "pages", "server", "ui", "headlight", "transformer", "docs", "lessons", "pyproject.toml",
+         ".streamlit")  # fmt: skip
 MODEL = ROOT / "checkpoints" / "en-fr"
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 LIMIT = 120.0  # seconds until a heatmap
@@ -140,7 +134,7 @@ class OurApp:
         shutil.rmtree(self.copy_folder, ignore_errors=True)
         self.copy_folder.mkdir()
         for part in PARTS:
-            copy = partial(shutil.copytree, ignore=shutil.ignore_patterns("__pycache__"))
+            copy = partial(shutil.copytree, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
             (copy if (ROOT / part).is_dir() else shutil.copy2)(ROOT / part, self.copy_folder / part)
 
     def __call__(self, context: Any) -> Started:

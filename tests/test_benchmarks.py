@@ -127,6 +127,15 @@ def test_a_page_that_is_not_painted_is_reported() -> None:
     assert "512 tokens, BertViz model_view" in drawn and "BertViz head_view" not in drawn
 
 
+def test_the_copy_that_is_started_has_the_files_that_the_app_reads(tmp_path: Path) -> None:
+    copy = start.OurApp(tmp_path).copy_folder
+    files = "folders.GLOSSARY, folders.CONCEPTS, folders.EXERCISES, folders.lessons()"
+    code = f"from headlight import folders; print(*({files}), sep=chr(10))"
+    printed = subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, text=True, check=True).stdout
+    paths = [Path(line) for line in printed.splitlines()]
+    assert len(paths) == 4 and all(path.exists() and path.is_relative_to(copy) for path in paths)
+
+
 def test_starts_are_compared_cold_with_cold() -> None:
     def started(milliseconds: float) -> start.Started:
         return start.Started({"overview": milliseconds}, 1.0, {"RSS": 500.0})

@@ -16,8 +16,8 @@ from packaging.utils import canonicalize_name
 import headlight
 from headlight.charts.document import Drawing
 from headlight.cli import main as command
+from headlight.cli.tables import load_pretrained
 from headlight.tables.files import Table, write_table
-from headlight.watching.pretrained import load_pretrained
 from tests.small import small_translator
 from tests.test_requirements import EXTRAS, PROJECT, ROOT, key, of_extra
 from transformer.extras import MissingPackageError, require_package

@@ -9,13 +9,13 @@ from ui.state import warming
 warming.wait()  # before the imports below: the thread that warms up is perhaps amid them
 
 from headlight.language import ORIGINAL, gettext  # noqa: E402
-from ui.state.language import say_in, settle_language  # noqa: E402
-from ui.state.models import confine_public  # noqa: E402
 from ui.state.process import prepare  # noqa: E402
+from ui.state.public import confine_public  # noqa: E402
+from ui.state.view import say_in, settle_language  # noqa: E402
 from ui.widgets.language_choice import language_choice  # noqa: E402
 from ui.widgets.pages import PAGES, plugin_pages  # noqa: E402
 from ui.widgets.presenting import presenting  # noqa: E402
-from ui.widgets.terms import explain_terms  # noqa: E402
+from ui.widgets.text import explain_terms  # noqa: E402
 
 UI = Path(__file__).parent
 

@@ -15,11 +15,11 @@ from headlight.analysis.combine import (
     rollout,
     rollout_source,
 )
+from headlight.analysis.compared import text_diff
 from headlight.analysis.importance import HeadEffect, head_importance
 from headlight.analysis.layout import measure_trace
 from headlight.analysis.measures import MEASURES, Measure, measure
 from headlight.analysis.sites import all_heads, attention_at, kind_of
-from headlight.analysis.text_diff import text_diff
 from headlight.analysis.values import value_weighted, value_weighted_patterns
 from headlight.analysis.why import (
     Contrast,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
 from tqdm import tqdm
 
 from headlight import __version__
@@ -23,7 +25,7 @@ from headlight.tables.columns import Columns, RowKind, column_types, columns_of
 from headlight.tables.files import SUFFIXES, Summary, Table, write_table
 from headlight.tables.passes import Computed, explained, traced, watched
 from headlight.tables.sentences import Row, read_rows, windows
-from headlight.watching.pretrained import digest_of_tensors, load_pretrained
+from transformer.extras import require_package
 from transformer.quoting import short
 from transformer.trace import Trace
 
@@ -143,3 +145,36 @@ def _report(out: Path, summary: Summary) -> Iterator[str]:
         yield from (f"  line {wrong.line:,}: {wrong.reason}" for wrong in summary.first_wrong[:_NAMED])
         if summary.wrong > _NAMED:
             yield f"  and {summary.wrong - _NAMED:,} more"
+
+
+def load_pretrained(name: str) -> tuple[Any, Any]:
+    """Return the model and the tokenizer of a folder or of the hub: an encoder-decoder, a decoder, or an encoder.
+
+    Only safetensors are read, and no code of the repository is run. Raises ValueError where there is no such model,
+    where it needs more than that, and where the package transformers is missing.
+    """
+    transformers = require_package("transformers", "A Hugging Face model", "import")
+    try:
+        config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
+        architectures = " ".join(config.architectures or ())
+        kind: Any
+        if config.is_encoder_decoder:
+            kind = transformers.AutoModelForSeq2SeqLM
+        elif "CausalLM" in architectures or "LMHead" in architectures:
+            kind = transformers.AutoModelForCausalLM
+        else:
+            kind = transformers.AutoModel
+        model = kind.from_pretrained(name, trust_remote_code=False, use_safetensors=True)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+    except (OSError, ValueError, ImportError) as error:
+        raise ValueError(f"{short(name)} cannot be opened with transformers: {short(error)}") from None
+    return model, tokenizer
+
+
+def digest_of_tensors(model: torch.nn.Module) -> str:
+    """Return the SHA-256 digest of a model's parameters, in hexadecimal."""
+    whole = hashlib.sha256()
+    for name, parameter in model.named_parameters():
+        whole.update(f"{name} {parameter.dtype} {tuple(parameter.shape)}\n".encode())
+        whole.update(parameter.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+    return whole.hexdigest()

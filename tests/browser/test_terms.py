@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect
 
+from headlight.glossary import glossary
 from tests.browser.conftest import Opener
 from tools.serving import wait_until_idle
-from ui.widgets.terms import glossary
 
 
 def meaning(page: Page) -> Locator:

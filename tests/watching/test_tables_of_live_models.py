@@ -9,8 +9,8 @@ import pandas
 import pytest
 
 import headlight
+from headlight.cli.tables import digest_of_tensors, load_pretrained
 from headlight.cli.verbs import main
-from headlight.watching.pretrained import digest_of_tensors, load_pretrained
 from tests.watching.live import live_model, word_tokenizer
 
 SENTENCES = ["a girl", "two dogs are running", "a"]

@@ -9,6 +9,7 @@ import streamlit as st
 
 from headlight.analysis.anatomy import Variant, Walk, agreement, walk
 from headlight.analysis.sites import attention_at
+from headlight.glossary import explained
 from transformer import Trace
 from transformer.tokenizers import number_duplicates
 from ui.anatomy import all_heads, components, plane, scaling, whole_head
@@ -19,9 +20,8 @@ from ui.anatomy.payloads import walk_payload
 from ui.anatomy.view import STAGES, AnatomyView
 from ui.state.models import translator
 from ui.state.view import update, widget_key
-from ui.widgets.choose import choose
+from ui.widgets.controls import choose
 from ui.widgets.disclosure import draw_when_open
-from ui.widgets.terms import explained
 from ui.widgets.why_there import why_there
 
 _LOOKS = {

@@ -9,6 +9,7 @@ import streamlit as st
 from headlight.corpora.cutting import Merges, has_merges
 from headlight.corpora.learned_merges import MAX_LEARNED_CHARACTERS, LearnedMerges, Pair, learn_merges
 from headlight.formatting import plural
+from headlight.glossary import explained
 from transformer import Translator
 from transformer.tokenizers import SPECIALS, Tokenizer, label
 from ui.anatomy.chosen import ChosenPart
@@ -19,7 +20,6 @@ from ui.state.view import bound
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.table import Html, table_html
-from ui.widgets.terms import explained
 
 # The example of Sennrich et al. (2016), section 3.2, with each word as often as their table says.
 TEXT = "low low low low low lower lower newest newest newest newest newest newest widest widest widest"

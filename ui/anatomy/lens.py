@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from headlight.analysis.stream import Lens
+from headlight.glossary import explained
 from transformer import Trace, Translator
 from transformer.config import ModelConfig
 from transformer.tokenizers import number_duplicates
@@ -16,7 +17,6 @@ from ui.state import models
 from ui.state.models import translator
 from ui.state.view import update, widget_key, write_address
 from ui.widgets.disclosure import draw_when_open
-from ui.widgets.terms import explained
 
 
 @st.fragment

@@ -6,6 +6,7 @@ import streamlit as st
 
 from headlight.analysis.network import NetworkPart, network
 from headlight.analysis.sites import attention_at
+from headlight.glossary import explained
 from ui.anatomy import components, cost, exercises, head, others, relatives
 from ui.anatomy.chosen import ChosenPart, choose, stack_of
 from ui.anatomy.facts import formula, shape, title
@@ -14,7 +15,6 @@ from ui.anatomy.view import AnatomyView
 from ui.state import models
 from ui.state.models import translator
 from ui.state.view import settle, update, write_address
-from ui.widgets.terms import explained
 
 
 @st.fragment

@@ -15,6 +15,7 @@ from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF
 from headlight.charts.diagrams import norm_cubes, norm_places
 from headlight.charts.document import Drawing, image
 from headlight.charts.lines import Curve, lines
+from headlight.glossary import explained
 from headlight.importers.examples import examples
 from transformer import Trace
 from ui.anatomy.chosen import ChosenPart
@@ -25,7 +26,6 @@ from ui.state.models import translator
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
-from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
 MEASURED = Path(__file__).with_name("gradient_norms.json")

@@ -13,6 +13,7 @@ from headlight.analysis.sites import attention_at
 from headlight.charts.colours import theme_named
 from headlight.charts.plane import words_in_plane
 from headlight.formatting import minus, percent, plural
+from headlight.glossary import explained
 from transformer import Trace
 from transformer.config import ModelConfig
 from transformer.tokenizers import Tokenizer
@@ -27,7 +28,6 @@ from ui.state.view import bound
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
-from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
 MAX_WORDS, DEFAULT_WORDS = 8, 5

@@ -12,6 +12,7 @@ from headlight.analysis.sites import attention_at
 from headlight.charts.lines import Curve, lines
 from headlight.charts.scaling import against_width as chart
 from headlight.formatting import brief
+from headlight.glossary import explained
 from transformer import Trace
 from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.facts import is_t5
@@ -19,7 +20,6 @@ from ui.anatomy.passes import additive_by_width, against_width, whole_head
 from ui.state.models import translator
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
-from ui.widgets.terms import explained
 
 
 def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:

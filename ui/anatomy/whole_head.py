@@ -25,6 +25,7 @@ from headlight.analysis.masks import (
 )
 from headlight.charts.colours import theme_named
 from headlight.formatting import minus, plural, two_digits
+from headlight.glossary import explained
 from headlight.importers.examples import examples
 from transformer import Trace, Translator
 from transformer.config import ModelConfig
@@ -44,10 +45,9 @@ from ui.anatomy.view import AnatomyView
 from ui.state import models
 from ui.state.models import translator
 from ui.state.view import bound
-from ui.widgets.choose import choose
+from ui.widgets.controls import choose
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
-from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
 FLOAT16_LARGEST = float(np.finfo(np.float16).max)

@@ -12,6 +12,7 @@ import streamlit as st
 from headlight.analysis.atlas import Faithfulness, faithfulness, parts_of
 from headlight.analysis.head_changes import describe_changes
 from headlight.formatting import signed
+from headlight.glossary import explained
 from headlight.language import gettext, localized, ngettext
 from transformer.taps import chain
 from ui.attention.picture import ShownTrace
@@ -19,7 +20,6 @@ from ui.state.models import own_taps
 from ui.state.queue import TURNS
 from ui.state.view import widget_key
 from ui.widgets.errors import plain_errors
-from ui.widgets.terms import explained
 
 
 def faithful(traces: ShownTrace) -> None:

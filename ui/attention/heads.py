@@ -15,6 +15,7 @@ from headlight.analysis.description import PRUNED_NOTE
 from headlight.analysis.layout import Layout, descriptions
 from headlight.analysis.measures import MEASURES, HeadValues, Measure
 from headlight.formatting import signed
+from headlight.glossary import explained, term
 from headlight.language import gettext, localized, ngettext, translatable, within
 from headlight.viewer.export import CAUTION
 from transformer.trace import KINDS
@@ -29,10 +30,9 @@ from ui.attention.word_alignment import word_alignment
 from ui.state.view import bound, settle, update, widget_key, write_address
 from ui.state.why_measured import ATTENTION, why_measured
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pack_kinds
-from ui.widgets.choose import choose
+from ui.widgets.controls import choose
 from ui.widgets.disclosure import behind_button
 from ui.widgets.similar_tokens import similar_tokens
-from ui.widgets.terms import explained, term
 from ui.widgets.why_there import why_there
 
 KIND_TERMS = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}

@@ -8,13 +8,13 @@ import numpy as np
 import streamlit as st
 
 from headlight.formatting import percent
+from headlight.glossary import explained
 from headlight.language import gettext, localized
 from ui.attention.picture import SHOW_HELP, Panel
 from ui.attention.view import AttentionView
 from ui.state.view import update
 from ui.viewer import Labels, MarkedCell, Shows, big_head
 from ui.widgets.disclosure import draw_when_open
-from ui.widgets.terms import explained
 
 FAINT = 0.2  # of the scale: rows that reach no higher look empty
 

@@ -8,6 +8,7 @@ import streamlit as st
 from headlight.analysis.stream import StreamSize, stream, stream_sizes
 from headlight.charts.lines import Curve, lines
 from headlight.formatting import three_digits
+from headlight.glossary import explained
 from headlight.language import gettext, translatable
 from headlight.teaching.mistakes import BrokenTranslator
 from transformer import Translator
@@ -17,7 +18,6 @@ from ui.state import models
 from ui.state.cache import cached
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
-from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
 STACKS = ("encoder", "decoder")

@@ -10,6 +10,7 @@ from headlight.analysis import HeadEffect, head_importance, kind_of
 from headlight.analysis.head_changes import describe_changes
 from headlight.charts.colours import LESS, MORE
 from headlight.formatting import signed
+from headlight.glossary import explained
 from headlight.language import gettext, ngettext, translatable
 from transformer.taps import Intervention
 from ui.attention.picture import ShownTrace
@@ -18,7 +19,6 @@ from ui.state import models
 from ui.state.cache import cached
 from ui.state.view import widget_key
 from ui.widgets.table import Cell, bar, table_html
-from ui.widgets.terms import explained
 
 MAX_BARS = 8
 FULL = 1.0  # nats of a full bar where no head costs more: a bar says how much it is, not only which is the longest

@@ -21,7 +21,7 @@ from ui.attention.picture import Panel, ShownTrace, panel, shown_trace
 from ui.attention.view import AttentionView
 from ui.state.view import reseed, update
 from ui.viewer import big_head
-from ui.widgets.choose import choose
+from ui.widgets.controls import choose
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import TRANSLATION, token_strip
 from ui.widgets.sentence_box import sentence_box

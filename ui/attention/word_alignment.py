@@ -9,6 +9,7 @@ import streamlit as st
 from headlight.analysis.head_changes import BRIEF_NAMES
 from headlight.charts.document import image
 from headlight.charts.links import links_picture
+from headlight.glossary import explained
 from headlight.language import gettext, listed, localized
 from ui.attention.picture import Panel, ShownTrace
 from ui.attention.view import AttentionView
@@ -16,7 +17,6 @@ from ui.state.public import without_places
 from ui.state.view import widget_key
 from ui.state.why_measured import alignment_measured
 from ui.widgets.disclosure import draw_when_open
-from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
 ACROSS = 388  # pixels of the picture

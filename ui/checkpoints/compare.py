@@ -23,7 +23,7 @@ from ui.checkpoints.view import CheckpointsView
 from ui.state import models
 from ui.state.view import bound, reseed, settle, update, widget_key
 from ui.viewer.component import plot
-from ui.widgets.choose import choose
+from ui.widgets.controls import choose
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.out_of_domain_note import out_of_domain_note

@@ -15,7 +15,7 @@ from ui.checkpoints.listing import ListedModel
 from ui.state import models
 from ui.state.public import private_only, public
 from ui.state.view import update
-from ui.widgets.deletion import confirm_deletion
+from ui.widgets.controls import confirm_deletion
 from ui.widgets.errors import cannot
 from ui.widgets.text import literal
 

@@ -13,6 +13,7 @@ from headlight.analysis.blocks import Block, BlockGroup, blocks, groups, is_norm
 from headlight.analysis.weights import Histogram, Numbers, Shape, histogram, measure_file, pieces, shapes, together
 from headlight.charts.weights import weight_histogram
 from headlight.formatting import in_millions, percent_of, plural, three_digits
+from headlight.glossary import explained
 from headlight.viewer.packing import pack
 from transformer.checkpoint.native import WEIGHTS
 from ui.checkpoints.listing import TABLE, ListedModel
@@ -24,7 +25,6 @@ from ui.viewer.component import component, plot
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.table import facts_html, table_html
-from ui.widgets.terms import explained
 
 _BLOCKS = component("blocks", "mountBlocks", "shared", "icons", "blocks", styles=("checkpoints",))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from headlight.glossary import explained
 from headlight.viewer.packing import pack
 from ui.checkpoints.listing import ListedModel
 from ui.checkpoints.view import CheckpointsView
 from ui.state.public import public
 from ui.state.view import reseed, update
 from ui.viewer.component import component
-from ui.widgets.terms import explained
 
 _MODELS = component("models", "mountModels", "shared", "icons", "models", styles=("checkpoints",))
 

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from headlight.glossary import explained
 from headlight.language import gettext, ngettext
 from transformer import Translator
 from transformer.decoding.strategies import Decoding
@@ -20,7 +21,6 @@ from ui.decoding.view import FATES, Branch, DecodingView
 from ui.state.view import update, write_address
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
-from ui.widgets.terms import explained
 
 
 @st.fragment

@@ -40,7 +40,7 @@ from ui.state.jobs import JOBS, UNSEEN_SECONDS, Job
 from ui.state.models import version
 from ui.state.view import update, write_address
 from ui.viewer.component import component
-from ui.widgets.choose import choose
+from ui.widgets.controls import choose
 
 _ATLAS = component("atlas", "mountAtlas", "icons", "shared", "atlas", styles=("atlas",))
 SEEN_EVERY = UNSEEN_SECONDS / 5  # seconds between two signs that a page still shows what was measured for it

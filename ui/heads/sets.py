@@ -16,6 +16,7 @@ from headlight.analysis.pruning.checkpoint import bits_of, pruned_checkpoint
 from headlight.analysis.sites import kind_of
 from headlight.charts.spread import beside_spread
 from headlight.formatting import signed
+from headlight.glossary import term
 from headlight.importers.bundle import zip_folder
 from transformer import Translator
 from ui.heads.measurements import MeasurementRequest, find_sets, measure_sets, of_sets
@@ -26,7 +27,6 @@ from ui.state.queue import in_turn
 from ui.state.view import bound, update, write_address
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
-from ui.widgets.terms import term
 
 HELP = (
     "Importance is the log-probability of the right translations that is lost without a head. Heads go in its order, "

@@ -19,8 +19,7 @@ from headlight.teaching.lessons.transfer import MAX_SENTENCE_CHARACTERS
 from ui.lessons import shelf
 from ui.lessons.components import step as step_component
 from ui.lessons.view import LessonsView
-from ui.state.language import address_parameters
-from ui.state.view import update
+from ui.state.view import address_parameters, update
 from ui.widgets.errors import error_text
 
 REVEALED_KEY = "lesson-told"  # of the session: the guess of each revealed step; None without a guess

@@ -31,9 +31,8 @@ from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split
 from ui.lessons.joining import how_to_be_reached, join_address, qr_code
 from ui.lessons.view import LessonsView
-from ui.state.language import address_parameters
 from ui.state.public import public
-from ui.state.view import update
+from ui.state.view import address_parameters, update
 from ui.widgets import look_here
 from ui.widgets.copy_link import copy_link
 from ui.widgets.download import download

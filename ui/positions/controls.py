@@ -10,7 +10,7 @@ from transformer import ModelConfig
 from ui.positions.codes import own_scheme, scheme_of, schemes_of
 from ui.positions.view import MAX_BASE, MAX_WIDTH, PositionsView
 from ui.state.view import bound, number, reseed, update, whole_number, widget_key
-from ui.widgets.choose import choose
+from ui.widgets.controls import choose
 
 _LENGTHS = (1, 2, 5, 10, 16, 25, 50, 100, 150, 200, 300, 512, 1_000, 2_000, 5_000, 10_000)
 _BASES = ("10,000", "1,000", "100")

@@ -18,11 +18,11 @@ from headlight.analysis.score_positions import (
 )
 from headlight.charts.colours import Theme, theme_named, thumbnail
 from headlight.formatting import brief, two_digits
+from headlight.glossary import explained
 from ui.positions.codes import MEASURED_WIDTH
 from ui.positions.schemes import PICTURED, SchemeVerdict, verdict_html
 from ui.state.cache import cached
 from ui.widgets.table import Cell, Html, table_html
-from ui.widgets.terms import explained
 
 LENGTH = 200  # tokens that the scores are measured over
 HEADS = 8  # of ALiBi, as in its paper

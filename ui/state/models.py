@@ -14,15 +14,12 @@ import torch
 from headlight import folders
 from headlight.analysis import Check, check
 from headlight.checkpoints import load_translator
-from headlight.corpora.files import everyday_folder, tatoeba_folder
-from headlight.corpora.multi30k import default_folder
-from headlight.language import LANGUAGES, current, gettext, translatable
+from headlight.language import current, gettext, translatable
 from headlight.machine import cores
 from headlight.runs import RunFolder
 from headlight.runs.metrics import latest_evaluation
 from headlight.teaching.mistakes import RUNNABLE, BrokenTranslator, break_translator
 from transformer import Trace, Translation, Translator
-from transformer.access import confine
 from transformer.checkpoint.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
 from transformer.config import LARGE_PARAMETERS
 from transformer.files import read_json
@@ -30,7 +27,7 @@ from transformer.quoting import quoted
 from transformer.taps import Intervention, Tap
 from ui.state.batcher import RequestBatcher
 from ui.state.cache import cached
-from ui.state.public import card_without_places, public
+from ui.state.public import card_without_places
 
 log = logging.getLogger("headlight")
 CHECKPOINTS, RUNS, MODELS, LESSONS = folders.checkpoints(), folders.runs(), folders.models(), folders.lessons()
@@ -98,16 +95,6 @@ def model_folder(name: str) -> Path:
         run = RunFolder(RUNS / name.removeprefix(RUN))
         return run.best() or run.checkpoints / "best"
     return MODELS / name.removeprefix(IMPORTED) if name.startswith(IMPORTED) else CHECKPOINTS / name
-
-
-def confine_public() -> None:
-    """Restrict this process in a public demonstration.
-
-    It can then read only these folders, and cannot open connections, start programs or remove files.
-    """
-    if public():
-        lessons = [LESSONS, *(folders.translated_lesson(LESSONS / "it.md", language).parent for language in LANGUAGES)]
-        confine((CHECKPOINTS, RUNS, MODELS, *lessons, default_folder(), tatoeba_folder(), everyday_folder()))
 
 
 def translator(name: str) -> Translator:

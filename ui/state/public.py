@@ -1,6 +1,6 @@
 """A public demonstration: visitors can look at everything, and cannot import, train or delete anything.
 
-HEADLIGHT_PUBLIC=1 switches it on. The library refuses what this hides as well (`models.confine_public`), since a page
+HEADLIGHT_PUBLIC=1 switches it on. The library refuses what this hides as well (`confine_public`), since a page
 is not the only caller.
 """
 
@@ -51,3 +51,22 @@ def _each_text(value: Any, remaining: int) -> Any:
     if isinstance(value, dict):
         return {without_places(name): _each_text(inner, remaining - 1) for name, inner in value.items()}
     return [_each_text(inner, remaining - 1) for inner in value] if isinstance(value, list) else value
+
+
+def confine_public() -> None:
+    """Restrict this process in a public demonstration.
+
+    It can then read only these folders, and cannot open connections, start programs or remove files.
+    """
+    if public():
+        # Imported late: app.py reads `public` before torch is there.
+        from headlight import folders
+        from headlight.corpora.files import everyday_folder, tatoeba_folder
+        from headlight.corpora.multi30k import default_folder
+        from headlight.language import LANGUAGES
+        from transformer.access import confine
+
+        lessons = folders.lessons()
+        translated = [folders.translated_lesson(lessons / "it.md", language).parent for language in LANGUAGES]
+        models = folders.checkpoints(), folders.runs(), folders.models()
+        confine((*models, lessons, *translated, default_folder(), tatoeba_folder(), everyday_folder()))

@@ -1,4 +1,8 @@
-"""The state of a page, as one value that lives in the address bar: a link opens the same view again."""
+"""The state of a page, as one value that lives in the address bar: a link opens the same view again, in its language.
+
+The language of a session is that of its address, else the one that was chosen, else its browser's. It is in the address
+where it is not English or where the browser would rather have another.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,13 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import streamlit as st
 
+from headlight.language import LANGUAGES, ORIGINAL, ask_for_language, preferred
 from transformer.trace import KINDS, Kind
-from ui.state.language import PARAMETER, address_parameters
+from ui.state.streamlit_internals import in_session
 
 V = TypeVar("V", bound="PageView")
+LANGUAGE_PARAMETER = "lang"
+_CHOSEN, _BROWSER, _IN_USE = "language", "browser-language", "language-said"
 MAX_TEXT_CHARACTERS = 10_000  # that a link may carry
 
 
@@ -116,7 +123,7 @@ def current(page: type[V]) -> V:
     """
     st.session_state.setdefault("opened", set()).add(page)
     query, parameters = st.query_params.to_dict(), st.session_state.setdefault("kept", {})
-    query.pop(PARAMETER, None)
+    query.pop(LANGUAGE_PARAMETER, None)
     if st.session_state.get("page-class") is not page:
         st.session_state["page-class"] = page
         for name in page.PASSING:
@@ -234,3 +241,38 @@ def take(
     update(**{**(also or {}), field: convert(value) if convert else value})
     if reseeds:
         reseed()
+
+
+def settle_language(browser: str | None) -> str:
+    """Return the language of this session, in which everything is said from now on; `browser` is the browser's own."""
+    in_address = st.query_params.get(LANGUAGE_PARAMETER)
+    st.session_state[_BROWSER] = preferred(browser)
+    if in_address in LANGUAGES:
+        st.session_state[_CHOSEN] = in_address
+    language = str(st.session_state.setdefault(_CHOSEN, st.session_state[_BROWSER]))
+    say_in(language)
+    return language
+
+
+def say_in(language: str) -> None:
+    """Say what follows in that language, also in the fragments of the page that is opened now."""
+    st.session_state[_IN_USE] = language
+
+
+def choose_language(language: object) -> None:
+    """Make that the language of this session; nothing where it is none of ours."""
+    if language in LANGUAGES:
+        st.session_state[_CHOSEN] = st.query_params[LANGUAGE_PARAMETER] = language
+
+
+def address_parameters() -> dict[str, str]:
+    """Return the part of the address that says the language."""
+    language = st.session_state.get(_CHOSEN, ORIGINAL)
+    return {} if language == st.session_state.get(_BROWSER, ORIGINAL) == ORIGINAL else {LANGUAGE_PARAMETER: language}
+
+
+def _of_session() -> str | None:
+    return st.session_state.get(_IN_USE) if in_session() else None
+
+
+ask_for_language(_of_session)

@@ -22,6 +22,7 @@ from headlight.corpora.multi30k import LANGUAGES
 from headlight.corpora.pairs import FirstRows
 from headlight.corpora.preview import PREVIEW_ROWS, Preview, preview
 from headlight.formatting import plural
+from headlight.glossary import term
 from headlight.graphemes import shortened
 from transformer.tokenizers import TokenizerKind
 from ui.state.cache import cached
@@ -29,9 +30,8 @@ from ui.state.public import private_only
 from ui.state.view import bound, update, widget_key
 from ui.training.view import TrainingView
 from ui.viewer.component import plot
-from ui.widgets.choose import choose
+from ui.widgets.controls import choose
 from ui.widgets.corpus_upload import upload
-from ui.widgets.terms import term
 
 DEFAULT_CORPUS = "reverse"  # learned in minutes, so that the first run shows something soon
 CHOICES = {

@@ -18,7 +18,7 @@ from transformer.files import open_regular
 from transformer.quoting import quoted
 from ui.state import models
 from ui.state.public import private_only, public
-from ui.widgets.deletion import confirm_deletion
+from ui.widgets.controls import confirm_deletion
 from ui.widgets.errors import cannot
 from ui.widgets.text import literal
 

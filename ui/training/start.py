@@ -27,7 +27,7 @@ from ui.training.draft import Draft, Values
 from ui.training.forecast import forecast
 from ui.training.settings import every_setting, key_of, setting
 from ui.training.view import TrainingView
-from ui.widgets.choose import choose
+from ui.widgets.controls import choose
 from ui.widgets.corpus_upload import settle
 from ui.widgets.errors import cannot, without_folders
 from ui.widgets.text import literal

@@ -13,6 +13,7 @@ from headlight.analysis.why import Ablation
 from headlight.charts.document import Drawing
 from headlight.charts.why import Map, MapScale, maps
 from headlight.formatting import signed
+from headlight.glossary import term
 from transformer import Trace
 from transformer.trace import Kind
 from ui.why.antecedents import KINDS
@@ -20,10 +21,9 @@ from ui.why.components import Row, draw_picture
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import MAX_REFERENCES, ablated_of
 from ui.why.view import ABLATIONS, WhyView
-from ui.widgets.choose import choose
+from ui.widgets.controls import choose
 from ui.widgets.errors import plain_errors
 from ui.widgets.frame import Opened
-from ui.widgets.terms import term
 from ui.widgets.text import literal
 
 MIN_CHANGE = 0.1  # nats, 10 % of a probability: what is less has next to no colour, and no head is called needed for it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from headlight.analysis.text_diff import text_diff
+from headlight.analysis.compared import text_diff
 from headlight.importers.examples import examples
 from transformer import Trace, Translator
 from ui.why.passes import first_difference_of

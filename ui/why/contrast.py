@@ -14,6 +14,7 @@ from headlight.analysis.why import Contrast
 from headlight.charts.document import Drawing
 from headlight.charts.why import Effect, Map, MapScale, maps, waterfall
 from headlight.formatting import signed
+from headlight.glossary import term
 from transformer import Trace, Translator
 from ui.state.view import bound, update
 from ui.why.cause import Cause
@@ -22,7 +23,6 @@ from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import candidates_of, contrast_of
 from ui.why.view import WhyView
 from ui.widgets.frame import Opened
-from ui.widgets.terms import term
 from ui.widgets.text import literal
 
 NAMES = {

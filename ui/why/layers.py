@@ -11,6 +11,7 @@ import streamlit as st
 from headlight.charts.document import Drawing
 from headlight.charts.why import bars
 from headlight.formatting import signed
+from headlight.glossary import explained, term
 from transformer import Trace
 from ui.why.components import TOLERANCE, Row, check, draw_picture, table
 from ui.why.downloads import WIDTH, Picture
@@ -18,7 +19,6 @@ from ui.why.passes import lens_of
 from ui.why.view import WhyView
 from ui.widgets.frame import Opened
 from ui.widgets.sentence import difference
-from ui.widgets.terms import explained, term
 from ui.widgets.text import literal
 
 

@@ -13,6 +13,7 @@ from headlight.analysis.why import ALTI, INTEGRATED, Agreement, MeasuredOrigins,
 from headlight.charts.document import Drawing
 from headlight.charts.why import BarGroup, Map, MapScale, bars, maps, shares
 from headlight.formatting import percent, signed
+from headlight.glossary import explained, term
 from transformer import Trace, Translator
 from ui.state.view import bound, update
 from ui.state.why_measured import why_measured
@@ -22,9 +23,8 @@ from ui.why.components import TOLERANCE, Row, check, draw_picture, scrubber, tab
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import head_contributions_of, integrated_steps_of, measured_of
 from ui.why.view import COMPARED_MEASURES, WhyView
-from ui.widgets.choose import choose
+from ui.widgets.controls import choose
 from ui.widgets.frame import Opened
-from ui.widgets.terms import explained, term
 from ui.widgets.text import literal
 
 SIZE, SIGNED = "By size", "Signed"  # what a measure is compared with: how much leaving out changes, and which way

@@ -14,6 +14,7 @@ from headlight.analysis.why.activation_patching import Direction
 from headlight.charts.document import Drawing
 from headlight.charts.why import Map, MapScale, bars, maps
 from headlight.formatting import minus, signed
+from headlight.glossary import term
 from transformer import Trace, Translator
 from transformer.taps import Site
 from transformer.trace import Kind
@@ -24,11 +25,10 @@ from ui.why.components import Row, draw_picture, table
 from ui.why.downloads import Picture
 from ui.why.passes import TOKEN_HEADS, Swap, Swapped, best_heads, swapped_of
 from ui.why.view import DIRECTIONS, EXCHANGED, WhyView
-from ui.widgets.choose import choose
+from ui.widgets.controls import choose
 from ui.widgets.frame import Opened
 from ui.widgets.sentence import difference
 from ui.widgets.sentence_box import sentence_box
-from ui.widgets.terms import term
 from ui.widgets.text import literal
 
 MIN_LOGIT_CHANGE = 1.0  # below, shares of the change say little

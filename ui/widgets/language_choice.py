@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from headlight.language import LANGUAGES, current, gettext
-from ui.state.language import choose_language
+from ui.state.view import choose_language
 
 _KEY = "language-choice"
 # It tells screen readers in which language the page is, too.

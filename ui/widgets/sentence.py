@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from headlight.analysis import text_diff
 from headlight.charts.colours import LESS, MORE
 from headlight.formatting import signed
+from headlight.glossary import explained, term
 from headlight.graphemes import right_to_left, sentence_dir, token_dir
 from headlight.importers.examples import examples
 from headlight.language import gettext, ngettext, translatable
@@ -21,7 +22,6 @@ from transformer.trace import Tokens
 from ui.state.view import PageView, bound, reseed, update, widget_key
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.table import bar
-from ui.widgets.terms import explained, term
 from ui.widgets.text import literal
 
 TRANSLATION = translatable("Translation")

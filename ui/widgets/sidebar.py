@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from headlight.formatting import in_millions
+from headlight.glossary import explained
 from headlight.language import gettext, localized, ngettext, translatable
 from transformer import Translator
 from transformer.model import count_parameters
@@ -16,7 +17,6 @@ from ui.state.view import PageView, bound
 from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
 from ui.widgets.look_here import look_here
-from ui.widgets.terms import explained
 
 NO_CARD = translatable("A model without a card")
 ASSETS = Path(__file__).parents[1] / "assets"

@@ -15,6 +15,7 @@ from headlight.charts.colours import LESS, MORE
 from headlight.charts.document import image
 from headlight.charts.score_parts import pair_matrix
 from headlight.formatting import plain_label, probability_text, signed
+from headlight.glossary import explained
 from headlight.language import gettext, localized, translatable
 from transformer import Trace
 from transformer.taps import Intervention, Site, chain
@@ -24,7 +25,6 @@ from ui.state.cache import cached
 from ui.state.view import widget_key
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.table import Cell, bar, table_html
-from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
 MAX_PAIRS = 6  # in the list

@@ -7,7 +7,6 @@ from __future__ import annotations
 from headlight.importers.forms.bart import BART, MBART, PLBART
 from headlight.importers.forms.berts import BERTS
 from headlight.importers.forms.ctranslate2 import CTRANSLATE2
-from headlight.importers.forms.exercises import EXERCISES
 from headlight.importers.forms.fairseq import FAIRSEQ
 from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.joeynmt import JOEYNMT
@@ -18,7 +17,7 @@ from headlight.importers.forms.opennmt import OPENNMT
 from headlight.importers.forms.pegasus import BLENDERBOT, BLENDERBOT_SMALL, PEGASUS
 from headlight.importers.forms.t5 import T5
 from headlight.importers.forms.torch_transformer import TORCH_TRANSFORMER
-from headlight.importers.forms.tutorials import TUTORIALS
+from headlight.importers.forms.tutorials import EXERCISES, TUTORIALS
 
 __all__ = ["FORMS", "Form", "ForeignModel"]
 

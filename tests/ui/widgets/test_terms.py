@@ -12,8 +12,8 @@ from markdown_it import MarkdownIt
 from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
+from headlight.glossary import explained, glossary, term
 from tests.small import TEXTS, small_checkpoint
-from ui.widgets.terms import explained, glossary, term
 
 ROOT = Path(__file__).resolve().parents[3]
 
