@@ -79,8 +79,8 @@ test check: export PYTHONDONTWRITEBYTECODE :=
 test: lint browser firefox strace redis ## Run every linter and all tests
 	@$(BIN)/python -m pytest --ignore tests/installed --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-# Takes under ninety seconds. Tests that start processes, each of which imports torch and Streamlit for three seconds,
-# are left to `make test`.
+# Tests that take seconds, or start processes, each of which imports torch and Streamlit for three seconds, are left to
+# `make test`.
 check: lint redis ## Run every linter and the tests that need no browser and are not slow
 	@$(BIN)/python -m pytest --ignore tests/browser --ignore tests/installed -m "not browser and not slow" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 

@@ -145,6 +145,7 @@ def test_a_trial_that_cannot_begin_is_reported(shown: Path, monkeypatch: pytest.
         foreign.opened(FOREIGN)
 
 
+@pytest.mark.slow
 def test_nothing_else_starts_while_a_tokenizer_is_tried(
     shown: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -207,6 +207,7 @@ def test_every_method_of_why_runs_on_as_many_tokens_as_it_says() -> None:
     assert {*why.AIMS} < {*why.headlight_methods(model, 12)}
 
 
+@pytest.mark.slow
 def test_the_network_of_the_decoding_benchmark_can_be_written_for_its_peers(tmp_path: Path) -> None:
     with suppress(ValueError):  # which is raised afterwards where CTranslate2 is missing
         decoding.export("small", tmp_path / "network")

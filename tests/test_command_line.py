@@ -74,6 +74,7 @@ def test_trace_writes_what_can_be_loaded(folder: str, tmp_path: Path, capsys: py
     assert "There is no folder" in errors and "make it, or choose another place for girl.npz" in errors
 
 
+@pytest.mark.slow
 def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, run, out = tmp_path / "pairs.tsv", tmp_path / "run", tmp_path / "shipped"
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]

@@ -69,6 +69,7 @@ def run(name: str, model: Transformer, tokenizer: Any) -> tuple[Any, Notes]:
         return PASSES[name](Translator(Checkpoint(model, tokenizer, tokenizer, {}))), notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PASSES)
 def test_a_pass_stays_on_the_device_of_the_model(name: str) -> None:
     checkpoint = small_checkpoint(seed=7)

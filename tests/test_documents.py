@@ -131,6 +131,7 @@ def test_the_picture_of_the_layers_is_that_of_the_contracts() -> None:
     assert drawn == architecture.picture(), "python -m tools.architecture > docs/images/architecture.svg"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", ["docs/architecture.md", "docs/CONTRIBUTING.md"])
 def test_files_that_are_named_exist(document: str) -> None:
     """Of a bare name, such as `saved.py`, a file of that name has to be somewhere."""

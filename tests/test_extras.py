@@ -58,6 +58,7 @@ def test_importing_it_imports_nothing_that_has_to_be_installed() -> None:
     assert tops - sys.stdlib_module_names == {"headlight"}
 
 
+@pytest.mark.slow
 def test_a_notebook_needs_no_extra_and_looks_for_none() -> None:
     """huggingface_hub comes with the tokenizers, and is imported only where a model of the hub is fetched."""
     code = "import sys, json, headlight; model = headlight.load('reverse'); view = headlight.show(model.trace('abc'))\n"
@@ -119,6 +120,7 @@ def required() -> Iterator[tuple[str, str]]:
                 yield name, extra[0] if extra else ""
 
 
+@pytest.mark.slow
 def test_each_extra_that_is_named_installs_what_is_missing() -> None:
     named = set(required())
     assert {extra for _, extra in named} - {""} == EXTRAS.keys() - {"all"}

@@ -84,6 +84,7 @@ def test_a_line_that_never_ends(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [b"\n", b"one\tun\n"])
 def test_a_gzip_file_that_unpacks_to_more_than_text_does(
     tmp_path: Path, line: bytes, monkeypatch: pytest.MonkeyPatch

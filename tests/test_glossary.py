@@ -31,6 +31,7 @@ def test_the_glossary_names_what_is_avoided() -> None:
     assert {"cross attention", "last norm", "same place", "together so far"} <= {*avoided()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_text_uses_a_phrase_that_the_glossary_avoids(room: str) -> None:
     phrases = avoided()

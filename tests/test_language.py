@@ -28,6 +28,7 @@ def entries(made: object) -> dict[object, object]:
     return {(entry.id, entry.context): entry.locations for entry in made if entry.id}  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @each_language
 def test_the_catalogue_has_what_the_code_marks_and_nothing_else(name: str) -> None:
     """`python -m tools.translations` brings it up to date."""

@@ -118,6 +118,7 @@ def test_a_word_is_rare_where_the_training_lacks_it() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_scores_and_intervals_are_those_of_sacrebleu() -> None:
     sources, references = texts(90), texts(90, 1)
     written = noisy(references, 0.3, 2)
@@ -250,6 +251,7 @@ def test_columns_of_hostile_files(tmp_path: Path) -> None:
         read_columns(JsonLines(file), ["column:z"], [1, 20])
 
 
+@pytest.mark.slow
 def test_the_command_prints_and_writes_slices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,6 +70,7 @@ def imported(folder: Path) -> Iterator[tuple[Path, str]]:
                 yield from ((path, f"{node.module}.{name.name}") for name in node.names)
 
 
+@pytest.mark.slow
 def test_all_that_is_imported_is_there(folder: Path) -> None:
     """What is a module of the repository is one of the folder."""
     missing = set()

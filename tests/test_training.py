@@ -302,6 +302,7 @@ def test_adam_has_the_decay_and_epsilon_of_the_configuration() -> None:
     assert (group[0]["betas"], group[0]["eps"]) == ((0.9, 0.98), 1e-9)  # section 5.3
 
 
+@pytest.mark.slow
 def test_float16_scales_its_loss_and_learns() -> None:
     config = replace(CONFIG, steps=40, precision="float16")
     half, exact = run_loop(config)[1], run_loop(replace(config, precision="float32"))[1]

@@ -206,6 +206,7 @@ def test_a_run_whose_data_cannot_be_read_leaves_nothing_behind(tmp_path: Path) -
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_longer_run_goes_on_from_its_end(tmp_path: Path) -> None:
     run = finished_run(tmp_path, steps=20, schedule="constant")
     longer = finished_run(tmp_path, "longer", steps=40, schedule="constant")
@@ -358,6 +359,7 @@ def test_only_a_run_can_be_deleted(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["pairs.tsv"]
 
 
+@pytest.mark.slow
 def test_event_files_hold_the_metrics_and_nothing_twice(tmp_path: Path) -> None:
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     run = new_run(tmp_path, recipe=replace(small_recipe(tmp_path, steps=30, checkpoint_every=1000), tensorboard=True))

@@ -51,6 +51,7 @@ def pairs(path: Path, count: int) -> list[str]:
     return sentences
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_threshold_into_the_card(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +135,7 @@ def test_only_the_example_that_is_out_of_domain_on_purpose_gets_a_notice(name: s
     assert far(model, [example.text for example in examples(model.card)]) == OUT_OF_DOMAIN_EXAMPLES.get(name, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CAPTIONS)
 def test_a_translator_is_sure_of_captions_and_not_of_nonsense(name: str) -> None:
     model = shipped(name)

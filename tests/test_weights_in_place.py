@@ -96,6 +96,7 @@ def test_a_small_model_is_float32_and_a_type_may_be_asked_for(tmp_path: Path) ->
         assert {p.dtype for p in model.parameters() if p.dim() > 1} == {due}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_every_analysis_runs_on_weights_in_half_precision(name: str) -> None:
     checkpoint = small_checkpoint(seed=7)

@@ -37,6 +37,7 @@ def searched(model: Transformer, size: int, alpha: float, longest: int) -> Tree:
     return grow(steps, length_penalty=alpha, bound=longest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
 def test_a_beam_as_wide_as_everything_has_the_scores_of_brute_force(alpha: float) -> None:
     model, longest = network(vocabulary=6), 4

@@ -287,6 +287,7 @@ def test_the_files_are_safetensors_that_others_read(made: TokenIndex) -> None:
     assert np.allclose(np.linalg.norm(vectors.astype(float), axis=1), 1, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_corpus(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headlight.analysis.atlas.reading.CHUNK_PAIRS", 25)
     words = [word for text in TEXTS[:2] for word in text.split()]
@@ -390,6 +391,7 @@ def test_hostile_facts_sentences_and_vectors_are_refused(made: TokenIndex, model
         open_index(made.folder, model).like(TEXTS[2], 0, "encoder.0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", sorted(folders.checkpoints().glob("*/similar")), ids=lambda path: path.parent.name)
 def test_the_indexes_that_ship_are_small_and_fit_their_models(folder: Path) -> None:
     shipped = open_index(folder, folder.parent)
@@ -400,6 +402,7 @@ def test_the_indexes_that_ship_are_small_and_fit_their_models(folder: Path) -> N
 # ---- the command -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_makes_an_index_and_looks_up_in_it(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

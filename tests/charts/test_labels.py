@@ -10,6 +10,7 @@ from headlight.graphemes import graphemes
 from tests.twelve_scripts import TOKENS
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_escaped_text_reads_as_what_it_was_and_holds_no_markup(text: str) -> None:
     safe = escaped(text)

@@ -56,6 +56,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, damage: str) -> None:
         load_weights(model.config, tmp_path / "w")
 
 
+@pytest.mark.slow
 def test_they_show_the_same_patterns(tmp_path: Path) -> None:
     """A trained model's heads in 8 bits: nearly all rows look at the same token, and weights move by little."""
     whole = checkpoints.load(ROOT / "checkpoints" / "english-french")

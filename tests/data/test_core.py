@@ -42,6 +42,7 @@ def pairs() -> list[Pair]:
     return list(CoreSentences("en-fr"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("languages, vocabulary", [("en-fr", VOCABULARY), ("de-en", german_english.VOCABULARY)])
 def test_pairs_are_distinct_repeatable_and_no_sentences_of_the_tests(
     languages: str, vocabulary: CoreVocabulary[Any, Any]
@@ -94,6 +95,7 @@ def test_sentences_begin_and_end_alike_on_both_sides(pairs: list[Pair]) -> None:
             assert pair.target.endswith(f" {pair.source[-1]}"), pair
 
 
+@pytest.mark.slow
 def test_each_word_of_the_lexicon_is_in_ten_pairs() -> None:
     counts: Counter[str] = Counter()
     for source, _ in VOCABULARY.covering():

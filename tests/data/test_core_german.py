@@ -37,6 +37,7 @@ def covering() -> list[tuple[str, str]]:
     return list(VOCABULARY.covering())
 
 
+@pytest.mark.slow
 def test_each_word_of_the_lexicon_is_in_ten_pairs(covering):
     counts = Counter(word for source, _ in covering for word in set(re.findall(r"[^\W\d_]+", source.casefold())))
     words = [word for name, words in VOCABULARY.lexicon.items() if name not in VOCABULARY.generated for word in words]

@@ -79,6 +79,7 @@ def test_every_kind_of_bad_line_is_reported_by_its_number(write: Writer) -> None
     assert (corpus.report.read, corpus.report.accepted, corpus.report.rejected.total()) == (9, 2, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["copy", "english-french", "copy + toy", "core:en-fr"])
 def test_generated_pairs_can_be_too_long(spec: str) -> None:
     train, validation, _ = open_corpus(spec, max_characters=12)

@@ -34,6 +34,7 @@ def by_meaning() -> list[GoldPair]:
     return [reasons.by_meaning(rng) for _ in range(6_000)]
 
 
+@pytest.mark.slow
 def test_every_word_is_aligned(pairs: list[GoldPair]) -> None:
     for pair in pairs[:6000]:
         source, target = split_words(pair.source), split_words(pair.target)
@@ -47,6 +48,7 @@ def test_every_word_is_aligned(pairs: list[GoldPair]) -> None:
                 raise AssertionError(pair)
 
 
+@pytest.mark.slow
 def test_nouns_are_aligned_with_their_translations(pairs: list[GoldPair]) -> None:
     """The noun itself, seen from the tables of the lexicon, at either end of a link."""
     translations = {
@@ -62,6 +64,7 @@ def test_nouns_are_aligned_with_their_translations(pairs: list[GoldPair]) -> Non
                 assert {target[there] for each, there in pair.links if each == here} & translations[word], pair
 
 
+@pytest.mark.slow
 def test_pronouns_show_the_gender_of_what_they_stand_for(pairs: list[GoldPair]) -> None:
     shown = Counter[str]()
     for pair in pairs[:10_000]:
@@ -168,6 +171,7 @@ def test_every_construction_is_written(pairs: list[GoldPair]) -> None:
         assert expected in sources, expected
 
 
+@pytest.mark.slow
 def test_the_sample_for_readers_is_what_the_grammar_writes() -> None:
     pairs = GoldCorpus(EnglishFrench(), "test", 200).gold()
     assert SAMPLE.read_text(encoding="utf-8") == as_text(pairs), f"write {SAMPLE.name} again, and read it"

@@ -44,6 +44,7 @@ def test_the_text_is_in_nfc_and_in_its_alphabet(pairs: list[GoldPair]) -> None:
         assert "  " not in pair.source + pair.target
 
 
+@pytest.mark.slow
 def test_every_word_is_aligned_but_articles(pairs: list[GoldPair]) -> None:
     for pair in pairs:
         source, target, back = sides(pair)

@@ -55,6 +55,7 @@ def test_a_card_from_anywhere_is_no_error(value: object) -> None:
     assert overlap({CARD_KEY: value}, pairs(0, 9)) is None
 
 
+@pytest.mark.slow
 def test_evaluating_on_the_training_pairs_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recipe = small_recipe(tmp_path, steps=2)
     run = finished_run(tmp_path, "run", recipe)

@@ -58,6 +58,7 @@ def test_words_of_a_text(text: str, expected: list[str]) -> None:
     assert split_words(text) == expected
 
 
+@pytest.mark.slow
 @grammars
 @pytest.mark.parametrize("kind", ["bpe", "words", "characters"])
 def test_words_are_what_tokenizers_group(grammar: str, kind: TokenizerKind) -> None:
@@ -167,6 +168,7 @@ def test_one_source_has_one_target_of_few_words_in_a_million_sentences(
         assert len({word.lower() for text in texts for word in split_words(text) if word[0].isalpha()}) in size
 
 
+@pytest.mark.slow
 @grammars
 def test_splits_share_no_sentence_whatever_their_seeds(grammar: str) -> None:
     sizes = (500, 30, 30, 30)

@@ -152,6 +152,7 @@ class Lab:
         assert sum(text.startswith(f"The plugin {package_} ") and what in text for text in texts) == 1, (what, texts)
 
 
+@pytest.mark.slow
 def test_a_plugin_that_is_imported_first(installed: Path) -> None:
     """It imports the module of the registry, which must not look for it before it is complete."""
     code = "import headlight_example.measure as m, headlight; assert 'last_key' in headlight.MEASURES"

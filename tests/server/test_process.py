@@ -61,6 +61,7 @@ def test_the_server_s_own_formatter_still_reads_long_addresses(lines: pytest.Log
     assert len(AccessFormatter("%(request_line)s %(status_code)s", use_colors=False).format(record)) < 2_000
 
 
+@pytest.mark.slow
 def test_the_soft_limit_of_files_is_raised() -> None:
     code = (
         "import resource; from server.process import prepare_process\n"
@@ -72,6 +73,7 @@ def test_the_soft_limit_of_files_is_raised() -> None:
     assert soft == (process.OPEN_FILES if hard == resource.RLIM_INFINITY else min(process.OPEN_FILES, hard))
 
 
+@pytest.mark.slow
 def test_idle_threads_of_openmp_sleep() -> None:
     """OpenMP itself says what it uses, when it is loaded."""
     code = "from server.process import prepare_process; prepare_process(); import torch; torch.ones(2) + 1"

@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ bounded = settings(
 )
 
 
+@pytest.mark.slow
 @bounded
 @given(data=st.data())
 def test_no_value_in_a_status_is_a_traceback(run: RunFolder, data: st.DataObject) -> None:

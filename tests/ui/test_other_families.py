@@ -69,6 +69,7 @@ def texts(app: AppTest) -> str:
     return " ".join(element.value for element in (*app.markdown, *app.caption))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "tokens", "start"),
     [

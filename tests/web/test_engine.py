@@ -94,6 +94,7 @@ def compare(checkpoint: Checkpoint, sentences: list[str], tmp: Path, off: list[A
     assert at == len(numbers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "sentences"),
     [
@@ -197,6 +198,7 @@ def test_other_architectures_and_tokenizers_are_refused() -> None:
         model_bytes(checkpoint, {})
 
 
+@pytest.mark.slow
 def test_every_model_that_ships_can_be_published() -> None:
     for name in folders.shipped():
         model_bytes(checkpoints.load(name), {})

@@ -130,6 +130,7 @@ def test_a_question_about_a_typed_sentence_is_pythons(
     same(played[name]["truth"], truth(step, computer), "truth")
 
 
+@pytest.mark.slow
 def test_a_page_has_the_lessons_about_its_model_and_the_small_models_they_need() -> None:
     lessons, companions = lessons_of("english-french")
     assert [lesson["name"] for lesson in lessons] == ["it", "break", *RECORDED]

@@ -112,6 +112,7 @@ def over(name: str) -> Atlas:
     return atlas(checkpoints.load(f"checkpoints/{name}"), lambda: known_pairs(corpus), 12, sample=12)
 
 
+@pytest.mark.slow
 def test_the_model_that_reverses_goes_by_positions_and_the_one_that_knows_a_grammar_by_words() -> None:
     reverse, grammar = over("reverse"), over("english-french")
     for kind in ("encoder", "cross"):

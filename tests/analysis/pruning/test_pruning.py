@@ -74,6 +74,7 @@ def test_every_head_goes_once_and_is_measured_with_the_others_gone() -> None:
         assert [one.importance for one in order[start : start + 5]] == [worth[head] for head in least]
 
 
+@pytest.mark.slow
 def test_heads_that_add_nothing_cost_nothing_and_a_random_order_does_not_know_them() -> None:
     checkpoint = planted()
     model = checkpoint.model

@@ -37,6 +37,7 @@ def test_each_measure_is_the_one_that_its_own_function_gives(family: str) -> Non
     assert found.by_measure["gradient × input"].prefix[3, :4] == pytest.approx(np.abs(gradient.prefix))
 
 
+@pytest.mark.slow
 def test_integrated_gradients_count_by_their_size_at_every_step() -> None:
     translator = small_translator()
     source, target = translator.encode(TEXTS[1]), translator.encode_target(TEXTS[0])

@@ -20,6 +20,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch, tokens: int, size: int) -> None:
     monkeypatch.setattr(passes, "BATCH_BYTES", size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_batches_change_no_number(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = build(name)

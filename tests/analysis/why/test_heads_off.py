@@ -52,6 +52,7 @@ def assert_same(found: Any, due: Any) -> None:
         np.testing.assert_allclose(np.asarray(found, float)[there], np.asarray(due, float)[there], atol=2e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pre", "post", "t5"])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_method_says_the_same_of_a_pruned_model(name: str, method: str) -> None:
@@ -70,6 +71,7 @@ def test_a_method_refuses_a_head_that_there_is_not(method: str) -> None:
             METHODS[method](build("pre"), Ablate(Site("decoder", 0, "cross"), 7))
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_says_of_a_pruned_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole, smaller = small_checkpoint(seed=5), small_checkpoint(seed=5)
     smaller.model = prune_heads(smaller.model, OFF)

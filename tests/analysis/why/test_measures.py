@@ -113,6 +113,7 @@ def test_a_text_is_explained_by_its_ids(pronouns: Translator) -> None:
         pronouns.token("no such word", target[step + 1])
 
 
+@pytest.mark.slow
 def test_the_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     tired = "The animal did not cross the street because it was too tired ."
     asked = ["why", "checkpoints/english-french", tired]

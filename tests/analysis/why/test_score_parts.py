@@ -298,6 +298,7 @@ def mean_pairs(name: str, texts: list[str], site: Site) -> dict[tuple[str, str],
     return {pair: float(np.mean([pairs[pair] for pairs in found])) for pair in found[0]}
 
 
+@pytest.mark.slow
 def test_the_decoder_that_reverses_goes_by_positions_and_the_one_that_knows_a_grammar_by_words() -> None:
     site = Site("decoder", 0, "self")  # a letter's name says nothing about its place; a French word agrees with words
     reversing = mean_pairs("reverse", ["abcdefgh", "tomorrow"], site)

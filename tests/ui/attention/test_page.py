@@ -162,6 +162,7 @@ def unlike(model: Translator, kind: str) -> tuple[str, str]:
     return every[0], next(text for text in every if sharpest(model.trace(text), kind) != first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "kind", "key"), [("attention", "cross", "overview"), ("decoding", "cross", "player")])
 def test_the_head_that_the_page_chose_stays_when_the_sentence_changes(
     model: Translator, page: str, kind: str, key: str

@@ -70,6 +70,7 @@ def test_two_models_of_unequal_depth(shelf: Path) -> None:
     assert f"layer {other} of 4, head" in texts(open_page("checkpoints", **view.to_query()))
 
 
+@pytest.mark.slow
 def test_a_tutorial_file_from_the_upload_to_its_attention(shelf: Path) -> None:
     app = open_page("checkpoints", bring="1")
     content = file("ground-up").read_bytes()

@@ -25,6 +25,7 @@ def decodes() -> list[Search | TracedHypothesis]:
     return [instance for instance in gc.get_objects() if isinstance(instance, Search | TracedHypothesis)]
 
 
+@pytest.mark.slow
 def test_only_the_cache_keeps_the_weights_of_an_open_page(shelves: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files: dict[str, Callable[..., str]] = {}  # by label: Streamlit keeps what makes them
     monkeypatch.setattr(downloads, "download", lambda label, make, *_: files.update({label: make}))

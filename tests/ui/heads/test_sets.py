@@ -94,6 +94,7 @@ def texts(app: AppTest) -> str:
     return " ".join(element.value for element in (*app.markdown, *app.caption))
 
 
+@pytest.mark.slow
 def test_the_page_measures_when_asked_and_says_what_is_left(model: Translator) -> None:
     app = AppTest.from_file(str(PAGE), default_timeout=300)
     app.query_params["corpus"] = EXAMPLES

@@ -133,6 +133,7 @@ def test_pages_that_wait_have_their_sentences_translated_in_one_batch(
     assert batches == [4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", ["padding-mask-inverted", "softmax-over-queries"])
 def test_with_a_mistake_that_sees_the_padding_of_a_batch_each_is_translated_alone(
     shelves: Path, monkeypatch: pytest.MonkeyPatch, mistake: str

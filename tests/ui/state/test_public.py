@@ -60,6 +60,7 @@ def test_nothing_is_begun_brought_or_deleted(tmp_path: Path, monkeypatch: pytest
     assert steering.acts(run) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("demonstration")
 def test_the_pages_hide_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "RUNS", tmp_path)
@@ -154,6 +155,7 @@ def _shipped(folder: str) -> None:
     _about(Shipped("told", Path(folder), 1))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("demonstration")
 def test_no_page_tells_where_a_model_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its card tells of the folders of whoever trained it."""

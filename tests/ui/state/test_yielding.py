@@ -160,6 +160,7 @@ def small_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passes, "BATCH_BYTES", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_passes")
 @pytest.mark.parametrize("name", CASES)
 def test_there_is_no_more_than_a_pass_between_two_yields(name: str) -> None:

@@ -64,6 +64,7 @@ def test_the_numbers_are_the_librarys(model: Translator) -> None:
     assert shown["raw attention"].tolist()[: len(cross)] == pytest.approx(cross.tolist(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_parts_of_the_difference_sum_to_it(model: Translator) -> None:
     text = TEXTS[0]
     trace = model.trace(text, text)
@@ -176,6 +177,7 @@ def test_patterns_of_sentences_of_different_length_are_not_exchanged(model: Tran
     assert any("both sentences need the same number of tokens" in one.value for one in app.info)
 
 
+@pytest.mark.slow
 def test_integrated_gradients_and_the_heads_behind_a_contribution_are_the_librarys(model: Translator) -> None:
     trace = model.trace(TEXTS[0], TEXTS[0])
     app = page_at("why", text=TEXTS[0], target=TEXTS[0], step="2", beside="integrated")
@@ -215,6 +217,7 @@ def test_a_word_without_one_head_is_the_librarys(model: Translator, ablation: wh
     assert sum(effect.delta for effect in whole) == pytest.approx(sum(map(np.sum, found.values())), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_with_heads_off_the_page_says_what_it_says_of_a_pruned_model(model: Translator, shelves: Path) -> None:
     """Another network altogether, without those heads: every table of the page has the same numbers."""
     off, text = [(Site("decoder", 0, "cross"), 1), (Site("encoder", 1, "self"), 3)], TEXTS[0]
@@ -244,6 +247,7 @@ def test_with_heads_off_the_page_says_what_it_says_of_a_pruned_model(model: Tran
     assert "changes=cross.1.2%2Cencoder.2.4" in texts(here)  # in the link to Attention
 
 
+@pytest.mark.slow
 def test_heads_are_switched_off_and_on_where_the_token_stays(model: Translator) -> None:
     app = opened(text=TEXTS[0], target=TEXTS[0], changes="cross.1.1u,encoder.9.9")  # which this model lacks
     switches = next(one for one in app.multiselect if one.label == "Switch heads off")

@@ -62,6 +62,7 @@ def test_only_the_first_of_a_term_is_explained_with_its_plural_and_capital() -> 
         term("attention head")
 
 
+@pytest.mark.slow
 def test_the_app_explains_only_what_the_glossary_has_and_the_text_says() -> None:
     assert len(calls()) > 25
     for path, call in calls():
