@@ -18,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -150,7 +151,8 @@ class OurApp:
             started.elapsed["the server answers"] = milliseconds_since(begun)
             page.goto(f"http://127.0.0.1:{self.port}")
             for picture in ("overview", "head"):
-                page.wait_for_function(f"() => painted.{picture}()", polling="raf", timeout=1000 * LIMIT)
+                with painted_in_time("Headlight's page"):
+                    page.wait_for_function(f"() => painted.{picture}()", polling="raf", timeout=1000 * LIMIT)
                 two_frames(page)
                 started.elapsed[picture] = milliseconds_since(begun)
             process = psutil.Process(server.pid)
@@ -224,7 +226,8 @@ class PeerPage:
             raise ValueError(f"The peer's script ended with code {process.returncode}; run it: {' '.join(command)}")
         started.elapsed["the page is written"] = milliseconds_since(begun)
         page.goto(self.page.as_uri(), wait_until="commit")
-        page.wait_for_selector("#vis line", state="attached", timeout=1000 * LIMIT)
+        with painted_in_time("BertViz's page, whose scripts come from the internet or, with --scripts, from a folder,"):
+            page.wait_for_selector("#vis line", state="attached", timeout=1000 * LIMIT)
         two_frames(page)
         started.elapsed["overview"] = milliseconds_since(begun)
         started.processor = used.ru_utime + used.ru_stime
@@ -238,6 +241,17 @@ class PeerPage:
 
 def milliseconds_since(begun: float) -> float:
     return 1000 * (time.perf_counter() - begun)
+
+
+@contextmanager
+def painted_in_time(page_name: str) -> Iterator[None]:
+    """Raise ValueError where the browser waits longer than LIMIT within."""
+    from playwright.sync_api import TimeoutError as WaitedTooLong
+
+    try:
+        yield
+    except WaitedTooLong:
+        raise ValueError(f"{page_name} showed no heatmap within {LIMIT:.0f} s; open it to see why.") from None
 
 
 def two_frames(page: Any) -> None:
