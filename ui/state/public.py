@@ -1,7 +1,7 @@
 """A public demonstration: visitors can look at everything, and cannot import, train or delete anything.
 
-HEADLIGHT_PUBLIC=1 switches it on. The library refuses what this hides as well (`confine_public`), since a page
-is not the only caller.
+HEADLIGHT_PUBLIC=1 switches it on. The library refuses what this hides as well (`confine_public`), since a page is
+not the only caller.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import re
 from typing import Any
 
-from transformer.access import REFUSAL
+from transformer.access import REFUSAL, confine
 
 # The address of a page, which stays; or an absolute path up to its last name. Folders may have spaces in their names,
 # so words between two slashes are taken for one; one that begins with - is an option of a command, with ~ a path.
@@ -59,12 +59,11 @@ def confine_public() -> None:
     It can then read only these folders, and cannot open connections, start programs or remove files.
     """
     if public():
-        # Imported late: app.py reads `public` before torch is there.
+        # Imported late: app.py imports this file before the server answers.
         from headlight import folders
         from headlight.corpora.files import everyday_folder, tatoeba_folder
         from headlight.corpora.multi30k import default_folder
         from headlight.language import LANGUAGES
-        from transformer.access import confine
 
         lessons = folders.lessons()
         translated = [folders.translated_lesson(lessons / "it.md", language).parent for language in LANGUAGES]
