@@ -17,7 +17,7 @@ from ui.state.public import confine_public, public
 
 def imports() -> None:
     """Import what every page needs."""
-    # Imported late, when the server answers: torch alone takes a second.
+    # Imported late, when the server answers: torch alone takes a second and a half.
     from ui.state.process import prepare
 
     confine_public()

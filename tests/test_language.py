@@ -13,7 +13,8 @@ from babel.numbers import format_decimal
 from headlight import language
 from headlight.glossary import explained, glossary
 from headlight.language import LANGUAGES, ORIGINAL, catalogue, current, gettext, localized, ngettext, preferred, using
-from headlight.teaching.lessons import read, translating
+from headlight.teaching.lessons import translating
+from headlight.teaching.lessons.reading import read
 from tools import translations
 from tools.translations import TRANSLATED, extracted, mistranslated, untranslated
 

@@ -15,20 +15,10 @@ from urllib.parse import urlencode
 from headlight import checkpoints, folders
 from headlight.glossary import LESSON_TERMS, explained
 from headlight.language import current
-from headlight.teaching.lessons import (
-    Lesson,
-    LessonComputer,
-    Step,
-    base,
-    introduction,
-    pose,
-    shelf,
-    transfer_step,
-    truth,
-)
 from headlight.teaching.lessons.language import Expression, Run, measure_names
-from headlight.teaching.lessons.posing import betrayed, heads_compared, shuffled
-from headlight.teaching.lessons.reading import pieces
+from headlight.teaching.lessons.measuring import LessonComputer
+from headlight.teaching.lessons.posing import base, betrayed, heads_compared, introduction, pose, shuffled, truth
+from headlight.teaching.lessons.reading import Lesson, Step, pieces, shelf, transfer_step
 from headlight.teaching.lessons.translating import in_language
 from headlight.web.model_file import model_bytes
 from transformer.translator import Translator

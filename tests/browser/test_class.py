@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
-from headlight.teaching.lessons import Step, read
+from headlight.teaching.lessons.reading import Step, read
 from tests.browser.test_accessibility import violations
 from tools.serving import wait_until_idle
 

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, WebSocket, expect
 
-from headlight.teaching.lessons import LessonComputer, Step, base, shelf, truth
+from headlight.teaching.lessons.measuring import LessonComputer
+from headlight.teaching.lessons.posing import base, truth
+from headlight.teaching.lessons.reading import Step, shelf
 from headlight.viewer.scripts import viewer_script
 from tests.browser.conftest import Opener
 from tests.browser.test_accessibility import violations

@@ -9,7 +9,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from headlight.cli.verbs import main
 from headlight.glossary import glossary
-from headlight.teaching.lessons import LessonComputer, base, truth
+from headlight.teaching.lessons.measuring import LessonComputer
+from headlight.teaching.lessons.posing import base, truth
 from tests.browser.test_accessibility import violations
 from tests.browser.test_lessons import (
     LESSONS,

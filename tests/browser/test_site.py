@@ -16,7 +16,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect
 
 from headlight import checkpoints
-from headlight.teaching.lessons import LessonComputer, base, truth
+from headlight.teaching.lessons.measuring import LessonComputer
+from headlight.teaching.lessons.posing import base, truth
 from headlight.web.model_file import round_weights
 from headlight.web.publish import write_folder
 from tests.browser.test_lessons import LESSONS, reveal, step_of, told

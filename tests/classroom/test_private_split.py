@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from streamlit.proto.Element_pb2 import Element
 
-from headlight.teaching.lessons import read
+from headlight.teaching.lessons.reading import read
 from server.classroom.classes import Classes, ClassQuestion
 from server.classroom.sqlite import Sqlite
 from tests.forked import serve_forked

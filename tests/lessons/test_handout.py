@@ -8,7 +8,10 @@ import pytest
 
 from headlight.checkpoints import load_translator
 from headlight.cli.verbs import main
-from headlight.teaching.lessons import LessonComputer, Step, base, handout, parse_lesson, read, truth
+from headlight.teaching.lessons.handout import handout
+from headlight.teaching.lessons.measuring import LessonComputer
+from headlight.teaching.lessons.posing import base, truth
+from headlight.teaching.lessons.reading import Step, parse_lesson, read
 from transformer import Translator
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from headlight.teaching.lessons import check_guess, judge
+from headlight.teaching.lessons.judging import check_guess, judge
 
 ROW = {"ask": "row", "labels": ["a", "b", "c", "d"]}
 QUESTIONS: dict[str, dict[str, Any]] = {

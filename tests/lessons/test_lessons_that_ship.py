@@ -9,19 +9,11 @@ from typing import Any
 import pytest
 
 from headlight.checkpoints import load_translator
-from headlight.teaching.lessons import (
-    Lesson,
-    LessonComputer,
-    Step,
-    base,
-    check_guess,
-    failing,
-    introduction,
-    judge,
-    pose,
-    shelf,
-)
-from headlight.teaching.lessons import truth as true_answer
+from headlight.teaching.lessons.judging import check_guess, judge
+from headlight.teaching.lessons.measuring import LessonComputer
+from headlight.teaching.lessons.posing import base, failing, introduction, pose
+from headlight.teaching.lessons.posing import truth as true_answer
+from headlight.teaching.lessons.reading import Lesson, Step, shelf
 from transformer import Translator
 
 ROOT = Path(__file__).resolve().parents[2]

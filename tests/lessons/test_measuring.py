@@ -9,9 +9,8 @@ import torch
 
 from headlight import checkpoints
 from headlight.checkpoints import load_translator
-from headlight.teaching.lessons import LessonComputer
 from headlight.teaching.lessons.language import Run, measure_names, parse
-from headlight.teaching.lessons.measuring import Extreme, Row, plain
+from headlight.teaching.lessons.measuring import Extreme, LessonComputer, Row, plain
 from tests.small import small_checkpoint
 from transformer import Translator
 from transformer.positions import sinusoidal

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from headlight.teaching.lessons import parse_lesson, read
-from headlight.teaching.lessons.reading import MAX_LESSON_BYTES
+from headlight.teaching.lessons.reading import MAX_LESSON_BYTES, parse_lesson, read
 
 FRONT = "---\ntitle: T\nquestion: Q?\nminutes: 5\nmodel: reverse\n---\n"
 STEP = """

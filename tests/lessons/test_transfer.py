@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from headlight.checkpoints import load_translator
-from headlight.teaching.lessons import LessonComputer, base, check_guess, judge, pose, sentence_of, shelf, transfer_step
-from headlight.teaching.lessons import truth as true_answer
-from headlight.teaching.lessons.reading import YOUR_SENTENCE, Lesson, Step, parse_lesson
-from headlight.teaching.lessons.transfer import MAX_SENTENCE_CHARACTERS, TRANSFERS
+from headlight.teaching.lessons.judging import check_guess, judge
+from headlight.teaching.lessons.measuring import LessonComputer
+from headlight.teaching.lessons.posing import base, pose
+from headlight.teaching.lessons.posing import truth as true_answer
+from headlight.teaching.lessons.reading import YOUR_SENTENCE, Lesson, Step, parse_lesson, shelf, transfer_step
+from headlight.teaching.lessons.transfer import MAX_SENTENCE_CHARACTERS, TRANSFERS, sentence_of
 from headlight.teaching.misconceptions import MISCONCEPTIONS
 from transformer import Translator
 

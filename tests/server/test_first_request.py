@@ -4,6 +4,8 @@ tests/browser/test_deep_links.py follows the others in a browser.
 """
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -40,3 +42,9 @@ def test_the_first_request_of_a_server_runs_the_page(tmp_path: Path, link: str) 
 
 def test_every_page_has_a_link() -> None:
     assert {title.lower() for title in LINKS.values()} == {path.stem for path in (ROOT / "pages").glob("*.py")}
+
+
+def test_the_server_answers_before_torch_is_imported() -> None:
+    script = "import sys, app; print([name for name in ('app', 'torch') if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout == "['app']\n"

@@ -14,8 +14,8 @@ import headlight
 from headlight import checkpoints
 from headlight.analysis.measures import MEASURES, Measure
 from headlight.cli.verbs import main
-from headlight.teaching.lessons import LessonComputer
 from headlight.teaching.lessons.language import Run, parse
+from headlight.teaching.lessons.measuring import LessonComputer
 from tests.small import TEXTS, small_checkpoint
 from tests.ui.attention.test_page import header, opened
 from transformer import Translator

@@ -10,20 +10,11 @@ import pytest
 
 from headlight import checkpoints, folders
 from headlight.glossary import LESSON_TERMS, explained
-from headlight.teaching.lessons import (
-    Lesson,
-    LessonComputer,
-    Step,
-    base,
-    failing,
-    introduction,
-    judge,
-    pose,
-    shelf,
-    transfer_step,
-    truth,
-)
+from headlight.teaching.lessons.judging import judge
 from headlight.teaching.lessons.language import parse
+from headlight.teaching.lessons.measuring import LessonComputer
+from headlight.teaching.lessons.posing import base, failing, introduction, pose, truth
+from headlight.teaching.lessons.reading import Lesson, Step, shelf, transfer_step
 from headlight.viewer.scripts import viewer_script
 from headlight.web.lessons import COMPANION_BITS, is_computed, lessons_of
 from headlight.web.model_file import BITS, model_bytes, round_weights

@@ -8,8 +8,8 @@ from functools import partial
 import streamlit as st
 
 from headlight.language import gettext, ngettext
-from headlight.teaching.lessons import Lesson
 from headlight.teaching.lessons.handout import handout
+from headlight.teaching.lessons.reading import Lesson
 from ui.lessons import shelf, step, teaching
 from ui.lessons.components import lessons as lessons_component
 from ui.lessons.joining import how_to_be_reached, join_address

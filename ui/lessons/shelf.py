@@ -8,18 +8,9 @@ from typing import Any
 
 from headlight.folders import translated_lesson
 from headlight.language import current, gettext, translatable
-from headlight.teaching.lessons import (
-    Lesson,
-    LessonComputer,
-    Step,
-    base,
-    introduction,
-    pose,
-    read,
-    transfer_step,
-    truth,
-)
-from headlight.teaching.lessons.reading import YOUR_SENTENCE
+from headlight.teaching.lessons.measuring import LessonComputer
+from headlight.teaching.lessons.posing import base, introduction, pose, truth
+from headlight.teaching.lessons.reading import YOUR_SENTENCE, Lesson, Step, read, transfer_step
 from headlight.teaching.lessons.translating import in_language
 from ui.state import models
 from ui.state.cache import cached

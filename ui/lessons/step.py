@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from headlight.glossary import LESSON_TERMS, explained
-from headlight.teaching.lessons import Lesson, Step, check_guess, judge, sentence_of
-from headlight.teaching.lessons.reading import YOUR_SENTENCE
-from headlight.teaching.lessons.transfer import MAX_SENTENCE_CHARACTERS
+from headlight.teaching.lessons.judging import check_guess, judge
+from headlight.teaching.lessons.reading import YOUR_SENTENCE, Lesson, Step
+from headlight.teaching.lessons.transfer import MAX_SENTENCE_CHARACTERS, sentence_of
 from ui.lessons import shelf
 from ui.lessons.components import step as step_component
 from ui.lessons.view import LessonsView

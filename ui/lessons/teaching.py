@@ -19,9 +19,8 @@ import streamlit as st
 
 from headlight.formatting import csv_text, percent
 from headlight.language import gettext, translatable
-from headlight.teaching.lessons import Lesson, Step, sentence_of
-from headlight.teaching.lessons.reading import YOUR_SENTENCE
-from headlight.teaching.lessons.transfer import MAX_SENTENCE_CHARACTERS
+from headlight.teaching.lessons.reading import YOUR_SENTENCE, Lesson, Step
+from headlight.teaching.lessons.transfer import MAX_SENTENCE_CHARACTERS, sentence_of
 from server.classroom import codes
 from server.classroom.classes import Classes, ClassQuestion, ClassRefusal, OpenedStep, Quota, require_small, rows
 from server.classroom.codes import network_of

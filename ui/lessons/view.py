@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from headlight.teaching.lessons import sentence_of
+from headlight.teaching.lessons.transfer import sentence_of
 from server.classroom import codes
 from ui.state.view import PageView
 

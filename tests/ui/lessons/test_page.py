@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from headlight.teaching.lessons import LessonComputer, base, read, truth
 from headlight.teaching.lessons.handout import handout
+from headlight.teaching.lessons.measuring import LessonComputer
+from headlight.teaching.lessons.posing import base, truth
+from headlight.teaching.lessons.reading import read
 from ui.lessons import shelf
 from ui.lessons import step as step_part
 from ui.lessons.view import LessonsView

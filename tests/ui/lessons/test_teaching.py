@@ -14,7 +14,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from headlight.teaching.lessons import LessonComputer, base, read, truth
+from headlight.teaching.lessons.measuring import LessonComputer
+from headlight.teaching.lessons.posing import base, truth
+from headlight.teaching.lessons.reading import read
 from server.classroom.classes import Classes, Quota
 from server.classroom.store import store
 from ui.lessons import secret_keeper, shelf, teaching
