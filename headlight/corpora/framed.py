@@ -32,7 +32,7 @@ _NAMES = {"x", "f", "m", "s"}
 class Framed(Corpus):
     """The `size` pairs of sentence frames between two languages, the same for the same seed.
 
-    The slots of a frame: x any first name, f and m one of a gender, s a surname, c a city, day, month, d the day of a
+    The slots of a frame: x a first name or a surname, f and m a first name of a gender, s a surname, c a city, day, month, d the day of a
     month, year, t a time of day, h an hour; n a number to 99, big one to 9,999, dig one in digits. Raises ValueError
     where there are no frames between the languages, or no names.
     """
@@ -96,10 +96,8 @@ def _draw(
     """Return a value for a slot other than an amount, spelled for both sides, different from those of other slots."""
     while True:
         if kind in _NAMES:
-            number = rng.choice(
-                {"f": words.female, "m": words.male, "s": words.surnames}.get(kind) or _either(words, rng)
-            )
-            value = (number, number)
+            names = {"f": words.female, "m": words.male, "s": words.surnames}.get(kind) or _any_names(words, rng)
+            value = (rng.choice(names),) * 2
         elif kind in ("c", "day", "month"):
             value = rng.choice({"c": words.cities, "day": words.weekdays, "month": words.months}[kind])
         elif kind == "t":
@@ -113,8 +111,8 @@ def _draw(
             return value
 
 
-def _either(words: SlotWords, rng: random.Random) -> tuple[str, ...]:
-    return words.female if rng.random() < 0.5 else words.male
+def _any_names(words: SlotWords, rng: random.Random) -> tuple[str, ...]:
+    return rng.choice((words.female, words.male, words.surnames))
 
 
 def _is_unambiguous(name: str, text: str, value: str, language: str) -> bool:

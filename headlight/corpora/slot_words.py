@@ -48,6 +48,7 @@ _UNISEX_TEXT = (
 UNISEX = frozenset(_UNISEX_TEXT.split())
 _NAME = re.compile(r"[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ]{2,11}")
 MAX_NUMBER_IN_WORDS = 999
+DOUBLED_DIGITS = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,19 @@ class SlotWords:
     every_surname: frozenset[str]
 
     def draw_number(self, rng: random.Random, low: int, high: int, but: Collection[int] = ()) -> int:
-        """Return a number of `low` to `high` that is neither held out nor in `but`."""
+        """Return a number of `low` to `high` that is neither held out nor in `but`.
+
+        Above 99, two neighbouring digits are made equal in a third of the draws: "499" is hard to copy.
+        """
         held_out = held_out_slots()[1]
-        while (number := rng.randint(low, high)) in held_out or number in but:
-            pass
-        return number
+        while True:
+            number = rng.randint(low, high)
+            if number > 99 and rng.random() < DOUBLED_DIGITS:
+                digits = str(number)
+                index = rng.randrange(1, len(digits))
+                number = int(digits[:index] + digits[index - 1] + digits[index + 1 :])
+            if low <= number <= high and number not in held_out and number not in but:
+                return number
 
 
 def read_slot_words(languages: tuple[str, str]) -> SlotWords:

@@ -221,6 +221,23 @@ def test_the_frames_are_whole(languages: str) -> None:
     assert ("My name is {x}.", "Ich heiße {x}.") in read_frames("en", "de")
 
 
+def test_a_person_in_a_frame_has_a_first_name_or_a_surname(everyday: Path) -> None:
+    words, rng = read_slot_words(("en", "fr")), random.Random(0)
+    frame = ("Ask {x} if it is raining.", "Demande à {x} s'il pleut.")
+    drawn = {fill_frame(frame, words, rng)[0].split()[1] for _ in range(2000)}
+    for names in (words.female, words.male, words.surnames):
+        assert drawn & set(names)
+
+
+def test_numbers_with_equal_neighbouring_digits_are_drawn_more_often(everyday: Path) -> None:
+    words, rng = read_slot_words(("en", "fr")), random.Random(0)
+    drawn = [str(words.draw_number(rng, 1000, 9999, (5555,))) for _ in range(4000)]
+    repeats = sum(bool(re.search(r"(\d)\1", number)) for number in drawn) / 4000
+    assert 0.45 < repeats < 0.58  # 0.27 by chance
+    assert "5555" not in drawn and all(1000 <= int(number) <= 9999 for number in drawn)
+    assert {int(number) for number in drawn}.isdisjoint(held_out_slots()[1])
+
+
 def test_the_generated_corpus_has_a_card_and_as_many_pairs_as_it_says() -> None:
     splits = open_corpus("slots:en-fr:300")
     assert splits.validation is not None
