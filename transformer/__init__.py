@@ -19,37 +19,22 @@ if TYPE_CHECKING:
 
     load = Translator.load
 
-# The module of each name, imported when the name is first used: torch takes 1.6 seconds, and transformer.files, which
-# the app's server needs, works without it.
-_MODULES = {
-    "PRESETS": "presets",
-    "ModelConfig": "config",
-    "StackConfig": "config",
-    "Trace": "trace",
-    "TrainConfig": "config",
-    "Transformer": "model",
-    "Translation": "translator",
-    "Translator": "translator",
-    "preset": "presets",
-}
-
 __all__ = [
     "PRESETS", "ModelConfig", "StackConfig", "Trace", "TrainConfig", "Transformer", "Translation", "Translator",
     "load", "preset",
 ]  # fmt: skip
+# Their modules, imported when a name is first used: torch takes 1.6 seconds, and the app's server works without it.
+_MODULES = {"PRESETS": "presets", "preset": "presets", "Trace": "trace", "Transformer": "model"}
+_MODULES |= dict.fromkeys(("ModelConfig", "StackConfig", "TrainConfig"), "config")
+_MODULES |= dict.fromkeys(("Translation", "Translator"), "translator")
 
 
 def __getattr__(name: str) -> Any:
     if name == "load":
         return __getattr__("Translator").load
-    home = f"transformer.{_MODULES.get(name, name)}"
-    try:
-        module = import_module(home)
-    except ModuleNotFoundError as error:
-        if error.name != home:
-            raise
-        raise AttributeError(f"module 'transformer' has no attribute {name!r}") from None
-    return getattr(module, name) if name in _MODULES else module
+    if name not in _MODULES:
+        raise AttributeError(f"module 'transformer' has no attribute {name!r}")
+    return getattr(import_module(f"transformer.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -32,9 +32,9 @@ _NAMES = {"x", "f", "m", "s"}
 class Framed(Corpus):
     """The `size` pairs of sentence frames between two languages, the same for the same seed.
 
-    The slots of a frame: x a first name or a surname, f and m a first name of a gender, s a surname, c a city, day, month, d the day of a
-    month, year, t a time of day, h an hour; n a number to 99, big one to 9,999, dig one in digits. Raises ValueError
-    where there are no frames between the languages, or no names.
+    The slots of a frame: x a first name or a surname, f and m a first name of a gender, s a surname, c a city, day,
+    month, d the day of a month, year, t a time of day, h an hour; n a number to 99, big one to 9,999, dig one in
+    digits. Raises ValueError where there are no frames between the languages, or no names.
     """
 
     def __init__(self, source: str, target: str, size: int | None = None, seed: int = 0) -> None:

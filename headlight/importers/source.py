@@ -10,12 +10,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+
 from headlight.importers import archives, bundle, ctranslate2_file, torch_file
 from headlight.importers.limits import MAX_FILES, MAX_FOLDER_DEPTH, MAX_INDEX_BYTES
 from headlight.importers.state_dict import find, strip_wrappers
 from transformer.access import require_private
 from transformer.checkpoint import safetensors_file
-from transformer.checkpoint.weights import Refused, Stored, StoredWeights, Weights
+from transformer.checkpoint.weights import (
+    HARMLESS_BYTES,
+    MAX_REPEATS,
+    Refused,
+    Stored,
+    TensorInfo,
+    Weights,
+    require_name_length,
+    require_tensor_count,
+    require_weights_bytes,
+)
 from transformer.files import open_regular, read_json
 from transformer.quoting import quoted, short
 
@@ -37,6 +49,32 @@ _FOREIGN_STARTS = {  # what files of other programs begin with
     b"\x93NUMPY": "a NumPy array",
     b"version https://git-lfs": "a Git LFS placeholder; fetch the file itself with git lfs pull",
 }
+
+
+class StoredWeights:
+    """The tensors of one or several files.
+
+    Raises Refused for more tensors than a model has, or for more bytes than the files can hold.
+    """
+
+    def __init__(self, tensors: Mapping[str, Stored]):
+        self._tensors = dict(tensors)
+        self.infos = {name: TensorInfo(stored.shape, stored.dtype) for name, stored in self._tensors.items()}
+        require_tensor_count(len(self._tensors))
+        for name in self._tensors:
+            require_name_length(name)
+        declared = sum(stored.numbers * stored.itemsize for stored in self._tensors.values())
+        require_weights_bytes(declared)
+        size = sum(path.stat().st_size for path in {stored.path for stored in self._tensors.values()})
+        if declared > max(MAX_REPEATS * size, HARMLESS_BYTES):
+            raise Refused(
+                f"The tensors are {declared:,} bytes together, but the file has {size:,}: it repeats the same numbers "
+                "many times over.",
+                remedy="Save the weights again, each tensor by itself.",
+            )
+
+    def tensor(self, name: str) -> Tensor:
+        return self._tensors[name].read()
 
 
 @dataclass(frozen=True)

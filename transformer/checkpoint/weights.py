@@ -109,32 +109,6 @@ def map_file(path: Path) -> Tensor:
         return torch.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), dtype=torch.uint8)
 
 
-class StoredWeights:
-    """The tensors of one or several files.
-
-    Raises Refused for more tensors than a model has, or for more bytes than the files can hold.
-    """
-
-    def __init__(self, tensors: Mapping[str, Stored]):
-        self._tensors = dict(tensors)
-        self.infos = {name: TensorInfo(stored.shape, stored.dtype) for name, stored in self._tensors.items()}
-        require_tensor_count(len(self._tensors))
-        for name in self._tensors:
-            require_name_length(name)
-        declared = sum(stored.numbers * stored.itemsize for stored in self._tensors.values())
-        require_weights_bytes(declared)
-        size = sum(path.stat().st_size for path in {stored.path for stored in self._tensors.values()})
-        if declared > max(MAX_REPEATS * size, HARMLESS_BYTES):
-            raise Refused(
-                f"The tensors are {declared:,} bytes together, but the file has {size:,}: it repeats the same numbers "
-                "many times over.",
-                remedy="Save the weights again, each tensor by itself.",
-            )
-
-    def tensor(self, name: str) -> Tensor:
-        return self._tensors[name].read()
-
-
 def require_tensor_count(tensors: int) -> None:
     if tensors > MAX_TENSORS:
         raise Refused(f"The file declares {tensors:,} tensors; no model that opens here has over {MAX_TENSORS:,}.")
