@@ -54,7 +54,7 @@ WITHOUT_A_PASS = {
     "headlight.importers.marian_export.export_marian",
     "headlight.importers.marian_export.marian_notes",
     "headlight.importers.marian_export.reason_against_marian",
-    "headlight.teaching.lessons.LessonComputer",
+    "headlight.teaching.lessons.measuring.LessonComputer",
     "transformer.checkpoint.Checkpoint",
     "transformer.model.count_parameters",
     "headlight.runs.Recipe",
