@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,3 +49,9 @@ def test_every_file_is_named() -> None:
 def test_it_can_be_read_in_an_afternoon() -> None:
     files = list((ROOT / "transformer").rglob("*.py"))
     assert len(files) <= 45 and sum(len(path.read_text("utf-8").splitlines()) for path in files) <= 6000
+
+
+def test_its_names_and_modules_are_there_without_importing_them_one_by_one() -> None:
+    script = "import transformer as t; print(t.taps.Site.__name__, t.load.__name__, hasattr(t, 'no_such_name'))"
+    result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout == "Site load False\n"

@@ -8,6 +8,7 @@ trace.cross[2, 0]  # layer 3, head 1: [T, S]
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,9 +33,11 @@ _MODULES |= dict.fromkeys(("Translation", "Translator"), "translator")
 def __getattr__(name: str) -> Any:
     if name == "load":
         return __getattr__("Translator").load
-    if name not in _MODULES:
+    if name in _MODULES:
+        return getattr(import_module(f"transformer.{_MODULES[name]}"), name)
+    if find_spec(f"transformer.{name}") is None:
         raise AttributeError(f"module 'transformer' has no attribute {name!r}")
-    return getattr(import_module(f"transformer.{_MODULES[name]}"), name)
+    return import_module(f"transformer.{name}")  # transformer.taps after "import transformer"
 
 
 def __dir__() -> list[str]:

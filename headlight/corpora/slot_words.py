@@ -48,7 +48,7 @@ _UNISEX_TEXT = (
 UNISEX = frozenset(_UNISEX_TEXT.split())
 _NAME = re.compile(r"[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ]{2,11}")
 MAX_NUMBER_IN_WORDS = 999
-DOUBLED_DIGITS = 1 / 3
+REPEATED_DIGIT_SHARE = 1 / 3  # of the numbers drawn above 99
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class SlotWords:
         held_out = held_out_slots()[1]
         while True:
             number = rng.randint(low, high)
-            if number > 99 and rng.random() < DOUBLED_DIGITS:
+            if number > 99 and rng.random() < REPEATED_DIGIT_SHARE:
                 digits = str(number)
                 index = rng.randrange(1, len(digits))
                 number = int(digits[:index] + digits[index - 1] + digits[index + 1 :])
