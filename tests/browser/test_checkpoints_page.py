@@ -101,6 +101,7 @@ def test_the_shelf_and_one_model(page: Page, shelves: str, places: Path) -> None
     expect(page.locator(".st-key-map-1 .main-svg")).not_to_have_count(0)
     page.get_by_role("button", name="Back to the models").click()
     line(page, HOSTILE).click()
+    wait_until_idle(page)  # a run of the page closes the menu
     page.get_by_role("button", name="More").click()
     page.get_by_role("button", name="Delete", exact=True).click()
     page.get_by_test_id("stDialog").get_by_role("button", name="Delete", exact=True).click()
