@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from headlight.corpora.files import lines
-from headlight.corpora.number_words import in_words
+from headlight.corpora.number_words import day_of_month, in_words
 from headlight.corpora.pairs import Corpus, Pair
 from headlight.corpora.slot_words import (
     SlotWords,
@@ -33,8 +33,8 @@ class Framed(Corpus):
     """The `size` pairs of sentence frames between two languages, the same for the same seed.
 
     The slots of a frame: x a first name or a surname, f and m a first name of a gender, s a surname, c a city, day,
-    month, d the day of a month, year, t a time of day, h an hour; n a number to 99, big one to 9,999, dig one in
-    digits. Raises ValueError where there are no frames between the languages, or no names.
+    month, d the day of a month, o the same as an ordinal, year, t a time of day, h an hour; n a number to 99, big one
+    to 9,999, dig one in digits. Raises ValueError where there are no frames between the languages, or no names.
     """
 
     def __init__(self, source: str, target: str, size: int | None = None, seed: int = 0) -> None:
@@ -71,6 +71,10 @@ def fill_frame(frame: tuple[str, str], words: SlotWords, rng: random.Random) -> 
             amount = _amount(kind, digits, words, rng)
             source, target = words.languages
             values[name] = (str(amount),) * 2 if digits else (in_words(amount, source), in_words(amount, target))
+        elif kind == "o":
+            day = words.draw_number(rng, 1, 28)
+            source, target = words.languages
+            values[name] = day_of_month(day, source, digits), day_of_month(day, target, digits)
         else:
             values[name] = _draw(kind, name, frame, values, words, rng)
     return _write_side(frame[0], values, words.languages, 0), _write_side(frame[1], values, words.languages, 1)

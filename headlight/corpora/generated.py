@@ -6,6 +6,7 @@ import string
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 
+from headlight.corpora.number_words import day_of_month
 from headlight.corpora.pairs import Corpus, Pair
 from transformer.quoting import quoted
 
@@ -60,16 +61,11 @@ def dates(rng: random.Random) -> tuple[str, str]:
 def write_date(day: date, form: str) -> str:
     return form.format(
         day=day.day,
-        nth=_ordinal(day.day),
+        nth=day_of_month(day.day, "en", digits=True),
         month=MONTHS[day.month - 1],
         year=day.year,
         weekday=WEEKDAYS[day.weekday()],
     )
-
-
-def _ordinal(number: int) -> str:
-    ending = "th" if number in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
 
 
 def _word(rng: random.Random) -> str:

@@ -23,6 +23,10 @@ _GERMAN_TENS = (
     "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig",
 )  # fmt: skip
 
+_ENGLISH_ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
+                     "nine": "ninth", "twelve": "twelfth", "twenty": "twentieth", "thirty": "thirtieth"}  # fmt: skip
+_GERMAN_ORDINALS = {1: "ersten", 3: "dritten", 7: "siebten", 8: "achten"}
+
 
 def english_number(number: int) -> str:
     """Return 0 to 999 in words: "one hundred and thirty-one"."""
@@ -77,3 +81,16 @@ def in_words(number: int, language: str) -> str:
     if language == "de":
         return ("ein" if 100 <= number < 200 else "") + german_number(number)
     return english_number(number) if language == "en" else french_number(number).replace("*", "")
+
+
+def day_of_month(day: int, language: str, digits: bool) -> str:
+    """Return a day from 1 to 31 as a date has it: "third" or "3rd"; in French "trois", "3"; in German "dritten", "3."."""
+    if language == "fr":
+        return ("1er" if digits else "premier") if day == 1 else str(day) if digits else french_number(day).lstrip("*")
+    if language == "de":
+        ending = "ten" if day < 20 else "sten"
+        return f"{day}." if digits else _GERMAN_ORDINALS.get(day) or german_number(day) + ending
+    if digits:
+        return f"{day}{'th' if day in (11, 12, 13) else {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10, 'th')}"
+    tens, hyphen, unit = english_number(day).rpartition("-")
+    return tens + hyphen + _ENGLISH_ORDINALS.get(unit, f"{unit}th")

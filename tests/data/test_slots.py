@@ -14,7 +14,7 @@ from headlight.corpora import slot_words
 from headlight.corpora.about import NAMES_TERMS, about
 from headlight.corpora.corpora import Pair, Pairs, open_corpus, open_parts
 from headlight.corpora.framed import FRAMES, fill_frame, read_frames
-from headlight.corpora.number_words import in_words
+from headlight.corpora.number_words import day_of_month, in_words
 from headlight.corpora.slot_words import held_out_slots, read_slot_words, with_elision
 from headlight.corpora.slots import Replacer, Slots, slot_languages
 from headlight.runs.preparing import recipe_corpora
@@ -263,3 +263,18 @@ def test_a_recipe_replaces_in_what_is_trained_on_alone(tmp_path: Path) -> None:
     (tmp_path / "names.tsv").unlink()
     with pytest.raises(ValueError, match="set HEADLIGHT_EVERYDAY"):
         recipe.check()
+
+
+@pytest.mark.parametrize(
+    ("day", "spelled"),
+    [
+        (1, {"en": "first 1st", "fr": "premier 1er", "de": "ersten 1."}),
+        (3, {"en": "third 3rd", "fr": "trois 3", "de": "dritten 3."}),
+        (11, {"en": "eleventh 11th", "fr": "onze 11", "de": "elften 11."}),
+        (20, {"en": "twentieth 20th", "fr": "vingt 20", "de": "zwanzigsten 20."}),
+        (22, {"en": "twenty-second 22nd", "fr": "vingt-deux 22", "de": "zweiundzwanzigsten 22."}),
+    ],
+)
+def test_the_day_of_a_date_is_spelled_as_each_language_has_it(day: int, spelled: dict[str, str]) -> None:
+    for language, expected in spelled.items():
+        assert " ".join(day_of_month(day, language, digits) for digits in (False, True)) == expected
