@@ -84,7 +84,7 @@ def in_words(number: int, language: str) -> str:
 
 
 def day_of_month(day: int, language: str, digits: bool) -> str:
-    """Return a day from 1 to 31 as a date has it: "third" or "3rd"; in French "trois", "3"; in German "dritten", "3."."""
+    """Return a day from 1 to 31 as a date has it: "third" or "3rd", in French "trois" or "3", in German "dritten"."""
     if language == "fr":
         return ("1er" if digits else "premier") if day == 1 else str(day) if digits else french_number(day).lstrip("*")
     if language == "de":
