@@ -45,7 +45,7 @@ def _guards(settings: Access, public: bool) -> list[Middleware]:
         Middleware(Headers, ancestors=os.environ.get("HEADLIGHT_FRAME_ANCESTORS", "")),
         Middleware(Hosts, access=settings),
     ]
-    if settings.only_here:
+    if settings.is_local_only:
         guards.append(Middleware(Owner))
     guards.append(Middleware(HealthEndpoint, path=f"{base}/_stcore/health"))
     if os.environ.get("HEADLIGHT_METRICS", "") in ("", "0"):
@@ -68,7 +68,7 @@ def routes() -> list[Route]:
 
 
 def _base() -> str:
-    """Return the path that all addresses begin with: empty, or with a slash before and none behind."""
+    """Return the path that all addresses begin with: empty, or "/path" without a slash at its end."""
     base = str(config.get_option("server.baseUrlPath")).strip("/")
     return f"/{base}" if base else ""
 

@@ -19,25 +19,25 @@ class Access:
     address: str
     hosts: tuple[str, ...] = ()
     password: str | None = field(default=None, repr=False)
-    everybody: bool = False  # a public demonstration, or --no-password
+    open_to_all: bool = False  # a public demonstration, or --no-password
 
     @property
-    def beyond(self) -> bool:
+    def accepts_remote(self) -> bool:
         """Whether machines other than this one can connect."""
         return not is_loopback(self.address)
 
     @property
-    def only_here(self) -> bool:
+    def is_local_only(self) -> bool:
         """Whether the server is for this machine alone, without a password."""
-        return self.password is None and not self.everybody
+        return self.password is None and not self.open_to_all
 
     def allows(self, name: str) -> bool:
-        """Return whether `host` may stand in a request's Host header: a host name or an address of this server.
+        """Return whether this server answers to `name`, the host name or IP address in a request's Host header.
 
-        An address cannot be rebound (DNS rebinding), so where other machines may connect, any address is allowed.
+        DNS rebinding needs a host name, so where other machines may connect, any IP address is allowed.
         """
         name = name.lower().rstrip(".")
-        if is_loopback(name) or name == self.address.lower() or (self.beyond and as_ip(name)):
+        if is_loopback(name) or name == self.address.lower() or (self.accepts_remote and as_ip(name)):
             return True
         return any(name.endswith(host[1:]) if host.startswith("*.") else name == host for host in self.hosts)
 
@@ -57,9 +57,9 @@ def access(address: str, environment: Mapping[str, str], arguments: Sequence[str
         raise ValueError(
             f"HEADLIGHT_PASSWORD has {len(password)} characters: choose one of at least {MIN_PASSWORD_CHARACTERS}."
         )
-    settings = Access(address, hosts, password or None, everybody=no_password or public)
-    if settings.only_here and (settings.beyond or any(not is_loopback(host) for host in hosts)):
-        at = f"at {address}" if settings.beyond else f"as {hosts[0]}"
+    settings = Access(address, hosts, password or None, open_to_all=no_password or public)
+    if settings.is_local_only and (settings.accepts_remote or any(not is_loopback(host) for host in hosts)):
+        at = f"at {address}" if settings.accepts_remote else f"as {hosts[0]}"
         raise ValueError(
             f"Anybody who can reach this server {at} could do all that you can. Set HEADLIGHT_PASSWORD to ask for a "
             f"password, set HEADLIGHT_PUBLIC=1 to let visitors only look, add {NO_PASSWORD} if you trust everybody "
@@ -69,7 +69,7 @@ def access(address: str, environment: Mapping[str, str], arguments: Sequence[str
 
 
 def is_loopback(name: str) -> bool:
-    """Return whether a name or an address always means the machine itself."""
+    """Return whether a host name or an IP address always means the machine itself."""
     ip = as_ip(name)
     return ip.is_loopback if ip else name == "localhost" or name.endswith(".localhost")
 

@@ -47,7 +47,7 @@ class Attempts:
 
     def wrong(self, address: str, browser: str = "") -> None:
         now = self.clock()
-        # They are at most about IN_TOTAL.burst, and those that are let in until the oldest is forgotten.
+        # What is forgotten is dropped. About IN_TOTAL.burst entries stay, plus those let in until the oldest expires.
         self.debts = {name: end for name, end in self.debts.items() if end > now}
         for name, limit in _limits(address, browser):
             self.debts[name] = max(now, self.debts.get(name, now)) + limit.retry_seconds

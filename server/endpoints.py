@@ -12,15 +12,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-# The version is in the name (ui/viewer/component.py says it too), so a browser need not ask again.
+# The path contains Plotly's version (ui/viewer/component.py builds the same path), so a browser may cache it for good.
 _IMMUTABLE = {"Cache-Control": "public, max-age=31536000, immutable"}
 RESERVED_FILES = 16  # a page holds about four
 
 
 class HealthEndpoint:
-    """Answers 503 at `path` where fewer than RESERVED_FILES more files can be opened; all else goes on to the app.
+    """Answers 503 at `path` when fewer than RESERVED_FILES more files can be opened; passes all else on to the app.
 
-    No further page could be opened then, which Streamlit's own health check does not notice.
+    Without free file descriptors no further page opens, which Streamlit's own health check does not notice.
     """
 
     def __init__(self, app: ASGIApp, path: str):

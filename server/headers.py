@@ -27,7 +27,7 @@ class Headers:
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "same-origin",
         }
-        if not ancestors:  # it can't name other sites; browsers that know both heed the policy
+        if not ancestors:  # X-Frame-Options can't name other sites; browsers that know both headers heed the policy
             self.headers["X-Frame-Options"] = "SAMEORIGIN"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -42,9 +42,8 @@ class Headers:
 def policy(ancestors: str = "") -> str:
     """Return the Content-Security-Policy.
 
-    `ancestors` are the sites that may frame the app, "https://school.example ...".
-
-    Raises ValueError for anything else.
+    `ancestors` are the sites that may frame the app, "https://school.example ...". Raises ValueError where one of them
+    is no address of a site.
     """
     for site in ancestors.split():
         if not _ANCESTOR.fullmatch(site):
@@ -55,14 +54,14 @@ def policy(ancestors: str = "") -> str:
     return "; ".join(
         [
             "default-src 'self'",
-            # Streamlit imports components from blobs, and reckons with 64-bit numbers in WebAssembly.
+            # Streamlit imports components from blobs, and computes with 64-bit numbers in WebAssembly.
             f"script-src 'self' blob: 'wasm-unsafe-eval' {' '.join(_inline_scripts())}",
             "worker-src 'self' blob:",
-            "style-src 'self' 'unsafe-inline'",  # its styles, and Plotly's, are written by script
+            "style-src 'self' 'unsafe-inline'",  # scripts write Streamlit's styles and Plotly's
             "img-src 'self' data: blob:",
             "font-src 'self' data:",
             "media-src 'self' data: blob:",
-            "connect-src 'self' data: blob:",  # data and blob: what a page has itself, as its own pictures
+            "connect-src 'self' data: blob:",  # data and blob: what the page made itself, such as pictures
             "object-src 'none'",
             "base-uri 'self'",
             "form-action 'self'",

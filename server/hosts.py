@@ -32,7 +32,7 @@ class Hosts:
         await self.app(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> str | None:
-        if self.access.only_here and not _arrived_here(scope):  # another launcher may listen elsewhere
+        if self.access.is_local_only and not _arrived_here(scope):  # another launcher may listen elsewhere
             return "This server accepts connections from its own machine only: it was started without a password."
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
@@ -52,9 +52,9 @@ class Hosts:
 
 
 def _two_lengths(scope: Scope) -> bool:
-    """Return whether a request states its end in two ways (RFC 9112, 6.3).
+    """Return whether a request gives its length twice (RFC 9112, 6.3).
 
-    A proxy in front might then see another request than this server.
+    A proxy in front might then cut the connection into other requests than this server does (request smuggling).
     """
     headers = Headers(scope=scope)
     lengths = headers.getlist("content-length")

@@ -27,8 +27,7 @@ class Login:
     """Answers with the login page until the password is given, then lets requests through.
 
     The browser then holds a cookie that is signed with the password: changing the password signs everybody out, and
-    replicas with the same password accept each other's cookies. Only `_stcore/health` is open: it says that the process
-    lives.
+    replicas with the same password accept each other's cookies. Only the health check, `_stcore/health`, is open.
     """
 
     def __init__(self, app: ASGIApp, password: str, base: str = "", attempts: Attempts | None = None):

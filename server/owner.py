@@ -23,8 +23,8 @@ Address = tuple[str, int]
 class Owner:
     """Refuses, with 403, whatever comes from the socket of another user than the server's own and root.
 
-    HTTP requests and websockets alike, and each request anew: a port may be another's by then. On systems other than
-    Linux, which don't report the owner of a socket, nothing is refused; docs/security.md says so.
+    Every HTTP request and websocket is checked, since another user may have got the port by the next one. On systems
+    other than Linux, which don't report the owner of a socket, nothing is refused; docs/security.md says so.
     """
 
     def __init__(self, app: ASGIApp):
@@ -45,8 +45,8 @@ def tells_owners() -> bool:
 def owner_of(client: Address, server: Address) -> int | None:
     """Return the user id that owns the client's end of a connection on this machine.
 
-    None where there is no such open socket. One that was closed already has no owner any more (the kernel lists it with
-    user 0 and inode 0), so a client cannot send a request and hide by closing.
+    None where there is no such open socket. The kernel lists a closed socket with user 0 and inode 0; it counts as
+    absent, so a client cannot send a request, close the socket and pass for root.
     """
     ends = [_as_kernel(*end) for end in (client, server)]
     if None in ends:
@@ -64,7 +64,7 @@ def owner_of(client: Address, server: Address) -> int | None:
 
 
 def _as_kernel(host: str, port: int) -> str | None:
-    """Return an end of a connection as the tables spell it: words of 32 bits in the processor's byte order, in hex."""
+    """Return an end of a connection as in TABLES: 32-bit words in the processor's byte order, in hexadecimal."""
     ip = as_ip(host.partition("%")[0])
     if isinstance(ip, IPv6Address):
         ip = ip.ipv4_mapped or ip

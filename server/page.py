@@ -18,7 +18,7 @@ _NOT_A_PAGE = re.compile(r"/(_stcore|static|media|component)/")
 
 
 class ScriptInjection:
-    """Inserts SCRIPT at the head of each HTML page that the app behind it answers."""
+    """Inserts SCRIPT at the start of the <head> of each HTML page that the app behind it returns."""
 
     def __init__(self, app: ASGIApp):
         self.app = app
@@ -26,7 +26,7 @@ class ScriptInjection:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "GET" or _NOT_A_PAGE.search(scope["path"]):
             return await self.app(scope, receive, send)
-        plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]  # it is to be read
+        plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]  # to read the body
         begun: Message | None = None
         body = b""
 
@@ -42,7 +42,7 @@ class ScriptInjection:
                     page = body.replace(b"<head>", f"<head>\n<script>{SCRIPT}</script>".encode(), 1)
                     headers = MutableHeaders(scope=begun)
                     headers["Content-Length"] = str(len(page))
-                    del headers["ETag"], headers["Last-Modified"]  # they are those of Streamlit's own file
+                    del headers["ETag"], headers["Last-Modified"]  # they describe Streamlit's file without the script
                     await send(begun)
                     await send({"type": "http.response.body", "body": page})
 

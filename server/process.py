@@ -20,9 +20,9 @@ TRACEBACK_CHARACTERS = 20_000
 def prepare_process() -> None:
     """Raise the soft limit of open files, bound what is logged, and let idle threads of OpenMP sleep.
 
-    Call it before torch is imported, with which OpenMP is loaded. By default its threads wait for each other in a loop
-    that keeps a core busy. Where another program, such as the browser, has that core, each product of matrices waits
-    for it: a sentence of a model of 74 million parameters then took five times as long as with one thread.
+    Call it before torch is imported, which loads OpenMP. By default the threads of OpenMP wait for each other in a busy
+    loop. Where another program, such as the browser, competes for the cores, each matrix product then waits for it: a
+    sentence took a model of 74 million parameters five times as long as with one thread.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     raise_open_files()

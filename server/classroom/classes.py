@@ -75,18 +75,18 @@ class ClassSnapshot:
     state: ClassState
     question: ClassQuestion | None
     truth: Mapping[str, Any] | None
-    picture: str  # what the picture that all look at is called
+    picture: str  # the title of the picture on all screens; "" without one
     answers: Mapping[str, Any] = field(repr=False)  # of the round that is open, by pupil
     sure: Mapping[str, int] = field(default_factory=dict, repr=False)  # how sure those pupils are who said so
 
 
 class Classes:
-    """All classes of a server. Where a class is not there, or the code is wrong, each method raises ClassNotFound."""
+    """All classes of a server. Each method that takes a code raises ClassNotFound where no class has it."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = now):
         self.store, self.clock = store, clock
 
-    # ---- the pupils'
+    # ---- for pupils
 
     def join(self, code: str) -> str:
         """Add a new pupil; return the secret that their browser keeps. Raises CapacityError."""
@@ -137,7 +137,7 @@ class Classes:
         body = self.store.document(code, "picture")
         return bytes.fromhex(body["png"]) if body else None
 
-    # ---- the teacher's
+    # ---- for the teacher
 
     def start(self, title: str) -> tuple[str, str]:
         """Start a class; return its code and the teacher's secret. Raises CapacityError."""
@@ -150,7 +150,7 @@ class Classes:
         return code, secret
 
     def open(self, code: str, secret: str, question: ClassQuestion) -> None:
-        """Show a question. One that was opened before is as it was left, with the question that was asked then."""
+        """Show a question. A step that was opened before keeps its question, its rounds and its answers."""
         require_small(question)
         body = asdict(question)
 
@@ -233,7 +233,7 @@ class Classes:
         question = self._question(code, step)
         rounds = []
         for number in range(1, state.rounds[step] + 1):
-            # Sorted, so that the same place in two questions is not the same person.
+            # Sorted, so that the order of answers does not link a person's answers to two questions.
             stored = self.store.answers(code, (step, number)).values()
             answers = sorted(([_guess(answer), _sure(answer)] for answer in stored), key=json.dumps)
             guesses = [guess for guess, _ in answers]
@@ -260,12 +260,12 @@ class Classes:
         self.store.change(code, checked)
 
     def _require_teacher(self, state: ClassState, secret: str) -> None:
-        if not codes.same(secret, state.secret):
+        if not codes.matches(secret, state.secret):
             raise ClassRefusal(gettext("This is not the teacher’s link of this class."))
 
 
 def _guess(stored: Json) -> Any:
-    """Return the guess of a stored answer: no guess is a dict, so one is a guess with how sure the pupil is."""
+    """Return the guess of a stored answer: the answer itself, or a field beside how sure the pupil is."""
     return stored["guess"] if isinstance(stored, dict) and "guess" in stored else stored
 
 
@@ -326,7 +326,7 @@ def rows(results: list[OpenedStep]) -> list[Line]:
 
 
 def _answer_cells(posed: Mapping[str, Any], guess: Any, right: Any | None) -> list[Line]:
-    """Return the cells from `word` to `right answer`, of one line or of one for each word of a row."""
+    """Return the cells from `word` to `right answer`: one line, or for a drawn row one line per word."""
     if posed["ask"] == "row":
         rights = right or [None] * len(guess)
         return [[*cells[:2], "%", cells[2]] for cells in zip(posed["labels"], guess, rights, strict=True)]
@@ -351,7 +351,7 @@ def _is_open(state: ClassState, step: str) -> None:
 class Quota:
     """Counts the classes that each address started in this process.
 
-    Addresses are kept in memory alone, while one of their classes goes on: the store knows nobody's.
+    An address is held in memory alone, and only while one of its classes goes on; the store holds no addresses.
     """
 
     def __init__(self) -> None:

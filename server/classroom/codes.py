@@ -1,4 +1,4 @@
-"""The code that is read aloud to join a class, and the secrets that nobody reads."""
+"""The code that a teacher reads aloud for pupils to join, and the random secrets of teachers and browsers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import secrets
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
-DIGITS = 8  # at the six guesses a minute that server/attempts.py allows, one of a hundred million is not found
+DIGITS = 8  # server/attempts.py allows six guesses a minute: too few to find one of a hundred million codes
 
 
 def new_code() -> str:
@@ -20,30 +20,30 @@ def spelt(code: str) -> str:
     return f"{code[:4]} {code[4:]}"
 
 
-def read(typed: object) -> str | None:
-    """Return the code that somebody typed, however it is spaced, or None where it can't be one."""
+def parse(typed: object) -> str | None:
+    """Return the code that somebody typed, with or without spaces and hyphens; None for anything else."""
     code = re.sub(r"[\s-]", "", typed) if isinstance(typed, str) and len(typed) <= 40 else ""
     return code if re.fullmatch(rf"[0-9]{{{DIGITS}}}", code) else None
 
 
 def new_secret() -> str:
-    """Return 22 random characters that fit into an address, a cookie and a key."""
+    """Return 22 random characters that are safe in URLs, cookies and the keys of a store."""
     return secrets.token_urlsafe(16)
 
 
 def digest(secret: str) -> str:
-    """Return the digest of a teacher's secret, which is all that the store has of it."""
+    """Return the digest of a teacher's secret; the store holds the digest alone."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def same(secret: str, stored: str) -> bool:
-    return hmac.compare_digest(digest(secret), stored)
+def matches(secret: str, stored_digest: str) -> bool:
+    return hmac.compare_digest(digest(secret), stored_digest)
 
 
 def network_of(address: str) -> str:
-    """Return the network that an address belongs to.
+    """Return the network by which an address is counted: an IPv4 address itself, and the /64 of an IPv6 address.
 
-    Of IPv6 that is the /64, since one household has 2**64 addresses.
+    One household has a whole /64.
     """
     try:
         ip = ip_address(address)

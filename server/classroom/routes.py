@@ -1,7 +1,7 @@
-"""The routes of pupils: the page at /join, and the requests of its script; nothing else of the app is behind them.
+"""The routes for pupils: the page at /join, and the requests of its script. They reach nothing else of the app.
 
-They are answered before the password is asked for. A pupil's browser holds a cookie, which says which class it is in
-and which of its pupils it is; what it is sent and what it may say follow from that alone.
+They are answered before the password is asked for. A pupil's browser holds a cookie that names its class and its pupil;
+that alone decides what the browser is sent and what it may answer.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ COOKIE = "headlight_pupil"
 BROWSER = "headlight_browser"  # the cookie by which wrong codes of one browser are counted
 NOT_YOURS = translatable("This browser is in no class: join one with its code.")
 MAX_ANSWER_BYTES = 64 * 1024  # a row over a thousand words
-STREAMS = 4  # of one pupil at once: several tabs, and connections whose end was not heard of yet
-BEAT = 10.0  # seconds of silence after which the page is told that the connection stands
-PACE = 0.1  # seconds between two answers of one pupil
-SWEEPS = 600.0  # seconds
+MAX_STREAMS = 4  # of one pupil at once: several tabs, and connections whose end was not noticed yet
+HEARTBEAT_SECONDS = 10.0  # of silence, after which the page is told that the connection stands
+MIN_ANSWER_SECONDS = 0.1  # between two answers of one pupil
+SWEEP_SECONDS = 600.0  # between two sweeps of the store
 
 _FOLDER = Path(__file__).parent
 _SCRIPTS = "prose", "question_head", "question_row", "question_order", "question", "pupil"
@@ -55,7 +55,7 @@ class CodeAttempts(Protocol):
 
 
 class NotYours(Exception):
-    """Raised where the browser is no pupil of the class, or tried too often: then `wait` is in seconds."""
+    """Raised where the browser is no pupil of a class; `wait` is the seconds until it may try again, 0 for now."""
 
     def __init__(self, wait: int):
         super().__init__(NOT_YOURS)
@@ -89,14 +89,12 @@ class Classroom:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
-        if (
-            scope["type"] == "http" and self.sweeper is None
-        ):  # whoever asks for whatever: a class ends with nobody there
+        if scope["type"] == "http" and self.sweeper is None:  # from the first request, whatever it asks for
             self.sweeper = asyncio.create_task(self._sweep())
         if scope["type"] != "http" or not (path == self.path or path.startswith(f"{self.path}/")):
             return await self.app(scope, receive, send)
-        # With the server's app in its scope a router raises where it has no route, for that app to answer, which is
-        # behind these guards; without it, it answers itself.
+        # A router that finds "app" in its scope raises where it has no route, so that this app answers; but that app is
+        # behind the guards. Without "app" the router answers 404 itself.
         scope = {name: value for name, value in scope.items() if name != "app"}
         await self.router({**scope, "root_path": ""}, receive, send)
 
@@ -145,8 +143,8 @@ class Classroom:
                 if used():
                     await self._watch().run_in_thread(self._watch().classes.store.sweep)
             now = time.monotonic()
-            self.last = {pupil: at for pupil, at in self.last.items() if now - at < SWEEPS}
-            await asyncio.sleep(SWEEPS)
+            self.last = {pupil: at for pupil, at in self.last.items() if now - at < SWEEP_SECONDS}
+            await asyncio.sleep(SWEEP_SECONDS)
 
     # ---- routes
 
@@ -169,7 +167,7 @@ class Classroom:
         return _refusal(404, gettext("There is nothing here."))
 
     async def _join(self, request: Request) -> Response:
-        code, watch = codes.read(_field(await _json(request), "code")), self._watch()
+        code, watch = codes.parse(_field(await _json(request), "code")), self._watch()
         identity = await self._identify(request)
         if identity is None or identity[0] != code:
             # Whoever is in a class gets in although others at this address tried too many codes.
@@ -210,7 +208,7 @@ class Classroom:
         if not isinstance(step, str) or type(round_) is not int:
             raise ValueError("An answer names its step and its round.")
         now = time.monotonic()
-        if now - self.last.get(pupil, 0.0) < PACE:
+        if now - self.last.get(pupil, 0.0) < MIN_ANSWER_SECONDS:
             return _refusal(429, gettext("One answer at a time."))
         self.last[pupil] = now
         watch = self._watch()
@@ -227,7 +225,7 @@ class Classroom:
 
     async def _stream(self, request: Request) -> Response:
         code, pupil = await self._pupil(request)
-        if self.streams[pupil] >= STREAMS:
+        if self.streams[pupil] >= MAX_STREAMS:
             return _refusal(429, gettext("This class is open in too many tabs: close some."))
         return StreamingResponse(
             self._events(code, pupil, _language(request)),
@@ -248,7 +246,7 @@ class Classroom:
                 yield event
                 sent_version = fresh.version
                 while True:
-                    if not await watch.next(code, sent_version, BEAT):
+                    if not await watch.next(code, sent_version, HEARTBEAT_SECONDS):
                         yield "event: beat\ndata:\n\n"
                         continue
                     latest = watch.latest.get(code)
@@ -270,7 +268,7 @@ class Classroom:
     def _event(self, snapshot: ClassSnapshot, code: str, pupil: str, answered: ClassSnapshot) -> str:
         """Return the event for a pupil of a class, with what the pupil has `answered`.
 
-        What is for all is encoded once, since it may hold the pictures of many heads.
+        The part that all pupils get is encoded once, since it may hold the pictures of many heads.
         """
         encoded = self._watch().encoded
         if code not in encoded or encoded[code][0] is not snapshot:
@@ -294,8 +292,8 @@ class Classroom:
     async def _pupil(self, request: Request) -> tuple[str, str]:
         """Return the class and the pupil of a browser. Raises NotYours for anybody else.
 
-        A cookie that no pupil of that class has is a code that was guessed: it is counted as one, and the answer does
-        not tell whether there is such a class.
+        A cookie with another pupil than the class has counts as a guessed code, and the answer does not tell whether
+        there is such a class.
         """
         identity = await self._identify(request)
         if identity is None:
@@ -326,8 +324,8 @@ def _screen(snapshot: ClassSnapshot, code: str) -> Mapping[str, Any]:
 
 def _cookie(request: Request) -> tuple[str, str] | None:
     code, _, pupil = request.cookies.get(COOKIE, "").partition(".")
-    read = codes.read(code)
-    return (read, pupil) if read and pupil else None
+    parsed = codes.parse(code)
+    return (parsed, pupil) if parsed and pupil else None
 
 
 def _browser(request: Request) -> str:
@@ -357,7 +355,8 @@ def _field(fields: Any, name: str) -> Any:
 async def _json(request: Request) -> Any:
     """Return the body of a request.
 
-    Raises ValueError where it is too long, or no JSON: a page of another site can't send JSON without asking first.
+    Raises ValueError where it is too long, or not JSON: browsers send JSON from another site's page only after a
+    preflight request, which this server refuses.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise ValueError("An answer is sent as application/json.")
@@ -375,7 +374,7 @@ async def _json(request: Request) -> Any:
 
 
 def _language(request: Request) -> str:
-    """Return the language of a phone: that of its page's address, which the teacher's link has, else the browser's."""
+    """Return the language to answer in: that in the page's address, which the teacher's link has, or the browser's."""
     in_address = request.query_params.get("lang")
     return in_address if in_address in LANGUAGES else preferred(request.headers.get("accept-language"))
 
@@ -398,7 +397,7 @@ def _html(path: str, language: str, files: Mapping[str, str]) -> str:
 
 
 def _files(language: str = ORIGINAL) -> dict[str, str]:
-    """Return the page's script and style, the same that a lesson is drawn with."""
+    """Return the page's script and style, which draw a question as a lesson does."""
     page_style = (_FOLDER / "pupil.css").read_text(encoding="utf-8")
     with using(language):
         scripts = viewer_script(*_SCRIPTS)

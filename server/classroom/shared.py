@@ -30,9 +30,9 @@ from server.classroom.store import (
 )
 from transformer.access import allow_network
 
-_CLASSES = "headlight:classes"  # the end of each
+_CLASSES = "headlight:classes"  # a sorted set: the code of each class by the time at which it ends
 _PARTS = "state", "version", "documents", "pupils", "answers"
-# Keys outlast their class by a day, in which the clock of the Redis server may jump. `sweep` removes them before.
+# Keys expire a day after their class ends, in case the clock of the Redis server jumps; `sweep` removes them earlier.
 _EXPIRY_MARGIN_SECONDS = 24 * 3600
 _DAMAGE = "WRONGTYPE", "ERR value is not an integer", "value is not an integer"
 
@@ -61,7 +61,7 @@ class RedisStore(Store):
             if not exists:
                 pipe.delete(*_keys(code))
                 pipe.set(_key(code, "version"), 1)
-                _keep(pipe, code, state)
+                _write_state(pipe, code, state)
             return not exists
 
         self.sweep()
@@ -82,7 +82,7 @@ class RedisStore(Store):
         )
         versions = {}
         for code, version, text in zip(codes, records[::2], records[1::2], strict=True):
-            with suppress(ClassNotFound, Damaged):  # whoever follows a damaged class asks for it, and is told
+            with suppress(ClassNotFound, Damaged):  # `state` reports a damaged class to whoever follows it
                 self._read(code, text)
                 versions[code] = int(version) if (version or "").isdecimal() else -1
         return versions
@@ -96,10 +96,11 @@ class RedisStore(Store):
             pipe.incr(_key(code, "version"))
             if documents:
                 pipe.hset(_key(code, "documents"), mapping={name: json.dumps(body) for name, body in documents.items()})
-            _keep(pipe, code, state)
+            _write_state(pipe, code, state)
             return state
 
-        self.state(code)  # a command that fails within a transaction leaves the others done
+        # Redis does not roll back a transaction in which one command fails, so the types are checked before.
+        self.state(code)
         self._expect(code, "documents", "hash")
         changed: ClassState = self.redis.transaction(transaction, _key(code, "state"), value_from_callable=True)
         return changed
@@ -157,7 +158,7 @@ class RedisStore(Store):
             pipe.delete(*_keys(code))
             pipe.zrem(_CLASSES, code)
 
-        self.redis.transaction(act, _key(code, "state"))  # an answer comes before it or not at all
+        self.redis.transaction(act, _key(code, "state"))  # an answer is written before it or not at all
 
     @repairing
     def sweep(self) -> None:
@@ -216,7 +217,7 @@ def _keys(code: str) -> list[str]:
     return [_key(code, part) for part in _PARTS]
 
 
-def _keep(pipe: Pipeline, code: str, state: ClassState) -> None:
+def _write_state(pipe: Pipeline, code: str, state: ClassState) -> None:
     """Write the state, with the expiry of all that belongs to the class."""
     pipe.set(_key(code, "state"), state.text())
     pipe.zadd(_CLASSES, {code: state.until})
@@ -231,7 +232,7 @@ def _prolong(pipe: Pipeline, code: str, state: ClassState, part: str) -> None:
     """
     prolonged = state.prolonged()
     if prolonged.until - state.until > PROLONG_SECONDS:
-        _keep(pipe, code, prolonged)
+        _write_state(pipe, code, prolonged)
     else:
         pipe.expire(_key(code, part), _remaining(state))
 

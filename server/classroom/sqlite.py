@@ -43,9 +43,9 @@ _COLUMNS = {
     "pupils": "code, pupil",
     "answers": "code, step, round, pupil, guess",
 }
-# Errors after which the file is looked at: our statements are fixed, so a general error means other tables.
-_DOUBTS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_IOERR_SHORT_READ}
-_LOCK_TIMEOUT_SECONDS = 10.0  # that one writer waits for another
+# Errors after which the file is checked. The statements here are fixed, so SQLITE_ERROR means that the tables differ.
+_FILE_ERRORS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_IOERR_SHORT_READ}
+_LOCK_TIMEOUT_SECONDS = 10.0  # for which one writer waits for another
 
 
 class Sqlite(Store):
@@ -145,7 +145,7 @@ class Sqlite(Store):
         if isinstance(error, Damaged):
             self.set_aside(code, str(error))
             return True
-        if not isinstance(error, sqlite3.DatabaseError) or getattr(error, "sqlite_errorcode", 0) not in _DOUBTS:
+        if not isinstance(error, sqlite3.DatabaseError) or getattr(error, "sqlite_errorcode", 0) not in _FILE_ERRORS:
             return False
         self._ensure_sound(str(error))
         return True
@@ -166,10 +166,10 @@ class Sqlite(Store):
         self.note_damage(code, damage, name, str(self.path.with_name(name)))
 
     def _ensure_sound(self, error: str) -> None:
-        """Create the file where there is none, and set it aside where it can't be read; `error` says what failed."""
+        """Create the file if it is missing, and replace it if it can't be read; `error` says what failed before."""
         with self.repairs:
             damage = self._find_damage()
-            if damage is None:  # or another thread or process has set it aside before
+            if damage is None:  # or another thread or process has replaced it already
                 return
             name = f"{self.path.name}.damaged-{_stamp()}"
             for end in ("", "-wal", "-shm"):
@@ -180,7 +180,7 @@ class Sqlite(Store):
                 raise sqlite3.DatabaseError(f"{self.path} can't be made: {damage}")
 
     def _find_damage(self) -> str | None:
-        """Create the file if it is missing; return what damages it, or None where all of it can be read."""
+        """Create the file if it is missing; return what is wrong with it, or None where all of it can be read."""
         os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))  # other users of this machine may not read it
         try:
             with closing(self._connect()) as base:
@@ -190,7 +190,7 @@ class Sqlite(Store):
                 verdict = base.execute("PRAGMA quick_check(1)").fetchone()[0]
                 return None if verdict == "ok" else str(verdict)
         except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) not in _DOUBTS:
+            if getattr(error, "sqlite_errorcode", 0) not in _FILE_ERRORS:
                 raise
             return str(error)
 
@@ -224,7 +224,7 @@ class Sqlite(Store):
         try:
             yield base
         except BaseException:
-            with suppress(sqlite3.DatabaseError):  # of a damaged file; the error itself says more
+            with suppress(sqlite3.DatabaseError):  # a damaged file can't be rolled back; the first error says more
                 base.execute("ROLLBACK")
             raise
         base.execute("COMMIT")

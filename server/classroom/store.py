@@ -24,7 +24,7 @@ from headlight import folders
 from headlight.language import gettext
 
 Json = Any
-IDLE_SECONDS = 2 * 3600.0  # a class in which nobody did anything for so long ends
+IDLE_SECONDS = 2 * 3600.0  # after which a class in which nobody does anything ends
 PROLONG_SECONDS = 300.0  # pupils' answers move the end of a class in such steps, so that most are one write
 _LOG = logging.getLogger(__name__)
 _STARTED = time.time() - time.monotonic()
@@ -73,12 +73,12 @@ class ClassState:
     """The part of a class that changes, except its answers. The questions and their truths are separate documents."""
 
     title: str
-    secret: str  # the digest of the teacher's
+    secret: str  # the digest of the teacher's secret
     until: float  # seconds since 1970: when it ends if nobody does anything
     ends: float = 0.0  # when it ends whatever is done
-    step: str | None = None  # that is open
-    rounds: Mapping[str, int] = field(default_factory=dict)  # from 1, of each step that was opened, in that order
-    revealed: tuple[str, ...] = ()  # steps
+    step: str | None = None  # the open step
+    rounds: Mapping[str, int] = field(default_factory=dict)  # the last round, from 1, by step in the order of opening
+    revealed: tuple[str, ...] = ()  # the steps whose answer is shown
     locked: bool = False
     look: int = 0  # counts the pictures that were shown; the last is shown now where `looking`
     looking: bool = False
@@ -129,9 +129,8 @@ def parse(text: str | bytes) -> Json:
 
 
 UNAVAILABLE = (OSError, sqlite3.DatabaseError, RedisError)  # the store itself can't be reached
-Act = Callable[
-    [ClassState], tuple[ClassState, Mapping[str, Json]]
-]  # the state after it, and documents that are written with it
+# A change of a class: returns the new state, and the documents that are written with it.
+Act = Callable[[ClassState], tuple[ClassState, Mapping[str, Json]]]
 Slot = tuple[str, int]  # a step and a round of it
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -188,7 +187,7 @@ class Store(ABC):
 
     @abstractmethod
     def repair(self, error: Exception, code: str) -> bool:
-        """Set aside what raised `error` in a method that was called for a class; return False where it is no damage."""
+        """Set aside the damaged record that made a method raise `error`; return False where `error` is no damage."""
 
     @abstractmethod
     def set_aside(self, code: str, damage: str) -> None:
@@ -212,7 +211,7 @@ class Store(ABC):
 
     @abstractmethod
     def document(self, code: str, name: str) -> Json:
-        """Return a document of a class; None where there is none of that name."""
+        """Return the document of that name, or None."""
 
     @abstractmethod
     def enter(self, code: str, pupil: str, limit: int) -> None:
@@ -223,11 +222,9 @@ class Store(ABC):
 
     @abstractmethod
     def put(self, code: str, pupil: str, slot: Slot, guess: Json, allowed: Callable[[ClassState], None]) -> None:
-        """Store a pupil's answer in place of the one before.
+        """Store a pupil's answer in place of the one before. Raises ClassNotFound for anybody but pupils of the class.
 
-        `allowed` raises where the state at that moment refuses it.
-
-        Raises ClassNotFound for somebody who is no pupil of the class.
+        `allowed` raises where the state at that moment refuses the answer.
         """
 
     @abstractmethod
@@ -248,20 +245,15 @@ def _file() -> Path:
 
 
 def used() -> bool:
-    """Return whether there may be a class.
-
-    A server on which none was ever started has no file of them.
-    """
+    """Return whether there may be a class: a server on which none was ever started has no file."""
     return bool(os.environ.get("HEADLIGHT_REDIS")) or _file().exists()
 
 
 @cache
 def store() -> Store:
-    """Return the store that the settings name.
+    """Return the store that the settings name: the Redis server at HEADLIGHT_REDIS, or the folder HEADLIGHT_CLASSES.
 
-    HEADLIGHT_REDIS is its address; without it, HEADLIGHT_CLASSES is a folder.
-
-    Raises ValueError for an address that is none of Redis's.
+    Raises ValueError for an address that Redis can't read.
     """
     if address := os.environ.get("HEADLIGHT_REDIS", ""):
         from server.classroom.shared import RedisStore

@@ -10,9 +10,10 @@ from typing import Any
 from headlight.language import gettext, localized
 from headlight.teaching.lessons.judging import judge
 
-# Peer instruction: with fewer right answers talking spreads the mistake, with more it is no longer needed (per cent).
+# Peer instruction: the right answers, in per cent, between which pupils should discuss. With fewer a discussion spreads
+# the mistake; with more it is no longer needed.
 TALK_FROM, TALK_TO = 30, 70
-MAX_BARS = 8  # of a split; with more options, those that nobody chose are left out
+MAX_BARS = 8  # of `split`; with more options, those that nobody chose are left out
 SURE = 3  # how sure an answer is: 1 unsure, 2 fairly sure, 3 sure
 
 Posed = Mapping[str, Any]
@@ -147,7 +148,7 @@ def misconceptions(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> list[d
 
 
 def cue(percent: int) -> str:
-    """Return what peer instruction advises at that many right answers in a hundred."""
+    """Return what peer instruction advises for this percentage of right answers: "explain", "talk" or "go"."""
     return "explain" if percent < TALK_FROM else "talk" if percent <= TALK_TO else "go"
 
 

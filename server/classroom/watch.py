@@ -30,7 +30,7 @@ class Watch:
         self.task: asyncio.Task[None] | None = None
 
     async def run_in_thread(self, act: Callable[..., T], *args: Any) -> T:
-        """Call `act`, which waits for the store, in a thread that says everything in the language of this request."""
+        """Call `act`, which waits for the store, in a thread with this request's context, its language above all."""
         return await asyncio.get_running_loop().run_in_executor(self.threads, copy_context().run, act, *args)
 
     @asynccontextmanager

@@ -306,12 +306,12 @@ def test_a_public_server_reaches_its_redis(redis_url: str, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("typed", ["1234 5678", "12345678", " 1234-5678 "])
 def test_a_code_may_be_spaced_in_any_way(typed: str) -> None:
-    assert codes.read(typed) == "12345678" and codes.spelt("12345678") == "1234 5678"
+    assert codes.parse(typed) == "12345678" and codes.spelt("12345678") == "1234 5678"
 
 
 @pytest.mark.parametrize("typed", ["", "1234567", "123456789", "١٢٣٤٥٦٧٨", "abcd efgh", None, 12345678, " " * 99])
 def test_what_is_no_code_is_none(typed: object) -> None:
-    assert codes.read(typed) is None
+    assert codes.parse(typed) is None
 
 
 def test_an_answer_may_say_how_sure_one_is(classes: Classes) -> None:

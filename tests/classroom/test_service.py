@@ -39,7 +39,7 @@ FIRST = ClassQuestion("first", "Which word?", "Where does it look?", POSED, TEXT
 @contextlib.contextmanager
 def served(port: int) -> Iterator[str]:
     """The service as server/__init__.py stacks it, with a password for everything else."""
-    app = Headers(Hosts(Classroom(Login(behind, "a password"), Attempts()), Access("127.0.0.1", everybody=True)))
+    app = Headers(Hosts(Classroom(Login(behind, "a password"), Attempts()), Access("127.0.0.1", open_to_all=True)))
     config = uvicorn.Config(app, "127.0.0.1", port, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
@@ -278,7 +278,7 @@ def test_other_sites_can_not_answer(classes: Classes, url: str) -> None:
 
 
 def test_one_pupil_does_not_take_all_connections(classes: Classes, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routes, "STREAMS", 1)
+    monkeypatch.setattr(routes, "MAX_STREAMS", 1)
 
     async def acts() -> None:
         code, _ = classes.start("A lesson")

@@ -11,15 +11,15 @@ def settings(address: str = "127.0.0.1", *arguments: str, public: bool = False, 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.8.9.10", "::1", "localhost"])
 def test_nobody_is_asked_on_the_machine_itself(address: str) -> None:
-    assert settings(address).only_here
+    assert settings(address).is_local_only
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.5", "fe80::1", "class.example"])
 def test_where_others_come_it_starts_only_by_ones_word(address: str) -> None:
     with pytest.raises(ValueError, match=r"HEADLIGHT_PASSWORD.*HEADLIGHT_PUBLIC=1.*--no-password"):
         settings(address)
-    assert not settings(address, "--no-password").only_here
-    assert not settings(address, public=True).only_here
+    assert not settings(address, "--no-password").is_local_only
+    assert not settings(address, public=True).is_local_only
     assert settings(address, PASSWORD="long enough").password == "long enough"
 
 
@@ -27,7 +27,7 @@ def test_a_name_for_others_lets_others_come() -> None:
     """A proxy on the same machine reaches the loopback for the whole world."""
     with pytest.raises(ValueError, match=r"as class\.example.*HEADLIGHT_PASSWORD"):
         settings(HOSTS="class.example")
-    assert settings(HOSTS="localhost,app.localhost").only_here
+    assert settings(HOSTS="localhost,app.localhost").is_local_only
     assert settings(HOSTS="class.example", PASSWORD="long enough").allows("class.example")
 
 

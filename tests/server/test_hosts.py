@@ -7,7 +7,7 @@ from server.hosts import Hosts
 from tests.server.asgi import ask, behind
 
 LOCAL = Hosts(behind, Access("127.0.0.1"))
-OUT = Hosts(behind, Access("0.0.0.0", ("class.example",), everybody=True))
+OUT = Hosts(behind, Access("0.0.0.0", ("class.example",), open_to_all=True))
 
 
 @pytest.mark.parametrize("websocket", [False, True])

@@ -72,7 +72,7 @@ def test_only_a_server_without_a_password_for_this_machine_asks() -> None:
         for access, public in (
             (Access("127.0.0.1"), False),
             (Access("127.0.0.1", password="long enough"), False),
-            (Access("0.0.0.0", everybody=True), True),
+            (Access("0.0.0.0", open_to_all=True), True),
         )
     ]
     assert asks == [True, False, False]

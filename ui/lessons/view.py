@@ -37,7 +37,7 @@ class LessonsView(PageView):
     @classmethod
     def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
         lesson = _name(query.get("lesson"))
-        code = codes.read(query.get("code")) if lesson else None
+        code = codes.parse(query.get("code")) if lesson else None
         return {
             "lesson": lesson,
             "step": _name(query.get("step")) if lesson else None,
