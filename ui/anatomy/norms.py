@@ -35,13 +35,11 @@ SMOOTHED = 10  # steps whose losses are drawn as their mean
 
 def offer(name: str, trace: Trace, chosen: ChosenPart) -> None:
     """Draw two expanders, closed at first: each computes when it is opened."""
-    batch_norm = st.expander("Why not batch norm?", key="batch-norm", on_change="rerun")
-    if batch_norm.open:
-        with batch_norm, plain_errors():
-            _beside_batch_norm(name, trace, chosen)
+    draw_when_open("Why not batch norm?", "batch-norm", _beside_batch_norm, name, trace, chosen)
     draw_when_open("Before the block or after it?", "pre-or-post", _before_or_after, name)
 
 
+@plain_errors()
 def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
     model = translator(name)
     sentences = [example.text for example in examples(model.card) if example.text != trace.text][:2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import streamlit as st
@@ -19,6 +19,7 @@ from ui.state import models
 from ui.state.cache import cached
 from ui.state.view import bound, write_address
 from ui.viewer.component import plot
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import source_input, token_notes
 
@@ -47,20 +48,19 @@ def _draw(name: str, model: Translator, text: str) -> None:
     figure = sums(matrices, labels, theme=st.context.theme.type or "light")
     with st.container(key="added-part"):
         plot(figure, key="added-plot")
-    lengths = {name: np.linalg.norm(part, axis=1) for name, part in matrices.items()}
     largest_difference = float(np.abs(parts.tokens + parts.positions - parts.both).max())
     st.caption(_caption(parts, model.model.config))
     st.caption(
         f":material/check_circle: Left plus middle equals what the model computed: they differ by "
         f"{two_digits(largest_difference)} at most."
     )
-    expander = st.expander("The lengths as a table", key="added-as-table", on_change="rerun")
-    if expander.open:
-        with expander:
-            table: dict[str, Any] = {"token": labels}
-            table |= {name: values.astype(float) for name, values in lengths.items()}
-            config = {name: st.column_config.NumberColumn(format="%.3f") for name in lengths}
-            st.dataframe(table, hide_index=True, column_config=config, key="added-table")
+    draw_when_open("The lengths as a table", "added-as-table", _table, labels, matrices)
+
+
+def _table(labels: Sequence[str], matrices: Mapping[str, np.ndarray]) -> None:
+    lengths = {title: np.linalg.norm(part, axis=1).astype(float) for title, part in matrices.items()}
+    config = dict.fromkeys(lengths, st.column_config.NumberColumn(format="%.3f"))
+    st.dataframe({"token": labels, **lengths}, hide_index=True, column_config=config, key="added-table")
 
 
 def _matrices(parts: Embedded, config: ModelConfig) -> dict[str, np.ndarray]:

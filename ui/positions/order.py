@@ -21,6 +21,7 @@ from ui.state import models
 from ui.state.cache import cached
 from ui.state.view import write_address
 from ui.viewer.component import plot
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import token_notes
 from ui.widgets.sentence_box import sentence_box
@@ -162,19 +163,7 @@ def _draw(orders: Orders, model: Translator) -> None:
         "all, [EOS] included. A word that occurs twice is joined in order. "
         f"Colours saturate at ±{limit:.2g}."
     )
-    expander = st.expander("The differences as a table", key="order-as-table", on_change="rerun")
-    if expander.open:
-        with expander:
-            table = {
-                "token": orders.labels[1],
-                "position in the first": np.asarray(orders.order),
-                "position in the second": np.arange(len(orders.order)),
-                "without positions": orders.differences(orders.without_positions).astype(float),
-                "with positions": orders.differences(orders.with_positions).astype(float),
-            }
-            form = st.column_config.NumberColumn(format="%.2e")
-            config = {"without positions": form, "with positions": form}
-            st.dataframe(table, hide_index=True, column_config=config, key="order-table")
+    draw_when_open("The differences as a table", "order-as-table", _table, orders)
 
 
 _WITHOUT_POSITIONS = (
@@ -182,6 +171,21 @@ _WITHOUT_POSITIONS = (
 )
 _SAME_SENTENCES = "The two sentences are the same; move a word to see what its position does."
 _WITH = "largest difference for the same word, at “{token}”. A word's position is now part of its vector."
+
+
+def _table(orders: Orders) -> None:
+    differences = {
+        "without positions": orders.differences(orders.without_positions).astype(float),
+        "with positions": orders.differences(orders.with_positions).astype(float),
+    }
+    table = {
+        "token": orders.labels[1],
+        "position in the first": np.asarray(orders.order),
+        "position in the second": np.arange(len(orders.order)),
+        **differences,
+    }
+    config = dict.fromkeys(differences, st.column_config.NumberColumn(format="%.2e"))
+    st.dataframe(table, hide_index=True, column_config=config, key="order-table")
 
 
 def _draw_states(key: str, orders: Orders, states: tuple[np.ndarray, np.ndarray], limit: float, caption: str) -> None:

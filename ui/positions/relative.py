@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 import torch
@@ -15,6 +13,7 @@ from transformer import Transformer
 from transformer.t5 import T5, RelativeBias, T5Config
 from transformer.taps import Site
 from ui.viewer.component import plot
+from ui.widgets.disclosure import draw_when_open
 
 _STACKS = ("encoder", "decoder")
 _EXPLANATIONS = {
@@ -37,12 +36,7 @@ def draw_relative(model: Transformer) -> None:
             st.markdown(_EXPLANATIONS[stack])
             distances, values = curves(model, stack)
             plot(biases(distances, values, theme=st.context.theme.type or "light"), key=f"bias-{stack}")
-    expander = st.expander("The biases as a table", key="bias-as-table", on_change="rerun")
-    if expander.open:
-        with expander:
-            for stack in _STACKS:
-                st.markdown(f"**{stack.capitalize()}**")
-                _table(*curves(model, stack), key=f"bias-table-{stack}")
+    draw_when_open("The biases as a table", "bias-as-table", _tables, model)
 
 
 def _layers(model: T5) -> str:
@@ -80,10 +74,14 @@ def curves(model: T5, stack: str) -> tuple[np.ndarray, np.ndarray]:
     return distances, values
 
 
-def _table(distances: np.ndarray, values: np.ndarray, key: str) -> None:
-    columns: dict[str, Any] = {"distance": distances}
-    columns |= {f"head {head + 1}": curve for head, curve in enumerate(values)}
-    form = st.column_config.NumberColumn(format="%.4f")
-    config = {name: form for name in columns if name != "distance"}
-    st.dataframe(columns, hide_index=True, column_config=config, key=key)
-    st.caption(f"From {two_digits(float(values.min()))} to {two_digits(float(values.max()))}.")
+def _tables(model: T5) -> None:
+    digits = st.column_config.NumberColumn(format="%.4f")
+    for stack in _STACKS:
+        distances, values = curves(model, stack)
+        heads = {f"head {head + 1}": curve for head, curve in enumerate(values)}
+        config = dict.fromkeys(heads, digits)
+        st.markdown(f"**{stack.capitalize()}**")
+        st.dataframe(
+            {"distance": distances, **heads}, hide_index=True, column_config=config, key=f"bias-table-{stack}"
+        )
+        st.caption(f"From {two_digits(float(values.min()))} to {two_digits(float(values.max()))}.")

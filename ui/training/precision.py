@@ -19,6 +19,7 @@ from transformer.batches import collate
 from ui.state import models
 from ui.state.cache import cached
 from ui.viewer.component import plot
+from ui.widgets.disclosure import draw_when_open
 
 MODEL, PAIRS = "reverse", 256  # a model that ships, whose corpus is generated; and the pairs of the batch
 
@@ -35,40 +36,39 @@ class Underflow(NamedTuple):
 
 def precision_picture() -> None:
     """Draw the expander, where the model that it measures is there; it computes when it is opened."""
-    if MODEL not in models.model_names():
-        return
-    expander = st.expander("What float16 rounds to 0, and why the loss is scaled", key="underflow", on_change="rerun")
-    if not expander.open:
-        return
-    with expander:
-        step = underflow()
-        exponents, shares = step.spread
+    if MODEL in models.model_names():
+        draw_when_open("What float16 rounds to 0, and why the loss is scaled", "underflow", _draw)
 
-        def share(value: float) -> str:
-            return percent_of(round(value * step.total), step.total) if value else "none"
 
-        scaled = f"loss times {LOSS_SCALE:,.0f}"
-        spreads = {"as they are": step.spread, scaled: (exponents + int(np.log2(LOSS_SCALE)), shares)}
-        st.caption(
-            f"The {step.total:,} gradients of one batch of {PAIRS} pairs, by the weights of **{MODEL}**, computed in "
-            "float32 and then rounded. The bars above the curves are the ranges of the types, with their subnormal "
-            "numbers, which have fewer digits the smaller they are, in a paler colour. "
-            + "; ".join(f"{name}: {_smallest(limits)}" for name, limits in TYPES.items())
-            + "."
-        )
-        plot(magnitudes(spreads, st.context.theme.type or "light"), key="underflow-picture")
-        st.markdown(
-            f"In float16 **{share(step.float16.zero)}** of them become 0 and "
-            f"{share(step.float16.subnormal)} lose digits. With the {scaled}, "
-            f"**{share(step.scaled.zero)}** become 0 and {share(step.scaled.subnormal)} lose digits; "
-            f"{share(step.scaled.infinite)} are too large. In bfloat16, without a scale, "
-            f"{share(step.bfloat16.zero)} become 0: it has the exponents of float32, and fewer digits of each "
-            "number."
-        )
-        st.caption(
-            "The step divides the gradients by the scale again, in float32. If one of them is infinite, the step is "
-            "skipped and the scale halved. A trained model is shown, since gradients shrink as the loss falls."
-        )
+def _draw() -> None:
+    step = underflow()
+    exponents, shares = step.spread
+
+    def share(value: float) -> str:
+        return percent_of(round(value * step.total), step.total) if value else "none"
+
+    scaled = f"loss times {LOSS_SCALE:,.0f}"
+    spreads = {"as they are": step.spread, scaled: (exponents + int(np.log2(LOSS_SCALE)), shares)}
+    st.caption(
+        f"The {step.total:,} gradients of one batch of {PAIRS} pairs, by the weights of **{MODEL}**, computed in "
+        "float32 and then rounded. The bars above the curves are the ranges of the types, with their subnormal "
+        "numbers, which have fewer digits the smaller they are, in a paler colour. "
+        + "; ".join(f"{name}: {_smallest(limits)}" for name, limits in TYPES.items())
+        + "."
+    )
+    plot(magnitudes(spreads, st.context.theme.type or "light"), key="underflow-picture")
+    st.markdown(
+        f"In float16 **{share(step.float16.zero)}** of them become 0 and "
+        f"{share(step.float16.subnormal)} lose digits. With the {scaled}, "
+        f"**{share(step.scaled.zero)}** become 0 and {share(step.scaled.subnormal)} lose digits; "
+        f"{share(step.scaled.infinite)} are too large. In bfloat16, without a scale, "
+        f"{share(step.bfloat16.zero)} become 0: it has the exponents of float32, and fewer digits of each "
+        "number."
+    )
+    st.caption(
+        "The step divides the gradients by the scale again, in float32. If one of them is infinite, the step is "
+        "skipped and the scale halved. A trained model is shown, since gradients shrink as the loss falls."
+    )
 
 
 def _smallest(limits: Limits) -> str:

@@ -22,6 +22,7 @@ from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import MAX_REFERENCES, ablated_of
 from ui.why.view import ABLATIONS, WhyView
 from ui.widgets.controls import choose
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.frame import Opened
 from ui.widgets.text import literal
@@ -45,10 +46,11 @@ METHODS = (
 
 def draw_ablation(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
     """Draw the choice of what replaces a head, and the change for every head; computed on request."""
-    expander = st.expander("Without one head", key="why-ablation-opened", on_change="rerun")
-    if not expander.open:
-        return []
-    with expander, plain_errors():
+    return draw_when_open("Without one head", "why-ablation-opened", _draw, opened, trace, step, theme) or []
+
+
+def _draw(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
+    with plain_errors():
         choose(opened.view, "ablation", "What replaces the head's output", ABLATIONS)
         by = cast(Ablation, opened.view.ablation)
         changes = {

@@ -24,6 +24,7 @@ from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import head_contributions_of, integrated_steps_of, measured_of
 from ui.why.view import COMPARED_MEASURES, WhyView
 from ui.widgets.controls import choose
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.frame import Opened
 from ui.widgets.text import literal
 
@@ -54,10 +55,10 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
         choose(view, "beside", "Beside the contributions", COMPARED_MEASURES, menu=True, width=220)
         st.toggle("Every token", view.every, **bound("every"))
     contribution = origins.by_measure[ALTI]
-    a, b = float(contribution.source[step].sum()), float(contribution.prefix[step].sum())
+    source, prefix = float(contribution.source[step].sum()), float(contribution.prefix[step].sum())
     check(
-        abs(a + b - 1) < TOLERANCE,
-        f"Contributions sum to 1: {a:.3f} + {b:.3f} = {a + b:.3f}. "
+        abs(source + prefix - 1) < TOLERANCE,
+        f"Contributions sum to 1: {source:.3f} + {prefix:.3f} = {source + prefix:.3f}. "
         f"Left out: {len(trace.source)} runs of the model, each without one token of the source.",
     )
     if integrated is not None:
@@ -67,8 +68,9 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
             f"Integrated gradients sum to {signed(integrated.total, plus=True)}; from average tokens to these, the "
             f"logit gains {signed(integrated.difference, plus=True)}. Bars show sizes.",
         )
-    heads = _through_heads(opened, trace, step, float(contribution.source[step].sum()), theme)
-    heads += draw_ablation(opened, trace, step, theme)
+    title = "Through which heads"
+    through = draw_when_open(title, "why-through-opened", _through_heads, opened, trace, step, source, theme)
+    heads = [*filter(None, [through]), *draw_ablation(opened, trace, step, theme)]
     compared = _compared(opened, drawn, len(trace.writes), theme)
     rows = rows_of(drawn, trace, step)
     with st.expander("As tables"):
@@ -82,11 +84,8 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
     return [Picture(f"Where {token} came from", draw, rows), *heads, compared]
 
 
-def _through_heads(opened: Opened[WhyView], trace: Trace, step: int, from_source: float, theme: str) -> list[Picture]:
-    """Draw the share of the source by head of cross-attention; computed on request."""
-    expander = st.expander("Through which heads", key="why-through-opened", on_change="rerun")
-    if not expander.open:
-        return []
+def _through_heads(opened: Opened[WhyView], trace: Trace, step: int, source: float, theme: str) -> Picture:
+    """Draw the share of each cross-attention head in the contribution of the source, `source`."""
     heads = head_contributions_of(opened.name, trace, opened.view.taps)[step]
     limit = max(1e-9, float(heads.max()))
     layers, numbers = ([str(at + 1) for at in range(count)] for count in heads.shape)
@@ -96,18 +95,17 @@ def _through_heads(opened: Opened[WhyView], trace: Trace, step: int, from_source
     def draw(theme: str, across: int) -> Drawing:
         return maps([grid], theme, scale, across=across, cell=38.0)
 
-    with expander:
-        draw_picture(partial(draw, theme), WIDTH, key="why-through")
-        check(
-            abs(float(heads.sum()) - from_source) < TOLERANCE,
-            f"All heads sum to what came from the {literal(languages(opened.model)[0])}: "
-            f"{heads.sum():.3f} = {from_source:.3f}.",
-        )
+    draw_picture(partial(draw, theme), WIDTH, key="why-through")
+    check(
+        abs(float(heads.sum()) - source) < TOLERANCE,
+        f"All heads sum to what came from the {literal(languages(opened.model)[0])}: "
+        f"{heads.sum():.3f} = {source:.3f}.",
+    )
     rows: list[Row] = [
         {"Layer": layers[layer], "Head": numbers[head], "Share": float(heads[layer, head])}
         for layer, head in np.ndindex(*heads.shape)
     ]
-    return [Picture("Through which heads", draw, rows)]
+    return Picture("Through which heads", draw, rows)
 
 
 METHODS = (

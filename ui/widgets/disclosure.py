@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import streamlit as st
 
 from headlight.language import gettext
+
+T = TypeVar("T")
 
 # The browser alone knows how wide the page is, so page.css shows either the button or the row.
 _BUTTON = st.components.v2.component(
@@ -55,9 +58,10 @@ def behind_button(key: str, chosen: str) -> Iterator[None]:
             yield
 
 
-def draw_when_open(label: str, key: str, draw: Callable[..., object], *arguments: object) -> None:
-    """Draw an expander, closed at first; `draw(*arguments)` is called in it while it is open."""
+def draw_when_open(label: str, key: str, draw: Callable[..., T], *arguments: object) -> T | None:
+    """Draw an expander, closed at first; while it is open, call `draw(*arguments)` in it and return its result."""
     expander = st.expander(label, key=key, on_change="rerun")
-    if expander.open:
-        with expander:
-            draw(*arguments)
+    if not expander.open:
+        return None
+    with expander:
+        return draw(*arguments)
