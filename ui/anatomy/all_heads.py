@@ -59,24 +59,16 @@ def steps_html(d_model: int, heads: int, width: int, queries: int, keys: int, th
         ("transpose, join", (1, queries, width), "the pieces in one vector again", head_colours, False),
         ("times W_O", (1, queries, d_model), "mixes what the heads found", [hatch], False),
     ]
-    boxes = "".join(_step(*step, theme) for step in listed)
-    return (
-        '<ol class="head-shapes" style="list-style:none;margin:0;padding:0;display:grid;gap:10px;'
-        f'grid-template-columns:repeat(auto-fill,minmax(140px,1fr))">{boxes}</ol>'
-    )
+    boxes = "".join(_step(*step) for step in listed)
+    return f'<ol class="head-shapes">{boxes}</ol>'
 
 
-def _step(name: str, sizes: tuple[int, ...], note: str, colours: list[str], stacked: bool, theme: Theme) -> str:
-    bars = "".join(f'<span style="flex:1;background:{colour};border-radius:2px"></span>' for colour in colours)
-    direction = "column" if stacked else "row"
-    height = "34px" if stacked else "12px"
+def _step(name: str, sizes: tuple[int, ...], note: str, colours: list[str], stacked: bool) -> str:
+    bars = "".join(f'<span style="background:{colour}"></span>' for colour in colours)
     return (
-        f'<li style="margin:0;padding:10px 12px;border-radius:8px;background:{theme.field};min-width:0">'
-        f'<div style="font-size:13px;color:{theme.muted}">{html.escape(name)}</div>'
-        f'<div style="font-weight:600;font-variant-numeric:tabular-nums">{list(sizes)}</div>'
-        f'<div style="height:34px;display:flex;align-items:center;margin:6px 0"><div aria-hidden="true" style="display:'
-        f'flex;flex-direction:{direction};gap:2px;width:100%;height:{height}">{bars}</div></div>'
-        f'<div style="font-size:13px;color:{theme.muted}">{html.escape(note)}</div></li>'
+        f'<li><div class="muted">{html.escape(name)}</div><div class="sizes">{list(sizes)}</div>'
+        f'<div class="cuts"><div class="{"stacked" * stacked}" aria-hidden="true">{bars}</div></div>'
+        f'<div class="muted">{html.escape(note)}</div></li>'
     )
 
 

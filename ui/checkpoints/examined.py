@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from headlight.charts.colours import theme_named
 from headlight.formatting import file_size
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.importing import Examination
@@ -21,7 +19,6 @@ from ui.checkpoints.uploads import ImportSource
 from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
-_ERROR_COLOURS = {"light": "#a33a1f", "dark": "#ff9a7d"}
 MAX_RADIO_OPTIONS = 16  # with more, a menu is drawn
 MAX_LISTED_NAMES = 6  # names of a list before the rest is folded away
 MAX_VOCABULARY_MEGABYTES = 50
@@ -50,12 +47,12 @@ def read(examination: Examination) -> None:
 
 
 def questions(import_questions: Sequence[ImportQuestion], source: ImportSource) -> Answers:
-    """Draws every question and returns the answers so far. Only optional choices have an answer from the start."""
+    """Draw every question, and return the answers so far. Only optional choices have an answer from the start."""
     answers: dict[str, Any] = {}
     needed = [question for question in import_questions if question.required or question.choices]
     ids = [question for question in needed if question.below]
     if needed:
-        with tinted("ask"):
+        with st.container(key="ask"):
             for question in needed:
                 if question not in ids:
                     answers[question.field] = _ask(question, source)
@@ -171,26 +168,8 @@ def _names(title: str, names: Sequence[str]) -> None:
             st.code("\n".join(names[MAX_LISTED_NAMES:2000]), language=None, height=300)
 
 
-@contextmanager
-def framed(key: str) -> Iterator[None]:
-    """Draw a box with a border, its first icon in the colour of a refusal."""
-    colour = _ERROR_COLOURS[st.context.theme.type or "light"]
-    with st.container(border=True, key=key):
-        st.html(f"<style>.st-key-{key} h4 span[role=img]{{color:{colour}}}</style>")
-        yield
-
-
-@contextmanager
-def tinted(key: str) -> Iterator[None]:
-    """Draw a box on a tint of the accent, for a question."""
-    accent = theme_named(st.context.theme.type or "light").accent
-    with st.container(key=key):
-        st.html(f"<style>.st-key-{key}{{background:{accent}1a;border-radius:10px;padding:16px 18px 18px}}</style>")
-        yield
-
-
 def refusal_card(refused: Refused, name: str) -> None:
-    with framed("refused"):
+    with st.container(border=True, key="refused"):
         st.markdown(f"#### :material/gpp_bad: {literal(refused.what or str(refused))}")
         if name:
             st.caption(literal(name[:200]))

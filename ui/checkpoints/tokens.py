@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from headlight.charts.colours import OKABE_ITO, theme_named
+from headlight.charts.colours import OKABE_ITO
 from headlight.formatting import plural
 from headlight.graphemes import right_to_left, sentence_dir, token_dir
 from headlight.importers.examples import examples
@@ -99,26 +99,20 @@ def example(model: Translator, tokenizer: Tokenizer) -> str:
 
 def chips(pieces: list[TokenPiece]) -> str:
     """Return a chip per piece, with its id below it; a bar marks where a word begins."""
-    theme = theme_named(st.context.theme.type or "light")
     tint = "44" if st.context.theme.type == "dark" else "33"
     parts, labels = [], [piece.label for piece in pieces]
     leftwards = right_to_left(labels)
     for piece in pieces:
         hue = _HUES[piece.word % len(_HUES)]
-        bar = f"box-shadow:inset 0 -2.5px 0 {hue};" if piece.first else ""
-        edge = f"outline:1.5px dashed {theme.muted};outline-offset:-1px;" if piece.unknown else ""
+        bar = f";box-shadow:inset 0 -2.5px 0 {hue}" if piece.first else ""
         title = "not in the vocabulary" if piece.unknown else f"id {piece.id}"
         parts.append(
-            f'<span class="piece" title="{title}" dir="{token_dir(piece.label, leftwards)}" '
-            f'style="display:inline-block;border-radius:6px;padding:4px 6px 3px;'
-            f"text-align:center;line-height:1.25;font-size:16px;background:{hue}{tint};{bar}{edge}"
-            f'white-space:pre">{html.escape(piece.label)}'
-            f'<small style="display:block;font-size:max(11.5px,var(--smallest,0px));color:{theme.muted}">'
-            f"{piece.id}</small></span>"
+            f'<span class="piece {"unknown" * piece.unknown}" title="{title}" '
+            f'dir="{token_dir(piece.label, leftwards)}" style="background:{hue}{tint}{bar}">'
+            f"{html.escape(piece.label)}<small>{piece.id}</small></span>"
         )
-    along = f'role="group" aria-label="Tokens and their ids" dir="{sentence_dir(labels)}"'
-    gap = "display:flex;flex-wrap:wrap;gap:6px 3px"
-    return f'<div class="pieces" {along} style="{gap}">{"".join(parts)}</div>'
+    group = f'role="group" aria-label="Tokens and their ids" dir="{sentence_dir(labels)}"'
+    return f'<div class="pieces" {group}>{"".join(parts)}</div>'
 
 
 def summary(pieces: list[TokenPiece]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 
 import numpy as np
@@ -16,11 +15,11 @@ from headlight.analysis.score_positions import (
     equal_token_scores,
     score_properties,
 )
-from headlight.charts.colours import Theme, theme_named, thumbnail
+from headlight.charts.colours import Theme, theme_named
 from headlight.formatting import brief, two_digits
 from headlight.glossary import explained
 from ui.positions.codes import MEASURED_WIDTH
-from ui.positions.schemes import PICTURED, SchemeVerdict, verdict_html
+from ui.positions.schemes import PICTURED, SchemeVerdict, thumbnail_html, verdict_html
 from ui.state.cache import cached
 from ui.widgets.table import Cell, Html, table_html
 
@@ -110,10 +109,9 @@ def _picture(scheme: str, width: int, theme: Theme) -> str:
     scores = equal_token_scores(scheme, PICTURED, width, 100, float(alibi_slopes(HEADS)[0]))
     around = scores - scores.mean()
     limit = float(np.abs(around).max())
-    image = base64.b64encode(thumbnail(around, theme.diverging, -limit, limit)).decode()
     along = "the same along each diagonal" if _same_along_diagonals(scores) else "not the same along the diagonals"
     description = f"{PICTURED} by {PICTURED} scores of equal tokens, {along}"
-    return f'<img src="data:image/png;base64,{image}" alt="{description}" title="{description}" style="width:104px">'
+    return thumbnail_html(around, limit, description, theme)
 
 
 def _same_along_diagonals(scores: np.ndarray) -> bool:

@@ -201,8 +201,6 @@ def _draw_states(key: str, orders: Orders, states: tuple[np.ndarray, np.ndarray]
     differences = orders.differences(states)
     token = orders.labels[1][int(differences.argmax())]
     st.html(
-        f'<div class="difference-{key}" style="display:flex;gap:20px;align-items:baseline">'
-        '<span style="font-size:1.9rem;font-weight:600;line-height:1.2;white-space:nowrap">'
-        f"{two_digits(differences.max())}</span>"
-        f'<span style="opacity:0.75;font-size:0.9rem">{html.escape(caption.format(token=token))}</span></div>'
+        f'<div class="largest-difference difference-{key}"><span>{two_digits(differences.max())}</span>'
+        f"<span>{html.escape(caption.format(token=token))}</span></div>"
     )

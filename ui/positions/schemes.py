@@ -194,11 +194,16 @@ def _picture(code: Code, scheme: str, theme: Theme) -> str:
         # The base that makes as many waves in 16 positions as 10,000 makes in a sentence.
         table = encoding(scheme, PICTURED, PICTURED, 100)
     limit = float(np.abs(table).max()) or 1.0
-    image = base64.b64encode(thumbnail(table, theme.diverging, -limit, limit)).decode()
-    width = "100%" if table.shape[1] > 1 else "26%"
     span = f"from {two_digits(table.min())} to {two_digits(table.max())}"
     description = f"{table.shape[0]} positions of {table.shape[1]} numbers, {span}"
-    return f'<img src="data:image/png;base64,{image}" alt="{description}" title="{description}" style="width:{width}">'
+    return thumbnail_html(table, limit, description, theme)
+
+
+def thumbnail_html(values: np.ndarray, limit: float, description: str, theme: Theme) -> str:
+    """Return a small picture of a matrix on the diverging colour scale from -limit to limit."""
+    image = base64.b64encode(thumbnail(values, theme.diverging, -limit, limit)).decode()
+    kind = "column" if values.shape[1] == 1 else "matrix"
+    return f'<img class="{kind}" src="data:image/png;base64,{image}" alt="{description}" title="{description}">'
 
 
 _SHAPES = {

@@ -217,11 +217,11 @@ def show(preview: Preview, max_length: int, spec: str) -> None:
     """Draw some pairs, how many there are, their lengths, how much the vocabulary covers, and what is left out."""
     theme = st.context.theme.type or "light"
     rows = "".join(
-        f'<div style="margin-bottom:6px"><div dir="auto">{html.escape(shortened(pair.source, 200))}</div>'
-        f'<div dir="auto" style="opacity:0.65">{html.escape(shortened(pair.target, 200))}</div></div>'
+        f'<div><div dir="auto">{html.escape(shortened(pair.source, 200))}</div>'
+        f'<div dir="auto" class="faint">{html.escape(shortened(pair.target, 200))}</div></div>'
         for pair in preview.pairs[:3]
     )
-    st.html(f'<div class="pairs" style="font-size:0.93rem;line-height:1.4;overflow-wrap:anywhere">{rows}</div>')
+    st.html(f'<div class="pairs">{rows}</div>')
     report, part = preview.report, not preview.complete or needs_network(spec)
     rejected = report.rejected.total()
     if preview.in_all and preview.in_all > report.accepted:

@@ -78,4 +78,4 @@ def presenting() -> None:
         _ENTRY(key="presenting", data={"name": gettext("Large type"), "help": help})
         if os.environ.get("HEADLIGHT_PASSWORD"):
             with st.container(key="sign-out"):
-                st.html(f'<a href="{SIGN_OUT}" target="_self" style="color: inherit">{gettext("Sign out")}</a>')
+                st.html(f'<a href="{SIGN_OUT}" target="_self">{gettext("Sign out")}</a>')

@@ -10,7 +10,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from headlight.analysis import text_diff
-from headlight.charts.colours import LESS, MORE
 from headlight.formatting import signed
 from headlight.glossary import explained, term
 from headlight.graphemes import right_to_left, sentence_dir, token_dir
@@ -112,7 +111,7 @@ def _written_by(model: Translator, view: PageView, model_translation: str) -> No
 
 
 def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
-    """Return what was written, each token over a bar as long as its probability."""
+    """Draw what was written, each token over a bar as long as its probability."""
     parts, leftwards = [], right_to_left(trace.writes.labels)
     for label, special, log_prob in zip(
         trace.writes.labels, trace.writes.special, trace.log_probs.tolist(), strict=True
@@ -178,14 +177,7 @@ def token_notes(source: Tokens, *target_labels: str) -> None:
 
 
 def difference(before: str, after: str) -> None:
-    """Return two translations as one text: words that went are struck through, words that came are underlined."""
-    styles = {
-        "equal": ("span", ""),
-        "delete": ("del", f"text-decoration:line-through;text-decoration-color:{LESS};opacity:0.7"),
-        "insert": ("ins", f"text-decoration:none;border-bottom:3px solid {MORE};font-weight:600"),
-    }
-    parts = []
-    for op, text in text_diff(before, after):
-        tag, style = styles[op]
-        parts.append(f'<{tag} style="{style}">{html.escape(text)}</{tag}>')
-    st.html(f'<div class="difference" dir="auto" style="font-size:1.13rem;line-height:1.5">{"".join(parts)}</div>')
+    """Draw two translations as one text: words that went are struck through, words that came are underlined."""
+    tags = {"equal": "span", "delete": "del", "insert": "ins"}
+    parts = (f"<{tags[op]}>{html.escape(text)}</{tags[op]}>" for op, text in text_diff(before, after))
+    st.html(f'<div class="difference" dir="auto">{"".join(parts)}</div>')
