@@ -34,16 +34,15 @@ from ui.heads.sets import sets
 from ui.heads.slices import slices
 from ui.heads.table import table
 from ui.heads.view import HeadsView
-from ui.heads.waiting import at_work, explanation, result_of, wait
+from ui.heads.waiting import at_work, explanation, mark_in_use, result_of, wait
 from ui.state.atlases import EXAMPLES, digest_of
-from ui.state.jobs import JOBS, UNSEEN_SECONDS, Job
+from ui.state.jobs import JOBS, Job
 from ui.state.models import version
 from ui.state.view import update, write_address
 from ui.viewer.component import component
 from ui.widgets.controls import choose
 
 _ATLAS = component("atlas", "mountAtlas", "icons", "shared", "atlas", styles=("atlas",))
-SEEN_EVERY = UNSEEN_SECONDS / 5  # seconds between two signs that a page still shows what was measured for it
 
 
 def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator) -> None:
@@ -58,7 +57,7 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
     request = MeasurementRequest(name, version(name), chosen, pairs)
     job = JOBS.get("heads", request, partial(measure, request), partial(find, request), chosen.is_private)
     if chosen.is_private:
-        _mark_in_use(request)
+        mark_in_use(requests_by_kind(request))
     measured: MeasuredAtlas | None = result_of(job, "heads", request)
     if measured is None:
         return
@@ -81,6 +80,11 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
             icon=":material/download:",
             help=f"Every number with its spread, as `{COMMAND} heads --json` writes it.",
         )
+
+
+def requests_by_kind(request: MeasurementRequest) -> dict[str, MeasurementRequest]:
+    """Return the request of each kind of measurement on the page: heads, snapshots, and heads in sets."""
+    return {"heads": request, "history": request, "sets": of_sets(request)}
 
 
 def _json(measured: MeasuredAtlas, past: Job[Any] | None, request: MeasurementRequest) -> str:
@@ -130,9 +134,8 @@ def _about(measured: MeasuredAtlas, history: History, request: MeasurementReques
         help = "Results are cached until the model or the measures change."
         if st.button("Measure again", icon=":material/refresh:", key="heads-anew", type="tertiary", help=help):
             JOBS.forget("heads", request)
-            JOBS.get(
-                "heads", request, partial(measure, request), is_private=request.chosen.is_private
-            )  # whatever there is
+            # Without `find`, it is measured even if the cache on disk has it.
+            JOBS.get("heads", request, partial(measure, request), is_private=request.chosen.is_private)
             st.rerun()
 
 
@@ -168,14 +171,6 @@ def _summary(measured: MeasuredAtlas, history: History, chosen: ChosenCorpus) ->
     if history and history[0][1].pairs < atlas.pairs:
         sentences.append(f"Snapshots are measured on the first {history[0][1].pairs} sentences.")
     return " ".join(sentences)
-
-
-@st.fragment(run_every=SEEN_EVERY)
-def _mark_in_use(request: MeasurementRequest) -> None:
-    """Mark the measurements as in use for as long as the page is open, also where nothing is clicked on it for long."""
-    for kind in ("heads", "history"):
-        JOBS.keep_alive(kind, request)
-    JOBS.keep_alive("sets", of_sets(request))
 
 
 def atlas_picture(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from headlight.analysis.atlas import Atlas
 from headlight.analysis.atlas.reading import PRONOUN_MEASURES
@@ -19,10 +18,9 @@ from transformer.trace import Kind
 from ui.heads.payload import head_name, present, value_text
 from ui.heads.view import HeadsView
 from ui.state.view import reseed, update
-from ui.widgets.pages import PAGES
+from ui.widgets.pages import PAGES, switch_page
 
 MAX_COLUMNS = 90  # columns of a sentence
-STYLE = "font-size:0.87rem;line-height:1.3;overflow-wrap:anywhere"
 
 
 def chosen_head(atlas: Atlas, view: HeadsView) -> tuple[int, int]:
@@ -98,14 +96,12 @@ def _examples(atlas: Atlas, kind: Kind, index: tuple[int, int], measure: str) ->
                 help="Opens this head on the Attention page with this sentence and its translation.",
             )
             st.html(
-                f'<div style="{STYLE}"><b>{value}</b> <bdi>{html.escape(shortened(pair.source, MAX_COLUMNS))}</bdi>'
-                f'<div dir="auto" style="opacity:0.65">{html.escape(shortened(pair.target, MAX_COLUMNS))}</div></div>'
+                f'<div class="translated-sentence"><b>{value}</b> '
+                f"<bdi>{html.escape(shortened(pair.source, MAX_COLUMNS))}</bdi>"
+                f'<div dir="auto" class="faint">{html.escape(shortened(pair.target, MAX_COLUMNS))}</div></div>'
             )
     if st.session_state.pop("heads-go", False):
-        try:
-            st.switch_page(PAGES[0].script)
-        except StreamlitAPIException:  # the app was started with other pages
-            st.info("Choose Attention in the menu.", icon=":material/info:")
+        switch_page(PAGES[0].script, "Choose Attention in the menu.")
 
 
 def ends(measure: Measure, best_and_worst: tuple[RankedSentence, RankedSentence]) -> list[tuple[str, int, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from ui.state.atlases import EXAMPLES
 from ui.state.jobs import Progress
 from ui.state.queue import TURNS
 
+T = TypeVar("T")
 SAMPLE = 30  # sentences for measures that need a forward pass for each head or word
 SETS = 200  # sentences for heads in sets: half for their order, half for the scores
 AT_SNAPSHOTS = 200  # sentences
@@ -37,6 +39,11 @@ class MeasurementRequest:
     version: tuple[int, ...]
     chosen: ChosenCorpus
     pairs: int
+
+    @property
+    def spec(self) -> str:
+        assert self.chosen.spec is not None
+        return self.chosen.spec
 
 
 @dataclass(frozen=True)
@@ -55,12 +62,12 @@ def measure(request: MeasurementRequest, progress: Progress) -> MeasuredAtlas:
     """Measure every head over the corpus."""
     progress(0.0, "Opening the corpus")
     model = models.translator(request.name)
-    pairs, by = open_pairs(model, _spec(request), request.pairs)
+    pairs, by = open_pairs(model, request.spec, request.pairs)
     with TURNS.turn():
         max_pairs = _count(request, pairs, request.pairs)
         measured = MeasuredAtlas(_atlas(model.checkpoint, pairs, max_pairs, SAMPLE, progress), by, atlases.today())
-    about = {"corpus": _spec(request), "alignment": measured.by, "measured": measured.when}
-    _keep("heads", request, about | measured.atlas.to_dict())
+    about = {"corpus": request.spec, "alignment": measured.by, "measured": measured.when}
+    keep("heads", request, about | measured.atlas.to_dict())
     return measured
 
 
@@ -68,7 +75,7 @@ def measure_history(request: MeasurementRequest, progress: Progress) -> History:
     """Measure every head at each snapshot, without what takes many passes."""
     base = models.translator(request.name)
     files, history = history_files(request.name), []
-    pairs, _ = open_pairs(base, _spec(request), AT_SNAPSHOTS)
+    pairs, _ = open_pairs(base, request.spec, AT_SNAPSHOTS)
     with TURNS.turn():
         max_pairs = _count(request, pairs, AT_SNAPSHOTS)
         for number, file in enumerate(files):
@@ -80,7 +87,7 @@ def measure_history(request: MeasurementRequest, progress: Progress) -> History:
 
             history.append((step_of(file), _atlas(then, pairs, max_pairs, 0, report)))
     entries = [{"step": step, **replace(then, examples={}).to_dict()} for step, then in history]
-    _keep("history", request, {"history": entries})
+    keep("history", request, {"history": entries})
     return history
 
 
@@ -93,55 +100,52 @@ def measure_sets(request: MeasurementRequest, progress: Progress) -> Pruning:
     """Return the heads in order of importance, and the model without more and more of them."""
     progress(0.0, "Opening the corpus")
     model = models.translator(request.name)
-    pairs, _ = open_pairs(model, _spec(request), request.pairs)
+    pairs, _ = open_pairs(model, request.spec, request.pairs)
     with TURNS.turn():
         chosen = list(islice(pairs(), request.pairs))
         pruning = study(model.checkpoint, chosen, progress=progress)
-    _keep("sets", request, {"sets": pruning.to_dict()})
+    keep("sets", request, {"sets": pruning.to_dict()})
     return pruning
-
-
-def find_sets(request: MeasurementRequest) -> Pruning | None:
-    facts = _find("sets", request)
-    try:
-        return Pruning.from_dict(facts["sets"]) if facts else None
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return None
 
 
 def find(request: MeasurementRequest) -> MeasuredAtlas | None:
     """Return what `measure` computed before."""
-    facts = _find("heads", request)
+
+    def parse(facts: atlases.Facts) -> MeasuredAtlas:
+        return MeasuredAtlas(Atlas.from_dict(facts), facts["alignment"] or "", facts["measured"])
+
+    return find_cached("heads", request, parse)
+
+
+def find_history(request: MeasurementRequest) -> History | None:
+    """Return what `measure_history` computed before."""
+
+    def parse(facts: atlases.Facts) -> History:
+        return [(snapshot["step"], Atlas.from_dict(snapshot)) for snapshot in facts["history"]]
+
+    return find_cached("history", request, parse)
+
+
+def find_sets(request: MeasurementRequest) -> Pruning | None:
+    """Return what `measure_sets` computed before."""
+    return find_cached("sets", request, lambda facts: Pruning.from_dict(facts["sets"]))
+
+
+def find_cached(kind: str, request: MeasurementRequest, parse: Callable[[atlases.Facts], T]) -> T | None:
+    """Return the cached measurement as `parse` reads it, or None where there is none that it can read."""
+    if request.chosen.is_private:
+        return None
+    facts = atlases.find(kind, request.name, request.spec, request.pairs)
     try:
-        return MeasuredAtlas(Atlas.from_dict(facts), facts["alignment"] or "", facts["measured"]) if facts else None
+        return parse(facts) if facts else None
     except (KeyError, TypeError, ValueError, AttributeError):  # written by another version, or by other software
         return None
 
 
-def find_history(request: MeasurementRequest) -> History | None:
-    facts = _find("history", request)
-    try:
-        return [(snapshot["step"], Atlas.from_dict(snapshot)) for snapshot in facts["history"]] if facts else None
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return None
-
-
-def _find(kind: str, request: MeasurementRequest) -> atlases.Facts | None:
-    return None if request.chosen.spec is None or request.chosen.is_private else atlases.find(kind, *_key(request))
-
-
-def _keep(kind: str, request: MeasurementRequest, facts: atlases.Facts) -> None:
+def keep(kind: str, request: MeasurementRequest, facts: atlases.Facts) -> None:
+    """Write a measurement to the cache on disk, unless its corpus is private."""
     if not request.chosen.is_private:
-        atlases.keep(kind, *_key(request), facts)
-
-
-def _key(request: MeasurementRequest) -> tuple[str, str, int]:
-    return request.name, _spec(request), request.pairs
-
-
-def _spec(request: MeasurementRequest) -> str:
-    assert request.chosen.spec is not None
-    return request.chosen.spec
+        atlases.keep(kind, request.name, request.spec, request.pairs, facts)
 
 
 def _count(request: MeasurementRequest, pairs: Callable[[], Iterable[KnownPair]], max_pairs: int) -> int:

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from headlight.checkpoints import read_words
 from headlight.corpora.corpora import open_split
@@ -25,16 +24,15 @@ from headlight.slices.kinds import COLUMN, kind_title
 from headlight.slices.scores import MIN_INTERVAL_SENTENCES, RESAMPLES
 from transformer import Translator
 from transformer.decoding.strategies import LENGTH_PENALTY
-from ui.heads.head import STYLE
-from ui.heads.measurements import MeasurementRequest
+from ui.heads.measurements import MeasurementRequest, find_cached, keep
 from ui.heads.view import HeadsView
-from ui.heads.waiting import at_work, failed, wait
+from ui.heads.waiting import mark_in_use, result_of
 from ui.state import atlases, models
 from ui.state.atlases import EXAMPLES
-from ui.state.jobs import JOBS, UNSEEN_SECONDS, Progress
+from ui.state.jobs import JOBS, Progress
 from ui.state.queue import TURNS
 from ui.state.view import bound, reseed, update, write_address
-from ui.widgets.pages import PAGES
+from ui.widgets.pages import PAGES, switch_page
 from ui.widgets.text import literal
 
 ABOUT_SENTENCES = (
@@ -85,34 +83,26 @@ def slices(name: str, model: Translator, request: MeasurementRequest) -> None:
     measure, find = partial(measure_slices, slice_request), partial(find_slices, slice_request)
     job = JOBS.get("slices", slice_request, measure, find, request.chosen.is_private)
     if request.chosen.is_private:
-        _mark_in_use(slice_request)
-    wait(job)
-    if not job.done:
-        with row:
-            st.button("Cancel", icon=":material/close:", key="slices-cancel", on_click=_cancel, args=(slice_request,))
-        at_work(job, "slices", slice_request)
+        mark_in_use({"slices": slice_request})
+
+    def cancel_button() -> None:
+        row.button("Cancel", icon=":material/close:", key="slices-cancel", on_click=_cancel, args=(slice_request,))
+
+    evaluation: SlicedEvaluation | None = result_of(job, "slices", slice_request, cancel_button)
+    if evaluation is None:
         return
-    if job.error is not None:
-        failed("slices", slice_request, job.error)
-        return
-    assert isinstance(job.result, SlicedEvaluation)
     names = [name] if slice_request.against is None else [name, slice_request.against[0]]
     with row:
         st.download_button(
-            "JSON", partial(_json, job.result, names, request), f"{name.replace('/', '-')}-slices.json",
+            "JSON", partial(_json, evaluation, names, request), f"{name.replace('/', '-')}-slices.json",
             "application/json", icon=":material/download:", key="slices-json",
         )  # fmt: skip
-    _draw(job.result, names)
+    _draw(evaluation, names)
 
 
 def _cancel(slice_request: SliceRequest) -> None:
     JOBS.cancel("slices", slice_request)
     update(slices=False)
-
-
-@st.fragment(run_every=UNSEEN_SECONDS / 5)
-def _mark_in_use(slice_request: SliceRequest) -> None:
-    JOBS.keep_alive("slices", slice_request)
 
 
 def _json(evaluation: SlicedEvaluation, names: Sequence[str], request: MeasurementRequest) -> str:
@@ -150,7 +140,7 @@ def rivals(name: str, model: Translator) -> list[str]:
 
 def _column(request: MeasurementRequest) -> str | None:
     """Draw the choice of a column of the file, if it has others than source and target; return its name."""
-    names = other_columns(open_split(_spec(request))) if request.chosen.is_private else []
+    names = other_columns(open_split(request.spec)) if request.chosen.is_private else []
     if not names:
         return None
     picked = st.selectbox(
@@ -179,7 +169,7 @@ def measure_slices(slice_request: SliceRequest, progress: Progress) -> SlicedEva
     request = slice_request.of
     model = models.translator(request.name)
     compared = [model] if slice_request.against is None else [model, models.translator(slice_request.against[0])]
-    corpus = open_split(_spec(request))
+    corpus = open_split(request.spec)
     if request.chosen.is_private:
         corpus = FirstRows(corpus, PREVIEW_ROWS)
     kinds = [*KINDS, *([] if slice_request.column is None else [COLUMN + slice_request.column])]
@@ -188,21 +178,13 @@ def measure_slices(slice_request: SliceRequest, progress: Progress) -> SlicedEva
         translations = translate(compared, evaluator, BEAM_SIZE, LENGTH_PENALTY, progress)
     read = read_words(models.model_folder(request.name))
     evaluation = score_kinds(model, evaluator, translations, kinds, values, read, progress)
-    if not request.chosen.is_private:
-        atlases.keep(_cache_kind(slice_request), request.name, _spec(request), request.pairs, evaluation.to_dict())
+    keep(_cache_kind(slice_request), request, evaluation.to_dict())
     return evaluation
 
 
 def find_slices(slice_request: SliceRequest) -> SlicedEvaluation | None:
     """Return what `measure_slices` computed before."""
-    request = slice_request.of
-    if request.chosen.is_private:
-        return None
-    facts = atlases.find(_cache_kind(slice_request), request.name, _spec(request), request.pairs)
-    try:
-        return SlicedEvaluation.from_dict(facts) if facts else None
-    except (KeyError, TypeError, ValueError, AttributeError):  # written by another version, or by other software
-        return None
+    return find_cached(_cache_kind(slice_request), slice_request.of, SlicedEvaluation.from_dict)
 
 
 def _cache_kind(slice_request: SliceRequest) -> str:
@@ -210,11 +192,6 @@ def _cache_kind(slice_request: SliceRequest) -> str:
     if slice_request.against is None:
         return f"slices{EDITION}"
     return f"slices{EDITION}-{atlases.digest_of(slice_request.against[0])[: atlases.DIGEST_CHARACTERS]}"
-
-
-def _spec(request: MeasurementRequest) -> str:
-    assert request.chosen.spec is not None
-    return request.chosen.spec
 
 
 # ---- the results ---------------------------------------------------------------------------------------------------
@@ -324,21 +301,18 @@ def _sentences(evaluation: SlicedEvaluation, scores: SliceScores, names: Sequenc
                 )
             st.html(_sentence_html(sentence))
     if st.session_state.pop("slices-go", False):
-        try:
-            st.switch_page(PAGES[0].script)
-        except StreamlitAPIException:  # the app was started with other pages
-            st.info("Choose Attention in the menu.", icon=":material/info:")
+        switch_page(PAGES[0].script, "Choose Attention in the menu.")
 
 
 def _sentence_html(sentence: SlicedSentence) -> str:
-    def line(text: str, style: str = "") -> str:
-        return f'<div dir="auto" style="{style}">{html.escape(shortened(text, MAX_TEXT_COLUMNS))}</div>'
+    def line(text: str, classes: str = "") -> str:
+        return f'<div dir="auto" class="{classes}">{html.escape(shortened(text, MAX_TEXT_COLUMNS))}</div>'
 
     several = len(sentence.translations) > 1
     numbered = (f"{number}: {text}" if several else text for number, text in enumerate(sentence.translations, 1))
     translations = "".join(map(line, numbered))
-    right = line(sentence.references[0], "opacity:0.65")
-    return f'<div style="{STYLE}"><b>{line(sentence.source)}</b>{translations}{right}</div>'
+    reference = line(sentence.references[0], "faint")
+    return f'<div class="translated-sentence"><b>{line(sentence.source)}</b>{translations}{reference}</div>'
 
 
 def _take_sentence(text: str, model: str | None) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import streamlit as st
 
-from ui.state.jobs import JOBS, Job
+from ui.state.jobs import JOBS, UNSEEN_SECONDS, Job
 from ui.state.public import without_places
 from ui.widgets.text import literal
 
 TICK = 0.4  # seconds between two updates of the progress
 READING_SECONDS = 1.5  # seconds in which cached results are read, so that no progress bar flashes up
+SEEN_EVERY = UNSEEN_SECONDS / 5  # seconds between two signs that a page still shows what was measured for it
 NAMES = {
     "heads": "Measuring every head",
     "history": "Measuring the snapshots",
@@ -22,10 +23,13 @@ NAMES = {
 }
 
 
-def result_of(job: Job[Any], kind: str, request: Hashable) -> Any:
+def result_of(
+    job: Job[Any], kind: str, request: Hashable, draw_meanwhile: Callable[[], object] = lambda: None
+) -> Any:
     """Return the result of a measurement; None, after drawing its progress or its error, where there is none yet."""
     wait(job)
     if not job.done:
+        draw_meanwhile()
         at_work(job, kind, request)
         return None
     if job.error is not None:
@@ -48,6 +52,13 @@ def at_work(job: Job[Any], kind: str, request: Hashable) -> None:
     st.progress(job.share, f"{NAMES[kind]}: {job.doing}" if job.doing else NAMES[kind])
 
 
+@st.fragment(run_every=SEEN_EVERY)
+def mark_in_use(requests: Mapping[str, Hashable]) -> None:
+    """Mark measurements, {kind: request}, as in use for as long as the page is open, even if nobody clicks on it."""
+    for kind, request in requests.items():
+        JOBS.keep_alive(kind, request)
+
+
 def failed(kind: str, request: Hashable, error: Exception) -> None:
     if isinstance(error, ValueError | OSError):
         st.info(explanation(error), icon=":material/info:")
@@ -58,7 +69,7 @@ def failed(kind: str, request: Hashable, error: Exception) -> None:
 
 
 def explanation(error: Exception) -> str:
-    """Draw an error that the user can act on; any other was logged."""
+    """Return the text of an error that the user can act on; any other was logged, and the text says so."""
     if isinstance(error, ValueError | OSError):
         return literal(without_places(str(error)))
     return "Something went wrong here. The log has the details."

@@ -67,7 +67,12 @@ def open_in(model: str) -> None:
 def _open(page: Path, model: str) -> None:
     update(model=model, text=None, target=None)
     reseed()
+    switch_page(page, gettext("Choose a page in the menu; it will open with {model}.", model=model))
+
+
+def switch_page(script: Path, otherwise: str) -> None:
+    """Open a page of the app; where the app was started without it, draw the text `otherwise`."""
     try:
-        st.switch_page(page)
-    except StreamlitAPIException:  # the app was started with other pages
-        st.info(gettext("Choose a page in the menu; it will open with {model}.", model=model), icon=":material/info:")
+        st.switch_page(script)
+    except StreamlitAPIException:
+        st.info(otherwise, icon=":material/info:")

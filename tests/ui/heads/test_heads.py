@@ -24,7 +24,7 @@ from headlight.corpora.corpora import Corpus, GoldCorpus, open_split
 from headlight.corpora.truth import KnownPair, known_pairs
 from tests.small import small_checkpoint
 from ui.attention.faithful import over_corpus
-from ui.heads import body
+from ui.heads import body, waiting
 from ui.heads.corpus import FILE, UPLOAD, ChosenCorpus, choices, counts, suited
 from ui.heads.head import ends
 from ui.heads.measurements import MeasurementRequest, find, find_history, measure
@@ -246,13 +246,13 @@ def test_what_was_brought_ends_and_is_let_go_when_nobody_looks(now: list[float])
 def test_a_page_that_stays_open_keeps_what_was_brought(now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is clicked for an hour: what keeps the page's two measurements is what it does by itself."""
     jobs, jobs_by_kind = Jobs(), dict[str, Job[object]]()
-    monkeypatch.setattr(body, "JOBS", jobs)
+    monkeypatch.setattr(waiting, "JOBS", jobs)
     for kind in ("heads", "history"):
         jobs_by_kind[kind] = jobs.get(kind, request(0), lambda progress: 1, is_private=True)
         wait(jobs_by_kind[kind])
     for _ in range(30):
-        now[0] += body.SEEN_EVERY
-        body._mark_in_use.__wrapped__(request(0))  # what the browser asks for again and again
+        now[0] += waiting.SEEN_EVERY
+        waiting.mark_in_use.__wrapped__(body.requests_by_kind(request(0)))  # what the browser asks for again and again
         jobs.sweep()
     for kind, job in jobs_by_kind.items():
         assert jobs.get(kind, request(0), lambda progress: 2, is_private=True) is job

@@ -23,11 +23,11 @@ from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
 from transformer.pruned import prune_heads
 from transformer.taps import Ablate, chain
-from ui.heads import measurements, sets
+from ui.heads import sets
 from ui.heads.corpus import ChosenCorpus
 from ui.heads.measurements import MeasurementRequest, find_sets, measure_sets, of_sets
 from ui.heads.view import HeadsView
-from ui.state import models
+from ui.state import atlases, models
 from ui.state.atlases import EXAMPLES
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "heads.py"
@@ -141,7 +141,7 @@ def test_what_was_measured_is_found_again_and_what_is_of_another_version_is_not(
 ) -> None:
     assert found.shares == sorted(found.shares) and found.shares[0] >= 0 and found.shares[-1] <= 1
     assert find_sets(found.request) == found.sets
-    monkeypatch.setattr(measurements, "_find", lambda what, asked: {"sets": {"order": []}})
+    monkeypatch.setattr(atlases, "find", lambda *request: {"sets": {"order": []}})
     assert find_sets(found.request) is None
 
 
