@@ -158,9 +158,9 @@ def _second_sentence(view: AnatomyView, model: Translator, trace: Trace) -> str 
 
 
 def _of_other_length(text: str, offered: list[str], model: Translator) -> str | None:
-    """Return the first trace with another number of tokens, since two of the same length have no padding to show."""
-    count = model.checkpoint.source_tokenizer.encode
-    return next((other for other in offered if len(count(other)) != len(count(text))), next(iter(offered), None))
+    """Return the first sentence with another number of tokens, since two of the same length have no padding to show."""
+    encode = model.checkpoint.source_tokenizer.encode
+    return next((other for other in offered if len(encode(other)) != len(encode(text))), next(iter(offered), None))
 
 
 def _padded(traces: tuple[Trace, ...], chosen: ChosenPart) -> int:

@@ -14,9 +14,7 @@ from headlight.analysis.head_changes import describe_changes
 from headlight.formatting import signed
 from headlight.glossary import explained
 from headlight.language import gettext, localized, ngettext
-from transformer.taps import chain
 from ui.attention.picture import ShownTrace
-from ui.state.models import own_taps
 from ui.state.queue import TURNS
 from ui.state.view import widget_key
 from ui.widgets.errors import plain_errors
@@ -54,9 +52,8 @@ def _measure(traces: ShownTrace) -> None:
     """Store the result in the session, for the sentence at hand."""
     source, target = traces.plain.source.ids, traces.plain.target.ids
     words = parts_of(traces.model.checkpoint.source_tokenizer, source)
-    tap = chain(*own_taps(traces.model), *(change.tap() for change in traces.changes))
     with plain_errors(), TURNS.turn(gettext("Does attention agree with removing words?")):
-        agreement = faithfulness(traces.model.model, source, target, words, tap)
+        agreement = faithfulness(traces.model.model, source, target, words, traces.tap)
         st.session_state["faithful"] = _key(traces), agreement
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote, urlencode
 
 import numpy as np
 import pyarrow as pa
@@ -106,14 +105,11 @@ def heads(
         else:
             compare(traces, second, view, large)
     with middle:
-        same = {
-            name: value for name, value in view.to_query().items() if name in ("model", "text", "target", "changes")
-        }
         st.caption(
             f":material/info: {gettext(CAUTION)} "
             + gettext("To see what a head is for, [switch it off](#switch-heads-off).")
             + f" {over_corpus(traces.name)}[{gettext('Why did it write this word?')}]"
-            + f"(why?{urlencode(same, quote_via=quote)})"
+            + f"({view.link('why', 'model', 'text', 'target', 'changes')})"
         )
         faithful(traces)
         _why_there(traces, view, large)
@@ -147,15 +143,14 @@ def _why_there(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     """Draw why the chosen head looks from one held token at the other, where tokens and weights are as they are."""
     if view.words or view.hide or view.show != "raw" or traces.without_weights(view.kind, large.layer, large.head):
         return
-    taps = tuple(change.tap() for change in traces.changes)
-    why_there(traces.name, traces.trace, view.kind, (large.layer, large.head), _held_tokens(view, large), taps)
+    head = large.layer, large.head
+    why_there(traces.name, traces.trace, view.kind, head, _held_tokens(view, large), traces.taps)
 
 
 def _similar(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     """Draw the corpus tokens most similar to the held token; a merged word has no single vector to compare."""
     cell = (None, None) if view.words or view.hide else _held_tokens(view, large)
-    taps = tuple(change.tap() for change in traces.changes)
-    similar_tokens(traces.name, traces.trace, view.kind, (large.layer, large.head), cell, taps)
+    similar_tokens(traces.name, traces.trace, view.kind, (large.layer, large.head), cell, traces.taps)
 
 
 def _held_tokens(view: AttentionView, large: Panel) -> tuple[int | None, int | None]:

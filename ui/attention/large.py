@@ -28,9 +28,10 @@ def large_head(
     first: bool = True,
     partner: Panel | None = None,
 ) -> None:
-    """Draw the chosen head with its notes. `first` is the one that is picked in the overview and whose tokens are held.
+    """Draw the chosen head with its notes, under its own name or a `title`.
 
-    `title` is another than which head it is. `partner` is drawn next to it, with cells of the same size.
+    The `first` picture follows the overview, and its tokens can be held. `partner` is drawn next to it, with cells of
+    the same size.
     """
     layout = large.layout
     big_head(
@@ -77,7 +78,8 @@ def labels_of(large: Panel) -> Labels:
 
 
 def _foreseen(large: Panel, view: AttentionView) -> Shows | None:
-    """Return whether the overview's thumbnails show the same picture: weights as they are, on the same scale."""
+    """Return the thumbnail of the overview with the same picture, weights as they are on the same scale; None if none.
+    """
     if large.show != "raw" or large.limit > 1:
         return None
     return {"kind": view.kind, "place": (large.layer, large.head)}
@@ -90,7 +92,7 @@ def held_cell(view: AttentionView) -> MarkedCell:
 
 
 def hold(cell: MarkedCell) -> None:
-    """Return the callback of a view in which a token was held, or released."""
+    """Hold the row and the column of a cell, from 0, in the view; None releases both."""
     row, column = (None if at is None else at + 1 for at in cell or (None, None))
     update(row=row, column=column)
 

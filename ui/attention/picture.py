@@ -17,7 +17,7 @@ from headlight.analysis.measures import HeadValues
 from headlight.analysis.sites import pruned_heads
 from headlight.language import gettext, translatable, within
 from transformer import Trace, Translator
-from transformer.taps import Intervention, chain
+from transformer.taps import Intervention, Tap, chain
 from transformer.trace import Kind
 from ui.attention.view import AttentionView
 from ui.state import models
@@ -75,7 +75,17 @@ class ShownTrace:
 
         They are computed where they are shown, since the model reads both sentences twice more for them.
         """
-        return models.checks(self.name, self.trace.text, self.target, _taps(self.changes), self.version)
+        return models.checks(self.name, self.trace.text, self.target, self.taps, self.version)
+
+    @property
+    def taps(self) -> tuple[Intervention, ...]:
+        """Return the changes of heads as taps of a pass."""
+        return _taps(self.changes)
+
+    @property
+    def tap(self) -> Tap | None:
+        """Return every change of a pass as one tap: those of heads, and the model's own where it is broken by one."""
+        return chain(*models.own_taps(self.model), *self.taps)
 
     def pruned(self, kind: Kind) -> set[tuple[int, int]]:
         """Return (layer, head) from 0 of the heads of a kind that the model lacks."""
@@ -186,9 +196,8 @@ def panel(traces: ShownTrace, view: AttentionView, layout: Layout) -> Panel:
         layout = lay_out(traces.plain, view.kind, view.words, view.hide)
     elif show == "value":
         source, target = traces.trace.source.ids, traces.trace.target.ids
-        tap = chain(*models.own_taps(traces.model), *(change.tap() for change in traces.changes))
         with TURNS.turn():
-            moved = value_weighted_patterns(traces.model.model, source, target, tap)[view.kind][layer]
+            moved = value_weighted_patterns(traces.model.model, source, target, traces.tap)[view.kind][layer]
         weights, name, limit = moved[head], gettext("length"), float(moved.max()) or 1.0
     elif show in ("mean", "max", "rollout"):
         weights = combined(traces.trace, view.kind, show)[layer]

@@ -39,7 +39,7 @@ def ranking(traces: ShownTrace) -> None:
         st.session_state["ranked"] = question
     if st.session_state.get("ranked") != question:
         return
-    effects = _effects(*question, tuple(change.tap() for change in traces.changes))
+    effects = _effects(*question, traces.taps)
     if not effects:
         st.caption(gettext("Every head is off: there is none to switch off."))
         return

@@ -74,10 +74,10 @@ def _close() -> None:
 
 
 def closest(text: str, candidates: Iterable[str]) -> str:
-    """Return the sentence of the others that shares most words with the text; the text itself where there is none."""
+    """Return the candidate that shares most words with the text; the text itself where there is no other."""
     words = text.split()
-    different = [other for other in candidates if other != text]
-    return max(different, key=lambda other: SequenceMatcher(None, words, other.split()).ratio(), default=text)
+    different = [candidate for candidate in candidates if candidate != text]
+    return max(different, key=lambda sentence: SequenceMatcher(None, words, sentence.split()).ratio(), default=text)
 
 
 def compare(traces: ShownTrace, second: ShownTrace, view: AttentionView, large: Panel) -> None:

@@ -104,12 +104,12 @@ def _grid(traces: ShownTrace, view: AttentionView, action: str, factor: float) -
 def _layers(traces: ShownTrace, view: AttentionView, kind: Kind, action: str, factor: float) -> None:
     n_layers, n_heads = traces.plain.pattern(kind).shape[:2]
     pruned = traces.pruned(kind)
-    mine = {(c.layer, c.head) for c in view.changes if c.kind == kind}
-    there = {
+    changed_heads = {(c.layer, c.head) for c in view.changes if c.kind == kind}
+    heads_by_layer = {
         layer: [head for head in range(1, n_heads + 1) if (layer - 1, head - 1) not in pruned]
         for layer in range(1, n_layers + 1)
     }
-    for layer, heads in there.items():
+    for layer, heads in heads_by_layer.items():
         key = widget_key(f"off-{kind}-{layer}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f":gray[{gettext('layer {layer}', layer=layer)}]", width=56)
@@ -120,7 +120,7 @@ def _layers(traces: ShownTrace, view: AttentionView, kind: Kind, action: str, fa
                 gettext("Heads of {kind} layer {layer} to change", kind=within(gettext(KIND_NAMES[kind])), layer=layer),
                 heads,
                 selection_mode="multi",
-                default=[head for head in heads if (layer, head) in mine],
+                default=[head for head in heads if (layer, head) in changed_heads],
                 format_func=lambda head: gettext("head {head}", head=head),
                 key=key,
                 label_visibility="collapsed",
@@ -140,21 +140,21 @@ def _layers(traces: ShownTrace, view: AttentionView, kind: Kind, action: str, fa
         gettext(EVERY_HEAD[kind]),
         key=widget_key(f"off-{kind}"),
         on_click=_set,
-        args=(kind, there, action, factor),
+        args=(kind, heads_by_layer, action, factor),
     )
 
 
 def _take_layer(kind: str, layer: int, key: str, action: str, factor: float) -> None:
-    _put(kind, {layer: st.session_state[key]}, action, factor)
+    _change_heads(kind, {layer: st.session_state[key]}, action, factor)
 
 
 def _set(kind: str, heads: dict[int, list[int]], action: str, factor: float) -> None:
-    _put(kind, heads, action, factor)
+    _change_heads(kind, heads, action, factor)
     reseed()
 
 
-def _put(kind: str, heads: dict[int, list[int]], action: str, factor: float) -> None:
-    """Change these heads of these layers, and no others of these layers."""
+def _change_heads(kind: str, heads: dict[int, list[int]], action: str, factor: float) -> None:
+    """Change the `heads` of each layer, {layer: heads}, and none of its others."""
     view: AttentionView = st.session_state["view"]
     unchanged = [c for c in view.changes if not (c.kind == kind and c.layer in heads)]
     new = [HeadChange(kind, layer, head, action, factor) for layer, of in heads.items() for head in sorted(of)]

@@ -23,12 +23,12 @@ ACROSS = 388  # pixels of the picture
 
 
 class _Heads(NamedTuple):
-    """Heads of cross-attention, from 0, that align the words, and the rule by which they were chosen."""
+    """Heads of cross-attention, (layer, head) from 0, that align the words, and the rule by which they were chosen."""
 
     heads: tuple[tuple[int, int], ...]
     is_shifted: bool  # the row that reads the word counts, not the one that writes it
     rule: str
-    is_chosen: bool = False  # by the reader
+    is_chosen: bool = False  # on the page, as the head that is drawn large
 
     @property
     def names(self) -> str:

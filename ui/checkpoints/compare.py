@@ -37,7 +37,7 @@ MAP_PIXELS = 350  # pixels for a map as the chart counts them; a bar that lies b
 
 
 def draw_compare(entries: list[ListedModel], view: CheckpointsView) -> None:
-    """Draws the page's body where two models are compared."""
+    """Draw the page's body where two models are compared."""
     names = [entry.name for entry in entries if not entry.broken]
     chosen = _models(names, view)
     if chosen is None:
@@ -104,7 +104,7 @@ def _swap(first: str, second: str, view: CheckpointsView) -> None:
 
 
 def _target(model: Translator, name: str, text: str, view: CheckpointsView) -> None:
-    """Return whose translation the rows are: each model's own, or one for both."""
+    """Draw the switch from each model's own translation to one for both, and the box for that one."""
     key = widget_key("same-target")
     st.session_state.setdefault(key, view.target is not None)
     st.toggle(

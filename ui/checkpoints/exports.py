@@ -76,7 +76,7 @@ def file_bytes(make: Callable[[Path], object], name: str) -> bytes:
 
 
 def marian_zip(checkpoint: Checkpoint, out: Path) -> None:
-    """Return the Marian folder of a checkpoint as a zip. Raises Refused for a model of another architecture."""
+    """Write a checkpoint's Marian folder to `out`, as a zip. Raises Refused for a model of another architecture."""
     folder = out.with_suffix("")
     export_marian(checkpoint, folder)
-    shutil.make_archive(str(out.with_suffix("")), "zip", folder.parent, folder.name)
+    shutil.make_archive(str(folder), "zip", folder.parent, folder.name)

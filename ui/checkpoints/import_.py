@@ -40,7 +40,7 @@ SUPPORTED = (
 
 
 def draw_import() -> None:
-    """Draws the page's body where a model is imported."""
+    """Draw the page's body where a model is imported."""
     private_only()
     st.subheader("Import a model", anchor=False)
     st.markdown(

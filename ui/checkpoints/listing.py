@@ -99,18 +99,18 @@ def _files(folder: Path) -> Files:
 def _entry(name: str, folder: str, files: Files) -> ListedModel:
     path = Path(folder)
     changed = max((time for _, time, _ in files), default=0) / 1e9
-    weighs = sum(n_bytes for _, _, n_bytes in files)
+    size = sum(n_bytes for _, _, n_bytes in files)
     try:
         parameters = _parameters(path)
     except (ValueError, OSError) as error:
         reason = without_folder(str(error), path)
-        return ListedModel(name, path, size=weighs, changed=changed, broken=reason)
+        return ListedModel(name, path, size=size, changed=changed, broken=reason)
     card = model_card(path)
     score, score_detail = score_texts(card)
     if not score and name.startswith(models.RUN):
         score, score_detail = _last_score(models.RUNS / name.removeprefix(models.RUN))
     return ListedModel(
-        name, path, languages(card), parameters, score, score_detail, weighs, origin(name, card), changed
+        name, path, languages(card), parameters, score, score_detail, size, origin(name, card), changed
     )
 
 
@@ -187,7 +187,7 @@ def open_listed(name: str) -> Translator:
 
 
 def warnings(name: str) -> tuple[str, ...]:
-    """Return what is wrong with a model that opens; nothing where it is sound. Raises ValueError as `opened` does."""
+    """Return what is wrong with a model that opens, if anything. Raises ValueError as `open_listed` does."""
     open_listed(name)
     return _warnings(name, models.version(name))
 

@@ -31,7 +31,7 @@ _SHOWN_ELSEWHERE = {
 
 
 def model(entry: ListedModel) -> None:
-    """Draws the page's body below the list."""
+    """Draw the page's body below the list."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(literal(entry.name), anchor="model", width="stretch")
         if not entry.broken:
@@ -111,7 +111,7 @@ def _scores(card: Mapping[str, Any]) -> None:
 
 
 def _scored(scores: Mapping[str, Any]) -> None:
-    """Return the scores on one part of a corpus: shares of a grammar, else BLEU and chrF first."""
+    """Draw the scores on one part of a corpus: shares of a grammar, else BLEU and chrF first."""
     shares = {"exact": "exactly right", "pronouns": "pronouns understood"}
     counts = {"sentences", "pronouns_counted"}
     numbers = {n: v for n, v in scores.items() if isinstance(v, int | float) and n not in (*shares, *counts)}
@@ -132,7 +132,7 @@ def _scored(scores: Mapping[str, Any]) -> None:
 
 
 def _training_facts(card: Mapping[str, Any]) -> None:
-    """Draws how the model was trained, and whatever else the card says."""
+    """Draw how the model was trained, and whatever else the card says."""
     facts = [(_label(name), _text(value)) for name, value in card.items() if name not in _SHOWN_ELSEWHERE]
     if not facts and not card.get("command"):
         return
@@ -158,7 +158,7 @@ def _text(value: object) -> str:
 
 
 def everyday_sentences(card: Mapping[str, Any]) -> None:
-    """Draws how many everyday sentences a model translates acceptably, where its card says so, and what failed."""
+    """Draw how many everyday sentences a model translates acceptably, where its card says so, and what failed."""
     everyday = card.get("everyday")
     if not isinstance(everyday, Mapping):
         return

@@ -43,14 +43,14 @@ class Start:
     future: bool
 
 
-class Names:
-    """Strings that occur often, each stored once, with its index."""
+class StringTable:
+    """A table in which each different string is stored once; calling it with a string returns the string's index."""
 
     def __init__(self) -> None:
-        self.places: dict[str, int] = {}
+        self.indices: dict[str, int] = {}
 
-    def __call__(self, name: str) -> int:
-        return self.places.setdefault(name, len(self.places))
+    def __call__(self, text: str) -> int:
+        return self.indices.setdefault(text, len(self.indices))
 
 
 def settings(decoding: Decoding) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def node_labels(model: Translator, tree: Tree) -> list[str]:
 
 def player_payload(model: Translator, search: Search, start: Start, only: tuple[int, int] | None) -> bytes:
     """Return the message to player.js: every head, or `only` one (layer and head from 0)."""
-    tree, tokenizer, strings = search.tree, model.checkpoint.target_tokenizer, Names()
+    tree, tokenizer, strings = search.tree, model.checkpoint.target_tokenizer, StringTable()
     names = node_labels(model, tree)
     answers = search.answers
     flat = [candidate for candidates in search.candidates for candidate in candidates]
@@ -124,7 +124,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
         "probability": np.exp(np.array([candidate.log_prob for candidate in flat], np.float64)).astype(np.float32),
         "seen": np.exp(np.array([candidate.filtered_log_prob for candidate in flat], np.float64)).astype(np.float32),
     }
-    header |= {"only": only, "strings": list(strings.places)}
+    header |= {"only": only, "strings": list(strings.indices)}
     arrays["encoder"] = _chosen(search.encoder, only)
     arrays |= {"decoder": _rows(search.decoder, only), "cross": _rows(search.cross, only)}
     return pack(header, arrays)
@@ -137,11 +137,9 @@ def branches_payload(
     head: tuple[int, int],
     reveal: str | None,
 ) -> bytes:
-    """Return the message to branches.js: cards side by side, the first as it was.
+    """Return the message to branches.js: cards side by side, the first with the original decode.
 
-    `head` is the head to open with, from 0.
-
-    `reveal` is the branch that was asked for just now, to be scrolled to.
+    `head` is the head to open with, (layer, head) from 0; `reveal` the branch that was asked for last, to scroll to.
     """
     before = lines[0][1]
     partings = [branching(before.ids, line.ids) for _, line in lines]
@@ -150,7 +148,7 @@ def branches_payload(
     cards, arrays = [], {}
     for number, (branch, line) in enumerate(lines):
         parting = partings[number]
-        # Where it parts: at the change, or, of the line as it was, where the latest branch left it.
+        # The step to open at: that of the change; in the original decode, the one at which the latest branch left it.
         at = branch.step - 1 if branch else (lines[-1][0].step - 1 if lines[-1][0] else 0)
         cards.append(
             {
@@ -214,7 +212,7 @@ def all_fit(*patterns: np.ndarray | RowPatterns) -> bool:
 
 
 def _rows(patterns: RowPatterns, only: tuple[int, int] | None) -> np.ndarray:
-    """Return every row, of all heads exactly, or of one at half precision."""
+    """Return every row: of all heads in full precision, or of `only` one in half precision."""
     if only is None:
         return np.asarray(patterns)
     _, layers, heads, _ = patterns.shape
@@ -223,7 +221,7 @@ def _rows(patterns: RowPatterns, only: tuple[int, int] | None) -> np.ndarray:
 
 
 def _chosen(array: np.ndarray, only: tuple[int, int] | None) -> np.ndarray:
-    """Return all heads exactly, or one of them at half precision; a stack that lacks it shows its last.
+    """Return all heads in full precision, or `only` one in half precision: the last of a stack that lacks it.
 
     Layers are the first axis, and heads the second.
     """

@@ -67,7 +67,7 @@ def _names(model: Translator, read: list[TokenRead]) -> list[str]:
 
 
 def _strip(model: Translator, read: list[TokenRead]) -> None:
-    """Return each token over a bar as long as its probability, and below it the number."""
+    """Draw each token over a bar as long as its probability, and below it the number."""
     name = model.checkpoint.target_tokenizer.label
     labels, parts = _names(model, read), []
     leftwards = right_to_left(labels)

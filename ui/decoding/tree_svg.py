@@ -13,7 +13,13 @@ from headlight.language import gettext
 from ui.decoding.lanes import lanes
 from ui.decoding.view import FATES, UNDER
 
-_LANE, _BOX, _GUTTER, _WIDEST, _TOP, _LEGEND = 46, 26, 28, 150, 24, 150
+# In pixels.
+_LANE = 46  # from one lane to the next
+_BOX = 26  # the height of a word's box
+_GUTTER = 28  # between two steps
+_MAX_WORD = 150  # the width of a word
+_TOP = 24  # above the centre of the first lane
+_LEGEND = 150  # the width of an entry of the legend
 
 
 def tree_svg(
@@ -33,7 +39,7 @@ def tree_svg(
     """
     look, lane = theme_named(theme), lanes(tree, pruned)
     drawn_nodes = [i for i in range(len(tree.nodes)) if lane[i] is not None]
-    labels = [cut(name, _WIDEST) for name in names]
+    labels = [cut(name, _MAX_WORD) for name in names]
     boxes = [max(30.0, width(label) + 16) for label in labels]
     steps = max(tree.nodes[i].step for i in drawn_nodes) + 1
     widths = [max([40.0, *(boxes[i] for i in drawn_nodes if tree.nodes[i].step == step)]) for step in range(steps)]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeVar
+from urllib.parse import quote, urlencode
 
 import streamlit as st
 
@@ -72,6 +73,11 @@ class PageView:
             else:
                 values[field.name] = str(value)
         return values
+
+    def link(self, page: str, *fields: str, **parameters: object) -> str:
+        """Return the address of another page with these `fields` of this view, and further `parameters`."""
+        query = {name: value for name, value in self.to_query().items() if name in fields}
+        return f"{page}?{urlencode(query | parameters, quote_via=quote)}"
 
     def to_keep(self) -> dict[str, str]:
         """Return the parameters that other pages take over."""

@@ -77,8 +77,7 @@ def form(view: TrainingView) -> None:
     with middle:
         setting("training.steps", values, plan.wrong, note=False)
         _sentences(plan)
-    expander = st.expander("All settings", icon=":material/tune:", key=key_of("all"), expanded=False)
-    with expander:
+    with st.expander("All settings", icon=":material/tune:", key=key_of("all")):
         every_setting(values, plan.wrong, fixed, elsewhere=["training.steps"])
     if has_examples:  # after all that is there at once
         with pictures:
@@ -125,8 +124,7 @@ def _weights(view: TrainingView, before: RunFolder) -> bool:
     """Return whether the run starts from the weights of the earlier one."""
     if before.trained() is None:
         return False
-    choice = st.session_state.get(key_of("weights"), "best")
-    return choice == "best"
+    return bool(st.session_state.get(key_of("weights"), "best") == "best")
 
 
 def _values(view: TrainingView, kind: str, before: RunFolder | None) -> Values:
@@ -249,7 +247,7 @@ def _preview(chosen: TrainingCorpus, values: Values) -> Preview | None:
 
 
 def _is_requested(spec: str) -> bool:
-    """Draws the button that reads a dataset of the hub, and returns whether it was pressed."""
+    """Draw the button that reads a dataset of the hub; return whether it was pressed, now or before."""
     requested: set[str] = st.session_state.setdefault("previewed", set())
     if st.button(f"Read its first {corpus.HUB_ROWS:,} pairs", icon=":material/cloud_download:", key="preview-hub"):
         requested.add(spec)

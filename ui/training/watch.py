@@ -60,7 +60,7 @@ def open_shelf(view: TrainingView) -> Shelf:
 
 
 def watch(view: TrainingView) -> None:
-    """Draws the page's body where runs are looked at."""
+    """Draw the page's body where runs are looked at."""
     trainings = open_shelf(view)
     saved_note()
     if not trainings.runs:

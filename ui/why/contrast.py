@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import zlib
 from functools import partial
-from urllib.parse import quote, urlencode
 
 import numpy as np
 import streamlit as st
@@ -164,15 +163,15 @@ def _pick(of: str) -> None:
 def _caption(view: WhyView, trace: Trace, parts: Contrast, here: tuple[str, int, int], step: int) -> str:
     block, layer, head = here
     kind = KINDS[block]
-    looks = trace.pattern(kind)[layer, head, step]
+    weights = trace.pattern(kind)[layer, head, step]
     labels = trace.source.labels if block == "cross" else trace.reads.labels
-    most = int(looks.argmax())
-    same = {name: value for name, value in view.to_query().items() if name in ("model", "text", "target", "changes")}
-    address = urlencode(same | {"kind": kind, "layer": layer + 1, "head": head + 1}, quote_via=quote)
-    at = f"at this step it looks at **{literal(labels[most])}**, {looks[most]:.2f}" if looks[most] else "it is off"
+    most = int(weights.argmax())
+    fields = ("model", "text", "target", "changes")
+    address = view.link("attention", *fields, kind=kind, layer=layer + 1, head=head + 1)
+    at = f"at this step it looks at **{literal(labels[most])}**, {weights[most]:.2f}" if weights[most] else "it is off"
     return (
         f"**{_name(block, layer, head)}**: {signed(float(parts.parts[block][layer, head]), plus=True)}; {at}. "
-        f"[Open it](attention?{address})"
+        f"[Open it]({address})"
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from urllib.parse import quote, urlencode
 
 import streamlit as st
 
@@ -67,10 +66,9 @@ def draw_layers(opened: Opened[WhyView], trace: Trace, step: int, theme: str) ->
         apart < TOLERANCE,
         f"With all layers it is the model itself: the largest difference of a log-probability is {signed(apart)}.",
     )
-    same = {key: value for key, value in view.to_query().items() if key in ("model", "text", "target")}
     st.markdown(
         f"Which word each layer of the decoder would write is the {term('logit lens')}: "
-        f"[open it in Anatomy](anatomy?{urlencode(same, quote_via=quote)})."
+        f"[open it in Anatomy]({view.link('anatomy', 'model', 'text', 'target')})."
     )
     with st.expander("As a table"):
         table(rows, "why-layers")

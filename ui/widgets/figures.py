@@ -48,7 +48,7 @@ def figure_buttons(draw: Callable[[str], str], title: str, facts: Mapping[str, s
 
 
 def download(label: str, make: Make, name: str, mime: str, help: str | None = None) -> None:
-    """Draws a button that writes a file when it is pressed."""
+    """Draw a button that writes a file when it is pressed."""
     make = in_turn(make, label)
     st.download_button(label, make, name, mime, on_click="ignore", width="stretch", key=f"download-{mime}", help=help)
 
