@@ -29,9 +29,9 @@ only = st.query_params.get("only") == "1" and "lesson" in st.query_params
 home = st.Page(first.script, title=gettext(first.title), icon=first.icon, url_path="", default=True)
 pages = {other.title: st.Page(other.script, title=gettext(other.title), icon=other.icon) for other in later}
 # The first page by its name as well: whoever knows the other addresses would try it.
-named = st.Page(first.script, title=gettext(first.title), url_path=first.title.lower(), visibility="hidden")
-added = [st.Page(page.draw, title=page.title, icon=page.icon, url_path=path) for path, page in plugin_pages()]
-page = st.navigation([home, *pages.values(), *added, named], position="hidden" if only else "sidebar")
+home_by_name = st.Page(first.script, title=gettext(first.title), url_path=first.title.lower(), visibility="hidden")
+plugins = [st.Page(page.draw, title=page.title, icon=page.icon, url_path=path) for path, page in plugin_pages()]
+page = st.navigation([home, *pages.values(), *plugins, home_by_name], position="hidden" if only else "sidebar")
 if page == home and "lesson" in st.query_params:  # the address of a lesson without its page
     st.switch_page(pages["Lessons"], query_params=st.query_params.to_dict())
 alone = st.query_params.get("only") == "1" and not only  # before the page rewrites the address
@@ -40,7 +40,8 @@ if st.context.theme.type == "dark":
     st.html(UI / "widgets" / "dark.css")
 if not only:
     presenting()
-say_in(language if page in (home, named, *(pages[other.title] for other in later if other.translated)) else ORIGINAL)
+translated = [home, home_by_name, *(pages[other.title] for other in later if other.translated)]
+say_in(language if page in translated else ORIGINAL)
 if not only:
     language_choice(language)
 explain_terms()

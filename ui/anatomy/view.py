@@ -29,7 +29,7 @@ class AnatomyView(PageView):
     PAGE: ClassVar[str | None] = "anatomy"
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"part", "second", "broken"}
     INPUT_FIELDS: ClassVar[frozenset[str]] = PageView.INPUT_FIELDS | {"broken"}
-    PASSING: ClassVar[frozenset[str]] = frozenset({"broken"})
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset({"broken"})
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"query", "key", "lens"})
 
     # The decoder looking at itself begins with an embedding and has a mask: the whole story in one block.

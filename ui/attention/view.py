@@ -40,7 +40,7 @@ class AttentionView(PageView):
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"lines", "changes", "second", "broken"}
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"row", "column"})
     INPUT_FIELDS: ClassVar[frozenset[str]] = PageView.INPUT_FIELDS | {"changes", "second", "broken"}
-    PASSING: ClassVar[frozenset[str]] = frozenset({"broken"})
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset({"broken"})
 
     show: str = "raw"
     scale: str = "fixed"

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from transformer.quoting import quoted
 from ui.checkpoints.listing import ListedModel
 from ui.state import models
 from ui.state.public import private_only, public
@@ -19,19 +18,10 @@ from ui.widgets.controls import confirm_deletion
 from ui.widgets.errors import cannot
 from ui.widgets.text import literal
 
-_NAME = re.compile(r"\w[\w.-]{0,63}")
-
-
-def imported_path(name: str) -> Path:
-    """Return the folder of an imported model of that name. Raises ValueError for an invalid name."""
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"{quoted(name)} is not a valid model name; use letters, digits, dots and dashes.")
-    return models.MODELS / name
-
 
 def free_path(name: str) -> Path:
-    """Return the folder of a new model. Raises ValueError where the name is taken."""
-    path = imported_path(name)
+    """Return the folder of a new model. Raises ValueError where the name is invalid or taken."""
+    path = models.own_folder(name)
     if path.exists():
         raise ValueError(f"A model named {name} already exists; choose another name, or delete that one first.")
     return path

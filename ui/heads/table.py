@@ -11,13 +11,13 @@ from headlight.analysis.atlas import Atlas
 from headlight.analysis.atlas.report import History, places
 from headlight.analysis.atlas.roles import ROLE_BY_MEASURE, ROLE_RULE, ROLES, Role, roles
 from headlight.analysis.measures import Measure
-from transformer.trace import KINDS, Kind
+from transformer.trace import KINDS
 from ui.heads.head import since_step
 from ui.heads.payload import present
 from ui.heads.view import ANY, NAMED, HeadsView
+from ui.state.atlases import HeadIndex
 from ui.state.view import bound, update, widget_key
 
-HeadIndex = tuple[Kind, int, int]
 PREFERRED_MEASURES = ("alignment_error", "antecedent", "among_words", "importance", "alignment")
 USUAL = 4  # of them, or of others where these are not measured, fit beside names, each with its spread
 

@@ -1,0 +1,1 @@
+"""The Positions page: positional encodings, and what they do to a sentence."""

@@ -32,9 +32,7 @@ class Learned:
 
     table: np.ndarray  # [N, D]
     model: str | None  # whose it is; None where no model here has one, and the table is random numbers
-    second_table: np.ndarray | None = (
-        None  # [N, D]: the same positions learned a second time, by the decoder; None if it isn't
-    )
+    second_table: np.ndarray | None = None  # [N, D]: the same positions as the decoder learned them, if it did
     stored: bool = False  # it came with the model: it may have been learned, or be a formula in an order of its own
 
 

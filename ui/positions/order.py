@@ -122,12 +122,8 @@ def draw_order(name: str, model: Translator) -> None:
         with column:
             sentence_box(label, text, field)
     with plain_errors():
-        _draw(_cached_orders(name, texts[0], texts[1]), model)
+        _draw(_compare(name, models.version(name), *texts), model)
     write_address()
-
-
-def _cached_orders(name: str, sentence: str, reordered: str) -> Orders:
-    return _compare(name, models.version(name), sentence, reordered)
 
 
 @cached(20, "Reading both sentences")

@@ -70,10 +70,7 @@ def beyond(properties: Properties) -> SchemeVerdict:
     if properties.largest == 0:
         return SchemeVerdict("partly", "still 0")
     if properties.added:
-        return SchemeVerdict(
-            "no",
-            plural(properties.added, "more bit needed", "more bits needed"),
-        )
+        return SchemeVerdict("no", plural(properties.added, "more bit needed", "more bits needed"))
     if properties.moved > 1e-9:
         return SchemeVerdict("no", f"old ones change by {two_digits(properties.moved)}")
     if properties.reach > properties.largest * 1.001:

@@ -99,7 +99,7 @@ def _roles(file: Path, modified_at: int) -> Roles | None:
 
 
 def find(kind: str, name: str, corpus: str, pairs: int) -> Facts | None:
-    """Return the facts of a measurement ("heads" or "history") that was made before, or None."""
+    """Return the facts of a measurement that was made before, such as "heads" or "history", or None."""
     facts = _read(_cache_path(kind, name, corpus, pairs))
     if facts is not None:
         return facts

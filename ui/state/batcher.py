@@ -17,7 +17,7 @@ MAX_BATCH_SIZE = 8  # texts: twice as many are hardly faster each, and the first
 
 
 class _BatchRequest(Generic[T]):
-    """A text whose value one or more sessions wait for. `values` has the value once it is computed."""
+    """A text whose value one or more sessions wait for. `values` is empty until it is computed, then has that value."""
 
     def __init__(self, alone: bool):
         self.alone, self.sessions, self.is_computing = alone, 0, False
@@ -85,9 +85,9 @@ class RequestBatcher(Generic[G, T]):
         """Take this text and the first of those that can be read with it, {text: request}."""
         request = self._requests[group, text]
         waiting = {
-            other: request
-            for (its, other), request in self._requests.items()
-            if its == group and not (request.is_computing or request.values or request.alone)
+            other_text: other
+            for (other_group, other_text), other in self._requests.items()
+            if other_group == group and not (other.is_computing or other.values or other.alone)
         }
         batch = {text: request} | ({} if request.alone else waiting)
         batch = dict(list(batch.items())[:MAX_BATCH_SIZE])

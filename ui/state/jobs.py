@@ -20,9 +20,8 @@ from transformer.yielding import on_yield
 
 T = TypeVar("T")
 log = logging.getLogger("headlight")
-MAX_STORED_JOBS = (
-    16  # measurements that are also on the disk; one of a model of 200 heads with its history is some megabytes
-)
+# Measurements that are also on the disk. That of a model of 200 heads with its history takes some megabytes.
+MAX_STORED_JOBS = 16
 POLLED_SECONDS = 5.0  # in which a page that waits for a measurement asks how far it is
 UNSEEN_SECONDS = 600.0  # after which a measurement of an uploaded corpus is dropped
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done

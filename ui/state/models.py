@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -74,10 +75,10 @@ def broken_name(name: str, mistake: str) -> str:
 
 def unbroken_name(name: str) -> str:
     """Return the name of the model as it is, from that of its broken variant."""
-    return _parted(name)[0]
+    return _split_name(name)[0]
 
 
-def _parted(name: str) -> tuple[str, str | None]:
+def _split_name(name: str) -> tuple[str, str | None]:
     """Split a name into the name of the model as it is, and the mistake that it is run with."""
     base, separator, mistake = name.rpartition(MISTAKE_SEPARATOR)
     return (base, mistake) if separator and mistake in RUNNABLE else (name, None)
@@ -90,11 +91,18 @@ def own_taps(model: Translator) -> tuple[Tap, ...]:
 
 def model_folder(name: str) -> Path:
     """Return the folder of a model of `model_names`, or of its broken variant."""
-    name, _ = _parted(name)
+    name, _ = _split_name(name)
     if name.startswith(RUN):
         run = RunFolder(RUNS / name.removeprefix(RUN))
         return run.best() or run.checkpoints / "best"
     return MODELS / name.removeprefix(IMPORTED) if name.startswith(IMPORTED) else CHECKPOINTS / name
+
+
+def own_folder(name: str) -> Path:
+    """Return the folder of the user's own model of a name, imported or saved. Raises ValueError for an invalid name."""
+    if not re.fullmatch(r"\w[\w.-]{0,63}", name):
+        raise ValueError(f"{quoted(name)} is not a valid model name; use letters, digits, dots and dashes.")
+    return MODELS / name
 
 
 def translator(name: str) -> Translator:
@@ -102,7 +110,7 @@ def translator(name: str) -> Translator:
 
     Raises ValueError where it can't be, and where it can't be broken in that way.
     """
-    if _parted(name)[0] not in model_names():
+    if _split_name(name)[0] not in model_names():
         text = gettext("There is no model {name} in checkpoints/; choose one in the sidebar.", name=quoted(name))
         raise ValueError(text)
     return _translator(name, version(name))
@@ -122,7 +130,7 @@ def _changed(file: Path) -> int:
 
 @cached(8, translatable("Loading the model"), seconds=3600, turn=False)
 def _translator(name: str, version: tuple[int, ...]) -> Translator:
-    base, mistake = _parted(name)
+    base, mistake = _split_name(name)
     if mistake is not None:
         return break_translator(_translator(base, version), mistake)
     translator = load_translator(model_folder(name), os.environ.get("HEADLIGHT_DEVICE", "cpu"))
@@ -169,7 +177,7 @@ def _translated(model: tuple[str, tuple[int, ...]], texts: list[str]) -> list[Tr
     return _translator(*model).translate_batch(texts)
 
 
-# What sessions wait to have translated. One that nobody has typed a translation for, and with every head as it is.
+# The sentences that sessions wait for, as far as nobody typed a translation and no head is changed.
 _TRANSLATIONS = RequestBatcher(_translated)
 
 
@@ -179,7 +187,7 @@ def _in_line(
     """Let another session translate the sentence in its batch while the block waits."""
     if target is not None or interventions or _trace.is_cached(name, version, text, target, interventions):
         return nullcontext()
-    # What cannot be read is refused here, and keeps nobody up.
+    # A sentence that the model cannot read is refused here, before anybody waits for it.
     return _TRANSLATIONS.waiting((name, version), text, _alone(_translator(name, version), text))
 
 

@@ -1,9 +1,10 @@
-"""A queue for the model: a few sessions at once; who has computed for less time goes first, then who came first.
+"""A queue for the model: a few requests compute at once, and whichever has used the fewest slices of time is next.
 
-So a sentence waits for no long request that has had its slice of time, and goes on to its end where others are as new
-(multilevel feedback, Corbató et al. 1962). A waiting session says so on its page; one that was superseded or closed
-gives its place up. Whatever computes in a turn calls `transformer.yielding.yield_turn` at short intervals, which is
-where all this happens, and where a public server ends what has computed for too long.
+This is multilevel feedback scheduling (Corbató et al. 1962): a new sentence does not wait for a long request that has
+used its first slice, and requests that have used equally many go in the order in which they came. A waiting session
+says so on its page; one that was superseded or closed leaves the queue. Whatever computes in a turn calls
+`transformer.yielding.yield_turn` at short intervals: there it may wait for others, and there a public server ends what
+has computed for too long.
 """
 
 from __future__ import annotations
@@ -164,8 +165,8 @@ class Turns:
             self._queue.append(request)
         try:
             with waiting_note() as note:
-                while (before := self._before(request)) > 0:
-                    note(ngettext("{count} request ahead of yours", "{count} requests ahead of yours", before))
+                while (ahead := self._wait(request)) > 0:
+                    note(ngettext("{count} request ahead of yours", "{count} requests ahead of yours", ahead))
         except BaseException:
             with self._changed:
                 if request in self._queue:
@@ -176,19 +177,19 @@ class Turns:
             raise
         self._thread.began = time.thread_time()
 
-    def _before(self, request: Request) -> int:
-        """Return how many are ahead after a short wait; with 0 the request has its turn and is out of the queue."""
+    def _wait(self, request: Request) -> int:
+        """Wait for a moment; return how many requests are ahead: with 0, this one has its turn and left the queue."""
         with self._changed:
-            if not self._next(request):
+            if not self._is_next(request):
                 self._changed.wait(POLL_SECONDS)
-            if self._next(request):
+            if self._is_next(request):
                 self._queue.remove(request)
                 self._free -= 1
                 self._changed.notify_all()
                 return 0
             return sorted(self._queue, key=Request.used_slices).index(request) + self._slots - self._free
 
-    def _next(self, request: Request) -> bool:
+    def _is_next(self, request: Request) -> bool:
         return self._free > 0 and min(self._queue, key=Request.used_slices) is request
 
     def _give(self) -> None:

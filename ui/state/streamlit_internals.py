@@ -15,7 +15,7 @@ def in_session() -> bool:
 
 
 def current_run() -> object | None:
-    """Return an object that is another one in every run of a script; None where none runs in this thread."""
+    """Return an object that only this run of a script has, or None where no script runs in this thread."""
     context = get_script_run_ctx(suppress_warning=True)
     return None if context is None else context.cursors
 
@@ -31,13 +31,13 @@ class SessionClosed(Exception):
 
 
 def end_if_closed(session: str | None) -> None:
-    """Raise SessionClosed where no browser is connected to that session any more; None is no session."""
+    """Raise SessionClosed where no browser is connected to the session any more; do nothing for no session."""
     if session is not None and not get_instance().is_active_session(session):
         raise SessionClosed
 
 
 def end_superseded_run() -> None:
-    """End this run of the script where its session moved on or is gone; do nothing outside of a session."""
+    """End this run of the script if its session began a newer one or is closed; outside of a session, do nothing."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None:
         context.yield_check()

@@ -28,14 +28,13 @@ MAX_TEXT_CHARACTERS = 10_000  # that a link may carry
 class PageView:
     """The fields that all pages share; a page's own view adds its fields. `None` is the page's own choice."""
 
-    OF_MODEL: ClassVar[frozenset[str]] = frozenset({"layer", "head"})  # fields that mean nothing in another model,
-    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset()  # and those that mean nothing for another sentence either
+    OF_MODEL: ClassVar[frozenset[str]] = frozenset({"layer", "head"})  # fields that are reset for another model,
+    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset()  # and those that are reset for another sentence, too
     # Where one of these changes, what the page chose itself stays chosen.
     INPUT_FIELDS: ClassVar[frozenset[str]] = frozenset({"text", "target"})
-    # What is over when another page is opened, as long as no link says it again.
-    PASSING: ClassVar[frozenset[str]] = frozenset()
-    MISTAKES: ClassVar[tuple[str, ...]] = ()  # with which this page runs a model where `broken` names one
-    PAGE: ClassVar[str | None] = None  # the name in the page's address, for what a model offers to this page
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset()  # fields that are reset when another page is opened
+    MISTAKES: ClassVar[tuple[str, ...]] = ()  # that `broken` can name: the page then runs the model with that mistake
+    PAGE: ClassVar[str | None] = None  # the page's name in its address, under which a model may offer it examples
 
     model: str | None = None
     text: str | None = None
@@ -46,7 +45,7 @@ class PageView:
 
     @property
     def unchanged(self) -> bool:
-        """Whether the model is shown as it is, writing what it writes by itself: what is said of it then is true."""
+        """Whether the model runs unchanged and writes its own translation, so that what its card says of it holds."""
         return self.target is None
 
     @property
@@ -103,13 +102,13 @@ class PageView:
 
 
 def whole_number(text: str | None, least: float, most: float) -> int | None:
-    """Return the whole number that an address says, or None where it is none or out of range."""
+    """Return a parameter of an address as a whole number, or None where it is none or out of range."""
     value = int(text) if text and re.fullmatch(r"-?[0-9]{1,9}", text) else None
     return value if value is not None and least <= value <= most else None
 
 
 def number(text: str | None, least: float, most: float) -> float | None:
-    """Return the number that an address says, or None where it is none or out of range."""
+    """Return a parameter of an address as a number, or None where it is none or out of range."""
     value = float(text) if text and re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text) else None
     return value if value is not None and least <= value <= most else None
 
@@ -132,7 +131,7 @@ def current(page: type[V]) -> V:
     query.pop(LANGUAGE_PARAMETER, None)
     if st.session_state.get("page-class") is not page:
         st.session_state["page-class"] = page
-        for name in page.PASSING:
+        for name in page.TRANSIENT:
             parameters.pop(name, None)
     if query and query != st.session_state.get("address") and not st.session_state.get("touched"):
         page_fields = {field.name for field in fields(page)}
@@ -192,10 +191,7 @@ def confine(view: V, layers: int, heads: int) -> V:
 
 
 def _lost(changes: Mapping[str, object]) -> set[str]:
-    """Return the fields that mean nothing after the changes, of every page that this session opened.
-
-    No other page has any.
-    """
+    """Return the fields that the changes reset, of every page that this session opened; other pages have no state."""
     opened = st.session_state["opened"]
     of_model = {name for page in opened for name in page.OF_MODEL} if "model" in changes else set()
     other_sentence = changes.keys() & {"model", "text"}
@@ -266,7 +262,7 @@ def say_in(language: str) -> None:
 
 
 def choose_language(language: object) -> None:
-    """Make that the language of this session; nothing where it is none of ours."""
+    """Make this the language of the session, if the app has it."""
     if language in LANGUAGES:
         st.session_state[_CHOSEN] = st.query_params[LANGUAGE_PARAMETER] = language
 

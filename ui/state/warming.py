@@ -1,6 +1,6 @@
-"""Early work as the server starts, for which the first visitor would wait.
+"""Work that is done as the server starts, since the first visitor would wait for it.
 
-Above all imports, two seconds of a processor.
+Most of it is imports: two seconds of processor time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _imported: threading.Event | None = None
 
 
 def begin(imports: Callable[[], object], example: Callable[[], object]) -> None:
-    """Start the work in a thread of its own. Where one fails the log says so, and the pages say what is wrong."""
+    """Start a thread that imports, then prepares the example. A failure is logged, and the pages say what is wrong."""
     global _imported
     _imported = imported = threading.Event()
 

@@ -125,11 +125,10 @@ def _ahead(config: TrainConfig, columns: Columns) -> tuple[Floats, Floats]:
 
 def limit(chart: Chart, reached: float) -> float:
     """Return where the vertical axis ends: a steep start is cut off, so that the rest is seen."""
-    values = [line.y[np.isfinite(line.y)] for line in chart.lines if line.style != "level"]
-    after_warm_up = [
-        line.y[(line.x >= 0.1 * reached) & np.isfinite(line.y)] for line in chart.lines if line.style != "level"
-    ]
-    top, usual = (max((float(v.max()) for v in some if len(v)), default=0.0) for some in (values, after_warm_up))
+    lines = [line for line in chart.lines if line.style != "level"]
+    values = [line.y[np.isfinite(line.y)] for line in lines]
+    after_start = [line.y[(line.x >= 0.1 * reached) & np.isfinite(line.y)] for line in lines]
+    top, usual = (max((float(y.max()) for y in curves if len(y)), default=0.0) for curves in (values, after_start))
     if usual > 0 and top > MAX_START_RATIO * usual:
         return 1.05 * usual
     return 1.05 * top or 1.0

@@ -64,10 +64,10 @@ class History:
         return _frames(str(self.base), self.version, self.snapshots, text)
 
 
-def history(of: str, base: Path, folder: Path, decided: Path) -> History:
+def history(of: str, base: Path, folder: Path, config_file: Path) -> History:
     """Return the snapshots in `folder`; of very many, some at even distances.
 
-    The file `decided` is as old as the network.
+    `config_file` is written once, as the network is made, so that its age tells one network from the next.
     """
     readable, damaged = snapshots(folder)
     all_snapshots = [Snapshot(int(path.stem[5:]), str(path), _written_at(path)) for path in readable]
@@ -75,7 +75,7 @@ def history(of: str, base: Path, folder: Path, decided: Path) -> History:
         all_snapshots[i]
         for i in np.unique(np.linspace(0, len(all_snapshots) - 1, min(MAX_SNAPSHOTS, len(all_snapshots))).astype(int))
     ]
-    return History(of, base, _written_at(decided), tuple(selected), len(all_snapshots) - len(selected), damaged)
+    return History(of, base, _written_at(config_file), tuple(selected), len(all_snapshots) - len(selected), damaged)
 
 
 def _written_at(path: Path) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -15,7 +14,6 @@ import streamlit as st
 from headlight.formatting import error_message
 from headlight.runs import RunFolder, Status, delete, export
 from transformer.files import open_regular
-from transformer.quoting import quoted
 from ui.state import models
 from ui.state.public import private_only, public
 from ui.widgets.controls import confirm_deletion
@@ -50,19 +48,12 @@ def keep_as_model(run: Status) -> None:
     if st.button("Keep", key="keep-model", type="primary", icon=":material/check:"):
         try:
             with st.spinner("Scoring it and copying" if scored else "Copying", show_time=True):
-                export(run.folder, model_path(name), score=scored)
+                export(run.folder, models.own_folder(name), score=scored)
         except (ValueError, OSError) as error:
             cannot(error)
             return
         st.session_state["training-kept"] = name
         st.rerun()
-
-
-def model_path(name: str) -> Path:
-    """Return a path among the user's own models. Raises ValueError for what cannot be the name of one."""
-    if not re.fullmatch(r"\w[\w.-]{0,63}", name):
-        raise ValueError(f"{quoted(name)} is not a valid model name; use letters, digits, dots and dashes.")
-    return models.MODELS / name
 
 
 def saved_note() -> None:

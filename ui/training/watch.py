@@ -42,6 +42,10 @@ class Shelf:
     shipped: list[Shipped]
     chosen: Status | Shipped | None
 
+    def compared(self, view: TrainingView) -> list[Status]:
+        """Return the runs that the view compares the chosen one with."""
+        return [run for name in view.compare for run in self.runs if run.name == name and run is not self.chosen]
+
     @property
     def signature(self) -> list[tuple[str, str, str]]:
         """Return what the buttons depend on: when it changes, the whole page is redrawn."""
@@ -138,13 +142,8 @@ def _list(trainings: Shelf) -> None:
     listed: list[dict[str, Any]] = [
         {"title": title, "items": [vars(item) for item in items]} for title, items in groups
     ]
-    selected = (
-        trainings.chosen.name
-        if isinstance(trainings.chosen, Status)
-        else trainings.chosen.id
-        if trainings.chosen
-        else None
-    )
+    chosen = trainings.chosen
+    selected = chosen.id if isinstance(chosen, Shipped) else chosen and chosen.name
     ids = {item.id for _, items in groups for item in items}
     RUNS(data=pack({"groups": listed, "selected": selected}, {}), key="runs", on_pick_change=lambda: _take_run(ids))
 
@@ -164,10 +163,7 @@ def _numbers(trainings: Shelf, view: TrainingView) -> Columns | None:
         _about(trainings.chosen)
         return None
     assert trainings.chosen is not None
-    compared = [
-        run for name in view.compare for run in trainings.runs if run.name == name and run is not trainings.chosen
-    ]
-    watched = [_watched(run) for run in (trainings.chosen, *compared)]
+    watched = [_watched(run) for run in (trainings.chosen, *trainings.compared(view))]
     curves.draw(watched, view.step, view.smooth)
     if parts := curves.parts(watched[0].columns):
         st.caption("The last evaluation, by corpus: " + "; ".join(map(literal, parts)) + ".")
@@ -203,8 +199,7 @@ def _about(model: Shipped) -> None:
 def _compared(trainings: Shelf, view: TrainingView) -> None:
     """Draw the settings of the runs that are compared."""
     assert isinstance(trainings.chosen, Status)
-    compared = [run for name in view.compare for run in trainings.runs if run.name == name]
-    if compared:
+    if compared := trainings.compared(view):
         runs = [trainings.chosen, *compared]
         st.space("small")
         side_by_side([run.name for run in runs], [RunFolder(run.folder).recipe() for run in runs])

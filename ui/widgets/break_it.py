@@ -51,7 +51,7 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
 
 
 def _take(key: str) -> None:
-    """Open the attention in which the mistake can be seen."""
+    """Run the model with the chosen mistake, and show the attention in which it can be seen."""
     broken = st.session_state[key]
     kind = MISTAKES[broken].kind if broken else None
     update(broken=broken, **({} if kind is None else {"kind": kind}))

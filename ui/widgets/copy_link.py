@@ -62,9 +62,8 @@ def copy_link(label: str = "", key: str = "copy-link", server: str = "", secret:
     """Draw the button.
 
     Without a `label` it says that it copies the link to this view. `more` are parameters of the link that the address
-    bar doesn't show; `secret`, a teacher's, stands behind its #,
-    which browsers send to no server; `server` begins it in place of the address bar's scheme, host and port
-    ("http://192.168.1.5:8501").
+    bar doesn't show; `secret`, a teacher's, stands behind its #, which browsers send to no server; `server` begins it
+    in place of the address bar's scheme, host and port ("http://192.168.1.5:8501").
     """
     words = {
         "copied": gettext("Copied"),

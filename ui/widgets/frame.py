@@ -36,7 +36,7 @@ class Opened(Generic[V]):
 def frame(view_class: type[V], models: Sequence[str] = ()) -> Iterator[V]:
     """Open any page: its view from the address, the sidebar with a choice among `models`, and the address at its end.
 
-    The body is not run to its end where something goes wrong: the page says what.
+    An error ends the body, and the page says what went wrong.
     """
     view = current(view_class)
     if view.alone:
@@ -50,7 +50,7 @@ def frame(view_class: type[V], models: Sequence[str] = ()) -> Iterator[V]:
 
 @contextmanager
 def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
-    """Open a page about a model, which the view or else the first of all chooses."""
+    """Open a page about a model: the one that the view names, else the first of all."""
     names = model_names()
     with frame(view_class, names) as view:
         actions = heading(title, question)
@@ -80,20 +80,21 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
 
 
 def _with_mistake(name: str, model: Translator, view: PageView) -> tuple[str, Translator]:
-    """Return the model with that mistake, or as it is where there is none or it can't be made in this model."""
-    name_and_model, broken = (name, model), view.to_query().get("broken", "")
+    """Return the model with the view's mistake, or as it is where there is none or it can't be made in this model."""
+    broken = view.to_query().get("broken", "")
     if broken:
         try:
-            name_and_model = broken_name(name, broken), translator(broken_name(name, broken))
+            model = translator(broken_name(name, broken))
+            name = broken_name(name, broken)
         except ValueError as error:
             st.info(error_text(error), icon=":material/info:")
             broken = ""
     break_it(broken, view.MISTAKES)
-    return name_and_model
+    return name, model
 
 
 def heading(title: str, question: str) -> DeltaGenerator:
-    """Draw the title with its question, and return the place at the right of both."""
+    """Draw the title with its question, and return the container to the right of both."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="page-heading"):
         st.title(title, anchor=False, width="content")
         st.markdown(f":gray[{question}]", width="stretch")

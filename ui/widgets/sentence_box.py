@@ -45,8 +45,7 @@ def sentence_box(
     """Draw a box bound to a field of the view, or else with a key of its own, and return what is in it.
 
     Without a `placeholder`, it says what to do. `convert` turns what was typed into the field's value; `look` are
-    arguments of the widget. Line breaks, which only a
-    paste brings, are spaces.
+    arguments of the widget. Line breaks, which come only by pasting, become spaces.
     """
     binding = bound(field, convert=lambda text: convert(one_line(text))) if field else {"key": key}
     key = binding["key"]

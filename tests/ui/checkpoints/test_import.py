@@ -17,6 +17,7 @@ from tests.ui.checkpoints.conftest import HOSTILE
 from transformer import load
 from transformer.checkpoint.weights import Refused
 from ui.checkpoints import exports, import_, keeping, uploads
+from ui.state import models
 from ui.state.jobs import Cancelled, Job, Progress
 
 
@@ -86,7 +87,7 @@ def test_names_of_models(shelf: Path) -> None:
     assert keeping.suggested_name("<>.pt") == "model"
     for name in ("", "../x", "a/b", ".x", HOSTILE, "x" * 65):
         with pytest.raises(ValueError, match="is not a valid model name"):
-            keeping.imported_path(name)
+            models.own_folder(name)
     with pytest.raises(ValueError, match="A model named cut already exists"):
         keeping.free_path("cut")
 

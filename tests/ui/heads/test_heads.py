@@ -29,10 +29,10 @@ from ui.heads.corpus import FILE, UPLOAD, ChosenCorpus, choices, counts, suited
 from ui.heads.head import ends
 from ui.heads.measurements import MeasurementRequest, find, find_history, measure
 from ui.heads.payload import header, present
-from ui.heads.table import HeadIndex, _columns
+from ui.heads.table import _columns
 from ui.heads.view import HeadsView
 from ui.state import atlases, models
-from ui.state.atlases import EXAMPLES
+from ui.state.atlases import EXAMPLES, HeadIndex
 from ui.state.jobs import MAX_STORED_JOBS, POLLED_SECONDS, UNSEEN_SECONDS, Job, Jobs, Progress
 from ui.state.queue import TURNS
 

@@ -16,7 +16,7 @@ from tests.small import small_checkpoint
 from tests.small_run import new_run, small_recipe
 from ui.state import models
 from ui.training import compare, shelf
-from ui.training.keeping import model_path, zipped
+from ui.training.keeping import zipped
 from ui.training.shelf import Item, run_item, score_text
 from ui.training.steering import acts
 from ui.training.view import TrainingView
@@ -96,13 +96,13 @@ def test_a_download_is_a_checkpoint_folder(finished: RunFolder, tmp_path: Path) 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "-x", "a b", "x" * 65])
 def test_a_model_needs_a_plain_name(name: str) -> None:
     with pytest.raises(ValueError, match="is not a valid model name"):
-        model_path(name)
+        models.own_folder(name)
 
 
 def test_a_kept_model_is_one_of_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that ship may lie where nobody can write: in an installed package, in a read-only image."""
     monkeypatch.setattr(models, "MODELS", tmp_path)
-    place = model_path("mine")
+    place = models.own_folder("mine")
     assert models.model_folder("models/mine") == place
     checkpoints.save(small_checkpoint(), place)
     assert "models/mine" not in [model.id for model in shelf.shipped()]  # it has no snapshots
