@@ -22,6 +22,7 @@ from ui.state.models import translator
 from ui.state.view import update, widget_key
 from ui.widgets.controls import choose
 from ui.widgets.disclosure import draw_when_open
+from ui.widgets.table import number_table
 from ui.widgets.why_there import why_there
 
 _LOOKS = {
@@ -110,7 +111,6 @@ def _tables(steps: Walk, trace: Trace, chosen: ChosenPart, view: AnatomyView) ->
     """Draw one table by key, and one with the vectors of the query."""
     variant = steps.variants[not view.unscaled, not view.unmasked]
     hidden = ~steps.visible & (not view.unmasked)
-    numbers = st.column_config.NumberColumn(format="%.4f")
     by_key: dict[str, list[float | None] | list[str]] = {
         "Key": number_duplicates(trace.columns(chosen.part.kind)),
         "Length of k": np.linalg.norm(steps.k, axis=-1).tolist(),
@@ -120,7 +120,7 @@ def _tables(steps: Walk, trace: Trace, chosen: ChosenPart, view: AnatomyView) ->
         "Masked": [None if off else score for off, score in zip(hidden, variant.adjusted.tolist(), strict=True)],
         "Weight": [None if off else weight for off, weight in zip(hidden, variant.weights.tolist(), strict=True)],
     }
-    st.dataframe(by_key, hide_index=True, column_config=dict.fromkeys(list(by_key)[1:], numbers), key="walk-keys")
+    number_table(by_key, 4, "walk-keys")
     st.caption("A key without a weight is masked.")
     vectors = {"x": steps.x, "layer norm of x": steps.x_normed, "q": steps.q, "z": variant.heads[steps.head]}
     vectors |= {"o": variant.added, "x + o": variant.total, "output": variant.after}

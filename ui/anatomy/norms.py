@@ -26,6 +26,7 @@ from ui.state.models import translator
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
+from ui.widgets.table import number_table
 from ui.widgets.text import literal
 
 MEASURED = Path(__file__).with_name("gradient_norms.json")
@@ -64,8 +65,7 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
     table = {"": list(rows)} | {
         f"number {i + 1}": [float(row[i]) for row in rows.values()] for i in range(min(MAX_NUMBERS, len(first.read)))
     }
-    number = st.column_config.NumberColumn(format="%.2f")
-    st.dataframe(table, hide_index=True, column_config=dict.fromkeys(list(table)[1:], number), key="both-norms")
+    number_table(table, 2, "both-norms")
     rms_note = " This model's own norm subtracts no mean." if is_t5(model.model.config) else ""
     st.caption(
         f"Sentence 1: {literal(sentences[0])} Sentence 2: {literal(sentences[1])} With the other sentence beside it, "

@@ -23,6 +23,7 @@ from ui.anatomy.payloads import likely_tokens, parts_payload
 from ui.state.models import translator
 from ui.state.view import update, widget_key
 from ui.widgets.disclosure import draw_when_open
+from ui.widgets.table import number_table
 
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU by tanh", "silu": "SiLU", "none": "no function"}
 Row = tuple[str, str, str, str]  # vector, name, note, and the group of vectors that share one colour scale
@@ -180,5 +181,4 @@ def vectors_table(vectors: dict[str, np.ndarray], key: str) -> None:
     columns: dict[str, list[Any]] = {"Number": list(range(1, longest + 1))}
     for name, values in vectors.items():
         columns[name] = values.tolist() + [None] * (longest - len(values))
-    numbers = st.column_config.NumberColumn(format="%.4f")
-    st.dataframe(columns, hide_index=True, column_config=dict.fromkeys(vectors, numbers), key=key)
+    number_table(columns, 4, key)

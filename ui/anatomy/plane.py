@@ -28,6 +28,7 @@ from ui.state.view import bound
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
+from ui.widgets.table import number_table
 from ui.widgets.text import literal
 
 MAX_WORDS, DEFAULT_WORDS = 8, 5
@@ -190,5 +191,4 @@ def _table(names: Sequence[str], embeddings: Plane, queries: np.ndarray, keys: n
     columns: dict[str, list[str] | list[float]] = {"Word": list(names)}
     for kind, points in (("Embedding", embeddings.points), ("Query", queries), ("Key", keys)):
         columns |= {f"{kind}, {axis}": points[:, i].tolist() for i, axis in enumerate(("across", "up"))}
-    numbers = st.column_config.NumberColumn(format="%.3f")
-    st.dataframe(columns, hide_index=True, column_config=dict.fromkeys([*columns][1:], numbers), key="plane-table")
+    number_table(columns, 3, "plane-table")

@@ -20,6 +20,7 @@ from ui.anatomy.passes import additive_by_width, against_width, whole_head
 from ui.state.models import translator
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
+from ui.widgets.table import number_table
 
 
 def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
@@ -113,6 +114,5 @@ def _table(rows: list[tuple[str, tuple[ScoreSpread, ScoreSpread]]]) -> None:
         table[f"Variance, {name}"] = [pair[i].variance for _, pair in rows]
         table[f"Largest weight, {name}"] = [pair[i].largest for _, pair in rows]
         table[f"Entropy, {name}"] = [pair[i].entropy for _, pair in rows]
-    numbers = st.column_config.NumberColumn(format="%.3f")
-    st.dataframe(table, hide_index=True, column_config=dict.fromkeys(list(table)[1:], numbers), key="scaling-table")
+    number_table(table, 3, "scaling-table")
     st.caption(explained("Entropy as a share of that of looking at all keys alike.", "entropy"))

@@ -32,6 +32,7 @@ from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pa
 from ui.widgets.controls import choose
 from ui.widgets.disclosure import behind_button
 from ui.widgets.similar_tokens import similar_tokens
+from ui.widgets.table import clickable_table
 from ui.widgets.why_there import why_there
 
 KIND_TERMS = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
@@ -271,20 +272,15 @@ def _table(traces: ShownTrace, view: AttentionView, large: Panel, layout: Layout
             max_value=measure.largest(of_heads, layout.masked_whole),
             help=gettext("{meaning} Unit: {unit}.", meaning=gettext(measure.meaning), unit=gettext(measure.unit)),
         )
-    key = widget_key(f"table-{view.kind}")
 
-    def open_row() -> None:
-        rows = st.session_state[key].selection.rows
-        if rows:
-            layer, head = places[rows[0]]
-            update(layer=layer + 1, head=head + 1, lines=())
+    def open_head(row: int) -> None:
+        layer, head = places[row]
+        update(layer=layer + 1, head=head + 1, lines=())
 
-    st.dataframe(
+    clickable_table(
         pa.table(table),  # as it travels: by way of pandas it would take three times as long
-        key=key,
-        hide_index=True,
-        on_select=open_row,
-        selection_mode="single-row",
+        widget_key(f"table-{view.kind}"),
+        open_head,
         column_config=config,
         height=min(33 * (len(places) + 1) + 2, 540),
         placeholder="–",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
@@ -15,6 +13,7 @@ from ui.attention.view import AttentionView
 from ui.state.view import update
 from ui.viewer import Labels, MarkedCell, Shows, big_head
 from ui.widgets.disclosure import draw_when_open
+from ui.widgets.table import pattern_table
 
 FAINT = 0.2  # of the scale: rows that reach no higher look empty
 
@@ -98,11 +97,5 @@ def hold(cell: MarkedCell) -> None:
 
 
 def _as_table(large: Panel, key: str) -> None:
-    """Draw the picture's numbers; a masked cell is empty."""
     layout = large.layout
-    table: dict[str, list[Any]] = {gettext("query"): list(layout.rows)}
-    for k, label in enumerate(layout.columns):
-        gone = layout.masked[:, k].tolist()
-        table[label] = [None if off else cell for cell, off in zip(large.cells[:, k].tolist(), gone, strict=True)]
-    numbers = {label: st.column_config.NumberColumn(format="%.3f") for label in layout.columns}
-    st.dataframe(table, hide_index=True, column_config=numbers, key=f"{key}-table")
+    pattern_table(gettext("query"), layout.rows, layout.columns, large.cells, layout.masked, f"{key}-table")

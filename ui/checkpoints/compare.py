@@ -29,7 +29,7 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.out_of_domain_note import out_of_domain_note
 from ui.widgets.sentence import difference, source_input
 from ui.widgets.sentence_box import sentence_box
-from ui.widgets.table import Setting, settings_html
+from ui.widgets.table import Setting, pattern_table, settings_html
 from ui.widgets.text import literal
 
 LEAST_LIMIT = 0.05  # of the colour scale of a difference, so that tiny differences look tiny
@@ -254,14 +254,7 @@ def _caption(pair: AlignedHeads) -> str:
 
 
 def _as_table(pair: AlignedHeads) -> None:
-    """Draw the picture's numbers; a masked cell is empty."""
-    table: dict[str, list[Any]] = {"query": list(pair.rows)}
-    for k, label in enumerate(pair.columns):
-        masked = pair.masked[:, k].tolist()
-        values = pair.difference[:, k].tolist()
-        table[label] = [None if off else value for value, off in zip(values, masked, strict=True)]
-    numbers = {label: st.column_config.NumberColumn(format="%.3f") for label in pair.columns}
-    st.dataframe(table, hide_index=True, column_config=numbers, key="difference-table")
+    pattern_table("query", pair.rows, pair.columns, pair.difference, pair.masked, "difference-table")
 
 
 # ---- beside the maps -----------------------------------------------------------------------------------------------

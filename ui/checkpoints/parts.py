@@ -24,7 +24,7 @@ from ui.state.view import bound, reseed, update, widget_key, write_address
 from ui.viewer.component import component, plot
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
-from ui.widgets.table import facts_html, table_html
+from ui.widgets.table import clickable_table, facts_html, table_html
 
 _BLOCKS = component("blocks", "mountBlocks", "shared", "icons", "blocks", styles=("checkpoints",))
 
@@ -159,14 +159,7 @@ def _all_tensors(
 ) -> None:
     """Draw all tensors in numbers; a click on a row opens one."""
     names = [name for group in groups(tensor_shapes) for name in group.names]
-    key = widget_key("tensors")
-
-    def open_row() -> None:
-        rows = st.session_state[key].selection.rows
-        if rows:
-            update(weight=names[rows[0]])
-
-    st.dataframe(
+    clickable_table(
         {
             "Tensor": names,
             "Shape": [shape_text(tensor_shapes[name]) for name in names],
@@ -175,10 +168,8 @@ def _all_tensors(
             "Mean": [measured[name].mean for name in names],
             "Std. deviation": [measured[name].deviation for name in names],
         },
-        hide_index=True,
-        key=key,
-        on_select=open_row,
-        selection_mode="single-row",
+        widget_key("tensors"),
+        lambda row: update(weight=names[row]),
         column_config=dict.fromkeys(("Norm", "Mean", "Std. deviation"), st.column_config.NumberColumn(format="%.3g")),
         height=min(33 * (len(names) + 1) + 2, 400),
     )

@@ -21,6 +21,7 @@ from ui.decoding.view import FATES, Branch, DecodingView
 from ui.state.view import update, write_address
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
+from ui.widgets.table import number_table
 
 
 @st.fragment
@@ -65,7 +66,6 @@ def _step_table(model: Translator, decode: Search, names: list[str], view: Decod
     numbers = {"step": len(path) - 1, "layer": layer + 1, "head": head + 1}
     st.caption(gettext("Step {step}, layer {layer}, head {head}", **numbers))
     source_column, target_column = st.columns(2)
-    weight = st.column_config.NumberColumn(format="%.3f")
     read = gettext("Encoder, from {token}", token=words[most_attended])
     sides: tuple[tuple[DeltaGenerator, dict[str, Any], str], ...] = (
         (
@@ -80,7 +80,8 @@ def _step_table(model: Translator, decode: Search, names: list[str], view: Decod
         ),
     )
     for column, table, key in sides:
-        column.dataframe(table, hide_index=True, key=key, column_config=dict.fromkeys(list(table)[1:], weight))
+        with column:
+            number_table(table, 3, key)
 
 
 def _tree_table(decode: Search, names: list[str], last: int | None) -> None:

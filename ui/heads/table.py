@@ -17,6 +17,7 @@ from ui.heads.payload import present
 from ui.heads.view import ANY, NAMED, HeadsView
 from ui.state.atlases import HeadIndex
 from ui.state.view import bound, update, widget_key
+from ui.widgets.table import clickable_table
 
 PREFERRED_MEASURES = ("alignment_error", "antecedent", "among_words", "importance", "alignment")
 USUAL = 4  # of them, or of others where these are not measured, fit beside names, each with its spread
@@ -31,20 +32,15 @@ def table(atlas: Atlas, history: History, view: HeadsView, chosen: tuple[int, in
         measures = _chosen_columns(atlas, view)
     st.caption("Sort by a column to find a head; select its row to open it above.", help=ROLE_RULE)
     columns, config = _columns(atlas, history, roles_by_head, rows, (view.kind, *chosen), measures)
-    key = widget_key(f"heads-table-{view.only}")
 
-    def open_row() -> None:
-        picked = st.session_state[key].selection.rows
-        if picked:
-            kind, layer, head = rows[picked[0]]
-            update(kind=kind, layer=layer + 1, head=head + 1)
+    def open_head(row: int) -> None:
+        kind, layer, head = rows[row]
+        update(kind=kind, layer=layer + 1, head=head + 1)
 
-    st.dataframe(
+    clickable_table(
         columns,
-        key=key,
-        hide_index=True,
-        on_select=open_row,
-        selection_mode="single-row",
+        widget_key(f"heads-table-{view.only}"),
+        open_head,
         placeholder="",
         alt="Every head that passes the filter, with its names, and the mean and the spread of each measure.",
         column_config=config,

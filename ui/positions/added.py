@@ -22,6 +22,7 @@ from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import source_input, token_notes
+from ui.widgets.table import number_table
 
 
 def draw_added(name: str, model: Translator) -> None:
@@ -59,8 +60,7 @@ def _draw(name: str, model: Translator, text: str) -> None:
 
 def _table(labels: Sequence[str], matrices: Mapping[str, np.ndarray]) -> None:
     lengths = {title: np.linalg.norm(part, axis=1).astype(float) for title, part in matrices.items()}
-    config = dict.fromkeys(lengths, st.column_config.NumberColumn(format="%.3f"))
-    st.dataframe({"token": labels, **lengths}, hide_index=True, column_config=config, key="added-table")
+    number_table({"token": labels, **lengths}, 3, "added-table")
 
 
 def _matrices(parts: Embedded, config: ModelConfig) -> dict[str, np.ndarray]:

@@ -14,6 +14,7 @@ from transformer.t5 import T5, RelativeBias, T5Config
 from transformer.taps import Site
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
+from ui.widgets.table import number_table
 
 _STACKS = ("encoder", "decoder")
 _EXPLANATIONS = {
@@ -75,13 +76,9 @@ def curves(model: T5, stack: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _tables(model: T5) -> None:
-    digits = st.column_config.NumberColumn(format="%.4f")
     for stack in _STACKS:
         distances, values = curves(model, stack)
         heads = {f"head {head + 1}": curve for head, curve in enumerate(values)}
-        config = dict.fromkeys(heads, digits)
         st.markdown(f"**{stack.capitalize()}**")
-        st.dataframe(
-            {"distance": distances, **heads}, hide_index=True, column_config=config, key=f"bias-table-{stack}"
-        )
+        number_table({"distance": distances, **heads}, 4, f"bias-table-{stack}")
         st.caption(f"From {two_digits(float(values.min()))} to {two_digits(float(values.max()))}.")

@@ -16,6 +16,7 @@ from ui.positions.view import MAX_CURVES, PositionsView
 from ui.state.view import bound, write_address
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
+from ui.widgets.table import number_table
 
 _SMOOTH_UP_TO = 400  # positions; beyond, a curve has enough points of its own
 _POINTS_PER_POSITION = 8  # points drawn from a position to the next
@@ -152,5 +153,4 @@ def _as_table(code: Code, dims: list[int]) -> None:
     """Draw the numbers of the curves."""
     table: dict[str, Any] = {"position": np.arange(len(code.table))}
     table |= {f"dimension {dim}": code.table[:, dim] for dim in dims}
-    config = {name: st.column_config.NumberColumn(format="%.6f") for name in table if name != "position"}
-    st.dataframe(table, hide_index=True, column_config=config, key="waves-table")
+    number_table(table, 6, "waves-table")

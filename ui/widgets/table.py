@@ -1,10 +1,17 @@
-"""Tables and lists of facts as HTML. How they look is in page.css, under the classes that they are given."""
+"""Tables and lists of facts as HTML, and below them the tables of numbers that a reader can sort.
+
+How the HTML looks is in page.css, under the classes that it is given.
+"""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
 
 from headlight.graphemes import shortened
 
@@ -93,3 +100,33 @@ def settings_html(names: Sequence[str], settings: Iterable[Setting]) -> str:
         texts = ["≠" * setting.differs, setting.name, *(shortened(value, 300) for value in setting.values)]
         rows.append([Cell(text, "differs" * setting.differs) for text in texts])
     return table_html("configurations lined", rows, ("", "", *names), row_head=1)
+
+
+# ---- sorted by the reader ------------------------------------------------------------------------------------------
+
+
+def number_table(columns: Mapping[str, Any], digits: int, key: str) -> None:
+    """Draw a table: its first column names the rows, the others are numbers with so many decimals."""
+    numbers = st.column_config.NumberColumn(format=f"%.{digits}f")
+    st.dataframe(dict(columns), hide_index=True, column_config=dict.fromkeys([*columns][1:], numbers), key=key)
+
+
+def pattern_table(
+    corner: str, rows: Sequence[str], columns: Sequence[str], cells: np.ndarray, masked: np.ndarray, key: str
+) -> None:
+    """Draw the numbers of a pattern [Q, K], with `corner` above its row labels; a masked cell is empty."""
+    table: dict[str, Sequence[Any]] = {corner: list(rows)}
+    for label, values, hidden in zip(columns, cells.T.tolist(), masked.T.tolist(), strict=True):
+        table[label] = [None if off else value for value, off in zip(values, hidden, strict=True)]
+    number_table(table, 3, key)
+
+
+def clickable_table(data: object, key: str, open_row: Callable[[int], object], **look: Any) -> None:
+    """Draw a table in which a click on a row calls `open_row` with its index; `look` are arguments of the widget."""
+
+    def selected() -> None:
+        rows = st.session_state[key].selection.rows
+        if rows:
+            open_row(rows[0])
+
+    st.dataframe(data, key=key, hide_index=True, on_select=selected, selection_mode="single-row", **look)
