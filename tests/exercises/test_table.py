@@ -16,7 +16,7 @@ from headlight.teaching.exercises import EXERCISES, FOLDER, stub
 from headlight.teaching.exercises.decoding import beam
 from headlight.teaching.exercises.exercise import Exercise, ExerciseState, KnownMistake
 from headlight.teaching.exercises.judge import judge
-from tests.exercises import solutions
+from tests.exercises import right, solutions
 from transformer.attention import MultiHeadAttention
 from transformer.attention import attend as our_attend
 from transformer.config import TrainConfig
@@ -134,10 +134,18 @@ def called_as_ours(exercise: Exercise) -> Exercise:
     return replace(exercise, call=lambda written, case: written(**case))
 
 
-@pytest.mark.parametrize("name", EXERCISES)
-def test_a_solution_in_the_tutorials_style_is_right(name: str) -> None:
-    verdict = judge(EXERCISES[name], getattr(solutions, name), FOLDER_OF_TESTS)
-    assert verdict.state is ExerciseState.RIGHT, verdict.messages
+@pytest.mark.parametrize(
+    ("name", "solution"),
+    [
+        pytest.param(exercise, solution, id=name)
+        for name, solution in (vars(solutions) | vars(right)).items()
+        if (exercise := name.partition("__")[0]) in EXERCISES
+    ],
+)
+def test_a_right_solution_is_right_in_any_style(name: str, solution: Any) -> None:
+    for seed in range(3):
+        verdict = judge(EXERCISES[name], solution, FOLDER_OF_TESTS, seed)
+        assert verdict.state is ExerciseState.RIGHT, (seed, verdict.messages)
 
 
 @pytest.mark.parametrize(
