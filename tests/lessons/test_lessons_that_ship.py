@@ -2,38 +2,25 @@
 
 import json
 import re
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from headlight.checkpoints import load_translator
 from headlight.teaching.lessons.judging import check_guess, judge
-from headlight.teaching.lessons.measuring import LessonComputer
-from headlight.teaching.lessons.posing import base, failing, introduction, pose
+from headlight.teaching.lessons.posing import failing, introduction, pose
 from headlight.teaching.lessons.posing import truth as true_answer
 from headlight.teaching.lessons.reading import Lesson, Step, shelf
-from transformer import Translator
+from tests.lessons import shipped
+from tests.lessons.shipped import computer
 
-ROOT = Path(__file__).resolve().parents[2]
-LESSONS = shelf(ROOT / "lessons" / "en")
+LESSONS = shelf(shipped.LESSONS)
 CAUSAL = re.compile(r"\b(because|so|without|why|therefore|decides?|needed|matters?|copies|copied)\b", re.IGNORECASE)
 STEPS = [pytest.param(lesson, step, id=f"{lesson.name}-{step.name}") for lesson in LESSONS for step in lesson.steps]
 
 
-@cache
-def translator(name: str) -> Translator:
-    return load_translator(ROOT / "checkpoints" / name)
-
-
-def measuring(step: Step) -> LessonComputer:
-    return LessonComputer(translator, lambda name: ROOT / "checkpoints" / name, base(step))
-
-
 @pytest.mark.parametrize(("lesson", "step"), STEPS)
 def test_a_step_is_computed_and_its_claims_hold(lesson: Lesson, step: Step) -> None:
-    measured = measuring(step)
+    measured = computer(step)
     posed, truth = pose(step, measured), true_answer(step, measured)
     json.dumps([posed, truth], allow_nan=False)
     assert failing(step, measured) == []
@@ -59,7 +46,7 @@ def test_every_causal_sentence_of_an_explanation_has_a_claim(lesson: Lesson, ste
 
 @pytest.mark.parametrize(("lesson", "step"), STEPS)
 def test_a_question_does_not_tell_its_answer(lesson: Lesson, step: Step) -> None:
-    measured = measuring(step)
+    measured = computer(step)
     posed, truth = pose(step, measured), true_answer(step, measured)
     assert not posed.keys() & {"answer", "row", "values", "explanation", "smallest"}
     if "picture" in posed:
@@ -87,10 +74,10 @@ def test_the_cell_that_is_asked_about_is_marked_in_every_head(name: str) -> None
     """Without it nobody could work out which head it is, among twelve pictures of a few pixels."""
     lesson = next(lesson for lesson in LESSONS if lesson.name == name)
     step = next(step for step in lesson.steps if step.ask == "head" and step.answer and step.answer.words)
-    posed = pose(step, measuring(step))
+    posed = pose(step, computer(step))
     row, column = posed["asked"]["row"], posed["asked"]["column"]
     assert step.answer is not None
     assert [posed["rows"][row], posed["columns"][column]] == [word.text for word in step.answer.words]
-    truth = true_answer(step, measuring(step))
+    truth = true_answer(step, computer(step))
     layer, head = truth["answer"]
     assert f"layer {layer}, head {head}" in truth["explanation"]

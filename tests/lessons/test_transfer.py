@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from headlight.checkpoints import load_translator
 from headlight.teaching.lessons.judging import check_guess, judge
-from headlight.teaching.lessons.measuring import LessonComputer
-from headlight.teaching.lessons.posing import base, pose
+from headlight.teaching.lessons.posing import pose
 from headlight.teaching.lessons.posing import truth as true_answer
 from headlight.teaching.lessons.reading import YOUR_SENTENCE, Lesson, Step, parse_lesson, shelf, transfer_step
 from headlight.teaching.lessons.transfer import MAX_SENTENCE_CHARACTERS, TRANSFERS, sentence_of
 from headlight.teaching.misconceptions import MISCONCEPTIONS
-from transformer import Translator
+from tests.lessons import shipped
+from tests.lessons.shipped import computer, translator
 
-ROOT = Path(__file__).resolve().parents[2]
-LESSONS = {lesson.name: lesson for lesson in shelf(ROOT / "lessons" / "en")}
-
-
-@cache
-def translator(name: str) -> Translator:
-    return load_translator(ROOT / "checkpoints" / name)
-
-
-def measuring(step: Step) -> LessonComputer:
-    return LessonComputer(translator, lambda name: ROOT / "checkpoints" / name, base(step))
+LESSONS = {lesson.name: lesson for lesson in shelf(shipped.LESSONS)}
 
 
 def step_of(lesson: Lesson, sentence: str) -> Step:
@@ -42,8 +28,8 @@ def test_every_lesson_asks_about_any_sentence(name: str) -> None:
     lesson = LESSONS[name]
     for typed in ("Do you like my new blue shoes?", "no", "Quokkas zzxq 7 \N{SNOWMAN}, ok?"):
         step = step_of(lesson, sentence_of(typed))
-        computer = measuring(step)
-        posed, truth = pose(step, computer), true_answer(step, computer)
+        measured = computer(step)
+        posed, truth = pose(step, measured), true_answer(step, measured)
         assert not posed.keys() & {"answer", "row", "values", "explanation"}
         assert "{" not in truth["explanation"] and truth["explanation"]
         right = truth["answer"]
@@ -59,13 +45,13 @@ def test_the_answers_are_those_of_the_model() -> None:
     written = [label.lstrip("▁") for label in trace.rows("cross")]
     last = max(i for i, label in enumerate(written) if label.isalpha())
     step = step_of(LESSONS["cross"], sentence)
-    posed, truth = pose(step, measuring(step)), true_answer(step, measuring(step))
+    posed, truth = pose(step, computer(step)), true_answer(step, computer(step))
     assert posed["query"] == written[last]
     assert truth["answer"] == int(np.argmax(trace.pattern("cross")[2, 2, last]))
     step = step_of(LESSONS["decoding"], sentence)
-    truth = true_answer(step, measuring(step))
+    truth = true_answer(step, computer(step))
     same = model.translate(sentence, beam_size=1).text == model.translate(sentence, beam_size=5).text
-    assert pose(step, measuring(step))["choices"][truth["answer"]] == ("The same" if same else "Something else")
+    assert pose(step, computer(step))["choices"][truth["answer"]] == ("The same" if same else "Something else")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +66,7 @@ def test_a_sentence_is_one_line_and_nothing_in_it_is_obeyed() -> None:
     assert sentence_of(" A dog\n\tand a\x00 cat. ") == "A dog and a cat."
     braces = 'Say {translation} and "it"#2 or <b>so</b>.'
     step = step_of(LESSONS["cross"], sentence_of(braces))
-    assert step.query["text"] == braces and pose(step, measuring(step))["ask"] == "word"
+    assert step.query["text"] == braces and pose(step, computer(step))["ask"] == "word"
 
 
 def test_every_lesson_names_a_transfer_and_every_transfer_is_used() -> None:
@@ -124,8 +110,8 @@ def test_a_wrong_choice_says_what_it_betrays_and_a_right_one_nothing(name: str) 
     for step in LESSONS[name].steps:
         if not any(option.betrays for option in step.options):
             continue
-        computer = measuring(step)
-        posed, truth = pose(step, computer), true_answer(step, computer)
+        measured = computer(step)
+        posed, truth = pose(step, measured), true_answer(step, measured)
         assert "betrays" not in posed
         for guess, choice in enumerate(posed["choices"]):
             judged = judge(posed, truth, guess)
