@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from headlight.analysis import Check
 from headlight.checkpoints import load_translator
 from headlight.teaching.mistakes import break_translator
 from tests.small import TEXTS, small_checkpoint
+from tests.ui.state.threads import join_threads, start_threads, until
 from transformer import Trace, Translator
 from ui.state import batcher, models
 from ui.state.batcher import MAX_BATCH_SIZE, RequestBatcher
@@ -31,13 +31,6 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Turns:
     return queue
 
 
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
-    while not true():
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.002)
-
-
 def ask(queue: Turns, values: RequestBatcher[str, str], *texts: str, alone: bool = False) -> Results:
     """Sessions that come one after the other while somebody else has the turn; what each is told when that is over."""
     results: Results = {}
@@ -49,14 +42,12 @@ def ask(queue: Turns, values: RequestBatcher[str, str], *texts: str, alone: bool
         except BaseException as error:
             results[text] = error
 
-    threads = [threading.Thread(target=session, args=(text,), daemon=True) for text in texts]
+    threads = list[threading.Thread]()
     with queue.turn():
-        for count, thread in enumerate(threads, 1):
-            thread.start()
+        for count, text in enumerate(texts, 1):
+            threads += start_threads(partial(session, text))
             until(lambda count=count: len(queue._queue) == count)
-    for thread in threads:
-        thread.join(10)
-        assert not thread.is_alive(), "it waits for ever"
+    join_threads(threads)
     assert queue._free == 1 and values._requests == {}
     return results
 
@@ -162,10 +153,8 @@ def batches_of(name: str, shelves: Path, monkeypatch: pytest.MonkeyPatch) -> lis
         checks = models.checks(name, text, None)
         traces[text] = models.trace(name, text, None), checks
 
-    threads = [threading.Thread(target=read, args=(text,), daemon=True) for text in FOUR]
     with TURNS.turn():
-        for thread in threads:
-            thread.start()
+        threads = start_threads(*(partial(read, text) for text in FOUR))
         until(lambda: len(models._TRANSLATIONS._requests) == len(FOUR))
     for thread in threads:
         thread.join(30)

@@ -4,7 +4,6 @@ import ast
 import threading
 import time
 import weakref
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +13,7 @@ import pytest
 import torch
 
 from tests.small import TEXTS, small_translator
+from tests.ui.state.threads import join_threads, start_threads, taking_turn, until
 from transformer.decoding import Hypothesis
 from transformer.yielding import yield_turn
 from ui.state import cache, streamlit_internals
@@ -24,35 +24,10 @@ from ui.state.queue import BudgetSpentError, ServerBusyError, Turns, concurrent_
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def together(*acts: Callable[[], object]) -> list[threading.Thread]:
-    """The acts in threads of their own, begun one after the other."""
-    threads = [threading.Thread(target=act, daemon=True) for act in acts]
-    for thread in threads:
-        thread.start()
-    return threads
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
-    while not true():
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.002)
-
-
-def ended(threads: list[threading.Thread]) -> None:
-    for thread in threads:
-        thread.join(10)
-        assert not thread.is_alive(), "it waits for ever"
-
-
 def test_no_more_than_the_places_at_once_and_first_come_first_served() -> None:
     queue, lock, order = Turns(2), threading.Lock(), list[int]()
     now = most = 0
     go = threading.Event()
-
-    def first() -> None:
-        with queue.turn():
-            go.wait(10)
 
     def other(number: int) -> None:
         nonlocal now, most
@@ -64,14 +39,14 @@ def test_no_more_than_the_places_at_once_and_first_come_first_served() -> None:
             with lock:
                 now -= 1
 
-    threads = together(first, first)
+    threads = start_threads(*[taking_turn(queue, lambda: go.wait(10))] * 2)
     until(lambda: queue._free == 0)
     for number in range(6):
-        threads += together(lambda number=number: other(number))
+        threads += start_threads(lambda number=number: other(number))
         until(lambda number=number: len(queue._queue) == number + 1)
     assert now == 0
     go.set()
-    ended(threads)
+    join_threads(threads)
     assert most == 2 and sorted(order) == list(range(6))
     assert all(abs(position - number) <= 1 for position, number in enumerate(order))  # two run side by side
     assert queue._free == 2 and len(queue._queue) == 0
@@ -90,16 +65,12 @@ def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None
                 done.append(f"step {step}")
                 yield_turn()
 
-    def short() -> None:
-        with queue.turn():
-            done.append("short")
-
-    threads = together(long)
+    threads = start_threads(long)
     begun.wait(10)
-    threads += together(short)
+    threads += start_threads(taking_turn(queue, lambda: done.append("short")))
     until(lambda: len(queue._queue) == 1)
     has_asked.set()
-    ended(threads)
+    join_threads(threads)
     assert done == ["step 0", "short", "step 1", "step 2", "step 3", "step 4"]
 
 
@@ -119,19 +90,15 @@ def test_who_had_a_slice_lets_those_go_first_who_come_later(monkeypatch: pytest.
             first.set()
             go.wait(10)
 
-    def new() -> None:
-        with queue.turn():
-            done.append("new")
-
-    threads = together(long)
+    threads = start_threads(long)
     until(lambda: queue._free == 0)
-    threads += together(short)
+    threads += start_threads(short)
     first.wait(10)
     until(lambda: len(queue._queue) == 1)
-    threads += together(new)
+    threads += start_threads(taking_turn(queue, lambda: done.append("new")))
     until(lambda: len(queue._queue) == 2)
     go.set()
-    ended(threads)
+    join_threads(threads)
     assert done == ["new", "long"]
 
 
@@ -167,14 +134,14 @@ def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> Non
         except MovedOn:
             events.append("stopped working")
 
-    threads = together(works)
+    threads = start_threads(works)
     until(lambda: len(steps) > 2)
-    threads += together(waits)
+    threads += start_threads(waits)
     until(lambda: len(queue._queue) == 1)
     gone.add(threads[1].ident or 0)
     until(lambda: len(queue._queue) == 0)
     gone.add(threads[0].ident or 0)
-    ended(threads)
+    join_threads(threads)
     assert events == ["left the queue", "stopped working"] and queue._free == 1
 
 
@@ -187,22 +154,14 @@ def test_a_page_that_waits_says_for_how_many(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "POLL_SECONDS", 0.01)
     free = threading.Event()
 
-    def first() -> None:
-        with queue.turn():
-            free.wait(10)
-
-    def other() -> None:
-        with queue.turn():
-            pass
-
-    threads = together(first)
+    threads = start_threads(taking_turn(queue, lambda: free.wait(10)))
     until(lambda: queue._free == 0)
     for number in (1, 2):
-        threads += together(other)
+        threads += start_threads(taking_turn(queue))
         until(lambda number=number: len(queue._queue) == number)
     until(lambda: len(set(captions)) > 1)
     free.set()
-    ended(threads)
+    join_threads(threads)
     assert {text.partition(": ")[2] for text in captions if text != "gone"} == {
         "1 request ahead of yours",
         "2 requests ahead of yours",
@@ -219,10 +178,10 @@ def test_a_value_is_made_once_for_all_who_ask() -> None:
         return computed[-1]
 
     values = list[object]()
-    threads = together(*[lambda: values.append(results.get("key", make))] * 5)
+    threads = start_threads(*[lambda: values.append(results.get("key", make))] * 5)
     until(lambda: bool(results._computing))
     go.set()
-    ended(threads)
+    join_threads(threads)
     assert len(computed) == 1 and all(one is computed[0] for one in values) and len(values) == 5
 
 
@@ -239,11 +198,11 @@ def test_where_the_maker_fails_who_waits_makes_it() -> None:
         failed.append("yes")
 
     values = list[int]()
-    threads = together(first)
+    threads = start_threads(first)
     until(lambda: bool(results._computing))
-    threads += together(lambda: values.append(results.get("key", lambda: 7)))
+    threads += start_threads(lambda: values.append(results.get("key", lambda: 7)))
     go.set()
-    ended(threads)
+    join_threads(threads)
     assert values == [7] and failed == ["yes"]
 
 
@@ -265,10 +224,10 @@ def test_who_waits_for_anothers_value_does_not_hold_the_place_that_it_needs(monk
         with queue.turn():
             return 2
 
-    threads = together(holder)
+    threads = start_threads(holder)
     holds.wait(10)
-    threads += together(lambda: values.append(results.get("key", make)))
-    ended(threads)
+    threads += start_threads(lambda: values.append(results.get("key", make)))
+    join_threads(threads)
     assert values == [2, 2] and queue._free == 1
 
 
@@ -408,20 +367,16 @@ def test_beyond_its_length_the_queue_refuses_at_once(monkeypatch: pytest.MonkeyP
             go.wait(10)
             yield_turn()  # goes to the end of a full queue
 
-    def other() -> None:
-        with queue.turn():
-            pass
-
-    threads = together(first)
+    threads = start_threads(first)
     until(lambda: queue._free == 0)
-    threads += together(other, other)
+    threads += start_threads(*[taking_turn(queue)] * 2)
     until(lambda: len(queue._queue) == 2)
     began = time.monotonic()
     with pytest.raises(ServerBusyError, match="The server is busy: 2 requests are waiting already."), queue.turn():
         raise AssertionError("it began")
     assert time.monotonic() - began < 0.1
     go.set()
-    ended(threads)
+    join_threads(threads)
     assert queue._free == 1 and len(queue._queue) == 0
 
 
@@ -442,10 +397,10 @@ def test_only_so_many_are_suspended(monkeypatch: pytest.MonkeyPatch) -> None:
 
     threads = list[threading.Thread]()
     for count, name in enumerate("abc"):
-        threads += together(lambda name=name: long(name))
+        threads += start_threads(lambda name=name: long(name))
         until(lambda count=count: len(queue._queue) == count and queue._free == 0)
     go.set()
-    ended(threads)
+    join_threads(threads)
     assert order == ["a begins", "b begins", "b ends", "c begins", "c ends", "a ends"]
 
 
@@ -464,22 +419,14 @@ def test_a_page_is_charged_for_all_of_its_turns(monkeypatch: pytest.MonkeyPatch)
         with queue.turn():
             order.append("page")
 
-    def between() -> None:
-        with queue.turn():
-            go.wait(10)
-
-    def new() -> None:
-        with queue.turn():
-            order.append("new")
-
-    threads = together(page)
+    threads = start_threads(page)
     computed.wait(10)
-    threads += together(between)
+    threads += start_threads(taking_turn(queue, lambda: go.wait(10)))
     until(lambda: len(queue._queue) == 1)
-    threads += together(new)
+    threads += start_threads(taking_turn(queue, lambda: order.append("new")))
     until(lambda: len(queue._queue) == 2)
     go.set()
-    ended(threads)
+    join_threads(threads)
     assert order == ["new", "page"]
 
 
