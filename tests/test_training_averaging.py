@@ -19,7 +19,7 @@ from transformer.checkpoint.native import load_weights
 from .small_run import finished_run, new_run, small_recipe
 
 
-def kept(run: RunFolder) -> list[int]:
+def steps_with_weights(run: RunFolder) -> list[int]:
     return sorted(int(path.stem[5:]) for path in run.weights.iterdir())
 
 
@@ -31,13 +31,13 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 def test_the_weights_of_the_last_checkpoints_are_kept_and_their_mean_is_taken(three: RunFolder) -> None:
     run = three
-    assert kept(run) == [50, 56, 60]
+    assert steps_with_weights(run) == [50, 56, 60]
     last = checkpoints.load(run.checkpoints / "last")
     mean = average(run, last, 3)
     assert mean.card["averaged"] == [50, 56, 60]
     each = [
         dict(load_weights(last.model.config, run.weights / f"step-{step:07d}.safetensors").named_parameters())
-        for step in kept(run)
+        for step in steps_with_weights(run)
     ]
     for name, parameter in mean.model.named_parameters():
         by_hand = sum(weights[name].double() for weights in each) / 3
@@ -58,7 +58,7 @@ def test_a_run_that_goes_on_keeps_no_weights_of_updates_that_it_lost(tmp_path: P
     (run.weights / "step-0000099.safetensors").write_bytes(b"of an update that was lost")
     extend(run.path, 40, lambda folder: os.getpid())
     assert work(run.path) == "finished"
-    assert kept(run) == [28, 30, 35, 40]
+    assert steps_with_weights(run) == [28, 30, 35, 40]
 
 
 @pytest.mark.parametrize("better", ["best", "mean"])
@@ -89,12 +89,7 @@ def test_a_mixture_is_validated_part_by_part_and_exported_with_a_score_for_each(
     evaluation = Metrics(run.path).read()[-1]["evaluation"]
     assert set(evaluation["parts"]) == {"reverse (validation)", "copy (validation)"}
     assert evaluation["parts"]["reverse (validation)"].keys() == {
-        "loss",
-        "perplexity",
-        "bleu",
-        "chrf",
-        "exact",
-        "sentences",
+        "loss", "perplexity", "bleu", "chrf", "exact", "sentences",
     }
     card = export(run.path, tmp_path / "shipped", beam_size=1).card
     assert [scores["on"] for scores in (card["scores"], *card["more_scores"])] == ["reverse (test)", "copy (test)"]
@@ -115,4 +110,4 @@ def test_a_file_system_without_hard_links_gets_copies(tmp_path: Path, monkeypatc
         raise PermissionError("no links here")
 
     monkeypatch.setattr(os, "link", refused)
-    assert kept(finished_run(tmp_path, steps=14, average=2)) == [7, 14]
+    assert steps_with_weights(finished_run(tmp_path, steps=14, average=2)) == [7, 14]

@@ -20,7 +20,7 @@ def causal_mask(size: int) -> np.ndarray:
     return np.triu(np.ones((size, size), bool), 1)
 
 
-def said(
+def described(
     pattern: np.ndarray, kind: Kind = "encoder", masked: np.ndarray = NOTHING, special: tuple[int, ...] = ()
 ) -> str:
     patterns, marked = pattern[None, None].astype(np.float32), np.isin(np.arange(N), special)
@@ -40,27 +40,27 @@ def mixed(pattern: np.ndarray, share: float) -> np.ndarray:
 def test_a_head_beside_its_query_is_said_to_be_there(offset: int, words: str) -> None:
     pattern = np.eye(N, k=offset)
     pattern[pattern.sum(1) == 0, 3] = 1
-    text = said(mixed(pattern, 0.6))
+    text = described(mixed(pattern, 0.6))
     assert text == f"looks at {words}: 65 % of its weight"  # 0.6 and an eighth of the rest
 
 
 def test_below_one_half_it_is_not_said() -> None:
-    assert "previous" not in said(mixed(np.eye(N, k=-1), 0.3))
+    assert "previous" not in described(mixed(np.eye(N, k=-1), 0.3))
 
 
 def test_a_column_is_named_by_its_token() -> None:
     pattern = np.zeros((N, N))
     pattern[:, 2] = 1
-    assert said(mixed(pattern, 0.9)) == "looks at k2: 91 % of its weight"
-    assert said(mixed(pattern, 0.9), special=(2,)) == "looks at k2: 91 % of its weight"
+    assert described(mixed(pattern, 0.9)) == "looks at k2: 91 % of its weight"
+    assert described(mixed(pattern, 0.9), special=(2,)) == "looks at k2: 91 % of its weight"
     pattern[::2] = np.eye(N)[5]
-    assert said(mixed(pattern, 0.8), special=(2, 5)) == "looks at special tokens: 85 % of its weight"
+    assert described(mixed(pattern, 0.8), special=(2, 5)) == "looks at special tokens: 85 % of its weight"
 
 
 def test_a_head_that_follows_an_alignment_is_not_described_by_a_column() -> None:
     """Each row looks at one key, and two rows at the same: no column has more than a quarter."""
     order = np.array([1, 0, 3, 2, 5, 4, 7, 7])
-    text = said(mixed(np.eye(N)[order], 0.9), "cross")
+    text = described(mixed(np.eye(N)[order], 0.9), "cross")
     assert text == "looks mainly at one token in each row, 91 % on average: 7 different tokens in all"
 
 
@@ -68,10 +68,10 @@ def test_a_tie_is_a_tie() -> None:
     """As on the opening screen: one key has 20.15 %, another 20.01 %."""
     row = np.array([0.2015, 0.2001, 0.15, 0.1, 0.1, 0.1, 0.1, 0.0484])
     rows = np.tile(row, (N, 1))
-    assert said(rows, "cross") == "follows no single pattern: k0 and k1 get the most, 20 % each on average"
+    assert described(rows, "cross") == "follows no single pattern: k0 and k1 get the most, 20 % each on average"
     rows[:, 1], rows[:, 7] = 0.15, 0.0985
-    assert said(rows, "cross") == "follows no single pattern: k0 gets the most, 20 % on average"
-    assert said(UNIFORM, "cross") == f"follows no single pattern: {N} tokens get the most, 13 % each on average"
+    assert described(rows, "cross") == "follows no single pattern: k0 gets the most, 20 % on average"
+    assert described(UNIFORM, "cross") == f"follows no single pattern: {N} tokens get the most, 13 % each on average"
 
 
 def test_what_the_mask_does_is_no_pattern() -> None:
@@ -85,18 +85,18 @@ def test_what_the_mask_does_is_no_pattern() -> None:
 
 
 def test_neighbours_mean_nothing_across_two_sentences() -> None:
-    assert "previous" not in said(np.eye(N, k=-1) + np.eye(N)[0] * np.eye(N)[:, :1], "cross")
+    assert "previous" not in described(np.eye(N, k=-1) + np.eye(N)[0] * np.eye(N)[:, :1], "cross")
 
 
 def test_two_patterns_are_both_said() -> None:
     pattern = (np.eye(N) + np.eye(N, k=-1)) / 2
     pattern[0] *= 2
     both = "looks at the same position: 56 % of its weight; looks at the previous token: 50 % of its weight"
-    assert said(pattern) == both
+    assert described(pattern) == both
 
 
 def test_a_head_that_is_off_is_said_to_be_off_and_nothing_else() -> None:
-    assert said(np.zeros((N, N))) == OFF_NOTE
+    assert described(np.zeros((N, N))) == OFF_NOTE
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ Made = Callable[[list[str]], object]
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Made]:
+def makers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Made]:
     """Stand-ins for torchtext's classes under the names by which they are pickled, and what needs none."""
     for name in ("torchtext", "torchtext.vocab", "torchtext.vocab.vocab", "torchtext._torchtext"):
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
@@ -123,11 +123,11 @@ def dictionary(words: list[str]) -> dict[str, int]:
 @pytest.mark.parametrize("kind", ["dictionary", "list", "tuple", "torchtext", "legacy torchtext"])
 @pytest.mark.parametrize("saved", [torch.save, pickle.dump])
 def test_a_pickled_vocabulary_is_read(
-    tmp_path: Path, kind: str, saved: Callable[..., None], made: dict[str, Made]
+    tmp_path: Path, kind: str, saved: Callable[..., None], makers: dict[str, Made]
 ) -> None:
     path = tmp_path / "src_vocab.pth"
     with open(path, "wb") as file:
-        saved(made[kind](WORDS), file)
+        saved(makers[kind](WORDS), file)
     tokenizer = open_vocabulary(path, CONFIG)
     assert [tokenizer.piece(id) for id in range(len(WORDS))] == WORDS
     assert tokenizer.encode("ein Hund läuft.") == [4, 5, 6, 7]
@@ -139,9 +139,9 @@ def test_pickles_of_every_age_are_read(tmp_path: Path, protocol: int) -> None:
     assert open_vocabulary(tmp_path / "vocab.pkl", CONFIG).encode("ein Hund") == [4, 5]
 
 
-def test_of_a_pair_each_side_has_its_own(tmp_path: Path, made: dict[str, Made]) -> None:
+def test_of_a_pair_each_side_has_its_own(tmp_path: Path, makers: dict[str, Made]) -> None:
     other = [*WORDS[:4], "a", "dog", "runs", "."]
-    torch.save((made["torchtext"](WORDS), made["torchtext"](other)), tmp_path / "vocab.pt")
+    torch.save((makers["torchtext"](WORDS), makers["torchtext"](other)), tmp_path / "vocab.pt")
     given = Answers(source_vocab=tmp_path / "vocab.pt", target_vocab=tmp_path / "vocab.pt")
     source, target, warnings = open_vocabularies(given, CONFIG)
     assert source.encode("ein Hund") == [4, 5] and target.encode("a dog") == [4, 5] and warnings == ()

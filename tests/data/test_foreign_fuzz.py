@@ -166,7 +166,7 @@ def spoilt(content: Any, chance: random.Random) -> Any:
     return content
 
 
-def made(seed: int) -> Any:
+def random_tokenizer(seed: int) -> Any:
     chance = random.Random(seed)
     content = {
         **SMALL,
@@ -214,7 +214,7 @@ def _understood(seed: int) -> str:
     """What is made of a case, as JSON; nothing where it is refused in a sentence."""
     start = time.monotonic()
     try:
-        return json.dumps(foreign.rebuilt(made(seed)))
+        return json.dumps(foreign.rebuilt(random_tokenizer(seed)))
     except ValueError as error:
         assert 5 < len(str(error)) < 700 and "\n" not in str(error), seed
         return ""

@@ -35,7 +35,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return commands
 
 
-def given(*arguments: str) -> int:
+def run_command(*arguments: str) -> int:
     options = command.command_line().parse_args(arguments)
     return options.run(options)
 
@@ -63,7 +63,7 @@ def test_without_a_verb_it_opens_the_app_at_the_first_free_port(
         with pytest.raises(Left):
             command.main()
         with pytest.raises(ValueError, match=f"Port {port} is in use; give another"):
-            given("app", "--port", str(port))
+            run_command("app", "--port", str(port))
     (arguments,) = started
     assert arguments[:5] == ["-P", "-m", "streamlit", "run", str(ROOT / "app.py")]
     options = dict(option.split("=") for option in arguments[5:])
@@ -80,10 +80,10 @@ def test_a_class_is_served_at_a_port_that_the_app_does_not_use(
         monkeypatch.setattr(command, "DEFAULT_PORT", port)
         monkeypatch.setenv("PORT", "before")
         with pytest.raises(Left):
-            given("class")
+            run_command("class")
         assert port < int(os.environ["PORT"]) <= port + 100
         with pytest.raises(ValueError, match=f"Port {port} is in use; give another"):
-            given("class", "--port", str(port))
+            run_command("class", "--port", str(port))
     assert started == [["-P", "-m", "tools.serve_class"]]
 
 
@@ -91,7 +91,7 @@ def test_serving_says_where_by_options(started: list[list[str]], monkeypatch: py
     monkeypatch.setenv("HOST", "before")
     monkeypatch.setenv("PORT", "before")
     with pytest.raises(Left):
-        given("serve", "--host", "0.0.0.0", "--port", "9000", "--no-password")
+        run_command("serve", "--host", "0.0.0.0", "--port", "9000", "--no-password")
     assert started == [["-P", "-m", "tools.production", "--no-password"]]
     assert (os.environ["HOST"], os.environ["PORT"]) == ("0.0.0.0", "9000")
 
@@ -101,7 +101,7 @@ def test_serving_says_where_by_options(started: list[list[str]], monkeypatch: py
 @pytest.mark.usefixtures("started")
 def test_what_is_no_port_is_refused(verb: str, port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        given(verb, f"--port={port}")
+        run_command(verb, f"--port={port}")
     assert f"'{port}' is no port; give a number from 1 to 65535" in capsys.readouterr().err
 
 
@@ -114,7 +114,7 @@ def test_the_version_is_there_before_torch() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_a_shell_can_complete_it(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    given("completion", shell)
+    run_command("completion", shell)
     script = capsys.readouterr().out
     assert "translate" in script and "--no-browser" in script
     if shell == "bash":

@@ -67,7 +67,7 @@ def test_what_is_wrong_is_a_sentence(
     assert message in capsys.readouterr().err
 
 
-def made(pairs: list[list[float]], relative_to: int | str | None = "mean") -> ScoreParts:
+def parts_of_scores(pairs: list[list[float]], relative_to: int | str | None = "mean") -> ScoreParts:
     writers = [Writer("decoder", "embedding"), Writer("decoder", "self", 0, 2)]
     keys = [Writer("encoder", "feed-forward", 1), Writer("encoder", "bias")]
     values = np.array(pairs)
@@ -78,7 +78,7 @@ def made(pairs: list[list[float]], relative_to: int | str | None = "mean") -> Sc
 
 
 def test_sentences_say_what_the_numbers_say() -> None:
-    first, second, third = score_sentences(made([[0.1, 0.2], [1.5, -0.3]]), "elle", "street")
+    first, second, third = score_sentences(parts_of_scores([[0.1, 0.2], [1.5, -0.3]]), "elle", "street")
     assert first == "“street” has a score 1.50 above the mean of the row of “elle”."
     assert second == (
         "Mostly because of what decoder layer 1, head 3 wrote at “elle”, with what encoder feed-forward network 2 "
@@ -87,8 +87,8 @@ def test_sentences_say_what_the_numbers_say() -> None:
     assert third.startswith(
         "Summed over its pairs, the largest part at “elle” is that of decoder layer 1, head 3 (+1.20)"
     )
-    first, second, _ = score_sentences(made([[0.4, 0.3], [-0.5, 0.2]], 0), "elle", "street", "animal")
+    first, second, _ = score_sentences(parts_of_scores([[0.4, 0.3], [-0.5, 0.2]], 0), "elle", "street", "animal")
     assert first == "For “elle” the score of “street” is 0.40 above that of “animal”."
     assert second.startswith("No pair makes most of it. The largest is what decoder layer 1, head 3 wrote")
-    against = score_sentences(made([[0.0, -0.1], [-2.0, 0.2]], None), "elle", "street")
+    against = score_sentences(parts_of_scores([[0.0, -0.1], [-2.0, 0.2]], None), "elle", "street")
     assert against[0] == "The score of “street” for “elle” is −1.90." and against[1].startswith("Mostly because")

@@ -35,7 +35,7 @@ def trace(model: Translator) -> Trace:
     return model.trace("a little girl is sitting", "two dogs are running")
 
 
-def shown(model: Translator, trace: Trace, site: Site, head: int, query: int) -> tuple[Any, dict[str, np.ndarray]]:
+def payload_of(model: Translator, trace: Trace, site: Site, head: int, query: int) -> tuple[Any, dict[str, np.ndarray]]:
     passed = stream(model.model, trace.source.ids, trace.target.ids)
     walked = walk(passed, site, head, query)
     row = {"self": trace.decoder if site.stack == "decoder" else trace.encoder, "cross": trace.cross}[site.kind]
@@ -52,7 +52,7 @@ def test_from_the_numbers_on_the_page_to_the_next_token(model: Translator, trace
     for query in range(len(trace.reads)):
         joined = []
         for head in range(2):
-            header, page = shown(model, trace, Site("decoder", 2, "cross"), head, query)
+            header, page = payload_of(model, trace, Site("decoder", 2, "cross"), head, query)
             scores = page["k"] @ page["q"]
             np.testing.assert_allclose(page["scores"], scores, atol=1e-5)
             scaled = scores / math.sqrt(header["d_head"])
@@ -86,7 +86,7 @@ def test_the_page_of_a_t5_adds_up_to_its_next_token() -> None:
     for query in range(len(trace.reads)):
         joined = []
         for head in range(2):
-            header, page = shown(model, trace, Site("decoder", 2, "self"), head, query)
+            header, page = payload_of(model, trace, Site("decoder", 2, "self"), head, query)
             assert (header["adjusts"], header["rms"], header["relative"], header["biased"]) == (
                 "bias",
                 True,
@@ -102,7 +102,7 @@ def test_the_page_of_a_t5_adds_up_to_its_next_token() -> None:
             assert header["d_head"] == 5 and len(page["q"]) == 5 and header["d_model"] == 16
         y = torch.tensor(page["x"] + layer.self_attention.output.weight.detach().numpy() @ np.concatenate(joined))
         np.testing.assert_allclose(page["after"][0], y.numpy(), atol=1e-5)
-        header, page = shown(model, trace, Site("decoder", 2, "cross"), 0, query)
+        header, page = payload_of(model, trace, Site("decoder", 2, "cross"), 0, query)
         assert header["adjusts"] == "nothing" and "distance" not in page
         np.testing.assert_allclose(page["x"], y.numpy(), atol=1e-5)
         np.testing.assert_allclose(page["adjusted"][0], page["k"] @ page["q"], atol=1e-5)
@@ -130,7 +130,7 @@ def test_the_text_of_a_part_is_that_of_the_family() -> None:
 
 
 def test_the_first_stage_is_the_embedding_and_the_place(model: Translator, trace: Trace) -> None:
-    header, page = shown(model, trace, Site("decoder", 0, "self"), 1, 2)
+    header, page = payload_of(model, trace, Site("decoder", 0, "self"), 1, 2)
     assert header["first"] and header["kind"] == "decoder"
     np.testing.assert_allclose(page["tokens"] + page["positions"], page["stream"], atol=1e-5)
     embedding = model.model.decoder.embedding
@@ -144,7 +144,7 @@ def test_the_first_stage_is_the_embedding_and_the_place(model: Translator, trace
 
 def test_what_the_switches_show_is_another_row(model: Translator, trace: Trace) -> None:
     """Variant 2 * unscaled + unmasked, and how far each is from the model."""
-    header, page = shown(model, trace, Site("decoder", 1, "self"), 0, 2)
+    header, page = payload_of(model, trace, Site("decoder", 1, "self"), 0, 2)
     scaled = [page["scores"] / math.sqrt(header["d_head"]), page["scores"]]
     for variant in range(4):
         scores = scaled[variant // 2]

@@ -37,7 +37,7 @@ MODEL = small_translator(kind="bpe")
 TRACE = MODEL.trace("a little girls bench", target="running snow une petite")
 
 
-def shown(changes: tuple[HeadChange, ...] = ()) -> ShownTrace:
+def traced(changes: tuple[HeadChange, ...] = ()) -> ShownTrace:
     taps = [change.tap() for change in changes]
     forced = MODEL.trace_ids(TRACE.source.ids, TRACE.target.ids, taps) if taps else None
     return ShownTrace("small", (), MODEL, forced or TRACE, TRACE, forced, changes, None)
@@ -46,7 +46,7 @@ def shown(changes: tuple[HeadChange, ...] = ()) -> ShownTrace:
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_the_plain_panel_is_the_pattern_bit_for_bit(kind: str) -> None:
     view = AttentionView(kind=kind, layer=2, head=2)
-    large = panel(shown(), view, lay_out(TRACE, kind, words=False, hide=False))
+    large = panel(traced(), view, lay_out(TRACE, kind, words=False, hide=False))
     assert np.array_equal(large.cells, TRACE.pattern(kind)[1, 1])
     assert (large.limit, large.hidden) == (1.0, 0.0)
     assert len(set(large.layout.columns)) == len(large.layout.columns)
@@ -64,7 +64,7 @@ def test_words_are_merged_and_rows_still_sum_to_one(kind: str) -> None:
 
 def test_hidden_tokens_are_named() -> None:
     place = lay_out(TRACE, "cross", words=False, hide=True)
-    large = panel(shown(), AttentionView(layer=1, head=1, hide=True), place)
+    large = panel(traced(), AttentionView(layer=1, head=1, hide=True), place)
     assert "[EOS]" not in place.columns
     words = TRACE.cross[0, 0][:-1]  # the last row writes [EOS]
     assert "[EOS]" not in place.rows and len(place.rows) == len(words)
@@ -75,7 +75,7 @@ def test_hidden_tokens_are_named() -> None:
 def test_means_largest_and_rollout_keep_their_promises() -> None:
     place = lay_out(TRACE, "cross", words=False, hide=False)
     cells = {
-        show: panel(shown(), AttentionView(layer=2, show=show), place).cells for show in ("mean", "max", "rollout")
+        show: panel(traced(), AttentionView(layer=2, show=show), place).cells for show in ("mean", "max", "rollout")
     }
     assert np.allclose(cells["mean"], TRACE.cross[1].mean(0))
     assert np.array_equal(cells["max"], TRACE.cross[1].max(0))
@@ -84,7 +84,7 @@ def test_means_largest_and_rollout_keep_their_promises() -> None:
 
 def test_the_difference_is_with_minus_without_on_the_same_tokens() -> None:
     changes = (HeadChange("encoder", 1, 1),)
-    drawn = shown(changes)
+    drawn = traced(changes)
     large = panel(drawn, AttentionView(layer=2, head=1, show="difference"), lay_out(drawn.trace, "cross", False, False))
     expected = drawn.forced.cross[1, 0] - TRACE.cross[1, 0]  # type: ignore[union-attr]
     assert np.array_equal(large.cells, expected) and large.signed
@@ -92,26 +92,26 @@ def test_the_difference_is_with_minus_without_on_the_same_tokens() -> None:
 
 
 def test_without_changes_a_difference_falls_back_to_the_weights() -> None:
-    large = panel(shown(), AttentionView(layer=1, head=1, show="difference"), lay_out(TRACE, "cross", False, False))
+    large = panel(traced(), AttentionView(layer=1, head=1, show="difference"), lay_out(TRACE, "cross", False, False))
     assert not large.signed and np.array_equal(large.cells, TRACE.cross[0, 0])
 
 
 def test_value_weighted_cells_are_weights_times_lengths() -> None:
     place = lay_out(TRACE, "encoder", False, False)
-    large = panel(shown(), AttentionView(kind="encoder", layer=1, head=3, show="value"), place)
+    large = panel(traced(), AttentionView(kind="encoder", layer=1, head=3, show="value"), place)
     lengths = large.cells / TRACE.encoder[0, 2]
     assert np.allclose(lengths, lengths[0], rtol=1e-3)  # a key's value is as long for every query
     assert large.name == "length"
 
 
 def test_a_head_that_the_model_lacks_is_not_chosen() -> None:
-    layer, head = chosen_head(shown(), AttentionView(layer=99, head=99))
+    layer, head = chosen_head(traced(), AttentionView(layer=99, head=99))
     assert (layer, head) == sharpest(TRACE, "cross")
-    assert chosen_head(shown(), AttentionView(layer=3, head=2)) == (2, 1)
+    assert chosen_head(traced(), AttentionView(layer=3, head=2)) == (2, 1)
 
 
 def test_a_head_that_is_off_is_drawn_as_zeros_and_the_checks_say_so() -> None:
-    drawn = shown((HeadChange("cross", 1, 1),))
+    drawn = traced((HeadChange("cross", 1, 1),))
     large = panel(drawn, AttentionView(layer=1, head=1), lay_out(drawn.trace, "cross", False, False))
     assert not large.cells.any()
     assert all(one.holds for one in check(drawn.trace, MODEL.model, [change.tap() for change in drawn.changes]))
@@ -120,8 +120,8 @@ def test_a_head_that_is_off_is_drawn_as_zeros_and_the_checks_say_so() -> None:
 
 def test_the_csv_holds_every_weight_exactly_and_masked_cells_empty() -> None:
     view = AttentionView(kind="decoder", layer=1, head=1)
-    large = panel(shown(), view, lay_out(TRACE, "decoder", False, False))
-    about, rows = in_csv(picture_csv(shown(), view, large))
+    large = panel(traced(), view, lay_out(TRACE, "decoder", False, False))
+    about, rows = in_csv(picture_csv(traced(), view, large))
     assert about == {
         "Attention": "Decoder self-attention, layer 1, head 1, raw weights",
         "Model": "Small (small)",
@@ -146,16 +146,16 @@ def in_csv(text: str) -> tuple[dict[str, str], list[list[str]]]:
 
 def test_a_token_is_no_formula_in_a_spreadsheet() -> None:
     view = AttentionView(layer=1, head=1)
-    large = panel(shown(), view, lay_out(TRACE, "cross", False, False))
+    large = panel(traced(), view, lay_out(TRACE, "cross", False, False))
     columns, rows = (["=1", *labels[1:]] for labels in (large.layout.columns, large.layout.rows))
     odd = replace(large, layout=replace(large.layout, columns=columns, rows=rows))
-    cells = in_csv(picture_csv(shown(), view, odd))[1]
+    cells = in_csv(picture_csv(traced(), view, odd))[1]
     assert cells[0][1] == cells[1][0] == "'=1"
 
 
 def test_a_figure_says_what_it_shows() -> None:
     """Model, sentence, translation, what was changed and left out, both axes and the scale, in the picture itself."""
-    changed = shown((HeadChange("cross", 1, 2), HeadChange("encoder", 1, 1, "scale", 0.5)))
+    changed = traced((HeadChange("cross", 1, 2), HeadChange("encoder", 1, 1, "scale", 0.5)))
     view = AttentionView(layer=2, head=2, hide=True, scale="sqrt")
     large = panel(changed, view, lay_out(changed.trace, "cross", False, True))
     texts = drawn_texts(svg(head_figure(changed, view, large), facts(changed, view, large), "light"))
@@ -178,11 +178,11 @@ def test_a_figure_says_what_it_shows() -> None:
 
 def test_every_head_is_one_figure() -> None:
     view = AttentionView(kind="decoder", layer=2, head=3)
-    large = panel(shown(), view, lay_out(TRACE, "decoder", False, False))
-    one, every = kind_figure(shown(), view, large), model_figure(shown(), view, large)
+    large = panel(traced(), view, lay_out(TRACE, "decoder", False, False))
+    one, every = kind_figure(traced(), view, large), model_figure(traced(), view, large)
     assert [block.weights.shape for block in one.blocks] == [TRACE.decoder.shape]
     assert [block.weights.shape for block in every.blocks] == [TRACE.pattern(kind).shape for kind in KINDS]
-    texts = drawn_texts(svg(every, facts(shown(), view, None), "light"))
+    texts = drawn_texts(svg(every, facts(traced(), view, None), "light"))
     for kind in KINDS:
         assert ATTENTIONS[kind] in texts
     assert texts.count("head 2") == texts.count("layer 2") == 3
@@ -190,7 +190,7 @@ def test_every_head_is_one_figure() -> None:
 
 
 def test_a_head_beyond_one_stretches_the_scale_of_its_figure() -> None:
-    changed = shown((HeadChange("cross", 1, 2, "scale", 3.0),))
+    changed = traced((HeadChange("cross", 1, 2, "scale", 3.0),))
     view = AttentionView(layer=1, head=1)
     large = panel(changed, view, lay_out(changed.trace, "cross", False, False))
     limit = kind_figure(changed, view, large).colours.limit
@@ -203,14 +203,14 @@ def drawn_texts(drawing: str) -> list[str]:
 
 def test_the_npz_is_the_trace_and_names_its_model(tmp_path) -> None:
     path = tmp_path / "trace.npz"
-    path.write_bytes(trace_npz(shown()))
+    path.write_bytes(trace_npz(traced()))
     saved = Trace.load(path)
     assert np.array_equal(saved.decoder, TRACE.decoder)
     assert (saved.model, saved.text, saved.translation) == ("Small (small)", TRACE.text, TRACE.translation)
 
 
 def test_the_page_holds_the_sentence_and_no_address() -> None:
-    drawn = shown()
+    drawn = traced()
     view = AttentionView(layer=1, head=1)
     large = panel(drawn, view, lay_out(TRACE, "cross", False, False))
     page = page_html(drawn, view, large, "light")

@@ -27,7 +27,7 @@ def shelf(shelves: Path) -> None:
         checkpoints.save(checkpoint, shelves / "checkpoints" / name)
 
 
-def told(app: AppTest) -> list[str]:
+def mistake_notes(app: AppTest) -> list[str]:
     return [one.value for one in app.markdown if "Broken on purpose" in one.value]
 
 
@@ -48,20 +48,20 @@ def test_the_trace_and_its_checks_are_those_of_the_broken_model(name: str) -> No
 def test_it_is_said_with_both_equations_and_can_be_mended(page: str) -> None:
     made = MISTAKES["no-causal-mask"]
     app = opened(page, model="small", broken=made.name)
-    assert len(told(app)) == 1
+    assert len(mistake_notes(app)) == 1
     formulas = [one.value for one in app.latex]
     assert any(made.right in one for one in formulas) and any(made.wrong in one for one in formulas)
     assert app.query_params["broken"] == made.name
     app.button(key="repair").click().run()
-    assert not told(app) and "broken" not in app.query_params
+    assert not mistake_notes(app) and "broken" not in app.query_params
 
 
 def test_a_choice_in_the_sidebar_breaks_it() -> None:
     app = opened("attention", model="small")
-    assert not told(app)
+    assert not mistake_notes(app)
     (box,) = [box for box in app.sidebar.selectbox if box.label == "Break it"]
     box.set_value("no-scaling").run()
-    assert "not divided" in told(app)[0] and app.query_params["broken"] == "no-scaling"
+    assert "not divided" in mistake_notes(app)[0] and app.query_params["broken"] == "no-scaling"
 
 
 def test_another_page_is_whole_and_so_is_the_first_then(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def test_anatomy_makes_the_mistakes_that_are_changes_of_the_model() -> None:
 
 def test_what_cannot_be_broken_is_shown_whole_and_says_why() -> None:
     app = opened("attention", model="t5", broken="no-scaling")
-    assert not told(app) and any("positions are a bias" in one.value for one in app.info)
+    assert not mistake_notes(app) and any("positions are a bias" in one.value for one in app.info)
     assert opened("attention", model="small", broken="nonsense").query_params.get("broken") is None
 
 

@@ -40,7 +40,7 @@ def opened(page: str = "attention", **query: str) -> AppTest:
     return ran(app)
 
 
-def shown(app: AppTest) -> list[tuple[str, str]]:
+def places(app: AppTest) -> list[tuple[str, str]]:
     """The cosines and sentences of the page, with the marked word in brackets."""
     bodies = [element.proto.body for element in app.get("html")]
     (body,) = [body for body in bodies if 'class="similar-places"' in body]
@@ -63,33 +63,34 @@ def choose(app: AppTest, label: str, value: object) -> AppTest:
 
 def test_the_state_of_the_key_that_is_held_by_layer(small: Path) -> None:
     app = opened(row="3", column="2", **CROSS)
-    assert sorted(shown(app)) == sorted(expected(small, 1, "encoder.2")) and len(shown(app)) == 20
+    assert sorted(places(app)) == sorted(expected(small, 1, "encoder.2")) and len(places(app)) == 20
     assert any("whose state is nearest" in text.value for text in app.markdown)
     assert any("three \\*pairs\\*" in caption.value for caption in app.caption)
     app = choose(app, "Encoder layer", 0)
-    assert sorted(shown(app)) == sorted(expected(small, 1, "encoder.0"))
+    assert sorted(places(app)) == sorted(expected(small, 1, "encoder.0"))
     app = choose(app, "Token", 4)
-    assert sorted(shown(app)) == sorted(expected(small, 4, "encoder.0"))
+    assert sorted(places(app)) == sorted(expected(small, 4, "encoder.0"))
 
 
 def test_a_head_s_output_and_row_at_the_query_that_is_held(small: Path) -> None:
     app = choose(opened(row="3", column="2", **CROSS), "Compare", "output")
-    assert sorted(shown(app)) == sorted(expected(small, 2, "cross.2.output.1"))
+    assert sorted(places(app)) == sorted(expected(small, 2, "cross.2.output.1"))
     app = choose(app, "Compare", "row")
-    assert sorted(shown(app)) == sorted(expected(small, 2, "cross.2.row.1"))
+    assert sorted(places(app)) == sorted(expected(small, 2, "cross.2.row.1"))
     assert any("comes from" in text.value for text in app.markdown)
 
 
 def test_why_shows_the_state_in_which_the_chosen_token_was_written(small: Path) -> None:
     app = opened("why", step="3")
-    assert sorted(shown(app)) == sorted(expected(small, 2, "decoder.3"))
+    assert sorted(places(app)) == sorted(expected(small, 2, "decoder.3"))
     assert not any(box.label == "Compare" for box in app.selectbox)
 
 
 def test_heads_that_are_changed_are_changed_in_what_is_looked_up(small: Path) -> None:
     off = Ablate(Site("encoder", 0, "self"), 2)
     app = opened(row="3", column="2", changes="encoder.1.3", **CROSS)
-    assert sorted(shown(app)) == sorted(expected(small, 1, "encoder.2", off)) != sorted(expected(small, 1, "encoder.2"))
+    without_head = sorted(expected(small, 1, "encoder.2", off))
+    assert sorted(places(app)) == without_head != sorted(expected(small, 1, "encoder.2"))
     assert any("Heads are changed in your sentence only" in caption.value for caption in app.caption)
     app = opened(row="3", column="2", changes="encoder.1.3", kind="encoder", layer="1", head="3")
     app = choose(app, "Compare", "output")
