@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
-from ui.state import models
+from tests.ui.pages import use_folders
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -24,7 +24,5 @@ def packages_searched_once() -> Iterator[None]:
 @pytest.fixture
 def shelves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folders checkpoints, models and runs, all empty, from which the pages take what they show."""
-    for name in ("checkpoints", "models", "runs"):
-        (tmp_path / name).mkdir()
-        monkeypatch.setattr(models, name.upper(), tmp_path / name)
+    use_folders(tmp_path, monkeypatch)
     return tmp_path

@@ -8,21 +8,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import headlight
-from headlight import checkpoints
 from headlight.analysis.measures import MEASURES, Measure
 from headlight.cli.verbs import main
 from headlight.teaching.lessons.language import Run, parse
 from headlight.teaching.lessons.measuring import LessonComputer
-from tests.small import TEXTS, small_checkpoint
-from tests.ui.attention.test_page import header, opened
+from tests.small import TEXTS
+from tests.ui.pages import header, open_page, page_at, ran, save_small
 from transformer import Translator
 from ui.heads.view import HeadsView
 from ui.state.atlases import EXAMPLES
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "heads.py"
 TOY = Measure(
     "toy",
     "Toy measure",
@@ -37,10 +34,7 @@ TOY = Measure(
 @pytest.fixture
 def model(shelves: Path, monkeypatch: pytest.MonkeyPatch) -> Translator:
     monkeypatch.setitem(MEASURES, TOY.name, TOY)
-    checkpoint = small_checkpoint()
-    checkpoint.card["examples"] = TEXTS[:2]
-    checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
-    return headlight.load(shelves / "checkpoints" / "small")
+    return headlight.load(save_small(shelves))
 
 
 def test_one_entry_is_on_the_pages_in_lessons_the_atlas_the_notebook_and_the_exports(
@@ -60,18 +54,15 @@ def test_one_entry_is_on_the_pages_in_lessons_the_atlas_the_notebook_and_the_exp
     assert " toy " in capsys.readouterr().out
     assert np.shape(json.loads(out.read_text())["heads"]["cross"]["toy"]["mean"]) == values.shape
 
-    attention = opened(kind="cross")
+    attention = open_page("attention", kind="cross")
     profile = header(attention, "overview-patterns")["kinds"]["cross"]["profile"]
     place = profile["names"].index("toy measure")
     np.testing.assert_allclose(profile["values"][place], values.ravel(), atol=1e-4)
     assert any("Toy measure" in one.value for one in attention.dataframe)
 
-    heads = AppTest.from_file(str(PAGE), default_timeout=300)
-    heads.query_params.update({"corpus": EXAMPLES, "measure": "toy", "columns": "toy"})
+    heads = page_at("heads", corpus=EXAMPLES, measure="toy", columns="toy")
     for _ in range(200):
-        heads.run()
-        assert not heads.exception and not heads.error
-        if heads.dataframe:
+        if ran(heads).dataframe:
             break
         time.sleep(0.1)
     assert any("Toy measure" in one.value for one in heads.dataframe)

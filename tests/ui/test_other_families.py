@@ -18,8 +18,8 @@ from tests.checkpoints.test_hugging_face_tokenizers import marian_folder
 from tests.checkpoints.tutorials import answers, file
 from tests.small import small_checkpoint, small_t5_checkpoint
 from tests.ui.pages import open_page as opened
+from tests.ui.pages import texts, use_folders
 from tests.unpacked import unpacked
-from ui.state import models
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -36,10 +36,8 @@ def shelves(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     import_model(their_t5(tmp_path_factory.mktemp("theirs")), folder / "models" / "t5")
     import_model(marian_folder(tmp_path_factory.mktemp("theirs-too")), folder / "models" / "marian")
     import_model(file("ground-up"), folder / "models" / "ground-up", answers("ground-up", sos_id=2, eos_id=3))
-    (folder / "runs").mkdir()
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("checkpoints", "models", "runs"):
-            patch.setattr(models, name.upper(), folder / name)
+        use_folders(folder, patch)
         yield folder
 
 
@@ -63,10 +61,6 @@ def their_t5(folder: Path) -> Path:
 def header(app: AppTest, component: str) -> dict[str, Any]:
     found = next(one for one in app.get("bidi_component") if one.proto.component_name == f"headlight_{component}")
     return unpacked(found.proto.bytes)[0]
-
-
-def texts(app: AppTest) -> str:
-    return " ".join(element.value for element in (*app.markdown, *app.caption))
 
 
 @pytest.mark.slow

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from headlight.analysis.pruning.checkpoint import pruned_checkpoint
 from tests.small import TEXTS, small_checkpoint
 from tests.test_pruned import GONE, TARGET, TEXT
-from tests.ui.pages import open_page
-from tests.unpacked import unpacked
+from tests.ui.pages import header, open_page, texts
 
 
 @pytest.fixture(autouse=True)
@@ -27,15 +23,6 @@ def model(shelves: Path) -> None:
 
 
 opened = partial(open_page, text=TEXT, target=TARGET)
-
-
-def said(app: AppTest) -> str:
-    return " ".join(element.value for element in (*app.markdown, *app.caption, *app.info))
-
-
-def header(app: AppTest, key: str) -> dict[str, Any]:
-    component = next(one for one in app.get("bidi_component") if re.search(rf"-{key}(-None)?$", one.proto.id))
-    return unpacked(component.proto.bytes)[0]
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -53,7 +40,7 @@ def test_attention_shows_what_is_gone() -> None:
     assert header(app, "head")["title"] == ["Layer 2, head 3", "pruned"]
     heads = next(one.value for one in app.dataframe if "Entropy" in one.value)["Head"].tolist()
     assert heads[6] == "Layer 2, head 3, pruned ◂" and heads[4] == "Layer 2, head 1, off"
-    assert "all pruned" in said(app)
+    assert "all pruned" in texts(app)
     pills = {one.label: one.options for one in app.get("button_group") if "to change" in getattr(one, "label", "")}
     assert pills == {"Heads of encoder layer 2 to change": ["head 1", "head 2", "head 4"]}
 
@@ -66,7 +53,7 @@ def test_anatomy(look: str, kind: str, layer: str) -> None:
 
 def test_anatomy_of_an_attention_that_lost_all_heads_says_so() -> None:
     app = opened("anatomy", kind="encoder", layer="1", head="2", look="heads")
-    assert "All heads of this attention were pruned" in said(app)
+    assert "All heads of this attention were pruned" in texts(app)
     parts = header(app, "map")["parts"]
     gone = {(part["kind"], part["layer"]): part["pruned"] for part in parts if part["pruned"]}
     assert gone == {
@@ -87,13 +74,13 @@ def test_anatomy_of_other_parts(part: str) -> None:
 def test_why() -> None:
     """Every section, also the swapped cause, whose shares a pruned head has none of."""
     app = opened("why", model="small", step="1", corrupted=TEXTS[1])
-    assert "The top 3" in said(app) and "NaN" not in said(app)
+    assert "The top 3" in texts(app) and "NaN" not in texts(app)
 
 
 @pytest.mark.parametrize("page", ["decoding", "positions", "checkpoints"])
 def test_other_pages(page: str) -> None:
     app = opened(page, model="small")
-    assert "Small, 9 of 20 heads pruned" in said(app) or page != "checkpoints"
+    assert "Small, 9 of 20 heads pruned" in texts(app) or page != "checkpoints"
     if page == "decoding":
         opened(page, under="attention", layer="2", head="1")
 
@@ -105,4 +92,4 @@ def test_heads() -> None:
             break
         app.run()
     assert not app.exception and not app.error
-    assert app.dataframe and "This head was pruned" in said(app)
+    assert app.dataframe and "This head was pruned" in texts(app)

@@ -7,25 +7,17 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from headlight import checkpoints
-from tests.small import small_checkpoint
+from tests.ui.pages import page_at, save_small
 from tests.unpacked import unpacked
-
-PAGES = Path(__file__).resolve().parents[2] / "pages"
 
 
 @pytest.fixture(autouse=True)
 def model(shelves: Path) -> None:
-    checkpoint = small_checkpoint()
-    checkpoint.card["examples"] = ["two dogs"]
-    checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
+    save_small(shelves)
 
 
 def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.run()
+    app = page_at(page, **query).run()
     assert not app.exception
     return app
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from headlight.analysis.network import crossing
 from headlight.analysis.recurrence import by_distance
 from headlight.formatting import brief
-from tests.ui.pages import page_at, ran
+from tests.ui.pages import captions, page_at, ran
 from transformer import Translator
 from ui.anatomy.norms import MEASURED, measured
 from ui.anatomy.passes import GAINS, STEPS
@@ -24,10 +24,6 @@ def opened(*expanders: str, **query: str) -> AppTest:
     for key in expanders:
         app.session_state[key] = True
     return ran(app)
-
-
-def captions(app: AppTest) -> str:
-    return " ".join(element.value for element in app.caption)
 
 
 @pytest.mark.parametrize("part", ["attention-norm", "ff-norm", "norm"])

@@ -2,15 +2,11 @@
 
 from pathlib import Path
 
-from streamlit.testing.v1 import AppTest
-
-from headlight import checkpoints
 from headlight.analysis.network import PART_NAMES, network
 from headlight.teaching.exercises import FOLDER
-from tests.small import TEXTS, small_checkpoint, small_translator
+from tests.small import small_translator
+from tests.ui.pages import page_at, ran, save_small
 from ui.anatomy.exercises import files, title
-
-PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
 
 
 def test_every_part_has_exercises_that_are_there() -> None:
@@ -26,12 +22,9 @@ def test_every_part_has_exercises_that_are_there() -> None:
 
 
 def test_the_menu_says_how_to_check(shelves: Path) -> None:
-    checkpoint = small_checkpoint()
-    checkpoint.card["examples"] = TEXTS[:2]
-    checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
-    app = AppTest.from_file(str(PAGE), default_timeout=300)
+    save_small(shelves)
+    app = page_at("anatomy")
     app.session_state["write"] = True
-    app.run()
-    assert not app.exception and not app.error
+    ran(app)
     assert [code.value for code in app.code] == ["python -m headlight check attend.py"]
     assert [button.proto.label for button in app.get("download_button")] == ["attend.py", "multi_head.py", "masks.py"]

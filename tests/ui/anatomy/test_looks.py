@@ -14,7 +14,7 @@ from headlight.analysis.several_heads import several_heads
 from headlight.charts.colours import THEMES
 from headlight.formatting import minus, signed
 from tests.small import TEXTS
-from tests.ui.pages import open_page, ran
+from tests.ui.pages import open_page, ran, texts
 from transformer import Translator
 from transformer.taps import Site
 from ui.anatomy.matrix_table import MAX_CELLS, MatrixAxes, ink_on, matrix_html, window
@@ -24,10 +24,6 @@ TARGET = "une petite fille"
 
 def opened(**query: str) -> AppTest:
     return open_page("anatomy", **{"model": "a-small", "text": "two dogs", "target": TARGET, "head": "1", **query})
-
-
-def text_of(app: AppTest) -> str:
-    return " ".join(element.value for element in (*app.markdown, *app.caption, *app.info))
 
 
 def html_of(app: AppTest) -> str:
@@ -44,7 +40,7 @@ def numbers(html: str, title: str) -> list[list[str]]:
 def test_a_whole_head_is_the_traces(small: Translator, kind: str) -> None:
     trace = small.trace("two dogs", target=TARGET)
     app = opened(look="matrices", kind=kind, layer="2")
-    assert "As the model does." in text_of(app)
+    assert "As the model does." in texts(app)
     pattern, hidden = trace.pattern(kind)[1, 0], trace.masked(kind)  # type: ignore[arg-type]
     rows = numbers(html_of(app), "Weights")
     assert rows == [
@@ -58,18 +54,18 @@ def test_a_whole_head_is_the_traces(small: Translator, kind: str) -> None:
 
 def test_another_mask_is_said_to_be_another(small: Translator) -> None:
     app = opened(look="matrices", kind="decoder", mask="none")
-    assert "Not what the model does:" in text_of(app) and "nothing is hidden" in text_of(app)
+    assert "Not what the model does:" in texts(app) and "nothing is hidden" in texts(app)
     assert "−∞" not in np.array(numbers(html_of(app), "Masked scores"))
     # A mask that has no meaning in cross-attention leaves the model's own.
-    assert "As the model does." in text_of(opened(look="matrices", kind="cross", mask="look-ahead"))
+    assert "As the model does." in texts(opened(look="matrices", kind="cross", mask="look-ahead"))
 
 
 def test_the_shorter_sentence_of_a_batch_is_padded(small: Translator) -> None:
     app = opened(look="matrices", kind="encoder", matrices="batch")  # begins with an example of another length
-    assert "of padding" in text_of(app) and "Weights" in html_of(app)
+    assert "of padding" in texts(app) and "Weights" in html_of(app)
     for second, text, added in ((TEXTS[1], "two dogs", 6), ("dogs", "dogs", 1)):
         app = opened(look="matrices", kind="encoder", matrices="batch", second=second)
-        assert f"“{text}”, with {added} token{'s' * (added > 1)} of padding" in text_of(app)
+        assert f"“{text}”, with {added} token{'s' * (added > 1)} of padding" in texts(app)
         masked = np.array(numbers(html_of(app), "Masked scores"))
         assert (masked[:, -added:] == "−∞").all() and (masked[:, :-added] != "−∞").all()
     app = opened(look="matrices", kind="encoder", matrices="batch", second=TEXTS[0] + " dogs" * 40)
@@ -87,7 +83,7 @@ def test_a_mask_is_added_and_filled_in_side_by_side(small: Translator, of: str) 
     assert added == filled == numbers(html, "Masked scores")
     mask = np.array(numbers(html, "M"))
     assert ((mask == "−∞") == (np.array(added) == "−∞")).all() and {float(x) for x in mask[mask != "−∞"]} == {0.0}
-    assert "differ by at most 0;" in text_of(app) and "no numbers (0/0)" in text_of(app) and "65,504" in text_of(app)
+    assert "differ by at most 0;" in texts(app) and "no numbers (0/0)" in texts(app) and "65,504" in texts(app)
 
 
 def test_the_tutorials_row(small: Translator) -> None:
@@ -124,9 +120,9 @@ def test_what_a_head_alone_loses(small: Translator) -> None:
 def test_the_division_is_told_with_the_heads_own_numbers(small: Translator) -> None:
     trace = small.trace("two dogs", target=TARGET)
     app = opened(look="scaling", kind="encoder", layer="1")
-    assert "d_head is 4, √d_head 2." in text_of(app)
+    assert "d_head is 4, √d_head 2." in texts(app)
     largest = trace.encoder[0, 0].max(-1).mean()
-    assert f"and {largest:.2f} with it." in text_of(app)
+    assert f"and {largest:.2f} with it." in texts(app)
 
 
 def test_additive_attention_stands_beside_the_division(small: Translator) -> None:
@@ -134,7 +130,7 @@ def test_additive_attention_stands_beside_the_division(small: Translator) -> Non
     app.session_state["additive"] = True
     keys = len(small.trace("two dogs", target=TARGET).source)
     wide = {name: row[-1].slope for name, row in by_width(keys, WIDTHS).items()}
-    text = text_of(ran(app))
+    text = texts(ran(app))
     assert f"to {wide['dot product']:.2f}; at 512 it is {wide['divided by √d_k']:.2f} divided" in text
     assert f"and {wide['additive']:.2f} additive." in text
 
@@ -143,7 +139,7 @@ def test_a_row_of_the_embedding_is_a_one_hot_vector_times_the_matrix(small: Tran
     matrix = small.model.encoder.embedding.tokens.weight.detach()
     one_hot = np.eye(len(matrix), dtype=np.float32)[7]
     assert np.array_equal(one_hot @ matrix.numpy(), matrix[7].numpy())
-    text = text_of(opened(part="embedding", kind="encoder"))
+    text = texts(opened(part="embedding", kind="encoder"))
     assert "one-hot vector" in text and "Mikolov et al. 2013" in text
 
 
@@ -152,9 +148,9 @@ def test_a_row_of_the_embedding_is_a_one_hot_vector_times_the_matrix(small: Tran
 def test_a_t5_is_looked_at_too(small: Translator, look: str, kind: str) -> None:
     app = opened(model="t5", look=look, kind=kind)
     if look == "matrices":
-        assert "As the model does." in text_of(app)
+        assert "As the model does." in texts(app)
     if look == "scaling":
-        assert "T5 does not divide" in text_of(app)
+        assert "T5 does not divide" in texts(app)
     if look == "heads":
         assert "[1, 4, 3, 5]" in html_of(app) if kind == "encoder" else "[1, 2, 4, 5]" in html_of(app)
 

@@ -7,18 +7,16 @@ from typing import Any
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from headlight.analysis import Check
 from tests.small import TEXTS, small_checkpoint
+from tests.ui.pages import open_page
 from transformer import Trace
 from ui.attention.picture import shown_trace
 from ui.attention.view import AttentionView
 from ui.state import models
 from ui.state.queue import Turns
-
-PAGE = Path(__file__).resolve().parents[3] / "pages" / "attention.py"
 
 
 @pytest.fixture
@@ -71,10 +69,7 @@ def test_where_the_checks_fail_the_page_says_so_beside_the_picture(
         raise ValueError("The model is gone.")
 
     monkeypatch.setattr(models, "check", fails)
-    page = AppTest.from_file(str(PAGE), default_timeout=60)
-    page.query_params["text"] = TEXTS[0]
-    page.run()
-    assert not page.exception and not page.error
+    page = open_page("attention", text=TEXTS[0])
     assert [info.value for info in page.info] == ["The model is gone."]
     assert any("changed" in caption.value for caption in page.caption)  # of the switches, the last on the page
 

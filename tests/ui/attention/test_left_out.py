@@ -12,7 +12,7 @@ from headlight.analysis.stream import stream, stream_sizes
 from headlight.formatting import three_digits
 from headlight.teaching.mistakes import break_translator
 from tests.small import TEXTS, small_checkpoint, small_translator
-from tests.ui.pages import page_at, ran
+from tests.ui.pages import captions, page_at, ran
 from ui.widgets.text import literal
 
 
@@ -25,10 +25,6 @@ def opened(**query: str) -> AppTest:
     app = page_at("attention", model="small", text=TEXTS[0], **query)
     app.session_state["left-out"] = True
     return ran(app)
-
-
-def captions(app: AppTest) -> str:
-    return " ".join(element.value for element in app.caption)
 
 
 @pytest.mark.parametrize("name", ["no-residual", "no-norms"])

@@ -6,22 +6,19 @@ import json
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from headlight import checkpoints
 from headlight.analysis import HeadEffect, head_importance
 from headlight.analysis.head_changes import HeadChange, describe_changes
 from headlight.analysis.layout import sharpest
 from headlight.checkpoints import load_translator
 from headlight.cli.verbs import main
 from headlight.formatting import signed
-from tests.small import TEXTS, small_checkpoint
-from tests.ui.pages import open_page, ran
-from tests.unpacked import unpacked
+from tests.small import TEXTS
+from tests.ui.pages import header, open_page, payload, ran, save_small
 from transformer import Translator
 from transformer.taps import Ablate, Site
 from ui.attention.ranking import FULL, full_bar, name, places
@@ -37,26 +34,13 @@ OFF = "is off: its measures are not defined"
 @pytest.fixture
 def model(shelves: Path) -> Translator:
     """The only one there."""
-    checkpoint = small_checkpoint()
-    checkpoint.card["examples"] = TEXTS[:2]
-    checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
-    return load_translator(shelves / "checkpoints" / "small")
+    return load_translator(save_small(shelves))
 
 
 def texts(app: AppTest) -> str:
     """Without what explains a term where it stands."""
     said = " ".join(element.value for element in (*app.markdown, *app.caption))
     return re.sub(r'\[([^]]*)]\(#term-[\w-]+ "(?:\\.|[^"\\])*"\)', r"\1", said)
-
-
-def header(app: AppTest, key: str) -> dict[str, Any]:
-    return payload(app, key)[0]
-
-
-def payload(app: AppTest, key: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What a component got."""
-    component = next(one for one in app.get("bidi_component") if re.search(rf"-{key}(-None)?$", one.proto.id))
-    return unpacked(component.proto.bytes)
 
 
 # ---- what removing one head costs ----------------------------------------------------------------------------------

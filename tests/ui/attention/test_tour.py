@@ -7,34 +7,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from headlight import checkpoints
-from tests.small import TEXTS, small_checkpoint
+from tests.small import TEXTS
+from tests.ui.pages import page_at, ran, save_small
 from ui.attention.tour import stops
 from ui.attention.view import AttentionView
-
-PAGE = Path(__file__).resolve().parents[3] / "pages" / "attention.py"
 
 
 def tour(code: str | None = None, **query: str) -> dict[str, Any]:
     """What the browser is sent."""
-    app = AppTest.from_file(str(PAGE), default_timeout=300)
-    app.query_params.update(query)
+    app = page_at("attention", **query)
     if code is not None:
         app.session_state["kept"] = {"code": code}
-    app.run()
-    assert not app.exception and not app.error
-    (sent,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name.endswith("tour")]
+    (sent,) = [part.proto for part in ran(app).get("bidi_component") if part.proto.component_name.endswith("tour")]
     data: dict[str, Any] = json.loads(sent.json)
     return data
 
 
 @pytest.fixture
 def model(shelves: Path) -> None:
-    checkpoint = small_checkpoint()
-    checkpoint.card["examples"] = TEXTS[:2]
-    checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
+    save_small(shelves)
 
 
 @pytest.mark.usefixtures("model")

@@ -11,12 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from tests.small import TEXTS, small_checkpoint
+from tests.ui.pages import page_at
 from transformer import Trace
 from ui.attention import waiting_example
 from ui.attention.picture import ShownTrace
 from ui.state import models, queue
-
-PAGE = Path(__file__).resolve().parents[3] / "pages" / "attention.py"
 
 
 @pytest.fixture
@@ -62,10 +61,7 @@ def waited(app: AppTest, drawn: list[str], seconds: float) -> AppTest:
 
 
 def opened(text: str, **others: str) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in {"text": text, **others}.items():
-        app.query_params[name] = value
-    return app
+    return page_at("attention", text=text, **others)
 
 
 def test_the_example_stands_in_for_a_sentence_in_line_and_then_gives_way(drawn: list[str]) -> None:

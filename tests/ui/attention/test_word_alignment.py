@@ -14,7 +14,7 @@ from headlight import checkpoints
 from headlight.analysis.word_alignment import word_alignment
 from headlight.cli.verbs import main
 from tests.small import TEXTS, small_checkpoint, small_translator
-from tests.ui.pages import page_at, ran
+from tests.ui.pages import captions, page_at, ran
 
 
 @pytest.fixture(autouse=True)
@@ -46,14 +46,10 @@ def expected(*heads: tuple[int, int], shifted: bool = False) -> str:
     return " ".join(f"{source}-{target}" for source, target in sorted(links))
 
 
-def says(app: AppTest) -> str:
-    return " ".join(element.value for element in app.caption)
-
-
 def test_the_chosen_head_aligns_where_nothing_was_measured() -> None:
     app = opened(kind="cross", layer="2", head="1")
     assert [code.value for code in app.code] == [expected((1, 0))]
-    assert "which need not align words" in says(app)
+    assert "which need not align words" in captions(app)
     assert not opened(kind="encoder", layer="2", head="1").code
 
 
@@ -69,8 +65,8 @@ def test_the_measured_sum_aligns_in_its_rows_and_the_chosen_head_on_demand(folde
     (folder / "align.json").write_text(json.dumps(facts))
     app = opened(kind="cross", layer="2", head="1")
     assert [code.value for code in app.code] == [expected((2, 1), (0, 0), shifted=True)]
-    assert "cross 3.2 and cross 1.1 in the next row" in says(app)
-    assert f"{facts['best_sum']['second_half']['rate']:.3f}" in says(app) and str(tmp_path) not in says(app)
+    assert "cross 3.2 and cross 1.1 in the next row" in captions(app)
+    assert f"{facts['best_sum']['second_half']['rate']:.3f}" in captions(app) and str(tmp_path) not in captions(app)
     (heads,) = [box for box in app.selectbox if box.label == "Heads"]
     heads.select_index(1)
     assert [code.value for code in ran(app).code] == [expected((1, 0))]

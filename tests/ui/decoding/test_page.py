@@ -12,10 +12,11 @@ from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from tests.small import small_checkpoint
+from tests.ui.pages import PAGES, captions, open_page
 from ui.decoding import downloads, search
 from ui.decoding.search import Search, TracedHypothesis
 
-PAGE = Path(__file__).resolve().parents[3] / "pages" / "decoding.py"
+PAGE = PAGES / "decoding.py"
 TEXT = "two dogs are running in the snow ."
 
 
@@ -64,11 +65,6 @@ def forget() -> None:
 
 def test_bleu_is_explained_on_this_output_and_an_example(shelves: Path) -> None:
     checkpoints.save(small_checkpoint(seed=7), shelves / "checkpoints" / "small")
-    page = AppTest.from_file(str(PAGE), default_timeout=60)
-    page.query_params["text"] = TEXT
-    page.query_params["reference"] = "un *chien* court"
-    page.run()
-    assert not page.exception and not page.error
-    captions = " ".join(element.value for element in page.caption)
-    assert "1 to 4 in a row: 5/6, 3/5, 1/4, 0/3; factor for length 1.00; BLEU 38.0." in captions
+    page = open_page("decoding", text=TEXT, reference="un *chien* court")
+    assert "1 to 4 in a row: 5/6, 3/5, 1/4, 0/3; factor for length 1.00; BLEU 38.0." in captions(page)
     assert any("un \\*chien\\* court" in element.value for element in page.markdown)

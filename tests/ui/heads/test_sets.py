@@ -20,6 +20,7 @@ from headlight.charts.spread import beside_spread
 from headlight.checkpoints import load_translator
 from headlight.importers.importing import import_model
 from tests.small import TEXTS, small_checkpoint
+from tests.ui.pages import page_at, texts, use_folders
 from transformer import Translator
 from transformer.pruned import prune_heads
 from transformer.taps import Ablate, chain
@@ -30,18 +31,10 @@ from ui.heads.view import HeadsView
 from ui.state import atlases, models
 from ui.state.atlases import EXAMPLES
 
-PAGE = Path(__file__).resolve().parents[3] / "pages" / "heads.py"
-
 
 @pytest.fixture
 def model(shelves: Path) -> Translator:
     return save_model(shelves)
-
-
-def use_folders(folders: Path, patch: pytest.MonkeyPatch) -> None:
-    for name in ("checkpoints", "models", "runs"):
-        (folders / name).mkdir(exist_ok=True)
-        patch.setattr(models, name.upper(), folders / name)
 
 
 def save_model(shelves: Path) -> Translator:
@@ -90,14 +83,9 @@ def settled(app: AppTest) -> AppTest:
     raise AssertionError("it was not measured")
 
 
-def texts(app: AppTest) -> str:
-    return " ".join(element.value for element in (*app.markdown, *app.caption))
-
-
 @pytest.mark.slow
 def test_the_page_measures_when_asked_and_says_what_is_left(model: Translator) -> None:
-    app = AppTest.from_file(str(PAGE), default_timeout=300)
-    app.query_params["corpus"] = EXAMPLES
+    app = page_at("heads", corpus=EXAMPLES)
     for _ in range(100):
         app.run()
         if any(button.label == "Which heads can go?" for button in app.button):

@@ -14,6 +14,7 @@ from headlight.evaluation import Evaluator
 from headlight.slices import SlicedEvaluation, slice_sentences
 from headlight.slices.evaluating import score_slices
 from tests.small import TEXTS, small_checkpoint
+from tests.ui.pages import page_at
 from transformer.yielding import yield_turn
 from ui.heads import slices
 from ui.heads.corpus import ChosenCorpus
@@ -23,7 +24,6 @@ from ui.heads.view import HeadsView
 from ui.state import models
 from ui.state.jobs import JOBS, Cancelled, Progress
 
-PAGE = Path(__file__).resolve().parents[3] / "pages" / "heads.py"
 HOSTILE = "<b>one</b> *two*"
 
 
@@ -105,10 +105,7 @@ def test_a_measurement_that_is_cancelled_ends() -> None:
 
 def opened(monkeypatch: pytest.MonkeyPatch, count: int, **query: str) -> AppTest:
     monkeypatch.setattr(slices, "find_slices", lambda wanted: evaluation(1 if wanted.against is None else count))
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in ({"model": "english-french", "slices": "1"} | query).items():
-        app.query_params[name] = value
-    return app.run()
+    return page_at("heads", **{"model": "english-french", "slices": "1", **query}).run()
 
 
 def texts(app: AppTest) -> str:

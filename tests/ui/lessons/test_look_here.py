@@ -13,9 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from server.classroom.classes import PNG, Classes
 from server.classroom.store import store
+from tests.ui.pages import page_at
 from ui.widgets import look_here
-
-PAGE = str(Path(__file__).resolve().parents[3] / "pages" / "positions.py")
 
 
 @pytest.fixture
@@ -29,7 +28,7 @@ def taught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cl
 
 
 def opened(code: str = "", secret: str = "") -> tuple[AppTest, bool]:
-    app = AppTest.from_file(PAGE, default_timeout=300)
+    app = page_at("positions")
     app.session_state["kept"], app.session_state["class-secrets"] = {"code": code}, {code: secret}
     app.run()
     assert not app.exception

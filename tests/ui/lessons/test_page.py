@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +16,17 @@ from headlight.teaching.lessons.handout import handout
 from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import base, truth
 from headlight.teaching.lessons.reading import read
+from tests.ui.pages import page_at
 from ui.lessons import shelf
 from ui.lessons import step as step_part
 from ui.lessons.view import LessonsView
 from ui.state import models
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = str(ROOT / "pages" / "lessons.py")
 LESSON_STEP = ("it", "draw-its-row")
 
 
-def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(PAGE, default_timeout=300)
-    for name, value in query.items():
-        app.query_params[name] = value
-    return app
+opened = partial(page_at, "lessons")
 
 
 def sent(app: AppTest) -> list[bytes]:

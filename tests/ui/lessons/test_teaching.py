@@ -19,11 +19,11 @@ from headlight.teaching.lessons.posing import base, truth
 from headlight.teaching.lessons.reading import read
 from server.classroom.classes import Classes, Quota
 from server.classroom.store import store
+from tests.ui.pages import page_at
 from ui.lessons import secret_keeper, shelf, teaching
 from ui.state import models
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = str(ROOT / "pages" / "lessons.py")
 LESSON = read(ROOT / "lessons" / "en" / "it.md")
 STEP = LESSON.steps[2]
 
@@ -49,9 +49,7 @@ def screen(app: AppTest, name: str = "headlight_class") -> dict[str, Any]:
 
 
 def started() -> AppTest:
-    app = AppTest.from_file(PAGE, default_timeout=300)
-    app.query_params["lesson"], app.query_params["step"] = LESSON.name, STEP.name
-    app.run()
+    app = page_at("lessons", lesson=LESSON.name, step=STEP.name).run()
     next(button for button in app.button if button.label == "Start a class").click().run()
     return app
 
@@ -156,9 +154,7 @@ def test_misconceptions_of_the_class_are_counted_after_the_reveal(classes: Class
 
 def opened_with(code: str, secret: str, **more: str) -> AppTest:
     """The page in another browser, which brought a secret by a link."""
-    app = AppTest.from_file(PAGE, default_timeout=300)
-    for name, value in ({"lesson": LESSON.name, "step": STEP.name, "code": code} | more).items():
-        app.query_params[name] = value
+    app = page_at("lessons", **{"lesson": LESSON.name, "step": STEP.name, "code": code, **more})
     app.session_state["class-secrets"] = {code: secret}
     return app.run()
 
@@ -221,10 +217,7 @@ def test_the_address_alone_does_not_teach() -> None:
     """Of a class that this browser did not start, which the browser is asked first."""
     app = started()
     code, _ = class_of(app)
-    again = AppTest.from_file(PAGE, default_timeout=300)
-    for name, value in (("lesson", LESSON.name), ("step", STEP.name), ("code", code)):
-        again.query_params[name] = value
-    again.run()
+    again = page_at("lessons", lesson=LESSON.name, step=STEP.name, code=code).run()
     assert "teacher’s link" in again.info[0].value
     assert "headlight_secret_keeper" in [element.proto.component_name for element in again.get("bidi_component")]
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from tests.small import small_checkpoint
-from ui.state import models
+from tests.ui.pages import page_at, use_folders
 
-PAGE = str(Path(__file__).resolve().parents[3] / "pages" / "positions.py")
 MODELS = {"a-waves": "sinusoidal", "b-learned": "learned", "c-none": "none"}
 EMPTY = "There is nothing to translate: the text is empty."
 
@@ -25,17 +23,12 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         checkpoint.card["examples"] = ["two dogs in the snow"]
         checkpoints.save(checkpoint, folder / "checkpoints" / name)
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("checkpoints", "models", "runs"):
-            (folder / name).mkdir(exist_ok=True)
-            patch.setattr(models, name.upper(), folder / name)
+        use_folders(folder, patch)
         yield
 
 
 def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(PAGE, default_timeout=300)
-    for key, value in query.items():
-        app.query_params[key] = value
-    return ran(app)
+    return ran(page_at("positions", **query))
 
 
 def ran(app: AppTest) -> AppTest:

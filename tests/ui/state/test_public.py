@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from headlight import checkpoints
 from headlight.runs import Status
 from tests.small import small_checkpoint
+from tests.ui.pages import page_at
 from tools.production import environment, options, require_listening
 from ui.checkpoints import import_, keeping
 from ui.state import models
@@ -64,9 +65,7 @@ def test_nothing_is_begun_brought_or_deleted(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.usefixtures("demonstration")
 def test_the_pages_hide_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "RUNS", tmp_path)
-    page = AppTest.from_file(str(ROOT / "pages" / "training.py"), default_timeout=60)
-    page.query_params["new"] = "1"
-    page.run()
+    page = page_at("training", new="1").run()
     assert not page.exception and "public demonstration" in page.info[0].value
     assert not page.get("file_uploader") and "start-training" not in {button.key for button in page.button}
 
@@ -77,9 +76,7 @@ def test_without_runs_there_is_no_form(tmp_path: Path, monkeypatch: pytest.Monke
     """Every new container has no run."""
     for name in ("RUNS", "CHECKPOINTS"):
         monkeypatch.setattr(models, name, tmp_path)
-    page = AppTest.from_file(str(ROOT / "pages" / "training.py"), default_timeout=60)
-    page.query_params.update(query)
-    page.run()
+    page = page_at("training", **query).run()
     assert not page.exception and "no run to look at" in page.info[0].value
     assert not page.text_input and not page.selectbox and not page.button
 

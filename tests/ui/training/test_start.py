@@ -8,16 +8,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from headlight.runs import Recipe
+from tests.ui.pages import page_at
 from ui.state import models
 from ui.training import start, steering, watch
 from ui.training.series import Columns
 
-ROOT = Path(__file__).resolve().parents[3]
-
 
 def opened(more: bool = False, **query: str) -> AppTest:
-    page = AppTest.from_file(str(ROOT / "pages" / "training.py"), default_timeout=60)
-    page.query_params.update(query)
+    page = page_at("training", **query)
     page.session_state["more"] = more
     page.run()
     assert not page.exception

@@ -71,12 +71,7 @@ def test_a_missing_script_is_noticed(tmp_path: Path) -> None:
     text = (SCRIPTS / "chips.js").read_text("utf-8") + "\nexport default Chips;\n"
     (tmp_path / "chips.js").write_text(text, "utf-8")  # without core.js and texts.js
     assert {re.findall("'(.*?)'", one["message"])[0] for one in complaints(tmp_path, "no-undef")} == {
-        "el",
-        "clamp",
-        "stepOf",
-        "rightToLeft",
-        "directionOf",
-        "direction",
+        "el", "clamp", "stepOf", "rightToLeft", "directionOf", "direction",
     }
 
 

@@ -24,7 +24,7 @@ from headlight.charts.why import bars
 from headlight.checkpoints import load_translator
 from headlight.formatting import percent, signed
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
-from tests.ui.pages import open_page, page_at
+from tests.ui.pages import open_page, page_at, save_small, texts
 from transformer import Trace, Translator
 from transformer.checkpoint import Checkpoint
 from transformer.pruned import prune_heads
@@ -40,14 +40,7 @@ opened = partial(open_page, "why")
 
 @pytest.fixture(params=["pre", "post"])
 def model(request: pytest.FixtureRequest, shelves: Path) -> Translator:
-    checkpoint = small_checkpoint(norm=request.param)
-    checkpoint.card["examples"] = TEXTS[:2]
-    checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
-    return load_translator(shelves / "checkpoints" / "small")
-
-
-def texts(app: AppTest) -> str:
-    return " ".join(element.value for element in (*app.markdown, *app.caption, *app.info))
+    return load_translator(save_small(shelves, norm=request.param))
 
 
 def test_the_numbers_are_the_librarys(model: Translator) -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from headlight.teaching.mistakes import break_translator
 from tests.small import TEXTS, small_checkpoint, small_translator
+from tests.ui.pages import open_page
 from ui.widgets.break_it import describe_mistakes
-
-PAGES = Path(__file__).resolve().parents[3] / "pages"
 
 
 @pytest.fixture
@@ -25,10 +23,7 @@ def shelf(shelves: Path) -> None:
 
 
 def notes(page: str, model: str) -> list[str]:
-    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
-    app.query_params["model"] = model
-    app.run()
-    assert not app.exception and not app.error
+    app = open_page(page, model=model)
     return [one.value for one in (*app.markdown, *app.caption, *app.warning) if "applies no mask:" in one.value]
 
 

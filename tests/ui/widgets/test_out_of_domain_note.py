@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from headlight.analysis.typical import words_of
 from tests.small import TEXTS, small_checkpoint
+from tests.ui.pages import open_page
 from transformer import Translator
 from ui.state import models
 from ui.widgets.out_of_domain_note import MAX_DATA_CHARACTERS, trained_on
 
-PAGES = Path(__file__).resolve().parents[3] / "pages"
 UNUSUAL = "unlike those that the model learned from"
 UNLIKE, LIKE = TEXTS[:2]  # the small model is surer of the second
 
@@ -32,14 +31,9 @@ def small(shelves: Path) -> Path:
 
 def notes(page: str, **query: str) -> list[tuple[str, str]]:
     """Each note with its help."""
-    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception and not app.error
     return [
         (caption.value, caption.help)
-        for caption in app.caption
+        for caption in open_page(page, **query).caption
         if "the model learned from" in caption.value or "never read" in caption.value
     ]
 

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
-from streamlit.testing.v1 import AppTest
 
-from headlight import checkpoints
 from headlight.glossary import explained, glossary, term
-from tests.small import TEXTS, small_checkpoint
+from tests.ui.pages import open_page, save_small
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -75,11 +73,8 @@ def test_the_app_explains_only_what_the_glossary_has_and_the_text_says() -> None
 
 
 def test_the_first_page_explains_its_terms_once(shelves: Path) -> None:
-    checkpoint = small_checkpoint()
-    checkpoint.card["examples"] = TEXTS[:2]
-    checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
-    app = AppTest.from_file(str(ROOT / "pages" / "attention.py"), default_timeout=300).run()
-    assert not app.exception and not app.error
+    save_small(shelves)
+    app = open_page("attention")
     said = [*app.markdown, *app.caption, *app.get("html")]
     texts = " ".join(str(getattr(part, "value", "") or part.proto.body) for part in said)
     for name in ("layer", "parameter", "token", "sequence-log-probability", "head", "cross-attention"):
