@@ -98,20 +98,7 @@ SINGULAR_DETERMINERS = {
 }
 EITHER = {"l", "votre", "notre", "leur", "d", "de"}
 PLURAL_DETERMINERS = {
-    "les",
-    "des",
-    "ces",
-    "mes",
-    "vos",
-    "ses",
-    "nos",
-    "leurs",
-    "deux",
-    "trois",
-    "quatre",
-    "aux",
-    "de",
-    "d",
+    "les", "des", "ces", "mes", "vos", "ses", "nos", "leurs", "deux", "trois", "quatre", "aux", "de", "d",
 }
 
 

@@ -38,11 +38,7 @@ def test_every_file_is_named() -> None:
     of_a_named_package = {path for path in unnamed if path.parent != folder}
     assert unnamed == of_a_named_package
     assert {path.parent.name for path in of_a_named_package} <= {
-        "checkpoint",
-        "decoding",
-        "inference",
-        "t5",
-        "training",
+        "checkpoint", "decoding", "inference", "t5", "training",
     }
 
 

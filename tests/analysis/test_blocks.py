@@ -61,15 +61,8 @@ def test_groups_hold_every_tensor_once() -> None:
     listed = [name for group in all_groups for name in group.names]
     assert sorted(listed) == sorted(counts(small_checkpoint().model))
     assert [group.title for group in all_groups] == [
-        "Source embedding",
-        "Encoder, self-attention",
-        "Encoder, feed-forward",
-        "Target embedding",
-        "Decoder, self-attention",
-        "Decoder, cross-attention",
-        "Decoder, feed-forward",
-        "Output",
-        "Norms",
+        "Source embedding", "Encoder, self-attention", "Encoder, feed-forward", "Target embedding",
+        "Decoder, self-attention", "Decoder, cross-attention", "Decoder, feed-forward", "Output", "Norms",
     ]
 
 

@@ -14,10 +14,7 @@ from transformer.taps import Ablate, Replace, Scale, Site, Tap, Uniform
 from transformer.trace import Trace
 
 LABELS, ROWS, LEAK, DROPOUT, PLAIN = (
-    "Labels match the attention weights",
-    "Every row sums to 1",
-    "No look-ahead",
-    "Dropout is off",
+    "Labels match the attention weights", "Every row sums to 1", "No look-ahead", "Dropout is off",
     "Recording changes nothing",
 )
 CROSS, DECODER = Site("decoder", 1, "cross"), Site("decoder", 2, "self")

@@ -283,14 +283,7 @@ def test_dictionaries_beside_it_are_read_and_asked_for_otherwise(tmp_path: Path)
     warnings = import_model(path, tmp_path / "ours").warnings
     ours = load(tmp_path / "ours")
     assert not any("spaces" in warning for warning in warnings)
-    assert [ours.source_tokenizer.piece(id) for id in range(6)] == [
-        "<s>",
-        "<pad>",
-        "</s>",
-        "<unk>",
-        "der",
-        "Haus",
-    ]
+    assert [ours.source_tokenizer.piece(id) for id in range(6)] == ["<s>", "<pad>", "</s>", "<unk>", "der", "Haus"]
     assert ours.source_tokenizer.encode("der <s> Baum") == [4, 3, 3]
     assert ours.target_tokenizer.encode("#fairseq:overwrite the") == [4, 5]
     shutil.copy(path, tmp_path / "checkpoint_last.pt")  # of a folder with several, the best is opened

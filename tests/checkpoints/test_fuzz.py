@@ -48,15 +48,8 @@ def valid(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize(
     "name",
     [
-        "one.safetensors",
-        "model.zip",
-        "model.tar",
-        "model.tar.gz",
-        "training.pt",
-        "legacy.pt",
-        "protocol4.pt",
-        "tutorial.pth",
-        "omegaconf.pt",
+        "one.safetensors", "model.zip", "model.tar", "model.tar.gz", "training.pt", "legacy.pt", "protocol4.pt",
+        "tutorial.pth", "omegaconf.pt",
     ],
 )
 def test_damaged_files(valid: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:

@@ -308,15 +308,7 @@ MOSES_TEXTS = [
     "a < b | c [d] 'e'",
 ]
 MOSES_TEXTS += [
-    "It's 3.5.",
-    "don't",
-    "the U.S. and No. 7 etc.",
-    "a , b",
-    "日本，x",
-    "",
-    "  ",
-    "…",
-    "l'été d'abord",
+    "It's 3.5.", "don't", "the U.S. and No. 7 etc.", "a , b", "日本，x", "", "  ", "…", "l'été d'abord",
     "a\u200bb -- c",
 ]
 

@@ -190,12 +190,7 @@ def test_declension():
 
 def test_conjugation():
     assert [GermanVerb("", "lesen").present(person) for person in range(6)] == [
-        "lese",
-        "liest",
-        "liest",
-        "lesen",
-        "lest",
-        "lesen",
+        "lese", "liest", "liest", "lesen", "lest", "lesen",
     ]
     assert [GermanVerb("", "arbeiten").present(person) for person in range(3)] == ["arbeite", "arbeitest", "arbeitet"]
     assert [GermanVerb("", "essen").imperative(person) for person in (1, 4, 5)] == ["iss", "esst", "essen"]
@@ -214,11 +209,7 @@ def test_clock_times():
 
 def test_english():
     assert [english.article(word) for word in ("hour", "university", "umbrella", "18", "180")] == [
-        "an",
-        "a",
-        "an",
-        "an",
-        "a",
+        "an", "a", "an", "an", "a",
     ]
     assert english.pluralize("shelf") == "shelves" and english.past_tense("take out the trash") == "took out the trash"
 

@@ -27,12 +27,7 @@ def test_pairs_over_the_limit_are_reported_by_line_with_the_corpus_own(tokenizer
     corpus = Encoded(Pairs("x", pairs), tokenizer, tokenizer, 5)
     [(source, target)] = corpus
     assert len(source) == len(target[:-1]) == len(target[1:]) == 5
-    assert corpus.report.first == [
-        (2, "over 5 tokens"),
-        (3, "empty source"),
-        (4, "over 5 tokens"),
-        (5, "empty source"),
-    ]
+    assert corpus.report.first == [(2, "over 5 tokens"), (3, "empty source"), (4, "over 5 tokens"), (5, "empty source")]
     assert (corpus.report.read, corpus.report.accepted) == (5, 1)
 
 

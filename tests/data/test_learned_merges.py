@@ -14,12 +14,7 @@ from transformer.tokenizers import SPECIALS, Tokenizer
 
 SENNRICH = "low low low low low lower lower newest newest newest newest newest newest widest widest widest"
 ALPHABETS = [
-    "ab",
-    "abc  ",
-    "aAäà\u0300\u0301 .,",
-    "नमस्ते दुनिया ",
-    "👩\u200d👩\u200d👧😀🇩🇪 ",
-    "שלום عليكم \u202e",
+    "ab", "abc  ", "aAäà\u0300\u0301 .,", "नमस्ते दुनिया ", "👩\u200d👩\u200d👧😀🇩🇪 ", "שלום عليكم \u202e",
     "日本語 \ue000\x00\t▁",
 ]
 

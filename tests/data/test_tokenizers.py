@@ -147,15 +147,7 @@ def test_unusable_tokenizer_files_are_named(tmp_path: Path) -> None:
         load_tokenizer(path)
     ENGLISH_TOKENIZERS["bpe"].save(path)
     whole = path.read_text(encoding="utf-8")
-    for broken in (
-        "",
-        "{}",
-        "[]",
-        "null",
-        whole[: len(whole) // 2],
-        whole[:-2],
-        whole.replace("[SOS]", "[CLS]"),
-    ):
+    for broken in ("", "{}", "[]", "null", whole[: len(whole) // 2], whole[:-2], whole.replace("[SOS]", "[CLS]")):
         path.write_text(broken, encoding="utf-8")
         with pytest.raises(ValueError, match=r"tokenizer\.json"):
             load_tokenizer(path)
@@ -197,24 +189,7 @@ def test_no_two_tokens_of_a_vocabulary_look_the_same(kind: TokenizerKind) -> Non
 
 
 def test_word_groups_of_subwords() -> None:
-    pieces = [
-        "[SOS]",
-        "▁gir",
-        "ls",
-        ",",
-        "▁",
-        '"',
-        "▁",
-        "x",
-        "y",
-        "'",
-        "s",
-        "▁na",
-        "[UNK]",
-        "ve",
-        "▁",
-        "[EOS]",
-    ]
+    pieces = ["[SOS]", "▁gir", "ls", ",", "▁", '"', "▁", "x", "y", "'", "s", "▁na", "[UNK]", "ve", "▁", "[EOS]"]
     words = ["".join(pieces[index] for index in group) for group in word_groups(pieces)]
     assert words == ["[SOS]", "▁girls", ",", '▁"', "▁xy", "'", "s", "▁na", "[UNK]", "ve", "▁", "[EOS]"]
 
@@ -242,13 +217,7 @@ def test_numbered_labels_are_unique_and_single_ones_untouched(names: list[str]) 
 
 
 def test_numbers_count_from_one() -> None:
-    assert number_duplicates(["a", "b", "a", *"c" * 10]) == [
-        "a₁",
-        "b",
-        "a₂",
-        *(f"c{n}" for n in "₁₂₃₄₅₆₇₈₉"),
-        "c₁₀",
-    ]
+    assert number_duplicates(["a", "b", "a", *"c" * 10]) == ["a₁", "b", "a₂", *(f"c{n}" for n in "₁₂₃₄₅₆₇₈₉"), "c₁₀"]
 
 
 def foreign(**ids: int | None) -> Tokenizer:

@@ -18,17 +18,7 @@ from ui.decoding.payload import Start, player_payload
 from ui.decoding.search import searched
 
 FIELDS = (
-    "normalises",
-    "bound",
-    "vocabulary",
-    "steps",
-    "top",
-    "never",
-    "nodes",
-    "candidates",
-    "strings",
-    "hides",
-    "only",
+    "normalises", "bound", "vocabulary", "steps", "top", "never", "nodes", "candidates", "strings", "hides", "only",
 )
 START = Start("1", 1, 1, 0, 0, False, True, "total", True)
 
