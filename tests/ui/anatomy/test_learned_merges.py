@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from headlight.corpora.cutting import Merges, has_merges
 from headlight.corpora.learned_merges import learn_merges
 from tests.small import TEXTS, small_checkpoint
-from tests.ui.anatomy.test_looks import html_of, opened, text_of
+from tests.ui.anatomy.test_looks import html_of, opened
+from tests.ui.pages import texts
 from transformer import Translator
 from transformer.tokenizers import Tokenizer
 from ui.anatomy.embedding import spelled
@@ -33,9 +34,9 @@ def rows(html: str) -> list[list[str]]:
 
 def test_the_expander_is_closed_until_a_text_is_in_the_address(small: Translator) -> None:
     app = opened(part="embedding", kind="encoder")
-    assert not app.slider and "Merges so far" not in text_of(app)
+    assert not app.slider and "Merges so far" not in texts(app)
     assert any("Learn a BPE" in expander.label for expander in app.expander)
-    assert "Merges so far" in text_of(learning(TEXT))
+    assert "Merges so far" in texts(learning(TEXT))
 
 
 def test_the_expander_stays_open_while_its_text_is_typed(small: Translator) -> None:
@@ -55,13 +56,13 @@ def test_the_textbook_example_merge_by_merge(small: Translator) -> None:
     learned = learn_merges(TEXT)
     assert (slider.min, slider.max, slider.value) == (learned.sizes[0], learned.sizes[-1], learned.sizes[FIRST_MERGES])
     assert ["3", "l + o", "7"] in rows(html_of(app))
-    assert f"{slider.value} tokens: 4 special ones, 11 characters and 3 joined pieces" in text_of(app)
+    assert f"{slider.value} tokens: 4 special ones, 11 characters and 3 joined pieces" in texts(app)
     slider.set_value(slider.max).run()
-    assert "No pair occurs twice any more" in text_of(app)
-    assert f":gray[{len(TEXT.split())} tokens]" in text_of(app)  # each word became one token
+    assert "No pair occurs twice any more" in texts(app)
+    assert f":gray[{len(TEXT.split())} tokens]" in texts(app)  # each word became one token
     slider.set_value(slider.min).run()
-    assert "None yet: each character is a token." in text_of(app)
-    assert f":gray[{len(TEXT.replace(' ', '')) + len(TEXT.split())} tokens]" in text_of(app)
+    assert "None yet: each character is a token." in texts(app)
+    assert f":gray[{len(TEXT.replace(' ', '')) + len(TEXT.split())} tokens]" in texts(app)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_the_textbook_example_merge_by_merge(small: Translator) -> None:
 )
 def test_texts_that_are_short_or_strange(small: Translator, text: str, words: str) -> None:
     app = learning(text, vocabulary="1")
-    assert words in text_of(app) + html_of(app)
+    assert words in texts(app) + html_of(app)
     assert bool(app.slider) == (words == "joined next") and "<b>" not in html_of(app)
 
 

@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 from headlight.analysis.plane import Plane
 from headlight.charts.plane import words_in_plane
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
-from tests.ui.anatomy.test_looks import html_of, numbers, opened, text_of
+from tests.ui.anatomy.test_looks import html_of, numbers, opened
+from tests.ui.pages import texts
 from transformer import Translator
 from transformer.taps import Site
 from transformer.tokenizers import Tokenizer
@@ -44,8 +45,8 @@ def test_the_scores_are_those_of_the_two_maps(small: Translator) -> None:
         [f"{sum(a * b for a, b in zip(row, column, strict=True)) / 2:.2f}".replace("-", "−") for column in k]
         for row in q
     ]
-    assert "is left out" in text_of(app) and "after the layer norm" in text_of(app)
-    assert "Not what the model does" in text_of(opened(look="plane", kind="encoder", layer="2", plane="dogs girl"))
+    assert "is left out" in texts(app) and "after the layer norm" in texts(app)
+    assert "Not what the model does" in texts(opened(look="plane", kind="encoder", layer="2", plane="dogs girl"))
 
 
 def test_what_is_typed(small: Translator) -> None:
@@ -56,11 +57,11 @@ def test_what_is_typed(small: Translator) -> None:
 
     assert rows("two dogs, girl") == 3 and rows("dogs dogs") == 1 and rows("  ,  ") == 0
     app = opened(look="plane", kind="encoder", layer="1", plane="")
-    assert "There is nothing to draw" in text_of(app)
+    assert "There is nothing to draw" in texts(app)
     app = opened(look="plane", kind="encoder", layer="1", plane="a b c d e f g h i j")
-    assert "The first 8 of 10 words" in text_of(app)
+    assert "The first 8 of 10 words" in texts(app)
     app = opened(look="plane", kind="encoder", layer="1", plane="<b>")
-    assert "Type a second word" in text_of(app) and "<b>" not in html_of(app)
+    assert "Type a second word" in texts(app) and "<b>" not in html_of(app)
 
 
 def test_words_that_are_typed_are_in_the_address(small: Translator) -> None:
@@ -73,20 +74,20 @@ def test_words_that_are_typed_are_in_the_address(small: Translator) -> None:
 
 def test_words_that_are_the_same_to_the_model_do_not_vary(small: Translator) -> None:
     app = opened(look="plane", kind="encoder", layer="1", plane="xylophone zebra")
-    assert "nothing varies among them" in text_of(app) and "zebra is not in the vocabulary" in text_of(app)
+    assert "nothing varies among them" in texts(app) and "zebra is not in the vocabulary" in texts(app)
     (row, other) = scores(app)
     assert row == other and len({*row}) == 1
 
 
 def test_cross_attention_has_no_one_embedding(small: Translator) -> None:
     app = opened(look="plane", kind="cross", layer="1", plane="dogs girl")
-    assert "Choose a self-attention" in text_of(app) and "Scores" not in html_of(app)
+    assert "Choose a self-attention" in texts(app) and "Scores" not in html_of(app)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
 def test_a_t5_does_not_divide(small: Translator, kind: str) -> None:
     app = opened(model="t5", look="plane", kind=kind, layer="1")
-    assert 'aria-label="Scores, q · k"' in html_of(app) and "bias of the distance" in text_of(app)
+    assert 'aria-label="Scores, q · k"' in html_of(app) and "bias of the distance" in texts(app)
 
 
 def test_the_words_of_the_sentence_come_first() -> None:
