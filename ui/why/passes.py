@@ -194,7 +194,7 @@ def _ablated(
     by: why.Ablation,
     taps: Taps,
 ) -> dict[Site, np.ndarray]:
-    return why.ablated_steps(translator(name).model, source, target, references, by, tap=chain(*taps))
+    return why.ablated_steps(translator(name).model, (source, target), references, by, tap=chain(*taps))
 
 
 @cached(20, "Dividing contributions among heads")

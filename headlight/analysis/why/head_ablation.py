@@ -49,15 +49,14 @@ def head_ablation(
     pass, those of the references too. Raises ValueError for another ablation, without references or draws where these
     are needed, and for an intervention on a head that the model lacks.
     """
-    changes = ablated_steps(model, source, target, references, by, draws, seed, tap)
+    changes = ablated_steps(model, (source, target), references, by, draws, seed, tap)
     effects = [HeadEffect(site, head, float(changes[site][head].sum())) for site, head in all_heads(model)]
     return sorted(effects, key=lambda effect: effect.delta)
 
 
 def ablated_steps(
     model: Transformer,
-    source: Sequence[int],
-    target: Sequence[int],
+    pair: Pair,
     references: Sequence[Pair],
     by: Ablation = "mean",
     draws: int = DRAWS,
@@ -66,7 +65,8 @@ def ablated_steps(
 ) -> dict[Site, np.ndarray]:
     """Return the change of the log-probability of each written token when a head is replaced: [H, T] by site, in nats.
 
-    A head that was pruned is not a number. The arguments and errors are those of `head_ablation`, which sums over T.
+    The changes of a pruned head are NaN. The errors are those of `head_ablation`, which sums over T, and so are the
+    arguments, with the source and the target as a `pair`.
     """
     if by not in ABLATIONS:
         raise ValueError(f"There is no ablation {quoted(by)}; choose among {', '.join(ABLATIONS)}.")
@@ -75,19 +75,17 @@ def ablated_steps(
     if draws < 1:
         raise ValueError(f"The number of draws is {draws}; at least 1 is needed.")
     require_intervened_heads(model, tap)
-    heads, rows = all_heads(model), rows_per_pass(model, len(source), len(target))
-    complete = _log_probs(model, (source, target), 1, tap=tap)
-    changes = torch.zeros(len(heads), len(target) - 1, dtype=torch.float64)
-    lengths = {"encoder": len(source), "decoder": len(target) - 1}
+    heads, rows = all_heads(model), rows_per_pass(model, len(pair[0]), len(pair[1]))
+    complete = _log_probs(model, pair, 1, tap=tap)
+    lengths = _lengths(pair)
+    changes = torch.zeros(len(heads), lengths["decoder"], dtype=torch.float64)
     replacements = _replacements(model, lengths, references, by, draws, seed, tap)
     for replacement in replacements:
-        parts = [
-            _log_probs(model, (source, target), len(some), some, replacement, tap) for some in in_passes(heads, rows)
-        ]
+        parts = [_log_probs(model, pair, len(some), some, replacement, tap) for some in in_passes(heads, rows)]
         changes += (torch.cat(parts) - complete) / len(replacements)
     config = model.config
     n_heads = {"encoder": config.encoder.n_heads, "decoder": config.decoder.n_heads}
-    by_site = {site: np.full((n_heads[site.stack], len(target) - 1), np.nan) for site in model.sites()}
+    by_site = {site: np.full((n_heads[site.stack], lengths["decoder"]), np.nan) for site in model.sites()}
     for (site, head), change in zip(heads, changes.numpy(), strict=True):
         by_site[site][head] = change
     return by_site
@@ -102,7 +100,7 @@ def _replacements(
     seed: int,
     tap: Tap | None,
 ) -> list[dict[Site, Tensor]]:
-    """Return what is put in the heads' places, in each run: [H, N, D] by site, or [H, 1, D] for every token."""
+    """Return the outputs that replace the heads' own in each run: [H, N, D] by site, or [H, 1, D] for every token."""
     if by == "zero":
         return [{}]
     if by == "mean":
@@ -111,19 +109,24 @@ def _replacements(
         for pair in references:
             for site, output in _outputs(model, pair, tap).items():
                 totals[site] = totals.get(site, 0.0) + output.double().sum(1, keepdim=True)
-            counts["encoder"] += len(pair[0])
-            counts["decoder"] += len(pair[1]) - 1
+            for stack, length in _lengths(pair).items():
+                counts[stack] += length
         return [{site: (total / counts[site.stack]).float() for site, total in totals.items()}]
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     drawn = []
-    for number in chance.integers(0, len(references), draws):
-        outputs, places = _outputs(model, references[number], tap), dict[str, np.ndarray]()
-        for stack, length in lengths.items():
-            there = len(references[number][0]) if stack == "encoder" else len(references[number][1]) - 1
-            own = np.arange(length)
-            places[stack] = np.where(own < there, own, chance.integers(0, there, length))
-        drawn.append({site: of_site[:, places[site.stack]] for site, of_site in outputs.items()})
+    for number in rng.integers(0, len(references), draws):
+        reference, tokens = references[number], dict[str, np.ndarray]()
+        for stack, n_drawn in _lengths(reference).items():
+            own = np.arange(lengths[stack])
+            tokens[stack] = np.where(own < n_drawn, own, rng.integers(0, n_drawn, lengths[stack]))
+        outputs = _outputs(model, reference, tap)
+        drawn.append({site: of_site[:, tokens[site.stack]] for site, of_site in outputs.items()})
     return drawn
+
+
+def _lengths(pair: Pair) -> dict[str, int]:
+    """Return how many tokens each stack reads of a source and its target."""
+    return {"encoder": len(pair[0]), "decoder": len(pair[1]) - 1}
 
 
 def _outputs(model: Transformer, pair: Pair, tap: Tap | None) -> dict[Site, Tensor]:
@@ -147,16 +150,16 @@ def _log_probs(
     outputs: Mapping[Site, Tensor] | None = None,
     tap: Tap | None = None,
 ) -> Tensor:
-    """Return the log-probability of each written token in `count` rows, in each of which one head is replaced: [B, T].
+    """Return the log-probability of each written token in `count` rows: [B, T].
 
-    A site that `outputs` lacks gives 0.
+    In row b the output of `heads[b]` is replaced by that in `outputs`, or by zeros where there are none.
     """
 
     def exchange(point: Point, x: Tensor) -> Tensor:
         if point.part != HEADS:
             return x
         site = Site(*point[1:])
-        here = [(row, at[1]) for row, at in enumerate(heads) if at[0] == site]
+        here = [(row, head) for row, (of, head) in enumerate(heads) if of == site]
         x = x.clone() if here else x
         for row, head in here:
             x[row, head] = outputs[site][head] if outputs else 0.0

@@ -29,9 +29,9 @@ METHODS: dict[str, Callable[[Transformer, Tap | None], Any]] = {
     "integrated gradients": lambda model, tap: why.integrated_steps(model, SRC, TGT, tap),
     "DecoderLens": lambda model, tap: why.decoder_lens(model, SRC, TGT, longest=8, tap=tap),
     "the first difference": lambda model, tap: why.first_difference(model, [7, 11, 6, 9, 3], TGT, tap),
-    "zero ablation": lambda model, tap: why.ablated_steps(model, SRC, TGT, REFERENCES, "zero", tap=tap),
-    "mean ablation": lambda model, tap: why.ablated_steps(model, SRC, TGT, REFERENCES, "mean", tap=tap),
-    "resample ablation": lambda model, tap: why.ablated_steps(model, SRC, TGT, REFERENCES, "resample", tap=tap),
+    "zero ablation": lambda model, tap: why.ablated_steps(model, (SRC, TGT), REFERENCES, "zero", tap=tap),
+    "mean ablation": lambda model, tap: why.ablated_steps(model, (SRC, TGT), REFERENCES, "mean", tap=tap),
+    "resample ablation": lambda model, tap: why.ablated_steps(model, (SRC, TGT), REFERENCES, "resample", tap=tap),
 }
 
 

@@ -103,7 +103,7 @@ CASES: dict[str, Callable[[Translator], object]] = {
         t.model, SOURCE, TARGET, t.model.sites()[0]
     ),
     "headlight.analysis.stream.stream": lambda t: stream(t.model, SOURCE, TARGET),
-    "headlight.analysis.why.ablated_steps": lambda t: why.ablated_steps(t.model, SOURCE, TARGET, [(OTHER, TARGET)]),
+    "headlight.analysis.why.ablated_steps": lambda t: why.ablated_steps(t.model, (SOURCE, TARGET), [(OTHER, TARGET)]),
     "headlight.analysis.why.contrast": lambda t: why.contrast(t.model, SOURCE, TARGET, STEP, 5),
     "headlight.analysis.why.decoder_lens": lambda t: why.decoder_lens(t.model, SOURCE, TARGET),
     "headlight.analysis.why.first_difference": lambda t: why.first_difference(t.model, OTHER, TARGET),

@@ -197,7 +197,7 @@ def test_a_word_without_one_head_is_the_librarys(model: Translator, ablation: wh
     assert not app.exception and not app.error
     source, target = trace.source.ids, trace.target.ids
     references = [model.encode_pair(TEXTS[1])]  # the sentence itself, which is an example too, says nothing of others
-    found = why.ablated_steps(model.model, source, target, references, ablation)
+    found = why.ablated_steps(model.model, (source, target), references, ablation)
     expected = [change for changes in by_kind(found).values() for change in changes[..., 1].ravel()]
     assert table(app, "Nats")["Nats"].tolist() == pytest.approx(expected, abs=1e-6)
     most = (
