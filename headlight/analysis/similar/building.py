@@ -36,6 +36,7 @@ from transformer.config import check_whole
 from transformer.files import require_folder, write_json
 from transformer.model import Transformer
 from transformer.quoting import short
+from transformer.tokenizers import Tokenizer
 from transformer.translator import Translator
 from transformer.yielding import yield_turn
 
@@ -61,14 +62,13 @@ def index(
 ) -> TokenIndex:
     """Write an index of the first sentences of `pairs`, up to `tokens` source tokens, into `out`, and open it.
 
-    `model` is a name or folder as `headlight.load` takes it. Each pair is read once, with its target given to the
-    decoder; pairs whose source was there before, and those that the model cannot read, are left out. `sites` says what
-    is stored of each token, in 16 bits a number: "encoder" and "decoder" are the states behind every layer,
-    "encoder.output", "decoder.row" and "cross.row" the outputs and attention rows of all heads, "encoder.3" and
-    "encoder.2.output" those of a layer. Without any, all are computed when they are asked for, which only a small index
-    allows. `corpus` names the corpus for people. Memory does not grow with the corpus but
-    for a number for each distinct source. Raises ValueError for a folder that is there, sites that there are none of,
-    and where there is no pair that the model reads.
+    `model` is a name or folder as `headlight.load` takes it. The decoder reads the target of each pair. Pairs that the
+    model cannot read, and pairs with the source of an earlier one, are left out. `sites` says what is stored of each
+    token, in 16 bits a number: "encoder" and "decoder" are the states after every layer, "encoder.output",
+    "decoder.row" and "cross.row" the outputs and attention rows of all heads, "encoder.3" and "encoder.2.output" those
+    of one layer. Without sites, vectors are computed when a search first needs them, which only a small index allows.
+    `corpus` is the corpus's name, for people. Memory grows by one number for each distinct source, and not otherwise.
+    Raises ValueError if `out` exists, if the model lacks one of the sites, and if it can read no pair.
     """
     check_whole("tokens", tokens, 1, MAX_TOKENS)
     folder, out = checkpoints.find(model), Path(out)
@@ -106,7 +106,7 @@ def stored_sites(model: Transformer, names: Sequence[str]) -> list[TokenSite]:
             sites += [TokenSite(kind, layer, form) for layer in range(layers)]  # type: ignore[arg-type]
         else:
             sites.append(TokenSite.parse(name).every_head)
-            sites[-1].shape(model)  # which raises for a layer that there is none of
+            sites[-1].shape(model)  # raises ValueError where the model has no such layer
     return list(dict.fromkeys(sites))
 
 
@@ -115,6 +115,7 @@ class _Writer:
 
     def __init__(self, folder: Path, checkpoint: Checkpoint, sites: Sequence[TokenSite]) -> None:
         self.folder, self.checkpoint, self.sites = folder, checkpoint, sites
+        self.tokenizers = {"source": checkpoint.source_tokenizer, "target": checkpoint.target_tokenizer}
         self.columns = {name: ColumnWriter(folder / (name + SUFFIX), (), dtype) for name, dtype in COLUMNS.items()}
         model = checkpoint.model
         self.vectors = {site: ColumnWriter(folder / f"{site}{SUFFIX}", site.shape(model), "F16") for site in sites}
@@ -123,9 +124,9 @@ class _Writer:
 
     def write(self, pairs: Iterable[tuple[str, str]], tokens: int, progress: Progress) -> dict[str, str]:
         """Write the columns and the sentences. Returns the checksums of the files."""
-        checkpoint = self.checkpoint
-        reader = Reader(checkpoint.model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
-        padded, left = checkpoint.model.config.padding_mask == "applied", SkippedPairs()
+        config = self.checkpoint.model.config
+        reader = Reader(config, self.tokenizers["source"], self.tokenizers["target"])
+        padded, left = config.padding_mask == "applied", SkippedPairs()
         with open(self.folder / SENTENCES, "wb") as lines:
             for chunk in reader.chunks(self._distinct(pairs), left):
                 for batch in batches(self._first(chunk, tokens), BATCH_TOKENS, padded):
@@ -158,66 +159,78 @@ class _Writer:
             yield KnownPair(source, target)
 
     def _first(self, readings: Sequence[PairReading], tokens: int) -> list[PairReading]:
-        """Return the first of the readings, as many as have at most the number of tokens; at least one sentence."""
-        chosen, special = list[PairReading](), self.checkpoint.source_tokenizer.special_ids
-        unknown, count = self.checkpoint.source_tokenizer.unk_id, self.read
+        """Return the readings, from the first on, that fit into the index; its first sentence always does."""
+        chosen, count = list[PairReading](), self.read
         for reading in readings:
-            more = sum(id not in special or id == unknown for id in reading.source)
-            self.is_full = count > 0 and count + more > tokens
+            length = sum(_is_ordinary(self.tokenizers["source"], id) for id in reading.source)
+            self.is_full = count > 0 and count + length > tokens
             if self.is_full:
                 break
-            count += more
+            count += length
             chosen.append(reading)
         return chosen
 
     def _write(self, batch: Sequence[PairReading], write_line: Callable[[bytes], object]) -> None:
+        """Write the sentences of a batch, and the vectors of their tokens."""
         model, pad_id = self.checkpoint.model, self.checkpoint.model.config.pad_id
         src, tgt = pass_of(batch, model.config, model.output.weight.device)
-        tokenizers = {"source": self.checkpoint.source_tokenizer, "target": self.checkpoint.target_tokenizer}
         special = (
-            special_tokens(tokenizers["source"], src, pad_id),
-            special_tokens(tokenizers["target"], tgt, pad_id),
+            special_tokens(self.tokenizers["source"], src, pad_id),
+            special_tokens(self.tokenizers["target"], tgt, pad_id),
         )
         vectors = token_vectors(model, src, tgt, self.sites, special, with_cross=True)
         assert vectors.cross is not None
-        cross, rows = vectors.cross.cpu().numpy(), {"source": list[np.ndarray](), "target": list[np.ndarray]()}
-        for b, reading in enumerate(batch):
-            texts = self.texts[reading.index]
-            line = json.dumps(dict(zip(("source", "target"), texts, strict=True)), ensure_ascii=False) + "\n"
-            write_line(line.encode())
-            self._append("line_starts", [self.ends["line"]])
-            self.ends["line"] += len(line.encode())
-            sides = {"source": reading.source, "target": reading.target}
-            words, ordinary = {}, {}
-            for (side, ids), text in zip(sides.items(), texts, strict=True):
-                of = tokenizers[side]
-                words[side] = of.word_groups(ids, text)
-                apart = of.special_ids - {of.unk_id}
-                ordinary[side] = np.array([at for at, id in enumerate(ids) if id not in apart], int)
-                self._append(f"{side}_ids", ids)
-                self._append(f"{side}_starts", [self.ends[side]])
-                self._append(f"{side}_tokens", self.ends[side] + ordinary[side])
-                self.ends[side] += len(ids)
-            weights = cross[b, : len(reading.target) - 1, : len(reading.source)]
-            for side, linked in links(weights, words["source"], words["target"], ordinary).items():
-                self._append(f"{side}_links", linked)
-            rows["source"].append(ordinary["source"])
-            rows["target"].append(ordinary["target"] - 1)  # the step that writes the token
-            self.read += len(ordinary["source"])
+        positions = {"source": list[np.ndarray](), "target": list[np.ndarray]()}
+        for reading, weights in zip(batch, vectors.cross.cpu().numpy(), strict=True):
+            cross = weights[: len(reading.target) - 1, : len(reading.source)]
+            ordinary = self._write_sentence(reading, cross, write_line)
+            positions["source"].append(ordinary["source"])
+            positions["target"].append(ordinary["target"] - 1)  # the step that writes the token
         for site, of_batch in vectors.by_site.items():
-            chosen = rows[site.side]
-            sentence = np.repeat(np.arange(len(batch)), [len(positions) for positions in chosen])
-            places = torch.from_numpy(sentence), torch.from_numpy(np.concatenate(chosen))
-            self.vectors[site].append(unit(of_batch[places].float()).half().cpu().numpy())
+            chosen = positions[site.side]
+            sentences = np.repeat(np.arange(len(batch)), [len(of_sentence) for of_sentence in chosen])
+            indices = torch.from_numpy(sentences), torch.from_numpy(np.concatenate(chosen))
+            self.vectors[site].append(unit(of_batch[indices].float()).half().cpu().numpy())
+
+    def _write_sentence(
+        self, reading: PairReading, cross: np.ndarray, write_line: Callable[[bytes], object]
+    ) -> dict[str, np.ndarray]:
+        """Write the line and the columns of a sentence. Returns the positions of its ordinary tokens by side.
+
+        `cross` [T, S] is the mean of all cross-attention heads.
+        """
+        texts = dict(zip(("source", "target"), self.texts[reading.index], strict=True))
+        line = f"{json.dumps(texts, ensure_ascii=False)}\n".encode()
+        write_line(line)
+        self._append("line_starts", [self.ends["line"]])
+        self.ends["line"] += len(line)
+        words, ordinary = {}, {}
+        for side, ids in (("source", reading.source), ("target", reading.target)):
+            tokenizer = self.tokenizers[side]
+            words[side] = tokenizer.word_groups(ids, texts[side])
+            ordinary[side] = np.flatnonzero([_is_ordinary(tokenizer, id) for id in ids])
+            self._append(f"{side}_ids", ids)
+            self._append(f"{side}_starts", [self.ends[side]])
+            self._append(f"{side}_tokens", self.ends[side] + ordinary[side])
+            self.ends[side] += len(ids)
+        for side, linked in links(cross, words["source"], words["target"], ordinary).items():
+            self._append(f"{side}_links", linked)
+        self.read += len(ordinary["source"])
+        return ordinary
 
     def _append(self, name: str, values: Sequence[int] | np.ndarray) -> None:
         self.columns[name].append(np.asarray(values))
 
 
+def _is_ordinary(tokenizer: Tokenizer, id: int) -> bool:
+    """Return whether a token is part of the text: all but special tokens are, and so is an unknown one."""
+    return id not in tokenizer.special_ids or id == tokenizer.unk_id
+
+
 def links(
     weights: np.ndarray, source: list[list[int]], target: list[list[int]], ordinary: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return the token of the other side that each ordinary token of each side is linked to, -1 where there is none.
+    """Return for each side the token of the other side that each ordinary token is linked to, or -1.
 
     `weights` [T, S] is the mean of all cross-attention heads; row t writes token t + 1 of the target. Weights are
     summed over the tokens of a `source` word and averaged over those of a `target` word. A source word is linked to the

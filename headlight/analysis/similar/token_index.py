@@ -1,6 +1,6 @@
 """An index of the tokens of a corpus, and the search for those with similar vectors; index_files.py has its format.
 
-Vectors of sites that a small index does not hold are computed from its sentences when they are first asked for.
+Vectors that a small index does not hold are computed from its sentences when a search first needs them.
 
 Shapes: N tokens, S source tokens, T target tokens that are read, M = d_model, H heads.
 """
@@ -85,12 +85,12 @@ class TokenIndex:
 
     @property
     def sites(self) -> list[str]:
-        """The sites whose vectors are stored. A small index computes those of other sites when they are asked for."""
+        """The sites whose vectors are stored. A small index computes those of other sites when they are needed."""
         return [str(site) for site in self._stored]
 
     @property
     def nbytes(self) -> int:
-        """The bytes that it takes in memory, without mapped files."""
+        """The bytes that the index takes in memory, without mapped files."""
         return sum(vectors.nbytes for vectors in self._computed.values()) + 1_000_000
 
     def like(

@@ -50,7 +50,7 @@ class TokenSite(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> TokenSite:
-        """Return the site that `str` gives; layers and heads of a head count from 1 there. Raises ValueError."""
+        """Return the site that `str` spells; layers and heads of a head count from 1 there. Raises ValueError."""
         match = _SITE.fullmatch(text)
         if match is None or (match[3] and match[2].strip("0") == "") or (not match[3] and match[1] == "cross"):
             raise ValueError(f"{quoted(text)} is nothing that can be compared; write {SITE_FORMS}.")
@@ -61,16 +61,19 @@ class TokenSite(NamedTuple):
 
     @property
     def side(self) -> Literal["source", "target"]:
-        """The side whose tokens it is about."""
+        """The side whose tokens have vectors at the site."""
         return "source" if self.kind == "encoder" else "target"
 
     @property
     def every_head(self) -> TokenSite:
-        """The same of all heads of the layer, as an index stores it."""
+        """The site of all heads of the layer, as an index stores it."""
         return self._replace(head=None)
 
     def shape(self, model: Transformer) -> tuple[int, ...]:
-        """Return the shape of a token's vector: [M], [H, D] or [H, ROW_SIZE]. Raises ValueError if there is none."""
+        """Return the shape of a token's vector: [M], [H, D] or [H, ROW_SIZE].
+
+        Raises ValueError for a layer or head that the model lacks.
+        """
         config = model.config
         stack = config.encoder if self.kind == "encoder" else config.decoder
         last = stack.n_layers if self.form == "state" else stack.n_layers - 1
@@ -157,8 +160,8 @@ def relative_rows(pattern: Tensor, queries: Tensor, ordinary: Tensor) -> Tensor:
 
     `queries` [B, Q] is the position among the keys that each row is relative to: in self-attention the token's own, in
     cross-attention that of the source token which the mean of all heads looks at most. The numbers are the weights
-    farther before, at distances -ROW_REACH to ROW_REACH, and farther behind; the weight on special tokens, which count
-    at no distance; and once more those on the first and on the last of the `ordinary` tokens [B, K].
+    farther before, at distances -ROW_REACH to ROW_REACH, and farther after; the weight on special tokens, which is
+    counted at no distance; and once more those on the first and on the last of the `ordinary` tokens [B, K].
     """
     batch, heads, rows, keys = pattern.shape
     position = torch.arange(keys, device=pattern.device)
@@ -166,14 +169,14 @@ def relative_rows(pattern: Tensor, queries: Tensor, ordinary: Tensor) -> Tensor:
     bins = torch.where(ordinary[:, None], bins, 2 * ROW_REACH + 3)
     relative = pattern.new_zeros(batch, heads, rows, ROW_SIZE)
     relative.scatter_add_(-1, bins[:, None].expand(-1, heads, -1, -1), pattern)
-    there = ordinary.long()
-    for column, at in ((-2, there.argmax(-1)), (-1, keys - 1 - there.flip(-1).argmax(-1))):
-        on = pattern.gather(-1, at[:, None, None, None].expand(-1, heads, rows, 1))[..., 0]
-        relative[..., column] = on * ordinary.any(-1)[:, None, None]
+    marks = ordinary.long()
+    for column, key in ((-2, marks.argmax(-1)), (-1, keys - 1 - marks.flip(-1).argmax(-1))):
+        weight = pattern.gather(-1, key[:, None, None, None].expand(-1, heads, rows, 1))[..., 0]
+        relative[..., column] = weight * ordinary.any(-1)[:, None, None]
     return relative.transpose(1, 2)
 
 
 def special_tokens(tokenizer: Tokenizer, ids: Tensor, pad_id: int) -> Tensor:
-    """Return which of the ids are special tokens or padding, of which an unknown token is none: bool, as `ids`."""
+    """Return which of the ids are special tokens or padding: bool, as `ids`. An unknown token is not special."""
     special = {*tokenizer.special_ids, pad_id} - {tokenizer.unk_id}
     return torch.isin(ids, torch.tensor(sorted(special), device=ids.device))
