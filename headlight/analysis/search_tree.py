@@ -127,23 +127,22 @@ def grow(
     live = [0]
     for step in steps:
         rows = (step.sentences == sentence).nonzero()[:, 0].tolist()
-        at = dict(zip(rows, live, strict=False))
-        for row, index in at.items():
+        node_of_row = dict(zip(rows, live, strict=False))
+        for row, index in node_of_row.items():
             nodes[index] = replace(nodes[index], rows=(*nodes[index].rows, row))
         live, known = [], dict[tuple[int, int], int]()
-        own = [c for c, parent in enumerate(step.parents.tolist()) if parent in at]
-        each = step.log_probs[step.parents, step.tokens].tolist()
-        tokens, totals, scores, fates = (x.tolist() for x in (step.tokens, step.totals, step.scores, step.fates))
-        parents = step.parents.tolist()
-        for c in own:
-            outcome = _outcome(fates[c])
-            index = known.setdefault((at[parents[c]], tokens[c]), len(nodes))
+        log_probs = step.log_probs[step.parents, step.tokens]
+        columns = (step.parents, step.tokens, log_probs, step.totals, step.scores, step.fates)
+        for row, token, log_prob, total, score, fate in zip(*(column.tolist() for column in columns), strict=True):
+            if row not in node_of_row:  # of another sentence
+                continue
+            parent, outcome = node_of_row[row], _outcome(fate)
+            index = known.setdefault((parent, token), len(nodes))
             if index == len(nodes):
-                parent, token = at[parents[c]], tokens[c]
-                nodes.append(Node(parent, step.index + 1, token, each[c], totals[c], scores[c], outcome))
+                nodes.append(Node(parent, step.index + 1, token, log_prob, total, score, outcome))
             elif OUTCOMES.index(outcome) < OUTCOMES.index(nodes[index].outcome):
                 nodes[index] = replace(nodes[index], outcome=outcome)
-            if fates[c] == Fate.LIVE:
+            if fate == Fate.LIVE:
                 live.append(index)
     if not nodes[0].rows:
         raise ValueError("There are no steps to make a tree of; pass those of a decode that has begun.")
