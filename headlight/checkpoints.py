@@ -45,7 +45,7 @@ __all__ = [
 
 _PARTS = ("encoder", "decoder", "output")
 WORDS = "words.txt.gz"  # the words of the sentences that the model was trained to read
-MAX_PACKED_BYTES, MAX_UNPACKED_BYTES = 200_000, 4_000_000  # bytes of that file, and of its text
+MAX_PACKED_BYTES, MAX_UNPACKED_BYTES = 200_000, 4_000_000  # of that file, and of its text
 _MEASURED = ("heads.json", "why.json", "antecedents.json", "align.json")  # what pages show of a model
 _TOKENIZERS = (native.SHARED, native.SOURCE, native.TARGET)
 FILES = (native.CONFIG, native.CARD, *_TOKENIZERS, WORDS, *_MEASURED, native.WEIGHTS)  # that a folder on the hub has
@@ -96,8 +96,10 @@ def digest(folder: str | Path) -> str:
 
 
 def find(name: str | Path) -> Path:
-    """Return the folder that a model's name or path means: of a name that begins with "hub:" its download, else that
-    of `folders.model`. Raises ValueError as `fetch` does."""
+    """Return the folder that a model's name or path means: the download for "hub:...", else that of `folders.model`.
+
+    Raises ValueError as `fetch` does.
+    """
     return fetch(name) if hub.is_address(name) else folders.model(name)
 
 
@@ -105,8 +107,8 @@ def fetch(name: str | Path, endpoint: str | None = None) -> Path:
     """Return the folder of a native model "hub:OWNER/NAME" or "hub:OWNER/NAME@REVISION", downloaded if need be.
 
     The folder is in the hub's own cache, and opens without a network from then on. Of the repository only FILES are
-    fetched, and nothing in them is run. Raises Refused for a name that is none, as `headlight.hub.fetch` does, and
-    for a model in another format, with the command that imports it.
+    fetched, and nothing in them is run. Raises Refused for any other name, as `headlight.hub.fetch` does, and for a
+    model in another format, with the command that imports it.
     """
     address = hub.parse_address(name)
     if address is None:
@@ -146,10 +148,10 @@ def _not_native(address: hub.Address, why: str) -> Refused:
 
 
 def _require_ours(folder: str | Path) -> Path:
-    """Return the folder of a model. Raises ValueError where there is none, or that of another program."""
+    """Return the folder of a model. Raises ValueError if it does not exist, or is of a Hugging Face model."""
     folder = find(folder)
     require_readable(folder)
-    if not os.path.isdir(folder):  # False also for what can be no name
+    if not os.path.isdir(folder):  # unlike Path.is_dir, False for a text that cannot be a path
         ship = ", ".join(folders.shipped()) or "missing"
         raise ValueError(f"There is no checkpoint folder {short(folder)}; the models that ship are {ship}.")
     values = read_json(folder / native.CONFIG, native.MAX_CONFIG_BYTES)

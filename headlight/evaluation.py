@@ -68,7 +68,7 @@ class Evaluation:
 
 
 class Evaluator:
-    """A set of pairs, held ready: sources and references as text, and both as ids.
+    """A set of pairs to evaluate on: sources and references as text, and both as ids.
 
     Pairs with the same source are several translations of it: the source is translated once, and scored against all.
     `origins` names the corpus of each pair, where they come from several; each of those is scored for itself as well.
@@ -170,7 +170,7 @@ class Evaluator:
         )
 
     def _pronouns(self, rows: Sequence[int], written: Sequence[str]) -> tuple[int, int] | None:
-        """Return how many pronouns were resolved, and how many there are; None where there are none, or no gold."""
+        """Return how many pronouns were resolved, and how many there are; None without pronouns or gold."""
         keys = ((self.origins[n], self.sources[n]) for n in rows)
         read = [(self.gold[key], text) for key, text in zip(keys, written, strict=True) if key in self.gold]
         every = sum(len(pair.resolvable) for pair, _ in read)

@@ -1,7 +1,7 @@
 """The folders of models, lessons, runs and classes.
 
-In a clone of the repository, beside the code. Of an installed package, what ships lies in it, and what its user imports
-and trains in a folder of the user's own. HEADLIGHT_CHECKPOINTS and the like are for those who keep theirs elsewhere.
+In a clone of the repository, they are beside the code. An installed package contains what ships, and what its user
+imports and trains goes to a folder of the user's own. HEADLIGHT_CHECKPOINTS and the like name other folders.
 """
 
 from __future__ import annotations
@@ -70,8 +70,11 @@ def data() -> Path:
 
 
 def written(path: str) -> Path:
-    """Return the path that a command writes to: of an installed package, "runs/NAME" and "models/NAME" are in the
-    user's folder, where the app finds them, unless such a folder is here."""
+    """Return the path that a command writes to.
+
+    In an installed package, "runs/NAME" and "models/NAME" are in the user's folder, where the app finds them, unless
+    the working directory has a folder "runs" or "models".
+    """
     first, *rest = Path(path).parts or ("",)
     own = {"runs": runs(), "models": models()}
     if CLONE or first not in own or not rest or ".." in rest or os.path.lexists(first):
@@ -80,15 +83,18 @@ def written(path: str) -> Path:
 
 
 def model(path: str | Path) -> Path:
-    """Return the folder that a model's name or path means: a path that is there, of a run its best checkpoint; else a
-    model that ships, such as "en-fr", or one that was imported, as "models/NAME". Another path stays as it is."""
+    """Return the folder that a model's name or path means.
+
+    A path that exists means itself or, if it is a run, its best checkpoint. Otherwise "en-fr" is a model that ships,
+    and "models/NAME" one that was imported; any other path is returned unchanged.
+    """
     path = Path(path)
     if path.is_absolute() or ".." in path.parts or os.path.lexists(path):
         return _best(path)
     first, *rest = path.parts or ("",)
     own = {"checkpoints": checkpoints(), "models": models()}
     folder = own[first].joinpath(*rest) if first in own and rest else checkpoints() / path
-    return folder if os.path.isdir(folder) else path  # False also for what can be no name
+    return folder if os.path.isdir(folder) else path  # unlike Path.is_dir, False for a text that cannot be a path
 
 
 def _best(path: Path) -> Path:

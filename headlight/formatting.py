@@ -23,7 +23,7 @@ def error_message(error: Exception) -> str:
     """Return an error's message as a sentence; for an OSError, without its number, and with a shortened file name."""
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
-    name = error.filename if error.filename2 is None else error.filename2  # the other is one that nobody gave
+    name = error.filename if error.filename2 is None else error.filename2  # the target of a rename
     what = error.strerror if name is None else f"{short(name)} cannot be used: {error.strerror}"
     return f"{what.rstrip('.')}."
 
@@ -61,8 +61,8 @@ def probability_text(probability: float) -> str:
 def signed(value: float, plus: bool = False, decimals: int | None = None) -> str:
     """Write a number with a real minus: "−5.30", "−0.020", "−3.9e−6"; "–" for NaN.
 
-    It has the given decimals, or else two, and two digits where it is smaller, so that none reads as nothing; what is
-    below a millionth is rounding, and reads "0.00". `plus` puts a sign before positive numbers too. Zero has no sign.
+    It has the given decimals, or else two, and more for a small number, so that two digits are left of it; a number
+    below a millionth is a rounding error, and is "0.00". `plus` puts a sign before positive numbers too. Zero has none.
     """
     if math.isnan(value):
         return "–"

@@ -65,8 +65,7 @@ def _strong(text: str) -> list[bool]:
 def right_to_left(labels: Iterable[str]) -> bool:
     """Return whether a sentence of these tokens runs from right to left: most of its letters do.
 
-    The first letter would not tell: a sentence may begin with a Latin name, and tokens such as [SOS] are none of its
-    words.
+    The first letter would not tell, since a sentence may begin with a Latin name. Tokens such as [SOS] do not count.
     """
     leftwards = [right for label in labels if not _NAME.fullmatch(label) for right in _strong(label)]
     return 2 * sum(leftwards) > len(leftwards)
@@ -89,9 +88,8 @@ def sentence_dir(labels: Iterable[str]) -> str:
 
 
 def isolated(text: str) -> str:
-    """Return a text for the middle of a sentence that is left to right, such that neither changes the order of the
-    other.
+    """Return a text to be put into a left-to-right sentence, such that neither changes the order of the other.
 
-    It is the text itself unless it has letters that run to the left: then it stands between two invisible characters.
+    A text with letters that run to the left is put between two invisible characters; any other stays as it is.
     """
     return f"{_FIRST_STRONG}{text}{_POP}" if any(_strong(text)) else text

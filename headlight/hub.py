@@ -64,7 +64,7 @@ def fetch(
 
     They are fetched in the order of `choose`: config.json first, for which `check` may raise Refused before more is
     fetched, and the weights last. What was fetched before is not fetched again, and serves without a network.
-    `progress` may raise to stop. Raises Refused for a model that is not there, may not be read or is larger than
+    `progress` may raise to stop. Raises Refused for a model that does not exist, may not be read or is larger than
     declared, and for a hub that cannot be reached; ValueError in a confined process.
     """
     require_private()

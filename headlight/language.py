@@ -59,7 +59,7 @@ def preferred(languages: str | None) -> str:
 
 
 def within(text: str) -> str:
-    """Return a title as it stands within a sentence: without its capital, but in German, where nouns keep theirs."""
+    """Return a title for the middle of a sentence: without its capital, except in German, where nouns keep it."""
     return text if current() == "de" else text[:1].lower() + text[1:]
 
 
@@ -130,8 +130,8 @@ def catalogue_path(language: str) -> Path:
 
 
 def catalogue(language: str) -> Catalog:
-    """Return what the file of a language has; nothing where there is none, as for English."""
-    from babel.messages import Catalog  # only who reads another language waits for these
+    """Return the catalogue of a language; an empty one for a language without a file, such as English."""
+    from babel.messages import Catalog  # imported here, since English does without
     from babel.messages.pofile import read_po
 
     if not catalogue_path(language).exists():

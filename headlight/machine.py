@@ -23,8 +23,8 @@ _LARGE_BLOCK_BYTES = 2**20
 def give_back() -> None:
     """Return the memory that this process has freed to the system; only on Linux.
 
-    Where blocks come in many sizes, what is kept lies in ever more pieces that are too small for the next one, and
-    the process grows although it needs no more than before.
+    Blocks of many sizes fragment the freed memory into pieces that are too small for the next block, and the process
+    grows although it needs no more than before.
     """
     _malloc("malloc_trim", 0)
 
@@ -33,7 +33,7 @@ def keep_freed() -> None:
     """Let this process keep the memory that it frees for its next use; only on Linux.
 
     Decoding writes new scores at each step, a row per hypothesis and a number per token. By default such a block is
-    given back to the system each time, and the first touch of each new page costs more than what is computed there.
+    returned to the system each time, and the page faults of the next one cost more than the computation.
     """
     _malloc("mallopt", _MMAP_MAX, 0)
     _malloc("mallopt", _TRIM_THRESHOLD, 2_000_000_000)
@@ -42,20 +42,20 @@ def keep_freed() -> None:
 def return_large_blocks() -> None:
     """Return every block of a megabyte or more to the system as soon as it is freed; only on Linux.
 
-    By default the C library keeps such blocks once it has freed one, and a small result that is put into one of them
-    keeps the next large block from fitting: leaving out each of 512 words held two gigabytes, of which it used 50 MB.
+    By default the C library keeps such blocks once it has freed one, and a small result that is allocated in one of
+    them leaves no room for the next large block: leaving out each of 512 words held 2 GB, of which 50 MB were in use.
     """
     _malloc("mallopt", _MMAP_THRESHOLD, _LARGE_BLOCK_BYTES)
 
 
 def keep_few_products() -> None:
-    """Let this process keep 128 compiled products, not 1,024; to be called before its first.
+    """Limit the caches of oneDNN kernels to 128 entries each, from 1,024; call it before the first matrix product.
 
-    oneDNN compiles one for every number of rows of every map, and keeps it with half a megabyte; so does what calls
-    it in torch (ideep). A server meets hundreds of them, and most never again.
+    oneDNN compiles a kernel for every linear layer and number of rows, and caches it with half a megabyte; so does
+    ideep, through which torch calls it. A server meets hundreds of kernels, and most never again.
     """
-    for most in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
-        os.environ.setdefault(most, "128")
+    for capacity in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
+        os.environ.setdefault(capacity, "128")
 
 
 def _malloc(function: str, *numbers: int) -> None:
@@ -81,7 +81,7 @@ def peak_memory() -> int:
 
 
 def lock(file: IO[Any]) -> bool:
-    """Lock an open file for this process alone, and return whether nobody else had; closing the file unlocks it."""
+    """Lock an open file for this process, and return whether that succeeded; closing the file unlocks it."""
     try:
         if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -93,7 +93,7 @@ def lock(file: IO[Any]) -> bool:
 
 
 def unlock(file: IO[Any]) -> None:
-    """Unlock a file that is about to be closed: Windows may take its time to do so."""
+    """Unlock a file that is about to be closed: Windows may unlock it only later."""
     if fcntl is None:
         _lock_first_byte(file, msvcrt.LK_UNLCK)
 

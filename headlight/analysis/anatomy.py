@@ -181,6 +181,7 @@ class EmbeddedStack(NamedTuple):
 
 @torch.no_grad()
 def embedded(stream: Stream, stack: str) -> EmbeddedStack:
+    """Return the input of a stack's first layer, taken apart."""
     embedding, config = stream.module(stack).embedding, stream.model.config
     scaled = embedding.tokens(stream.ids(stack)) * embedding.scale
     tokens, positions = _numbers(scaled), None
@@ -248,15 +249,15 @@ DRAWS, QUERIES = 20, 20  # of keys, and of queries for each: one draw of a few k
 
 @dataclass(frozen=True)
 class ScoreSpread:
-    """How scores spread, and what the softmax makes of them, as means over the queries."""
+    """How scores spread, and how much the softmax concentrates them, as means over the queries."""
 
     variance: float  # of the scores
-    largest: float  # weight of a row: 1 / K where it looks at all keys alike, 1 where at one alone
-    entropy: float  # of a row, as a share of that of looking at all keys alike
+    largest: float  # weight of a row: 1 / K where all keys have the same weight, 1 where one key has all of it
+    entropy: float  # of a row, as a share of the entropy of equal weights
 
 
 def score_spread(scores: np.ndarray) -> ScoreSpread:
-    """Of scores [Q, K]."""
+    """Return how scores [Q, K] spread, as means over the queries."""
     weights = softmax(scores)
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
     entropy = -(weights * logs).sum(-1).mean() / math.log(max(weights.shape[-1], 2))
@@ -264,12 +265,15 @@ def score_spread(scores: np.ndarray) -> ScoreSpread:
 
 
 def against_width(keys: int, widths: Sequence[int] = WIDTHS, seed: int = 0) -> list[tuple[ScoreSpread, ScoreSpread]]:
-    """Scores of random vectors whose numbers have mean 0 and variance 1, at each width: as they are, and divided."""
-    draw = np.random.default_rng(seed)
+    """Return the spread of random scores at each width: of q · k, and of q · k / √width.
+
+    The numbers of q and k have mean 0 and variance 1.
+    """
+    rng = np.random.default_rng(seed)
     spreads = []
     for width in widths:
         scores = np.concatenate(
-            [draw.standard_normal((QUERIES, width)) @ draw.standard_normal((width, keys)) for _ in range(DRAWS)]
+            [rng.standard_normal((QUERIES, width)) @ rng.standard_normal((width, keys)) for _ in range(DRAWS)]
         )
         spreads.append((score_spread(scores), score_spread(scores / math.sqrt(width))))
     return spreads

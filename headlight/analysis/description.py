@@ -1,8 +1,8 @@
-"""What each head does in one sentence, in words, where its numbers support them.
+"""Say in a sentence what each head does, as far as its numbers support it.
 
 A pattern is named where the share of a head's weight that follows it, as a mean over the rows, is at least MIN_SHARE,
-and at least MIN_RATIO_TO_UNIFORM times what uniform attention gives under the same mask. Several may be named, and most
-heads have none: then it is said which keys get the most, and all of those that get the same.
+and at least MIN_RATIO_TO_UNIFORM times what uniform attention gives under the same mask. Several may be named. Most
+heads follow none: their sentence names the key that gets the most, or all keys that get the same.
 
 Shapes: L layers, H heads, Q queries, K keys.
 """
@@ -138,7 +138,7 @@ def _joined(texts: list[Text]) -> Text:
 
 
 def _most(pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str]) -> Text:
-    """Return the keys that get the most, all that read the same."""
+    """Name the key that gets the most, or all keys whose shares read the same."""
     shares, totals = share_by_key(pattern, masked), normalise(pattern.astype(np.float64)).mean(0)
     order = np.argsort(-totals, kind="stable").tolist()
     read = [(percent(totals[k]), percent(shares[k])) for k in order]

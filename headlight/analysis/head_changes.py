@@ -70,7 +70,7 @@ class HeadChange:
 
     @classmethod
     def parse_list(cls, text: str) -> tuple[Self, ...]:
-        """Return the changes of an address, which separates them by commas; what is none is left out."""
+        """Return the changes in an address, separated by commas; anything else between them is left out."""
         changes = (cls.parse(part) for part in text.split(",")[:1000])
         return tuple(change for change in changes if change)
 
@@ -94,13 +94,13 @@ def require_heads_off(model: Transformer, names: Sequence[str]) -> list[HeadChan
                 "counted from 1: cross.3.4."
             )
         if not change.exists_in(model.config):
-            raise ValueError(f"The model has no head {name}; {_there(model, change)}")
+            raise ValueError(f"The model has no head {name}; {_heads_instead(model, change)}")
         changes.append(change)
     return list(dict.fromkeys(changes))
 
 
-def _there(model: Transformer, change: HeadChange) -> str:
-    """Return which heads the model has where one is missing."""
+def _heads_instead(model: Transformer, change: HeadChange) -> str:
+    """Say which heads the model has in the layer of a missing one, or else of its kind."""
     same = [head for head in switched_off(model) if head.kind == change.kind]
     layer = [str(head) for head in same if head.layer == change.layer]
     if layer:

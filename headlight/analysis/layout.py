@@ -126,7 +126,7 @@ def _singly(count: int) -> list[list[int]]:
 
 
 def _joined(labels: Sequence[str], groups: Sequence[Sequence[int]], words: bool) -> list[str]:
-    """Return a label a group; whole words need no mark of where they start."""
+    """Return one label per group; whole words need no mark of where they start."""
     joined = merge_labels(labels, groups)
     return [label.strip(SPACE) or label for label in joined] if words else joined
 
@@ -137,7 +137,7 @@ def measure_trace(trace: Trace, kind: Kind, words: bool = False) -> HeadValues:
 
 
 def measures(trace: Trace, layout: Layout) -> HeadValues:
-    """Return the same over words where words are shown; what is hidden is counted."""
+    """Return every measure over the tokens or words of a layout; hidden columns are counted too."""
     points = np.array([is_punctuation(label) for label in trace.column_tokens(layout.kind).labels])
     punctuation = np.array([points[group].all() for group in layout.column_groups]) & ~layout.special
     return measure(layout.merged(trace.pattern(layout.kind)), layout.masked_whole, layout.special, punctuation)

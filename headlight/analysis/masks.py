@@ -39,14 +39,14 @@ class Matrices:
 
 
 def own_mask(site: Site, config: ModelConfig) -> Mask:
-    """What the model hides there itself."""
+    """Return the mask that the model itself applies at a site."""
     padding = config.padding_mask == "applied"
     later = (site.stack, site.kind) == ("decoder", "self") and config.look_ahead_mask == "applied"
     return MASKS[padding + 2 * later]
 
 
 def masks_at(site: Site) -> tuple[Mask, ...]:
-    """Return the masks that have a meaning there: in cross-attention no key comes later than a query."""
+    """Return the masks that have a meaning at a site: in cross-attention no key comes later than a query."""
     return ("none", "padding") if site.kind == "cross" else MASKS
 
 
@@ -59,7 +59,7 @@ def whole_head(
     head: int,
     mask: Mask | None = None,
 ) -> list[Matrices]:
-    """One head over each sentence of a padded batch, with `mask` in the place of the model's own, which is None.
+    """Return the matrices of one head for each sentence of a padded batch; `mask` replaces the model's own mask.
 
     `reads` are the target tokens that the decoder reads, from [SOS] on. The vectors that reach the head are always
     those of the model with all of its masks; the weights come from `attend`, as the model's own do. Raises ValueError
@@ -97,7 +97,7 @@ def whole_head(
 
 
 def _visible(mask: Mask, key_ids: Tensor, queries: int, pad: int) -> Tensor:
-    """Return the model's own masks, [B, 1, Q, K], as far as `mask` has them."""
+    """Return where `mask` lets a query look: bool, [B, 1, Q, K]."""
     keys = key_ids.size(1)
     visible = torch.ones(len(key_ids), 1, queries, keys, dtype=torch.bool, device=key_ids.device)
     if mask in ("padding", "both"):
@@ -110,8 +110,7 @@ def _visible(mask: Mask, key_ids: Tensor, queries: int, pad: int) -> Tensor:
 def scores_and_weights(
     q: Tensor, k: Tensor, v: Tensor, visible: Tensor, scale: float | None = None, bias: Tensor | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores before the mask, in double precision, and the weights that `attend` makes of them: [B, H, Q,
-    K]."""
+    """Return the scores before the mask, in double precision, and the weights after it: [B, H, Q, K] each."""
     recorder, site = Recorder(), Site("", 0, "")
     attend(q, k, v, visible, site, recorder, scale, bias)
     scores = (q.double() @ k.double().mT) * (1 / math.sqrt(q.size(-1)) if scale is None else scale)
@@ -120,7 +119,7 @@ def scores_and_weights(
     return scores.cpu().numpy(), recorder[site][0].cpu().numpy()
 
 
-FINITE = -1e9  # what many codes take for minus infinity
+FINITE = -1e9  # used in place of minus infinity by many implementations
 
 
 class MaskedScores(NamedTuple):
@@ -135,7 +134,7 @@ class MaskedScores(NamedTuple):
 
 
 def added_and_filled(scores: np.ndarray, visible: np.ndarray) -> MaskedScores:
-    """Hide the same cells of scores [Q, K] in both ways, in single precision, as models do."""
+    """Hide the same cells of scores [Q, K] by adding a mask and by filling in, in single precision, as models do."""
     plain, hidden = torch.from_numpy(scores).float(), torch.from_numpy(~visible)
     mask, finite = (torch.zeros_like(plain).masked_fill(hidden, value) for value in (-math.inf, FINITE))
     filled = plain.masked_fill(hidden, -math.inf)

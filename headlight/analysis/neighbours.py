@@ -49,7 +49,7 @@ def weights(model: Transformer) -> dict[str, Tensor]:
 
 
 def tied(model: Transformer) -> list[list[str]]:
-    """Return the names of `weights`, those that are one and the same matrix together."""
+    """Return the names of `weights`, grouped by matrix: tied weights are one group."""
     groups: dict[int, list[str]] = {}
     for name, weight in weights(model).items():
         groups.setdefault(id(weight), []).append(name)

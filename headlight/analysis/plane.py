@@ -36,7 +36,7 @@ def word_vectors(model: Transformer, site: Site, head: int, words: Sequence[Sequ
     The embeddings are scaled and normed as the model does before that head. A word of several tokens is their mean:
     W_Q and W_K are linear, so its query is the mean of its tokens' queries, its key the mean of their keys, and its
     score with another word the mean of the scores of all pairs of their tokens.
-    Raises ValueError for cross-attention, a head that is not there, and a word without tokens.
+    Raises ValueError for cross-attention, for a head that does not exist, and for a word without tokens.
     """
     if site.kind == "cross":
         raise ValueError(

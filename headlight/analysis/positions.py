@@ -122,7 +122,8 @@ def base_effects(d_model: int, base: float) -> BaseEffects:
     """
     omega = frequencies(d_model, base)
     similarities = tuple(float(np.cos(k * omega).mean()) for k in DISTANCES)
-    return BaseEffects(float(2 * np.pi / omega[-1]), similarities, float((SENTENCE * omega < 0.2 * np.pi).mean()))
+    still = float((SENTENCE * omega < 0.2 * np.pi).mean())
+    return BaseEffects(float(2 * np.pi / omega[-1]), similarities, still)
 
 
 # ---- similarity ----

@@ -61,14 +61,14 @@ def by_distance(
     W is a random orthogonal matrix times the gain, so that without the tanh the gradient would be gain^k. Attention's
     maps have variance 1 / D and its inputs variance 1. Means over `DRAWS` draws.
     """
-    draw = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     recurrent: dict[float, list[np.ndarray]] = {gain: [] for gain in gains}
     attention = []
     for _ in range(DRAWS):
-        orthogonal = np.linalg.qr(draw.standard_normal((width, width)))[0]
-        inputs = draw.standard_normal((steps, width))
+        orthogonal = np.linalg.qr(rng.standard_normal((width, width)))[0]
+        inputs = rng.standard_normal((steps, width))
         for gain, rows in recurrent.items():
             rows.append(recurrent_gradients(gain * orthogonal, input_size * inputs))
-        wq, wk, wv = draw.standard_normal((3, width, width)) / math.sqrt(width)
+        wq, wk, wv = rng.standard_normal((3, width, width)) / math.sqrt(width)
         attention.append(attention_gradients(wq, wk, wv, inputs))
     return {gain: np.mean(rows, axis=0) for gain, rows in recurrent.items()}, np.mean(attention, axis=0)

@@ -43,18 +43,18 @@ def by_width(keys: int, widths: Sequence[int], seed: int = 0) -> dict[str, list[
 
     W, U and v are drawn with variance 1 / d_k, so that what each layer gives has the same size at every width.
     """
-    draw = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     effects: dict[str, list[WidthEffect]] = {"dot product": [], "divided by √d_k": [], "additive": []}
     for width in widths:
         drawn: dict[str, list[np.ndarray]] = {name: [] for name in effects}
         for _ in range(DRAWS):
-            q, k = draw.standard_normal((QUERIES, width)), draw.standard_normal((keys, width))
-            w, u = draw.standard_normal((2, width, width)) / math.sqrt(width)
+            q, k = rng.standard_normal((QUERIES, width)), rng.standard_normal((keys, width))
+            w, u = rng.standard_normal((2, width, width)) / math.sqrt(width)
             scores = q @ k.T
             scores_by_form = (
                 scores,
                 scores / math.sqrt(width),
-                additive_scores(q, k, w, u, draw.standard_normal(width) / math.sqrt(width)),
+                additive_scores(q, k, w, u, rng.standard_normal(width) / math.sqrt(width)),
             )
             for rows, scores in zip(drawn.values(), scores_by_form, strict=True):
                 rows.append(scores)

@@ -28,7 +28,7 @@ class Resampler:
     """
 
     def __init__(self, model: Transformer | Prepared, src: Tensor):
-        """`src` [1, S] is one sentence."""
+        """Prepare to sample translations of `src` [1, S], one sentence."""
         self.model, self.src = model, source_ids(model, src)
         assert len(self.src) == 1, "one sentence at a time"
         self.steps: dict[tuple[int, ...], DecodeStep] = {}

@@ -62,8 +62,8 @@ class ScoreProperties:
 
 def score_properties(scheme: str, length: int, d_model: int, base: float, slope: float) -> ScoreProperties:
     """Measure a scheme over `length` tokens whose queries and keys are random numbers of variance 1."""
-    draw = np.random.default_rng(0)
-    q, k = draw.standard_normal((2, length, d_model))
+    rng = np.random.default_rng(0)
+    q, k = rng.standard_normal((2, length, d_model))
     p: np.ndarray = np.arange(length)
     here, moved = (positioned_scores(scheme, q, k, p + by, base, slope) for by in (0, SHIFT))
     equal = equal_token_scores(scheme, length, d_model, base, slope)

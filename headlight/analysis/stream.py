@@ -150,9 +150,9 @@ def layer_blocks(stream: Stream, stack: str, layer: int) -> dict[str, BlockState
 
 @torch.no_grad()
 def rest_of_layer(stream: Stream, stack: str, layer: int, block: str, after: Tensor) -> Tensor:
-    """Return the layer's output at one token, [M], from its vector `after` [M] behind that block.
+    """Return a layer's output at one token, [M], given the vector `after` [M] that leaves `block` at this token.
 
-    The blocks behind self-attention treat each token by itself, so one token is enough.
+    The blocks that follow self-attention treat each token by itself, so one token is enough.
     """
     x, passed = after[None, None], False
     for name, (residual, sublayer) in stream.residuals(stack, layer).items():
@@ -171,7 +171,7 @@ class StreamSize(NamedTuple):
 
 
 def stream_sizes(stream: Stream, stack: str) -> list[StreamSize]:
-    """Return the size of a stack's residual stream as it enters the first layer, and behind each block."""
+    """Return the size of a stack's residual stream as it enters the first layer, and after each block."""
     sizes = [StreamSize(None, "embedding", _mean_length(stream.stack(stack).states[0]))]
     for layer in range(len(stream.stack(stack).states) - 1):
         blocks = layer_blocks(stream, stack, layer).items()

@@ -1,7 +1,7 @@
 """Whether a sentence is like those that a model was trained on, and which of its words the model has never read.
 
-The sign is the mean log-probability per token of the model's own best translation, its end included. The threshold is
-from sentences that are like those trained on and were not trained on: below it lie `UNLIKE_SHARE` of them.
+The sign is the mean log-probability per token of the model's own best translation, its end included. The threshold
+comes from held-out sentences of the same kinds as the training data: `UNLIKE_SHARE` of them lie below it.
 
 A model's folder lists the words of its training sources (`headlight/checkpoints.py`). Most words that are not in the
 list are inflections and compounds of words that are, and are translated well by their pieces. So words are named only
@@ -21,7 +21,7 @@ import numpy as np
 from headlight.language import gettext, listed
 
 CARD_KEY = "typical"  # in a card
-UNLIKE_SHARE = 0.01  # of held-out sentences that are taken for unlike them
+UNLIKE_SHARE = 0.01  # of held-out sentences that the threshold counts as unlike the training data
 MIN_HELD_OUT_SENTENCES = 200  # sentences of a kind; the least sure of fewer are a matter of luck
 WORD = re.compile(r"[^\W\d_]+")  # letters alone: "didn't" is two
 MOST_NAMED, LONGEST_NAMED = 3, 60  # words that are named, and characters of each; more are counted, and cut
@@ -81,8 +81,7 @@ def has_unread(text: str, read: Collection[str]) -> bool:
 
 
 def unread_words(text: str, translation: str, read: Collection[str]) -> list[str]:
-    """Return the words of a text that are not among the `read` ones, each once, less those that the translation copies.
-    """
+    """Return the words of a text that are neither among the `read` ones nor copied into the translation, each once."""
     copied = set(words_of(translation))
     new = (word for word in WORD.findall(text) if word.casefold() not in read and word.casefold() not in copied)
     return list(dict.fromkeys(new))

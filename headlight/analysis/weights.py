@@ -74,17 +74,16 @@ class Histogram(NamedTuple):
 def shapes(path: str | Path) -> dict[str, Shape]:
     """Return every tensor of a safetensors file with its shape, from the header alone.
 
-    Raises ValueError where it is none.
+    Raises ValueError for a file of another format.
     """
     with _opened(Path(path)) as file:
         return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
 
 
 def pieces(path: str | Path, names: Iterable[str]) -> Iterator[np.ndarray]:
-    """Yield the numbers of those tensors in float32, some at a time: [numbers]. Raises ValueError for a file that ends
-    early.
+    """Yield the numbers of those tensors in float32, some at a time: [numbers].
 
-    A tensor that the file lacks is an error of the caller.
+    Raises ValueError for a file that ends early. A tensor that the file lacks is an error of the caller.
     """
     with _opened(Path(path)) as file:
         for name in names:
@@ -92,7 +91,7 @@ def pieces(path: str | Path, names: Iterable[str]) -> Iterator[np.ndarray]:
 
 
 def measure(parts: Iterable[np.ndarray]) -> Numbers:
-    """Return all that is known of the numbers of those arrays, in one pass."""
+    """Return the statistics of the numbers of several arrays, in one pass."""
     return sum(map(_measured, parts), Numbers())
 
 
@@ -103,7 +102,7 @@ def measure_file(path: str | Path) -> dict[str, Numbers]:
 
 
 def together(measured: Mapping[str, Numbers], names: Iterable[str]) -> Numbers:
-    """Return several tensors as if they were one."""
+    """Return the statistics of several tensors as if they were one."""
     return sum((measured[name] for name in names), Numbers())
 
 
@@ -159,7 +158,7 @@ def _measured(part: np.ndarray) -> Numbers:
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     try:
-        open_regular(path).close()  # what the library would wait for is refused
+        open_regular(path).close()  # refuses a pipe, for which the library would wait
         with safe_open(path, framework="pt") as file:
             yield file
     except FileNotFoundError:

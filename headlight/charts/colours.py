@@ -28,7 +28,7 @@ LESS, MORE = "#0877bd", "#f59322"
 
 @dataclass(frozen=True)
 class Theme:
-    """What a picture takes from the page that it stands on; every colour is "#rrggbb"."""
+    """The colours of a picture for one theme of the page, each as "#rrggbb"."""
 
     background: str
     text: str
@@ -41,7 +41,7 @@ class Theme:
     sequential: tuple[str, ...]  # 0 to the largest, evenly spaced
     diverging: tuple[str, ...]  # less, no difference, more
     signed: tuple[str, ...]  # below zero, zero, above zero, in cells so small that blue on black has to be lighter
-    heads: tuple[str, ...]  # Okabe and Ito's, but for those that vanish on this background
+    heads: tuple[str, ...]  # Okabe and Ito's, with others for those that vanish on this background
 
 
 THEMES = {
@@ -105,7 +105,7 @@ def lookup(scale: tuple[str, ...], steps: int = 256) -> np.ndarray:
 
 
 def thumbnail(values: np.ndarray, scale: tuple[str, ...], low: float, high: float) -> bytes:
-    """`values` [rows, columns] as a PNG, coloured by `scale` (as in a `Theme`) from `low` to `high`."""
+    """Return `values` [rows, columns] as a PNG, coloured by `scale` (as in a `Theme`) from `low` to `high`."""
     pixels = lookup(scale)[shades(values, low, high)]
     rows, columns = values.shape
     lines = b"".join(b"\0" + line.tobytes() for line in pixels)  # 0: the line is not filtered

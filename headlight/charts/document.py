@@ -18,8 +18,8 @@ from headlight.graphemes import isolated, runs_left
 FONT = "'Headlight marks', system-ui, 'Source Sans 3', 'Noto Sans', 'Noto Sans Devanagari', sans-serif"
 FONTS = Path(__file__).parent / "fonts"
 _TITLE, _FACT, _MARGIN, _NARROWEST = 15, 13, 16, 420
-# Fonts that go inside of a document which has their letters, and the range of these: who opens it need not have them.
-# The first is drawn by tools/marks.py.
+# Fonts that are embedded in a document with their letters, since whoever opens it may lack them, and the range of these
+# letters. The first font is drawn by tools/marks.py.
 _INSIDE = {
     "Headlight marks": ("marks.ttf", re.compile("[\u2581\uff0d]"), "U+2581,U+FF0D"),
     "Noto Sans Devanagari": ("NotoSansDevanagari-Regular.ttf", re.compile("[\u0900-\u097f]"), "U+0900-097F"),
@@ -123,7 +123,7 @@ def fonts_of(text: str) -> dict[str, Path]:
 
 
 def faces(text: str) -> str:
-    """Return the style that brings these fonts into a document with this text."""
+    """Return the style that embeds the fonts for a document with this text."""
     return "".join(_face(family, file) for family, file in fonts_of(text).items())
 
 
@@ -133,9 +133,9 @@ def text_of(text: str) -> str:
 
 
 def anchored(text: str, anchor: str = "start", sentence: bool = False) -> str:
-    """Attributes of the element of a text: which part of it stands at its point, and which way it runs.
+    """Return the attributes of a text element that say which part of it is at its point, and which way it runs.
 
-    `anchor` is "start" (the left end), "middle" or "end"; `sentence` says whether that of a token runs to the left.
+    `anchor` is "start" (the left end), "middle" or "end"; `sentence` says whether a token's sentence runs to the left.
     """
     if not runs_left(text, sentence):
         return "" if anchor == "start" else f' text-anchor="{anchor}"'

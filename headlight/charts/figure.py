@@ -22,7 +22,7 @@ class Figure(go.Figure):
     def savefig(self, path: str | Path, title: str | None = None) -> None:
         """Write the drawing as .svg, .pdf or .png, under `title`, with its fonts inside; it needs no browser.
 
-        It has the figure's matrix, tokens and colours, and not what was changed in the figure later. Raises ValueError
+        The drawing has the figure's matrix, tokens and colours, but no later changes to the figure. Raises ValueError
         for another suffix, and for a figure that has no drawing for paper.
         """
         if self._paper is None:
@@ -36,7 +36,10 @@ class Figure(go.Figure):
 
 
 def figure(spec: Spec, paper: Callable[[str], str] | None = None) -> Figure:
-    """Return the same with every field checked, without Plotly's default template; `paper` draws it under a title."""
+    """Return a specification as a figure, every field checked, without Plotly's default template.
+
+    `paper` draws the figure for paper under a title.
+    """
     checked = Figure(spec["data"], spec["layout"] | {"template": "none"})
     checked._paper = paper
     return checked

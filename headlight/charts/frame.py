@@ -2,7 +2,7 @@
 
 Q rows are queries, from the top down; K columns are keys. All lengths are in pixels. The axes count the
 tokens and only show their labels, so equal tokens stay apart. The grid's own axes name each token in full,
-for the hover; axes laid over them write the labels, cut to the room there is.
+for the hover; axes laid over them write the labels, cut to fit.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ _LONGEST_NAME = 400  # of a token on hover, in columns of a letter
 
 
 class Spec(TypedDict):
-    """A figure as Plotly's own script takes it. `go.Figure` of it checks every field, which takes ten times as long as
-    making it."""
+    """A figure as Plotly's own script takes it.
+
+    `go.Figure` checks every field of it, which takes ten times as long as making the specification.
+    """
 
     data: list[dict[str, Any]]
     layout: dict[str, Any]
@@ -110,7 +112,7 @@ def spec_in(frame: MatrixFrame, matrix: dict[str, Any], sentence: str) -> Spec:
     traces = [matrix]
     if frame.masked.any():
         traces = [_masked_ground(frame), matrix, _hatching(frame)]
-    # Plotly draws an axis only where a trace stands on it.
+    # Plotly draws an axis only where a trace uses it.
     traces.append({"type": "scatter", "x": [None], "y": [None], "xaxis": "x2", "yaxis": "y2", "hoverinfo": "skip"})
     if frame.reads:
         traces.append(traces[-1] | {"yaxis": "y3"})

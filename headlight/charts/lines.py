@@ -68,7 +68,7 @@ def lines(
     if at is not None:
         position, word = at
         figure.add_vline(position, line={"width": 1.5, "color": look.muted, "dash": "dot"})
-        # Unlike lines, words on a logarithmic axis count in tens.
+        # On a logarithmic axis, Plotly takes the value for a line, but its logarithm for an annotation.
         across = np.log10(position) if "x" in logarithmic else position
         figure.add_annotation(x=across, y=1, yref="paper", text=word, font=small, showarrow=False, xanchor="left")
     return figure

@@ -108,7 +108,7 @@ def _strip(
 
 
 def _joins(above: np.ndarray, below: np.ndarray, top: float, bottom: float) -> tuple[np.ndarray, np.ndarray]:
-    """Curves that leave each x above straight down and come to its x below so, as one line with gaps."""
+    """Return curves from each x above to its x below, vertical at both ends, as one line with gaps."""
     t = np.linspace(0, 1, 25)
     ease = 3 * t**2 - 2 * t**3
     x = above[:, None] + (below - above)[:, None] * ease
@@ -121,9 +121,9 @@ _TOKEN_ROW, _TALLEST_SUM = 22, 640
 
 
 def sums(parts: Mapping[str, np.ndarray], labels: Sequence[str], *, theme: str = "light") -> Figure:
-    """Matrices of the same tokens, [S, D] each, side by side under their names, in one scale of colours.
+    """Draw matrices of the same tokens, [S, D] each, side by side under their names, in one scale of colours.
 
-    One number in a hundred is larger than the fullest colour; the bar says so.
+    The scale ends at the 99th percentile, and the bar says that some numbers are larger.
     """
     look = theme_named(theme)
     n_tokens, width = next(iter(parts.values())).shape

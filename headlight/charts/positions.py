@@ -40,7 +40,7 @@ def waves(
 
     With `wavelengths` [P] the table alternates sines and cosines, and they are drawn apart: row by row the one
     would hide the other. More positions than fit are drawn as the means of neighbours, which the hover says.
-    A sentence about the picture is in `layout.meta`. Raises ValueError for a dimension that is not there.
+    A sentence about the picture is in `layout.meta`. Raises ValueError for a dimension that does not exist.
     """
     n, width = table.shape
     for dim in dims:
@@ -157,15 +157,14 @@ def _map(table: np.ndarray, part: slice, axis: str) -> dict[str, Any]:
 
 
 def pooled(table: np.ndarray, block: int) -> np.ndarray:
-    """Return the mean of each `block` rows; of what is left at the end, where they don't come out even: [N, D] -> [..,
-    D]."""
+    """Return the mean of every `block` rows, [N, D] -> [⌈N / block⌉, D]; the last mean may be of fewer."""
     starts = np.arange(0, len(table), block)
     counts = np.diff([*starts, len(table)])
     return np.add.reduceat(table, starts, axis=0) / counts[:, None]
 
 
 def pooling(n: int, width: int, paired: bool) -> tuple[int, int]:
-    """Return how many positions `waves` draws as one column, and of how many rows it draws one."""
+    """Return how many positions `waves` pools into a column of its heatmap, and how many dimensions into a row."""
     rows = math.ceil(width / 2) if paired else width
     return math.ceil(n / _MOST_COLUMNS), math.ceil(rows / _MOST_ROWS)
 

@@ -34,7 +34,7 @@ def beside_spread(
     traces: list[dict[str, Any]] = []
     if len(draws):
         edge = {"type": "scatter", "mode": "lines", "x": list(x), "line": {"width": 0}, "hoverinfo": "skip"}
-        band = {"fill": "tonexty", "fillcolor": f"{_clear(grey)}", "name": baseline_name, "showlegend": False}
+        band = {"fill": "tonexty", "fillcolor": _translucent(grey), "name": baseline_name, "showlegend": False}
         traces += [edge | {"y": draws.min(0).astype(np.float32), "showlegend": False}]
         traces += [edge | {"y": draws.max(0).astype(np.float32)} | band]
         traces += [
@@ -76,7 +76,7 @@ def beside_spread(
     return figure
 
 
-def _clear(colour: str) -> str:
-    """Return a colour of which a seventh is seen."""
+def _translucent(colour: str) -> str:
+    """Return a colour with an opacity of 14 %."""
     red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.14)"

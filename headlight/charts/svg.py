@@ -160,7 +160,7 @@ class _Grid:
         return math.ceil(_LETTERS[0] / self.cell)
 
     def labels(self, tokens: Sequence[str]) -> list[tuple[int, str]]:
-        """Return the cells that have a label, and it."""
+        """Return the index of each cell that has a label, with the label."""
         labelled = tokens[:: self.joined * self.every]
         return [(index * self.every, label) for index, label in enumerate(labelled)]
 
@@ -263,7 +263,7 @@ class _Grid:
         return parts
 
     def _panels(self) -> list[str]:
-        """Return the frame of each head, and what names its layer and its place in that."""
+        """Return the frame of each head, and the names of layers and heads beside the outer ones."""
         (across, down), look, parts = self.panel, self.look, []
         for layer, head in np.ndindex(self.layers, self.heads):
             x, y = self.corner(layer, head)
@@ -317,7 +317,7 @@ class _Grid:
         return parts
 
     def _titles(self) -> list[str]:
-        """What the axes are, and what of their tokens is not there to be read."""
+        """Return the titles of the axes, which say so where cells are pooled or labels are left out."""
         across = [gettext("looks at (key)")]
         if self.joined > 1:
             across.append(gettext("a cell is the strongest of {number} × {number}", number=self.joined))

@@ -13,9 +13,9 @@ _HEIGHT = 196
 def weight_histogram(
     edges: np.ndarray, counts: np.ndarray, below: int = 0, above: int = 0, theme: str = "light"
 ) -> Figure:
-    """Bars between `edges` [bars + 1]; the outer two also hold the `below` and `above` numbers that lie further out.
+    """Draw bars between `edges` [bars + 1]; the outer two also hold the `below` and `above` numbers further out.
 
-    A sentence about the picture is in `layout.meta`. Raises ValueError where there is not one edge more than bars.
+    A sentence about the picture is in `layout.meta`. Raises ValueError unless there is one edge more than bars.
     """
     if len(edges) != len(counts) + 1:
         raise ValueError(f"{len(counts)} bars need {len(counts) + 1} edges, but there are {len(edges)}.")

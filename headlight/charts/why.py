@@ -1,6 +1,6 @@
 """Pictures of why a word was written: shares in rows, a waterfall, maps of heads, and bars of agreement, as SVG.
 
-What can be chosen in a picture carries a `data-pick`.
+Elements of a picture that can be chosen have a `data-pick`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class MapScale(NamedTuple):
 def shares(
     groups: Sequence[BarGroup], names: tuple[str, str], theme: str, *, least: float = 0.0, across: int = 440
 ) -> Drawing:
-    """Return two bars for each token and, as points joined by a line over both, what changes where it is left out.
+    """Draw two bars for each token and, as points joined by a line over both, the change where it is left out.
 
     Bars of one column share a scale, and so do the points. Tokens of which neither the second measure nor the point
     reaches the share `least` of its scale are one row together.
@@ -147,7 +147,7 @@ def waterfall(
     total_name: str = "Difference",
     across: int = 440,
 ) -> Drawing:
-    """Return the effects one after another, and what they come to; `opened` with what each is made of below it."""
+    """Draw the effects one after another and their sum; if `opened`, the parts of each effect are below it."""
     look = theme_named(theme)
     total = sum(effect.value for effect in effects)
     rows: list[tuple[str, float, float, bool]] = []  # name, where it begins, value, whether it is a part of another
@@ -202,7 +202,7 @@ def maps(
     across: int = 440,
     cell: float = 42.0,
 ) -> Drawing:
-    """Grids of coloured cells with their numbers, side by side as far as the width allows, over one scale.
+    """Draw grids of coloured cells with their numbers, side by side as far as the width allows, over one scale.
 
     Cells whose pick is among `chosen` are outlined, and are `cell` pixels wide where there is room. Grids with the same
     rows that stand side by side have one set of labels.

@@ -1,5 +1,4 @@
-"""Pack what a cell receives: all weights of a small trace; of a large one a layer of each kind, and thumbnails of all
-heads.
+"""Pack the data of a cell: all weights of a small trace; of a large one a layer of each kind, and all thumbnails.
 
 Letters: L layers, H heads, Q queries (rows), K keys (columns). js/cell.js documents the message and takes it.
 """
@@ -20,10 +19,8 @@ from headlight.viewer.export import CAUTION
 from headlight.viewer.packing import labels_header, overview_parts, pack
 from transformer.trace import Kind, Patterns, Trace
 
-WEIGHT_STEPS = 10_000  # in which the weights are counted, from 0 to the largest that there can be
-MAX_SENT_WEIGHTS = (
-    4_000_000  # about five megabytes of a saved notebook; beyond it the other layers stay with the kernel
-)
+WEIGHT_STEPS = 10_000  # to which weights are rounded, from 0 to the weight with the full colour
+MAX_SENT_WEIGHTS = 4_000_000  # about 5 MB of a saved notebook; of a larger trace the other layers stay in the kernel
 
 
 def cell_payload(trace: Trace, selected: tuple[Kind, int, int], words: bool, theme: str | None) -> bytes:
@@ -52,7 +49,7 @@ def cell_payload(trace: Trace, selected: tuple[Kind, int, int], words: bool, the
 
 
 def weights_message(trace: Trace, kind: str, layer: int, head: int, whole_layer: bool) -> bytes:
-    """Return the exact weights of one head, and where asked for all of its layer's in steps.
+    """Return the exact weights of one head, and with `whole_layer` those of all heads of its layer in steps.
 
     Raises ValueError for a head that the trace lacks.
     """
@@ -66,8 +63,7 @@ def weights_message(trace: Trace, kind: str, layer: int, head: int, whole_layer:
 
 
 def in_steps(weights: NDArray[np.floating], peak: float) -> dict[str, NDArray[np.uint8]]:
-    """Return the weights in steps of peak / WEIGHT_STEPS, all upper bytes before all lower ones: so they compress
-    better."""
+    """Return the weights in steps of peak / WEIGHT_STEPS, upper and lower bytes apart, which compresses better."""
     steps = np.rint(weights * (WEIGHT_STEPS / peak)).astype(np.uint16)
     return {"high": (steps >> 8).astype(np.uint8), "low": (steps & 255).astype(np.uint8)}
 
@@ -107,7 +103,7 @@ def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], di
 
 
 def _face(layout: Layout, overview: dict[str, Any], merged: bool) -> dict[str, Any]:
-    """Return the tokens that a kind is shown with, as they are or merged, and what is said of each head then."""
+    """Return the tokens of a kind of attention, as they are or merged to words, and the captions of its heads."""
     return {
         **{name: value for name, value in overview.items() if name not in ("layers", "heads", "scale", "off")},
         **labels_header(layout.masked.shape, layout.rows, layout.columns, layout.reads, layout.prompt_lengths),

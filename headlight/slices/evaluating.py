@@ -16,7 +16,7 @@ from transformer.translator import Translator
 
 MAX_SENTENCES = 5_000  # bootstrapping this many takes 0.5 GB
 _CHUNK = 128  # sentences translated between two reports of the progress
-_TRANSLATING = 0.8  # the share of the progress that translating has
+_TRANSLATING = 0.8  # the share of the progress bar that translating takes
 
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
@@ -35,10 +35,9 @@ def evaluate(
 ) -> SlicedEvaluation:
     """Translate a data set and score its slices; with `against`, two models on the pairs that both can read.
 
-    `corpus` may be named as `headlight evaluate --data` does, such as "multi30k:en-fr".
-    `kinds` and `read` are as for `slice_sentences`, whose columns are those of the corpus; the language is that of the
-    model's card. `pairs` are read from the start, or all. Raises ValueError where there are more than 5,000 sentences,
-    and for a kind or column that there is not.
+    `corpus` may be a name as `headlight evaluate --data` takes it, such as "multi30k:en-fr". `kinds` and `read` are
+    passed to `slice_sentences`, with the corpus's columns and the source language of the model's card. The first
+    `pairs` are read, or all. Raises ValueError for more than 5,000 sentences, and for an unknown kind or column.
     """
     kinds = check_kinds(kinds)
     models = [model] if against is None else [model, against]
@@ -87,10 +86,10 @@ def score_kinds(
     language = str(model.card.get("source") or "")
     slices, left_out = slice_sentences(evaluator.sources, kinds, language=language, read=read, columns=columns)
 
-    def scored(share: float, doing: str) -> None:
+    def report(share: float, doing: str) -> None:
         progress(_TRANSLATING + (1 - _TRANSLATING) * share, doing)
 
-    return score_slices(evaluator, translations, slices, left_out, progress=scored)
+    return score_slices(evaluator, translations, slices, left_out, progress=report)
 
 
 def _translate(

@@ -34,7 +34,7 @@ _WITH = {
 
 @dataclass(frozen=True)
 class Slice:
-    """A set of sentences: `kind` is one of KINDS, "column:NAME", or "all"; `rows` are their indices, rising."""
+    """A set of sentences: `kind` is one of KINDS, "column:NAME", or "all"; `rows` are their indices in order."""
 
     kind: str
     name: str
@@ -60,9 +60,9 @@ def slice_sentences(
 ) -> tuple[list[Slice], dict[str, str]]:
     """Return the slices of each kind, and why other kinds do not apply, by kind.
 
-    The slices of a kind partition the sentences; empty slices are left out. `language` is that of the
-    sources by its English name, `read` are the words of the training in lower case (`headlight.checkpoints.read_words`)
-    and `columns` has the value of each sentence by the name of a column.
+    The slices of a kind partition the sentences; empty slices are left out. `language` is that of the sources, by its
+    English name, `read` are the words of the training in lower case (`headlight.checkpoints.read_words`), and `columns`
+    has the value of each sentence, by the name of a column.
 
     - length: words between spaces, 1 to 5, 6 to 10, 11 to 20, 21 to 40, and more;
     - rare: whether a word, letters alone and in lower case, is not in `read`;

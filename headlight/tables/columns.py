@@ -50,10 +50,10 @@ class Explanation:
     left_out: np.ndarray | None  # [T, S], how much less probable a token is without a source token, in nats
 
     def steps(self) -> Columns:
-        """Return each written token with each token behind it as the row of a table: columns [N] by name.
+        """Return a row for each written token and each token that it may come from: columns [N] by name.
 
-        `step`, the `written` token and its `log_prob`; `side` ("source" or "prefix"), `position` and `token` of what is
-        behind it, its `contribution` and, on the source side, `left_out`.
+        `step`, the `written` token and its `log_prob`; `side` ("source" or "prefix"), `position` and `token` of the
+        token that it may come from, with its `contribution` and, on the source side, `left_out`.
         """
         written, unknown = _texts(self.target.labels[1:]), np.full_like(self.from_prefix, np.nan)
         left_out = np.full_like(self.from_source, np.nan) if self.left_out is None else self.left_out
@@ -62,8 +62,8 @@ class Explanation:
             ("prefix", self.target, self.from_prefix, unknown, np.tri(*self.from_prefix.shape).astype(bool)),
         )
         parts = []
-        for side, tokens, shares, cost, earlier in sides:
-            step, position = np.nonzero(earlier | (shares != 0))  # some models look at later tokens of the target, too
+        for side, tokens, shares, cost, visible in sides:
+            step, position = np.nonzero(visible | (shares != 0))  # some models look at later tokens of the target, too
             part = {"step": step, "written": written[step], "log_prob": self.log_probs[step]}
             part |= {"side": _texts([side] * len(step)), "position": position, "token": _texts(tokens.labels)[position]}
             parts.append(part | {"contribution": shares[step, position], "left_out": cost[step, position]})
@@ -78,7 +78,7 @@ def column_types(rows: RowKind) -> dict[str, ColumnType]:
     """Return the columns of a table in a file, in their order.
 
     `rows` is "heads" (a row for each head of each sentence), "weights" (for each weight that is not masked) or "steps"
-    (for each written token and each token behind it).
+    (for each written token and each token that it may come from).
     """
     line: dict[str, ColumnType] = {"line": "integer"}
     if rows == "steps":
@@ -125,7 +125,7 @@ def _heads(trace: Trace) -> Iterator[Columns]:
 
 
 def _texts(texts: Sequence[str]) -> np.ndarray:
-    """Return texts as an array of objects, which takes no more memory than the longest of them does."""
+    """Return texts as an array of objects; NumPy's own strings would all take the memory of the longest."""
     array = np.empty(len(texts), dtype=object)
     array[:] = texts
     return array

@@ -59,7 +59,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Table:
-    """A table to write: its file, its columns, and what its numbers depend on beside the sentences."""
+    """A table to write: its file, its columns, and the settings that its numbers depend on."""
 
     out: Path
     types: Mapping[str, ColumnType]
@@ -76,7 +76,7 @@ class Table:
         return self.out.with_name(f"{self.out.name}.part")
 
     def digest(self, window: Sequence[Row]) -> str:
-        """Return the name of what is computed for a window."""
+        """Return the digest of the settings, the columns and a window's sentences, which names the window's file."""
         about = [dict(self.settings), dict(self.types), window]
         return hashlib.sha256(json.dumps(about, ensure_ascii=True).encode()).hexdigest()[:16]
 
@@ -128,7 +128,7 @@ def _nothing(whole: Summary) -> str:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Make the folder of the parts, and hold it; the system releases it when the process ends."""
+    """Create the folder of the parts, and lock it; the system releases the lock when the process ends."""
     folder.mkdir(exist_ok=True)
     with open(folder / "lock", "ab") as file:
         if not lock(file):
@@ -140,7 +140,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _finished(part: Path) -> Summary | None:
-    """Return what is in a part that an earlier run finished; None where it did not."""
+    """Return the summary of a part that an earlier run finished; None for a part that is missing or incomplete."""
     try:
         facts = read_json(part.with_name(part.name + _FACTS))
         wrong = [Rejected(int(line), str(reason)) for line, reason in facts["first_wrong"]]
@@ -152,7 +152,7 @@ def _finished(part: Path) -> Summary | None:
 
 
 def _write_part(table: Table, name: str, computed: Iterable[tuple[int, Columns] | Rejected]) -> Summary:
-    """Write a window; its facts come last, so a part that has them is whole."""
+    """Write the part of a window. Its facts are written last, so a part that has them is complete."""
     part, summary = table.folder / name, Summary()
     temporary = part.with_name(f"{name}.unfinished")
 
@@ -175,7 +175,7 @@ def _write_part(table: Table, name: str, computed: Iterable[tuple[int, Columns] 
 
 
 class _Parquet:
-    """Parquet by pyarrow: int32, float32 and strings; numbers that there are none of are null."""
+    """Parquet by pyarrow: int32, float32 and strings; NaN becomes null."""
 
     @staticmethod
     def schema(types: Mapping[str, ColumnType]) -> Any:
@@ -230,8 +230,6 @@ class _Parquet:
 class _Text:
     """A format of lines, whose parts are joined as they are."""
 
-    header = ""
-
     @classmethod
     def write(cls, tables: Iterable[Columns], path: Path, types: Mapping[str, ColumnType]) -> None:
         with open(path, "w", encoding="utf-8", newline="") as file:
@@ -254,7 +252,7 @@ class _Text:
 
     @staticmethod
     def write_header(file: TextIO, names: Sequence[str]) -> None:
-        """JSON lines have none."""
+        """Write nothing: JSON lines have no header."""
 
 
 class _JsonLines(_Text):
@@ -278,7 +276,7 @@ _FORMATS: dict[str, Any] = {".parquet": _Parquet, ".jsonl": _JsonLines, ".csv": 
 
 
 def _plain(values: np.ndarray, kind: ColumnType) -> list[Any]:
-    """Return a column as Python's own values; a number that there is none of is None."""
+    """Return a column as Python's own values; NaN becomes None."""
     if kind != "number":
         return values.tolist()
     return [None if value != value else float(f"{value:.{DIGITS}g}") for value in values.tolist()]

@@ -28,7 +28,7 @@ from transformer.taps import Recorder, Tap, chain
 from transformer.trace import Trace
 from transformer.translator import Translator, describe_tokens
 
-TRACES_SHARE = 8  # of what a window may cost, what one of whole traces may: they have all weights of all heads
+TRACES_SHARE = 8  # a window of traces may cost an eighth of any other, since a trace has all weights of all heads
 TRANSLATED_TOKENS = 2048  # source tokens of a batch that is translated
 
 OnWrong = Callable[[Rejected], None]
@@ -74,10 +74,10 @@ def why_over(
 ) -> Iterator[Explanation]:
     """Yield an `Explanation` of each sentence, or of each (sentence, translation), in their order.
 
-    Without `left_out`, nothing is left out: that takes a pass for each source token. Windows of 256 sentences are
+    `left_out` also measures what leaving out each source token costs, in a pass for each. Windows of 256 sentences are
     translated in batches sorted by length. `interventions` are in every pass that explains; the translation is that of
-    the model without them, so that explanations with and without are of the same tokens. Wrong sentences are treated as
-    in `trace_over`.
+    the model without them, so that explanations with and without are of the same tokens. Sentences that the model
+    cannot read are treated as in `trace_over`.
     """
     for window in windows(numbered(sentences)):
         yield from _results(explained(model, window, left_out, interventions, beam_size), on_wrong)
@@ -93,8 +93,8 @@ def watch_over(
 ) -> Iterator[Trace]:
     """Yield the trace of each sentence, as `headlight.attention_of` gives it for one, of any Hugging Face model.
 
-    Sentences are computed one at a time, since models differ in how they treat padding. Wrong sentences are treated as
-    in `trace_over`.
+    Sentences are computed one at a time, since models differ in how they treat padding. Sentences that cannot be read
+    are treated as in `trace_over`.
     """
     yield from _results(watched(model, tokenizer, numbered(sentences), generate_options), on_wrong)
 
@@ -110,7 +110,7 @@ def _results(computed: Iterable[Computed[Result]], on_wrong: OnWrong | None) -> 
 
 
 def watched(model: Any, tokenizer: Any, rows: Iterable[Row], options: dict[str, Any]) -> Iterator[Computed[Trace]]:
-    """Yield the trace of each row by itself."""
+    """Yield the trace of each row, computed one at a time."""
     for row in rows:
         if isinstance(row, Rejected):
             yield row

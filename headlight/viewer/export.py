@@ -78,7 +78,7 @@ def standalone_html(
         "without": gettext(WITHOUT_MODEL),
         "rounding": None if _is_exact(kinds) else gettext(_ROUNDING),
     }
-    # Who opens the file need not have the letters of its fonts, and its policy lets no address be loaded, even of data.
+    # Whoever opens the file may lack the fonts, and its policy lets no address be loaded, not even one of data.
     fonts = fonts_of(_written(title, kinds, meta))
     page["fonts"] = list(fonts)
     blocks = {"page": pack(page, {})}
@@ -112,7 +112,7 @@ def html_page(
 ) -> str:
     """Return an HTML page with one style sheet, one script, and data blocks that the script finds by their ids.
 
-    Blocks that are `later` stand behind the script, which begins while they are still read. A block of bytes is in the
+    The `later` blocks follow the script, which starts before the browser has read them. A block of bytes is in the
     page, in base64; a block that is a string is the address of a file, as its `data-file`. The content security policy
     lets only this script and style run, and nothing be loaded but what `sources` adds.
     """

@@ -83,7 +83,7 @@ class Profile:
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Header and arrays as one `bytes`, everything little-endian and aligned to 4 bytes:
+    """Return header and arrays as one `bytes`, everything little-endian and aligned to 4 bytes:
 
     uint32   n, the length of the header in bytes, a multiple of 4
     n bytes  JSON in ASCII, filled up with spaces; its "arrays" lists name, dtype, shape and "at",
@@ -104,11 +104,11 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
 def thumbnails(
     patterns: NDArray[np.floating], limit: int = 64, scale: Scale = "fixed", peak: float = 1.0
 ) -> NDArray[np.uint8]:
-    """[L, H, Q, K] weights as [L, H, q, k] shades from 0 to 255, where `peak` has the full shade.
+    """Return weights [L, H, Q, K] as shades from 0 to 255, [L, H, q, k]; `peak` has the full shade.
 
     An axis longer than `limit` is max-pooled to `limit`: a mean would hide the single bright cell that
-    a thumbnail is looked at for. "fixed" is linear, "sqrt" the square root, "row" divides each row by
-    its largest weight. Raises ValueError for weights that the scale cannot show.
+    a thumbnail is for. "fixed" is linear, "sqrt" the square root, "row" divides each row by its largest
+    weight. Raises ValueError for weights that the scale cannot show.
     """
     weights = checked(patterns, 4)
     if scale not in get_args(Scale):
@@ -137,7 +137,7 @@ class EveryHead:
     captions: Captions
     masked: NDArray[np.bool_] | None = None  # [Q, K], hatched
     profile: Profile | None = None
-    pruned: Collection[tuple[int, int]] = ()  # (layer, head) of those that the model lacks
+    pruned: Collection[tuple[int, int]] = ()  # (layer, head) of the heads that the model lacks
     columns: Sequence[str] = ()  # the K keys, which say whether they run from right to left
 
     @property
@@ -219,8 +219,9 @@ def lines_payload(
     mass: float,
     **options: Unpack[LinesOptions],
 ) -> bytes:
-    """Pack the message of lines.js: `patterns` [H, Q, K] of one layer, in float16, which exceeds the two decimals
-    shown.
+    """Pack the message of lines.js: `patterns` [H, Q, K] of one layer.
+
+    Large ones are packed in float16, which is more exact than the two decimals shown.
     """
     weights = checked(patterns, 3)
     header = {
@@ -235,7 +236,7 @@ def lines_payload(
 
 
 def _bar(name: str, scale: str, peak: float, signed: bool) -> str:
-    """Return what the colours of a head mean."""
+    """Return the title of a head's colour bar."""
     if signed:
         return gettext("change in {name}, ±{limit}", name=name, limit=localized(f"{peak:.2g}"))
     return scale_title(scale, name, peak)

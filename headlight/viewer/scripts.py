@@ -12,7 +12,7 @@ from headlight.language import script_messages
 
 _HERE = Path(__file__).parent
 SCRIPTS = _HERE / "js"
-# Every head, one of them large, and its lines, as they stand on a page without Streamlit.
+# The scripts of the viewer on a page without Streamlit: every head, one of them large, and its lines.
 VIEWS = ("shared", "icons", "overview", "map_box", "map_axes", "head", "lines", "views")
 
 
@@ -22,10 +22,10 @@ def script(*names: str) -> str:
 
 
 def viewer_script(*names: str, shared_on: str = "document", errors_of: Sequence[str] = ()) -> str:
-    """Return what every view stands on, then the named files: colours, the messages of the current language, core.js.
+    """Return the script of what every view needs (colours, messages in the current language, core.js) and these files.
 
-    `shared_on` is the object, in JavaScript, on which views that show each other something find it. `errors_of` names
-    files of a worker whose errors the page shows.
+    `shared_on` is the JavaScript object on which views keep what they share. `errors_of` names files of a worker whose
+    errors the page shows.
     """
     palette = json.dumps({name: asdict(theme) for name, theme in THEMES.items()})
     files = ("messages", "core", "texts", *names)

@@ -33,7 +33,7 @@ def truths(
 ) -> tuple[Callable[[], Iterable[KnownPair]], str]:
     """Return the pairs with what is known of them, and its origin: "gold", the aligner's name, or "" for none.
 
-    Where there is no gold, the aligner is asked about the first `most`, if it is here and `align` lets it.
+    Where there is no gold, the aligner links the first `most`, if it is installed and `align` is true.
     """
     pairs = partial(known_pairs, corpus)
     if has_truth(corpus):
@@ -44,10 +44,9 @@ def truths(
 
 
 def aligned(pairs: Callable[[], Iterable[KnownPair]], most: int | None = None) -> Callable[[], Iterator[KnownPair]]:
-    """Yield the pairs with the links that the aligner finds among the first `most`: those on which its two directions
-    agree.
+    """Return a function that yields the first `most` pairs with the links that both directions of the aligner have.
 
-    Links lie in files, which are gone when nobody holds what is returned.
+    The links are in temporary files, which are deleted with the returned function.
     """
     folder = tempfile.TemporaryDirectory(prefix="headlight-")
     source, target, forward, backward = (Path(folder.name) / name for name in ("source", "target", "there", "back"))

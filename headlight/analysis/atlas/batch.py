@@ -52,7 +52,7 @@ def prepare(
         [len(reading.source) for reading in readings],
         [len(reading.target) - 1 for reading in readings],
     )
-    s, t = _there(n_source), _there(n_target)
+    s, t = _not_padding(n_source), _not_padding(n_target)
     visible = t[:, :, None] & t[:, None, :]
     if config.look_ahead_mask == "applied":
         visible &= look_ahead_mask(t.size(1), t.size(1), t.device)
@@ -74,7 +74,7 @@ def prepare(
     )
 
 
-def _there(counts: Sequence[int]) -> Tensor:
+def _not_padding(counts: Sequence[int]) -> Tensor:
     return torch.arange(max(counts))[None, :] < torch.tensor(counts)[:, None]
 
 
@@ -131,7 +131,7 @@ def _with_gold(readings: Sequence[PairReading], contexts: dict[str, Context]) ->
 
 
 def _numbered(words: Sequence[Sequence[int]], width: int) -> tuple[Tensor, int]:
-    """Return the words of tokens [B, width], -1 where there is none, and how many words the longest sentence has."""
+    """Return the word of each token, -1 for none, [B, width], and how many words the longest sentence has."""
     table = np.full((len(words), width), -1, np.int64)
     for row, numbers in zip(table, words, strict=True):
         row[: len(numbers)] = numbers

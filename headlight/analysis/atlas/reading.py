@@ -90,13 +90,13 @@ class Reader:
 
 
 def units(tokenizer: Tokenizer, ids: Sequence[int], spelled: Sequence[str]) -> list[int] | None:
-    """Return the unit that each token belongs to, -1 for special ones; None where words of tokens are not these units.
+    """Return the unit that each token belongs to, -1 for special ones; None where the tokens do not spell the units.
 
     The units are words, or single tokens where a model reads letters. An unknown token may be any unit.
     """
-    apart = tokenizer.special_ids - {tokenizer.unk_id}
-    special = [id in apart for id in ids]
-    plain = [position for position, gone in enumerate(special) if not gone]
+    special_ids = tokenizer.special_ids - {tokenizer.unk_id}
+    special = [id in special_ids for id in ids]
+    plain = [position for position, is_special in enumerate(special) if not is_special]
     of_token = [-1] * len(ids)
     if [tokenizer.piece(ids[at]) for at in plain] == list(spelled):  # as letters are: nothing to be joined
         for unit, position in enumerate(plain):
@@ -128,9 +128,10 @@ def _plain(text: str) -> str:
 
 
 def batches(readings: Iterable[PairReading], budget: int, padded: bool = True) -> list[list[PairReading]]:
-    """Cut, sorted by length, so that rows * longest side is at most `budget` tokens, or a single long row.
+    """Sort readings by length and cut them into batches of at most `budget` tokens a side, padding included.
 
-    Where they may not be `padded`, since the model would see it, those of a batch are equally long on both sides.
+    A longer reading is a batch by itself. Where they may not be `padded`, since the model would attend to padding, the
+    readings of a batch are equally long on both sides.
     """
 
     def sides(reading: PairReading) -> tuple[int, int]:
@@ -147,7 +148,7 @@ def batches(readings: Iterable[PairReading], budget: int, padded: bool = True) -
 
 
 def guessed(truth: Truth) -> tuple[tuple[bool, bool], ...]:
-    """For each pronoun whether each of RULES is right."""
+    """Return for each pronoun whether each of RULES finds its antecedent."""
     right = []
     for pronoun in truth.pronouns:
         before = [noun for noun in truth.nouns if noun < pronoun.word]

@@ -165,7 +165,7 @@ def _better(least: float, against: Baseline) -> bool:
 
 
 def named(template: str, units: str, count: int = 0) -> str:
-    """Fill in what the corpus is aligned by, "words" or "letters": {unit}, {units}; and how many, {count}."""
+    """Fill in a template: {unit} and {units}, by which the corpus is aligned ("words" or "letters"), and {count}."""
     return template.format(unit=units.removesuffix("s"), units=units, count=f"{count:,}")
 
 
@@ -185,7 +185,7 @@ def shows(atlas: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tupl
 
 
 def since(steps: Sequence[int], names: Sequence[set[str]], name: str) -> int | None:
-    """Return the step from which on a role is there at every snapshot; None where it is not there at the last one."""
+    """Return the first step from which every snapshot has the role; None where the last one lacks it."""
     first = None
     for step, at_step in zip(steps, names, strict=True):
         if name not in at_step:

@@ -13,10 +13,11 @@ import numpy as np
 
 FIXED_POINT_ONE = 2**24  # of which the sums count whole numbers; 512 squared, a million times, still fits into 64 bits
 Z_95_PERCENT = 1.96  # standard errors on both sides of a mean hold 95 % of what another sample would give
-LONG, LENGTH = 5, 20  # tokens: a shorter sentence shows little, and over so many, more show no more
+LONG, LENGTH = 5, 20  # tokens: a sentence shorter than LONG shows little, and lengths over LENGTH count the same
 NO_SENTENCE = np.iinfo(np.int64).max  # the index of no sentence
-# What is held of the sentence where a value is at its most. The first three decide which one that is, in this order:
-# 1 where it is long, 0 where not, -1 where there is none; the value in steps; its length. Then the first in the corpus.
+# The numbers that are kept of the sentence with the largest value, and of that with the smallest. Which sentence it is
+# is decided by the first three, in this order: 1 if it is long, 0 if not, -1 for no sentence; the value in steps; the
+# length. Where these are equal it is the first in the corpus.
 ENOUGH, STEPS, TOKENS, INDEX, VALUE = range(5)
 
 
@@ -70,12 +71,13 @@ class Sums:
             self._offer(side, layer, every[:, best, np.arange(len(best))])
 
     def _offer(self, side: int, layer: int | slice, offered: np.ndarray) -> None:
-        had = self.most[side, :, layer]
-        better, same = np.zeros(had.shape[1:], bool), np.ones(had.shape[1:], bool)
-        for new, old in zip((*offered[:INDEX], -offered[INDEX]), (*had[:INDEX], -had[INDEX]), strict=True):
+        """Replace the sentence with the largest or smallest value of each head where the one offered goes before it."""
+        held = self.most[side, :, layer]
+        better, same = np.zeros(held.shape[1:], bool), np.ones(held.shape[1:], bool)
+        for new, old in zip((*offered[:INDEX], -offered[INDEX]), (*held[:INDEX], -held[INDEX]), strict=True):
             better |= same & (new > old)
             same &= new == old
-        self.most[side, :, layer] = np.where(better, offered, had)
+        self.most[side, :, layer] = np.where(better, offered, held)
 
     def join(self, parts: np.ndarray, most: np.ndarray) -> None:
         """Add the sums of another process."""

@@ -26,7 +26,7 @@ from transformer.yielding import yield_turn
 
 BATCH_TOKENS = 2048  # tokens of a batch; others may compute between the passes
 TIMING_ROUNDS = 3  # that a time is the median of
-# What a card says of the whole model only.
+# The fields of a card that are true of the unpruned model alone.
 UNPRUNED_CARD_FIELDS = ("scores", "more_scores", "validation_chrF", "typical", "everyday", "step")
 
 
@@ -101,7 +101,7 @@ def pruned_checkpoint(
 ) -> Checkpoint:
     """Return the checkpoint without `heads`.
 
-    Its card says so with the `facts`, and no more what was measured of the whole.
+    Its card says so, with the `facts`, and no longer has what was measured of the unpruned model.
     """
     model = prune_heads(checkpoint.model, heads)
     gone = len(model.config.pruned_heads)

@@ -44,15 +44,15 @@ class Saved(NamedTuple):
 
 @dataclass(frozen=True)
 class Pruning:
-    """The curve. `gone` counts the heads that lack at each of its P points, of `len(order)`."""
+    """The scores of a model against the number of heads that were removed from it, at P points of a curve."""
 
-    order: tuple[Removed, ...]  # the first to go first
-    every: int  # importance was measured again after so many
-    gone: tuple[int, ...]  # [P]
+    order: tuple[Removed, ...]  # in order of removal
+    every: int  # importance was measured again after this many removals
+    gone: tuple[int, ...]  # [P], the heads that are removed, of `len(order)`
     in_order: tuple[Score, ...]  # [P]
     at_random: tuple[tuple[Score, ...], ...]  # [draws][P]
     measured: int  # sentences that the order comes from
-    scored: int  # others, that the scores come from
+    scored: int  # other sentences, that the scores come from
     saved: tuple[Saved, ...] = ()  # [P], where it was measured
 
     def first(self, count: int) -> list[Head]:
@@ -97,8 +97,9 @@ def prune_in_order(
 ) -> Pruning:
     """Remove the heads of `model` in the order that `batches` give, and `score` what is left on `scored` sentences.
 
-    Importance is measured again after `every` heads, a twelfth of them if not given, and there are the points of the
-    curve. `draws` are random orders, the same at each call. Raises ValueError for a model that has no head.
+    Importance is measured again after `every` heads, by default a twelfth of them, and each such measurement is a point
+    of the curve. `draws` is the number of random orders, the same at each call. Raises ValueError for a model that has
+    no head.
     """
     heads = all_heads(model)
     if not heads:

@@ -27,10 +27,10 @@ RESAMPLES = 2000
 
 
 class MeasuredOrigins(NamedTuple):
-    """The result of each measure for the tokens behind every step, and the cost of leaving a source token out.
+    """Each measure of the earlier tokens' part in every step, and the cost of leaving a source token out.
 
     `by_measure` has source [T, S] and prefix [T, T]: shares of "ALTI+", "value zeroing" and "rollout", weights of "raw
-    attention", lengths of "norm-weighted", and sizes of a logit of "gradient × input" and, where asked for, of
+    attention", lengths of "norm-weighted", and sizes of a logit of "gradient × input" and, if they were computed, of
     "integrated gradients". `left_out` [T, S] is in nats.
     """
 
@@ -103,7 +103,7 @@ def _gradients(model: Transformer, source: Sequence[int], target: Sequence[int],
 
 
 def with_integrated(origins: MeasuredOrigins, steps: Sequence[IntegratedGradients]) -> MeasuredOrigins:
-    """Return the same with "integrated gradients", by their size; `steps` are those of every step, in order."""
+    """Return the origins with the sizes of the integrated gradients of every step, `steps`, as a further measure."""
     source, prefix = (np.zeros_like(side) for side in origins.by_measure[ALTI])
     for step, gradients in enumerate(steps):
         source[step], prefix[step, : step + 1] = np.abs(gradients.source), np.abs(gradients.prefix)

@@ -1,9 +1,9 @@
 """Where each written token came from: the share of every source token and of every token written before.
 
 ALTI+ of Ferrando et al. 2022, "Towards Opening the Black Box of Neural Machine Translation: Source and Target
-Interpretations of the Transformer". What leaves an attention block is a sum of one vector for each token that it looks
-at, its own way around the block included, and a constant; a token's share is how much nearer its vector brings the
-sum (Ferrando, Gállego and Costa-jussà 2022, "Measuring the Mixing of Contextual Information in the Transformer"). The
+Interpretations of the Transformer". The output of an attention block with its residual connection is the sum of a
+vector for each token that it looks at and a constant; a token's share is how much nearer its vector brings the sum
+(Ferrando, Gállego and Costa-jussà 2022, "Measuring the Mixing of Contextual Information in the Transformer"). The
 shares are multiplied from layer to layer. Feed-forward networks and norms treat each token by itself and move none.
 
 Shapes: S source tokens, T target tokens that are read, N of them in one stack, K tokens that are looked at, H heads,
@@ -28,7 +28,7 @@ from transformer.yielding import yield_turn
 
 
 class Contributions(NamedTuple):
-    """The shares behind each step, that is behind the token written after `target[step]`.
+    """The shares of earlier tokens in each step, that is in the token written after `target[step]`.
 
     A row of `source` and the row of `prefix` beside it sum to 1, and no share is negative.
     """
@@ -38,8 +38,9 @@ class Contributions(NamedTuple):
 
 
 class LayerContributions(NamedTuple):
-    """The shares behind each token that leaves an attention block: what each head brings from each token that it looks
-    at, and what goes around the block. All shares of a token sum to 1, and none is negative.
+    """The shares in an attention block's output at each token: of every head and token looked at, and of the residual.
+
+    All shares of a token sum to 1, and none is negative.
     """
 
     heads: np.ndarray  # [H, N, K]
@@ -116,11 +117,10 @@ def taken_apart(passed: Stream, heads: AttentionPass, site: Site) -> Iterator[Ta
 
 
 def shares(parts: Tensor, total: Tensor) -> Tensor:
-    """Return how much nearer each of the parts [N, K, M] brings the rest to the whole [N, M]: [N, K], rows that sum to
-    1.
+    """Return the share of each of the parts [N, K, M] in the whole [N, M]: [N, K], with rows that sum to 1.
 
-    max(0, |y| - |y - part|) over its sum, in the 1-norm (equations 6 and 7 of Ferrando, Gállego and Costa-jussà). A
-    row of which no part brings anything nearer is 0.
+    A share is how much nearer the part brings the rest to the whole y, max(0, |y| - |y - part|) in the 1-norm, over the
+    sum of its row (equations 6 and 7 of Ferrando, Gállego and Costa-jussà). A row of which no part is nearer is 0.
     """
     nearer = _nearer(parts, total[:, None])
     return nearer / nearer.sum(-1, keepdim=True).clamp(min=torch.finfo(nearer.dtype).tiny)
@@ -129,7 +129,7 @@ def shares(parts: Tensor, total: Tensor) -> Tensor:
 def contributions(
     model: Transformer, source: Sequence[int], target: Sequence[int], tap: Tap | None = None
 ) -> Contributions:
-    """Return the shares of the source and of what was written before behind each token of `target`, by ALTI+.
+    """Return the shares of the source tokens and of the tokens written before in each token of `target`, by ALTI+.
 
     `source` are ids up to [EOS], `target` from [SOS] to [EOS]; its last token is written and never read, so T is one
     less than its length. `tap` intervenes in the pass that is taken apart, so that the shares are those of the model
@@ -164,7 +164,7 @@ def layer_contributions(
     Summed over the heads, and with `around` on the diagonal of self-attention, they are the shares of the tokens that
     `contributions` multiplies. A token's share is divided among the heads as the block's among the tokens: by how much
     nearer a head's vector brings the token's sum. Ferrando et al. 2022 have the shares of tokens; dividing them is
-    ours. The other arguments and errors are those of `contributions`; raises ValueError for a site that there is not.
+    ours. The other arguments and errors are those of `contributions`; raises ValueError for a site that does not exist.
     """
     attention_at(model, site)
     passed = stream(model, source, target, tap)
@@ -176,9 +176,9 @@ def layer_contributions(
 def head_contributions(
     model: Transformer, source: Sequence[int], target: Sequence[int], tap: Tap | None = None
 ) -> np.ndarray:
-    """Return the share behind each step that comes from the source through each head of cross-attention: [T, L, H].
+    """Return the share of each step that comes from the source through each head of cross-attention: [T, L, H].
 
-    A head's shares in its layer (`layer_contributions`), multiplied through the layers behind it; the sum of a step
+    A head's shares in its layer (`layer_contributions`), multiplied through the layers after it; the sum of a step
     over all heads is what `contributions` has from the source. The arguments and errors are those of `contributions`.
     """
     passed = stream(model, source, target, tap)

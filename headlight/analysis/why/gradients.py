@@ -56,7 +56,7 @@ def gradient_times_input(
     The first is the gradient times the input of Denil et al. 2014, the second the contrastive one of Yin and Neubig
     2022, "Interpreting Language Models with Contrastive Explanations". `target` runs from [SOS] to [EOS], steps count
     from 0 over what comes after [SOS]; `tap` intervenes. Raises ValueError for a step, a token or an intervened head
-    that there is not.
+    that does not exist.
     """
     passed = _pass(model, source, target, step, instead, tap)
     yield_turn()

@@ -19,9 +19,8 @@ from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.model import Transformer
 from transformer.taps import Tap
 
-COSINE_TOLERANCE = (
-    1e-13  # the square of what a float32 leaves open: the distance of two vectors that differ by rounding
-)
+# The cosine distance of two vectors that differ by rounding alone: about the square of float32's precision.
+COSINE_TOLERANCE = 1e-13
 
 
 @torch.no_grad()
@@ -30,7 +29,7 @@ def leave_one_out(
 ) -> np.ndarray:
     """Return how much less probable each written token is without each source token, in nats: [T, S].
 
-    Each token of `source` in turn is taken out, so that the ones behind it move up; `target` is forced. Negative
+    Each token of `source` in turn is taken out, so that the ones after it move up; `target` is forced. Negative
     where a token becomes more probable. `tap` intervenes in every pass. Raises ValueError for an intervention on a head
     that the model lacks.
     """
@@ -49,7 +48,7 @@ def leave_one_out(
 def value_zeroing(
     model: Transformer, source: Sequence[int], target: Sequence[int], tap: Tap | None = None
 ) -> Contributions:
-    """Return the shares behind each step by how far each layer's output turns when a token's values are zero.
+    """Return the shares of earlier tokens in each step, by how far each layer's output turns with their values zero.
 
     Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers": the token is still looked at, but hands over
     nothing; the cosine distance between what the layer leaves then and what it leaves otherwise, divided by the sum
@@ -111,9 +110,7 @@ def _decoder_layer(passed: Stream, layer: int) -> np.ndarray:
 
 
 def _zeroed(keys_values: tuple[Tensor, Tensor], tokens: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """Return keys and values [B, H, K, D] with the values of one of `tokens` zero in each row; other rows are
-    unchanged.
-    """
+    """Return keys and values [B, H, K, D], in row b with the values of `tokens[b]` zero; further rows are unchanged."""
     if not tokens:
         return keys_values
     keys, values = keys_values[0], keys_values[1].clone()

@@ -24,7 +24,7 @@ from transformer.model import Transformer
 from transformer.quoting import quoted
 from transformer.taps import Tap
 
-Named = tuple[str, int, int]  # what it is, its layer and its head
+Named = tuple[str, int, int]  # the kind of a part, its layer and its head
 
 
 class Contrast(NamedTuple):
@@ -66,9 +66,9 @@ def contrast(
 ) -> Contrast:
     """Take apart the logit of the token written at `step`, less that of `instead`.
 
-    `source` are ids up to [EOS], `target` from [SOS] to [EOS]; steps count from 0 over the tokens after [SOS]. Raises
-    ValueError for a step or a token that there is not. `tap` intervenes in the pass, so that the parts are those of the
-    model with the intervention; raises ValueError for a head that the model lacks.
+    `source` are ids up to [EOS], `target` from [SOS] to [EOS]; steps count from 0 over the tokens after [SOS]. `tap`
+    intervenes in the pass, so that the parts are those of the model with the intervention. Raises ValueError for a step
+    or a token that does not exist, and for an intervention on a head that the model lacks.
     """
     require_step(target, step)
     require_token(model, instead)

@@ -49,7 +49,7 @@ def residual_parts(
 ) -> Parts:
     """Return what each writer contributes to the vectors of some tokens of a stack; the values sum to the vectors.
 
-    The vectors are those that the block `until`, a layer and its "self", "cross" or "feed-forward", reads: behind its
+    The vectors are those that the block `until`, a layer and its "self", "cross" or "feed-forward", reads: after its
     own norm, where the norm comes first. Without `until`, those that leave the stack. A writer's contribution is its
     direct one: what later blocks make of it is theirs. The last writer is "bias".
     """

@@ -18,7 +18,7 @@ _NAMES = {
     f"encoder {FEED_FORWARD}": translatable("encoder feed-forward network {layer}"),
     f"decoder {FEED_FORWARD}": translatable("decoder feed-forward network {layer}"),
 }
-MOSTLY = 0.5  # of the sum of the pairs that have the score's sign: a pair that is at least as much makes most of it
+MIN_MAIN_SHARE = 0.5  # of the sum of the pairs with the score's sign: the share from which a pair is most of the score
 
 
 def writer_name(writer: Writer) -> str:
@@ -55,7 +55,7 @@ def score_sentences(parts: ScoreParts, query: str, key: str, rather: str | None 
         "value": signed(pair.value, plus=True),
         "share": percent(share),
     }
-    if pair.value * parts.score > 0 and share >= MOSTLY:
+    if pair.value * parts.score > 0 and share >= MIN_MAIN_SHARE:
         second = gettext(
             "Mostly because of what {query_writer} wrote at “{query}”, with what {key_writer} wrote at “{key}”: "
             "{value}, {share} of all pairs with that sign.",
