@@ -22,11 +22,9 @@ from headlight.importers.limits import (
 from transformer.checkpoint.weights import HARMLESS_BYTES, MAX_WEIGHTS_BYTES, Refused
 from transformer.files import open_regular
 
-_OPENERS: dict[bytes, Any] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-}  # not xz: it says itself how much memory it wants
-_SYSTEM_FILES = ("__MACOSX", ".DS_Store", "._")  # what other systems leave in archives
+# xz is left out, since a file of it decides how much memory unpacking takes.
+_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
+_SYSTEM_FILES = ("__MACOSX", ".DS_Store", "._")  # macOS adds these to archives
 
 
 class BudgetedReader(io.RawIOBase):
@@ -129,9 +127,7 @@ def _require_light(declared: int, path: Path) -> None:
 
 
 def _write_members(members: Iterator[tuple[str, int, IO[bytes]]], folder: Path) -> None:
-    """Write each member to its path under `folder`; a member that lies about its size is refused at the first extra
-    byte.
-    """
+    """Write each member to its path under `folder`. Raises Refused at the first byte beyond a member's stated size."""
     written: set[str] = set()
     for name, size, content in members:
         parts = _parts(name)

@@ -28,7 +28,7 @@ def zip_folder(folder: Path, out: Path) -> None:
 
     def write(file: BinaryIO) -> None:
         with zipfile.ZipFile(file, "w") as archive:
-            for path in files:  # weights are noise to a packer
+            for path in files:  # weights do not compress
                 method = zipfile.ZIP_STORED if path.name == WEIGHTS else zipfile.ZIP_DEFLATED
                 member = zipfile.ZipInfo(f"{folder.resolve().name}/{path.name}")  # dated 1980
                 member.compress_type, member.external_attr = method, 0o644 << 16
@@ -66,7 +66,7 @@ def is_bundle(notes: Mapping[str, str]) -> bool:
 
 
 def unpack(path: Path, notes: Mapping[str, str], folder: Path) -> None:
-    """Make `folder` the native folder that the file `path` was made of; the weights stay where they are."""
+    """Restore in `folder` the native folder that the bundle `path` was made from, with a link to it as the weights."""
     for name in METADATA_FILES:
         if name in notes:
             (folder / name).write_bytes(_unpacked(notes[name]))

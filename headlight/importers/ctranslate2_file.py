@@ -33,7 +33,7 @@ _AGAIN = "Copy it again."
 
 @dataclass(frozen=True)
 class CTranslate2File:
-    """The variables of a file by name, those under a second name too."""
+    """The variables of a file by name and by alias."""
 
     architecture: str  # "TransformerSpec"
     revision: int  # of the names of the variables
@@ -80,9 +80,9 @@ class _CTranslate2Reader:
         for alias, name in aliases.items():
             if name not in tensors or alias in tensors:
                 raise Refused(f"{self.path.name} has a second name for a variable that it does not have.", (), _AGAIN)
-        seconds = {alias: tensors[name] for alias, name in aliases.items()}
+        aliased = {alias: tensors[name] for alias, name in aliases.items()}
         scales = {f"{alias}_scale": scale for alias, name in aliases.items() if (scale := tensors.get(f"{name}_scale"))}
-        return CTranslate2File(architecture, revision, version, {**scales, **tensors, **seconds}, aliases)
+        return CTranslate2File(architecture, revision, version, {**scales, **tensors, **aliased}, aliases)
 
     def _variable(self, version: int) -> tuple[str, Stored]:
         name = self._text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -31,9 +32,9 @@ class Diagnosis:
     families: tuple[Family, ...]
     guesses: tuple[tuple[str, str], ...]  # what the names and shapes suggest: ("Layers", "6 and 6"), ...
     nearest: str | None  # the most similar format
-    missing: tuple[str, ...]  # what that form has and this does not
+    missing: tuple[str, ...]  # tensors of that format that this state dict lacks
     unexpected: tuple[str, ...]
-    misshapen: tuple[tuple[str, Shape, Shape], ...]  # name, found, due
+    misshapen: tuple[tuple[str, Shape, Shape], ...]  # the name, its shape here, and its shape in that format
 
 
 class KnownForm(Protocol):
@@ -65,15 +66,15 @@ def diagnose(source: Source, forms: Iterable[KnownForm]) -> Diagnosis:
 def _nearest(
     source: Source, shapes: Mapping[str, Shape], forms: Iterable[KnownForm]
 ) -> tuple[str | None, Mapping[str, Shape]]:
-    """Return the form that shares most names with the source, as a share of all names of either.
+    """Return the form that shares the largest part of the names with the source (the Jaccard index), and its tensors.
 
-    None where none is shared in the layers: an output of the same name makes no two models alike.
+    None where no name inside a layer is shared, since many unrelated models call their output the same.
     """
     best: tuple[float, str | None, Mapping[str, Shape]] = (0.0, None, {})
     for form in forms:
         try:
             due = form.due(source)
-        except (ValueError, LookupError):  # the source lacks even what shows that form's sizes
+        except (ValueError, LookupError):  # the source lacks the tensors that show the form's sizes
             continue
         shared = shapes.keys() & due.keys()
         if any(map(_layered, shared)):
@@ -100,7 +101,7 @@ def guess_facts(shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
         ("d_model", f"{width:,}" if width else ""),
         ("d_ff", _numbers(_feed_forward_widths(shapes, width))),
         ("Vocabularies", _numbers(_vocabularies(shapes, width))),
-        ("Parameters", f"{sum(map(_numel, shapes.values())):,}"),
+        ("Parameters", f"{sum(map(math.prod, shapes.values())):,}"),
     )
     return tuple((name, value) for name, value in guessed if value)
 
@@ -132,7 +133,7 @@ def _depth(shapes: Mapping[str, Shape], stack: str) -> int:
 
 
 def _most_common_width(shapes: Mapping[str, Shape]) -> int:
-    """Return the size that the matrices have most often."""
+    """Return the most frequent side of all matrices."""
     sides = Counter(side for shape in shapes.values() if len(shape) == 2 for side in shape if side > 1)
     return sides.most_common(1)[0][0] if sides else 0
 
@@ -160,9 +161,3 @@ def _vocabularies(shapes: Mapping[str, Shape], width: int) -> list[int]:
 def _numbers(numbers: list[int]) -> str:
     return " and ".join(f"{number:,}" for number in numbers[:4])
 
-
-def _numel(shape: Shape) -> int:
-    product = 1
-    for side in shape:
-        product *= side
-    return product

@@ -10,7 +10,7 @@ from typing import Any
 from headlight.corpora.about import everyday
 from transformer.tokenizers import Tokenizer
 
-SUGGESTED_WORDS = 4  # of a vocabulary, where there are no sentences
+SUGGESTED_WORDS = 4  # where the vocabulary can read no sentence of ours
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _pieces(tokenizer: Tokenizer) -> Iterator[str]:
 
 
 def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
-    """Return the text's ids; None where the tokenizer cannot encode it."""
+    """Return the text's ids; empty where the tokenizer cannot encode it."""
     try:
         return tokenizer.encode(text)
     except ValueError:

@@ -11,7 +11,7 @@ from transformer.checkpoint.native import Checkpoint
 from transformer.config import ModelConfig
 from transformer.tokenizers import Tokenizer
 
-_MAX_NAMED_ROWS = 3  # of many things alike, so many are named
+_MAX_NAMED_ROWS = 3  # in a warning about many rows
 SOURCE_EMBEDDING, TARGET_EMBEDDING = (f"{stack}.embedding.tokens.weight" for stack in ("encoder", "decoder"))
 
 
@@ -30,9 +30,9 @@ def check_health(checkpoint: Checkpoint) -> tuple[str, ...]:
 
 
 class StreamingHealth:
-    """The same of a model whose tensors pass one by one, so that it need not be in memory as a whole.
+    """Check the health of a model tensor by tensor, so that it need not be in memory as a whole.
 
-    `shared` is whether both sides have one embedding, which then is the source's by name.
+    `shared` says whether both sides have one embedding, which then has the name of the source's.
     """
 
     def __init__(self, config: ModelConfig, source: Tokenizer, target: Tokenizer, shared: bool) -> None:
@@ -60,7 +60,7 @@ class StreamingHealth:
 
 
 def _broken(name: str, numbers: Tensor, config: ModelConfig) -> Iterator[str]:
-    # A sum is checked where all numbers are, but for overflow: then they are looked at one by one.
+    # A finite sum means that all numbers are finite. A sum that is not may be an overflow, so each number is checked.
     if numbers.sum().isfinite():
         return
     checked = numbers.clone()
@@ -106,7 +106,7 @@ def _equal_rows(rows: Tensor, prints: Tensor) -> list[int]:
 
 
 def _fingerprints(rows: Tensor) -> Tensor:
-    """Return an integer per row, equal for equal rows. Rows are hashed one by one, to use no memory to speak of."""
+    """Return an integer per row, equal for equal rows. Rows are hashed one by one, to save memory."""
     return torch.tensor([hash(row.tobytes()) for row in rows.view(torch.uint8).numpy()])
 
 
@@ -119,9 +119,9 @@ def _tokenizers(config: ModelConfig, source: Tokenizer, target: Tokenizer) -> It
 
 
 def misfits(side: str, tokenizer: Tokenizer, rows: int) -> Iterator[str]:
-    """Return whether a tokenizer has more or fewer tokens than the embedding has rows;
+    """Yield a warning where a tokenizer has more or fewer tokens than the embedding has rows.
 
-    `side` is "" where both share it.
+    `side` is "source" or "target", and "" where both share the tokenizer.
     """
     name, tokens = f"The {side} tokenizer".replace("  ", " "), tokenizer.inner.get_vocab_size()
     used = _used_rows(tokenizer, rows)

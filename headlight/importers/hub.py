@@ -30,7 +30,7 @@ _TOKENIZERS = (
     "sentencepiece.model",
     *(f"{side}_vocabulary.{end}" for side in ("shared", "source", "target") for end in ("json", "txt")),  # CTranslate2
 )
-# The best first: one file before many, and safetensors before pickles.
+# In order of preference: one file before several, and safetensors before pickles.
 _WEIGHTS = (
     r"model\.safetensors",
     r"model\.safetensors\.index\.json|model-\d{5}-of-\d{5}\.safetensors",
@@ -51,8 +51,7 @@ def is_name(text: str) -> bool:
 def fetch(name: str, progress: Progress | None = None, endpoint: str | None = None) -> Path:
     """Return the folder with the model's configuration, weights and tokenizer, as `import_model` takes it.
 
-    Raises Refused for a name that is not an ID, and as `headlight.hub.fetch` does; ValueError where nobody may bring
-    any.
+    Raises Refused for a name that is not an ID, and as `headlight.hub.fetch` does; ValueError on a public server.
     """
     require_private()
     address = hub.parse_address(name)

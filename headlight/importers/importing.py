@@ -84,7 +84,7 @@ class Examination:
 
 
 class Unready(Refused):
-    """An import that cannot be made as things stand; the examination says what is open, or what fits no form."""
+    """Raised where a required question is open or no form fits; `examination` has the details."""
 
     def __init__(self, examination: Examination):
         what, remedy = _why_not(examination)
@@ -101,9 +101,9 @@ def examine(source: Path, answers: Answers | None = None) -> Examination:
 def import_model(
     source: Path, out: Path, answers: Answers | None = None, progress: Progress | None = None
 ) -> Examination:
-    """Write the native folder `out`, whole or not at all; the warnings tell of its weights too.
+    """Write the native folder `out`, complete or not at all; the warnings include those about the weights.
 
-    Raises Refused, also where a required question is open, and ValueError where nobody may bring any.
+    Raises Refused, also where a required question is open, and ValueError on a public server.
     """
     require_private()
     out = Path(out)
@@ -112,13 +112,13 @@ def import_model(
         examination, reading = examine_source(opened, answers or Answers())
         if reading is None:
             raise Unready(examination)
-        # Nobody opens a checkpoint that is half there, and two who import to the same name write to two places.
+        # A temporary folder for each import: nobody opens half a checkpoint, nor do two imports to one name collide.
         part = out.with_name(f".{out.name}.{os.getpid()}-{threading.get_ident()}.part")
         _clear(out)
         try:
             part.mkdir(parents=True)
             warnings = _write(reading, part, progress)
-            give_back()  # what the largest tensors took, before the model is opened
+            give_back()  # frees the memory of the largest tensors before the model is opened
             _require_usable(part)
             _rename(part, out)
         except BaseException:
@@ -146,7 +146,7 @@ def examine_source(source: Source, answers: Answers) -> tuple[Examination, Forei
 
 
 def _limits(config: ModelConfig) -> tuple[str, ...]:
-    """Return a sentence for each thing that a model with the ids of this configuration cannot do."""
+    """Return a warning for each limitation that follows from the configuration's ids."""
     if config.pad_id != config.eos_id:
         return ()
     hidden = "hidden from attention like padding, " if config.padding_mask == "applied" else ""
@@ -202,7 +202,7 @@ def _write(reading: ForeignModel, folder: Path, progress: Progress | None) -> tu
 
 
 def _require_usable(folder: Path) -> None:
-    """Open what was written and translate a sentence. Raises Refused where the app could not do either."""
+    """Open the written checkpoint and translate a sentence. Raises Refused where either fails."""
     try:
         checkpoint = load(folder)
         config, texts = checkpoint.model.config, [example.text for example in examples(checkpoint.card)]
@@ -249,8 +249,7 @@ def _refuse_on_error() -> Iterator[None]:
 
 
 def refuse_others(source: Source) -> None:
-    """Raise Refused for fairseq's weights without its settings, and where a `config.json` says what the model is and
-    that type is none of these."""
+    """Raise Refused for fairseq's weights without its settings, and for an unsupported type in `config.json`."""
     config = hugging_face_config(source)
     if config is None and _FAIRSEQ_OUTPUT in source.weights.infos and settings_of(source) is None:
         raise Refused(
@@ -293,7 +292,7 @@ def write_tensors(
             file.write(numbers.flatten().view(torch.uint8).numpy().data)
             infos[name] = TensorInfo(shape, dtype)
             written += numbers.numel()
-            del numbers  # before the next is made
+            del numbers  # frees its memory before the next is computed
             if progress is not None:
                 progress(written / due)
         file.seek(0)

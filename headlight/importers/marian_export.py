@@ -1,8 +1,8 @@
 """A model as Hugging Face saves Marian's, so that `MarianMTModel.from_pretrained` opens it.
 
-Marian's table of positions has all sines before all cosines, where the paper's has them in turn. The numbers of a
-token's vector may stand in any order, as long as every map reads and writes them in the same: so they are put in
-Marian's order everywhere, and the output stays what it is.
+Marian's table of positions has all sines before all cosines, where the paper's alternates them. The components of a
+token's vector may stand in any order, as long as every linear layer reads and writes them in the same order: all are
+permuted to Marian's order, which leaves the output the same.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from torch import Tensor
 
 from headlight.importers.forms.marian import sines_then_cosines
 from headlight.importers.forms.marian_family import ATTENTIONS, FEED_FORWARD, MAPS
+from headlight.importers.importing import require_free
 from transformer.checkpoint.native import Checkpoint
 from transformer.checkpoint.safetensors_file import write_tensors
 from transformer.checkpoint.weights import Refused
@@ -27,7 +28,6 @@ from transformer.config import ModelConfig
 from transformer.files import remove, write_json, write_text
 from transformer.model import Transformer
 from transformer.pruned import restore_shape
-from transformer.quoting import short
 from transformer.tokenizers import Tokenizer
 
 NORM_EPS = 1e-5  # of Marian's norms
@@ -36,9 +36,9 @@ _REFUSAL = "This model cannot be written as a Marian model"
 
 
 def reason_against_marian(config: ModelConfig, model: Transformer | None = None) -> str | None:
-    """What keeps a model from being Marian's, in half a sentence; None where nothing does.
+    """Return why a model cannot be written as Marian's, as half a sentence; None where it can.
 
-    Whether a stored table of positions is Marian's own shows in the model only.
+    Only the `model` shows whether a stored table of positions is Marian's own.
     """
     if type(config) is not ModelConfig:
         return "its layers are of another kind"
@@ -79,8 +79,7 @@ def export_marian(checkpoint: Checkpoint, folder: Path) -> tuple[str, ...]:
     reason = reason_against_marian(model.config, model)
     if reason is not None:
         raise Refused(f"{_REFUSAL}: {reason}.")
-    if folder.exists():
-        raise Refused(f"{short(folder)} exists already.", remedy="Choose another name, or delete it first.")
+    require_free(folder)
     part = folder.with_name(f".{folder.name}.part")
     remove(part)
     part.mkdir(parents=True)
@@ -149,13 +148,13 @@ def _generation(config: ModelConfig) -> dict[str, Any]:
 
 
 def _marian_tensors(model: Transformer) -> dict[str, Tensor]:
-    """Their tensors by name. `order` says which of our numbers stands at each place of a vector of theirs.
+    """Return Marian's tensors by name.
 
-    All of Marian's layers have equally many heads: one that was pruned is written as zeros, and adds nothing there.
+    All of Marian's layers have equally many heads: a pruned head is written as zeros, which contribute nothing.
     """
     model = restore_shape(model)
     config, own = model.config, {name: p.detach().float().cpu() for name, p in model.named_parameters()}
-    order = torch.arange(config.d_model)
+    order = torch.arange(config.d_model)  # the index of our component at each position of Marian's vectors
     if config.positions == "sinusoidal":
         order = torch.cat([order[0::2], order[1::2]])
     theirs: dict[str, Tensor] = {}
@@ -184,7 +183,7 @@ def _layer(
     prefix = f"model.{ours}"
     linear = [(f"{a}.{m}", f"{b}.{n}", m == "output") for a, b in attentions for m, n in MAPS.items()]
     linear += [(f"feed_forward.{m}", n, m == "outer") for m, n in FEED_FORWARD.items()]
-    for a, b, writes in linear:  # a map either reads the vectors or writes them; heads lie in between
+    for a, b, writes in linear:  # a linear layer either reads the permuted vectors or writes them
         weight = own[f"{ours}.{a}.weight"]
         bias = own.get(f"{ours}.{a}.bias", torch.zeros(len(weight)))
         theirs[f"{prefix}.{b}.weight"] = weight[order] if writes else weight[:, order]
@@ -197,10 +196,7 @@ def _layer(
 
 
 def _write_tokenizers(checkpoint: Checkpoint, folder: Path) -> None:
-    """Write tokenizers for `PreTrainedTokenizerFast`;
-
-    MarianTokenizer needs SentencePiece models, which ours are not.
-    """
+    """Write tokenizers for `PreTrainedTokenizerFast`, since MarianTokenizer can open only SentencePiece models."""
     config = checkpoint.model.config
     source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
     end = (config.eos_id,) if config.source_end is None else config.source_end

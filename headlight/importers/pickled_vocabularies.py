@@ -14,7 +14,7 @@ from headlight.importers.pickles import DataObject
 from headlight.importers.torch_file import is_torch_zip, read_legacy, read_zip
 
 ZIP = b"PK\x03\x04"
-# The one in Python (by the versions that have it there), and the one in C++ that it holds.
+# The classes in Python, by torchtext version, and the C++ class that they wrap.
 CLASSES = frozenset(
     {
         "torchtext.vocab.Vocab",
@@ -28,9 +28,9 @@ CLASSES = frozenset(
 def is_pickle(raw: bytes) -> bool:
     if raw.startswith((b"\x80", ZIP)):
         return True
-    try:  # of the time when they had no mark: such instructions, and the one that ends them
+    try:  # protocols 0 and 1 have no magic number, so the first instructions are parsed
         return raw.endswith(b".") and bool(list(islice(pickletools.genops(raw), 20)))
-    except Exception:  # whatever a list of words makes it stumble over
+    except Exception:  # a list of words may raise anything
         return False
 
 
@@ -49,7 +49,7 @@ def read_pickled(path: Path, side: str) -> Any:
 
 
 def _words(value: Any) -> Any:
-    for _ in range(3):  # one in Python that holds one in C++
+    for _ in range(3):  # a Python object may wrap a C++ object
         if not isinstance(value, DataObject):
             break
         value = _state_content(value.state)

@@ -1,9 +1,9 @@
 """A pickle, read and never run.
 
-A pickle is a program for a small machine with a stack: most instructions push numbers and names, and some call
-whatever Python function they name. This machine answers the few calls by which PyTorch puts a state dict together
-with descriptions (`torch_calls`); it imports nothing, and calls nothing that the file names. That is what
-`torch.load(weights_only=True)` allows, less what takes memory before its size is known.
+A pickle is a program for a stack machine: most instructions push numbers and names, and some call the Python function
+that they name. This machine replaces the few calls by which PyTorch builds a state dict with descriptions of their
+results (`torch_calls`); it imports nothing, and calls nothing that the file names. It accepts what
+`torch.load(weights_only=True)` accepts, except what allocates memory before its size is known.
 """
 
 from __future__ import annotations
@@ -50,18 +50,17 @@ class DataObject:
 
 
 class Machine:
-    """A reader of pickled values from `data`; of an object of one of the `classes` it keeps the state."""
+    """Reads pickled values from `data`. An object of one of the `classes` becomes a DataObject with its state."""
 
     def __init__(self, data: io.BytesIO, classes: frozenset[str] = frozenset()):
         self.data, self.instructions, self.tensors, self.classes = data, 0, 0, classes
         self.storages: dict[str, Storage] = {}
-        self.foreign: tuple[Global, int, str] | None = None  # the first that is named, or better called
+        self.foreign: tuple[Global, int, str] | None = None  # the first foreign call, else the first name
 
     def read(self) -> Any:
-        """Return the next value. Raises Refused where reading it the usual way would run something, and where it is
-        damaged.
+        """Return the next value. Raises Refused where unpickling it would run foreign code, and where it is damaged.
 
-        A foreign call is answered with nothing and the reading goes on, to tell whether there are weights too.
+        A foreign call returns None and reading goes on, so that the refusal can say whether there are weights too.
         """
         self.stack: list[Any] = []
         self.below: list[list[Any]] = []  # the stacks under each mark
@@ -74,7 +73,7 @@ class Machine:
             value = self.stack.pop()
         except Refused:
             raise
-        except Exception as error:  # whatever is wrong with untrusted bytes, the answer is the same
+        except Exception as error:  # untrusted bytes may raise anything
             damage = name or type(error).__name__
         if self.foreign:
             raise refusal(*self.foreign, self.tensors)
@@ -170,10 +169,7 @@ def _global(machine: Machine, at: int) -> None:
 
 
 def _build(machine: Machine, at: int) -> None:
-    """Set attributes of the object on top of the stack.
-
-    Descriptions other than a namespace's have none, and a foreign class would change.
-    """
+    """Set the state of the object on top of the stack; of descriptions, only namespaces and data objects have one."""
     state = machine.stack.pop()
     if isinstance(machine.stack[-1], NamespaceOptions):
         machine.spend(len(state))  # each copy is paid for, since a file may set the same attributes many times

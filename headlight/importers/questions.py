@@ -11,7 +11,7 @@ from transformer.quoting import short
 
 @dataclass(frozen=True)
 class Answers:
-    """The owner's answers; None is not answered."""
+    """The owner's answers; None means not answered."""
 
     heads: int | None = None
     pad_id: int | None = None
@@ -37,9 +37,9 @@ class ImportQuestion:
     field: str  # of Answers
     text: str  # "How many heads does it have?"
     why: str  # "The file cannot say: every number that divides 512 fits the same weights."
-    choices: tuple[int | str, ...] = ()  # the possible answers; empty for a file, and for an id (which goes by `below`)
-    below: int = 0  # an id is a whole number from 0 to this, less one
-    usual: int | str | None = None  # what the form's own text uses: offered, never assumed
+    choices: tuple[int | str, ...] = ()  # the possible answers; empty for a file, and for an id (see `below`)
+    below: int = 0  # for an id, a whole number from 0 to below - 1
+    usual: int | str | None = None  # the value in the tutorial or family: suggested, never assumed
     required: bool = True  # a vocabulary is not (without one, ids are shown), nor are masks (then `usual` is taken)
 
 

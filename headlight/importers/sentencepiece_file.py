@@ -24,9 +24,7 @@ from transformer.tokenizers import SPACE, UNLIKELY_SCORE
 
 MAX_FILE_BYTES = 2**24  # bytes; that of 256,000 pieces has 5 million
 MAX_PIECES = 1_000_000
-MAX_PIECE_CHARACTERS = (
-    250  # characters, each of which may be where it is cut in two; SentencePiece makes at most 16 unasked
-)
+MAX_PIECE_CHARACTERS = 250  # `_merges` tries a cut at each of them; SentencePiece's default is at most 16
 NONCHARACTER = "\ufffe"  # no character at all, so no model has a piece for it
 
 
@@ -49,7 +47,7 @@ class VocabularyPiece(NamedTuple):
 
 @dataclass(frozen=True)
 class SentencePiece:
-    """A SentencePiece model. The pieces' ids are their places."""
+    """A SentencePiece model. A piece's id is its index in `pieces`."""
 
     pieces: tuple[VocabularyPiece, ...]
     merges: bool  # cuts by merging the best pair again and again (BPE), not by the likeliest path (unigram)
@@ -60,7 +58,7 @@ class SentencePiece:
 
 
 def read(path: Path) -> SentencePiece:
-    """Raise Refused for a file that is none, or asks for a way of cutting that is not known here."""
+    """Read a model. Raises Refused for any other file, and for a way of cutting that is not supported."""
     try:
         content = read_bytes(path, MAX_FILE_BYTES)
     except OSError as error:
@@ -257,7 +255,7 @@ def _one_unknown(strange: str, wholes: Sequence[str]) -> dict[str, Any]:
 
 
 def _words(own: Mapping[str, VocabularyPiece]) -> list[dict[str, Any]]:
-    """Cut around what is never cut itself, and before each space, unless a piece goes over one."""
+    """Return the steps that cut around user-defined pieces, and before spaces unless a piece contains one."""
     wholes = sorted((p.text for p in own.values() if p.kind == PieceType.USER_DEFINED), key=len, reverse=True)
     steps: list[dict[str, Any]] = []
     if wholes:

@@ -1,7 +1,7 @@
 """The settings that fairseq saves as objects of omegaconf, as plain dictionaries, lists and values.
 
-A `DictConfig` or `ListConfig` keeps what it holds as `_content`, and each value is the `_val` of a node of its own. A
-text "${model.encoder.embed_dim}" stands for the value at that path from the root, and "???" for a missing one.
+A `DictConfig` or `ListConfig` has its content in `_content`, and each value is the `_val` of a node. A text
+"${model.encoder.embed_dim}" stands for the value at that path from the root, and "???" for a missing value.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from headlight.importers.limits import MAX_PICKLE_DEPTH
 from headlight.importers.pickles import DataObject
 from transformer.checkpoint.weights import Refused
 
-MAX_SETTINGS = 50_000  # values; fairseq has about 700, and a file may say one value again and again
-MAX_REFERENCES = 10  # paths that lead to paths
+MAX_SETTINGS = 50_000  # values; fairseq has about 700, and a file may refer to one value many times
+MAX_REFERENCES = 10  # in a chain of paths that refer to paths
 _MISSING, _REFERENCE = "???", re.compile(r"\$\{([\w.]+)\}")
 
 

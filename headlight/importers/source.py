@@ -34,7 +34,7 @@ from transformer.quoting import quoted, short
 SAFE, BIN = "model.safetensors", "pytorch_model.bin"
 _WEIGHTS_SUFFIXES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"}
 _NOT_WEIGHTS = {"training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt", "rng_state.pth"}
-_BEST = ("checkpoint_best.pt", "best.ckpt")  # of fairseq and JoeyNMT, which keep others beside it
+_BEST = ("checkpoint_best.pt", "best.ckpt")  # of fairseq and JoeyNMT, whose folders hold several checkpoints
 _FOREIGN = {".h5", ".msgpack", ".onnx", ".ot", ".gguf"}
 _CTRANSLATE2, _CTRANSLATE2_ARCHITECTURE = "model.bin", "TransformerSpec"
 MAX_NAME_BYTES = 255  # of a file's name: what file systems allow
@@ -85,11 +85,10 @@ class Source:
     folder: Path | None  # an unpacked archive is a temporary folder; None for a lone file of weights
     weights: Weights
     size: int  # bytes of the weights
-    origin: tuple[
-        tuple[str, str], ...
-    ] = ()  # how the weights were found: ("Weights found under", "model_state_dict"), ...
+    # How the weights were found: ("Weights found under", "model_state_dict"), ...
+    origin: tuple[tuple[str, str], ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)  # plain values and options beside the weights
-    beside: Path | None = None  # the folder that the file of weights lies in
+    beside: Path | None = None  # the folder of the weights file
 
     def file(self, name: str) -> Path | None:
         """Return the path of a file that came with the weights, such as "config.json"; None if it is absent."""
@@ -108,8 +107,10 @@ class Source:
 
 @contextmanager
 def open_source(path: Path) -> Iterator[Source]:
-    """Open a .pt/.pth/.ckpt/.bin/.safetensors file, a folder (native or Hugging Face, sharded too) or an archive of
-    one. Raises Refused, and ValueError where nobody may bring any."""
+    """Open a weights file, a folder (native or Hugging Face, also sharded), or an archive of either.
+
+    Raises Refused, and ValueError on a public server.
+    """
     require_private()
     with ExitStack() as stack:
         try:
@@ -120,7 +121,7 @@ def open_source(path: Path) -> Iterator[Source]:
             raise Refused(f"{short(path)} cannot be read: {short(error.strerror or error)}.") from None
         except MemoryError:
             raise Refused(f"There is not enough memory to open {short(path)}.") from None
-        except Exception as error:  # untrusted bytes: whatever error a library raises, they are damaged
+        except Exception as error:  # untrusted bytes may make a library raise anything
             message = str(error)[:100] or type(error).__name__
             raise Refused(f"{short(path)} is damaged ({message}).", remedy="Copy it again.") from None
         yield source
@@ -144,7 +145,7 @@ def _open(path: Path, stack: ExitStack) -> Source:
         )
     folder = _new_folder(stack)
     unpack(path, folder)
-    inside = _only_one(folder)
+    inside = _unnested(folder)
     return _open_folder(inside, path.name) if inside.is_dir() else replace(_open_file(inside, stack), name=path.name)
 
 
@@ -160,8 +161,8 @@ def _new_folder(stack: ExitStack) -> Path:
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="headlight-")))
 
 
-def _only_one(folder: Path) -> Path:
-    """Return the folder, or the one file, that an archive holds, however deeply it is nested."""
+def _unnested(folder: Path) -> Path:
+    """Return the innermost folder, or the only file, of folders that contain nothing but one entry."""
     for _ in range(MAX_FOLDER_DEPTH):
         inside = list(folder.iterdir())
         if len(inside) != 1:
@@ -288,7 +289,7 @@ def _read_ctranslate2(path: Path) -> _WeightsFile:
 
 
 def _read_shards(folder: Path, index: Path) -> list[_WeightsFile]:
-    """Return the files that the index names, each with the tensors that it should hold."""
+    """Read the files that the index names, each with the tensors that the index assigns to it."""
     try:
         values = read_json(index, MAX_INDEX_BYTES)
     except ValueError as error:

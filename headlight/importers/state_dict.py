@@ -14,7 +14,7 @@ from transformer.checkpoint.weights import Refused
 
 T = TypeVar("T")
 
-# Under these names people keep the model in a training checkpoint; the first that is there is it.
+# The names under which training checkpoints hold the model, in order of precedence.
 _MODEL = ("model_state_dict", "state_dict", "model_state", "model", "module", "net", "transformer", "weights")
 _NOT_THE_MODEL = re.compile(r"optim|sched|scaler|ema|rng|grad|loss", re.IGNORECASE)
 
@@ -72,8 +72,10 @@ def _opened_at(key: str, tensors: dict[str, TensorView], lightning: bool, facts:
 
 
 def strip_wrappers(tensors: Mapping[str, T]) -> tuple[dict[str, T], tuple[tuple[str, str], ...]]:
-    """Return the names as the model itself has them, and what was taken off: by nn.DataParallel all begin with
-    "module."; torch.compile marks whatever was compiled, anywhere."""
+    """Return the tensors by the model's own names, and facts about the prefixes that were removed.
+
+    nn.DataParallel puts "module." before all names; torch.compile puts "_orig_mod." before what it compiled.
+    """
     names, facts = list(tensors), []
     if any("_orig_mod." in name for name in names):  # first, since it may hide the other, as in "_orig_mod.module."
         names = [name.replace("_orig_mod.", "") for name in names]

@@ -1,4 +1,4 @@
-"""Lists of tokens with what cuts a text into them: the codes of subword-nmt or fastBPE, or a SentencePiece model.
+"""Tokenizers made of a list of tokens and of BPE codes (subword-nmt, fastBPE) or a SentencePiece model.
 
 A list writes a piece that its word continues after as "hel@@", and one that ends a word as "lo" (Sennrich et al. 2016,
 section 3.2, and the reference code, subword-nmt).
@@ -14,13 +14,13 @@ from tokenizers import decoders, normalizers, pre_tokenizers
 
 from headlight import tokenizer_json as foreign
 from headlight.importers import sentencepiece_file
+from headlight.importers.limits import MAX_TOKENS
 from transformer.checkpoint.weights import Refused
 from transformer.files import MAX_JSON_BYTES, read_bytes
 from transformer.tokenizers import SPACE, Tokenizer
 
 Ids = tuple[int, int, int]  # padding, start, end
 CONTINUED, END_OF_WORD = "@@", "</w>"
-MAX_TOKENS = 2_000_000
 
 
 def lines_of(path: Path) -> list[str]:
@@ -38,7 +38,7 @@ def lines_of(path: Path) -> list[str]:
 
 
 def words(tokens: Sequence[str], specials: Sequence[str], ids: Ids, unknown: str, lowercase: bool = False) -> Tokenizer:
-    """Return a tokenizer that looks up what stands between spaces."""
+    """Return a tokenizer that looks up the words between spaces."""
     try:
         tokenizer = Tokenizer.of_words(tokens, *ids, unk_id=_index(tokens, unknown))
     except ValueError as error:
@@ -58,10 +58,10 @@ def characters(tokens: Sequence[str], specials: Sequence[str], ids: Ids, unknown
 def merged(
     tokens: Sequence[str], codes: Path, specials: Sequence[str], ids: Ids, unknown: str, lowercase: bool = False
 ) -> Tokenizer:
-    """Return a tokenizer that cuts what stands between spaces as the merges of `codes` say.
+    """Return a tokenizer that splits at spaces and cuts each word by the merges in the file `codes`.
 
-    Pieces that the list lacks become unknown. Raises Refused for codes that are none, and for those of subword-nmt 0.1,
-    which ends a word otherwise.
+    Pieces that the list lacks become unknown. Raises Refused for a file without merges, and for those of subword-nmt
+    0.1, which marks the end of a word in another way.
     """
     _index(tokens, unknown)
     merges = _merges(codes)

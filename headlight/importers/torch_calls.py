@@ -12,7 +12,7 @@ from transformer.checkpoint.weights import DTYPES, plain_shape
 
 @dataclass(frozen=True)
 class Global:
-    """A thing that a file names, such as torch.FloatStorage or posix.system, and the byte where it does."""
+    """The name of a class or function in a pickle, such as torch.FloatStorage or posix.system, and its byte offset."""
 
     name: str
     at: int
@@ -20,16 +20,16 @@ class Global:
 
 @dataclass(frozen=True)
 class Storage:
-    """A block of numbers that lies elsewhere in the file."""
+    """A block of numbers elsewhere in the file."""
 
     key: str
-    dtype: str | None  # None: of bytes, to which each tensor gives a type
+    dtype: str | None  # None for a block of bytes, whose type each tensor names
     size: int  # in numbers of that type
 
 
 @dataclass(frozen=True)
 class TensorView:
-    """A tensor: which numbers of a storage it is."""
+    """A tensor as a view of a storage."""
 
     storage: Storage
     dtype: str
@@ -110,7 +110,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "argparse.Namespace": NamespaceOptions,
 }
 OF_TYPE = "torch._tensor._rebuild_from_type_v2"  # calls its first argument with its third
-# Facts that may stand beside the weights (a set, a device, a number of numpy's): each is read as nothing.
+# Values that may stand beside the weights, such as a set, a device or a NumPy number; each is read as None.
 PASSED_OVER = {
     "_codecs.encode",
     "_operator.getitem",  # List[int], where settings name their types
@@ -130,8 +130,8 @@ PASSED_OVER = {
     "torch.Tensor",
     "torch.device",
 }
-# Objects of settings, and the classes that they name: the file's own words for values, which are kept as data.
+# Objects of settings and the classes that they name, which are read as data.
 SETTINGS = re.compile(r"(omegaconf|fairseq|typing)(\.\w+)+")
-# Complex, quantized and sparse tensors: harmless, but nothing that a transformer here is made of.
+# Complex, quantized and sparse tensors: harmless, but no transformer here is made of them.
 UNSUPPORTED = re.compile(r"torch\.\w+Storage|torch\._utils\._rebuild_\w+|torch\.[a-z]+\d\w*|torch\.per_\w+")
 KNOWN_NAMES = {*CALLS, OF_TYPE, *PASSED_OVER, *STORAGES, *TYPES}

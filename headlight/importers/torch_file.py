@@ -21,12 +21,12 @@ from transformer.files import open_regular
 from transformer.quoting import quoted
 
 AGAIN = "Copy it again."
-LEGACY = [0x1950A86A20F9469CFC6C, 1001]  # what the older files begin with: a sign, and their version
+LEGACY = [0x1950A86A20F9469CFC6C, 1001]  # the magic number and the version at the start of the older files
 
 
 @dataclass(frozen=True)
 class TorchFile:
-    """The object given to `torch.save`, with each tensor as a View, and the first byte and size of each storage."""
+    """The object that was saved, with each tensor as a TensorView, and the first byte and size of each storage."""
 
     path: Path
     value: Any
@@ -54,7 +54,7 @@ def _pickle_of(names: list[str]) -> str | None:
 
 
 def read_zip(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
-    """Read a zip; of objects of the `classes` the state is kept.
+    """Read a zip; objects of the `classes` are read as DataObject.
 
     Raises Refused for a file that would run something, a damaged file, and a TorchScript program.
     """
@@ -115,7 +115,7 @@ def read_legacy(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
         every = machine.storages.values()
         sizes = {storage.key: storage.size * DTYPES[storage.dtype or "U8"].itemsize for storage in every}
         storages, start, end = {}, machine.data.tell(), path.stat().st_size
-        for key in keys:  # the number of its numbers, then the numbers
+        for key in keys:  # a count in 8 bytes, then the numbers
             storages[key] = (start + 8, sizes[key])
             start += 8 + sizes[key]
         if start != end:

@@ -12,6 +12,7 @@ from tokenizers import normalizers, pre_tokenizers
 
 from headlight.checkpoints import load_tokenizer
 from headlight.importers.health import misfits
+from headlight.importers.limits import MAX_TOKENS
 from headlight.importers.pickled_vocabularies import ZIP, is_pickle, read_pickled
 from headlight.importers.questions import Answers
 from transformer.checkpoint.weights import Refused
@@ -20,14 +21,13 @@ from transformer.files import MAX_JSON_BYTES, read_bytes
 from transformer.quoting import quoted, short
 from transformer.tokenizers import Tokenizer
 
-MAX_TOKENS = 2_000_000
 UNKNOWN = ("[UNK]", "<unk>", "<UNK>", "[unk]", "UNK", "unk", "<oov>")
-NAMES = {  # under which other people's vocabularies have what a model needs
+NAMES = {  # of the special tokens in other people's vocabularies
     "padding": ("[PAD]", "<pad>", "<PAD>", "<blank>", "[pad]"),
     "the start": ("[SOS]", "<sos>", "<SOS>", "<bos>", "<s>", "[BOS]", "[CLS]"),
     "the end": ("[EOS]", "<eos>", "<EOS>", "</s>", "[SEP]"),
 }
-_MARKS_OF_PIECES = ("▁", "Ġ", "##")  # which begin a piece; "@@" and "</w>" end one
+_MARKS_OF_PIECES = ("▁", "Ġ", "##")  # prefixes of word pieces; "@@" and "</w>" are suffixes
 
 
 def open_vocabularies(answers: Answers, config: ModelConfig) -> tuple[Tokenizer, Tokenizer, tuple[str, ...]]:
@@ -86,7 +86,7 @@ def _is_pair(path: Path) -> bool:
 
 
 def _values(path: Path, side: str) -> Any:
-    """Return the content of a vocabulary's file: a list of tokens or an object of them, or else whatever it is."""
+    """Return the content of a vocabulary's file: a list of tokens, an object of tokens and ids, or any other JSON."""
     try:
         raw = read_bytes(path, MAX_JSON_BYTES)
     except OSError as error:

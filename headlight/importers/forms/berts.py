@@ -18,14 +18,9 @@ from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
 from headlight.importers.forms.hugging_face_tokenizers import Ids, has_tokenizer
-from headlight.importers.forms.marian_family import (
-    ACTIVATIONS,
-    MAX_LAYERS,
-    MAX_TOKENS,
-    MAX_WIDTH,
-    TensorPart,
-    found_name,
-)
+from headlight.importers.forms.marian_family import ACTIVATIONS
+from headlight.importers.forms.parts import TensorPart, found_name
+from headlight.importers.limits import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
 from transformer.checkpoint.weights import Refused
@@ -39,16 +34,16 @@ _ATTENTIONS = {
 _MAPS = {"query": "self.query", "key": "self.key", "value": "self.value", "output": "output.dense"}
 _SIZES = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
 _SIZES |= {"vocab_size": 30_522, "max_position_embeddings": 512, "type_vocab_size": 2}
-_UNUSED = ("encoder.pooler.dense.weight", "encoder.pooler.dense.bias")  # for classifying texts: nothing reads it here
+_UNUSED = ("encoder.pooler.dense.weight", "encoder.pooler.dense.bias")  # of a classifier that translation doesn't use
 _EPS = 1e-12
 
 
 class _Kind(NamedTuple):
     """A type of model: the names of a decoder's parts, and what its code does where its configuration is silent."""
 
-    decoder: str  # the prefix of its stack
-    head: str  # that of what follows
-    transform: tuple[str, str] | None  # the linear layer and the norm before the output, after that prefix
+    decoder: str  # the prefix of the decoder's stack
+    head: str  # the prefix of the layers after the stack
+    transform: tuple[str, str] | None  # the linear layer and the norm before the output, after the prefix `head`
     around: tuple[str, str]  # the tokens before and after a text, where the tokenizer names none
     tokenizer: Callable[[HuggingFaceConfig, Ids, int], Tokenizer | None]
     from_padding: bool = False  # whether positions are counted from the padding's id on
@@ -209,7 +204,7 @@ class Berts:
 
 
 def _pair(source: Source) -> _Pair | None:
-    """Return the configurations of both models; None for another pair, or none."""
+    """Return the configurations of both models; None where one is of another kind, or there is no pair."""
     config = hugging_face_config(source)
     if config is None or config.model_type != "encoder-decoder":
         return None
@@ -231,7 +226,9 @@ def _known(source: Source) -> _Pair:
 
 
 def _native(pair: _Pair) -> ModelConfig:
-    """Raise Refused where the two models differ in what this network has once, and for what their code lacks here."""
+    """Return the configuration. Raises Refused where the two models differ in a setting of which this network has only
+    one, and for settings that are not supported.
+    """
     whole, encoder, decoder = pair
     for field, default in (("hidden_size", 0), ("hidden_act", "gelu"), ("layer_norm_eps", _EPS)):
         defaults = (side.kind.sizes.get(field, default) for side in (encoder, decoder))
@@ -316,9 +313,9 @@ def _positions(table: Callable[[], Tensor], segments: Callable[[], Tensor] | Non
 
 
 def _parts(pair: _Pair) -> Iterator[TensorPart]:
-    """Yield our tensors with the names in the file, and the embeddings of segments, which are none of ours.
+    """Yield our tensors with their names in the file, and the embeddings of segments, which this network does not have.
 
-    Shared tensors may be in it under the other stack's name only.
+    The file may hold shared tensors under the other stack's name only.
     """
     shared = pair.whole.flag("tie_encoder_decoder", False)
     decoder = pair.decoder

@@ -67,8 +67,10 @@ _UNSUPPORTED = (  # part of a name, and what it is
 
 
 class SourcePart(NamedTuple):
-    """A tensor of our network: `rows` of the foreign tensor `name`, converted. Without a name it is made from nothing,
-    by `convert` of zeros of that shape."""
+    """A tensor of our network: `rows` of the foreign tensor `name`, converted.
+
+    Without a name it is computed, by `convert` on zeros of that shape.
+    """
 
     native: str
     name: str | None
@@ -151,8 +153,10 @@ _TABLE = "position_encodings/encodings"
 
 @dataclass(frozen=True)
 class _CTranslate2Network:
-    """The network in a `model.bin`, as far as names, shapes and single numbers tell. Raises Refused for one that has
-    parts that ours has not."""
+    """The network in a `model.bin`, as its names, shapes and scalars show it.
+
+    Raises Refused for a network with parts that ours lacks.
+    """
 
     source: Source
 
@@ -168,7 +172,7 @@ class _CTranslate2Network:
                 raise Refused("The model has positions by linear biases (ALiBi), which are not supported.")
             if self._attribute(stack, "multi_query_attention", 0):
                 raise Refused("The model has heads that share keys and values, which is not supported.")
-        _ = self.norm, self.activation, self.scales_embeddings  # which may be none of ours
+        _ = self.norm, self.activation, self.scales_embeddings  # these raise Refused for unsupported values
 
     @property
     def _infos(self) -> Mapping[str, TensorInfo]:
@@ -249,7 +253,7 @@ class _CTranslate2Network:
 
     @property
     def scales_embeddings(self) -> bool:
-        """Whether embeddings are multiplied by √d_model, which a flag says or the number itself."""
+        """Whether embeddings are multiplied by √d_model; a file has a flag for it, or the factor itself."""
         scales = []
         for stack in _STACKS:
             old = f"{self._embedding(stack).removesuffix('weight')}multiply_by_sqrt_depth"
@@ -360,7 +364,7 @@ class _CTranslate2Network:
         )
 
     def _max_distance(self) -> int:
-        """Return the distance beyond which T5's biases are one, and refuse layers whose biases are their own."""
+        """Return the distance beyond which T5's biases are equal. Raises Refused where the layers' biases differ."""
         distances = set()
         for stack, config in self.stacks.items():
             first = self.source.weights.tensor(f"{stack}/layer_0/self_attention/relative_attention_bias")
@@ -467,7 +471,7 @@ class _CTranslate2Network:
             yield SourcePart(native, name, (buckets, self.stacks[stack].n_heads))
 
     def _query_scale(self, stack: str, attention: str) -> float:
-        """Return what the queries' weights are multiplied by, so that our scale of the scores makes theirs."""
+        """Return the factor of the queries' weights with which our scaled scores equal theirs."""
         usual = (self.inner(stack) // self.stacks[stack].n_heads) ** -0.5
         value = self._number(f"{attention}/queries_scale")
         return (usual if value is None else value) / (1.0 if self.t5 else usual)
@@ -487,7 +491,7 @@ class _CTranslate2Network:
         yield SourcePart(f"{native}.weight", f"{name}/weight", shape, rows, convert)
         if bias and f"{name}/bias" in self._infos:
             yield SourcePart(f"{native}.bias", f"{name}/bias", shape[:1], rows, convert)
-        elif bias:  # others of its kind have one
+        elif bias:  # other layers of this kind have a bias, so this one's is zero
             yield SourcePart(f"{native}.bias", None, (len(range(shape[0])[rows]),))
 
     def _norm_parts(self, native: str, name: str, scale: float = 1.0) -> Iterator[SourcePart]:

@@ -1,4 +1,4 @@
-"""The text files beside a `model.bin`: `config.json`, vocabularies, tokenizers, and what a package of Argos says."""
+"""The text files beside a `model.bin`: `config.json`, vocabularies, tokenizers, and an Argos package's metadata."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 from headlight.importers.forms.languages import NAMES, Around, Languages
 from headlight.importers.forms.token_lists import (
     CODES,
-    MAX_TOKENS,
     OPENNMT_PADDING,
     TokenNames,
     Vocabularies,
@@ -19,6 +18,7 @@ from headlight.importers.forms.token_lists import (
     open_tokenizers,
     tokenizer_files,
 )
+from headlight.importers.limits import MAX_TOKENS
 from headlight.importers.questions import Answers
 from headlight.importers.source import ARGOS_FACTS, ARGOS_MODEL, Source
 from transformer.checkpoint.weights import Refused
@@ -47,7 +47,7 @@ class TextFiles:
 
     def norm_eps(self, usual: float) -> float:
         value = self.values.get("layer_norm_epsilon")
-        return usual if value is None else value  # the configuration of the model refuses what is no number
+        return usual if value is None else value  # ModelConfig refuses anything but a number
 
     def token(self, name: str, usual: str | None) -> str | None:
         value = self.values.get(name, usual)
@@ -64,8 +64,10 @@ class TextFiles:
 
     @property
     def adds_nothing(self) -> bool:
-        """Whether no token stands around a sentence. (The converter from Hugging Face says so too, but leaves those
-        tokens to the tokenizer.)"""
+        """Whether no token stands around a sentence.
+
+        The converter from Hugging Face writes the same flags, but there the tokenizer adds the tokens.
+        """
         return OPENNMT_PADDING in self.source and not (self.flag("add_source_bos") or self.flag("add_source_eos"))
 
     @property

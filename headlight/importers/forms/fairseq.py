@@ -37,8 +37,9 @@ from headlight.importers.forms.fairseq_settings import (
 )
 from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.m2m100 import sinusoidal_from
-from headlight.importers.forms.marian_family import MAX_TABLE_NUMBERS, TensorPart
 from headlight.importers.forms.parts import (
+    MAX_TABLE_NUMBERS,
+    TensorPart,
     affine,
     are_complete,
     depth_of,
@@ -189,15 +190,15 @@ class Fairseq:
 
 
 def settings_of(source: Source) -> Settings | None:
-    """Return the settings of `cfg` (since fairseq 0.10) or `args`; None where there are none of a transformer."""
+    """Return the settings in `cfg` (since fairseq 0.10) or `args`; None where they are not a transformer's."""
     model = _model(source)
     return None if model is None else model[0]
 
 
 def _model(source: Source, answers: Answers = _NO_ANSWERS) -> tuple[Settings, Source] | None:
-    """Return the settings of a transformer, and its weights; of several models those of the languages of `answers`.
+    """Return the settings of a transformer and its weights; None for another model.
 
-    Raises Refused for a pair of languages that none is for.
+    A file of several models has one per pair of languages: `answers` choose it. Raises Refused for an unknown pair.
     """
     cfg, args = source.facts.get("cfg"), source.facts.get("args")
     task: Mapping[str, Any] = {}
@@ -340,7 +341,7 @@ def _parts(infos: Mapping[str, TensorInfo], sizes: _FairseqSizes) -> Iterator[Te
     projection = ("decoder.output_projection.weight", "decoder.embed_out")  # the second in old versions
     for index, stack in enumerate(STACKS):
         names: tuple[str, ...] = (embeddings[index],)
-        if sizes.tied == "all":  # any of them is all of them
+        if sizes.tied == "all":  # the file may hold the shared matrix under any of these names
             names = (*embeddings, *projection)
         elif sizes.tied == "output" and index == 1:
             names = (embeddings[1], *projection)
@@ -391,7 +392,7 @@ def _layer(infos: Mapping[str, TensorInfo], layer: str, index: int, sizes: _Fair
 
 
 def _ignored(infos: Mapping[str, TensorInfo]) -> frozenset[str]:
-    """Return what is saved beside the parameters: a version, a table that is computed, a copy of a tied matrix."""
+    """Return the tensors that are no parameters: a version, a table that is computed, a copy of a tied matrix."""
     endings = (".version", "embed_positions.weights", "embed_positions._float_tensor")
     copies = {"decoder.embed_tokens.weight", "decoder.output_projection.weight"}
     return frozenset(name for name in infos if name.endswith(endings) or name.startswith(_HEADS)) | copies

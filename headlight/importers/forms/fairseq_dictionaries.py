@@ -1,4 +1,4 @@
-"""The dictionaries of a fairseq checkpoint, and what cuts a text into their symbols."""
+"""The dictionaries of a fairseq checkpoint, and the tokenizers that cut a text into their symbols."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ def dictionary(source: Source, settings: Settings, side: int, language: str | No
 
 
 def _symbols(path: Path, added: Sequence[str]) -> list[str]:
-    """Return the symbols of a dictionary by id: the special ones, those of the lines, each with its count, and `added`
-    ones.
-    """
+    """Return the symbols of a dictionary by id: the special ones, one per line of the file, and the `added` ones."""
     symbols = list(SPECIALS)
     for number, line in enumerate(subwords.lines_of(path), 1):
         symbol, space, count = line.removesuffix(" #fairseq:overwrite").rstrip().rpartition(" ")
@@ -111,7 +109,7 @@ def tokenizers(
 
 
 def _tokenizer(source: Source, settings: Settings, tokens: list[str], language: str) -> tuple[Tokenizer, str]:
-    """Return the tokenizer of a dictionary by what lies beside it, and a warning of what is missing."""
+    """Return the tokenizer of a dictionary, made with the files beside it, and a warning where these are missing."""
     ids = PAD, END, END
     model = source.nearby(*(name for name in _named_files(settings) if name.endswith(".model")), *PIECES)
     if model is not None:

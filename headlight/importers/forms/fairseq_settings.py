@@ -52,12 +52,12 @@ class Settings:
         return value
 
     def text(self, name: str) -> str:
-        """Return a text; "" where there is none, or none that names anything."""
+        """Return a text; "" where there is none, or one that is too long for a name."""
         value = self.value(name)
         return value if isinstance(value, str) and len(value) <= MAX_TEXT else ""
 
     def texts(self, name: str) -> list[str]:
-        """Return a list of texts, which may be one with commas. Raises Refused for more than MAX_LANGUAGES."""
+        """Return a list of texts, which may be saved as one text with commas. Raises Refused for over MAX_LANGUAGES."""
         value = self.value(name)
         values = value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple) else ()
         if len(values) > MAX_LANGUAGES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from headlight.checkpoints import load_tokenizer
 from headlight.importers import sentencepiece_file
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.languages import M2M100, MBART, MBART_50, PLBART, PLBART_MULTI, Languages
+from headlight.importers.limits import MAX_TOKENS
 from headlight.importers.sentencepiece_file import PieceType, SentencePiece
 from headlight.tokenizer_json import moses
 from transformer.checkpoint.weights import Refused
@@ -32,7 +33,6 @@ WITHOUT_MOSES = (
     "Moses, which cuts the texts of this model into words, is not installed, or cannot know its languages: install "
     "sacremoses and import it again, or put spaces around punctuation yourself, as in “Hello , world !”."
 )
-MAX_TOKENS = 2_000_000
 
 Ids = tuple[int, int, int]  # padding, start, end
 
@@ -51,13 +51,25 @@ def tokenizer_file(folder: Path, ids: Ids, size: int, name: str = WHOLE) -> Toke
         raise Refused(str(error)) from None
 
 
+def require_unknown(tokens: Mapping[str, int], file_name: str, unknown: str = "<unk>") -> None:
+    """Raise Refused for a vocabulary without the token that stands for unknown words."""
+    if unknown not in tokens:
+        raise Refused(f"{file_name} has no token {unknown}, which stands for what the model does not know.")
+
+
+def _needs_own_files(folder: Path, *names: str) -> bool:
+    """Return whether to open the files `names`: a folder has them all, and no `tokenizer.json`, which comes first."""
+    return not (folder / WHOLE).exists() and all((folder / name).exists() for name in names)
+
+
 def whole(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     return tokenizer_file(config.folder, ids, size)
 
 
 def marian(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
-    """Return two SentencePiece models, one a language, whose pieces have their ids in one vocabulary or two; or, as
-    `export_marian` writes them, tokenizers that are whole."""
+    """Open a SentencePiece model per language with one `vocab.json` or two, or what `export_marian` writes: a
+    `tokenizer.json` or two.
+    """
     folder = config.folder
     if not all((folder / name).exists() for name in (*MARIAN, PIECES)):
         return _whole(folder, ids, sizes)
@@ -84,8 +96,7 @@ def _marian_files(folder: Path) -> tuple[str, str]:
 
 
 def _marian_side(path: Path, vocabulary: Mapping[str, int], ids: Ids, size: int) -> Tokenizer:
-    if "<unk>" not in vocabulary:
-        raise Refused(f"{PIECES} has no token <unk>, which stands for what the model does not know.")
+    require_unknown(vocabulary, PIECES)
     inner = sentencepiece_file.tokenizer(sentencepiece_file.read(path), vocabulary, "<unk>", size)
     named = [token for token in vocabulary if _MARIAN_LANGUAGE.fullmatch(token)]
     inner.add_tokens([AddedToken(token, normalized=False) for token in named])  # a person may type them
@@ -111,12 +122,11 @@ def bart(config: HuggingFaceConfig, ids: Ids, size: int, spaced: bool = False) -
     `spaced` says whether a text begins with a space where tokenizer_config.json does not.
     """
     folder = config.folder
-    merges = folder / MERGES
-    if (folder / WHOLE).exists() or not ((folder / PIECES).exists() and merges.exists()):
+    if not _needs_own_files(folder, PIECES, MERGES):
         return tokenizer_file(folder, ids, size)
     stated = config.tokenizer.get("add_prefix_space")
     first = stated if isinstance(stated, bool) else spaced
-    return byte_level(vocabulary_of(folder / PIECES), merges, ids, size, first)
+    return byte_level(vocabulary_of(folder / PIECES), folder / MERGES, ids, size, first)
 
 
 def byte_level(vocabulary: Mapping[str, int], merges: Path, ids: Ids, size: int, spaced: bool = False) -> Tokenizer:
@@ -135,16 +145,15 @@ def bert(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """Open `tokenizer.json`, or the word pieces (Wu et al. 2016) of `vocab.txt`, a line each; "##" marks a piece that
     continues a word.
     """
-    path = config.folder / WORD_PIECES
-    if (config.folder / WHOLE).exists() or not path.exists():
+    if not _needs_own_files(config.folder, WORD_PIECES):
         return tokenizer_file(config.folder, ids, size)
-    lines = _text(path).removesuffix("\n").split("\n")  # a line of its own may be a token with another line's end
+    path = config.folder / WORD_PIECES
+    lines = _text(path).removesuffix("\n").split("\n")  # not splitlines: a token may be another line separator
     if len(lines) > MAX_TOKENS:
         raise Refused(f"{path.name} has {len(lines):,} lines; at most {MAX_TOKENS:,} are read.")
     vocabulary = {token.removesuffix("\r"): id for id, token in enumerate(lines)}
     unknown = config.token("unk_token") or "[UNK]"
-    if unknown not in vocabulary:
-        raise Refused(f"{path.name} has no token {unknown}, which stands for what the model does not know.")
+    require_unknown(vocabulary, path.name, unknown)
     flags = {name: config.tokenizer.get(name) for name in ("do_lower_case", "tokenize_chinese_chars", "strip_accents")}
     lower, chinese, strip = (value if isinstance(value, bool) else None for value in flags.values())
     cut = {"clean_text": True, "handle_chinese_chars": chinese is not False, "strip_accents": strip}
@@ -174,7 +183,7 @@ def blenderbot(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | No
 def blenderbot_small(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """Open `vocab.json` with `merges.txt`: words in small letters, of which all pieces but the last end in "@@"."""
     folder = config.folder
-    if (folder / WHOLE).exists() or not ((folder / PIECES).exists() and (folder / MERGES).exists()):
+    if not _needs_own_files(folder, PIECES, MERGES):
         return tokenizer_file(folder, ids, size)
     special = ("__start__", "__end__", "__unk__", "__null__")
     vocabulary = {
@@ -270,13 +279,11 @@ def _split(pattern: str, behavior: str) -> dict[str, Any]:
 
 def pieces(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """Open `tokenizer.json`, or a SentencePiece model with its own ids."""
-    path = config.folder / SPIECE
-    if (config.folder / WHOLE).exists() or not path.exists():
+    if not _needs_own_files(config.folder, SPIECE):
         return tokenizer_file(config.folder, ids, size)
-    model = sentencepiece_file.read(path)
+    model = sentencepiece_file.read(config.folder / SPIECE)
     tokens = {piece.text: id for id, piece in enumerate(model.pieces)}
-    if "<unk>" not in tokens:
-        raise Refused(f"{SPIECE} has no token <unk>, which stands for what the model does not know.")
+    require_unknown(tokens, SPIECE)
     inner = sentencepiece_file.tokenizer(model, tokens, "<unk>", size)
     inner.add_special_tokens([piece.text for piece in model.pieces if piece.kind == PieceType.CONTROL])
     return Tokenizer(inner, *ids).of_size(size)
@@ -286,18 +293,16 @@ def pegasus(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """Open `tokenizer.json`, or a SentencePiece model whose pieces, but for the first two, follow tokens that only the
     pretraining wrote: `offset` of them.
     """
-    path = config.folder / SPIECE
-    if (config.folder / WHOLE).exists() or not path.exists():
+    if not _needs_own_files(config.folder, SPIECE):
         return tokenizer_file(config.folder, ids, size)
-    model = sentencepiece_file.read(path)
+    model = sentencepiece_file.read(config.folder / SPIECE)
     offset = config.tokenizer.get("offset", PEGASUS_OFFSET)
     if type(offset) is not int or not 0 <= offset <= MAX_TOKENS:
         raise Refused(f"offset in tokenizer_config.json is not a whole number from 0 to {MAX_TOKENS:,}.")
     first = ["<pad>", "</s>", *["<mask_1>", "<mask_2>", *(f"<unk_{n}>" for n in range(2, offset))][:offset]]
     tokens = {piece.text: id for id, piece in enumerate(model.pieces[2:], offset + 2)}
     tokens |= {token: id for id, token in enumerate(first)}
-    if "<unk>" not in tokens:
-        raise Refused(f"{SPIECE} has no token <unk>, which stands for what the model does not know.")
+    require_unknown(tokens, SPIECE)
     inner = sentencepiece_file.tokenizer(model, tokens, "<unk>", size)
     inner.add_special_tokens([*first, "<unk>"])
     return Tokenizer(inner, *ids).of_size(size)
@@ -305,10 +310,9 @@ def pegasus(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
 
 def fairseq(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """Open `tokenizer.json`, or a SentencePiece model whose ids are shifted by one and followed by the languages."""
-    path = config.folder / FAIRSEQ
-    if (config.folder / WHOLE).exists() or not path.exists():
+    if not _needs_own_files(config.folder, FAIRSEQ):
         return tokenizer_file(config.folder, ids, size)
-    model = sentencepiece_file.read(path)
+    model = sentencepiece_file.read(config.folder / FAIRSEQ)
     return _shifted(model, _fairseq_languages(config, len(model.pieces)), ids, size)
 
 
@@ -346,11 +350,10 @@ def _fairseq_languages(config: HuggingFaceConfig, pieces: int) -> dict[str, int]
 
 def plbart(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """Open `tokenizer.json`, or a SentencePiece model with fairseq's ids and PLBart's languages."""
-    path = config.folder / FAIRSEQ
-    if (config.folder / WHOLE).exists() or not path.exists():
+    if not _needs_own_files(config.folder, FAIRSEQ):
         return tokenizer_file(config.folder, ids, size)
     languages = {f"__{name}__": id for name, id in plbart_languages(config).items()}
-    return _shifted(sentencepiece_file.read(path), languages, ids, size)
+    return _shifted(sentencepiece_file.read(config.folder / FAIRSEQ), languages, ids, size)
 
 
 def plbart_languages(config: HuggingFaceConfig) -> Languages:
@@ -371,8 +374,7 @@ def m2m100(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
         return fairseq(config, ids, size)
     languages = m2m100_languages(config)
     vocabulary = {**vocabulary_of(config.folder / PIECES), **{f"__{name}__": id for name, id in languages.items()}}
-    if "<unk>" not in vocabulary:
-        raise Refused(f"{PIECES} has no token <unk>, which stands for what the model does not know.")
+    require_unknown(vocabulary, PIECES)
     inner = sentencepiece_file.tokenizer(sentencepiece_file.read(config.folder / FAIRSEQ), vocabulary, "<unk>", size)
     inner.add_special_tokens([f"__{name}__" for name in languages])
     return Tokenizer(inner, *ids).of_size(size)
@@ -395,7 +397,7 @@ def vocabulary_of(path: Path) -> Mapping[str, int]:
     return _parsed(path, path.stat().st_mtime_ns)
 
 
-@lru_cache(maxsize=2)  # it is asked for languages, facts and tokenizers, which take a tenth of a second each
+@lru_cache(maxsize=2)  # parsing takes a tenth of a second, and languages, facts and tokenizers each need it
 def _parsed(path: Path, changed: int) -> Mapping[str, int]:
     values = read_json(path)
     ids = list(values.values()) if isinstance(values, dict) else []
@@ -407,11 +409,8 @@ def _parsed(path: Path, changed: int) -> Mapping[str, int]:
 
 def _merges(path: Path) -> list[list[str]]:
     """Read pairs of pieces, the first to be merged first; how often a pair occurred may follow it."""
-    return [line.split(" ")[:2] for line in _lines(path) if " " in line and not line.startswith("#version")]
-
-
-def _lines(path: Path) -> Sequence[str]:
-    return _text(path).splitlines()
+    lines = _text(path).splitlines()
+    return [line.split(" ")[:2] for line in lines if " " in line and not line.startswith("#version")]
 
 
 def _text(path: Path) -> str:

@@ -17,8 +17,8 @@ from torch import Tensor
 from headlight.formatting import both
 from headlight.importers import subwords
 from headlight.importers.forms.form import ForeignModel
-from headlight.importers.forms.marian_family import TensorPart
 from headlight.importers.forms.parts import (
+    TensorPart,
     affine,
     are_complete,
     depth_of,
@@ -27,6 +27,7 @@ from headlight.importers.forms.parts import (
     size_of,
     tensors_of,
 )
+from headlight.importers.limits import MAX_WIDTH
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
 from transformer.checkpoint.weights import Refused
@@ -48,7 +49,6 @@ ATTENTIONS = (
 SYMBOLS = {"unk": (0, "<unk>"), "pad": (1, "<pad>"), "bos": (2, "<s>"), "eos": (3, "</s>")}
 EPSILON, LENGTH = 1e-6, 5_000  # of its norms; of its tables of positions
 _IGNORED = frozenset({"encoder.pe.pe", "decoder.pe.pe"})
-MAX_WIDTH = 65_536
 
 
 class JoeyNMT:
@@ -113,8 +113,8 @@ def _settings(source: Source) -> dict[str, Any]:
 def read_settings(path: Path) -> dict[str, Any]:
     """Return the mappings of a YAML file that have a scalar or a mapping for each key, as JoeyNMT writes them.
 
-    Lists are kept as text. There are no anchors, tags or flow mappings, which a small file could make large. Raises
-    Refused for a line that is nothing of this.
+    Lists are read as text. Anchors, tags and flow mappings, with which a small file could become large, are not
+    supported. Raises Refused for any other line.
     """
     top: dict[str, Any] = {}
     below = [(-1, top)]

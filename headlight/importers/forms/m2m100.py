@@ -11,7 +11,8 @@ from torch import Tensor
 from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.languages import Around, Languages, about_language
-from headlight.importers.forms.marian_family import MAX_TOKENS, MarianFamily, forced_start, shared
+from headlight.importers.forms.marian_family import MarianFamily, forced_start, shared
+from headlight.importers.limits import MAX_TOKENS
 from headlight.importers.questions import Answers, ImportQuestion
 from transformer.checkpoint.weights import Refused
 

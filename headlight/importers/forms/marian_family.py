@@ -1,5 +1,6 @@
-"""What Marian, BART and their relatives have in common: one naming of their tensors, and a configuration that says the
-rest. They differ in where the norms stand, in the positions, in the tokenizers and in what stands around a sentence.
+"""Marian, BART and their relatives, whose tensors have the same names.
+
+The families differ in where the norms stand, in the positions, in the tokenizers, and in the tokens around a sentence.
 
 Shapes: V vocabulary, L positions, D = d_model, F = feed-forward width.
 """
@@ -18,16 +19,14 @@ from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
 from headlight.importers.forms.hugging_face_tokenizers import Ids, has_tokenizer
 from headlight.importers.forms.languages import NAMES, Around, Languages
+from headlight.importers.forms.parts import MAX_TABLE_NUMBERS, TensorPart, affine, depth_of, found_name
+from headlight.importers.limits import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
 from transformer.checkpoint.weights import Refused, TensorInfo
 from transformer.config import Activation, ModelConfig, Norm, Positions, StackConfig, Tied
 from transformer.tokenizers import Tokenizer
 
-MAX_LAYERS = 200
-MAX_WIDTH = 65_536
-MAX_TOKENS = 2_000_000
-MAX_TABLE_NUMBERS = 2**25  # numbers in a table of positions; a longer one is cut
 ACTIVATIONS: dict[str, Activation] = {
     "relu": "relu",
     "gelu": "gelu",
@@ -43,7 +42,7 @@ ACTIVATIONS: dict[str, Activation] = {
 }
 QUICK_GELU = 1.702
 MAPS = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
-# Ours, theirs, and the norm beside it, in the order in which a layer has them.
+# Our name and theirs of each attention, in the order in which a layer has them.
 ATTENTIONS = {
     "encoder": (("attention", "self_attn"),),
     "decoder": (("self_attention", "self_attn"), ("cross_attention", "encoder_attn")),
@@ -87,18 +86,6 @@ def plain_around(config: HuggingFaceConfig, languages: Languages, answers: Answe
     return Around(config.known_id("decoder_start_token_id", MAX_TOKENS), target_start=forced_start(config))
 
 
-class TensorPart(NamedTuple):
-    """A tensor of our network: the first of `names` that the file has, its shape there, and the conversion.
-
-    A tensor without names is computed.
-    """
-
-    native: str
-    names: tuple[str, ...]
-    shape: tuple[int, ...]
-    convert: Callable[[Tensor], Tensor] = lambda tensor: tensor
-
-
 class MarianSizes(NamedTuple):
     """The sizes of the network; pairs are (encoder, decoder)."""
 
@@ -106,7 +93,7 @@ class MarianSizes(NamedTuple):
     d_ffs: tuple[int, int]
     width: int
     vocabularies: tuple[int, int]
-    length: int  # of the tables of positions, those that a model reads
+    length: int  # the positions that a model reads
     tied: Tied
     shared: bool  # whether the file may have one matrix for all embeddings
     offset: int  # rows of the tables of positions that belong to no position
@@ -128,7 +115,7 @@ class MarianFamily:
     offset: int
     table: PositionTable | None  # where the file has none
     activation: str  # where the configuration names none
-    scaled: bool  # likewise
+    scaled: bool  # whether embeddings are multiplied by √d_model where the configuration does not say
     multilingual: bool
     tokenizers: Tokenizers
     languages: Callable[[HuggingFaceConfig], Languages]
@@ -163,7 +150,7 @@ class MarianFamily:
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
         config = hugging_face_config(source)
         if config is not None and config.model_type != self.model_type:
-            return {}  # another's, whatever it looks like
+            return {}  # the configuration names another family
         sizes, infos = self._sizes(source, config), source.weights.infos
         norm = {name: (sizes.width,) for name in self._decoder_norm(_prefix(infos))}
         return {found_name(part, infos): part.shape for part in self._parts(source, sizes) if part.names} | norm
@@ -233,8 +220,9 @@ class MarianFamily:
         )
 
     def _ignored_norms(self, config: HuggingFaceConfig) -> tuple[str, ...]:
-        """Return a warning where the configuration places the norms elsewhere than the family's code, which does not
-        read that field: weights that were trained otherwise compute something else there, and so here.
+        """Return a warning where `normalize_before` contradicts the family's code, which does not read that field.
+
+        Weights that were trained with the norms elsewhere compute something else in that code, and so in ours.
         """
         before = config.flag("normalize_before", self.norm == "pre")
         if before == (self.norm == "pre"):
@@ -364,7 +352,7 @@ class MarianFamily:
         shared, *own = (f"{prefix}{name}" for name in _EMBEDDINGS)
         for index, (stack, attentions) in enumerate(ATTENTIONS.items()):
             names: tuple[str, ...] = (own[index],)
-            if sizes.tied == "all":  # any of them is all of them
+            if sizes.tied == "all":  # the file may hold the shared matrix under any of these names
                 names = (shared, *own, output)
             elif sizes.tied == "output" and stack == "decoder":
                 names = (own[index], output)
@@ -377,12 +365,12 @@ class MarianFamily:
                 yield part._replace(convert=partial(self._normed, source, sizes.scale)) if first else part
             yield self._position_part(infos, f"{prefix}{stack}.embed_positions.weight", stack, sizes)
             if self.embedding_norm and not (self.decoder_norm_first and stack == "decoder"):
-                yield from _both(f"{stack}.embedding.norm", f"{prefix}{stack}.layernorm_embedding", (sizes.width,))
+                yield from affine(f"{stack}.embedding.norm", f"{prefix}{stack}.layernorm_embedding", (sizes.width,))
             for layer in range(sizes.depths[index]):
                 ours, theirs = f"{stack}.layers.{layer}", f"{prefix}{stack}.layers.{layer}"
                 yield from _layer(ours, theirs, attentions, sizes.width, sizes.d_ffs[index], sizes.slope)
             if self.final_norm:
-                yield from _both(f"{stack}.norm", f"{prefix}{stack}.layer_norm", (sizes.width,))
+                yield from affine(f"{stack}.norm", f"{prefix}{stack}.layer_norm", (sizes.width,))
         target = sizes.vocabularies[1]
         if sizes.tied == "none":
             yield TensorPart("output.weight", (output, own[1], shared), (target, sizes.width))
@@ -408,24 +396,14 @@ def _layer(
     norms = [f"{their_attention}_layer_norm" for _, their_attention in attentions] + ["final_layer_norm"]
     for our_attention, their_attention in attentions:
         for our_map, their_map in MAPS.items():
-            yield from _both(f"{ours}.{our_attention}.{our_map}", f"{theirs}.{their_attention}.{their_map}", (d, d))
-    for inner in _both(f"{ours}.feed_forward.inner", f"{theirs}.{FEED_FORWARD['inner']}", (d_ff, d)):
+            yield from affine(f"{ours}.{our_attention}.{our_map}", f"{theirs}.{their_attention}.{their_map}", (d, d))
+    for inner in affine(f"{ours}.feed_forward.inner", f"{theirs}.{FEED_FORWARD['inner']}", (d_ff, d)):
         yield inner if slope == 1 else inner._replace(convert=lambda tensor: tensor.float() * slope)
-    weight, bias = _both(f"{ours}.feed_forward.outer", f"{theirs}.{FEED_FORWARD['outer']}", (d, d_ff))
+    weight, bias = affine(f"{ours}.feed_forward.outer", f"{theirs}.{FEED_FORWARD['outer']}", (d, d_ff))
     yield weight if slope == 1 else weight._replace(convert=lambda tensor: tensor.float() / slope)
     yield bias
     for index, norm in enumerate(norms):
-        yield from _both(f"{ours}.residuals.{index}.norm", f"{theirs}.{norm}", (d,))
-
-
-def _both(ours: str, theirs: str, weight: tuple[int, ...]) -> Iterator[TensorPart]:
-    yield TensorPart(f"{ours}.weight", (f"{theirs}.weight",), weight)
-    yield TensorPart(f"{ours}.bias", (f"{theirs}.bias",), weight[:1])
-
-
-def found_name(part: TensorPart, infos: Mapping[str, TensorInfo]) -> str:
-    """Return the name under which a file has a tensor; the usual one where it has none."""
-    return next((name for name in part.names if name in infos), part.names[0])
+        yield from affine(f"{ours}.residuals.{index}.norm", f"{theirs}.{norm}", (d,))
 
 
 def _prefix(infos: Mapping[str, TensorInfo]) -> str:
@@ -441,10 +419,6 @@ def _sizes_of(infos: Mapping[str, TensorInfo], offset: int) -> MarianSizes:
         shapes = (infos[name].shape for name in names if name in infos)
         return next((shape[axis] for shape in shapes if axis < len(shape)), otherwise)
 
-    def depth(stack: str) -> int:
-        start = f"{prefix}{stack}.layers."
-        return min(len({name[len(start) :].split(".")[0] for name in infos if name.startswith(start)}), MAX_LAYERS)
-
     shared, source, target = (f"{prefix}{name}" for name in _EMBEDDINGS)
     layer = f"{prefix}encoder.layers.0"
     width = size(1, 512, shared, source, target, "lm_head.weight", f"{layer}.self_attn.out_proj.weight")
@@ -454,8 +428,9 @@ def _sizes_of(infos: Mapping[str, TensorInfo], offset: int) -> MarianSizes:
     together = shared in infos or source not in infos
     vocabularies = (size(0, 2, shared, source, "lm_head.weight"), size(0, 2, shared, target, "lm_head.weight"))
     tied: Tied = "all" if together else "output"
+    encoder, decoder = (depth_of(infos, f"{prefix}{stack}.layers.") for stack in ATTENTIONS)
     return MarianSizes(
-        (depth("encoder"), depth("decoder")), (d_ffs[0], d_ffs[1]), width, vocabularies, length, tied, together, offset
+        (encoder, decoder), (d_ffs[0], d_ffs[1]), width, vocabularies, length, tied, together, offset
     )
 
 

@@ -45,7 +45,7 @@ def _instance(plugin: Plugin) -> Any:
 
 
 class _PluginForm:
-    """A format of another package: what its code raises refuses the file, and never ends the import of another."""
+    """A format of another package. An error of its code refuses the file, and never affects the other formats."""
 
     def __init__(self, package: str, form: Form) -> None:
         self.name, self.title, self._package, self._form = form.name, form.title, package, form
@@ -75,7 +75,7 @@ class _PluginForm:
     def _called(self, method: Callable[..., Value], *arguments: Any) -> Value:
         try:
             return method(*arguments)
-        except ValueError:  # of the file
+        except ValueError:  # about the file: a message for people
             raise
         except Exception as error:
             what = f"The importer {self.name} of {self._package} failed ({type(error).__name__}: {error})."

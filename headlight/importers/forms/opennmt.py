@@ -17,7 +17,6 @@ from torch import Tensor
 
 from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.token_lists import (
-    MAX_TOKENS,
     NEVER_LOGIT,
     TokenNames,
     Vocabularies,
@@ -26,6 +25,7 @@ from headlight.importers.forms.token_lists import (
     reorder,
     tokenizer_files,
 )
+from headlight.importers.limits import MAX_TOKENS
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
 from transformer.checkpoint.weights import Refused
@@ -43,7 +43,7 @@ _STACKS: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {  # list of l
         ("layer_norm_1", "layer_norm_2"),
     ),
 }
-# Options that must be as they are by default, and what another value makes of the network.
+# Options that must have their default, and the part that the network has with another value.
 _USUAL = {
     "max_relative_positions": (0, "relative, rotary or ALiBi positions"),
     "relative_positions_buckets": (0, "T5's position biases"),
@@ -61,7 +61,7 @@ _USUAL = {
     "encoder_type": ("transformer", "another encoder than a transformer"),
     "decoder_type": ("transformer", "another decoder than a transformer"),
 }
-_ATTENTIONS = ("scaled-dot", "scaled-dot-flash")  # one computation; another is an average
+_ATTENTIONS = ("scaled-dot", "scaled-dot-flash")  # two implementations of the same attention
 
 
 class PlacedPart(NamedTuple):
@@ -126,7 +126,7 @@ def _tokenizers(source: Source) -> list[Path]:
 
 
 class _OpenNMTNetwork:
-    """The network in a checkpoint. Raises Refused for options that make of it what ours is not."""
+    """The network in a checkpoint. Raises Refused for options that ours does not support."""
 
     def __init__(self, source: Source):
         self.source, self.infos = source, source.weights.infos

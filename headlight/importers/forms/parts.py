@@ -1,51 +1,71 @@
-"""Functions for formats whose tensors are listed one by one: fused, split, renamed or absent."""
+"""Tensors of a foreign format one by one: how each is renamed, split, converted, or filled in where it is absent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from headlight.importers.forms.form import ForeignModel
-from headlight.importers.forms.marian_family import TensorPart, found_name
+from headlight.importers.limits import MAX_LAYERS
 from headlight.importers.questions import Answers
 from headlight.importers.source import Source
 from transformer.checkpoint.weights import TensorInfo
 from transformer.config import ModelConfig
 from transformer.tokenizers import Tokenizer
 
-MAX_LAYERS = 200
+MAX_TABLE_NUMBERS = 2**25  # numbers in a table of positions; a longer table is cut
 MAPS = ("query", "key", "value")
 
 
+class TensorPart(NamedTuple):
+    """A tensor of our network: the first of `names` that the file has, its shape there, and the conversion.
+
+    A tensor without names is computed.
+    """
+
+    native: str
+    names: tuple[str, ...]
+    shape: tuple[int, ...]
+    convert: Callable[[Tensor], Tensor] = lambda tensor: tensor
+
+
+def found_name(part: TensorPart, infos: Mapping[str, TensorInfo]) -> str:
+    """Return the name under which a file has a tensor; where it has none, the usual name."""
+    return next((name for name in part.names if name in infos), part.names[0])
+
+
 def size_of(infos: Mapping[str, TensorInfo], name: str, axis: int, otherwise: int) -> int:
-    """Return a side of a tensor, or a usual size for a file that lacks it: the doctor asks this of broken files too."""
+    """Return the size of a tensor along an axis, or `otherwise`, since the doctor examines incomplete files too."""
     shape = infos[name].shape if name in infos else ()
     return shape[axis] if axis < len(shape) else otherwise
 
 
 def depth_of(infos: Mapping[str, TensorInfo], prefix: str) -> int:
-    """Return the number of layers under a prefix such as "encoder.layers."."""
+    """Return the number of layers whose names begin with a prefix such as "encoder.layers."."""
     numbers = {name.removeprefix(prefix).split(".")[0] for name in infos if name.startswith(prefix)}
     return min(sum(number.isdecimal() for number in numbers), MAX_LAYERS)
 
 
 def affine(native: str, foreign: str, shape: tuple[int, ...], bias: bool = True) -> Iterator[TensorPart]:
     """Yield the weight and the bias of a linear layer or a norm; a bias that the file leaves out is 0."""
-    yield TensorPart(f"{native}.weight", (f"{foreign}.weight",), shape)
-    if bias:
-        yield TensorPart(f"{native}.bias", (f"{foreign}.bias",), shape[:1])
-    else:
+    yield from linear(native, foreign, shape, bias)
+    if not bias:
         yield TensorPart(f"{native}.bias", (), shape[:1], lambda _: torch.zeros(shape[:1]))
 
 
+def linear(native: str, foreign: str, shape: tuple[int, ...], bias: bool) -> Iterator[TensorPart]:
+    """Yield the weight of a linear layer, and its bias if both networks have one."""
+    yield TensorPart(f"{native}.weight", (f"{foreign}.weight",), shape)
+    if bias:
+        yield TensorPart(f"{native}.bias", (f"{foreign}.bias",), shape[:1])
+
+
 def fused(native: str, foreign: str, d_model: int, bias: bool) -> Iterator[TensorPart]:
-    """Yield the query, key and value projections that the file has as one matrix [3 D, D], as nn.MultiheadAttention
-    keeps them.
-    """
+    """Yield the query, key and value projections, which nn.MultiheadAttention stores as one matrix [3 D, D]."""
     for index, name in enumerate(MAPS):
         rows = partial(_rows, index * d_model, (index + 1) * d_model)
         yield TensorPart(f"{native}.{name}.weight", (f"{foreign}weight",), (3 * d_model, d_model), rows)

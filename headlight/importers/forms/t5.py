@@ -17,7 +17,8 @@ from torch import Tensor
 from headlight.importers import sentencepiece_file
 from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig, hugging_face_config
-from headlight.importers.forms.hugging_face_tokenizers import Ids, tokenizer_file
+from headlight.importers.forms.hugging_face_tokenizers import Ids, require_unknown, tokenizer_file
+from headlight.importers.forms.parts import depth_of, size_of
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
 from transformer.byte_pieces import byte_characters
@@ -155,25 +156,17 @@ def _sizes(config: HuggingFaceConfig) -> T5Sizes:
 def _sizes_of(infos: Mapping[str, TensorInfo]) -> T5Sizes:
     """Return the sizes as far as the tensors show them, for a file without a configuration."""
 
-    def size(axis: int, name: str, otherwise: int) -> int:
-        shape = infos[name].shape if name in infos else ()
-        return shape[axis] if axis < len(shape) else otherwise
-
-    def depth(stack: str) -> int:
-        start = f"{stack}.block."
-        return min(len({name.split(".")[2] for name in infos if name.startswith(start)}), MAX_SIZES["layers"])
-
     first, last = "encoder.block.0.layer.0.SelfAttention", "encoder.block.0.layer.1.DenseReluDense"
     gated = f"{last}.wi_0.weight" in infos
-    width = size(1, _SHARED, 512)
+    width = size_of(infos, _SHARED, 1, 512)
     return T5Sizes(
-        (depth("encoder"), depth("decoder")),
+        (depth_of(infos, "encoder.block."), depth_of(infos, "decoder.block.")),
         width,
-        size(0, f"{first}.q.weight", width),
-        size(0, f"{last}.wi{'_0' if gated else ''}.weight", 4 * width),
-        size(1, f"{first}.relative_attention_bias.weight", 8),
-        size(0, f"{first}.relative_attention_bias.weight", 32),
-        size(0, _SHARED, 32_128),
+        size_of(infos, f"{first}.q.weight", 0, width),
+        size_of(infos, f"{last}.wi{'_0' if gated else ''}.weight", 0, 4 * width),
+        size_of(infos, f"{first}.relative_attention_bias.weight", 1, 8),
+        size_of(infos, f"{first}.relative_attention_bias.weight", 0, 32),
+        size_of(infos, _SHARED, 0, 32_128),
         gated,
         "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight" not in infos,
     )
@@ -231,8 +224,10 @@ def _activation(config: HuggingFaceConfig) -> tuple[Activation, bool]:
 
 
 def _scaled(config: HuggingFaceConfig) -> bool:
-    """Return whether the decoder's vectors are divided by √d_model before the output: in T5 1.0 and umT5 where the
-    configuration ties the output to the embedding. Later files of T5 say it by a word of its own."""
+    """Return whether the decoder's vectors are divided by √d_model before the output.
+
+    T5 1.0 and umT5 do so where the configuration ties the output to the embedding; later files of T5 have a setting.
+    """
     if config.model_type == "mt5":
         return False
     return config.flag("scale_decoder_outputs", config.flag("tie_word_embeddings", True))
@@ -292,8 +287,7 @@ def _tokenizer(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | No
     extra = [f"<extra_id_{n}>" for n in reversed(range(_extra(config)))]
     if extra and extra[0] not in tokens and len(tokens) + len(extra) <= size:
         tokens |= {name: id for id, name in enumerate(extra, len(tokens))}
-    if "<unk>" not in tokens:
-        raise Refused(f"{_PIECES} has no token <unk>, which stands for what the model does not know.")
+    require_unknown(tokens, _PIECES)
     inner = sentencepiece_file.tokenizer(model, tokens, "<unk>", size)
     inner.add_special_tokens([name for name in (*_SPECIAL, *extra) if name in tokens])
     return Tokenizer(inner, *ids).of_size(size)

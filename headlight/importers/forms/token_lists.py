@@ -18,7 +18,6 @@ from transformer.files import read_bytes
 from transformer.quoting import quoted
 from transformer.tokenizers import Tokenizer
 
-MAX_TOKENS = 2_000_000
 NEVER_LOGIT = -10_000.0  # of a token that only we need: its probability is 0, and float16 can hold it
 OPENNMT_PADDING = "<blank>"  # also what CTranslate2's converter from fairseq writes
 _PADDING = ("<pad>", OPENNMT_PADDING, "[PAD]")

@@ -15,13 +15,15 @@ from torch import Tensor
 
 from headlight.formatting import both
 from headlight.importers.forms.form import ForeignModel
-from headlight.importers.forms.marian_family import MAX_TABLE_NUMBERS, TensorPart
 from headlight.importers.forms.parts import (
+    MAX_TABLE_NUMBERS,
+    TensorPart,
     affine,
     are_complete,
     depth_of,
     foreign_model,
     fused,
+    linear,
     shapes_due,
     size_of,
     tensors_of,
@@ -182,8 +184,7 @@ def _parts(infos: Mapping[str, TensorInfo], layout: _Layout, config: ModelConfig
             native, foreign = f"{ours}.layers.{layer}", f"{stack}.layers.{layer}"
             for attention, name in ATTENTIONS[index].items():
                 yield from fused(f"{native}.{attention}", f"{foreign}.{name}.in_proj_", d, biased)
-                output = affine(f"{native}.{attention}.output", f"{foreign}.{name}.out_proj", (d, d), biased)
-                yield from (part for part in output if part.names)
+                yield from linear(f"{native}.{attention}.output", f"{foreign}.{name}.out_proj", (d, d), biased)
             for inner, name, shape in (
                 ("inner", "linear1", (sublayers.d_ff, d)),
                 ("outer", "linear2", (d, sublayers.d_ff)),
@@ -194,7 +195,7 @@ def _parts(infos: Mapping[str, TensorInfo], layout: _Layout, config: ModelConfig
         if config.final_norm:
             biased_norm = _has(infos, f"{stack}.norm", "bias")
             yield from affine(f"{ours}.norm", f"{stack}.norm", (d,), biased_norm)
-    yield from (part for part in affine("output", layout.output, (sizes[1], d), config.logits_bias) if part.names)
+    yield from linear("output", layout.output, (sizes[1], d), config.logits_bias)
 
 
 def _stacks(infos: Mapping[str, TensorInfo]) -> tuple[str, str] | None:

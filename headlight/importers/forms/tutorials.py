@@ -1,4 +1,4 @@
-"""The models of seven tutorials, as their own code saves them: for each a table of names, and one way to read them all.
+"""The models of seven tutorials, as their own code saves them: a table of names for each, read in the same way.
 
 Shapes: V vocabulary, L positions, D = d_model, F = d_ff.
 """
@@ -6,15 +6,22 @@ Shapes: V vocabulary, L positions, D = d_model, F = d_ff.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
-
-from torch import Tensor
 
 from headlight.formatting import both
 from headlight.importers.forms.form import ForeignModel
+from headlight.importers.forms.parts import (
+    TensorPart,
+    are_complete,
+    depth_of,
+    linear,
+    shapes_due,
+    size_of,
+    tensors_of,
+)
+from headlight.importers.limits import MAX_WIDTH
 from headlight.importers.questions import (
     Answers,
     ImportQuestion,
@@ -29,7 +36,6 @@ from transformer.checkpoint.weights import TensorInfo
 from transformer.config import Masked, ModelConfig, Norm, StackConfig
 from transformer.masks import describe_missing_masks
 
-MOST_LAYERS, WIDEST = 200, 65_536
 NATIVE_MAPS = ("query", "key", "value", "output")
 NATIVE_ATTENTIONS = (("attention",), ("self_attention", "cross_attention"))  # in a layer of either stack
 
@@ -44,7 +50,7 @@ class Deviation(NamedTuple):
 
 @dataclass(frozen=True)
 class Tutorial:
-    """The names that a tutorial's code gives its tensors, and what that code does which no tensor tells.
+    """The names of a tutorial's tensors, and the properties of its code that its tensors do not show.
 
     Pairs are for encoder and decoder.
     """
@@ -74,14 +80,13 @@ class Tutorial:
         return f"This is the model of “{self.name}”"
 
     def fits(self, source: Source) -> bool:
-        infos, sizes = source.weights.infos, self._sizes(source)
-        if not 1 < sizes.width <= WIDEST or 0 in sizes.depths:  # nothing at all can have any width
+        sizes = self._sizes(source)
+        if not 1 < sizes.width <= MAX_WIDTH or 0 in sizes.depths:
             return False
-        due = self.due(source)
-        return due.keys() == infos.keys() and all(infos[name].shape == shape for name, shape in due.items())
+        return are_complete(self._parts(sizes), source, frozenset())
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
-        return {part.name: part.shape for part in self._parts(self._sizes(source))}
+        return shapes_due(self._parts(self._sizes(source)), source)
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         sizes = self._sizes(source)
@@ -134,7 +139,7 @@ class Tutorial:
         }
         return ForeignModel(
             config,
-            {part.native: partial(_convert, source, part) for part in self._parts(sizes)},
+            tensors_of(self._parts(sizes), source),
             source_tokenizer,
             target_tokenizer,
             {name: value for name, value in card.items() if value},
@@ -173,66 +178,61 @@ class Tutorial:
         layers = [f"{prefix}.0" for prefix in self.layers]
         feed_forwards = [f"{layer}.{ff}" for layer, ff in zip(layers, self.feed_forwards, strict=True)]
         attention = f"{layers[0]}.{self.attentions[0][0]}"
-        width = _size(infos, f"{self.embeddings[0]}.weight", 1, 512)
+        width = size_of(infos, f"{self.embeddings[0]}.weight", 1, 512)
         inner = [f"{ff}.{self.inner_outer[0]}" for ff in feed_forwards]
         biases = _sizes_of(infos, [f"{name}.bias" for name in inner], 0, 4 * width)
         return _TutorialSizes(
-            depths=(_depth(infos, self.layers[0]), _depth(infos, self.layers[1])),
+            depths=(depth_of(infos, f"{self.layers[0]}."), depth_of(infos, f"{self.layers[1]}.")),
             width=width,
-            d_ffs=(_size(infos, f"{inner[0]}.weight", 0, biases[0]), _size(infos, f"{inner[1]}.weight", 0, biases[1])),
+            d_ffs=(
+                size_of(infos, f"{inner[0]}.weight", 0, biases[0]),
+                size_of(infos, f"{inner[1]}.weight", 0, biases[1]),
+            ),
             vocabularies=_sizes_of(infos, [f"{name}.weight" for name in self.embeddings], 0, 2),
             lengths=_sizes_of(infos, self.tables, 1, 1),
             qkv_bias=f"{attention}.{self.maps[0]}.bias" in infos,
             output_bias=f"{attention}.{self.maps[3]}.bias" in infos,
             logits_bias=f"{self.output}.bias" in infos,
-            scalar_norms=_size(infos, f"{layers[0]}.{self.norms[0]}.{self.gain_bias[0]}", 0, width) == 1 < width,
+            scalar_norms=size_of(infos, f"{layers[0]}.{self.norms[0]}.{self.gain_bias[0]}", 0, width) == 1 < width,
         )
 
-    def _parts(self, sizes: _TutorialSizes) -> Iterator[_Part]:
+    def _parts(self, sizes: _TutorialSizes) -> list[TensorPart]:
+        return list(self._all_parts(sizes))
+
+    def _all_parts(self, sizes: _TutorialSizes) -> Iterator[TensorPart]:
         """Yield every tensor of the model, with the tutorial's tensor that it is converted from."""
         for stack, native in enumerate(("encoder", "decoder")):
             shape = (sizes.vocabularies[stack], sizes.width)
-            yield _Part(f"{native}.embedding.tokens.weight", f"{self.embeddings[stack]}.weight", shape)
+            yield TensorPart(f"{native}.embedding.tokens.weight", (f"{self.embeddings[stack]}.weight",), shape)
             yield self._table(sizes, stack, f"{native}.embedding.positions.table")
             for layer in range(sizes.depths[stack]):
                 yield from self._layer(sizes, stack, f"{native}.layers.{layer}", f"{self.layers[stack]}.{layer}")
             if self.final_norms is not None:
                 yield from self._norm(sizes, f"{native}.norm", self.final_norms[stack])
-        yield from _linear("output", self.output, sizes.vocabularies[1], sizes.width, sizes.logits_bias)
+        yield from linear("output", self.output, (sizes.vocabularies[1], sizes.width), sizes.logits_bias)
 
-    def _table(self, sizes: _TutorialSizes, stack: int, native: str) -> _Part:
-        length = min(sizes.lengths)  # a model reads no more than both stacks can
-        return _Part(
-            native, self.tables[stack], (1, sizes.lengths[stack], sizes.width), lambda table: table[0, :length]
-        )
+    def _table(self, sizes: _TutorialSizes, stack: int, native: str) -> TensorPart:
+        length, shape = min(sizes.lengths), (1, sizes.lengths[stack], sizes.width)  # both stacks read `length` at most
+        return TensorPart(native, (self.tables[stack],), shape, lambda table: table[0, :length])
 
-    def _layer(self, sizes: _TutorialSizes, stack: int, native: str, foreign: str) -> Iterator[_Part]:
+    def _layer(self, sizes: _TutorialSizes, stack: int, native: str, foreign: str) -> Iterator[TensorPart]:
         d, ff, names = sizes.width, sizes.d_ffs[stack], self.inner_outer
         for ours, theirs in zip(NATIVE_ATTENTIONS[stack], self.attentions[stack], strict=True):
             for our_map, their_map in zip(NATIVE_MAPS, self.maps, strict=True):
                 bias = sizes.output_bias if our_map == "output" else sizes.qkv_bias
-                yield from _linear(f"{native}.{ours}.{our_map}", f"{foreign}.{theirs}.{their_map}", d, d, bias)
+                yield from linear(f"{native}.{ours}.{our_map}", f"{foreign}.{theirs}.{their_map}", (d, d), bias)
         theirs = f"{foreign}.{self.feed_forwards[stack]}"
-        yield from _linear(f"{native}.feed_forward.inner", f"{theirs}.{names[0]}", ff, d)
-        yield from _linear(f"{native}.feed_forward.outer", f"{theirs}.{names[1]}", d, ff)
+        yield from linear(f"{native}.feed_forward.inner", f"{theirs}.{names[0]}", (ff, d), bias=True)
+        yield from linear(f"{native}.feed_forward.outer", f"{theirs}.{names[1]}", (d, ff), bias=True)
         for index, norm in enumerate(self.norms[: 2 + stack]):
             yield from self._norm(sizes, f"{native}.residuals.{index}.norm", f"{foreign}.{norm}")
 
-    def _norm(self, sizes: _TutorialSizes, native: str, foreign: str) -> Iterator[_Part]:
+    def _norm(self, sizes: _TutorialSizes, native: str, foreign: str) -> Iterator[TensorPart]:
         d, (gain, bias) = sizes.width, self.gain_bias
         shape = (1,) if sizes.scalar_norms else (d,)
         share = _share(d) if self.deviation.unbiased else 1.0
-        yield _Part(f"{native}.weight", f"{foreign}.{gain}", shape, lambda t: (t * share).expand(d))
-        yield _Part(f"{native}.bias", f"{foreign}.{bias}", shape, lambda t: t.expand(d))
-
-
-class _Part(NamedTuple):
-    """A tensor of the tutorial, and its conversion to ours."""
-
-    native: str
-    name: str
-    shape: tuple[int, ...]
-    convert: Callable[[Tensor], Tensor] = lambda tensor: tensor
+        yield TensorPart(f"{native}.weight", (f"{foreign}.{gain}",), shape, lambda t: (t * share).expand(d))
+        yield TensorPart(f"{native}.bias", (f"{foreign}.{bias}",), shape, lambda t: t.expand(d))
 
 
 class _TutorialSizes(NamedTuple):
@@ -247,16 +247,6 @@ class _TutorialSizes(NamedTuple):
     output_bias: bool
     logits_bias: bool
     scalar_norms: bool  # a gain and a bias of one number each
-
-
-def _linear(native: str, foreign: str, out: int, into: int, bias: bool = True) -> Iterator[_Part]:
-    yield _Part(f"{native}.weight", f"{foreign}.weight", (out, into))
-    if bias:
-        yield _Part(f"{native}.bias", f"{foreign}.bias", (out,))
-
-
-def _convert(source: Source, part: _Part) -> Tensor:
-    return part.convert(source.weights.tensor(part.name).float())
 
 
 def _share(width: int) -> float:
@@ -275,28 +265,14 @@ def _eps(deviation: Deviation, width: int) -> float:
     return scaled * deviation.eps if deviation.eps_outside else scaled
 
 
-def _size(infos: Mapping[str, TensorInfo], name: str, axis: int, otherwise: int) -> int:
-    shape = infos[name].shape if name in infos else ()
-    return shape[axis] if axis < len(shape) else otherwise
-
-
-def _sizes_of(
-    infos: Mapping[str, TensorInfo], names: tuple[str, ...] | list[str], axis: int, otherwise: int
-) -> tuple[int, int]:
-    source, target = (_size(infos, name, axis, otherwise) for name in names)
+def _sizes_of(infos: Mapping[str, TensorInfo], names: Sequence[str], axis: int, otherwise: int) -> tuple[int, int]:
+    source, target = (size_of(infos, name, axis, otherwise) for name in names)
     return source, target
-
-
-def _depth(infos: Mapping[str, TensorInfo], prefix: str) -> int:
-    """Return how many different layers there are in the names: the doctor asks this of broken files too."""
-    start = f"{prefix}."
-    numbers = {name[len(start) :].split(".")[0] for name in infos if name.startswith(start)}
-    return min(len(numbers), MOST_LAYERS)
 
 
 _LAYER_NORMS = ("layer_norm_1", "layer_norm_2", "layer_norm_3")
 
-# By the short names that presets of their sizes have, too.
+# By the short names that the presets of the same sizes have.
 TUTORIALS: dict[str, Tutorial] = {
     "transformers-laid-out": Tutorial(
         name="Transformers Laid Out",
