@@ -22,7 +22,7 @@ from transformer.access import require_readable
 from transformer.checkpoint import Checkpoint, native, save
 from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig
-from transformer.files import MAX_JSON_BYTES, open_regular, read_bytes, read_json
+from transformer.files import MAX_JSON_BYTES, open_regular, read_bytes, read_json, write_json
 from transformer.quoting import quoted, short
 from transformer.tokenizers import Tokenizer
 
@@ -253,3 +253,9 @@ def _read_words(file: Path, changed: int) -> frozenset[str]:
     except (ValueError, zlib.error):  # damaged, or not ours; UnicodeDecodeError is a ValueError
         return frozenset()
     return frozenset(text.split("\n")) - {""}
+
+
+def update_card(folder: str | Path, facts: dict[str, Any]) -> None:
+    """Add facts to the card of a checkpoint's folder; a card that is missing is created."""
+    card = Path(folder) / native.CARD
+    write_json(card, (read_json(card) if card.exists() else {}) | facts)

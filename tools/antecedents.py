@@ -37,8 +37,8 @@ from transformer.taps import Site
 from transformer.trace import Kind
 
 FILE = "antecedents.json"
-PAIRS, TOP, DRAWS = 200, 3, 10
-ADJECTIVE_SENTENCES = 20_000  # sentences that say which adjectives a noun can have
+N_PAIRS, N_BEST_HEADS, N_RANDOM_SETS = 200, 3, 10
+ADJECTIVE_SENTENCES = 20_000  # read to learn which adjectives a noun can have
 Head = tuple[Site, int]
 HeadIndex = tuple[Kind, int, int]
 
@@ -52,8 +52,8 @@ class AntecedentQuestion(NamedTuple):
     other: list[int]
     target: list[int]
     step: int
-    token: int  # that the model writes, given `text`
-    corrupted_token: int  # given `corrupted`
+    token: int  # the model's prediction for `text`
+    corrupted_token: int  # the model's prediction for `corrupted`
 
 
 def adjectives(corpus: Iterable[GoldPair]) -> dict[str, set[str]]:
@@ -61,8 +61,8 @@ def adjectives(corpus: Iterable[GoldPair]) -> dict[str, set[str]]:
     adjectives_of: dict[str, set[str]] = defaultdict(set)
     for pair in corpus:
         for pronoun in pair.pronouns:
-            of = split_words(pair.source)
-            adjectives_of[of[pronoun.antecedent]].add(of[-2])
+            words = split_words(pair.source)
+            adjectives_of[words[pronoun.antecedent]].add(words[-2])
     return adjectives_of
 
 
@@ -78,12 +78,12 @@ def questions(
         if len(pair.resolvable) != 1 or model.translate(pair.source, beam_size=1).text != pair.target:
             continue
         (pronoun,) = pair.resolvable
-        of = split_words(pair.source)
-        nouns = [word for i, word in enumerate(of) if word in adjectives_of and i != pronoun.antecedent]
-        own_adjectives = adjectives_of[of[pronoun.antecedent]]
+        words = split_words(pair.source)
+        nouns = [word for i, word in enumerate(words) if word in adjectives_of and i != pronoun.antecedent]
+        own_adjectives = adjectives_of[words[pronoun.antecedent]]
         right = split_words(pair.target)[pronoun.written]
         for adjective in sorted(set().union(*(adjectives_of[noun] for noun in nouns)) - own_adjectives):
-            start, _, end = pair.source.rpartition(of[-2])
+            start, _, end = pair.source.rpartition(words[-2])
             corrupted = start + adjective + end
             question = _question(model, pair.source, corrupted, pair.target)
             if question is None:
@@ -139,10 +139,10 @@ def measured(
     heads = all_heads(model.model)
     place_of: dict[Head, HeadIndex] = {head: (kind_of(head[0]), head[0].layer, head[1]) for head in heads}
     each = shares(model, antecedent_questions, [[head] for head in heads])  # [pairs, heads]
-    top = [heads[at] for at in np.argsort(-each.mean(0))[:TOP]]
+    top = [heads[at] for at in np.argsort(-each.mean(0))[:N_BEST_HEADS]]
     of_role = [head for head in heads if place_of[head] in after]
     rng = random.Random(0)
-    random_sets = [rng.sample(heads, TOP) for _ in range(DRAWS)]
+    random_sets = [rng.sample(heads, N_BEST_HEADS) for _ in range(N_RANDOM_SETS)]
     restored = shares(model, antecedent_questions, [top, of_role, *random_sets])
     order = np.argsort(-each.mean(0))
     return {
@@ -150,7 +150,7 @@ def measured(
         "heads": [[*place_of[heads[at]], *_spread(each[:, at])] for at in order],
         "top": {"heads": [place_of[head] for head in top], "restored": _spread(restored[:, 0])},
         "named": {"heads": [place_of[head] for head in of_role], "restored": _spread(restored[:, 1])},
-        "random": {"heads": TOP, "draws": DRAWS, "restored": _spread(restored[:, 2:].mean(0))},
+        "random": {"heads": N_BEST_HEADS, "draws": N_RANDOM_SETS, "restored": _spread(restored[:, 2:].mean(0))},
         "overlap": len(set(top) & set(of_role)),
         "examples": [[question.text, question.corrupted] for question in antecedent_questions[:5]],
     }
@@ -171,7 +171,7 @@ def main() -> None:
     if not isinstance(train, GoldCorpus) or not isinstance(test, GoldCorpus):
         sys.exit(f"{options.data} is no grammar, so the antecedents of its pronouns are not known.")
     adjectives_of = adjectives(islice(train.gold(), ADJECTIVE_SENTENCES))
-    antecedent_questions = list(islice(questions(model, test.gold(), adjectives_of), PAIRS))
+    antecedent_questions = list(islice(questions(model, test.gold(), adjectives_of), N_PAIRS))
     facts = measured(model, antecedent_questions, named_heads(options.checkpoint))
     command = f"python -m tools.antecedents {options.checkpoint} --data {options.data}"
     write_json(

@@ -1,7 +1,7 @@
 """`python -m tools.average CHECKPOINT CHECKPOINT --out FOLDER`: average the weights of two checkpoints.
 
-It helps where the second was trained on from the first: their mean can score higher than either (Wortsman et al. 2022,
-"Robust fine-tuning of zero-shot models", with equal shares). The card is the second one's.
+Where the second was trained on from the first, their mean can score higher than either (Wortsman et al. 2022, "Robust
+fine-tuning of zero-shot models", with equal shares). The card is the second one's.
 """
 
 from __future__ import annotations

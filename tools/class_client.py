@@ -1,6 +1,6 @@
 """A pupil of a class as a program: it joins, follows, answers and reconnects as the page at /join does.
 
-`pupil.js` is the page; this speaks the same words over sockets of its own, for tests and the benchmark.
+`pupil.js` is the page; this client sends the same requests over its own sockets, for tests and the benchmark.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 CONNECTION_ERRORS = (OSError, EOFError, asyncio.IncompleteReadError, TimeoutError)
-PATIENCE = 10.0  # seconds that a request may take
+REQUEST_SECONDS = 10.0  # the longest time of a request
 
 
 @dataclass
@@ -56,8 +56,8 @@ class Pupil:
         return reply
 
     async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Reply:
-        """Send one request on a connection of its own. Raises one of AWAY where the server is."""
-        async with asyncio.timeout(PATIENCE), self._request(method, path, body, headers) as (reader, reply):
+        """Send one request on a connection of its own. Raises one of CONNECTION_ERRORS without an answer."""
+        async with asyncio.timeout(REQUEST_SECONDS), self._request(method, path, body, headers) as (reader, reply):
             reply.body = await reader.read()
         return reply
 
@@ -82,7 +82,7 @@ class Pupil:
                 self.reconnected += 1
 
     async def until(self, seconds: float = 20.0, **expected: Any) -> Screen:
-        """Return the latest screen once it shows all that is wanted. Raises TimeoutError."""
+        """Return the latest screen once its content has the `expected` values. Raises TimeoutError."""
         async with asyncio.timeout(seconds):
             while not self.screens or any(
                 self.screens[-1].content.get(name) != value for name, value in expected.items()
@@ -102,7 +102,7 @@ class Pupil:
                 self.ended = reply.status == 410
                 return
             while line := await reader.readline():
-                if not line.startswith(b"data: "):  # the sizes of HTTP's chunks, and what is no message
+                if not line.startswith(b"data: "):  # chunk sizes of HTTP, heartbeats and blank lines
                     continue
                 news = json.loads(line[6:])
                 if news.get("phase") == "ended":

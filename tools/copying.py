@@ -14,16 +14,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headlight.checkpoints import load_translator
+from headlight.checkpoints import load_translator, update_card
 from headlight.corpora.about import LANGUAGES
 from headlight.corpora.number_words import in_words
 from headlight.corpora.slot_words import held_out_slots
-from transformer.checkpoint.native import CARD
-from transformer.files import read_json, write_json
 from transformer.quoting import short
 
 KEY = "copying"  # in the card
-# Frames of a name and of a number. The first ones are so usual that training has them too, with other names.
+# Frames of a name and of a number. The first ones are so common that training has them too, with other names.
 NAME_FRAMES = {
     "en": (
         "My name is X.", "X is my friend.", "I met X at the station.", "X wants to go home.", "Have you seen X today?",
@@ -83,7 +81,7 @@ def _two(frames: Sequence[str], index: int) -> tuple[str, str]:
 
 
 def is_copied(probe: Probe, translation: str) -> bool:
-    """Return whether a translation contains what it should, as whole words; numbers in capitals or not."""
+    """Return whether a translation contains an accepted text as whole words; the case of numerals does not count."""
     flags = re.IGNORECASE if probe.kind == "numbers" else 0
     return any(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", translation, flags) for text in probe.accepted)
 
@@ -110,13 +108,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("checkpoint", help="a checkpoint's folder")
     parser.add_argument("--card", action="store_true", help="write the counts into the card")
     options = parser.parse_args(arguments)
-    card = Path(options.checkpoint) / CARD
     try:
         judgement = judged(options.checkpoint)
         counts = {kind: judgement[kind] for kind in ("names", "numbers")}
         if options.card:
-            facts = read_json(card) if card.exists() else {}
-            write_json(card, facts | {KEY: {**counts, "command": f"python -m tools.copying {options.checkpoint}"}})
+            command = f"python -m tools.copying {options.checkpoint}"
+            update_card(options.checkpoint, {KEY: {**counts, "command": command}})
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1

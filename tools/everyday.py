@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from headlight.analysis.accepted_translations import accepted, sentences
-from headlight.checkpoints import load_translator
+from headlight.checkpoints import load_translator, update_card
 from headlight.corpora.files import lines
-from transformer.checkpoint.native import CARD
-from transformer.files import read_json, write_json
 
 KEY = "everyday"  # in the card
 
@@ -39,12 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("checkpoint", help="a checkpoint's folder")
     parser.add_argument("list", help="a table: a sentence, and after each tab an accepted translation")
     options = parser.parse_args(arguments)
-    card = Path(options.checkpoint) / CARD
     try:
         judgement = judged(options.checkpoint, options.list)
-        facts = read_json(card) if card.exists() else {}
         command = f"python -m tools.everyday {options.checkpoint} {options.list}"
-        write_json(card, facts | {KEY: {**judgement, "command": command}})
+        update_card(options.checkpoint, {KEY: {**judgement, "command": command}})
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1

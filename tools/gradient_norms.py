@@ -50,7 +50,7 @@ def trained(norm: str, warmup: int) -> dict[str, Any]:
         except Diverged:
             break
         losses.append(round(report.loss, 4))
-        if step == 0:  # what the step was made with is still there
+        if step == 0:  # the gradients of the step are still in `grad`
             gradients = [_norm(layer) for layer in (*model.encoder.layers, *model.decoder.layers)]
     return {"norm": norm, "warmup": warmup, "gradients": gradients, "losses": losses}
 

@@ -1,8 +1,8 @@
 """`python -m tools.healthy URL`: check whether the app there translates.
 
-It ends with status 0 if so; otherwise it says why, with status 1. A running process is not yet a working app: this
-opens a page as a browser does and reads a translation. After a start it also loads what the first visitor would wait
-for.
+The exit status is 0 if it does; otherwise 1, and the reason is printed. A running process is not yet a working app, so
+a page is opened as a browser does, and its translation read. After a start this also loads what the first visitor would
+wait for.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from tools.streamlit_client import open_session
 
 async def problem(url: str, seconds: float = 60) -> str | None:
     """Return what is wrong with the app at an address, or None."""
-    text = " ".join(random.choices(string.ascii_lowercase, k=8))  # another each time, or a kept answer would do
+    text = " ".join(random.choices(string.ascii_lowercase, k=8))  # random, so that no cached translation answers
     try:
         async with asyncio.timeout(seconds), open_session(url, text=text) as page:
             await page.run(seconds=seconds)
@@ -25,7 +25,7 @@ async def problem(url: str, seconds: float = 60) -> str | None:
             return "; ".join([*page.errors(), "The page shows no translation."])
     except TimeoutError:
         return f"No translation within {seconds:g} seconds."
-    except Exception as error:  # whatever it is, it is not healthy
+    except Exception as error:  # any error means that the app is not healthy
         return f"{type(error).__name__}: {error}"
 
 

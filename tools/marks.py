@@ -36,7 +36,7 @@ def marks() -> Any:
     tray = [(LEFT, TOP), (plot_area[0], TOP), (plot_area[0], plot_area[2]), (plot_area[1], plot_area[2])]
     tray += [(plot_area[1], TOP), (RIGHT, TOP), (RIGHT, BOTTOM), (LEFT, BOTTOM)]
     hyphen = [(120, 290), (120, 350), (880, 350), (880, 290)]
-    # It is the first font of a list, so a letter that no font has is drawn with its box.
+    # This font comes first in font lists, so its box stands for every letter that no font has.
     box = [[(80, 0), (80, 700), (520, 700), (520, 0)], [(120, 40), (480, 40), (480, 660), (120, 660)]]
     glyphs = {".notdef": glyph(*box), "space_mark": glyph(tray), "wide_hyphen": glyph(hyphen)}
     builder = FontBuilder(1000, isTTF=True)

@@ -21,7 +21,7 @@ from tools.typical import draw_sources, readable
 from transformer import Translator
 from transformer.quoting import short
 
-SALADS = 200
+MAX_SALADS = 200
 
 
 def shares(model: Translator, read: Collection[str], kinds: dict[str, list[str]]) -> dict[str, tuple[int, int, int]]:
@@ -50,7 +50,7 @@ def salads(texts: Sequence[str]) -> list[str]:
         if len(words) >= 5:
             shuffled.shuffle(words)
             mixed.append(f"{' '.join(words)}.")
-    return mixed[:SALADS]
+    return mixed[:MAX_SALADS]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         model = load_translator(options.checkpoint)
         kinds = draw_sources(model, open_split(options.data, "test", options.folder))
-        kinds["words in another order"] = salads([text for texts in kinds.values() for text in texts[:SALADS]])
+        kinds["words in another order"] = salads([text for texts in kinds.values() for text in texts[:MAX_SALADS]])
         for file in options.strange:
             lines = Path(file).read_text(encoding="utf-8").splitlines()
             kinds[short(file)] = [line for line in lines if readable(model, line)]

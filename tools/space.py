@@ -17,7 +17,7 @@ IGNORED = ROOT / "deploy" / "Dockerfile.dockerignore"
 
 
 def needed() -> list[str]:
-    """Return the files of the container: those that git tracks and a line with ! in .dockerignore names. name."""
+    """Return the files of the container: those that git tracks and a "!" line of the .dockerignore names."""
     lines = IGNORED.read_text("utf-8").splitlines()
     patterns = [line.removeprefix("!") for line in lines if line.startswith("!")]
     names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
@@ -45,7 +45,7 @@ def build(folder: Path) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether it is a Space of this app, of any version: nothing else has its front matter."""
+    """Return whether a folder is a Space of this app, of any version: nothing else has its front matter."""
     page, beginning = folder / "README.md", (SPACE / "README.md").read_bytes().partition(b"colorFrom")[0]
     return page.is_file() and page.read_bytes().startswith(beginning)
 

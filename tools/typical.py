@@ -18,14 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from headlight.analysis.typical import CARD_KEY, UNLIKE_SHARE, find_threshold, unread_words, words_of
-from headlight.checkpoints import load_translator, save_words
+from headlight.checkpoints import load_translator, save_words, update_card
 from headlight.corpora.corpora import Corpus, open_split
 from transformer import Translator
-from transformer.checkpoint.native import CARD
-from transformer.files import read_json, write_json
 
 SENTENCES_PER_PART = 1000  # of a corpus
-SHARE_NOTED = 0.015  # of all validation sentences that may get a note of either kind; of test sentences 1.8 % do
+MAX_SHARE_NOTED = 0.015  # of the validation sentences that may get a note of either kind; 1.8 % of test sentences do
 
 
 def measured(model: Translator, corpus: Corpus, read: Collection[str]) -> dict[str, Any]:
@@ -56,11 +54,11 @@ def measured(model: Translator, corpus: Corpus, read: Collection[str]) -> dict[s
 def threshold_of_unread(every: Sequence[float], new: Sequence[float], threshold: float) -> float:
     """Return the mean log-probability below which the words of a sentence that were never read are named.
 
-    It is as high as it can be while at most SHARE_NOTED of `every` sentence get a note: those below `threshold`, and
-    the `new` ones, which have such words, below the result. 0 where all of these may.
+    It is the highest value with which at most MAX_SHARE_NOTED of the sentences get a note: those of `every` sentence
+    below `threshold`, and those of the `new` ones, which have such words, below the result. 0 where all may be noted.
     """
     accepted = sorted(log_prob for log_prob in new if log_prob >= threshold)
-    allowed = int(SHARE_NOTED * len(every)) - sum(log_prob < threshold for log_prob in every)
+    allowed = int(MAX_SHARE_NOTED * len(every)) - sum(log_prob < threshold for log_prob in every)
     return accepted[max(allowed, 0)] if accepted and allowed < len(accepted) else 0.0
 
 
@@ -91,16 +89,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", required=True, help="what it was trained on, such as multi30k:en-fr")
     parser.add_argument("--folder", help="where Multi30k lies")
     options = parser.parse_args(arguments)
-    card = Path(options.checkpoint) / CARD
     try:
         trained = open_split(options.data, "train", options.folder)
         words = Counter(word for pair in trained for word in words_of(pair.source))
         validation = open_split(options.data, "validation", options.folder)
         values = measured(load_translator(options.checkpoint), validation, words)
-        listed = save_words(card.parent, words)
-        facts = read_json(card) if card.exists() else {}
+        listed = save_words(Path(options.checkpoint), words)
         command = shlex.join(["python", "-m", "tools.typical", options.checkpoint, "--data", options.data])
-        write_json(card, facts | {CARD_KEY: {**values, "command": command}})
+        update_card(options.checkpoint, {CARD_KEY: {**values, "command": command}})
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -43,7 +43,7 @@ from transformer import Translator
 from transformer.files import read_json, write_json
 
 ROOT = Path(__file__).parents[1]
-SENTENCES, PAIRS, TOP = 60, 200, 3
+N_SENTENCES, N_PAIRS, N_BEST_HEADS = 60, 200, 3
 
 
 def over_corpus(translator: Translator, corpus: str, sentences: int) -> dict[str, Any]:
@@ -111,14 +111,14 @@ def causes(translator: Translator, pairs: int) -> dict[str, Any]:
             ((site, head) for site, shares in patched.restored.items() for head in range(len(shares))),
             key=lambda at: -patched.restored[at[0]][at[1]],
         )
-        restored += restored_by(translator.model, corruption, [ranked[:TOP]])
-        for site, head in ranked[:TOP]:
+        restored += restored_by(translator.model, corruption, [ranked[:N_BEST_HEADS]])
+        for site, head in ranked[:N_BEST_HEADS]:
             kind = "cross" if site.kind == "cross" else site.stack
             chosen[f"{kind} {site.layer + 1} {head + 1}"] += 1
         assert labels([target[step + 1]]) != labels([rival[step + 1]])
     return {
         "pairs": pairs,
-        "top": TOP,
+        "top": N_BEST_HEADS,
         "restored": {"mean": round(float(np.mean(restored)), 4), "spread": round(float(np.std(restored)), 4)},
         "heads": dict(chosen.most_common(10)),  # "kind layer head": among the best of how many pairs
     }
@@ -127,12 +127,12 @@ def causes(translator: Translator, pairs: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", nargs="*", help="shipped models by their name; all that came measured if absent")
-    parser.add_argument("--sentences", type=int, default=SENTENCES, help="sentences for each model")
+    parser.add_argument("--sentences", type=int, default=N_SENTENCES, help="sentences for each model")
     text = "pairs of sentences that differ in one word; 0 keeps what was measured of them"
-    parser.add_argument("--pairs", type=int, default=PAIRS, help=text)
+    parser.add_argument("--pairs", type=int, default=N_PAIRS, help=text)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    command = f"python -m tools.why_agreement --sentences {options.sentences} --pairs {options.pairs or PAIRS}"
+    command = f"python -m tools.why_agreement --sentences {options.sentences} --pairs {options.pairs or N_PAIRS}"
     for folder in sorted((ROOT / "checkpoints").iterdir()):
         if not (folder / "heads.json").is_file() or folder.name not in (options.models or [folder.name]):
             continue

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from headlight.cli.checkpoints import Verb
 
 DEFAULT_PORT = 8501
-_PORTS_TO_TRY = 100  # that are tried
+_PORTS_TO_TRY = 100
 NO_PASSWORD = "--no-password"
 
 
@@ -143,7 +143,7 @@ def _in_the_app(module: str, *arguments: str) -> NoReturn:
 
 
 def _port_for(host: str, requested: int | None) -> int:
-    """Return the port that was given, or the first free one. Raises ValueError where it, or every one, is in use."""
+    """Return the requested port, or the first free one. Raises ValueError where it is in use, or no port is free."""
     if requested:
         if not _is_free(host, requested):
             raise ValueError(f"Port {requested} is in use; give another, or none, and the first free one is taken.")

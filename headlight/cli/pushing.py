@@ -59,7 +59,7 @@ def push(options: argparse.Namespace) -> None:
 
 
 def _address(options: argparse.Namespace) -> hub.Address:
-    """Return where to push to. Raises ValueError for a name that is none."""
+    """Return the repository to push to. Raises ValueError for anything but OWNER/NAME."""
     if options.repository is None and options.card_only:
         return hub.Address(f"OWNER/{Path(options.checkpoint).resolve().name}")
     address = hub.parse_address(options.repository or "")
@@ -85,7 +85,7 @@ def _announce(
 
 
 def _confirm(yes: bool) -> None:
-    """Return where the upload is wanted. Raises ValueError where not, and where nobody can be asked."""
+    """Ask for confirmation. Raises ValueError where it is refused, or where there is no terminal to ask in."""
     if yes:
         return
     if not sys.stdin.isatty():

@@ -213,7 +213,8 @@ def _recipe(options: argparse.Namespace) -> Recipe:
     values = {name: chosen.get(name.removeprefix("training."), value) for name, value in usual.items()}
     training = TrainConfig(**{f.name: values.pop(f"training.{f.name}") for f in fields(TrainConfig)})
     named = {name: getattr(options, name) for name in ("data", "folder", "start", "threads")}
-    values["validation"] = values.get("validation", options.validation) or None  # "" is none, in spite of the preset
+    # With --validation "" there is no validation corpus, even where the preset has one.
+    values["validation"] = values.get("validation", options.validation) or None
     model = _network(options, values["vocabulary"])
     return Recipe(**named, **values, model=model, training=training, watch=tuple(watch))
 
@@ -262,7 +263,7 @@ def _follow(path: str) -> None:
         try:
             while now.alive:
                 time.sleep(0.2)
-                now = status(path)  # before the rest is read, so that nothing comes after the last look
+                now = status(path)  # before the log, so that nothing is written after the last read
                 _show(bar, metrics, now, log.read())
         except KeyboardInterrupt:
             bar.write("Pausing after this step; press Ctrl-C again to leave it to itself.", sys.stderr)

@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None, parser: argparse.ArgumentParser | N
     try:
         if hub.is_address(checkpoint := getattr(options, "checkpoint", "")):
             options.checkpoint = str(checkpoints.fetch(checkpoint))
-        status = options.run(options) or 0  # all but `check` raise what is wrong
+        status = options.run(options) or 0  # most verbs raise their errors; a few, such as `check`, return a status
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has enough; nothing may be written at the exit either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -36,7 +36,7 @@ _CORE = {
     "data": "Sentences written and generated for Headlight around the 3,000 most frequent words, and everyday grammar",
     "terms": "The core vocabulary: written for Headlight, free of terms.",
 }
-# The tables of the folder of everyday text by name: what they are, and their terms.
+# The tables in the folder of everyday text, by name: a description and the terms.
 _EVERYDAY_TABLES = {
     "tatoeba-more": (
         "Tatoeba's sentences of 2020 to 2026",
@@ -136,7 +136,7 @@ _GRAMMARS: dict[str, dict[str, Any]] = {
 
 
 def about(spec: str) -> dict[str, Any]:
-    """Return the part of a card that the corpus decides: title, names of the two sides, examples, data and terms."""
+    """Return the fields of a card that follow from the corpus: title, languages, examples, data and terms."""
     if is_mixture(spec):
         return _about_mixture([name for name, _ in weighted_parts(spec)])
     kind, _, argument = spec.partition(":")
@@ -190,7 +190,7 @@ def _between(languages: str, sentences: dict[str, list[str]], facts: dict[str, s
 
 
 def everyday(language: str) -> list[str]:
-    """Return sentences in a language, which may be called "English", "en" or "en_XX"; maybe none."""
+    """Return sentences in a language, which may be called "English", "en" or "en_XX"; empty for unknown languages."""
     codes = {name.casefold(): code for code, name in LANGUAGES.items()}
     code = codes.get(language.casefold(), re.split("[-_]", language)[0].casefold())
     return list(_EVERYDAY.get(code) or _CAPTIONS.get(code) or [])

@@ -42,7 +42,7 @@ _PHRASES = Path(__file__).parent / "phrases"
 
 class Splits(NamedTuple):
     train: Corpus
-    validation: Corpus | None = None  # None where the corpus has no such part, and too few pairs to hold any out
+    validation: Corpus | None = None  # None where the corpus has no such split and too few pairs to hold any out
     test: Corpus | None = None
 
 
@@ -53,11 +53,11 @@ def open_corpus(
     max_characters: int = MAX_CHARACTERS,
     seed: int = 0,
 ) -> Splits:
-    """Open the splits of the corpus that `spec` names in one of the ways that SPEC_FORMS lists.
+    """Open the splits of the corpus that `spec` names in one of the forms of SPEC_FORMS.
 
-    `validation` names another corpus to validate on; without one and without a validation split, pairs are
-    held out (see `hold_out`). `folder` is where Multi30k lies, `seed` is for what is generated.
-    Raises ValueError when the spec is none of these or the corpus cannot be opened.
+    `validation` names another corpus to validate on; without one and without a validation split, pairs are held out
+    (see `hold_out`). `folder` is where Multi30k lies, `seed` is for generated corpora. Raises ValueError for a spec in
+    another form and for a corpus that cannot be opened.
     """
     train, given_validation, test = open_parts(spec, folder, max_characters, seed)
     if validation is not None:
@@ -71,7 +71,7 @@ def open_corpus(
 def open_parts(
     spec: str, folder: str | Path | None = None, max_characters: int = MAX_CHARACTERS, seed: int = 0
 ) -> Splits:
-    """Open the splits as they are; a corpus without splits is all train, and nothing is read yet."""
+    """Open the splits that a corpus has, without reading it; a corpus without splits is all train."""
     splits = _open_mixture(weighted_parts(spec), folder, seed) if is_mixture(spec) else _open_single(spec, folder, seed)
     for corpus in filter(None, splits):
         corpus.max_characters = max_characters
@@ -139,8 +139,8 @@ def _open_single(spec: str, folder: str | Path | None, seed: int) -> Splits:
 def open_split(spec: str, split: str | None = None, folder: str | None = None) -> Corpus:
     """Open a split of the corpus that `spec` names: by default the test split, or all of a corpus without splits.
 
-    To validate on, pairs are held out where there is no such part (see `hold_out`). Raises ValueError where there is
-    no such corpus or part.
+    For "validation", pairs are held out where the corpus has no such split (see `hold_out`). Raises ValueError where
+    there is no such corpus or split.
     """
     train, validation, test = open_parts(spec, folder)
     if split == "validation" and validation is None:

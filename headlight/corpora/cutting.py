@@ -18,8 +18,8 @@ class Merge:
 
     rank: int  # of the merge among those learned, from 0; the lowest goes first
     pair: tuple[str, str]
-    joined: str  # the piece that they become
-    pieces: tuple[str, ...]  # of the word after this step
+    joined: str  # the piece that the pair becomes
+    pieces: tuple[str, ...]  # the whole word after this step
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class WordSplit:
 
 
 class Merges:
-    """The merges of a tokenizer that is a BPE. Raises ValueError for one that is none: see `describe_splitting`."""
+    """The merges of a BPE tokenizer. Raises ValueError for other tokenizers, with a description of how they split."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         if not has_merges(tokenizer):
@@ -82,7 +82,7 @@ class Merges:
         return pair[0] + pair[1].removeprefix(self._content.get("continuing_subword_prefix") or "")
 
     def _characters(self, word: str) -> list[str]:
-        """Return the characters that merging begins with; those that the vocabulary lacks as bytes, or as unknown."""
+        """Return the pieces that merging begins with: characters; bytes or the unknown token for missing characters."""
         vocabulary, unknown = self._content["vocab"], self._content.get("unk_token")
         prefix = self._content.get("continuing_subword_prefix") or ""
         suffix = self._content.get("end_of_word_suffix") or ""

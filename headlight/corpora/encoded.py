@@ -16,9 +16,9 @@ if TYPE_CHECKING:  # reading a corpus needs no torch
     from transformer.config import ModelConfig
 
 Framing = Literal["usual", "both", "none"]
-CHUNK_PAIRS = 1000  # pairs that are encoded at a time
-MAX_LEARNING_PAIRS = 1_000_000  # pairs: what comes after them changes a vocabulary little, and its words fill memory
-SMALL_CORPUS_PAIRS = 1_000  # pairs: most words of fewer are seen once, and without those there would be little to learn
+CHUNK_PAIRS = 1000  # encoded at a time
+MAX_LEARNING_PAIRS = 1_000_000  # more pairs change a vocabulary little, and counting their words takes memory
+SMALL_CORPUS_PAIRS = 1_000  # with fewer pairs most words occur once, and without these there is little to learn
 
 
 def framed(config: ModelConfig, framing: Framing) -> ModelConfig:
@@ -36,13 +36,13 @@ def learn_tokenizers(
 ) -> tuple[Tokenizer, Tokenizer]:
     """Learn the tokenizers of both sides from the first MAX_LEARNING_PAIRS pairs: one object unless `separate`.
 
-    A word or merge has to occur `min_frequency` times; 0 is once among fewer than SMALL_CORPUS_PAIRS pairs, else twice.
-    `pairs` are iterated again for each. Raises ValueError where there is no text.
+    A word or merge has to occur `min_frequency` times; 0 means once among fewer than SMALL_CORPUS_PAIRS pairs, else
+    twice. `pairs` are iterated several times. Raises ValueError where there is no text.
     """
-    often = min_frequency or (1 if len(list(islice(pairs, SMALL_CORPUS_PAIRS))) < SMALL_CORPUS_PAIRS else 2)
+    frequency = min_frequency or (1 if len(list(islice(pairs, SMALL_CORPUS_PAIRS))) < SMALL_CORPUS_PAIRS else 2)
 
     def learn(texts: Iterator[str]) -> Tokenizer:
-        return Tokenizer.train(texts, kind, vocab_size, often)
+        return Tokenizer.train(texts, kind, vocab_size, frequency)
 
     if separate:
         sources = (pair.source for pair in islice(pairs, MAX_LEARNING_PAIRS))
@@ -53,13 +53,12 @@ def learn_tokenizers(
 
 
 class Encoded:
-    """The examples of a corpus, anew with each `iter()`: source + [EOS], [SOS] + target + [EOS].
+    """The examples of a corpus, encoded again with each `iter()`: source + [EOS], [SOS] + target + [EOS].
 
-    With a `config`, its tokens stand around the source; where it has none at the end, the target is bare as well.
-    Pairs of which one side would take more than `max_tokens` positions in the model (its tokens and one
-    special token) are left out, and counted in `report` beside what the corpus itself rejected. `unknown` is what
-    share of the source and of the target tokens the vocabularies do not have, after a pass, and `fingerprint` is that
-    of the pairs that were given.
+    With a `config`, its tokens stand around the source; where it has none at the end, the target is bare as well. Pairs
+    with a side that would take more than `max_tokens` positions in the model (its tokens and one special token) are
+    left out, and counted in `report` beside those that the corpus itself rejected. After a pass, `unknown` is the share
+    of the source and of the target tokens that the vocabularies lack, and `fingerprint` that of the encoded pairs.
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class Encoded:
 
     def __iter__(self) -> Iterator[Example]:
         self._tokens, self._unknown, self.fingerprint = [0, 0], [0, 0], Fingerprint()
-        encoding_report = Report(self.corpus.name)  # what is rejected here, after the corpus kept it
+        encoding_report = Report(self.corpus.name)  # of the pairs that the corpus accepted and are rejected here
         pairs = iter(self.corpus)
         while chunk := list(islice(pairs, CHUNK_PAIRS)):
             yield from self._encode(chunk, encoding_report)

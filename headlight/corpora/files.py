@@ -23,20 +23,19 @@ from transformer.quoting import quoted, short
 
 MAX_CELL_CHARACTERS = 200  # of a cell in a column that is neither source nor target
 MAX_LINE_BYTES = 1_000_000  # no sentence is that long, and a file without line ends may be larger than memory
-MAX_SKIPPED_BYTES = 100_000_000  # bytes of a line whose end is looked for
+MAX_SKIPPED_BYTES = 100_000_000  # the longest line whose rest is skipped
 MAX_COMPRESSION_RATIO = 200  # of unpacked to packed; text reaches 10, and text that repeats itself some tens
 HARMLESS_BYTES = 2**26  # unpacked text up to this size may have any ratio
 
 
 def lines(path: str | Path) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file without their ends, or of standard input, "-"; bytes that are no UTF-8 become
-    surrogates.
+    """Yield the lines of a UTF-8 file, or of standard input for "-", without their ends.
 
-    Of a line that is longer than any sentence, only the start is given. What is written to the file while it is read
-    may be left out.
+    Bytes that are not UTF-8 become surrogates. A line that is longer than any sentence is cut. Lines that are appended
+    while the file is read may be left out.
 
-    Raises ValueError naming the file when it cannot be read, is a damaged gzip file or not text: a pipe or a device,
-    a line without an end, or a gzip file that unpacks to many times as much as text does.
+    Raises ValueError naming the file where it cannot be read, is a damaged gzip file, or is not text: a pipe or a
+    device, a line without an end, or a gzip file that unpacks to many times as much as text does.
     """
     if path == "-":
         yield from _decoded(sys.stdin.buffer, "Standard input")
@@ -54,7 +53,7 @@ def lines(path: str | Path) -> Iterator[str]:
             for line in _decoded(file, file_name, max_bytes):
                 number += 1
                 yield line
-                if not packed and plain.tell() >= size:  # what comes later may come as fast as it is read
+                if not packed and plain.tell() >= size:  # else a file that grows as fast as it is read never ends
                     return
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise ValueError(f"{file_name} is a damaged gzip file after line {number:,}; download it again.") from None
@@ -138,7 +137,7 @@ class TableCorpus(Corpus):
                 yield Rejected(line, "missing column" if row else "empty line")
 
     def cells(self, column: str) -> Iterator[tuple[int, str]]:
-        """Yield the line of each row with its cell in another column, or its start; without a cell, nothing.
+        """Yield the line of each row and its cell, cut to MAX_CELL_CHARACTERS; rows without that cell are left out.
 
         `column` is a name in the first row, or its number from 0 where source and target are numbers. Raises ValueError
         where there is no such column.
@@ -199,7 +198,7 @@ def columns(path: str | Path) -> list[str]:
 class JsonLines(Corpus):
     """A JSON object per line, with the texts under two keys, at the top level or inside "translation".
 
-    `origin` is the key, if any, of the name of the corpus of a mixture that the pair comes from.
+    `origin` is the key, if any, under which a record names the part of a mixture that the pair comes from.
     """
 
     def __init__(
@@ -228,7 +227,7 @@ class JsonLines(Corpus):
             yield pair
 
     def cells(self, key: str) -> Iterator[tuple[int, str]]:
-        """Yield each line with the value under another key, or its start: a text, a number, true or false.
+        """Yield each line and its value under a key, cut to MAX_CELL_CHARACTERS: a text, a number, true or false.
 
         Raises ValueError where no line has the key.
         """
@@ -273,8 +272,7 @@ def texts_of(record: Any) -> Mapping[str, Any]:
 def open_table(folder: Path, pattern: str, languages: tuple[str, str], name: str) -> TableCorpus:
     """Open the table whose file name is `pattern` with the two languages, such as "{}-{}.train.tsv", in either order.
 
-    Lines with the same source are several translations of it: references of one another. Raises ValueError where the
-    folder has no such table.
+    Lines with the same source are alternative references. Raises ValueError where the folder has no such table.
     """
     for forwards, names in ((True, languages), (False, languages[::-1])):
         for ending in ("", ".gz"):

@@ -27,9 +27,7 @@ class Overlap(NamedTuple):
 
 
 class Fingerprint:
-    """A sample of the pairs that a model is trained on, collected during training. Case, punctuation and spaces are
-    ignored.
-    """
+    """A sample of the pairs that a model is trained on. Case, punctuation and spaces are ignored."""
 
     def __init__(self) -> None:
         self.pairs = 0
@@ -45,7 +43,7 @@ class Fingerprint:
                 self._shrink()
 
     def to_card(self, before: object = None) -> dict[str, Any]:
-        """Return the fingerprint as a card has it, together with that of an earlier training, `before`."""
+        """Return the card's entry, merged with that of an earlier training, `before`."""
         pairs = self.pairs
         if (earlier := _parse_card(before)) is not None:
             pairs += earlier[0]

@@ -23,7 +23,7 @@ from headlight.corpora.slot_words import (
 )
 from transformer.quoting import quoted
 
-FRAMES = Path(__file__).parent / "slot_frames"  # for each direction a sentence with {slots}, a tab, its translation
+FRAMES = Path(__file__).parent / "slot_frames"  # a table per direction: a sentence with {slots}, its translation
 DEFAULT_PAIRS = 20_000
 _SLOT = re.compile(r"\{([a-z]+)(\d?)(:s)?\}")
 _NAMES = {"x", "f", "m", "s"}
@@ -32,9 +32,10 @@ _NAMES = {"x", "f", "m", "s"}
 class Framed(Corpus):
     """The `size` pairs of sentence frames between two languages, the same for the same seed.
 
-    The slots of a frame: x a first name or a surname, f and m a first name of a gender, s a surname, c a city, day,
-    month, d the day of a month, o the same as an ordinal, year, t a time of day, h an hour; n a number to 99, big one
-    to 9,999, dig one in digits. Raises ValueError where there are no frames between the languages, or no names.
+    The slots of a frame: x is a first name or a surname, f a woman's and m a man's first name, s a surname, c a city,
+    day a weekday, month a month, d the day of a month, o the same as an ordinal, year a year, t a time of day, h an
+    hour, n a number up to 99, big a number up to 9,999, dig a number in digits. Raises ValueError where there are no
+    frames between the languages, or no names.
     """
 
     def __init__(self, source: str, target: str, size: int | None = None, seed: int = 0) -> None:
@@ -52,7 +53,7 @@ class Framed(Corpus):
 
 @cache
 def read_frames(source: str, target: str) -> tuple[tuple[str, str], ...]:
-    """Return the frames from a language to another. Raises ValueError where there are none."""
+    """Return the frames between two languages as (source, target). Raises ValueError where there are none."""
     for languages in ((source, target), (target, source)):
         path = FRAMES / f"{languages[0]}-{languages[1]}.tsv"
         if path.is_file():
@@ -81,7 +82,7 @@ def fill_frame(frame: tuple[str, str], words: SlotWords, rng: random.Random) -> 
 
 
 def _amount(kind: str, digits: bool, words: SlotWords, rng: random.Random) -> int:
-    """Return a number whose words no other word around it changes."""
+    """Return a number for a slot of this kind; in words, one that is spelled the same in every context."""
     low, high = {"n": (2, 12 if rng.random() < 0.4 else 99), "h": (2, 11)}.get(kind, (13, 9999 if digits else 999))
     while True:
         number = words.draw_number(rng, low, high)

@@ -1,4 +1,4 @@
-"""Tasks whose right answer is known: copy a word, reverse it, write a date in ISO form; and a tutorial's five pairs."""
+"""Generated tasks (copy a word, reverse it, write a date in ISO form), and the five pairs of a tutorial's toy run."""
 
 import hashlib
 import random
@@ -20,7 +20,7 @@ MONTHS = (
 )  # fmt: skip
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
-# No 03/05/2021: it is May in one country and March in another.
+# 03/05/2021 is left out: it is in May in one country and in March in another.
 DATE_FORMATS = (
     "{day} {month} {year}",
     "{month} {day}, {year}",
@@ -98,7 +98,7 @@ class Generated(Corpus):
             source, target = TASKS[self.task](rng)
             if split_of_target(target) != self.split or source in sources:
                 continue
-            if self.split != "train":  # where repeats keep the short words, which are few, frequent
+            if self.split != "train":  # repeats in train keep short words frequent, of which there are few
                 sources.add(source)
             line += 1
             yield Pair(line, source, target)

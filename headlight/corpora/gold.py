@@ -19,7 +19,7 @@ SPLIT_PAIRS = {"train": 200_000, "validation": 1_000, "test": 1_000, "combinatio
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a text as tokens are grouped: "l'animal a" as "l" "'" "animal" "a"."""
+    """Split a text into words and punctuation, as token grouping does: "l'animal a" into "l", "'", "animal", "a"."""
     characters = list(" ".join(text.split()))
     return ["".join(characters[index] for index in group).strip() for group in word_groups(characters)]
 
@@ -38,7 +38,7 @@ class GoldPair:
     target: str
     links: tuple[tuple[int, int], ...]  # (word of the source, word of the target), sorted
     pronouns: tuple[Pronoun, ...] = ()
-    combinations: frozenset[str] = frozenset()  # what a split can hold out, such as "noun+adjective: street+wide"
+    combinations: frozenset[str] = frozenset()  # which a split can hold out, such as "noun+adjective: street+wide"
 
     @property
     def resolvable(self) -> tuple[Pronoun, ...]:
@@ -77,7 +77,7 @@ class Grammar(Protocol):
 def antecedents(grammar: Grammar) -> frozenset[str]:
     """Return the casefolded words that a pronoun stands for in the first 20,000 sentences.
 
-    The words of a grammar have no parts of speech; these are its nouns, but for those that no pronoun ever means.
+    A grammar does not mark parts of speech; these words are its nouns, except those that no pronoun refers to.
     """
     rng = random.Random(grammar.name)
     nouns: set[str] = set()
@@ -90,10 +90,10 @@ def antecedents(grammar: Grammar) -> frozenset[str]:
 
 @dataclass(eq=False)  # the same text can stand in a sentence twice
 class GoldWord:
-    """A word on its way into a sentence; "post office" and "didn't", which are read as several, can be one."""
+    """A word of a sentence that is being built; "post office" and "didn't" can be one, though they split in two."""
 
     text: str
-    of: tuple["GoldWord", ...] = ()  # in a target: the words of the source that it is written for
+    of: tuple["GoldWord", ...] = ()  # in a target: the words of the source that it translates
     glued: bool = False  # no space before it
 
 
@@ -103,9 +103,9 @@ def gold_pair(
     pronouns: Iterable[tuple[GoldWord, GoldWord, GoldWord, bool]] = (),
     combinations: Iterable[str] = (),
 ) -> GoldPair:
-    """Build the pair from the words of both sides, written out and capitalised.
+    """Build the pair from the words of both sides, joined and capitalised.
 
-    `pronouns` are (pronoun, antecedent, word of the target that would show it, whether it does).
+    `pronouns` are (pronoun, antecedent, word of the target that may show the antecedent, whether it does).
     """
     source_text, source_places = _write_sentence(source)
     target_text, target_places = _write_sentence(target)
@@ -163,7 +163,7 @@ class GoldCorpus(Corpus):
             pair = self.grammar.pair(rng)
             if split_of(pair) != self.split:
                 continue
-            if self.split != "train":  # whose memory must not grow with its size
+            if self.split != "train":  # train may be large, and remembering its sources would take memory
                 if (key := text_hash(pair.source)) in seen_hashes:
                     continue
                 seen_hashes.add(key)

@@ -1,4 +1,4 @@
-"""Separate validation pairs from training pairs: by holding pairs out, or by leaving out those that are trained on."""
+"""Separate validation from training pairs: hold pairs out, or leave out validation pairs that are in the training."""
 
 import hashlib
 import heapq
@@ -7,16 +7,16 @@ from itertools import islice
 
 from headlight.corpora.pairs import ChangedCorpus, Corpus, Pair, Pairs, Rejected
 
-HELD_OUT = "held out to validate on"  # why a pair is not trained on
-IN_TRAINING = "also in the training data"  # why a pair is not validated on
-MIN_PAIRS = 50  # different ones: among fewer, a pair that is held out has words that no other pair teaches
+HELD_OUT = "held out to validate on"  # the reason for rejecting a training pair
+IN_TRAINING = "also in the training data"  # the reason for rejecting a validation pair
+MIN_PAIRS = 50  # distinct pairs; with fewer, a held-out pair has words that no other pair teaches
 
 
 def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus | None]:
-    """Return (the rest, 1 % of the pairs), the same ones in every run: those with the smallest hashes of their text.
+    """Return (the rest, the held-out pairs): 1 % of the pairs, those with the smallest hashes, the same in every run.
 
-    At least 1 pair and at most 2,000, chosen among the first 200,000. Equal pairs stay on one side.
-    Of fewer than `MIN_PAIRS` different pairs none is held out: (the corpus, None).
+    At least 1 pair and at most 2,000 are held out, of the first 200,000. Equal pairs stay on one side. With fewer than
+    `MIN_PAIRS` distinct pairs none is held out, which returns (the corpus, None).
     """
     distinct: set[bytes] = set()
 
@@ -34,9 +34,9 @@ def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus | None]:
     return _WithoutHeldOut(corpus, set(validation)), Pairs(name, validation.values(), corpus.max_characters)
 
 
-def held_out_count(different: int) -> int:
-    """Return how many of so many different pairs are held out."""
-    return 0 if different < MIN_PAIRS else min(2000, max(1, min(different, 200_000) // 100))
+def held_out_count(distinct: int) -> int:
+    """Return the number of pairs that are held out of a number of distinct pairs."""
+    return 0 if distinct < MIN_PAIRS else min(2000, max(1, min(distinct, 200_000) // 100))
 
 
 class _WithoutHeldOut(ChangedCorpus):
@@ -51,14 +51,14 @@ class _WithoutHeldOut(ChangedCorpus):
 
 
 def separate(train: Corpus, validation: Corpus) -> tuple[Corpus, Corpus]:
-    """Return both corpora; once the first was read to its end, the second rejects the pairs of both, as IN_TRAINING."""
+    """Return both corpora. Once train has been read to its end, validation rejects the common pairs as IN_TRAINING."""
     pairs = Pairs(validation.name, validation, validation.max_characters)
     compared = _Compared(train, pairs)
     return compared, _Separated(pairs, compared)
 
 
 class _Compared(ChangedCorpus):
-    """A corpus that notes, while it is read, which of the pairs of another corpus it has."""
+    """A corpus that records in `common`, while it is read, which pairs of another corpus it has."""
 
     def __init__(self, corpus: Corpus, other: Iterable[Pair]) -> None:
         super().__init__(corpus)
@@ -71,7 +71,7 @@ class _Compared(ChangedCorpus):
 
 
 class _Separated(ChangedCorpus):
-    """A corpus that rejects the pairs that another was found to have as well, as IN_TRAINING."""
+    """A corpus that rejects the pairs in `common` of another corpus, as IN_TRAINING."""
 
     def __init__(self, corpus: Corpus, other: _Compared) -> None:
         super().__init__(corpus)

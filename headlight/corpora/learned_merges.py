@@ -1,7 +1,7 @@
-"""The merges of a byte-pair encoding (BPE) learned from a text, with the counts of pairs before each.
+"""The merges of a byte-pair encoding (BPE) learned from a text, with the count of each pair when it was merged.
 
-`Tokenizer.train` learns the merges, as for every model of ours. Its library keeps no counts, so they are counted here
-again, in the words as its merges left them.
+`Tokenizer.train` learns the merges, as for every model of ours. Its library keeps no counts, so this module counts the
+pairs again in the partly merged words.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class LearnedMerges:
-    """The merges that were learned from a text, in order, and what is needed to follow them."""
+    """The merges that were learned from a text, in order, with the words and counts to replay them."""
 
     alphabet: tuple[str, ...]  # the characters, in the order of the vocabulary
     merges: tuple[Pair, ...]
@@ -56,7 +56,7 @@ class LearnedMerges:
 
 
 def learn_merges(text: str) -> LearnedMerges:
-    """Learn a BPE from a text of at most MAX_LEARNED_CHARACTERS characters; what is beyond is left out.
+    """Learn a BPE from the first MAX_LEARNED_CHARACTERS characters of a text.
 
     Raises ValueError for a text without a character.
     """

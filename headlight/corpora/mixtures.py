@@ -20,7 +20,7 @@ def is_mixture(spec: str) -> bool:
 
 
 def weighted_parts(spec: str) -> list[tuple[str, float]]:
-    """Return the corpora that `spec` joins with " + ", each with how often a pass gives its pairs, "*2" after its name.
+    """Return the corpora that `spec` joins with " + ", each with its weight, which follows its name as "*2".
 
     Raises ValueError for a part without a name, a weight that is not above 0, a second weight, and too many parts.
     """

@@ -14,7 +14,7 @@ from headlight.corpora.files import TextPair
 from transformer.access import require_private, require_readable
 from transformer.quoting import quoted, short
 
-# A commit, not a branch, which can move: the same files for everybody, known before they are opened.
+# A commit rather than a branch, so that everybody gets the same files.
 COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
 DEFAULT_URL = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw/"
 SHA256 = {
@@ -54,12 +54,12 @@ class Multi30k(TextPair):
 
 
 def default_folder() -> Path:
-    """Return the folder of Multi30k where none is named."""
+    """Return the default folder of Multi30k."""
     return Path(os.environ.get("HEADLIGHT_MULTI30K") or folders.data() / "multi30k")
 
 
 def _path(folder: str | Path | None, name: str) -> Path:
-    """Return the file, plain or gzipped; download it where no folder is named."""
+    """Return the file, plain or gzipped; it is downloaded if it is missing and nobody has chosen a folder."""
     is_chosen = folder or os.environ.get("HEADLIGHT_MULTI30K")
     directory = Path(folder) if folder else default_folder()
     require_readable(directory)

@@ -7,7 +7,7 @@ _ENGLISH = (
 _ENGLISH_TENS = (
     "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
 )  # fmt: skip
-# The asterisk marks a first letter before which nothing is elided ("le huit", "le onze").
+# The asterisk marks a first letter that blocks elision ("le huit", "le onze").
 _FRENCH = (
     "zéro", "un", "deux", "trois", "quatre", "cinq", "six", "sept", "*huit", "neuf", "dix", "*onze", "douze",
     "treize", "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf",

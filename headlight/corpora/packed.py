@@ -1,10 +1,10 @@
 """A corpus as token ids on disk, read again in every pass without being tokenized again.
 
 tokens.bin   the ids of every example, source then target, one after the other
-lengths.bin  two numbers for each example: how many ids its source has, and its target
+lengths.bin  two numbers per example: the numbers of ids of its source and of its target
 
-A pass reads the files from the start in pieces, so its memory does not grow with the corpus, and gives ids as arrays,
-which take a tenth of the room of lists.
+A pass reads the files in chunks, so its memory does not grow with the corpus, and yields ids as arrays, which take a
+tenth of the memory of lists.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:  # reading a corpus needs no torch
 TOKENS, LENGTHS, FACTS = "tokens.bin", "lengths.bin", "facts.json"
 COUNT_FIELDS = ("pairs", "source_tokens", "target_tokens")
 DTYPES = ("uint16", "uint32")
-CHUNK_EXAMPLES = 1000  # that are read at a time
+CHUNK_EXAMPLES = 1000  # read at a time
 
 
 class Packed:
     """The examples of a packed corpus: `pairs` of them with `source_tokens` and `target_tokens`, special ones included.
 
-    Raises ValueError where `folder` holds no whole packed corpus.
+    Raises ValueError where `folder` holds no complete packed corpus.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -73,7 +73,7 @@ def pack_examples(examples: Iterable[Example], folder: str | Path, vocab_size: i
     """Write `examples`, whose ids are below `vocab_size`, into `folder`."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / FACTS).unlink(missing_ok=True)  # written last: without it the rest counts for nothing
+    (folder / FACTS).unlink(missing_ok=True)  # written last: without it the folder is no corpus
     dtype = np.dtype(np.uint16 if vocab_size <= 2**16 else np.uint32)
     totals = np.zeros(2, np.int64)
     with open(folder / TOKENS, "wb") as tokens, open(folder / LENGTHS, "wb") as lengths:

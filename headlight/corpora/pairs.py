@@ -66,7 +66,7 @@ class Corpus(ABC):
         self.max_characters = max_characters
         self.report = Report(name)
 
-    def count_rows(self) -> None:  # noqa: B027 most have nothing to count
+    def count_rows(self) -> None:  # noqa: B027 only mixtures need it
         """Count the rows, if iterating needs their number; this may read the whole corpus."""
 
     @abstractmethod

@@ -1,5 +1,5 @@
-"""Gold word alignments: of a corpus that knows its own, in the Pharaoh format, such as `0-0 1-2 3p4` for a pair, or as
-the times at which the words of the target are spoken.
+"""Gold word alignments: a generated corpus's own, or from a file in the Pharaoh format (`0-0 1-2 3p4` for a pair), or
+from the times at which the words of the target are spoken.
 
 `1-2` is a sure link from word 1 of the source to word 2 of the target, `3p4` or `3?4` a possible one. Words are counted
 from 0.
@@ -187,7 +187,7 @@ def gold_of_file(
 
 
 class _RowNumbers(Corpus):
-    """A corpus whose rows are counted from 1: the lines of a table with a header are not those of a file of links."""
+    """A corpus whose line numbers count rows from 1, as a file of links does, whether or not the table has a header."""
 
     def __init__(self, corpus: Corpus) -> None:
         super().__init__(corpus.name, corpus.max_characters)
@@ -199,6 +199,6 @@ class _RowNumbers(Corpus):
 
 
 def _units(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Return the words of a text as tokens are grouped, and the word between spaces that each is part of."""
+    """Return the units of a text (`split_words`), and for each the index of the word between spaces that it is in."""
     parts = [(unit, word) for word, spelled in enumerate(text.split()) for unit in split_words(spelled)]
     return tuple(unit for unit, _ in parts), tuple(word for _, word in parts)

@@ -10,17 +10,17 @@ from headlight.corpora.held_out import MIN_PAIRS
 from headlight.corpora.pairs import Corpus, FirstRows, Pair, Report
 from transformer.tokenizers import Tokenizer, TokenizerKind
 
-PREVIEW_ROWS = 1_000_000  # that a preview reads at most
-SAMPLE_PAIRS = 20_000  # that are tokenized
+PREVIEW_ROWS = 1_000_000  # read by a preview at most
+SAMPLE_PAIRS = 20_000  # tokenized by a preview
 
 
 @dataclass(frozen=True)
 class PreviewSide:
     """The statistics of one side of the sample. `lengths` are in tokens per pair, special tokens included."""
 
-    vocabulary: int  # tokens that the tokenizer has, when it learned from the sample
+    vocabulary: int  # the size of the vocabulary that the tokenizer learned
     lengths: list[int]
-    covered: float  # the share of tokens that are not [UNK] in pairs that the tokenizer was not learned from, if any
+    covered: float  # the share of tokens that are not [UNK] in the pairs that the tokenizer did not learn from
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Preview:
     `in_all` is the number of pairs of the whole corpus, where only a part was read and the number is known.
     """
 
-    pairs: list[Pair]  # the first of them
+    pairs: list[Pair]  # the first pairs
     report: Report
     complete: bool
     source: PreviewSide
@@ -62,9 +62,8 @@ def preview(
 ) -> Preview:
     """Read up to PREVIEW_ROWS rows, and tokenize a sample with a tokenizer that learned from nine tenths of it.
 
-    Where there are fewer than `held_out.MIN_PAIRS` pairs, it learned from all of them.
-
-    Raises ValueError where there is no usable pair.
+    With fewer than `held_out.MIN_PAIRS` pairs, the tokenizer learns from all of them. Raises ValueError where there is
+    no usable pair.
     """
     first = FirstRows(corpus, PREVIEW_ROWS)
     pairs = iter(first)

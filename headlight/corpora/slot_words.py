@@ -1,4 +1,4 @@
-"""The names and numbers that slots are filled with, and their spelling in English, French and German."""
+"""The names and numbers that fill slots, and their spelling in English, French and German."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = "names.tsv"
 # 100 numbers below 1,000 and 100 below 10,000 whose digits stand in none of them.
 HELD_OUT = Path(__file__).parent / "held_out_slots.tsv"
 NOT_NAMES = Path(__file__).parent / "names_that_are_words.txt"
-# Cities of one word that take no article in any of the languages and are no first names; names.tsv also has islands.
+# Cities of one word that take no article in any language and are not first names; names.tsv also lists islands.
 _CITIES_TEXT = (
     "Amsterdam Athens Auckland Baghdad Baku Bangkok Beirut Belgrade Berlin Bratislava Brisbane Brussels Bucharest "
     "Budapest Caracas Casablanca Chicago Colombo Copenhagen Dakar Damascus Denver Detroit Dubai Dublin Edmonton "
@@ -33,7 +33,7 @@ _CITIES_TEXT = (
 )
 CITIES = frozenset(_CITIES_TEXT.split())
 SAME_CITIES = ("Boston", "Bordeaux", "Kobe", "Kyoto", "Lyon", "Manchester", "Nagoya", "Osaka")
-# Places, makes and the holy among the first names.
+# First names that are also places, brands or names of the sacred.
 _NEVER_TEXT = (
     "Allah Asia Augusta Austin Carolina Chelsea Christ Claus Dallas Eva Florence Georgia Houston India Israel Jesus "
     "Jordan Kenya Lincoln Lourdes Madison Mercedes Milan Mohamed Mohammed Moritz Muhammad Nikolaus Orlando Phoenix "
@@ -148,14 +148,14 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
 
 @cache
 def held_out_slots() -> tuple[frozenset[str], frozenset[int]]:
-    """Return the names and the numbers that are never drawn, so that copying can be tested on them."""
+    """Return the names and numbers that are never drawn, so that tools/copying.py can test copying with them."""
     rows = [line.split("\t") for line in lines(HELD_OUT)]
     names = frozenset(value for kind, value in rows if kind == "name")
     return names, frozenset(int(value) for kind, value in rows if kind == "number")
 
 
 def is_invariable(number: int) -> bool:
-    """Return whether no word changes before or after a number: not true of "vingt et une filles" and "page
+    """Return whether a number's words are the same in every context, unlike "vingt et une filles" or "page
     quatre-vingt".
     """
     return not (number % 10 == 1 and number != 11) and number % 100 not in (0, 80)
@@ -170,7 +170,7 @@ def numbers_in_words(language: str) -> dict[str, int]:
 
 @cache
 def number_parts(language: str) -> frozenset[str]:
-    """Return every word that can be part of a number in words, also of one that has no slot."""
+    """Return every word that can be part of a number in words, also of numbers that are never replaced."""
     parts = {part for words in numbers_in_words(language) for part in re.split("[ -]", words)}
     irregular = {
         "en": "one hundred hundreds thousand thousands million millions billion dozen half zero",

@@ -28,7 +28,7 @@ from transformer.quoting import short
 
 _TITLES_TEXT = "mr mrs ms miss dr doctor professor m mme mlle monsieur madame herr frau fräulein doktor"
 TITLES = frozenset(_TITLES_TEXT.split())
-# A name after one of these is no plain name of a person or a city, or the word would have to agree with it.
+# After these words a name is not just a person or a city, or the word would have to agree with the name.
 _BLOCKED_BEFORE_TEXT = (
     "a an the un une le la les au aux du l der die das den dem des ein eine einen einem einer san são santa santo "
     "saint sainte sankt st lake mount vieux vieil vieille beau bel nouveau nouvel mon ton son ma ta sa ce cet cette "
@@ -89,7 +89,7 @@ class Replacer:
                     self.named[side][spelling.lower()] = kind, number
 
     def slots(self, source: str, target: str) -> list[tuple[Slot, Slot]]:
-        """Return what can be replaced: each slot occurs once on either side, in agreeing form."""
+        """Return the pairs of slots that can be replaced: each occurs exactly once on both sides."""
         sides = [self._find(text, side) for side, text in enumerate((source, target))]
         by_key = [{(slot.kind, slot.value): slot for slot in side_slots} for side_slots in sides]
         counts = [Counter((slot.kind, slot.value) for slot in side_slots) for side_slots in sides]
@@ -133,7 +133,7 @@ class Replacer:
     def _draw(
         self, slots: tuple[Slot, Slot], texts: tuple[str, str], rng: random.Random, used: set[str]
     ) -> tuple[str, str] | None:
-        """Return new values for both sides, which the pair does not have yet; None where none was found."""
+        """Return new values for both sides that the pair does not contain yet; None after 50 failed draws."""
         kind, words = slots[0].kind, self.words
         if kind == "time":
             return self._draw_time(slots, texts, rng)
@@ -157,7 +157,7 @@ class Replacer:
         return None
 
     def _draw_number(self, kind: str, old: int, rng: random.Random) -> tuple[str, str]:
-        """Draw another number of the same order, so that a clock, a day or a year stays one."""
+        """Draw another number of the same magnitude, so that an hour, a day or a year remains one."""
         ends = (12, 31, 99, 999, 2030, 9999) if kind == "digits" else (12, 99, 999)
         high = min(end for end in ends if old <= end)
         low = max([2, *(end + 1 for end in ends if end < old)])
@@ -185,7 +185,7 @@ class Replacer:
 
     @staticmethod
     def _write(slots: tuple[Slot, Slot], values: tuple[str, str], texts: tuple[str, str]) -> tuple[str, str]:
-        """Return the values with the capitals and the endings of what they replace."""
+        """Return the values with the capitalisation and the ending of the words that they replace."""
         spellings = []
         for slot, value, text in zip(slots, values, texts, strict=True):
             if text[slot.start].isupper():
@@ -196,7 +196,7 @@ class Replacer:
         return spellings[0], spellings[1]
 
     def _find(self, text: str, side: int) -> list[Slot]:
-        """Find every name and number of a side. One that must not be replaced ends at 0, so that it still counts."""
+        """Find every name and number of a side. A slot that must not be replaced has end 0, and is still counted."""
         language = self.words.languages[side]
         slots = []
         for match in _TIMES[language].finditer(text):

@@ -17,8 +17,8 @@ class Truth(NamedTuple):
     target: tuple[str, ...]
     links: tuple[tuple[int, int], ...]  # (unit of the source, unit of the target)
     pronouns: tuple[Pronoun, ...] = ()
-    units: str = "words"  # what they are called, or "letters"
-    nouns: tuple[int, ...] = ()  # places of source words that a pronoun can stand for, in sentences with a pronoun
+    units: str = "words"  # or "letters"
+    nouns: tuple[int, ...] = ()  # indices of source words that a pronoun can stand for, in sentences with a pronoun
     estimated: bool = False  # an aligner found the links
 
 
@@ -51,7 +51,7 @@ def _nouns(source: tuple[str, ...], among: frozenset[str]) -> tuple[int, ...]:
     return tuple(index for index, word in enumerate(source) if word.casefold() in among)
 
 
-# The letter of the source that a letter of the target is, in a word of so many.
+# By task: the index of the source letter for the index of a target letter and the length of the word.
 _LETTERS = {"copy": lambda index, count: index, "reverse": lambda index, count: count - 1 - index}
 
 

@@ -16,9 +16,9 @@ from transformer.files import open_regular
 from transformer.quoting import short
 
 MAX_UPLOAD_BYTES = 2**30  # a larger corpus is named by its path instead
-MAX_REJECTED_SHARE = 0.1  # of the lines: with more, the file is something else than what it was taken for
+MAX_REJECTED_SHARE = 0.1  # of the lines; with more, the file has another format
 
-_START_BYTES = 2**20  # in which a binary file shows itself
+_START_BYTES = 2**20  # searched for signs of a binary file
 _MAGIC = {
     b"PK\x03\x04": "a zip file (or an Office document); unpack it, or save it as text",
     b"%PDF": "a PDF; save its text",
@@ -43,9 +43,9 @@ _REASONS = {
 
 
 def save_upload(file: BinaryIO, name: str, folder: str | Path) -> Path:
-    """Copy an upload, piece by piece, into a new folder in `folder`, so that it keeps its name as far as it is safe.
+    """Copy an upload in pieces into a new folder in `folder`, under its own name without unsafe characters.
 
-    Raises ValueError where it is larger than MAX_UPLOAD_BYTES, and where nobody may bring any.
+    Raises ValueError where it is larger than MAX_UPLOAD_BYTES, and on a public server.
     """
     require_private()
     stem, *endings = re.sub(r"[^\w.-]", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".").split(".")
@@ -83,8 +83,8 @@ def remove(path: Path) -> None:
 def check_corpus(spec: str) -> Report:
     """Read the corpus in the files that `spec` names, in one of the forms of `open_corpus`, to its end.
 
-    Raises ValueError for what is no corpus: binary, empty, one-sided, misaligned, too large, or in another encoding.
-    A few bad lines are no reason; they are in the report, and are left out in training.
+    Raises ValueError for files that are binary, empty, one-sided, misaligned, too large, or in another encoding. A few
+    bad lines are accepted: the report lists them, and training leaves them out.
     """
     corpus = open_file(spec)
     for path in _paths(corpus):
@@ -109,7 +109,7 @@ def check_corpus(spec: str) -> Report:
 
 
 def _rejecting_file(corpus: Corpus, reason: str) -> str:
-    """Return the file that has the lines rejected for that reason, as far as one of two can be told."""
+    """Return the file with the lines that were rejected for that reason, or both files where it can't be told."""
     if isinstance(corpus, TextPair) and reason.endswith((" source", " target")):
         return short(corpus.source_path if reason.endswith(" source") else corpus.target_path)
     return corpus.report.name

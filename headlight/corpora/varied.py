@@ -11,7 +11,7 @@ SENTENCE_ENDS = ".!?…。।"
 
 
 def no_capital(text: str) -> str:
-    """Write the first letter small, also of a name, but not of "I" alone or of a word in capitals such as "NASA"."""
+    """Write the first letter in lower case, also of a name, but not in "I" or a word in capitals such as "NASA"."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""
     return text[:1].lower() + text[1:] if first[1:].islower() else text
 
@@ -57,9 +57,9 @@ CHANGES: tuple[Callable[[str], str], ...] = (
 
 
 def vary(text: str, rng: random.Random) -> str:
-    """Write `text` as somebody in a hurry types it, with at least one change, if any changes it."""
-    telling = [change for change in CHANGES if change(text) != text]
-    chosen = [change for change in telling if rng.random() < 0.5] or telling[:1]
+    """Return `text` as somebody in a hurry types it, with at least one change if any applies."""
+    applicable = [change for change in CHANGES if change(text) != text]
+    chosen = [change for change in applicable if rng.random() < 0.5] or applicable[:1]
     for change in chosen:
         text = change(text)
     return text

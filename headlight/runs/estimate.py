@@ -1,7 +1,7 @@
 """What a run will take, before it is started: parameters, memory, disk, steps per epoch, and time.
 
-The parameters are exact. Time is measured: `measure` trains the network for a few seconds on made-up sentences, in a
-process like a worker's. Without it there is no time, and the memory is estimated from the sizes.
+The parameters are exact. Time is measured: `measure` trains the network for a few seconds on random sentences, in a
+process like a worker's. Without a measurement no time is given, and the memory is estimated from the sizes.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from transformer.config import ModelConfig, TrainConfig
 from transformer.model import Transformer
 from transformer.training.loop import Trainer
 
-DEFAULT_SENTENCE_TOKENS = 16  # tokens of a made-up sentence, where nothing is known of the corpus
+DEFAULT_SENTENCE_TOKENS = 16  # tokens of a random sentence, where nothing is known of the corpus
 PROCESS_BYTES = 350_000_000  # bytes of Python and its libraries
-LONG_ENOUGH, TOO_LONG = 2.0, 60.0  # seconds
+MEASURED_SECONDS, TIMEOUT_SECONDS = 2.0, 60.0
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class RunEstimate:
 
     parameters: int
     memory: int
-    disk: int  # the checkpoints, of which the last two, the best and a new one exist at once, and the corpus
+    disk: int  # four checkpoints (the last two, the best, and the next while it is written), and the corpus
     updates_per_epoch: int | None = None
     seconds_per_epoch: float | None = None
     seconds: float | None = None
@@ -90,18 +90,20 @@ def measure(
 ) -> Speed:
     """Train the recipe's network for a few seconds on sentences of these lengths, in tokens.
 
-    Raises ValueError where the network does not fit into memory, or cannot make two steps in a minute, and where nobody
-    may start a process.
+    Raises ValueError where the network does not fit into memory or cannot make two steps in a minute, and on a public
+    server.
     """
     require_private()
     question = json.dumps({"recipe": recipe.to_dict(), "lengths": [source_length, target_length]})
     command = [sys.executable, "-m", "headlight.runs.estimate"]
     try:
         answer = subprocess.run(
-            command, input=question, capture_output=True, text=True, timeout=TOO_LONG, env=environment(recipe)
+            command, input=question, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, env=environment(recipe)
         )
     except subprocess.TimeoutExpired:
-        raise ValueError(f"This network cannot make two steps in {TOO_LONG:.0f} seconds; make it smaller.") from None
+        raise ValueError(
+            f"This network cannot make two steps in {TIMEOUT_SECONDS:.0f} seconds; make it smaller."
+        ) from None
     if answer.returncode:
         reason = (answer.stderr.strip().splitlines() or ["it was ended, perhaps because memory ran out"])[-1]
         raise ValueError(f"This network cannot be trained here: {reason[:200]}")
@@ -119,7 +121,7 @@ def _measure_here(recipe: Recipe, source_length: int, target_length: int) -> Spe
     batches = iter(lambda: Batch(source, target, config.pad_id), None)
     trainer.update(batches)  # the first one also reserves memory
     begun, tokens = time.perf_counter(), 0
-    while time.perf_counter() - begun < LONG_ENOUGH:
+    while time.perf_counter() - begun < MEASURED_SECONDS:
         tokens += trainer.update(batches).tokens
     seconds = time.perf_counter() - begun
     on_gpu = device.type == "cuda"

@@ -37,10 +37,9 @@ def export(
 ) -> checkpoints.Checkpoint:
     """Create the checkpoint folder `out`, and return its checkpoint; `score` it on the test split, if there is one.
 
-    `average` is of how many of the last weights that the run kept the mean is taken, the recipe's number where it is
-    None and two or more were kept; that or the best checkpoint is exported, whichever has the higher chrF on the
-    validation pairs.
-    `folder` is where Multi30k lies. Raises ValueError where no checkpoint is whole, or `out` is there already.
+    The best checkpoint is exported, or the mean of the last `average` saved weights if that has a higher chrF on the
+    validation pairs; 0 takes no mean, and None as many as the recipe says, where the run has saved two or more.
+    `folder` is where Multi30k lies. Raises ValueError where no checkpoint is intact, or `out` exists already.
     """
     require_private()
     source, out = RunFolder(run), Path(out)
@@ -51,11 +50,11 @@ def export(
     if out.exists():
         raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
     checkpoint = checkpoints.load(best)
-    wished = recipe.training.average if can_average(source) else 0
-    if count := wished if average is None else average:
+    recipe_count = recipe.training.average if can_average(source) else 0
+    if count := recipe_count if average is None else average:
         checkpoint = _better(source, checkpoint, average_weights(source, checkpoint, count))
     checkpoint.card |= recipe.card()  # a run may have been given more steps since its card was written
-    part = out.with_name(f".{out.name}.part")  # nobody opens a checkpoint that is half there
+    part = out.with_name(f".{out.name}.part")  # renamed once it is complete, so that nobody opens half a checkpoint
     remove(part)
     try:
         checkpoints.save(checkpoint, part, bits=16)
@@ -73,7 +72,8 @@ def export(
 
 
 def _ship_history(history: Path, checkpoint: checkpoints.Checkpoint, out: Path) -> None:
-    """Copy a run's snapshots in 8 bits, which show the same patterns: the first, the last, and what fits between."""
+    """Copy a run's snapshots in 8 bits, which show the same patterns: the first, the last, and as many as fit between.
+    """
     out.mkdir()
     paths = snapshots(history)[0]
     for path in paths:
@@ -95,7 +95,7 @@ def _better(run: RunFolder, best: checkpoints.Checkpoint, mean: checkpoints.Chec
 
 
 def best_of(run: RunFolder) -> Path:
-    """Return the checkpoint that `RunFolder.best` gives. Raises ValueError where it gives none."""
+    """Return the checkpoint of `RunFolder.best`. Raises ValueError where there is none."""
     best = run.best()
     if best is None:
         wrong = "; ".join(f"{name}: {reason}" for name, reason in run.damaged().items())
@@ -117,8 +117,8 @@ def _score(
 ) -> None:
     """Write the scores on each test split into the card, with the command that computes them.
 
-    Of a grammar alone also on the combinations of words that training never had; of a mixture on each part, the first
-    of which gives the "scores".
+    A grammar is also scored on the combinations of words that its training part lacks. Of a mixture each part is
+    scored: the first one's are the card's "scores", the others' its "more_scores".
     """
     specs = [name for name, _ in weighted_parts(data)]
     if data in GRAMMARS:

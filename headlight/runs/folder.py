@@ -10,8 +10,8 @@ weights/        the weights of the last checkpoints, where they are to be averag
 history/        small snapshots of the weights, where the recipe has any
 data/           the corpus as token ids, and the validation pairs
 notes.json      a note and tags, where somebody wrote any
-control         "pause" or "stop", while that is asked of the worker
-lock            held by the worker, so that there is never a second one
+control         "pause" or "stop", from the request until the worker has ended
+lock            locked by the worker, so that there is never a second one
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from transformer.quoting import quoted, short
 RUNS = Path("runs") if CLONE else runs()
 VALIDATION = "validation.jsonl"
 CORPUS = (FACTS, TOKENS, LENGTHS, VALIDATION)  # what a run must have in its data folder
-LOG_TAIL_BYTES = 64 * 1024  # at the end of a log, in which its last lines are looked for
+LOG_TAIL_BYTES = 64 * 1024  # the part of a log that is read for its last lines
 
 
 class RunFolder:
@@ -102,9 +102,9 @@ class RunFolder:
         return self.checkpoints / f"step-{step:07d}"
 
     def best(self) -> Path | None:
-        """Return the first of these checkpoints whose model is intact at a first look, or None.
+        """Return the best checkpoint whose model is intact at a first look, or None.
 
-        `best`; the one that the newest intact checkpoint names as the best; the newest ones.
+        That is `best`, else the checkpoint that the newest intact one names as the best, else the newest intact one.
         """
         intact_folders = [path for path in self.step_folders() if not model_flaw(path)]
         try:

@@ -1,9 +1,9 @@
 """Check whether the files of a folder are as they were written.
 
-files.json   of every other file in the folder its size and its SHA-256, written last
+files.json   the size and the SHA-256 of every other file in the folder, written last
 
-There are two looks: `flaw` at names, sizes and forms, cheap enough for a page that lists runs, and `changed` at every
-byte. A folder from before there was such a list is judged by the forms of its files alone.
+There are two checks: `flaw` looks at names, sizes and forms, which is cheap enough for a page that lists runs, and
+`changed` reads every byte. A folder of an older version without files.json is judged by the forms of its files alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def record(folder: Path) -> None:
 
 def flaw(folder: Path, names: Iterable[str]) -> str:
     """Return what is wrong with these files at a first look, without a full stop; "" where nothing is."""
-    if not os.path.isdir(folder):  # which answers for any name, as `Path.is_dir` does not
+    if not os.path.isdir(folder):  # unlike `Path.is_dir`, it raises for no name
         return f"{folder.name} is not a folder" if os.path.exists(folder) else f"{folder.name} is missing"
     records = recorded(folder)
     for name in names:
@@ -65,7 +65,7 @@ def changed(folder: Path, but: Collection[str] = ()) -> str:
 
 
 def recorded(folder: Path) -> dict[str, tuple[int, str]]:
-    """Return the sizes and sums in the folder's list; none where there is no list that can be read."""
+    """Return the sizes and checksums in the folder's list; empty where there is no readable list."""
     try:
         listed = (folder / CHECKSUM_FILE).stat()
     except OSError:
@@ -73,7 +73,7 @@ def recorded(folder: Path) -> dict[str, tuple[int, str]]:
     return _read(folder / CHECKSUM_FILE, listed.st_mtime_ns, listed.st_size)
 
 
-# Both are asked of the same files every two seconds; a file that changes is read again.
+# Cached by modification time and size, since a page asks about the same files every two seconds.
 
 
 @lru_cache(1000)

@@ -19,7 +19,7 @@ MAX_STEPS, MAX_NUMBER = 100_000_000, 1e100
 TAIL_BYTES = 1_000_000  # at the end of the metrics in which the latest scores are looked for
 STEP_FIELDS = ("loss", "learning_rate", "gradient_norm", "tokens", "seconds", "teacher_forcing", "epoch")
 SCORE_FIELDS = ("loss", "perplexity", "bleu", "chrf", "exact")
-SENTENCES_FIELD = "sentences"  # on how many an evaluation's scores are
+SENTENCES_FIELD = "sentences"  # the number of sentences of an evaluation
 
 
 def metrics_line(
@@ -40,7 +40,7 @@ def _scores(evaluation: Evaluation) -> dict[str, float]:
 
 
 def sound_line(text: bytes) -> dict[str, Any] | None:
-    """Parse a line of metrics.jsonl; None where it is torn, or has something that no worker wrote."""
+    """Parse a line of metrics.jsonl; None where it is incomplete, or has something that no worker writes."""
     try:
         line = json.loads(text)
     except (ValueError, RecursionError):
@@ -67,7 +67,7 @@ def _is_number(value: object) -> bool:
 
 
 def latest_evaluation(folder: RunFolder) -> dict[str, Any]:
-    """Return the scores of a run's latest evaluation, from the end of its metrics; nothing where there are none."""
+    """Return the scores of a run's latest evaluation, from the end of its metrics; empty where there are none."""
     try:
         with open_regular(folder.metrics) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
@@ -81,11 +81,11 @@ def latest_evaluation(folder: RunFolder) -> dict[str, Any]:
 
 
 class Journal:
-    """The metrics file of a run that goes on after step `step`; what comes after those is cut off.
+    """The metrics file of a run that goes on after step `step`; with `events` also TensorBoard's files.
 
-    It becomes a new file, so that a reader sees that it is another. What of the old one cannot be read is
-    left out, and the old one is set aside; `lost` steps have no line then, and `repair` says so. With `events`,
-    TensorBoard's files too.
+    Lines of later steps are dropped, and lines that cannot be read; where steps are lost that way, the old file is set
+    aside, `lost` counts them and `repair` is a sentence about it. The file is replaced by a new one, so that a reader
+    notices.
     """
 
     def __init__(self, folder: RunFolder, step: int, events: bool) -> None:
@@ -122,7 +122,7 @@ class Journal:
 
 
 def require_tensorboard() -> None:
-    """Raises MissingPackageError where TensorBoard is not installed."""
+    """Raise MissingPackageError where TensorBoard is not installed."""
     require_package("tensorboard", "Writing TensorBoard's event files", "train")
 
 
@@ -147,10 +147,10 @@ class _Events:
 
 
 class Metrics:
-    """The metrics of a run as they come: each `read` gives the lines that are new since the one before.
+    """The metrics of a run while it trains: each `read` adds the new lines to `lines`.
 
-    A run that goes on from a checkpoint takes back the lines after it; then reading starts over, so `lines` always
-    holds one line per step, in order.
+    A run that resumes from a checkpoint drops the lines after it; then reading starts over, so `lines` always holds one
+    line per step, in order.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -159,7 +159,7 @@ class Metrics:
         self._file, self._offset = 0, 0
 
     def read(self) -> list[dict[str, Any]]:
-        """Return all lines so far. What is torn (a line that is being written) is left for the next time."""
+        """Return all lines so far. A last line that is still being written is left for the next call."""
         try:
             with open_regular(self.path) as file:
                 stat = os.fstat(file.fileno())
@@ -167,12 +167,12 @@ class Metrics:
                     self.lines, self._file, self._offset = [], stat.st_ino, 0
                 file.seek(self._offset)
                 content = file.read()
-        except OSError:  # there is none, or what stands there is no file
+        except OSError:  # there is no such file, or it is a folder
             return self.lines
         complete = content[: content.rfind(b"\n") + 1]
         self._offset += len(complete)
         for text in complete.splitlines():
             line = sound_line(text)
-            if line is not None:  # else torn by a full disk or a power cut, and written over when the run went on
+            if line is not None:  # else cut off by a full disk or a power cut; the run replaces it when it resumes
                 self.lines.append(line)
         return self.lines

@@ -29,18 +29,14 @@ from transformer.checkpoint.native import WEIGHTS, load_weights
 from transformer.files import read_json, remove, set_aside, write_json, write_text
 from transformer.model import Transformer
 
-REPORT_FILE = "report.json"  # in the run's data folder: what of the corpus was read, kept and rejected,
-DUPLICATES_FIELD = (
-    "validation_in_training"  # and under this name how many validation pairs were left out, being trained on,
-)
-VALIDATED_ON_TRAINING_FIELD = (
-    "validated_on_training"  # and under this one whether the pairs that are trained on are those that are scored
-)
-MAX_SCORED_PAIRS = 1_000  # of the training data, where these are the validation
+REPORT_FILE = "report.json"  # in the run's data folder: how many pairs were read, used and rejected, and two fields:
+DUPLICATES_FIELD = "validation_in_training"  # the number of validation pairs left out because training has them
+VALIDATED_ON_TRAINING_FIELD = "validated_on_training"  # whether the scores are on training pairs
+MAX_SCORED_PAIRS = 1_000  # of the training data, where the recipe validates on it
 MAX_UNKNOWN_SHARE = 0.5  # of the tokens of a side
 NONE_HELD_OUT_NOTE = f"The corpus has fewer than {MIN_PAIRS} pairs and no part to validate on, so nothing is held out."
 TRAINING_SCORES_NOTE = "The scores are on the pairs that are trained on: they say what is known by heart."
-VOCABULARY_SECONDS = 3600.0  # that learning a vocabulary may take without a heartbeat
+VOCABULARY_SECONDS = 3600.0  # the longest time without a heartbeat while a vocabulary is learned
 T = TypeVar("T")
 
 
@@ -60,9 +56,9 @@ def prepare(folder: RunFolder, writer: StatusWriter) -> None:
 
 
 def recipe_corpora(recipe: Recipe) -> Splits:
-    """Open the corpora of a recipe: train evenly mixed, with slots replaced and sources varied; validation; test.
+    """Open the corpora of a recipe; names and numbers of the training part are replaced and its sources varied.
 
-    Once train was read, validation rejects the pairs that train has.
+    Once the training part was read, the validation part rejects the pairs that it contains.
     """
     if recipe.validation == VALIDATE_ON_TRAINING:
         splits = open_parts(recipe.data, recipe.folder, recipe.max_characters)
@@ -129,7 +125,7 @@ def prepare_corpus(
 
 
 def _require_known(examples: Encoded) -> None:
-    """Raise ValueError where most of what there is to learn is unknown to the vocabulary."""
+    """Raise ValueError where most tokens of a side are unknown to the vocabulary."""
     for share, side in zip(examples.unknown, ("source", "target"), strict=True):
         if share > MAX_UNKNOWN_SHARE:
             raise ValueError(
@@ -139,7 +135,7 @@ def _require_known(examples: Encoded) -> None:
 
 
 def known_by_heart(folder: RunFolder) -> bool:
-    """Return whether a run is scored on the pairs that it is trained on, as too few to hold any out."""
+    """Return whether a run is scored on the pairs that it is trained on."""
     try:
         return read_json(folder.data / REPORT_FILE)[VALIDATED_ON_TRAINING_FIELD] is True
     except (ValueError, KeyError, TypeError):

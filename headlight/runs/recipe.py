@@ -35,7 +35,7 @@ from transformer.presets import PRESETS, RECIPES, preset
 from transformer.quoting import quoted, short
 from transformer.tokenizers import TokenizerKind
 
-VALIDATE_ON_TRAINING = "train"  # as the validation: what is trained on
+VALIDATE_ON_TRAINING = "train"  # the `validation` of a recipe that is scored on its training pairs
 MAX_WATCHED_SENTENCES, MAX_WATCHED_CHARACTERS = 100, 2000
 
 
@@ -43,16 +43,16 @@ MAX_WATCHED_SENTENCES, MAX_WATCHED_CHARACTERS = 100, 2000
 class Recipe:
     """What is trained, on what, and how. Raises ConfigError naming the field, the value and the remedy.
 
-    `data` and `validation` are written as `open_corpus` reads them, but that the validation VALIDATE_ON_TRAINING is of
-    the pairs that are trained on; `folder` is where Multi30k lies. `vocabulary` bounds the tokenizer; until it is
-    learned, the vocabulary sizes in `model` are that bound too. A word or merge is in it that occurs `min_frequency`
-    times; 0 is by the number of pairs (see `learn_tokenizers`). Pairs with a side of more than `max_characters` or
-    `max_tokens` are left out; 0 tokens is as many as the model reads. `framing` says which special tokens stand around
-    a pair (see `framed`). `vary` is the share of the sources to train on that are changed to how people type, `slots`
-    that of the pairs with names or numbers in which these are replaced on both sides. `watch` are sentences that are
-    translated at each evaluation. `start` is a checkpoint folder, or the name of a model that ships: its weights and
-    tokenizers are where the training starts. `threads` None is all cores. `broken` is the mistake that is made on
-    purpose, one of `headlight.teaching.mistakes.TRAINABLE`, which is in the network or in how it is trained.
+    `data` and `validation` are specifications of `open_corpus`, or VALIDATE_ON_TRAINING as the validation; `folder` is
+    where Multi30k lies. `vocabulary` is the largest size of a vocabulary; until the tokenizer is learned, the sizes in
+    `model` are this bound too. Words and merges that occur fewer than `min_frequency` times are left out; 0 chooses by
+    the number of pairs (see `learn_tokenizers`). Pairs with a side of more than `max_characters` or `max_tokens` are
+    left out; 0 tokens stands for the model's maximum. `framing` says which special tokens stand around a pair (see
+    `framed`). `vary` is the share of the training sources that are changed to how people type, `slots` the share of the
+    pairs with names or numbers in which these are replaced on both sides. `watch` are sentences that are translated at
+    each evaluation. `start` is a checkpoint folder, or the name of a shipped model, from whose weights and tokenizers
+    the training starts. `threads` None stands for all cores. `broken` is a mistake made on purpose, one of
+    `headlight.teaching.mistakes.TRAINABLE`, in the network or in its training.
     """
 
     data: str
@@ -161,7 +161,7 @@ class Recipe:
             raise ValueError(f"{short(path)} is not the recipe of a run: {error}") from None
 
     def check(self) -> None:
-        """Raise ValueError where the data cannot be opened or give no pair, so that no run is begun in vain."""
+        """Raise ValueError where the data cannot be opened or has no pair, before a run is started in vain."""
         corpora = [open_parts(self.data, self.folder, self.max_characters)[0]]
         if self.slots:
             corpora = [Slots(corpora[0], self.slots, slot_languages(self.data))]

@@ -238,11 +238,11 @@ def this_process(pid: int | None = None) -> dict[str, Any]:
     return {"pid": this.pid, "created": this.create_time(), "host": platform.node()}
 
 
-children: dict[int, subprocess.Popen[bytes]] = {}  # the workers that this process started, by their number
+children: dict[int, subprocess.Popen[bytes]] = {}  # the workers that this process started, by process id
 
 
 def _exit_code(pid: int) -> int | None:
-    """Return how a worker that this process started has ended, where it did."""
+    """Return the exit code of a worker that this process started; None for other workers and while it runs."""
     if (child := children.get(pid)) is None:
         return None
     with contextlib.suppress(subprocess.TimeoutExpired):

@@ -27,8 +27,8 @@ from transformer.training.loop import Trainer
 from transformer.training.processes import Processes
 from transformer.translator import Translator
 
-RETURN_MEMORY_STEPS = 10  # batches of ever new shapes fragment the freed memory, 3 GB after 400 steps
-MIN_STEP_SECONDS = 60.0  # the shortest time allowed between heartbeats; ten times as long for an evaluation
+RETURN_MEMORY_STEPS = 10  # steps between two calls of `give_back`: new batch shapes fragment 3 GB in 400 steps
+MIN_STEP_SECONDS = 60.0  # the shortest deadline of a heartbeat; ten times as long for an evaluation
 
 
 class PauseOrStop(KeyboardInterrupt):
@@ -48,13 +48,13 @@ class WorkerSession:
         self.checkpoint, optimizer, position = state.load(folder.checkpoint(folder.steps()[-1]))
         model = self.checkpoint.model.to(processes.device)
         if processes.sharded and processes.first:
-            self.checkpoint.model = copy.deepcopy(model)  # a whole one, to evaluate and to save
+            self.checkpoint.model = copy.deepcopy(model)  # with all weights, to evaluate and to save
         shifted = self.recipe.broken is None or MISTAKES[self.recipe.broken].shifted
         self.trainer = Trainer(model, config, processes, shifted)
         state.restore(self.trainer, optimizer, position)
-        # A run that is extended waits for something better from the start.
+        # The patience of an extended run counts from here.
         self.position = position if position.steps == config.steps else replace(position, steps=config.steps, waited=0)
-        if position.best not in folder.steps():  # lost, or removed for a better one that is lost: what comes is better
+        if position.best not in folder.steps():  # the best checkpoint is lost, so the next one is the best
             self.position = position = replace(self.position, best=position.step, score=-1.0)
         self.stream = BatchStream(Packed(folder.data), config.batch_tokens, model.config.pad_id, config.seed)
         self.stream.restore((position.epoch, position.batch))

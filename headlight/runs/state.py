@@ -1,7 +1,7 @@
 """The checkpoints of a run: a model that opens anywhere, and beside it all that the training needs to go on.
 
 optimizer.safetensors  Adam's state of each parameter, by the parameter's name
-training.json          the step, the place in the corpus, the best so far, the loss scale
+training.json          the step, the position in the corpus, the best step so far, the loss scale
 recipe.json            the run's recipe, for when its config.json is damaged
 files.json             the size and the checksum of each of the files (see intact.py)
 
@@ -36,16 +36,16 @@ from transformer.quoting import short
 from transformer.training.loop import Trainer
 
 ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
-CHECKPOINTS_KEPT = 2  # checkpoints, beside the best: one may be damaged
-MAX_BATCHES = 10_000  # in a step
+CHECKPOINTS_KEPT = 2  # in addition to the best: one may be damaged
+MAX_BATCHES_PER_STEP = 10_000
 
 
 @dataclass(frozen=True)
 class Position:
     """Where a run stands after `step` of its `steps` steps.
 
-    `epoch` and `batch` are the place in the corpus; `best` is the step with the highest chrF so far, `score`;
-    `waited` counts the evaluations since. `seconds` were spent on the steps.
+    `epoch` and `batch` are the position in the corpus; `best` is the step with the highest chrF so far, which is
+    `score`; `waited` counts the evaluations since then. `seconds` were spent on the steps.
     """
 
     step: int = 0
@@ -68,17 +68,17 @@ class Position:
         for name in (f.name for f in fields(cls)):
             if name not in values:
                 raise ValueError(f"{short(path)} lacks {name}.")
-            if not _is(values[name], hints[name]):
+            if not _has_type(values[name], hints[name]):
                 raise ValueError(f"{short(path)} has {name} {values[name]!r:.40}, which it cannot be.")
         return cls(**{name: values[name] for name in hints})
 
 
-def _is(value: object, kind: Any) -> bool:
+def _has_type(value: object, kind: Any) -> bool:
     if kind is int:
         return type(value) is int and value >= 0
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-    return isinstance(value, dict) and all(_is(entry, float) for entry in value.values())
+    return isinstance(value, dict) and all(_has_type(entry, float) for entry in value.values())
 
 
 def optimizer_tensors(trainer: Trainer) -> dict[str, Tensor]:
@@ -104,7 +104,7 @@ def save(folder: RunFolder, checkpoint: Checkpoint, optimizer: dict[str, Tensor]
         for path in [*part.iterdir(), part, folder.metrics]:
             _flush(path)
     except BaseException:
-        shutil.rmtree(part, ignore_errors=True)  # what is half there only takes the room that the disk may lack
+        shutil.rmtree(part, ignore_errors=True)  # an incomplete checkpoint only takes up space
         raise
     os.rename(part, final)
     _flush(folder.checkpoints)
@@ -120,7 +120,7 @@ def tidy(folder: RunFolder, position: Position) -> None:
     for step in {*steps} - {*steps[-CHECKPOINTS_KEPT:], position.step, position.best}:
         path = folder.checkpoint(step)
         with contextlib.suppress(PermissionError):  # on Windows while somebody reads it: the next save tries again
-            os.rename(path, path.with_suffix(".part"))  # at once, so that no half of a checkpoint is left to be seen
+            os.rename(path, path.with_suffix(".part"))  # a rename is atomic, so nobody sees half a checkpoint
     for part in folder.checkpoints.glob("*.part"):
         with contextlib.suppress(OSError):
             remove(part)  # which does not wait for a pipe, as shutil.rmtree does
@@ -132,7 +132,7 @@ def _point(pointer: Path, target: Path) -> None:
     try:
         part.symlink_to(target.name, target_is_directory=True)
     except OSError as error:
-        if error.errno in (errno.EPERM, errno.EINVAL):  # no links here: `RunFolder.best` reads which it is
+        if error.errno in (errno.EPERM, errno.EINVAL):  # no links here: `RunFolder.best` reads training.json
             return
         raise
     if pointer.is_dir() and not pointer.is_symlink():  # the run was copied by something that follows links
@@ -154,7 +154,7 @@ def check(path: Path) -> None:
         raise ValueError("model.safetensors has weights that are not numbers.")
     if f"step-{position.step:07d}" != path.name:
         raise ValueError(f"{POSITION} says that it is of another step.")
-    batches = MAX_BATCHES * position.step
+    batches = MAX_BATCHES_PER_STEP * position.step
     if max(position.epoch, position.batch) > batches or max(position.best, position.waited) > position.step:
         raise ValueError(f"{POSITION} has a number that {position.step:,} steps cannot lead to.")
     try:
@@ -196,7 +196,7 @@ def _flush(path: Path) -> None:
 
 
 def adam(model: Transformer, optimizer: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    """Return the state of each parameter from the names of `optimizer_tensors`; empty before the first step.
+    """Return Adam's state of each parameter from what `optimizer_tensors` gathered; empty before the first step.
 
     Raises ValueError where the state is that of another network.
     """

@@ -48,9 +48,9 @@ class StatusWriter:
         self.values.setdefault("mended", []).append(text)
 
     def heartbeat(self, doing: str, deadline_seconds: float = 60.0, **values: Any) -> None:
-        """Write what the worker is doing, and that the next heartbeat is due `deadline_seconds` seconds.
+        """Write what the worker is doing, and that the next heartbeat is due in `deadline_seconds`.
 
-        Of the same activity, at most one heartbeat per second is written.
+        While the activity stays the same, at most one heartbeat per second is written.
         """
         now = time.time()
         is_recent = doing == self.values.get("doing") and now - self.values["heartbeat"] < 1.0

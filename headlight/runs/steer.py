@@ -1,6 +1,6 @@
 """Start, pause, stop and resume runs, from the app or the command line.
 
-Everything here returns at once; `status` says what became of it.
+All functions return at once; `status` says whether the worker has started, paused or ended.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from transformer.access import require_private
 from transformer.files import write_json
 from transformer.quoting import short
 
-LAUNCH_SECONDS = 120.0  # that a worker may take until its first heartbeat
+LAUNCH_SECONDS = 120.0  # the longest time until a worker's first heartbeat
 
 
 def _lower_priority(worker: int) -> None:
     """Lower the priority of the worker, so that the app answers first where both want the processor."""
     with contextlib.suppress(AttributeError, OSError):  # no such thing on Windows; or it has ended already
         os.setpriority(os.PRIO_PROCESS, worker, 10)
-    # Linux may share the processor between sessions first: then the number above counts only within the worker's own.
+    # With autogroups, Linux divides the processor among sessions first, and the niceness above counts within one only.
     with contextlib.suppress(OSError):
         Path(f"/proc/{worker}/autogroup").write_text("10", "utf-8")
 
@@ -133,8 +133,8 @@ def worker_environment(count: int) -> dict[str, str]:
         "GOMP_SPINCOUNT": "5000",  # a thread that waits soon sleeps: one that spins takes the core from the app
         "MALLOC_MMAP_MAX_": "0",  # batches of many sizes: keep their memory instead of returning it each time
         "MALLOC_TRIM_THRESHOLD_": str(2_000_000_000),
-        # Each shape of a product in bfloat16 is compiled, and kept with a quarter of a megabyte to work in, a thousand
-        # by default: by oneDNN, and again by what calls it in torch (ideep). Most of a batch's shapes come only once.
+        # oneDNN compiles a kernel for each shape of a bfloat16 product, and caches 1,000 of them with a quarter of a
+        # megabyte of scratch memory each; so does ideep, through which torch calls it. Most shapes come only once.
         "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64",
         "LRU_CACHE_CAPACITY": "32",
     }
@@ -190,8 +190,7 @@ def resume(path: str | Path, launcher: Launcher = spawn) -> None:
 
 
 def _incomplete(run: Status) -> bool:
-    """Return whether a finished run has lost files that its training needs; runs of older versions had no such files.
-    """
+    """Return whether a finished run has lost files that resuming needs; runs of older versions never had them."""
     folder = RunFolder(run.folder)
     if run.damaged or run.saved_step is None:
         return bool(run.damaged)
@@ -231,5 +230,5 @@ def delete(path: str | Path) -> None:
         if status(path).alive:
             raise ValueError(f"{short(path)} is running; stop it first.")
         deleted = folder.path.with_name(f".{folder.name}.{os.getpid()}.part")
-        os.rename(folder.path, deleted)  # at once, so that no half of a run is left to be seen
+        os.rename(folder.path, deleted)  # a rename is atomic, so nobody sees half a run
     shutil.rmtree(deleted)

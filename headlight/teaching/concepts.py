@@ -18,7 +18,7 @@ _KEY = re.compile(r"^\| (\d+) \| ([A-D]) \| (.+) \|$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class ConceptQuestion:
-    """A question with four answers, of which one is right; `betrays` names the misconception behind each other one."""
+    """A question with one right answer of four; `betrays` names the misconception behind each wrong answer."""
 
     title: str
     text: str

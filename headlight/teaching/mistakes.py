@@ -1,7 +1,6 @@
-"""Mistakes that tutorials make, and parts left out, each as a switch: the equation before and after, and the model at
-hand run with it.
+"""Mistakes that tutorials make, and parts left out: each with its right and its wrong equation, applied to a model.
 
-    broken = break_translator(translator, "no-scaling")      # shares the weights; the one at hand stays as it is
+    broken = break_translator(translator, "no-scaling")      # shares the weights; `translator` stays as it is
     trace = broken.trace("The cat sat on the mat.")
     translation = broken.translate("The cat sat on the mat.")
 
@@ -63,7 +62,7 @@ class InvertedPaddingMask:
         if (site.stack, site.kind) == ("decoder", "self"):
             return pattern
         scores = _scores(inputs, inputs.q.size(-1) ** -0.5)
-        return scores.masked_fill(inputs.mask, -1e9).softmax(-1)  # as tutorials write it: -∞ would be no number
+        return scores.masked_fill(inputs.mask, -1e9).softmax(-1)  # tutorials' value: -∞ would give NaN
 
 
 @dataclass(frozen=True)
@@ -315,7 +314,7 @@ def mistake(name: str, among: Sequence[str] = tuple(MISTAKES)) -> Mistake:
     return MISTAKES[name]
 
 
-# ---- a model at hand -----------------------------------------------------------------------------------------------
+# ---- applied to a model ---------------------------------------------------------------------------------------------
 
 
 def break_model(model: Transformer, name: str) -> tuple[Transformer, Tap | None]:

@@ -26,7 +26,7 @@ from headlight.analysis.typical import (
 )
 from headlight.checkpoints import MAX_PACKED_BYTES, WORDS, load_translator, read_words, save_words
 from tests.small import small_checkpoint
-from tools.typical import SHARE_NOTED, threshold_of_unread
+from tools.typical import MAX_SHARE_NOTED, threshold_of_unread
 from transformer import Translator
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,7 +120,7 @@ def test_as_many_are_named_as_may_be(seed: int) -> None:
     new, below = every[::20], sorted(every)[10]
     limit = threshold_of_unread(every, new, below)
     noted = {n for n, value in enumerate(every) if value < below or (n % 20 == 0 and value < limit)}
-    assert len(noted) == SHARE_NOTED * 1000
+    assert len(noted) == MAX_SHARE_NOTED * 1000
     assert threshold_of_unread(every, new[:3], below) == 0.0  # so few that all may be named
     assert threshold_of_unread(every, new, sorted(every)[100]) == min(one for one in new if one >= sorted(every)[100])
 

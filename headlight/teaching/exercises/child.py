@@ -1,7 +1,7 @@
 """The process of a student's file: `python -m headlight.teaching.exercises.child FILE FOLDER SECONDS [DONE ...]`.
 
-It writes a line of JSON into FOLDER/said.jsonl for each thing that it begins or has judged, so that whoever started it
-knows how far it came, whatever happens to it.
+It writes a line of JSON into FOLDER/said.jsonl for each exercise that it begins or has judged, so that its parent
+process knows how far it came even if it crashes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from headlight.teaching.exercises.judge import error_lines, judge
 from headlight.teaching.exercises.notebook import ENDING, code_cells
 from transformer.quoting import quoted
 
-MODULE = "exercise_file"  # not "__main__": what stands below that question is not for us
+MODULE = "exercise_file"  # not "__main__", so that code under `if __name__ == "__main__"` does not run
 
 
 def main(path: Path, folder: Path, seconds: float, judged: list[str]) -> None:
@@ -94,8 +94,10 @@ def _does_not_run(path: Path, lines: Iterable[str]) -> str:
 
 
 def _load_notebook(path: Path, failed: list[str]) -> ModuleType:
-    """Run a notebook's cells in order. A cell that fails, such as one that draws, does not keep the next ones from it;
-    `failed` gets the lines of its error."""
+    """Run a notebook's cells in order.
+
+    A cell that fails, such as one that draws, does not stop the next ones; its error's lines are added to `failed`.
+    """
     module = sys.modules[MODULE] = ModuleType(MODULE)
     for file, text in code_cells(path):
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file  # for its lines in errors
@@ -116,7 +118,7 @@ def _load(path: Path) -> ModuleType:
 
 
 def _is_own(value: Any) -> bool:
-    """Whether the file defines it, rather than imports it from another exercise."""
+    """Return whether the file defines a value, rather than imports it from another exercise."""
     return callable(value) and getattr(value, "__module__", MODULE) == MODULE
 
 

@@ -145,7 +145,7 @@ def beam(
 ) -> list[int]:
     """Return the best hypothesis of a beam of `size`, by log-probability over length penalty.
 
-    `counted` is what a penalty at every step counts too much.
+    `counted` is added to the length where the penalty is applied at every step.
     """
     size = {"one": 1, "size": size}.get(width, 5)
     live = [BeamHypothesis([sos_id], 1.0 if sums == "product" else 0.0, 0.0)]
@@ -209,8 +209,8 @@ def beam_inputs(draw: Draw) -> dict[str, Any]:
     return {name: inputs[name] for name in ("next_log_probs", "sos_id", "eos_id", "size", "max_length", "alpha")}
 
 
-# Of what these draw each mistake is told from each other, and all ways that we count as right agree: whether a finished
-# hypothesis keeps its place in the beam, leaves it empty, or another takes it.
+# With these seeds any two mistakes give different results, and all variants that we accept give the same: a finished
+# hypothesis may keep its slot in the beam, leave it empty, or have it filled by another.
 BEAM_SEEDS = (288, 487, 657, 206, 1003, 1179, 1230, 1240)
 
 _EARLY: tuple[dict[str, Any], ...] = ({}, {"at_the_end": "all"})

@@ -76,7 +76,7 @@ class Draw(random.Random):
     """Draws the sizes and numbers of an exercise's inputs; the same seed draws the same."""
 
     def sizes(self, count: int, low: int = 2, high: int = 8) -> list[int]:
-        """Return `count` sizes from `low` to `high`, no two of them equal: what is exchanged does not fit."""
+        """Return `count` different sizes from `low` to `high`, so that exchanged dimensions do not fit."""
         return self.sample(range(low, high + 1), count)
 
     def normal(self, *shape: int) -> Tensor:
@@ -110,7 +110,7 @@ class KnownMistake(NamedTuple):
 
 @dataclass(frozen=True)
 class Exercise:
-    """`solution(**inputs, **options)` is ours; its options are for mistakes alone."""
+    """An exercise. `solution(**inputs, **options)` is our solution, whose options only serve to make mistakes."""
 
     name: str  # of the function or class to write
     file: str  # the stub, in docs/exercises
@@ -118,7 +118,7 @@ class Exercise:
     cases: Callable[[Draw], list[Case]]
     mistakes: tuple[KnownMistake, ...]
     implementation: str  # where Headlight has it: "attend in transformer/attention.py"
-    styles: tuple[dict[str, Any], ...] = ({},)  # options that change nothing in a right solution, but in a wrong one
+    styles: tuple[dict[str, Any], ...] = ({},)  # options that change the results of wrong solutions only
     slips: tuple[Slip, ...] = ()
     aliases: tuple[str, ...] = ()  # other names under which tutorials write it
     call: Callable[[Any, dict[str, Any]], Any] = field(default=lambda attempt, inputs: attempt(*inputs.values()))

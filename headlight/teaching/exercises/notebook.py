@@ -1,4 +1,4 @@
-"""The code cells of a Jupyter notebook, as Python: magics are left out, and what cells printed is not looked at."""
+"""The code cells of a Jupyter notebook as Python, without magics and outputs."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def _text(source: Any) -> str:
 def without_magics(text: str) -> str:
     """Return a cell's Python with a line for each of its lines, so that errors name the right one.
 
-    A cell of another language (`%%bash`) is empty. A line is a magic only where Python stumbles over it: one of a
-    longer formula may begin with %, too.
+    A cell of another language (`%%bash`) becomes empty. A line counts as a magic only where Python reports a syntax
+    error, since a line of a longer formula may begin with % too.
     """
     first, *other_lines = text.split("\n")
     if first.startswith("%%"):

@@ -44,7 +44,7 @@ def positions(
 
 
 def _cases(draw: Draw) -> list[Case]:
-    """Return cases, the first with few positions: there single precision still resolves a wrong frequency's angle."""
+    """Return cases, the first with few positions, for which single precision still resolves wrong frequencies."""
     sizes = [(draw.randint(2, 4), 2 * draw.randint(3, 5)), (draw.randint(8, 50), 2 * draw.randint(6, 9))]
     return [
         Case("", {"length": length, "d_model": d_model}) for length, d_model in (*sizes, (1, 2 * draw.randint(2, 8)))

@@ -1,6 +1,6 @@
 """A student's progress: a small file next to the solutions, with what was right and the attempts at the rest.
 
-It is for the student alone: deleting it forgets these, and nothing else.
+The file is for the student alone; deleting it resets the progress and nothing else.
 """
 
 from __future__ import annotations

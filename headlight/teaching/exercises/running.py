@@ -1,4 +1,4 @@
-"""A student's file is a program that they ask us to run: it runs in a process of its own, with a limit of time."""
+"""Run a student's file, an arbitrary program, in a process of its own with a time limit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check(path: str | Path, seconds: float = SECONDS) -> list[Verdict]:
         raise ValueError(f"{short(path)} is not a file; give the script with your solution, such as attend.py.")
     path = path.resolve()
     verdicts: list[Verdict] = []
-    while True:  # what ends the process ends one exercise; the others have their turn
+    while True:  # a crash or a hang fails only its own exercise: the next process goes on with the others
         lost = _run(path, seconds, verdicts)
         if lost is None:
             return verdicts

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Where single precision may have added up in another order.
+# Tolerances for sums that single precision computed in another order.
 RELATIVE, ABSOLUTE = 1e-4, 1e-5
 
 
@@ -64,7 +64,7 @@ def _unfit_inside(answer: Any, expected: Any) -> str:
 
 
 def _holds_tensors(expected: Any) -> bool:
-    """Whether it is a tuple of tensors, or a list of such."""
+    """Return whether a result is a tuple of tensors, or a list of such tuples."""
     return (
         isinstance(expected, tuple) or isinstance(expected, list) and any(isinstance(part, tuple) for part in expected)
     )

@@ -22,19 +22,19 @@ from headlight.teaching.lessons.posing import introduction, pose, truth
 from headlight.teaching.lessons.reading import Lesson, Step
 
 _STYLE = (Path(__file__).parent / "handout.css").read_text(encoding="utf-8")
-# A lesson may come from anybody: whoever opens its handout tells no other site so by loading a picture from there.
+# A lesson may come from anybody: its handout must not load a picture, which would report the reader to another site.
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
 )
 _LOOK = theme_named("light")
-_MATRIX_PIXELS = 480  # pixels: how wide a matrix is at most, without its labels
-_MARKDOWN = MarkdownIt("commonmark", {"html": False})  # what HTML a text may hold is shown, and not obeyed
+_MATRIX_PIXELS = 480  # the largest width of a matrix without its labels
+_MARKDOWN = MarkdownIt("commonmark", {"html": False})  # HTML in a text is shown as text
 
 
 def handout(lesson: Lesson, measuring: Callable[[Step], LessonComputer], answers: bool = False) -> str:
-    """Return the lesson as a page to print;
+    """Return the lesson as a page to print, for the teacher with `answers`.
 
-    `answers` is the teacher's. Raises ValueError where a step cannot be computed.
+    Raises ValueError where a step cannot be computed.
     """
     body = "".join(_section(i, step, measuring(step), answers) for i, step in enumerate(lesson.steps, 1))
     title = gettext("{title} (answers)", title=lesson.title) if answers else lesson.title
@@ -81,7 +81,7 @@ def _row(posed: Json, right: Json | None) -> str:
     names = "".join(map(_name, posed["labels"]))
     cells = "".join(f"<td>{value}</td>" for value in values)
     caption = gettext("Per cent of the row:") if right else gettext("Your row, 100 per cent together:")
-    table = f'<table class="fill"{_way(posed["labels"])}><tr>{names}</tr><tr>{cells}</tr></table>'
+    table = f'<table class="fill"{_direction(posed["labels"])}><tr>{names}</tr><tr>{cells}</tr></table>'
     return f'{_matrix(posed["picture"], right)}<p class="hint">{escape(caption)}</p>{table}'
 
 
@@ -118,8 +118,8 @@ def _name(label: str) -> str:
     return f'<th dir="auto">{escape(label)}</th>'
 
 
-def _way(labels: list[str]) -> str:
-    """Return the direction of a table with these columns: the first may be at the right."""
+def _direction(labels: list[str]) -> str:
+    """Return the attribute for the direction of a table with these column labels."""
     return ' dir="rtl"' if right_to_left(labels) else ""
 
 

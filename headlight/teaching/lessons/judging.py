@@ -9,8 +9,8 @@ Everything is plain JSON. A question of each kind, as it may be sent before the 
     choice  {"choices": [...]}                                     the index of a choice
     order   {"items": [...]}                                       the indices of the items, in the guessed order
 
-The number of a weight has what a row has besides, and a number or an order of heads what a head has: something to
-look at.
+A question about a number also has the fields of a row if the number is a weight, and those of a head if it counts
+heads; so does an order of heads. They are the picture beside the question.
 """
 
 from __future__ import annotations

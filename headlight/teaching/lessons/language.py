@@ -15,11 +15,11 @@
     effect of leaving out "street" on "elle"            how much less probable it becomes, in nats
     similarity of positions 3 and 5                     the cosine of two positional encodings
 
-Behind any of them stands what is different about the run: `for "another sentence"`, `as "another translation"`,
-`without cross 3.1, cross 3.2`, `with no-scaling` (a mistake), `at step 281` (of the training), `model reverse`. Words
-are named by their text, the second of the same as "the"#2, or as `first word` and `last word` of what there is, and a
-row of cross or decoder by what it writes. Two are
-compared by = != < <= > >= or has, and several conditions hold together with `and`. In a text, `in %` writes a share.
+Any of them may be followed by what is different about the run: `for "another sentence"`, `as "another translation"`,
+`without cross 3.1, cross 3.2`, `with no-scaling` (a mistake), `at step 281` (of the training), `model reverse`. A word
+is named by its text, its second occurrence as "the"#2, or as `first word` or `last word`; a row of cross or decoder is
+named by the word that it writes. Two values are compared by = != < <= > >= or has, and `and` joins conditions. In a
+text, `in %` writes a share as a percentage.
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ def betrayed(step: Step) -> Json:
 
 
 def heads_compared(step: Step) -> tuple[str, Run] | None:
-    """Return the kind of attention, and the run, of which a step orders heads: there are its pictures to look at."""
+    """Return the kind of attention and the run whose heads a step orders, for its pictures; None for another order."""
     compared = {(option.by.head.kind, option.by.run) for option in step.options if option.by.head is not None}
     if len(compared) != 1 or any(option.by.what != "measure" for option in step.options):
         return None

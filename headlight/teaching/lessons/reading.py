@@ -67,7 +67,7 @@ class LessonLine(NamedTuple):
 class Option:
     """A choice, or an item to put in order, with the condition or the number that decides.
 
-    `betrays` names the misconception of who chooses it wrongly.
+    `betrays` names the misconception behind choosing it wrongly.
     """
 
     text: str
@@ -117,7 +117,7 @@ class Lesson:
     minutes: int
     steps: tuple[Step, ...]
     model: str = ""  # of steps whose view names none
-    transfer: str = ""  # the question about a sentence of one's own, by its name in `transfer.TRANSFERS`
+    transfer: str = ""  # the question about the learner's own sentence, by its name in `transfer.TRANSFERS`
 
     def step(self, name: str) -> int:
         """Return the index of a step; 0 where no step has that name."""

@@ -25,7 +25,7 @@ class Transfer:
     values: Mapping[str, str]
     answer: str = ""
     options: tuple[tuple[str, str], ...] = ()  # text and condition
-    kind: str = "cross"  # what one's own view of it opens
+    kind: str = "cross"  # the attention that the step's view shows
 
 
 _SAME, _OTHER = translatable("The same"), translatable("Something else")
