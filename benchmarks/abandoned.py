@@ -14,8 +14,8 @@ import psutil
 from benchmarks.pupils import MODEL
 from tools.streamlit_client import open_session
 
-HALF_OPEN = 2.0  # seconds that a handshake stays half done
-MAX_READ_MESSAGES = 8  # messages of an answer that are still read
+HALF_OPEN_SECONDS = 2.0  # until a half-sent handshake is abandoned
+MAX_READ_MESSAGES = 8  # of an answer, before the socket is abandoned
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ async def _half_open(url: str) -> None:
     _, writer = await asyncio.open_connection(address.hostname, address.port)
     writer.write(b"GET /_stcore/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: webso")
     await writer.drain()
-    await asyncio.sleep(HALF_OPEN)
+    await asyncio.sleep(HALF_OPEN_SECONDS)
     writer.transport.abort()
 
 

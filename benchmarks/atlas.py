@@ -18,7 +18,7 @@ import torch
 
 from benchmarks.busy import Busy
 from benchmarks.measure import (
-    FEWEST,
+    MIN_ROUNDS,
     RATIO,
     ROOT,
     aim_text,
@@ -52,7 +52,7 @@ TARGET = 0.5  # of the speed of plain scoring
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", type=int, default=10_000, help="sentence pairs that are measured")
     parser.add_argument("--sample", type=int, default=100, help="of them, for importance and agreement")
-    parser.add_argument("--rounds", type=int, default=FEWEST, help="times that each takes its turn")
+    parser.add_argument("--rounds", type=int, default=MIN_ROUNDS, help="times that each takes its turn")
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="pairs for the memory")
     parser.set_defaults(run=run)
 

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 from benchmarks.busy import Busy
 from benchmarks.measure import (
-    FEWEST,
+    MIN_ROUNDS,
     RATIO,
     ROOT,
     Dot,
@@ -48,7 +48,7 @@ ALONE, WATCHED = "alone", "its page watched"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--multi30k", type=Path, help="the folder of the corpus; downloaded without it")
     parser.add_argument("--seconds", type=float, default=30.0, help="how long a window is")
-    parser.add_argument("--rounds", type=int, default=FEWEST)
+    parser.add_argument("--rounds", type=int, default=MIN_ROUNDS)
     parser.set_defaults(run=run)
 
 

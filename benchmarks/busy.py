@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import psutil
 
-TICK = 0.01  # seconds: the system tells none finer
+TICK_SECONDS = 0.01  # the resolution of the system's processor times
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
 
 
@@ -67,11 +67,10 @@ def shares(before: ProcessorReading, after: ProcessorReading) -> dict[str, float
 
     The shares are those of the contestants, of other programs, and of other machines of the host.
     """
-    total = max(after.processors - before.processors, TICK)
+    total = max(after.processors - before.processors, TICK_SECONDS)
     contestants, stolen = after.contestants - before.contestants, after.stolen - before.stolen
-    other_processes = (
-        total - (after.idle - before.idle) - stolen - contestants
-    )  # a tick of the clock can make it less than nothing
+    # Rounding to ticks can make this negative.
+    other_processes = total - (after.idle - before.idle) - stolen - contestants
     return {
         "seconds": round(after.clock - before.clock, 1),
         "load_before": round(before.load, 1),

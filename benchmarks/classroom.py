@@ -39,13 +39,13 @@ from transformer import Translator, preset
 
 # Milliseconds that 95 of 100 should take at most.
 AIMS = {"choosing": 300, "typing": 2000, "opening": 5000, "opening, until any heads are there": 1000}
-GROWTH = 1.05
-PHASE = 30.0  # seconds without a huge request, and with one
+MAX_GROWTH = 1.05  # of the server's memory, from the end of the first minute
+PHASE_SECONDS = 30.0  # of the alternating phases without and with a huge request
 HUGE, STORM = "beside a huge request", "while sockets are abandoned"
-STORM_LASTS = 60.0  # seconds, for a thousand sockets and for fewer
-QUIET_SECONDS = 20.0  # seconds before hostile sessions begin
+MAX_STORM_SECONDS = 60.0  # in which up to a thousand sockets are abandoned
+QUIET_SECONDS = 20.0  # before hostile sessions begin
 RETURNED = 1.2  # times the memory before the hostile sessions, once everything is forgotten
-FORGETS = 690.0  # seconds in which the server forgets every sentence: ten minutes, a minute for sessions, and a sweep
+FORGET_SECONDS = 690.0  # until the server has forgotten every sentence: ten minutes, one for sessions, and a sweep
 SETTLE_SECONDS = 120.0  # a closed session is kept for a minute, and dropped by the sweep within 20 seconds
 
 
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--huge",
         action="store_true",
-        help=f"every other {PHASE:g} seconds one more asks for {MAX_TOKENS} tokens with a beam of {BEAM}",
+        help=f"every other {PHASE_SECONDS:g} seconds one more asks for {MAX_TOKENS} tokens with a beam of {BEAM}",
     )
     parser.add_argument(
         "--hostile",
@@ -150,17 +150,17 @@ async def _class(url: str, load: Load, until: float, register: Register) -> dict
         weigher.cancel()
     if load.hostile:
         before = replace(Weight.of(server), megabytes=results["before_hostile"])
-        results["after_hostile"] = (await settled(server, before, RETURNED, FORGETS)).megabytes
+        results["after_hostile"] = (await settled(server, before, RETURNED, FORGET_SECONDS)).megabytes
     return results
 
 
 async def _phases(url: str, model: Translator, until: float, register: Register) -> None:
     """Send huge requests in every other phase; the session that asks leaves at the end of the phase."""
-    while (left := until - time.monotonic()) > PHASE:
-        await asyncio.sleep(PHASE)
+    while (left := until - time.monotonic()) > PHASE_SECONDS:
+        await asyncio.sleep(PHASE_SECONDS)
         register.condition = HUGE
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(min(PHASE, left - PHASE)):
+            async with asyncio.timeout(min(PHASE_SECONDS, left - PHASE_SECONDS)):
                 await huge(url, model, register)
         register.condition = ""
 
@@ -170,10 +170,10 @@ async def _storm(url: str, count: int, texts: Iterator[str], register: Register)
     server = server_of(url)
     before, begun = Weight.of(server), time.monotonic()
     register.condition = STORM
-    register.errors += await abandon(url, count, texts, STORM_LASTS * min(count, 1000) / 1000)
+    register.errors += await abandon(url, count, texts, MAX_STORM_SECONDS * min(count, 1000) / 1000)
     register.condition = ""
     during, lasted = Weight.of(server), time.monotonic() - begun
-    after = await settled(server, before, GROWTH, SETTLE_SECONDS)
+    after = await settled(server, before, MAX_GROWTH, SETTLE_SECONDS)
     weights = {"before": asdict(before), "right_after": asdict(during), "settled": asdict(after)}
     return {"sockets": count, "seconds": lasted, "settled_after": time.monotonic() - begun - lasted, **weights}
 
@@ -210,7 +210,7 @@ def _probe(url: str, until: float, register: Register) -> None:
                     break
                 page.wait_for_timeout(3000)
             page.context.browser.close()  # type: ignore[union-attr]
-    except Exception as error:  # a thread's end is heard by nobody
+    except Exception as error:  # an exception in a thread would go unnoticed
         register.errors.append(f"browser: {type(error).__name__}: {error}")
 
 
@@ -270,7 +270,7 @@ def report(result: dict[str, Any]) -> str:
         table(["", "count", "median ms", "p95 ms", "most ms", "aim, p95"], rows),
         f"Errors: {len(result['errors'])}. Wrong answers: {result['wrong']} of {result['checked']}. "
         f"Memory: {memory['start']:.0f} MB at the start, {memory['first']:.0f} MB after the first minute, "
-        f"{memory['end']:.0f} MB at the end ({result['growth'] - 1:+.1%}; aim: at most {GROWTH - 1:+.0%}).",
+        f"{memory['end']:.0f} MB at the end ({result['growth'] - 1:+.1%}; aim: at most {MAX_GROWTH - 1:+.0%}).",
     ]
     if huge := result["huge_seconds"]:
         lines.append(f"Huge requests answered: {huge['count']}, in {short(huge['median'])} s (median).")
@@ -303,6 +303,6 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     memory = result["megabytes"]
     weights = [
         Dot("after a minute", memory["first"], f"{memory['first']:.0f} MB", HEADLIGHT_COLOUR),
-        Dot("at the end", memory["end"], f"{memory['end']:.0f} MB", HEADLIGHT_COLOUR, GROWTH * memory["first"]),
+        Dot("at the end", memory["end"], f"{memory['end']:.0f} MB", HEADLIGHT_COLOUR, MAX_GROWTH * memory["first"]),
     ]
     return {"Milliseconds, 95th percentile": times, "Memory of the server": weights}

@@ -25,9 +25,9 @@ Answer = Callable[..., Any]
 
 
 class Contestant:
-    """The process of `python -m MODULE ARGUMENTS`. Raises ValueError with its own words where it cannot take part.
+    """The process of `python -m MODULE ARGUMENTS`. Raises ValueError with its message where it cannot take part.
 
-    One that trains is launched as a worker of ours is, whoever it is: what that brings is no merit of the network.
+    Every contestant that trains gets the environment of our own workers, so that only the networks are compared.
     """
 
     def __init__(self, module: str, *arguments: object, trains: bool, python: Path | str = sys.executable) -> None:
@@ -78,7 +78,7 @@ def contest() -> Iterator[dict[str, Contestant]]:
 def compete(name: str, make: Callable[[], tuple[Any, Mapping[str, Answer]]]) -> None:
     """Run a contestant's process: print what `make` reports of it, then answer requests until its input ends."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # so that what a library prints is not taken for an answer
     try:
         facts, functions = make()
     except (ImportError, ValueError) as error:
@@ -91,9 +91,9 @@ def compete(name: str, make: Callable[[], tuple[Any, Mapping[str, Answer]]]) -> 
 
 
 def joeynmt(python: Path | None) -> Path | None:
-    """Return the interpreter that has JoeyNMT; None, with a note, where there is none.
+    """Return the interpreter that has JoeyNMT; None, with a printed note, where there is none.
 
-    Raises ValueError for a wrong one.
+    Raises ValueError where `python` is not a file.
     """
     if python is not None and not python.is_file():
         raise ValueError(f"There is no interpreter {python}.")

@@ -24,7 +24,7 @@ import torch
 from benchmarks.busy import Busy
 from benchmarks.contest import ROOT, Contestant, compete, contest
 from benchmarks.measure import (
-    FEWEST,
+    MIN_ROUNDS,
     RATIO,
     Dot,
     aim_text,
@@ -62,11 +62,11 @@ LINEAR = "Headlight's linear maps alone, float32"
 MARIAN, TUTORIAL = "generate of transformers", "the tutorials' loop"
 CT2, CT2_INT8 = "CTranslate2, float32", "CTranslate2, int8"
 NAMES = [F32, BF16, RECORDING, LINEAR, MARIAN, CT2, CT2_INT8, TUTORIAL]
-ALONE = (LINEAR, TUTORIAL)  # only a sentence at a time
+SINGLE_SENTENCE_ONLY = (LINEAR, TUTORIAL)
 
 
-class Way(NamedTuple):
-    """Settings of a decode."""
+class DecodingSetting(NamedTuple):
+    """A network, a beam size and a batch size to decode with."""
 
     shape: str
     beam: int
@@ -74,25 +74,25 @@ class Way(NamedTuple):
 
 
 SETTINGS = [
-    Way("small", 1, 1),
-    Way("small", BEAM, 1),
-    Way("small", 1, BATCH),
-    Way("small", BEAM, BATCH),
-    Way("opus-mt", 1, 1),
-    Way("opus-mt", BEAM, 1),
+    DecodingSetting("small", 1, 1),
+    DecodingSetting("small", BEAM, 1),
+    DecodingSetting("small", 1, BATCH),
+    DecodingSetting("small", BEAM, BATCH),
+    DecodingSetting("opus-mt", 1, 1),
+    DecodingSetting("opus-mt", BEAM, 1),
 ]
 
 
-def targets(way: Way) -> list[tuple[str, str, float | None]]:
+def targets(setting: DecodingSetting) -> list[tuple[str, str, float | None]]:
     """Return our contestant, theirs, and the ratio that was aimed at, where there is one."""
-    if way.batch > 1:
+    if setting.batch > 1:
         aims = [(F32, CT2, 1.0), (BF16, CT2, 1.3), (BF16, CT2_INT8, 0.8)]
     else:
-        exact_to_rounded = None if way.shape != "small" else 0.6 if way.beam == 1 else 0.5
-        aims = [(F32, CT2, 1.5 if way.beam == 1 else 1.2), (F32, CT2_INT8, exact_to_rounded)]
+        exact_to_rounded = None if setting.shape != "small" else 0.6 if setting.beam == 1 else 0.5
+        aims = [(F32, CT2, 1.5 if setting.beam == 1 else 1.2), (F32, CT2_INT8, exact_to_rounded)]
     aims += [(F32, MARIAN, 1.4), (RECORDING, F32, 1 / 1.15)]
-    if way.batch == 1 and way.shape == "small":
-        aims += [(LINEAR, CT2, None), (F32, TUTORIAL, 10 if way.beam > 1 else None)]
+    if setting.batch == 1 and setting.shape == "small":
+        aims += [(LINEAR, CT2, None), (F32, TUTORIAL, 10 if setting.beam > 1 else None)]
     return aims
 
 
@@ -100,7 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--multi30k", type=Path, help="the folder of the corpus; generated sentences without it")
     parser.add_argument("--sentences", type=int, default=200)
     parser.add_argument("--tokens", type=int, default=30, help="tokens that are written for each sentence")
-    parser.add_argument("--rounds", type=int, default=FEWEST)
+    parser.add_argument("--rounds", type=int, default=MIN_ROUNDS)
     parser.set_defaults(run=run)
 
 
@@ -110,20 +110,20 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
     result: dict[str, Any] = {"machine": machine("torch", "transformers", "ctranslate2"), "rounds": rounds}
     result |= {"sentences": sentences, "tokens": tokens, "modes": {}}
     with tempfile.TemporaryDirectory() as folder:
-        for way in SETTINGS:
-            shape, size, batch = way
+        for setting in SETTINGS:
+            shape, size, batch = setting
             if not (at := Path(folder) / shape).exists():
                 export(shape, at)
             decoding = (
                 f"{'greedy' if size == 1 else f'beam {size}'}, {'one sentence' if batch == 1 else f'{batch} at once'}"
             )
             mode = decoding if shape == "small" else f"{decoding}, {shape}'s size"
-            names = [name for name in NAMES if takes_part(name, way)]
+            names = [name for name in NAMES if takes_part(name, setting)]
             with contest() as contestants:
                 for name in names:
-                    options = name, at, multi30k or "", sentences, tokens, *way
+                    options = name, at, multi30k or "", sentences, tokens, *setting
                     contestants[name] = Contestant(__name__, *options, trains=False)
-                result["modes"][mode] = measured(contestants, rounds) | way._asdict()
+                result["modes"][mode] = measured(contestants, rounds) | setting._asdict()
             print(report(mode, result["modes"][mode]), flush=True)
     if multi30k is not None:
         result["bleu"] = {dtype: bleu(multi30k, dtype) for dtype in ("float32", "bfloat16")}
@@ -148,9 +148,9 @@ def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
     return numbers
 
 
-def takes_part(name: str, way: Way) -> bool:
+def takes_part(name: str, setting: DecodingSetting) -> bool:
     """Return whether a contestant takes part: slow ones and bounds only with single sentences and the small network."""
-    return name not in ALONE or (way.batch == 1 and way.shape == "small")
+    return name not in SINGLE_SENTENCE_ONLY or (setting.batch == 1 and setting.shape == "small")
 
 
 def round_of(contestant: Contestant, threads: int) -> Callable[[], float]:
@@ -222,14 +222,14 @@ def sources(shape: str, multi30k: Path | None, count: int) -> list[list[int]]:
 
 # ---- in a contestant's process --------------------------------------------------------------------
 
-Write = Callable[[list[list[int]]], list[list[int]]]  # source ids, padded by whoever reads them, to what was written
+Write = Callable[[list[list[int]]], list[list[int]]]  # from source ids without padding to the written ids
 
 
 def contestant(
-    name: str, folder: Path, multi30k: Path | None, count: int, tokens: int, way: Way
+    name: str, folder: Path, multi30k: Path | None, count: int, tokens: int, setting: DecodingSetting
 ) -> tuple[None, dict[str, Callable]]:
-    shape, size, batch = way
-    keep_freed()  # as the command line does; for all, since it is no merit of the network
+    shape, size, batch = setting
+    keep_freed()  # as the command line does; for every contestant, so that the networks alone are compared
     every = sources(shape, multi30k, count)
     if batch == 1:  # over the rounds all lengths come equally often
         random.Random(1).shuffle(every)
@@ -338,7 +338,7 @@ def linear(model: Transformer, tokens: int, size: int) -> Write:
 
 @torch.inference_mode()
 def tutorial(model: Transformer, ids: list[int], tokens: int, size: int) -> list[int]:
-    """Decode each hypothesis by itself, and its whole sentence so far at each step."""
+    """Decode as tutorials do: one hypothesis at a time, each read from its beginning at every step."""
     src = torch.tensor([ids])
     memory = model.encode(src)
     live = [([model.config.sos_id], 0.0)]
@@ -369,7 +369,8 @@ def report(mode: str, numbers: dict[str, Any]) -> str:
     ]
     rows = [[*row, numbers["agree"].get(row[0], "")] for row in rows]
     times = []
-    for contestant, alternative, target in targets(Way(numbers["shape"], numbers["beam"], numbers["batch"])):
+    setting = DecodingSetting(numbers["shape"], numbers["beam"], numbers["batch"])
+    for contestant, alternative, target in targets(setting):
         ratio = numbers["times"][f"{contestant} / {alternative}"]
         times.append([contestant, alternative, ratio_text(ratio), aim_text(ratio, target)])
     return "\n\n".join(
@@ -397,4 +398,4 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
 if __name__ == "__main__":
     who, at, corpus, sentences, length, form, beam_size, batch_size = sys.argv[1:]
     arguments = Path(at), Path(corpus) if corpus else None, int(sentences), int(length)
-    compete(who, lambda: contestant(who, *arguments, Way(form, int(beam_size), int(batch_size))))
+    compete(who, lambda: contestant(who, *arguments, DecodingSetting(form, int(beam_size), int(batch_size))))

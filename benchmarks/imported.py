@@ -1,8 +1,8 @@
 """An imported model in the app: time to open, time to answer, and memory. By default one of an opus-mt model's size.
 
-That model is the translator that ships, made as large without a change of what it computes: every number of its state
-stands twice, each map is the mean over both, more layers add nothing, and more words are never written. So it writes
-sentences, and as long ones as a trained model does.
+That model is the shipped translator, enlarged without a change of its function: every component of its state is
+duplicated, each linear layer averages both copies, the additional layers add nothing, and the additional words are
+never written. So it writes sentences as long as a trained model's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A contestant of the quality benchmark, in its process: it trains for a number of seconds, and it translates.
 
-All read the same batches of the same tokens and have the same update: Adam (0.9, 0.98, 1e-9), gradients clipped at 1,
-label smoothing 0.1, a learning rate that rises and then falls in a straight line to 0 where the time is used up. The
-network, its precision, its loss, its search and the peak of its learning rate are each one's own.
+All contestants read the same batches of the same tokens and have the same update: Adam (0.9, 0.98, 1e-9), gradients
+clipped at 1, label smoothing 0.1, a learning rate that rises and then falls linearly to 0 at the end of the time. The
+network, its precision, its loss, its search and the peak of its learning rate are the contestant's own.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BATCH_TOKENS = 2048
 WARMUP = 0.1  # of the updates
 OURS_NAME, MARIAN, JOEYNMT = "Headlight", "Marian in transformers", "JoeyNMT"
 PEAKS = {OURS_NAME: 1.5e-3, MARIAN: 1e-3, JOEYNMT: 1.5e-3}  # of the learning rate
-CHECKED = 32  # sentences whose greedy translation is compared with a plain pass over it
+N_CHECKED = 32  # sentences whose greedy translation is compared with the argmax of a teacher-forced pass
 
 
 class OurTraining:
@@ -143,7 +143,7 @@ class Learner:
         """Return the updates per second of a network that is thrown away."""
         self._begin()
         plan = TrainConfig(schedule="constant", label_smoothing=SMOOTHING)
-        for batch in islice(self.batches, 3):  # the first take memory, and longer
+        for batch in islice(self.batches, 3):  # the first updates allocate memory and take longer
             self.network.update(batch, plan)
         start, count = time.perf_counter(), 0
         while time.perf_counter() - start < seconds or count < 3:
@@ -156,7 +156,7 @@ class Learner:
     def train(self, until: float, budget: float) -> dict[str, float]:
         """Train until it has trained for `until` seconds in all, by the schedule that ends after `budget` of them.
 
-        How many updates are left is reckoned from the speed of the seconds before, once in a call.
+        The number of updates left is estimated from the speed so far, once per call.
         """
         plan = self._plan(budget)
         before, count, start = self.seconds, self.step, time.perf_counter()
@@ -206,7 +206,7 @@ class Learner:
     def _agreement(self, translations: list[list[int]]) -> float:
         """Return the share of greedily written tokens that are also the most probable in a plain pass."""
         right, count = 0, 0
-        for text, ids in list(zip(self.sources, translations, strict=True))[:CHECKED]:
+        for text, ids in list(zip(self.sources, translations, strict=True))[:N_CHECKED]:
             src = torch.tensor([[*self.tokenizer.encode(text), EOS]])
             likeliest = self.network.logits(src, torch.tensor([[SOS, *ids[:-1]]]))[0].argmax(-1).tolist()
             right += sum(a == b for a, b in zip(likeliest, ids, strict=True))

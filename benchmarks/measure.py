@@ -21,7 +21,7 @@ from transformer.files import write_json, write_text
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).parent / "results"
-HEADLIGHT_COLOUR, ALTERNATIVE_COLOUR, TARGET = "#2f5fa8", "#98a2b3", "#d55e00"
+HEADLIGHT_COLOUR, ALTERNATIVE_COLOUR, TARGET_COLOUR = "#2f5fa8", "#98a2b3", "#d55e00"
 
 
 def spread(values: Iterable[float]) -> dict[str, float]:
@@ -61,9 +61,9 @@ def seconds(work: Callable[[], object]) -> Callable[[], float]:
     return task
 
 
-FEWEST = 6  # rounds: of fewer, even the least and the most enclose the true median less often than 95 times in 100
+MIN_ROUNDS = 6  # with fewer rounds, even the minimum and maximum enclose the true median in less than 95 % of cases
 RESAMPLES = 10_000
-FASTER, LONGER = ("faster", "slower"), ("longer", "shorter")  # what a ratio above 1, and one below it, means
+FASTER, LONGER = ("faster", "slower"), ("longer", "shorter")  # the words for a ratio above 1 and below 1
 
 
 def ratios(
@@ -71,13 +71,13 @@ def ratios(
 ) -> dict[str, Any]:
     """Return `numerators` divided by `denominators`, round by round: the spread, and whether the median differs from 1.
 
-    "interval" is the 95 % interval of the median by a paired bootstrap: whole rounds are drawn again, so that what made
-    a round slow for both contestants leaves its ratio as it is. None with fewer than FEWEST rounds. "verdict" is one of
+    "interval" is the 95 % interval of the median by a paired bootstrap: whole rounds are resampled, so a round that
+    was slow for both contestants keeps its ratio. It is None with fewer than MIN_ROUNDS rounds. "verdict" is one of
     `words`, "within the noise" if the interval contains 1, or "too few rounds".
     """
     rounds = np.array(numerators) / np.array(denominators)
     summary: dict[str, Any] = {**spread(rounds.tolist()), "interval": None, "verdict": "too few rounds"}
-    if len(rounds) < FEWEST:
+    if len(rounds) < MIN_ROUNDS:
         return summary
     resamples = np.random.default_rng(0).choice(rounds, (RESAMPLES, len(rounds)))
     low, high = np.quantile(np.median(resamples, axis=1), (0.025, 0.975)).tolist()
@@ -88,7 +88,7 @@ def ratios(
     }
 
 
-RATIO = "median (least to most); 95 % interval"  # the head of a column of them
+RATIO = "median (least to most); 95 % interval"  # a column heading
 
 
 def ratio_text(ratio: dict[str, Any]) -> str:
@@ -113,7 +113,7 @@ def aim_text(ratio: dict[str, Any], aim: float | None, at_most: bool = False) ->
 def peak_megabytes() -> float:
     """Return the peak memory of this process since its program began (Linux).
 
-    Not `ru_maxrss`: a child inherits its parent's there, since what it was before its program began counts, too.
+    `ru_maxrss` would not do: a child process inherits its parent's, since it also counts the time before exec.
     """
     lines = Path("/proc/self/status").read_text().splitlines()
     (kilobytes,) = [int(line.split()[1]) for line in lines if line.startswith("VmHWM:")]
@@ -149,7 +149,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 @dataclass(frozen=True)
 class Dot:
-    """A measured value, with the text beside it; `target` is what it should not exceed."""
+    """A measured value with the text beside it; `target` is drawn as a bar."""
 
     label: str
     value: float
@@ -205,7 +205,7 @@ def picture(title: str, panels: Mapping[str, Sequence[Dot]]) -> str:
             middle = y + 11
             parts.append(svg_text(238, middle + 5, dot.label, anchor="end"))
             if dot.target:
-                parts.append(svg_line(x(dot.target), y + 2, x(dot.target), y + 20, TARGET, 2))
+                parts.append(svg_line(x(dot.target), y + 2, x(dot.target), y + 20, TARGET_COLOUR, 2))
             parts.append(f'<circle cx="{x(dot.value):.1f}" cy="{middle}" r="5" fill="{dot.colour}"/>')
             parts.append(svg_text(670, middle + 5, dot.text))
             y += 22

@@ -1,9 +1,9 @@
 """Memory of the server before, during and after huge requests, and which part of the process holds it.
 
 Sessions that speak Streamlit's protocol open the app; then one after the other asks for the longest sentence with the
-widest beam on the Decoding page and leaves. Then nobody comes. The system says how large the process is; what of it the
-C library has handed out and what it keeps, what the caches say they hold, and how many sessions are left, the process
-says itself: Python runs `sitecustomize` before anything else, and here it finds one that answers at a socket.
+widest beam on the Decoding page and leaves; then nobody visits. The operating system reports the size of the process.
+The process itself reports malloc's used and free memory, the size of the caches, and the number of sessions, through a
+socket that a `sitecustomize` module opens, which Python runs before anything else.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tools import production
 from tools.serving import serve
 from tools.streamlit_client import open_session
 
-VISITORS = 8  # who come before the huge requests, each with a sentence of 20 tokens
+N_VISITORS = 8  # before the huge requests, each with a sentence of 20 tokens
 # Seconds until closed sessions are gone and their memory is swept, and until caches are dropped.
 AFTER_CLOSING, AFTER_RESTING = 100.0, 700.0
 GROWTH = 1.2
@@ -84,7 +84,7 @@ def run(huge: int, rested: float) -> None:
         raise ValueError(f"{len(errors)} requests went wrong: {errors[0]}")
     first = server.stages["visited"]["process"]
     for stage in server.stages.values():
-        # What was there before, or is to be kept: the rest nobody needs.
+        # Without the caches, which are meant to stay, the process should return to its size before the requests.
         stage["times"] = (stage["process"] - stage["caches"]) / first
     heads = ["", *(f"{name}, MB" for name in ("process", "malloc, in use", "malloc, free", "caches"))]
     rows = [
@@ -132,7 +132,7 @@ class ObservedServer:
 async def _visit(url: str, server: ObservedServer, count: int, rested: float) -> list[str]:
     model, register = load_translator(ROOT / "checkpoints" / MODEL), Register()
     texts = sentences(model, 20)
-    for _ in range(VISITORS):
+    for _ in range(N_VISITORS):
         async with open_session(url, model=MODEL, text=next(texts), layer="1", head="1") as page:
             await page.run()
             await page.choose(1, 2)

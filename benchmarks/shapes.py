@@ -75,7 +75,7 @@ print(time.perf_counter() - start)
 
 
 def measure(size: str, sentences: int) -> dict[str, Any]:
-    """Make the model, measure, and print; return what was measured."""
+    """Create the model, measure, print a report, and return the measurements."""
     busy, (kind, config) = Busy(), SIZES[size]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

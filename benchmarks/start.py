@@ -29,8 +29,8 @@ import psutil
 
 from benchmarks.busy import Busy
 from benchmarks.measure import (
-    FEWEST,
     LONGER,
+    MIN_ROUNDS,
     RATIO,
     ROOT,
     Dot,
@@ -56,7 +56,7 @@ COLD, WARM = "cold", "warm"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rounds", type=int, default=FEWEST)
+    parser.add_argument("--rounds", type=int, default=MIN_ROUNDS)
     parser.add_argument(
         "--scripts", type=Path, help="folder of require.js, jquery.min.js and d3.min.js, for BertViz's page offline"
     )

@@ -1,4 +1,4 @@
-"""The script that one would write to see the heads of a Marian in BertViz: translate, record, write a page."""
+"""A script that shows the heads of a Marian model in BertViz: translate, record the attention, write a page."""
 
 import sys
 
@@ -10,7 +10,7 @@ folder, text, tokens, page = sys.argv[1:]
 tokenizer = AutoTokenizer.from_pretrained(folder)
 model = MarianMTModel.from_pretrained(folder, attn_implementation="eager").eval()
 source = torch.tensor([[*tokenizer(text, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]])
-count = int(tokens)  # random weights do not know when to stop
+count = int(tokens)  # fixed, since a model with random weights does not end its sentences
 with torch.no_grad():
     ids = model.generate(source, num_beams=5, min_new_tokens=count, max_new_tokens=count)
     outputs = model(input_ids=source, decoder_input_ids=ids[:, :-1], output_attentions=True)

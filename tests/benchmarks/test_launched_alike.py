@@ -48,7 +48,7 @@ def environments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[s
 def test_all_that_train(environments: list[dict[str, str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     python = tmp_path / "python"  # of JoeyNMT, which has an interpreter of its own
     python.touch()
-    training.run(multi30k=None, batch_tokens=1, batches=1, rounds=measure.FEWEST, joeynmt=python)
+    training.run(multi30k=None, batch_tokens=1, batches=1, rounds=measure.MIN_ROUNDS, joeynmt=python)
     assert len(environments) == 3 + len(training.PEERS)
     assert all(one == environments[0] for one in environments)
     assert environments[0].items() >= worker_environment(contest.THREADS).items()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import measure
-from benchmarks.measure import FEWEST, LONGER, aim_text, ratio_text, ratios
+from benchmarks.measure import LONGER, MIN_ROUNDS, aim_text, ratio_text, ratios
 
 
 def noise(rounds: int, seed: int, size: float = 0.1) -> np.ndarray:
@@ -23,7 +23,7 @@ def test_a_clear_ratio_is_outside_the_noise_both_ways() -> None:
     assert json.loads(json.dumps(faster)) == faster  # as it is kept
 
 
-@pytest.mark.parametrize("rounds", [FEWEST, 9, 20])
+@pytest.mark.parametrize("rounds", [MIN_ROUNDS, 9, 20])
 def test_of_what_is_alike_few_are_called_different(monkeypatch: pytest.MonkeyPatch, rounds: int) -> None:
     monkeypatch.setattr(measure, "RESAMPLES", 500)
     pairs = [(noise(rounds, 2 * n), noise(rounds, 2 * n + 1)) for n in range(200)]
@@ -42,10 +42,10 @@ def test_a_machine_that_becomes_slower_hides_nothing() -> None:
 
 
 def test_few_rounds_say_nothing_however_clear() -> None:
-    few = ratios([2.0] * (FEWEST - 1), [1.0] * (FEWEST - 1))
+    few = ratios([2.0] * (MIN_ROUNDS - 1), [1.0] * (MIN_ROUNDS - 1))
     assert few["verdict"] == "too few rounds" and few["interval"] is None
     assert ratio_text(few) == "2.00 (2.00 to 2.00); too few rounds"
-    assert ratios([2.0] * FEWEST, [1.0] * FEWEST)["verdict"] == "faster"
+    assert ratios([2.0] * MIN_ROUNDS, [1.0] * MIN_ROUNDS)["verdict"] == "faster"
 
 
 def test_an_aim_within_the_interval_is_not_reached_or_missed_for_certain() -> None:
