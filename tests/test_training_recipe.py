@@ -256,7 +256,7 @@ def test_more_tokens_a_batch_take_more_memory_and_a_wider_model_too() -> None:
 def test_a_network_is_measured_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     speed = measure(replace(RECIPE, threads=1))
     assert speed.tokens_per_second > 0 and 50e6 < speed.memory < 5e9
-    monkeypatch.setattr("headlight.runs.estimate.TOO_LONG", 0.05)
+    monkeypatch.setattr("headlight.runs.estimate.TIMEOUT_SECONDS", 0.05)
     with pytest.raises(ValueError, match="cannot make two steps"):
         measure(RECIPE)
 
