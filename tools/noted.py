@@ -33,9 +33,8 @@ def shares(model: Translator, read: Collection[str], kinds: dict[str, list[str]]
     for name, texts in kinds.items():
         words = other_words = 0
         for text, translated in zip(texts, model.translate_batch(texts, beam_size=5), strict=True):
-            guessed = guessed_words(
-                model.card, unread_words(text, translated.text, read) if read else [], translated.log_prob_per_token
-            )
+            unread = unread_words(text, translated.text, read) if read else []
+            guessed = guessed_words(model.card, unread, text, translated.log_prob_per_token)
             words += bool(guessed)
             other_words += not guessed and unlike(model.card, translated.log_prob_per_token)
         counts[name] = words, other_words, len(texts)

@@ -87,16 +87,19 @@ def unread_words(text: str, translation: str, read: Collection[str]) -> list[str
     return list(dict.fromkeys(new))
 
 
-def guessed_words(card: Mapping[str, Any], words: Sequence[str], log_prob_per_token: float) -> list[str]:
-    """Return the unread words that the model with this card had to guess; none where its card has no threshold.
+def guessed_words(card: Mapping[str, Any], words: Sequence[str], text: str, log_prob_per_token: float) -> list[str]:
+    """Return the unread `words` of a text that the model with this card had to guess; none where its card has no
+    threshold.
 
-    `log_prob_per_token` is the mean over the model's own translation of their sentence, in nats.
+    It guesses where it is unsure, and where half of the text's words or more are unread: a model that learned to copy
+    names writes such a text as surely as a name. `log_prob_per_token` is the mean over its own translation, in nats.
     """
     typical = card.get(CARD_KEY)
     threshold = typical.get("unread_log_prob_per_token") if isinstance(typical, Mapping) else None
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or math.isnan(threshold):
         return []
-    return list(words) if log_prob_per_token < threshold else []
+    mostly_unread = 2 * len(words) >= len(words_of(text))
+    return list(words) if log_prob_per_token < threshold or mostly_unread else []
 
 
 def unread_note(words: Sequence[str], who: str = "", mark: str = '"', escape: Callable[[str], str] = str) -> str:

@@ -197,7 +197,7 @@ def translate(options: argparse.Namespace) -> None:
 def _warning(translator: Translator, sentence: str, written: Translation, read: frozenset[str]) -> str:
     """Return a warning for a sentence unlike the training's, or with words that were never read, else ""."""
     words = unread_words(sentence, written.text, read) if read else []
-    if words := guessed_words(translator.card, words, written.log_prob_per_token):
+    if words := guessed_words(translator.card, words, sentence, written.log_prob_per_token):
         return unread_note(words)
     return unlike_note() if unlike(translator.card, written.log_prob_per_token) else ""
 

@@ -106,11 +106,17 @@ CARDS: list[dict[str, Any]] = [
 
 def test_the_card_says_how_unsure_is_unsure() -> None:
     card = {"typical": {"unread_log_prob_per_token": -0.5}}
-    assert (
-        guessed_words(card, ["a", "b"], -0.6) == ["a", "b"]
-        and guessed_words(card, ["a"], -0.5) == guessed_words(card, [], -2.0) == []
-    )
-    assert [guessed_words(card, ["a"], -9.0) for card in CARDS] == [[]] * len(CARDS)
+    text = "a b c d e"
+    assert guessed_words(card, ["a", "b"], text, -0.6) == ["a", "b"]
+    assert guessed_words(card, ["a", "b"], text, -0.5) == guessed_words(card, [], text, -2.0) == []
+    assert [guessed_words(card, ["a"], text, -9.0) for card in CARDS] == [[]] * len(CARDS)
+
+
+def test_a_text_of_unread_words_is_a_guess_however_sure_the_model_is() -> None:
+    card = {"typical": {"unread_log_prob_per_token": -0.5}}
+    for text, words, named in (("a b c", ["a"], []), ("a b", ["a"], ["a"]), ("a b c", ["a", "c"], ["a", "c"])):
+        assert guessed_words(card, words, f"{text}!", -0.01) == named
+    assert guessed_words(card, [], "?", -0.01) == []
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -47,7 +47,7 @@ def out_of_domain_note(
         words = unread_words(text, models.trace(name, text, None).translation, read)
     if log_prob_per_token is None:
         log_prob_per_token = float(models.trace(name, text, None).log_probs.mean())
-    if words := guessed_words(model.card, words, log_prob_per_token):
+    if words := guessed_words(model.card, words, text, log_prob_per_token):
         note = unread_note(words, who, "*", literal)
     elif unlike(model.card, log_prob_per_token):
         note = unlike_note(who)
