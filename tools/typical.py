@@ -56,6 +56,7 @@ def threshold_of_unread(every: Sequence[float], new: Sequence[float], threshold:
 
     It is the highest value with which at most MAX_SHARE_NOTED of the sentences get a note: those of `every` sentence
     below `threshold`, and those of the `new` ones, which have such words, below the result. 0 where all may be noted.
+    Sentences whose words are mostly unread get a note in any case, and are too rare in a held-out split to be counted.
     """
     accepted = sorted(log_prob for log_prob in new if log_prob >= threshold)
     allowed = int(MAX_SHARE_NOTED * len(every)) - sum(log_prob < threshold for log_prob in every)

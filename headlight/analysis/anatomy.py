@@ -249,7 +249,7 @@ DRAWS, QUERIES = 20, 20  # of keys, and of queries for each: one draw of a few k
 
 @dataclass(frozen=True)
 class ScoreSpread:
-    """How scores spread, and how much the softmax concentrates them, as means over the queries."""
+    """The spread of the scores and the concentration of their softmax, as means over the queries."""
 
     variance: float  # of the scores
     largest: float  # weight of a row: 1 / K where all keys have the same weight, 1 where one key has all of it

@@ -86,11 +86,12 @@ def in_words(number: int, language: str) -> str:
 def day_of_month(day: int, language: str, digits: bool) -> str:
     """Return a day from 1 to 31 as a date has it: "third" or "3rd", in French "trois" or "3", in German "dritten"."""
     if language == "fr":
-        return ("1er" if digits else "premier") if day == 1 else str(day) if digits else french_number(day).lstrip("*")
+        if day == 1:
+            return "1er" if digits else "premier"
+        return str(day) if digits else in_words(day, "fr")
     if language == "de":
         ending = "ten" if day < 20 else "sten"
-        return f"{day}." if digits else _GERMAN_ORDINALS.get(day) or german_number(day) + ending
-    if digits:
-        return f"{day}{'th' if day in (11, 12, 13) else {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10, 'th')}"
+        return f"{day}." if digits else _GERMAN_ORDINALS.get(day, german_number(day) + ending)
     tens, hyphen, unit = english_number(day).rpartition("-")
-    return tens + hyphen + _ENGLISH_ORDINALS.get(unit, f"{unit}th")
+    ordinal = _ENGLISH_ORDINALS.get(unit, f"{unit}th")
+    return f"{day}{ordinal[-2:]}" if digits else tens + hyphen + ordinal

@@ -295,7 +295,7 @@ def test_whatever_is_returned_gets_its_sentence(name: str) -> None:
         ),
     ],
 )  # fmt: skip
-def test_a_mistake_in_several_places_is_told(name: str, changes: dict[str, str], explanation: str) -> None:
+def test_a_mistake_made_in_several_places_is_explained(name: str, changes: dict[str, str], explanation: str) -> None:
     for seed in range(2):
         verdict = judged(name, *changes.items(), seed=seed)
         assert verdict.state is ExerciseState.WRONG
