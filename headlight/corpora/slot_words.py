@@ -47,6 +47,8 @@ _UNISEX_TEXT = (
 )
 UNISEX = frozenset(_UNISEX_TEXT.split())
 _NAME = re.compile(r"[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ]{2,11}")
+_SYLLABLE = re.compile(r"(?<=[aeiouyà-öø-ÿœ])(?=[bcdfghj-np-tvwxzßçñ])")
+MADE_UP_NAMES = 2  # for each that the table lists
 MAX_NUMBER_IN_WORDS = 999
 REPEATED_DIGIT_SHARE = 1 / 3  # of the numbers drawn above 99
 
@@ -55,6 +57,7 @@ REPEATED_DIGIT_SHARE = 1 / 3  # of the numbers drawn above 99
 class SlotWords:
     """The values that a slot may take between two languages, without those held out for tests.
 
+    Names are those of the table and, so that a model copies names that it has never read, others made up from them.
     `cities`, `weekdays` and `months` are pairs of spellings, one per language. `ambiguous` are first names of both
     genders, which are never replaced; `genders` has "f" or "m" for all others.
     """
@@ -134,9 +137,10 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
     female, male = female - ambiguous, male - ambiguous
     return SlotWords(
         languages,
-        tuple(sorted(female - held_out)),
-        tuple(sorted(male - held_out)),
-        tuple(sorted(surnames - held_out)),
+        *(
+            with_made_up_names(names - held_out, words | held_out | ambiguous | others)
+            for names, others in ((female, male), (male, female), (surnames, female | male))
+        ),
         tuple(cities),
         in_both_languages("weekday"),
         in_both_languages("month"),
@@ -144,6 +148,26 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
         frozenset(ambiguous),
         frozenset(surnames),
     )
+
+
+def with_made_up_names(names: Collection[str], but: Collection[str]) -> tuple[str, ...]:
+    """Return the names and MADE_UP_NAMES times as many made up of the beginning of one and the end of another.
+
+    Both are cut after a vowel, as "Sara" and "Monika" give "Sanika". A made-up name has 4 to 12 letters and is
+    neither in `names` nor in `but`.
+    """
+    rng = random.Random("made-up names")
+    plain = sorted(names)
+    cuts = {name: [match.start() for match in _SYLLABLE.finditer(name)] for name in plain}
+    parts = [name for name in plain if cuts[name]]
+    made_up: dict[str, None] = {}
+    taken = {*names, *but}
+    for _ in range(MADE_UP_NAMES * len(plain) if parts else 0):
+        first, second = rng.choice(parts), rng.choice(parts)
+        name = first[: rng.choice(cuts[first])] + second[rng.choice(cuts[second]) :]
+        if len(name) > 3 and _NAME.fullmatch(name) and name not in taken:
+            made_up[name] = None
+    return (*plain, *made_up)
 
 
 @cache

@@ -15,7 +15,7 @@ from headlight.corpora.about import NAMES_TERMS, about
 from headlight.corpora.corpora import Pair, Pairs, open_corpus, open_parts
 from headlight.corpora.framed import FRAMES, fill_frame, read_frames
 from headlight.corpora.number_words import day_of_month, in_words
-from headlight.corpora.slot_words import held_out_slots, read_slot_words, with_elision
+from headlight.corpora.slot_words import held_out_slots, read_slot_words, with_elision, with_made_up_names
 from headlight.corpora.slots import Replacer, Slots, slot_languages
 from headlight.runs.preparing import recipe_corpora
 from headlight.runs.recipe import Recipe
@@ -28,6 +28,7 @@ TABLE = Path(__file__).parent / "names.tsv"
 def everyday(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(TABLE, tmp_path / "names.tsv")
     monkeypatch.setenv("HEADLIGHT_EVERYDAY", str(tmp_path))
+    monkeypatch.setattr(slot_words, "MADE_UP_NAMES", 0)
     return tmp_path
 
 
@@ -227,6 +228,14 @@ def test_a_person_in_a_frame_has_a_first_name_or_a_surname(everyday: Path) -> No
     drawn = {fill_frame(frame, words, rng)[0].split()[1] for _ in range(2000)}
     for names in (words.female, words.male, words.surnames):
         assert drawn & set(names)
+
+
+def test_names_are_made_up_of_the_beginning_of_one_and_the_end_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slot_words, "MADE_UP_NAMES", 20)
+    names = with_made_up_names({"Sara", "Monika"}, {"Mora"})
+    assert names[:2] == ("Monika", "Sara")
+    assert set(names[2:]) == {"Sanika", "Saka", "Moka", "Monira", "Moninika"}
+    assert with_made_up_names({"Kim"}, set()) == ("Kim",)
 
 
 def test_numbers_with_equal_neighbouring_digits_are_drawn_more_often(everyday: Path) -> None:
