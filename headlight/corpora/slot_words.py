@@ -135,12 +135,12 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
     held_out = held_out_slots()[0]
     ambiguous = (female & male) | UNISEX
     female, male = female - ambiguous, male - ambiguous
+    never |= words | held_out | ambiguous
     return SlotWords(
         languages,
-        *(
-            with_made_up_names(names - held_out, words | held_out | ambiguous | others)
-            for names, others in ((female, male), (male, female), (surnames, female | male))
-        ),
+        with_made_up_names(female - held_out, never | male),
+        with_made_up_names(male - held_out, never | female),
+        with_made_up_names(surnames - held_out, never | female | male),
         tuple(cities),
         in_both_languages("weekday"),
         in_both_languages("month"),
