@@ -1,4 +1,4 @@
-"""The rules of a class: who may do what, and when.
+"""The rules of a class: who may do what, and when; and which of the two stores the settings name.
 
 Each rule is checked inside the store's own transaction.
 """
@@ -6,14 +6,20 @@ Each rule is checked inside the store's own transaction.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from headlight import folders
 from headlight.language import gettext, pgettext
 from headlight.teaching.lessons.judging import check_guess, judge
 from server.classroom import codes
+from server.classroom.shared import RedisStore
+from server.classroom.sqlite import Sqlite
 from server.classroom.store import IDLE_SECONDS, Act, CapacityError, ClassState, Json, Store, now
 from server.classroom.tally import SURE, in_words, is_right, tally, without_emphasis
 
@@ -375,3 +381,22 @@ class Quota:
             code, secret = classes.start(title)
             self.codes.setdefault(address, set()).add(code)
         return code, secret
+
+
+def _file() -> Path:
+    return folders.classes() / "classes.sqlite3"
+
+
+def used() -> bool:
+    """Return whether there may be a class: a server on which none was ever started has no file."""
+    return bool(os.environ.get("HEADLIGHT_REDIS")) or _file().exists()
+
+
+@cache
+def store() -> Store:
+    """Return the store that the settings name: the Redis server at HEADLIGHT_REDIS, or the folder HEADLIGHT_CLASSES.
+
+    Raises ValueError for an address that Redis can't read.
+    """
+    address = os.environ.get("HEADLIGHT_REDIS", "")
+    return RedisStore(address) if address else Sqlite(_file())

@@ -28,8 +28,8 @@ from headlight.language import LANGUAGES, ORIGINAL, gettext, preferred, translat
 from headlight.teaching.lessons.judging import judge
 from headlight.viewer.scripts import style, viewer_script
 from server.classroom import codes
-from server.classroom.classes import MAX_CLASS_SECONDS, Classes, ClassRefusal, ClassSnapshot
-from server.classroom.store import UNAVAILABLE, CapacityError, ClassNotFound, store, used
+from server.classroom.classes import MAX_CLASS_SECONDS, Classes, ClassRefusal, ClassSnapshot, store, used
+from server.classroom.store import UNAVAILABLE, CapacityError, ClassNotFound
 from server.classroom.tally import tally
 from server.classroom.watch import Watch
 

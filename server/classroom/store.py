@@ -8,19 +8,16 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
 import sqlite3
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache, wraps
-from pathlib import Path
+from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from redis import RedisError
 
-from headlight import folders
 from headlight.language import gettext
 
 Json = Any
@@ -238,27 +235,3 @@ class Store(ABC):
     @abstractmethod
     def sweep(self) -> None:
         """Remove the classes whose time is over."""
-
-
-def _file() -> Path:
-    return folders.classes() / "classes.sqlite3"
-
-
-def used() -> bool:
-    """Return whether there may be a class: a server on which none was ever started has no file."""
-    return bool(os.environ.get("HEADLIGHT_REDIS")) or _file().exists()
-
-
-@cache
-def store() -> Store:
-    """Return the store that the settings name: the Redis server at HEADLIGHT_REDIS, or the folder HEADLIGHT_CLASSES.
-
-    Raises ValueError for an address that Redis can't read.
-    """
-    if address := os.environ.get("HEADLIGHT_REDIS", ""):
-        from server.classroom.shared import RedisStore
-
-        return RedisStore(address)
-    from server.classroom.sqlite import Sqlite
-
-    return Sqlite(_file())

@@ -20,7 +20,6 @@ from server.access import Access
 from server.attempts import PER_ADDRESS, PER_BROWSER, Attempts
 from server.classroom import classes as rules
 from server.classroom import routes, watch
-from server.classroom import store as stores
 from server.classroom.classes import Classes, ClassQuestion
 from server.classroom.routes import Classroom
 from server.classroom.store import Store
@@ -311,16 +310,16 @@ async def test_the_store_may_be_away_for_a_while(classes: Classes, url: str, mon
 def test_the_store_is_where_the_settings_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_CLASSES", str(tmp_path / "here"))
     monkeypatch.delenv("HEADLIGHT_REDIS", raising=False)
-    stores.store.cache_clear()
+    rules.store.cache_clear()
     try:
-        stores.store()
+        rules.store()
         assert (tmp_path / "here" / "classes.sqlite3").exists()
-        stores.store.cache_clear()
+        rules.store.cache_clear()
         monkeypatch.setenv("HEADLIGHT_REDIS", "http://nowhere")
         with pytest.raises(ValueError, match="HEADLIGHT_REDIS can't be read"):
-            stores.store()
+            rules.store()
     finally:
-        stores.store.cache_clear()
+        rules.store.cache_clear()
 
 
 @pytest.mark.parametrize(("method", "path", "wanted"), [("GET", "/join/x/y", 404), ("DELETE", "/join", 405)])

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints, language
 from headlight.language import catalogue
-from server.classroom.store import store
+from server.classroom.classes import store
 from tests.small import TEXTS, small_checkpoint
 from tests.ui.pages import page_at
 

@@ -22,9 +22,18 @@ from headlight.language import gettext, translatable
 from headlight.teaching.lessons.reading import YOUR_SENTENCE, Lesson, Step
 from headlight.teaching.lessons.transfer import MAX_SENTENCE_CHARACTERS, sentence_of
 from server.classroom import codes
-from server.classroom.classes import Classes, ClassQuestion, ClassRefusal, OpenedStep, Quota, require_small, rows
+from server.classroom.classes import (
+    Classes,
+    ClassQuestion,
+    ClassRefusal,
+    OpenedStep,
+    Quota,
+    require_small,
+    rows,
+    store,
+)
 from server.classroom.codes import network_of
-from server.classroom.store import UNAVAILABLE, CapacityError, ClassNotFound, store
+from server.classroom.store import UNAVAILABLE, CapacityError, ClassNotFound
 from server.classroom.tally import class_result, in_words, misconceptions, share_right, split
 from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split

@@ -13,8 +13,8 @@ import streamlit as st
 
 from headlight.language import gettext
 from server.classroom import codes
-from server.classroom.classes import Classes, ClassRefusal
-from server.classroom.store import UNAVAILABLE, ClassNotFound, store
+from server.classroom.classes import Classes, ClassRefusal, store
+from server.classroom.store import UNAVAILABLE, ClassNotFound
 
 # The secrets of the classes that this session teaches, by code. No address has them: a projector shows the address bar.
 _SECRETS = "class-secrets"

@@ -11,8 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from server.classroom.classes import PNG, Classes
-from server.classroom.store import store
+from server.classroom.classes import PNG, Classes, store
 from tests.ui.pages import page_at
 from ui.widgets import look_here
 

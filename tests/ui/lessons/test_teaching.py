@@ -17,8 +17,7 @@ from streamlit.testing.v1 import AppTest
 from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import base, truth
 from headlight.teaching.lessons.reading import read
-from server.classroom.classes import Classes, Quota
-from server.classroom.store import store
+from server.classroom.classes import Classes, Quota, store
 from tests.ui.pages import page_at
 from ui.lessons import secret_keeper, shelf, teaching
 from ui.state import models
