@@ -27,7 +27,7 @@ from transformer.translator import describe_tokens
 from transformer.yielding import yield_turn
 from ui.decoding.view import Branch
 from ui.state import models
-from ui.state.cache import cached
+from ui.state.cache import cached, read_only
 
 _NONE = np.empty(0, np.float32)
 MAX_SHOWN = 6  # candidates that are shown of each distribution, in addition to those that the search kept
@@ -267,7 +267,7 @@ def _encoder_patterns(step: DecodeStep) -> np.ndarray:
     """Return the patterns [L, H, S, S] of a decode's first step."""
     assert step.patterns is not None, "the page records its decodes"
     sites = sorted(site for site in step.patterns if site.stack == "encoder")
-    return _read_only(np.stack([step.patterns[site][0].float().cpu().numpy() for site in sites]))
+    return read_only(np.stack([step.patterns[site][0].float().cpu().numpy() for site in sites]))
 
 
 def _decoder_patterns(step: DecodeStep) -> tuple[np.ndarray, np.ndarray]:
@@ -276,15 +276,10 @@ def _decoder_patterns(step: DecodeStep) -> tuple[np.ndarray, np.ndarray]:
     assert patterns is not None, "the page records its decodes"
     layers = range(1 + max(site.layer for site in patterns if site.stack == "decoder"))
     decoder, cross = (
-        _read_only(np.stack([patterns[Site("decoder", layer, kind)].float().cpu().numpy() for layer in layers], axis=1))
+        read_only(np.stack([patterns[Site("decoder", layer, kind)].float().cpu().numpy() for layer in layers], axis=1))
         for kind in ("self", "cross")
     )
     return decoder, cross
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    array.setflags(write=False)
-    return array
 
 
 def line_in(search: Search, end: int, eos_id: int) -> TracedHypothesis:

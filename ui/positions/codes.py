@@ -18,7 +18,7 @@ from transformer.positions import LearnedPositions, SinusoidalPositions, StoredP
 from transformer.t5 import T5Config
 from ui.positions.view import SCHEMES, PositionsView
 from ui.state import models
-from ui.state.cache import cached
+from ui.state.cache import cached, read_only
 
 MEASURED = 1_000  # positions that the properties are measured over,
 MEASURED_WIDTH = 256  # and the most dimensions: fitting a shift costs the cube of them
@@ -113,12 +113,12 @@ def _learned(owner: str | None, version: tuple[int, ...], width: int) -> Learned
         untrained, second_table = (
             np.random.default_rng(seed).normal(0, _SPREAD, (_UNTRAINED, width)) for seed in (0, 1)
         )
-        return Learned(_frozen(untrained), None, _frozen(second_table))
+        return Learned(read_only(untrained), None, read_only(second_table))
     model = models.translator(owner).model
-    encoder = _frozen(learned_table(model))
+    encoder = read_only(learned_table(model))
     if own_scheme(model.config) == "stored":
         return Learned(encoder, owner, stored=True)
-    return Learned(encoder, owner, _frozen(learned_table(model, "decoder")))
+    return Learned(encoder, owner, read_only(learned_table(model, "decoder")))
 
 
 def learned_table(model: Transformer, stack: str = "encoder") -> np.ndarray:
@@ -161,8 +161,3 @@ def _measured_learned(learned_table: Learned) -> Properties:
         None if learned_table.second_table is None else learned_table.second_table[:MEASURED, :MEASURED_WIDTH]
     )
     return properties(learned_table.table[:MEASURED, :MEASURED_WIDTH], None, second_table)
-
-
-def _frozen(array: np.ndarray) -> np.ndarray:
-    array.setflags(write=False)
-    return array

@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable
 from contextlib import nullcontext
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
+import numpy as np
 import streamlit as st
 import torch
 
@@ -51,6 +52,12 @@ def weight(value: object) -> int:
         elif not isinstance(item, type):
             unvisited += getattr(item, "__dict__", {}).values()
     return total
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Return the array, made read-only: all sessions share a cached value."""
+    array.setflags(write=False)
+    return array
 
 
 class CacheEntry(NamedTuple):
