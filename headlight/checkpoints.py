@@ -85,13 +85,18 @@ def resolve_device(name: str, folder: Path) -> str:
     return name
 
 
+def file_checksum(path: Path) -> str:
+    """Return the SHA-256 checksum of a regular file, in hexadecimal."""
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def digest(folder: str | Path) -> str:
     """Return the SHA-256 digest of weights, configuration and tokenizers, in hexadecimal."""
     whole = hashlib.sha256()
     for name in (native.WEIGHTS, native.CONFIG, native.SHARED, native.SOURCE, native.TARGET):
         if (file := Path(folder) / name).is_file():
-            with open_regular(file) as opened:
-                whole.update(f"{name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
+            whole.update(f"{name} {file_checksum(file)}\n".encode())
     return whole.hexdigest()
 
 

@@ -8,15 +8,15 @@ There are two checks: `flaw` looks at names, sizes and forms, which is cheap eno
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from pathlib import Path
 
+from headlight.checkpoints import file_checksum
 from transformer.checkpoint.safetensors_file import read_header
-from transformer.files import open_regular, read_json, write_json
+from transformer.files import read_json, write_json
 
 CHECKSUM_FILE = "files.json"
 OPTIMIZER, POSITION, RECIPE = "optimizer.safetensors", "training.json", "recipe.json"
@@ -26,9 +26,8 @@ STATE_FILES = (OPTIMIZER, POSITION, RECIPE)  # what a checkpoint of a run has be
 def record(folder: Path) -> None:
     """Write the list of the files in the folder."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != CHECKSUM_FILE)
-    write_json(
-        folder / CHECKSUM_FILE, {path.name: {"bytes": path.stat().st_size, "sha256": _sum(path)} for path in files}
-    )
+    entries = {path.name: {"bytes": path.stat().st_size, "sha256": file_checksum(path)} for path in files}
+    write_json(folder / CHECKSUM_FILE, entries)
 
 
 def flaw(folder: Path, names: Iterable[str]) -> str:
@@ -59,7 +58,7 @@ def changed(folder: Path, but: Collection[str] = ()) -> str:
         path = folder / name
         if not path.is_file():
             return f"{name} is missing"
-        if _sum(path) != checksum:
+        if file_checksum(path) != checksum:
             return f"{name} is not as it was written: its checksum is another"
     return ""
 
@@ -94,8 +93,3 @@ def _malformed(path: Path, mtime: int, size: int) -> str:
     except (ValueError, OSError) as error:
         return str(error).replace(f"{path.parent}/", "").rstrip(".")
     return ""
-
-
-def _sum(path: Path) -> str:
-    with open_regular(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -18,7 +18,7 @@ from headlight import checkpoints, folders
 from headlight.analysis.atlas.reading import units
 from headlight.analysis.similar import IndexRefused, TokenIndex, TokenSite, building, index, open_index, token_index
 from headlight.analysis.similar.building import links, stored_sites
-from headlight.analysis.similar.index_files import COLUMNS, FACTS, SENTENCES, file_checksum
+from headlight.analysis.similar.index_files import COLUMNS, FACTS, SENTENCES
 from headlight.analysis.similar.search import nearest, unit
 from headlight.analysis.similar.token_index import Marked, marked_in
 from headlight.analysis.similar.token_vectors import ROW_REACH, ROW_SIZE, relative_rows
@@ -327,7 +327,7 @@ def test_an_index_of_other_weights_is_stale_and_none_is_missing(made: TokenIndex
 def _resigned(folder: Path) -> None:
     """Write the checksums of the files as they are now: what somebody does who means harm."""
     facts = json.loads((folder / FACTS).read_text())
-    facts["files"] = {name: file_checksum(folder / name) for name in facts["files"]}
+    facts["files"] = {name: checkpoints.file_checksum(folder / name) for name in facts["files"]}
     (folder / FACTS).write_text(json.dumps(facts))
 
 

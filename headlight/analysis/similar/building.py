@@ -18,15 +18,7 @@ from headlight import checkpoints
 from headlight.analysis.atlas.reading import PairReading, Reader, SkippedPairs, batches
 from headlight.analysis.combine import merge
 from headlight.analysis.similar.columns import SUFFIX, ColumnWriter
-from headlight.analysis.similar.index_files import (
-    COLUMNS,
-    EDITION,
-    FACTS,
-    MAX_LINE_BYTES,
-    MAX_TOKENS,
-    SENTENCES,
-    file_checksum,
-)
+from headlight.analysis.similar.index_files import COLUMNS, EDITION, FACTS, MAX_LINE_BYTES, MAX_TOKENS, SENTENCES
 from headlight.analysis.similar.search import unit
 from headlight.analysis.similar.token_index import BATCH_TOKENS, TokenIndex, open_index, pass_of
 from headlight.analysis.similar.token_vectors import SITE_FORMS, TokenSite, special_tokens, token_vectors
@@ -145,7 +137,7 @@ class _Writer:
         for column in (*self.columns.values(), *self.vectors.values()):
             column.close()
         names = [SENTENCES, *(column.path.name for column in (*self.columns.values(), *self.vectors.values()))]
-        return {name: file_checksum(self.folder / name) for name in names}
+        return {name: checkpoints.file_checksum(self.folder / name) for name in names}
 
     def _distinct(self, pairs: Iterable[tuple[str, str]]) -> Iterator[KnownPair]:
         known = set[int]()

@@ -11,7 +11,6 @@ Shapes: N tokens.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -20,8 +19,9 @@ from torch import Tensor
 
 from headlight.analysis.similar.columns import SUFFIX, read_column
 from headlight.analysis.similar.token_vectors import TokenSite
+from headlight.checkpoints import file_checksum
 from transformer.config import ModelConfig
-from transformer.files import open_regular, read_json
+from transformer.files import read_json
 from transformer.model import Transformer
 from transformer.quoting import quoted, short
 
@@ -101,12 +101,6 @@ def _require_checksums(folder: Path, files: Mapping[str, Any]) -> None:
     for name, checksum in files.items():
         if file_checksum(folder / name) != checksum:
             raise ValueError(f"{quoted(name)} is not as it was written.")
-
-
-def file_checksum(path: Path) -> str:
-    """Return the SHA-256 checksum of a regular file, in hexadecimal."""
-    with open_regular(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _require_consistent(columns: Mapping[str, Tensor], config: ModelConfig, line_bytes: int) -> None:
