@@ -44,6 +44,7 @@ from benchmarks.measure import (
     table,
 )
 from headlight.checkpoints import load_translator
+from tools.serving import free_port
 
 # pyproject.toml tells the app that it is in a clone, where its documents and lessons are beside it.
 PARTS = ("app.py", "pages", "server", "ui", "headlight", "transformer", "docs", "lessons", "pyproject.toml",
@@ -256,12 +257,6 @@ def painted_in_time(page_name: str) -> Iterator[None]:
 
 def two_frames(page: Any) -> None:
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def drop_files(folders: list[Path]) -> str:

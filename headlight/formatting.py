@@ -15,7 +15,6 @@ from headlight.language import gettext, localized
 from transformer.quoting import short
 from transformer.tokenizers import SPACE
 
-NBSP = "\u00a0"
 ROUNDING = 1e-5  # shares closer than this to 0 or 1 are rounding errors
 
 
