@@ -12,11 +12,10 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from headlight.charts.colours import theme_named
-from headlight.charts.labels import FONT_SIZE, width, wrapped
+from headlight.charts.labels import FONT_SIZE, FONTS, width, wrapped
 from headlight.graphemes import isolated, runs_left
 
 FONT = "'Headlight marks', system-ui, 'Source Sans 3', 'Noto Sans', 'Noto Sans Devanagari', sans-serif"
-FONTS = Path(__file__).parent / "fonts"
 _TITLE, _FACT, _MARGIN, _NARROWEST = 15, 13, 16, 420
 # Fonts that are embedded in a document with their letters, since whoever opens it may lack them, and the range of these
 # letters. The first font is drawn by tools/marks.py.

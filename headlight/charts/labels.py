@@ -3,10 +3,12 @@
 import html
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from headlight.graphemes import graphemes, is_wide, letters, shortened
 
 FONT_SIZE = 14  # pixels
+FONTS = Path(__file__).parent / "fonts"
 # What a letter takes on average, in ems: in the alphabets of Europe, in the scripts from Hebrew to Balinese, and where
 # letters are as wide as high.
 _NARROW, _BROAD, _WIDE = 0.52, 0.62, 1.0

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
-from headlight.charts.document import FONTS
-from headlight.charts.labels import FONT_SIZE
+from headlight.charts.labels import FONT_SIZE, FONTS
 from headlight.graphemes import graphemes
 from transformer.extras import require_package
 from transformer.files import require_folder, write_bytes

@@ -11,7 +11,7 @@ import typst
 from PIL import Image
 
 from headlight.charts import typeset
-from headlight.charts.document import FONTS
+from headlight.charts.labels import FONTS
 from headlight.charts.svg import HeadBlock, patterns_svg
 from headlight.charts.typeset import pdf, png
 
