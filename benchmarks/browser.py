@@ -110,7 +110,7 @@ class Stepper(NamedTuple):
 
 
 def stepping(browser: Browser, stepper: Stepper, rounds: int) -> list[float]:
-    """Time from an arrow key, right to the last step and left again, to the step that the page tells."""
+    """Return the milliseconds from each arrow key to the step that it asks for: forward to the last step, and back."""
     page = open_app(browser, stepper.url, stepper.selector)
     times = []
     for _ in range(rounds + 1):

@@ -39,7 +39,7 @@ class ProcessorReading(NamedTuple):
 
 
 def _contestant_seconds() -> float:
-    """Return the seconds of processor time of this process, its descendants, and those that they waited for."""
+    """Return the seconds of processor time of this process, its descendants, and their finished children."""
     process, total = psutil.Process(), 0.0
     for member in (process, *process.children(recursive=True)):
         try:

@@ -159,7 +159,7 @@ def round_of(contestant: Contestant, threads: int) -> Callable[[], float]:
 
 
 def agreement(ids: list[list[int]], other_ids: list[list[int]]) -> str:
-    """Count the sentences of which both wrote the same tokens."""
+    """Count the sentences that both contestants translated into the same tokens."""
     same = sum(a == b for a, b in zip(ids, other_ids, strict=False))
     return f"{same} of {min(len(ids), len(other_ids))}"
 

@@ -43,7 +43,7 @@ class Answer:
 class Register:
     """The record of what happened in the class."""
 
-    condition: str = ""  # what goes on beside it just now
+    condition: str = ""  # what else keeps the server busy now; "": nothing
     took: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))  # milliseconds by act and `beside`
     answers: list[Answer] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Register:
     memory: list[tuple[float, float]] = field(default_factory=list)  # seconds, megabytes
 
     async def timed(self, name: str, act: Awaitable[None]) -> None:
-        """Return whether an act counts as beside something: where that went on at its beginning or at its end."""
+        """Record how long an act takes, under the condition at its beginning, or else the one at its end."""
         before, begun = self.condition, time.perf_counter()
         await act
         condition = before or self.condition

@@ -131,7 +131,7 @@ def processor(work: Callable[[], tuple[float, float]], clock: list[float]) -> Ca
 
 
 def headlight_methods(model: Transformer, length: int) -> dict[str, Callable[[], object]]:
-    """Return each method over `length` tokens a side, [EOS] and what is written included."""
+    """Return Headlight's attribution methods, ready to run on a random pair of `length` tokens a side."""
     # Not above: Inseq's process reads this file, and needs none of it.
     from headlight.analysis.why import Corruption, contrast, contributions, decoder_lens, leave_one_out, patching
     from transformer.taps import Recorder

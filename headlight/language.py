@@ -101,7 +101,7 @@ def listed(items: Sequence[str]) -> str:
 
 
 def translatable(message: str) -> str:
-    """Return the message as it is; the catalogues get it. For constants: whoever shows one translates it."""
+    """Return the message unchanged, and mark it for the catalogues: for constants, which `gettext` translates later."""
     return message
 
 

@@ -77,7 +77,7 @@ def spelled(tokens: Tokens, groups: Groups) -> list[str]:
 
 
 def _agreed(first: list[str], second: list[str]) -> list[str]:
-    """Return the words of both; what one does not know may be any word of the other's."""
+    """Return the words that two tokenizations agree on; an unknown word agrees with any. Raises NotComparable."""
     for a, b in zip(first, second, strict=False):
         if SPECIALS[1] not in (a, b) and _folded(a) != _folded(b):
             raise NotComparable(f"Where one has “{a}”, the other has “{b}”.")

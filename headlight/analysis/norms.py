@@ -26,10 +26,11 @@ class BothNorms(NamedTuple):
 
 
 def both_norms(batch: Sequence[Stream], stack: str, layer: int | None, block: str, token: int) -> BothNorms:
-    """Return a token of the first sentence of a batch, as the norm of a block reads it, under both norms.
+    """Normalise a token of the batch's first sentence, as a block's norm reads it, by layer norm and by batch norm.
 
-    Without a `layer`, the norm of the whole stack. Batch norm is that of Ioffe and Szegedy 2015 in training, over the
-    tokens of all sentences; layer norm is that of Ba, Kiros and Hinton 2016. Raises ValueError where there is no norm.
+    Without a `layer`, the norm is the one after the whole stack. Batch norm is that of Ioffe and Szegedy 2015 in
+    training, over the tokens of all sentences; layer norm is that of Ba, Kiros and Hinton 2016. Raises ValueError where
+    there is no norm.
     """
     rows = np.concatenate([_read(passed, stack, layer, block) for passed in batch])
     norm = batch[0].module(stack).norm if layer is None else batch[0].residuals(stack, layer)[block][0].norm

@@ -57,7 +57,7 @@ def encoder_states(model: Transformer, ids: Sequence[int], positions: bool = Tru
 
 
 def _from_products_alone(site: Site, pattern: torch.Tensor, inputs: Inputs) -> torch.Tensor:
-    """A tap that gives T5's attention the pattern that it would have without a bias on its scores."""
+    """Return the pattern that T5's attention would have without a bias on its scores, as a tap."""
     return (inputs.q @ inputs.k.mT).masked_fill(~inputs.mask, -torch.inf).softmax(-1)
 
 

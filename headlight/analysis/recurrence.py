@@ -56,7 +56,7 @@ def size(jacobian: np.ndarray) -> float:
 def by_distance(
     gains: Sequence[float], steps: int, width: int = 64, input_size: float = 0.3, seed: int = 0
 ) -> tuple[dict[float, np.ndarray], np.ndarray]:
-    """Return both gradients by distance, [T - 1] each: the recurrent network's for each gain, and attention's.
+    """Return the gradients by distance, [T - 1] each: those of the recurrent network for each gain, and of attention.
 
     W is a random orthogonal matrix times the gain, so that without the tanh the gradient would be gain^k. Attention's
     maps have variance 1 / D and its inputs variance 1. Means over `DRAWS` draws.

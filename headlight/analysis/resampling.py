@@ -55,7 +55,7 @@ class Resampler:
         return computed + steps[len(computed) :]
 
     def _known(self, temperature: float, top_k: int | None, top_p: float, seed: int) -> list[DecodeStep]:
-        """Return the steps that need no pass of the model, sampled again."""
+        """Sample from stored log-probabilities, without the model, and return the steps up to the first unknown."""
         bounds = max_lengths(self.src, None, self.model.config)
         drawn = draws(seed, 1, int(bounds)).to(self.src.device)
         choose = Sample(self.model.config.eos_id, bounds, drawn, temperature, top_k, top_p)

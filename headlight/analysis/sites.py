@@ -63,7 +63,7 @@ def require_kept(attention: MultiHeadAttention, head: int) -> None:
 
 
 def attention_at(model: Transformer, site: Site) -> MultiHeadAttention:
-    """Return the attention that stands at `site`. Raises ValueError where the model has none."""
+    """Return the attention module of the network at `site`. Raises ValueError where the model has none."""
     for module in model.modules():
         if isinstance(module, MultiHeadAttention) and module.site == site:
             return module

@@ -68,7 +68,7 @@ class Stream:
         return module
 
     def residuals(self, stack: str, layer: int) -> dict[str, tuple[Residual, Sublayer]]:
-        """Return the blocks of a layer in their order: the path around each, and what it goes around."""
+        """Return the blocks of a layer in their order, each as its residual connection and the module within."""
         module = self.layer(stack, layer)
         source_mask, memory, tap = self.source_mask, self.encoder.last[None], self.tap
         blocks: dict[str, Sublayer] = {}

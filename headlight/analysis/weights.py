@@ -50,7 +50,7 @@ class Numbers:
         return math.sqrt(self.squares)
 
     def __add__(self, other: Numbers) -> Numbers:
-        """Return the statistics of both together."""
+        """Return the statistics of the union of two sets of weights."""
         return Numbers(
             self.count + other.count,
             self.total + other.total,

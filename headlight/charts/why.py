@@ -32,7 +32,7 @@ class BarGroup(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """A step of a waterfall, and what it is made of: name to value."""
+    """A step of a waterfall chart; `parts` are the values that add up to it, by name."""
 
     name: str
     value: float
@@ -276,7 +276,7 @@ def _largest(grids: Sequence[Map], scale: MapScale) -> str:
 
 
 def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, largest: float = 1.0, across: int = 440) -> Drawing:
-    """Return a bar for each (name, value, what it says), the first in the accent colour; below zero it is empty.
+    """Draw a bar for each (name, value, label), the first in the accent colour; the bar of a value below zero is empty.
 
     Where names and numbers leave no room between them, the names are lines of their own.
     """

@@ -143,7 +143,7 @@ def sentence_chrf(translations: Sequence[str], references: Sequence[Sequence[str
 def score_slice(
     sliced: Slice, translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
 ) -> tuple[SliceScores, dict[str, str]]:
-    """Return the scores of a slice, and sacreBLEU's signatures of both metrics.
+    """Return the scores of a slice, and sacreBLEU's signatures for BLEU and chrF.
 
     `translations` [models][sentences] and `references` [sentences][references] are those of the whole data set.
     """

@@ -19,7 +19,10 @@ _VALUE = 1 << 31  # marks a unit that holds the place of a replacement
 
 
 def growth(encoded: str) -> int:
-    """Return the most characters that one can become. Raises ValueError, to read after "a table that", if broken."""
+    """Return the largest number of characters that the table replaces one by.
+
+    Raises ValueError for a broken table; its message continues "a table that".
+    """
     if len(encoded) > 2 * MAX_CHARSMAP_BYTES:
         raise ValueError(f"has over {MAX_CHARSMAP_BYTES:,} bytes")
     try:

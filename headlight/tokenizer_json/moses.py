@@ -128,7 +128,7 @@ class MosesTokenizer:
 
 
 def with_moses(inner: tokenizers.Tokenizer, values: Any) -> tokenizers.Tokenizer:
-    """Return a tokenizer that Moses stands before, as `values` of its JSON say. Raises ValueError."""
+    """Return the tokenizer behind Moses, which cuts its texts as `values` of its JSON say. Raises ValueError."""
     if not isinstance(values, dict) or not values.keys() <= {"language", "normalizes"} or "language" not in values:
         raise ValueError("what it says of Moses is not a language, and whether it normalizes")
     return cast(tokenizers.Tokenizer, MosesTokenizer(inner, Moses(**values)))

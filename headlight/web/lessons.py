@@ -63,8 +63,10 @@ def lesson_data(lesson: Lesson, model: str) -> Json:
 
 
 def step_data(step: Step, model: str) -> Json:
-    """Return a step: what its texts, its answer and its picture name, or where a page cannot compute that, all of it as
-    it is with the full weights."""
+    """Return a step as JSON: with its expressions where the page can compute all of them, else with their values.
+
+    These values are those of the full weights.
+    """
     run = base(step)
     data: Json = {
         "name": step.name,
@@ -117,7 +119,7 @@ def _view(step: Step) -> Expression | None:
 
 
 def as_json(expression: Expression) -> Json:
-    """Return an expression without what it does not say; measures go by the names of `MEASURES`."""
+    """Return an expression as JSON, without fields at their defaults; measures have their names in `MEASURES`."""
     data = _without_defaults(expression, Expression("")) | {"what": expression.what}
     data.pop("text", None)
     if expression.measure and expression.what != "compare":
@@ -158,7 +160,7 @@ def named_in(step: Step) -> Iterator[Expression]:
 
 
 def is_computed(expression: Expression) -> bool:
-    """Whether js/lessons.js computes what is named."""
+    """Return whether js/lessons.js can compute an expression."""
     counts_effects = expression.what == "count" and bool(expression.words)
     by_measure = expression.what in ("measure", "extreme", "count") and bool(expression.measure)
     measured = not by_measure or measure_names().get(expression.measure) in MEASURED

@@ -24,7 +24,7 @@ BITS = 10  # of each weight
 
 
 def round_weights(model: nn.Module, bits: int = BITS) -> None:
-    """Replace each matrix [rows, columns] of the model by what its bits stand for, in place."""
+    """Round each matrix of the model in place to the values that `bits` bits a weight can store."""
     with torch.no_grad():
         for weights in unique_tensors(model).values():
             if weights.dim() == 2:
@@ -33,7 +33,7 @@ def round_weights(model: nn.Module, bits: int = BITS) -> None:
 
 
 def in_bits(weights: Tensor, bits: int = BITS) -> tuple[Tensor, Tensor]:
-    """Return whole numbers of so many bits [rows, columns], and the step of each row [rows, 1]."""
+    """Quantize a matrix: return integers of `bits` bits [rows, columns], and the step of each row [rows, 1]."""
     largest = weights.abs().amax(dim=1, keepdim=True).float()
     step = torch.where(largest > 0, largest / (2 ** (bits - 1) - 1), 1.0)
     return (weights / step).round().to(torch.int16), step

@@ -134,7 +134,7 @@ def _gallery_models(gallery: Gallery) -> dict[str, bytes]:
 
 
 def _models(name: str | Path) -> tuple[str, dict[str, bytes]]:
-    """Return the page's title, and the model, with those that its lessons tell of, by the id of their blocks."""
+    """Return the page's title, and the model and its lessons' other models as bytes, by the ids of their blocks."""
     folder = folders.model(name)
     checkpoint = checkpoints.load(name)
     facts = _facts(name, checkpoint)

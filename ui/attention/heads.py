@@ -221,7 +221,7 @@ def _every_head(traces: ShownTrace, layout: Layout, values: HeadValues) -> Every
 
 
 def _measures(values: HeadValues) -> list[Measure]:
-    """Return the measures that the page shows, of those that there are `values` of."""
+    """Return the measures among `values` that the page shows."""
     return [MEASURES[name] for name in values if MEASURES[name].on_attention]
 
 

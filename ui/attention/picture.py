@@ -84,7 +84,7 @@ class ShownTrace:
 
     @property
     def tap(self) -> Tap | None:
-        """Return every change of a pass as one tap: those of heads, and the model's own where it is broken by one."""
+        """All interventions of a pass as one tap: the changes of heads, and the model's mistake if that is a tap."""
         return chain(*models.own_taps(self.model), *self.taps)
 
     def pruned(self, kind: Kind) -> set[tuple[int, int]]:
@@ -164,7 +164,7 @@ class Panel:
 
     @property
     def note(self) -> str:
-        """Return the note next to the title: what is shown of the head, where it is not its weights; "" where it is."""
+        """The note next to the title: what is shown in place of the head's weights, and why; "" otherwise."""
         return ", ".join([within(gettext(SHOWS[self.show]))] * (self.show != "raw") + [self.off] * bool(self.off))
 
     @property

@@ -94,7 +94,7 @@ def places(values: list[float]) -> int:
 
 
 def full_bar(effects: list[HeadEffect]) -> float:
-    """Return the nats that a full bar stands for."""
+    """Return the effect in nats at which a bar is as long as its column."""
     return max(FULL, *(abs(effect.delta) for effect in effects))
 
 

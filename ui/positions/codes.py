@@ -31,14 +31,14 @@ class Learned:
     """A learned table, or an untrained one; of an imported model, the table that came with it."""
 
     table: np.ndarray  # [N, D]
-    model: str | None  # whose it is; None where no model here has one, and the table is random numbers
+    model: str | None  # the model that has this table; None: no model here has one, and the table is random numbers
     second_table: np.ndarray | None = None  # [N, D]: the same positions as the decoder learned them, if it did
     stored: bool = False  # it came with the model: it may have been learned, or be a formula in an order of its own
 
 
 @dataclass(frozen=True)
 class Code:
-    """The scheme that is shown, and its table: of "relative" zeros, since nothing is added to the words."""
+    """The scheme that is shown, and its table; all zeros for "relative", which adds nothing to the words."""
 
     scheme: str
     table: np.ndarray  # [N, D]
@@ -52,7 +52,7 @@ class Code:
 
     @property
     def of_table(self) -> bool:
-        """Whether the table is a model's, or an untrained one, and not a formula's."""
+        """Whether the table is a model's or random, rather than computed by a formula."""
         return self.scheme in ("learned", "stored")
 
 

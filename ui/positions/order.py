@@ -54,7 +54,10 @@ class Orders:
 
 
 def compare(model: Translator, sentence: str, reordered: str) -> Orders:
-    """Encode both orders. Raises ValueError where a sentence can't be read, or where they are not the same tokens."""
+    """Compare the encoder states of two orders of the same words, with and without positions.
+
+    Raises ValueError where a sentence can't be read, or where they are not the same tokens.
+    """
     ids = model.encode(sentence), model.encode(reordered)
     tokenizer = model.checkpoint.source_tokenizer
     tokens = describe_tokens(tokenizer, ids[0]), describe_tokens(tokenizer, ids[1])

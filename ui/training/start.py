@@ -205,7 +205,7 @@ def _examples(chosen: TrainingCorpus, before: RunFolder | None) -> list[str]:
 
 
 def _watched(chosen: TrainingCorpus, examples: list[str]) -> tuple[str, ...]:
-    """Put the sentences in the box, where those of other data were not put."""
+    """Return the sentences to watch; when the corpus changes, its examples replace those in the box."""
     key, stored = key_of("watch"), st.session_state["draft"]
     if stored.suggested != chosen.spec and examples:
         stored.suggested, stored.watch = chosen.spec, "\n".join(examples)

@@ -31,7 +31,7 @@ def installed() -> bool:
 def truths(
     corpus: Corpus, most: int | None = None, align: bool = True
 ) -> tuple[Callable[[], Iterable[KnownPair]], str]:
-    """Return the pairs with what is known of them, and its origin: "gold", the aligner's name, or "" for none.
+    """Return the pairs with their word alignment, and its origin: "gold", the aligner's name, or "" for none.
 
     Where there is no gold, the aligner links the first `most`, if it is installed and `align` is true.
     """

@@ -50,7 +50,7 @@ class SkippedPairs:
 
 
 class Reader:
-    """The tokenizers of a model, and what its sentences stand between."""
+    """Tokenizes sentence pairs with a model's tokenizers, and adds the start and end tokens of its configuration."""
 
     def __init__(self, config: ModelConfig, source: Tokenizer, target: Tokenizer) -> None:
         self.config, self.source, self.target = config, source, target

@@ -34,7 +34,7 @@ ROLE_RULE = (
 
 
 class RoleKind(NamedTuple):
-    """A role: the measure that decides it, what it is called, and what the head then does.
+    """A role of heads: the measure that decides it, its name, and a description of what such a head does.
 
     `counted` is a template: {does}, the {share}, the {count} of pronouns, units or sentences that it was measured over,
     and the {baseline}. `looks_at` names its keys where `name` does not.

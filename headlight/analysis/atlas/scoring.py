@@ -34,7 +34,7 @@ def _of(model: Transformer, states: Tensor, tgt: Tensor) -> Tensor:
 
 
 def _tokens(tgt: Tensor, pad_id: int) -> Tensor:
-    """Return how many tokens are written in each row, padding at its end aside: [B]."""
+    """Return the number of target tokens in each row, without the padding at its end: [B]."""
     written = (tgt[:, 1:] != pad_id).flip(-1)
     return written.size(1) - written.int().argmax(-1)
 

@@ -32,7 +32,7 @@ class PruningBatch(NamedTuple):
 
 
 class Removed(NamedTuple):
-    """A head, and what it was worth when it went: nats a token that the right translation loses without it."""
+    """A removed head and its importance then: the nats per token that the reference translation lost by its removal."""
 
     site: Site
     head: int

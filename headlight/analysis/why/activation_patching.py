@@ -359,7 +359,7 @@ def _question(
     instead: int | None,
     tap: Tap | None = None,
 ) -> tuple[int, int]:
-    """Return the step and the other token; what is None is looked up in the run on `corrupted`."""
+    """Return the step and the token to compare with; an argument that is None is found by a run on `corrupted`."""
     if step is not None:
         require_step(target, step)
     if instead is not None:
@@ -384,7 +384,7 @@ def _question(
 
 
 def _share(model: Transformer, corruption: Corruption, direction: Direction, tap: Tap | None) -> _Share:
-    """Check the arguments of `patching`, and run both sentences."""
+    """Check the arguments of `patching`, run both sentences, and return what computes the share that a part changes."""
     require_intervened_heads(model, tap)
     _require([direction], ("denoise", "noise"), "direction")
     source, corrupted, target = corruption.source, corruption.corrupted, corruption.target

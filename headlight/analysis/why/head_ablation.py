@@ -171,7 +171,7 @@ def _log_probs(
 
 
 def _rows(model: Transformer, pair: Pair, count: int) -> tuple[Tensor, Tensor]:
-    """Return a source and its target, as it is read, in `count` rows."""
+    """Return the source and the decoder's input, each repeated in `count` rows."""
     device = model.output.weight.device
     src, tgt = (torch.tensor([list(ids)], device=device).expand(count, -1) for ids in (pair[0], pair[1][:-1]))
     return src, tgt

@@ -64,7 +64,7 @@ class TextFiles:
 
     @property
     def adds_nothing(self) -> bool:
-        """Whether no token stands around a sentence.
+        """Whether the model reads sentences without a start or an end token.
 
         The converter from Hugging Face writes the same flags, but there the tokenizer adds the tokens.
         """
@@ -102,7 +102,7 @@ class TextFiles:
         return f"with {language}{' and '.join(dict.fromkeys((*start, *end)))}"
 
     def _ends(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the tokens before and after a sentence that the model reads, less those of languages."""
+        """Return the tokens before and after a sentence that the model reads, without the tokens of languages."""
         bos = self.token("bos_token", "<s>")
         if self.flag("add_source_bos") or self.flag("add_source_eos"):
             start = (bos,) if self.flag("add_source_bos") and bos else ()

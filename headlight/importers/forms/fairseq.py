@@ -360,7 +360,7 @@ def _parts(infos: Mapping[str, TensorInfo], sizes: _FairseqSizes) -> Iterator[Te
 
 
 def _table(stack: str, index: int, sizes: _FairseqSizes) -> TensorPart:
-    """Return the positions of a stack; its first token stands after the padding's id (`utils.make_positions`)."""
+    """Return the table of positions of a stack; the first is the padding's id + 1, as in `utils.make_positions`."""
     native, length, first = f"{stack}.embedding.positions.table", _n_positions(sizes), PAD + 1
     if not sizes.learned[index]:
         return TensorPart(native, (), (length, sizes.width), lambda _: sinusoidal_from(first, length, sizes.width))

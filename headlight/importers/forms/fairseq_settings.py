@@ -74,7 +74,7 @@ class Settings:
 
     @property
     def is_bart(self) -> bool:
-        """Whether its texts stand between <s> and </s>, as those of BART do where no task says otherwise."""
+        """Whether texts begin with <s> and end with </s>, as BART's do unless the task is another."""
         return self.architecture.startswith("bart") and self.task not in (PRETRAINED, ONE_MODEL, BY_PAIR)
 
     @property

@@ -32,8 +32,8 @@ def sinusoidal_from(first: int, length: int, d_model: int) -> Tensor:
 
 
 def _positions(config: HuggingFaceConfig, length: int, d_model: int) -> Tensor:
-    """Return the table of positions from the first text position on: the first token of a text stands after the padding
-    id (`create_position_ids_from_input_ids`).
+    """Return the sinusoidal table [length, d_model]; texts start at the position after the padding's id, as in
+    `create_position_ids_from_input_ids`.
     """
     return sinusoidal_from(config.known_id("pad_token_id", MAX_TOKENS) + 1, length, d_model)
 

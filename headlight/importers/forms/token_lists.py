@@ -108,8 +108,10 @@ class TokenNames:
 def open_tokenizers(
     paths: Sequence[Path], vocabularies: Vocabularies, ids: Ids, names: TokenNames
 ) -> tuple[Tokenizer, Tokenizer]:
-    """Return the tokenizers of both sides, one object where they are one; without files, they read tokens with spaces
-    between them."""
+    """Return the source and target tokenizers, one object where they are the same.
+
+    Without files, a tokenizer splits texts at spaces.
+    """
     sides = (vocabularies.source, vocabularies.target)
     alike = len(paths) < 2 and sides[0] == sides[1]
     tokenizers = [

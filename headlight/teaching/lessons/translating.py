@@ -80,7 +80,7 @@ def _words(step: Step) -> tuple[str, ...]:
 
 
 def checksum(lesson: Lesson) -> str:
-    """Return twelve hexadecimal digits of the words of a lesson; what is computed does not count."""
+    """Return a checksum of a lesson's words, twelve hexadecimal digits; fields of the steps do not change it."""
     words = [lesson.title, lesson.question, *(text for step in lesson.steps for text in _words(step))]
     return hashlib.sha256("\0".join(words).encode()).hexdigest()[:12]
 
