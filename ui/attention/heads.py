@@ -124,7 +124,7 @@ def heads(
             checked = st.container()
     else:
         with middle:
-            st.caption(gettext("The lines stand beside one sentence: close the second to see them."))
+            st.caption(gettext("Lines are drawn for one sentence only: close the second to see them."))
     with bar, behind_button("attention-controls", _chosen(view, large)):
         _controls(traces, view)
     with numbers:

@@ -39,7 +39,7 @@ NEAREST: dict[Form, str] = {
     "output": translatable(
         "The {count} tokens of the corpus at which this head's output is nearest to its output at “{token}”."
     ),
-    "row": translatable("The {count} tokens of the corpus from which this head looks most as it does from “{token}”."),
+    "row": translatable("The {count} tokens of the corpus whose row in this head is most like that of “{token}”."),
 }
 REFUSED = {
     "missing": translatable("This model has no index of a corpus yet. This command makes one:"),
