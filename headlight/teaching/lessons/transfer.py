@@ -111,7 +111,7 @@ TRANSFERS = {
     ),
     "mistake": _compared(
         translatable("Leave out the division by √d_head: does the model write the same for your sentence?"),
-        translatable("The sound model writes “{before}”, the one with the mistake “{after}”."),
+        translatable("The intact model writes “{before}”, the one with the mistake “{after}”."),
         "translation with no-scaling",
         "encoder",
     ),
