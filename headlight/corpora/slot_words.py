@@ -48,7 +48,7 @@ _UNISEX_TEXT = (
 UNISEX = frozenset(_UNISEX_TEXT.split())
 _NAME = re.compile(r"[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ]{2,11}")
 _SYLLABLE = re.compile(r"(?<=[aeiouyà-öø-ÿœ])(?=[bcdfghj-np-tvwxzßçñ])")
-MADE_UP_NAMES = 2  # for each that the table lists
+MADE_UP_NAMES = 2  # at most, for each name that the table lists
 MAX_NUMBER_IN_WORDS = 999
 REPEATED_DIGIT_SHARE = 1 / 3  # of the numbers drawn above 99
 
@@ -151,7 +151,7 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
 
 
 def with_made_up_names(names: Collection[str], but: Collection[str]) -> tuple[str, ...]:
-    """Return the names and MADE_UP_NAMES times as many made up of the beginning of one and the end of another.
+    """Return the names and up to MADE_UP_NAMES times as many made up of the beginning of one and the end of another.
 
     Both are cut after a vowel, as "Sara" and "Monika" give "Sanika". A made-up name has 4 to 12 letters and is
     neither in `names` nor in `but`.

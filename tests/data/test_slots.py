@@ -155,6 +155,7 @@ def test_a_share_of_the_pairs_is_replaced_the_same_ones_for_the_same_seed() -> N
 
 
 def test_what_is_held_out_is_never_drawn(everyday: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slot_words, "MADE_UP_NAMES", 2)
     names, numbers = held_out_slots()
     assert len(names) == len(numbers) == 200 and min(numbers) > 12 and max(numbers) < 10000
     with (everyday / "names.tsv").open("a", encoding="utf-8") as table:
