@@ -23,7 +23,7 @@ from headlight.corpora.corpora import Corpus, open_split
 from transformer import Translator
 
 SENTENCES_PER_PART = 1000  # of a corpus
-MAX_SHARE_NOTED = 0.015  # of the validation sentences that may get a note of either kind; 1.7 % of en-fr's test sentences do
+MAX_SHARE_NOTED = 0.015  # of the validation sentences that may get a note of either kind; en-fr's test sentences: 1.7 %
 
 
 def measured(model: Translator, corpus: Corpus, read: Collection[str]) -> dict[str, Any]:
