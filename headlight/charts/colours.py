@@ -17,11 +17,19 @@ from functools import cache
 
 import numpy as np
 
+from headlight.language import gettext, localized, translatable
 from transformer.quoting import quoted
 
 # Hues that colour-blind eyes tell apart (Okabe and Ito, 2008), for heads side by side. Their black is a grey
 # here, which shows on both backgrounds.
 OKABE_ITO = ("#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#f0e442", "#98a2b3")
+
+# How a weight becomes a colour, and what the colour bar says of it.
+SCALES = {
+    "fixed": translatable("{name}, 0 to {limit}"),
+    "row": translatable("share of the row's largest {name}"),
+    "sqrt": translatable("square root of the {name}"),
+}
 
 LESS, MORE = "#0877bd", "#f59322"
 
@@ -81,6 +89,21 @@ def theme_named(name: str) -> Theme:
     if name not in THEMES:
         raise ValueError(f"There is no theme {quoted(name)}: choose one of {', '.join(THEMES)}.")
     return THEMES[name]
+
+
+def scale_title(scale: str, name: str, limit: float) -> str:
+    """Return what the colour bar says: of which number, and how it becomes a colour."""
+    return gettext(SCALES[scale], name=name, limit=localized(f"{limit:g}"))
+
+
+def scaled(weights: np.ndarray, scale: str) -> np.ndarray:
+    """Return the colour's value for each weight of [..., Q, K]."""
+    if scale == "sqrt":
+        return np.sqrt(weights)
+    if scale == "row":
+        largest = np.fmax.reduce(weights, axis=-1, keepdims=True)
+        return np.divide(weights, largest, out=weights.copy(), where=largest > 0)
+    return weights
 
 
 def shades(values: np.ndarray, low: float, high: float) -> np.ndarray:

@@ -10,29 +10,16 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
 
 import numpy as np
 
-from headlight.charts.colours import theme_named
+from headlight.charts.colours import SCALES, scale_title, scaled, theme_named
 from headlight.charts.frame import MatrixFrame, Spec, colour_bar, spec_in
 from headlight.charts.labels import ordinal
-from headlight.language import gettext, localized, translatable
+from headlight.charts.svg import Colours, HeadBlock, patterns_svg
 from transformer.quoting import quoted
 
 if TYPE_CHECKING:
     from headlight.charts.figure import Figure
 
 KINDS = ("encoder", "decoder", "cross")
-# How a weight becomes a colour, and what the colour bar says of it.
-SCALES = {
-    "fixed": translatable("{name}, 0 to {limit}"),
-    "row": translatable("share of the row's largest {name}"),
-    "sqrt": translatable("square root of the {name}"),
-}
-
-
-def scale_title(scale: str, name: str, limit: float) -> str:
-    """Return what the colour bar says: of which number, and how it becomes a colour."""
-    return gettext(SCALES[scale], name=name, limit=localized(f"{limit:g}"))
-
-
 class FrameTexts(TypedDict, total=False):
     """The words and the size of a frame; `MatrixFrame` has the defaults."""
 
@@ -157,8 +144,6 @@ def _paper(
     weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], options: Mapping[str, Any]
 ) -> Callable[[str], str]:
     """Return the function that draws a matrix for paper, under a title."""
-    from headlight.charts.svg import Colours, HeadBlock, patterns_svg  # which has the colours of this file
-
     def draw(title: str) -> str:
         cells, masked, reads = np.asarray(weights, np.float32), options.get("masked"), options.get("reads") or None
         hidden = np.zeros(cells.shape, bool) if masked is None else np.asarray(masked, bool)
@@ -236,16 +221,6 @@ def frame_of(
             f"matrix, but the mask is {' x '.join(map(str, mask.shape))} and there are {len(reads)} tokens."
         )
     return MatrixFrame(rows, columns, mask, theme_named(theme), **texts)
-
-
-def scaled(weights: np.ndarray, scale: str) -> np.ndarray:
-    """Return the colour's value for each weight of [..., Q, K]."""
-    if scale == "sqrt":
-        return np.sqrt(weights)
-    if scale == "row":
-        largest = np.fmax.reduce(weights, axis=-1, keepdims=True)
-        return np.divide(weights, largest, out=weights.copy(), where=largest > 0)
-    return weights
 
 
 def _steps(colours: Sequence[str]) -> list[list[object]]:

@@ -12,9 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from headlight.charts.colours import Theme, hexadecimal, lookup, shades, theme_named
+from headlight.charts.colours import Theme, hexadecimal, lookup, scale_title, scaled, shades, theme_named
 from headlight.charts.document import Drawing, anchored, document, text_element, text_of, text_width
-from headlight.charts.heatmap import scale_title, scaled
 from headlight.formatting import minus
 from headlight.graphemes import right_to_left
 from headlight.language import gettext, localized, pgettext

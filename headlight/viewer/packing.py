@@ -14,7 +14,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from headlight.charts.heatmap import scale_title
+from headlight.charts.colours import scale_title
 from headlight.graphemes import right_to_left
 from headlight.language import gettext, localized
 from transformer.quoting import quoted
