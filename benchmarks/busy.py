@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import psutil
 
+from headlight.formatting import percent
+
 TICK_SECONDS = 0.01  # the resolution of the system's processor times
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
 
@@ -83,7 +85,7 @@ def shares(before: ProcessorReading, after: ProcessorReading) -> dict[str, float
 
 def busy_text(busy: dict[str, Any]) -> str:
     return (
-        f"Of the time of all processors over {busy['seconds']:,.0f} s the contestants used {busy['contestants']:.0%}, "
-        f"other programs {busy['others']:.0%}, other machines of the host {busy['stolen']:.0%}; "
-        f"load {busy['load_before']} before, {busy['load_after']} after."
+        f"Of the time of all processors over {busy['seconds']:,.0f} s the contestants used "
+        f"{percent(busy['contestants'])}, other programs {percent(busy['others'])}, other machines of the host "
+        f"{percent(busy['stolen'])}; load {busy['load_before']} before, {busy['load_after']} after."
     )

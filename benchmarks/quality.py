@@ -19,6 +19,7 @@ from benchmarks.busy import Busy
 from benchmarks.contest import THREADS, Contestant, contest, joeynmt
 from benchmarks.learning import BATCH_TOKENS, DROPOUT, JOEYNMT, MARIAN, OURS_NAME, PEAKS, WARMUP
 from benchmarks.measure import ALTERNATIVE_COLOUR, HEADLIGHT_COLOUR, keep_drawn, machine, svg, svg_line, svg_text, table
+from headlight.formatting import percent
 
 POINTS = 4  # of the budget, at which the test set is translated
 BEAM = 5
@@ -160,7 +161,7 @@ def report(result: dict[str, Any]) -> str:
                 f"{beam['chrF']:.1f}",
                 "" if bleu_difference["p"] is None else f"{bleu_difference['p']:.3f}",
                 "" if name == OURS_NAME else ("not reached" if minutes is None else f"{minutes:.1f} min"),
-                f"{100 * end['agreement']:.1f} %",
+                percent(end['agreement'], 1),
                 f"{end['seconds_to_write']:.0f} / {beam['seconds_to_write']:.0f}",
             ]
         )

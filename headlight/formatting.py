@@ -32,22 +32,31 @@ def minus(text: str) -> str:
     return localized(text.replace("-", "−"))
 
 
-def percent(share: float) -> str:
-    """Write a share from 0 to 1 in whole per cent: "35 %", with a no-break space.
+def percent(share: float, decimals: int | None = None) -> str:
+    """Write a share in per cent, with the current language's spacing: "35 %" with a no-break space, in Hindi "35%".
 
-    It says "under 1 %" or "over 99 %" where rounding would say that nothing, or everything, is meant.
+    Without `decimals` it is in whole per cent, and "under 1 %" or "over 99 %" where rounding would give 0 or 100 %.
     """
+    if decimals is not None:
+        return percent_sign(minus(f"{100 * share:z.{decimals}f}"))
     if ROUNDING < share < 0.005:
         return gettext("under 1\u00a0%")
     if 0.995 <= share < 1 - ROUNDING:
         return gettext("over 99\u00a0%")
-    return gettext("{number}\u00a0%", number=math.floor(100 * share + 0.5))
+    return percent_sign(str(math.floor(100 * share + 0.5)))
+
+
+def percent_sign(number: str) -> str:
+    """Append the per cent sign to a number that is already in per cent and in the current language."""
+    return gettext("{number}\u00a0%", number=number)
 
 
 def percent_of(count: int, total: int) -> str:
     """Write a count as its share of a total, with one decimal below 10 %: "41 %", "4.1 %", "under 0.1 %"."""
     part = count / total if total else 0.0
-    return "under 0.1 %" if 0 < part < 0.001 else f"{100 * part:.1f} %" if part < 0.1 else f"{100 * part:.0f} %"
+    if 0 < part < 0.001:
+        return f"under {percent(0.001, 1)}"
+    return percent(part, 1 if part < 0.1 else 0)
 
 
 def probability_text(probability: float) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from babel import Locale
 
 from headlight.checkpoints import Description, describe
-from headlight.formatting import plural
+from headlight.formatting import percent, plural
 
 LIBRARY = "headlight"  # the hub's name for the library, and what is imported
 PACKAGE = "headlight-attention"
@@ -139,7 +139,7 @@ def _score_table(scores: list[dict[str, Any]]) -> str:
     for score in scores:
         values = [score.get(field, "") for field in fields]
         texts = [
-            f"{value:.1%}" if field == "exact" and isinstance(value, (int, float)) else str(value)
+            percent(value, 1) if field == "exact" and isinstance(value, (int, float)) else str(value)
             for field, value in zip(fields, values, strict=True)
         ]
         rows.append([_cell(score["on"]), *map(_cell, texts)])

@@ -64,7 +64,7 @@ def test_the_counts_are_written_into_the_card(
     counts = {"names": {"exact": 400, "of": 400}, "numbers": {"exact": 300, "of": 400}}
     command = f"python -m tools.copying {folder}"
     assert read_json(folder / "card.json") == before | {"copying": {**counts, "command": command}}
-    assert "300 of 400 sentences with numbers exact (75.0%)." in capsys.readouterr().out
+    assert "300 of 400 sentences with numbers exact (75.0\u00a0%)." in capsys.readouterr().out
 
 
 def test_a_model_of_other_languages_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

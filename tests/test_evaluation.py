@@ -85,7 +85,7 @@ def test_the_command_says_and_writes_it(
     out = tmp_path / "scores.json"
     assert main(["evaluate", str(tmp_path / "model"), "--data", "english-french:combinations", "--json", str(out)]) == 0
     facts, output = json.loads(out.read_text()), capsys.readouterr().out
-    assert f"pronouns resolved 100.0% of {facts['pronouns_counted']}" in output
+    assert f"pronouns resolved 100.0\u00a0% of {facts['pronouns_counted']}" in output
     assert facts["exact"] == 1 and facts["on"] == "english-french (combinations)"
 
 
@@ -123,4 +123,4 @@ def test_translations_of_one_source_are_references_of_one_another(
     assert main(["evaluate", str(tmp_path / "model"), "--data", str(table)]) == 0  # all of it: it has no test split
     assert asked == ["Run!", "Hi."]
     output = capsys.readouterr().out
-    assert "3 pairs read" in output and "exact 100.0%" in output and "chrF 100.00" in output and "nrefs:var" in output
+    assert all(text in output for text in ("3 pairs read", "exact 100.0\u00a0%", "chrF 100.00", "nrefs:var"))

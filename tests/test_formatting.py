@@ -8,12 +8,14 @@ import pytest
 from headlight.formatting import (
     file_size,
     in_millions,
+    percent,
     percent_of,
     probability_text,
     signed,
     three_digits,
     two_digits,
 )
+from headlight.language import using
 
 
 @pytest.mark.parametrize(
@@ -48,9 +50,13 @@ def test_no_number_rounds_away(value: float, text: str) -> None:
         *((file_size, value, text) for value, text in [(4100, "4.1 kB"), (900_000, "0.9 MB"), (299_000_000, "299 MB")]),
         *((lambda value: signed(value, plus=True, decimals=2), value, text) for value, text in [(0.004, "0.00"),
             (-0.004, "0.00"), (0.02, "+0.02"), (-1.5, "−1.50"), (math.nan, "–")]),
-        *((lambda count: percent_of(count, 1000), value, text) for value, text in [(0, "0.0 %"), (41, "4.1 %"),
-            (410, "41 %")]),
-        (lambda count: percent_of(count, 10_000), 5, "under 0.1 %"),
+        *((lambda count: percent_of(count, 1000), value, text) for value, text in [(0, "0.0\u00a0%"),
+            (41, "4.1\u00a0%"), (410, "41\u00a0%")]),
+        (lambda count: percent_of(count, 10_000), 5, "under 0.1\u00a0%"),
+        *((lambda share: percent(share, 0), value, text) for value, text in [(-0.03, "−3\u00a0%"), (1.2, "120\u00a0%"),
+            (-0.001, "0\u00a0%")]),
+        *((lambda share: percent(share, 1), value, text) for value, text in [(0.998, "99.8\u00a0%"),
+            (0, "0.0\u00a0%")]),
         *((probability_text, value, text) for value, text in [(0.0004, "<0.001"), (0.0094, "0.009"), (0.0095, "0.01")]),
         (in_millions, 2_048_000, "2.05 M"),
         (in_millions, 8704, "8,704"),
@@ -59,3 +65,9 @@ def test_no_number_rounds_away(value: float, text: str) -> None:
 )  # fmt: skip
 def test_a_number_as_text(write: Callable[[float], str], value: float, text: str) -> None:
     assert write(value) == text
+
+
+@pytest.mark.parametrize(("language", "text"), [("en", "98.1\u00a0%"), ("fr", "98,1\u00a0%"), ("hi", "98.1%")])
+def test_a_per_cent_sign_is_spaced_as_the_language_does(language: str, text: str) -> None:
+    with using(language):
+        assert percent(0.981, 1) == text

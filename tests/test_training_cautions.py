@@ -37,7 +37,7 @@ def test_usual_settings_need_no_caution(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "caution"),
     [
-        ({"steps": 200, "warmup": 400}, "takes 400 steps and the run has 200: the learning rate only rises, to 50%"),
+        ({"steps": 200, "warmup": 400}, "and the run has 200: the learning rate only rises, to 50\u00a0%"),
         ({"learning_rate": 1e9}, "A learning rate of 1e+09 will probably"),
         ({"batch_tokens": 1}, "A step sees 1 token,"),
         ({"batch_tokens": 100, "accumulate": 2}, "A step sees 200 tokens,"),
@@ -67,7 +67,7 @@ def test_a_vocabulary_that_lacks_most_words_is_said(tmp_path: Path) -> None:
     recipe = small_recipe(tmp_path, **USUAL)
     texts = [(f"a{n} b{n} c{n}", f"x{n} y{n}") for n in range(60)]  # no word is seen twice
     found = preview(Pairs("rare", [Pair(line, *pair) for line, pair in enumerate(texts)]), "words", 100)
-    assert "The vocabulary has 0% of the source tokens of new sentences" in " ".join(cautions(recipe, found))
+    assert "The vocabulary has 0\u00a0% of the source tokens of new sentences" in " ".join(cautions(recipe, found))
 
 
 def test_no_more_threads_than_cores(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_a_run_whose_words_are_mostly_unknown_is_refused(tmp_path: Path) -> None
     recipe = replace(small_recipe(tmp_path, steps=1), data=str(path), watch=())
     run = new_run(tmp_path, "refused", replace(recipe, min_frequency=2))
     assert work(run.path) == "crashed"
-    assert "67% of the source tokens are unknown to the vocabulary" in status(run.path).cause
+    assert "67\u00a0% of the source tokens are unknown to the vocabulary" in status(run.path).cause
     assert work(new_run(tmp_path, "trained", replace(recipe, vocabulary=400)).path) == "finished"
 
 

@@ -18,6 +18,7 @@ from headlight.checkpoints import load_translator, update_card
 from headlight.corpora.about import LANGUAGES
 from headlight.corpora.number_words import in_words
 from headlight.corpora.slot_words import held_out_slots
+from headlight.formatting import percent
 from transformer.quoting import short
 
 KEY = "copying"  # in the card
@@ -120,7 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for failure in judgement["failed"]:
         print(f"{failure['source']}\t{failure['written']}")
     for kind, count in counts.items():
-        print(f"{count['exact']} of {count['of']} sentences with {kind} exact ({count['exact'] / count['of']:.1%}).")
+        share = percent(count["exact"] / count["of"], 1)
+        print(f"{count['exact']} of {count['of']} sentences with {kind} exact ({share}).")
     return 0
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from headlight.charts.bare import bare, quiet_axis
 from headlight.charts.colours import OKABE_ITO, theme_named
 from headlight.charts.figure import Figure
+from headlight.formatting import percent
 
 _BARS = 30
 _HEIGHT = 132
@@ -30,7 +31,8 @@ def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", 
         name="source",
         marker={"color": look.accent, "opacity": 0.75, "line": {"width": 0}},
         customdata=hover,
-        hovertemplate="%{y:.1%} of the source sentences<br>have %{customdata} tokens<extra></extra>",
+        hovertext=[percent(share, 1) for share in shares[0]],
+        hovertemplate="%{hovertext} of the source sentences<br>have %{customdata} tokens<extra></extra>",
     )
     figure.add_scatter(
         x=middles,
@@ -39,7 +41,8 @@ def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", 
         mode="lines",
         line={"color": _TARGET[theme], "width": 2, "shape": "hvh"},
         customdata=hover,
-        hovertemplate="%{y:.1%} of the target sentences<br>have %{customdata} tokens<extra></extra>",
+        hovertext=[percent(share, 1) for share in shares[1]],
+        hovertemplate="%{hovertext} of the target sentences<br>have %{customdata} tokens<extra></extra>",
     )
     means = [float(np.mean(values)) if len(values) else 0.0 for values in (source, target)]
     return figure.update_layout(

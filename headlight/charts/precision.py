@@ -43,7 +43,7 @@ def magnitudes(spreads: Mapping[str, tuple[np.ndarray, np.ndarray]], theme: str 
             "x": 2.0 ** (exponents + 0.5),
             "y": 100 * shares,
             "line": {"width": 2, "color": colour, "dash": dash},
-            "hovertemplate": f"<b>%{{y:.1f}} %</b> {name}, near %{{x:.1e}}<extra></extra>",
+            "hovertemplate": f"<b>%{{y:.1f}}\u00a0%</b> {name}, near %{{x:.1e}}<extra></extra>",
         }
         for (name, (exponents, shares)), colour, dash in zip(
             spreads.items(), (MORE, look.signed[0]), ("dash", "solid"), strict=True

@@ -14,7 +14,7 @@ import numpy as np
 from headlight.charts.colours import LESS, MORE, Theme, hexadecimal, lookup, shades, theme_named
 from headlight.charts.document import Drawing, text_element, text_of
 from headlight.charts.labels import FONT_SIZE, cut, width
-from headlight.formatting import minus, signed
+from headlight.formatting import minus, percent, signed
 
 SMALL, PLAIN = 13, FONT_SIZE  # font sizes
 _ROW, _CELL, _GAP = 24, 34, 22  # heights of a row and a cell, and the room between two maps
@@ -242,7 +242,7 @@ def maps(
                 pick = "" if grid.picks is None else grid.picks[row][column]
                 box = (x + label + column * cell + 1, y + top + row * (_CELL + 2), cell - 2, _CELL)
                 cell_name = f"{grid.name} {grid.columns[column]}".strip()
-                caption = f"{cell_name}, {name}: {scale.written(value)}{' %' if scale.percent else ''}"
+                caption = f"{cell_name}, {name}: {percent(value, 0) if scale.percent else scale.written(value)}"
                 parts.append(_cell(box, value, scale, look, pick, caption))
                 if pick and pick in chosen:
                     outlines.append(

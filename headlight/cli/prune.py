@@ -17,6 +17,7 @@ from headlight.analysis.pruning.order import Head
 from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_split
 from headlight.corpora.corpora import SPEC_FORMS, open_split
 from headlight.corpora.truth import known_pairs
+from headlight.formatting import percent
 from transformer.access import require_private
 from transformer.config import check_share, check_whole
 from transformer.files import write_json
@@ -85,7 +86,7 @@ def table(pruning: Pruning) -> Iterator[str]:
     yield "heads gone   log-probability     BLEU    exact   in random orders: log-probability, BLEU, exact"
     for point, (count, own) in enumerate(zip(pruning.gone, pruning.in_order, strict=True)):
         random = [draw[point] for draw in pruning.at_random]
-        yield f"{count:>10}   {own.log_prob:15.4f} {own.bleu:8.2f} {own.exact:8.1%}   {_spread(random)}"
+        yield f"{count:>10}   {own.log_prob:15.4f} {own.bleu:8.2f} {percent(own.exact, 1):>8}   {_spread(random)}"
 
 
 def _spread(scores: Sequence[Score]) -> str:
@@ -95,7 +96,7 @@ def _spread(scores: Sequence[Score]) -> str:
     logs, bleus, exacts = zip(*scores, strict=True)
     return (
         f"{min(logs):.4f} to {max(logs):.4f}, {min(bleus):.2f} to {max(bleus):.2f}, "
-        f"{min(exacts):.1%} to {max(exacts):.1%}"
+        f"{percent(min(exacts), 1)} to {percent(max(exacts), 1)}"
     )
 
 

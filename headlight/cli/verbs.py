@@ -21,7 +21,7 @@ from headlight.cli import runs as commands
 from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_device, takes_split
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import SPEC_FORMS, open_split
-from headlight.formatting import error_message, plural
+from headlight.formatting import error_message, percent, plural
 from headlight.machine import keep_freed
 from headlight.runs import MIN_SENTENCES, Evaluation, Evaluator
 from transformer.checkpoint.native import to_json
@@ -253,7 +253,7 @@ def evaluate(options: argparse.Namespace) -> None:
     print(corpus.report if options.pairs is None else f"{corpus.name}: {plural(options.pairs, 'pair')} at most")
     if trained is not None and trained.in_training > 1 and trained.in_training >= MAX_SEEN_SHARE * trained.looked_up:
         print(
-            f"Caution: about {trained.in_training / trained.looked_up:.0%} of these pairs were trained on (of "
+            f"Caution: about {percent(trained.in_training / trained.looked_up)} of these pairs were trained on (of "
             f"{trained.looked_up:,} that can be looked up): the scores say what the model knows by heart.",
             file=sys.stderr,
         )
@@ -274,11 +274,12 @@ def _print_scores(name: str, scores: Evaluation, beam: int) -> None:
     if name:
         print(f"\n{name}")
     of = plural(scores.sentences, "sentence")
-    print(f"loss {scores.loss:.4f}  perplexity {scores.perplexity:.3f}  exact {scores.exact:.1%} of {of}")
+    print(f"loss {scores.loss:.4f}  perplexity {scores.perplexity:.3f}  exact {percent(scores.exact, 1)} of {of}")
     print(f"BLEU {scores.bleu:.2f}  chrF {scores.chrf:.2f}  beam {beam}  {scores.signature}")
     if scores.pronouns is not None:
         right, every = scores.pronouns
-        print(f"pronouns resolved {right / every:.1%} of {every:,}, judged by the word whose form shows the antecedent")
+        share = percent(right / every, 1)
+        print(f"pronouns resolved {share} of {every:,}, judged by the word whose form shows the antecedent")
 
 
 def describe(options: argparse.Namespace) -> None:

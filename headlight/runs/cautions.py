@@ -9,7 +9,7 @@ from headlight.corpora.corpora import needs_network, open_parts
 from headlight.corpora.held_out import held_out_count
 from headlight.corpora.preview import Preview
 from headlight.evaluation import MIN_SENTENCES
-from headlight.formatting import plural
+from headlight.formatting import percent, plural
 from headlight.machine import cores, threads
 from headlight.runs.folder import RunFolder
 from headlight.runs.preparing import MAX_UNKNOWN_SHARE, NONE_HELD_OUT_NOTE, TRAINING_SCORES_NOTE
@@ -26,7 +26,7 @@ def cautions(recipe: Recipe, preview: Preview | None = None) -> list[str]:
     if training.warmup >= training.steps:
         texts.append(
             f"The warm-up takes {training.warmup:,} steps and the run has {training.steps:,}: the learning rate only "
-            f"rises, to {training.steps / training.warmup:.0%} of its peak. A tenth of the steps is usual."
+            f"rises, to {percent(training.steps / training.warmup)} of its peak. A tenth of the steps is usual."
         )
     if training.learning_rate > HIGH_RATE:
         texts.append(
@@ -90,6 +90,6 @@ def _unknown(preview: Preview) -> list[str]:
     if least >= 1 - MAX_UNKNOWN_SHARE:
         return []
     return [
-        f"The vocabulary has {least:.0%} of the {side} tokens of new sentences: most of their words would be unknown "
-        "to the model. Choose bpe, a lower minimum frequency, or a larger vocabulary."
+        f"The vocabulary has {percent(least)} of the {side} tokens of new sentences: most of their words would be "
+        "unknown to the model. Choose bpe, a lower minimum frequency, or a larger vocabulary."
     ]

@@ -19,6 +19,7 @@ from headlight.corpora.packed import pack_examples
 from headlight.corpora.slots import Slots, slot_languages
 from headlight.corpora.varied import Varied
 from headlight.evaluation import Evaluator
+from headlight.formatting import percent
 from headlight.runs import intact, state
 from headlight.runs.folder import VALIDATION, RunFolder
 from headlight.runs.recipe import VALIDATE_ON_TRAINING, Recipe
@@ -129,8 +130,8 @@ def _require_known(examples: Encoded) -> None:
     for share, side in zip(examples.unknown, ("source", "target"), strict=True):
         if share > MAX_UNKNOWN_SHARE:
             raise ValueError(
-                f"{share:.0%} of the {side} tokens are unknown to the vocabulary, so there is little to learn; choose "
-                "a larger vocabulary, a lower minimum frequency, or bpe."
+                f"{percent(share)} of the {side} tokens are unknown to the vocabulary, so there is little to learn; "
+                "choose a larger vocabulary, a lower minimum frequency, or bpe."
             )
 
 

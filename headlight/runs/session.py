@@ -13,6 +13,7 @@ import torch
 from headlight.corpora.corpora import JsonLines
 from headlight.corpora.packed import Packed
 from headlight.evaluation import Evaluation, Evaluator
+from headlight.formatting import percent
 from headlight.machine import give_back
 from headlight.runs import averaging, state
 from headlight.runs.folder import VALIDATION, RunFolder
@@ -122,7 +123,7 @@ class WorkerSession:
             for part, scores in {"validation": evaluation, **evaluation.parts}.items():
                 self.writer.log(
                     f"Step {step:,}: {part} loss {scores.loss:.3f}, perplexity {scores.perplexity:.2f}, "
-                    f"BLEU {scores.bleu:.2f}, chrF {scores.chrf:.2f}, exact {scores.exact:.1%} "
+                    f"BLEU {scores.bleu:.2f}, chrF {scores.chrf:.2f}, exact {percent(scores.exact, 1)} "
                     f"of {scores.sentences:,} sentences"
                 )
         score = self.processes.sum(evaluation.chrf if evaluation else 0.0)

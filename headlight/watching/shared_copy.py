@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headlight.formatting import percent
 from headlight.watching.checks import require_options
 
 _ROUNDING, _COARSE_ROUNDING = 0.01, 0.1  # tolerated between kernels, relative to the output's norm
@@ -119,7 +120,7 @@ class SharedCopy:
         if not difference <= (_ROUNDING if self.model.dtype == torch.float32 else _COARSE_ROUNDING):  # NaN is refused
             raise ValueError(
                 f"{self.name} cannot be watched: the code that has its attention weights computes something else, "
-                f'{difference:.0%} off. If it was not opened with attn_implementation="eager", open it so and try '
+                f'{percent(difference)} off. If it was not opened with attn_implementation="eager", open it so and try '
                 "again."
             )
         return output

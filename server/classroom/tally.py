@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import Any
 
+from headlight.formatting import percent_sign
 from headlight.language import gettext, localized
 from headlight.teaching.lessons.judging import judge
 
@@ -64,12 +65,13 @@ def in_words(posed: Posed, guess: Any) -> str:
         case "head":
             return gettext("layer {layer}, head {head}", layer=guess[0], head=guess[1])
         case "number":
-            return f"{localized(f'{guess:.6g}')} {posed.get('unit') or ''}".strip()
+            number, unit = localized(f"{guess:.6g}"), posed.get("unit") or ""
+            return percent_sign(number) if unit == "%" else f"{number} {unit}".strip()
         case "order":
             return ", ".join(str(posed["items"][item]) for item in guess)
         case _:
             shares = zip(posed["labels"], guess, strict=True)
-            return ", ".join(f"{label} {localized(f'{share:.4g}')} %" for label, share in shares if share)
+            return ", ".join(f"{label} {percent_sign(localized(f'{share:.4g}'))}" for label, share in shares if share)
 
 
 def without_emphasis(text: str) -> str:

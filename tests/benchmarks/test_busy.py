@@ -48,8 +48,8 @@ def test_the_time_of_the_processors_is_shared_out() -> None:
         "stolen": 0.1,
     }
     told = busy_text(busy)
-    assert "100 s the contestants used 50%, other programs 20%, other machines of the host 10%" in told
-    assert "load 0.4 before, 2.0 after" in told
+    assert "100 s the contestants used 50\u00a0%, other programs 20\u00a0%, other machines" in told
+    assert "of the host 10\u00a0%; load 0.4 before, 2.0 after" in told
 
 
 def test_a_tick_too_many_of_ours_is_nobody_elses() -> None:

@@ -25,9 +25,9 @@ def test_each_kind_of_question_has_its_tally() -> None:
         ({"ask": "word", "labels": ["a", "b"]}, 1, "b"),
         ({"ask": "choice", "choices": ["yes", "no"]}, 0, "yes"),
         (HEAD, [2, 3], "layer 2, head 3"),
-        ({"ask": "number", "unit": "%"}, 12.5, "12.5 %"),
+        ({"ask": "number", "unit": "%"}, 12.5, "12.5\u00a0%"),
         ({"ask": "order", "items": ["x", "y"]}, [1, 0], "y, x"),
-        (ROW, [100, 0], "a 100 %"),
+        (ROW, [100, 0], "a 100\u00a0%"),
     ],
 )
 def test_an_answer_in_words(posed: dict[str, object], guess: object, words: str) -> None:
@@ -55,7 +55,7 @@ def test_a_split_says_what_was_chosen_and_how_many_are_right() -> None:
     heads = split({"ask": "head", "layers": 3, "heads": 4}, {"answer": [2, 3], "values": [[0.0] * 4] * 3}, [[1, 1]])
     assert [bar["label"] for bar in heads["bars"]] == ["layer 1, head 1", "layer 2, head 3"]  # of many, what counts
     number = split({"ask": "number", "least": 0, "most": 100, "step": 1, "unit": "%"}, {"answer": 40.0}, [5, 40, 41])
-    assert [bar["count"] for bar in number["bars"]] == [1, 2, 0] and number["bars"][1]["label"] == "close to 40 %"
+    assert [bar["count"] for bar in number["bars"]] == [1, 2, 0] and number["bars"][1]["label"] == "close to 40\u00a0%"
     order = split({"ask": "order", "items": ["a", "b"]}, {"answer": [1, 0]}, [[0, 1], [0, 1]])
     assert [(bar["label"], bar["count"], bar["right"]) for bar in order["bars"]] == [
         ("a, b", 2, False),

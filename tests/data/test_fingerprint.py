@@ -62,6 +62,6 @@ def test_evaluating_on_the_training_pairs_is_said(tmp_path: Path, capsys: pytest
     folder = str(run.checkpoints / "last")
     assert CARD_KEY in load(folder).card
     assert main(["evaluate", folder, "--data", recipe.data, "--split", "train", "--beam", "1"]) == 0
-    assert "Caution: about 99% of these pairs were trained on" in capsys.readouterr().err
+    assert "Caution: about 99\u00a0% of these pairs were trained on" in capsys.readouterr().err
     assert main(["evaluate", folder, "--data", "copy", "--beam", "1"]) == 0
     assert "were trained on" not in capsys.readouterr().err

@@ -10,6 +10,7 @@ import streamlit as st
 from headlight.analysis.network import crossing, layer_cost, table_1
 from headlight.analysis.sites import attention_at
 from headlight.charts.lines import Curve, lines
+from headlight.formatting import percent
 from transformer import Trace
 from transformer.layers import EncoderLayer
 from transformer.taps import Site
@@ -41,8 +42,8 @@ def _costs(name: str, tokens: int) -> None:
     st.caption(
         f"One encoder layer of this model{before}, in multiply-adds. Comparing every token with every other grows with "
         f"n² · d, the maps that each token goes through with n · d². Here, with {tokens:,} tokens, attention's "
-        f"products are {work.attention / sum(work):.1%} of {sum(work):,}; from {at:,} tokens on they are more than "
-        "half."
+        f"products are {percent(work.attention / sum(work), 1)} of {sum(work):,}; from {at:,} tokens on they are more "
+        "than half."
     )
     curves = [
         Curve("q kᵀ and weights times v", LENGTHS, np.array([layer.attention for layer in each])),

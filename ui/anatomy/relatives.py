@@ -11,7 +11,7 @@ from headlight.analysis.relatives import linear_weights, masked_softmax, sparse_
 from headlight.analysis.sites import attention_at
 from headlight.charts.colours import theme_named
 from headlight.charts.lines import Curve, lines
-from headlight.formatting import brief, plural
+from headlight.formatting import brief, percent, plural
 from transformer import Trace
 from transformer.trace import Tokens
 from ui.anatomy.chosen import ChosenPart, tokens
@@ -96,13 +96,13 @@ def _sparse_and_linear(matrices: Matrices, rows: Tokens, columns: Tokens, chosen
     pairs, share = plural(int(matrices.visible.sum()), "pair"), (exact * seen_keys).sum() / exact.sum()
     st.caption(
         f"Sparse (strided, Child et al. 2019): the same scores, but a query keeps only keys at most {step} away and at "
-        f"multiples of {step}, which is about √{keys}: {seen_keys.sum():,} of {pairs}, which have {share:.0%} of the "
-        "softmax's weight. Linear (Katharopoulos et al. 2020): φ(q)ᵀ φ(k) in the place of exp(score), with "
+        f"multiples of {step}, which is about √{keys}: {seen_keys.sum():,} of {pairs}, which have {percent(share)} of "
+        "the softmax's weight. Linear (Katharopoulos et al. 2020): φ(q)ᵀ φ(k) in the place of exp(score), with "
         "φ(x) = elu(x) + 1, from the same queries and keys. Compared with the softmax, sparse attention moves "
-        f"{moved(exact, sparse):.0%} of an average row's weight to other keys, linear attention "
-        f"{moved(exact, linear):.0%}; the mean of a row's largest weight is {linear.max(-1).mean():.2f} there instead "
-        f"of {exact.max(-1).mean():.2f}, as nothing is exponentiated. This model was trained with the softmax; one "
-        "trained with another attention learns to use that."
+        f"{percent(moved(exact, sparse))} of an average row's weight to other keys, linear attention "
+        f"{percent(moved(exact, linear))}; the mean of a row's largest weight is {linear.max(-1).mean():.2f} there "
+        f"instead of {exact.max(-1).mean():.2f}, as nothing is exponentiated. This model was trained with the softmax; "
+        "one trained with another attention learns to use that."
         + (" T5's position bias is part of the scores, and linear attention leaves it out." if t5 else "")
         + cut
     )

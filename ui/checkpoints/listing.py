@@ -10,7 +10,7 @@ from typing import Any
 
 from headlight.analysis.blocks import sizes
 from headlight.analysis.weights import shapes
-from headlight.formatting import brief, file_size, in_millions, on_sentences
+from headlight.formatting import brief, file_size, in_millions, on_sentences, percent
 from headlight.importers.health import check_health
 from headlight.runs import RunFolder
 from headlight.runs.metrics import SENTENCES_FIELD
@@ -146,7 +146,7 @@ def score_texts(card: Mapping[str, Any]) -> tuple[str, str]:
     count = on_sentences(scores.get(SENTENCES_FIELD))
     on = f" on {scores['on']}{count.replace('on ', ', ', 1)}" if scores.get("on") else f" {count}".rstrip()
     if exact is not None and (exact > 0.9 or bleu is None or "pronouns" in scores):
-        return f"{exact:.1%}", f"{exact:.1%} exactly right{on}"
+        return percent(exact, 1), f"{percent(exact, 1)} exactly right{on}"
     if bleu is not None:
         return brief(bleu), f"BLEU {bleu:.1f}{on}"
     return "", ""

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from headlight.folders import COMMAND
-from headlight.formatting import file_size, on_sentences, plural
+from headlight.formatting import file_size, on_sentences, percent, plural
 from headlight.runs import MIN_SENTENCES
 from transformer.checkpoint.native import CONFIG, from_json
 from transformer.files import read_json
@@ -116,7 +116,9 @@ def _scored(scores: Mapping[str, Any]) -> None:
     counts = {"sentences", "pronouns_counted"}
     numbers = {n: v for n, v in scores.items() if isinstance(v, int | float) and n not in (*shares, *counts)}
     values = [(name, f"{value:.2f}") for name, value in numbers.items()]
-    percentages = [(label, f"{scores[n]:.1%}") for n, label in shares.items() if isinstance(scores.get(n), int | float)]
+    percentages = [
+        (label, percent(scores[n], 1)) for n, label in shares.items() if isinstance(scores.get(n), int | float)
+    ]
     values = [*percentages, *values] if "pronouns" in scores else [*values, *percentages]
     with st.container(horizontal=True, gap="medium"):
         for name, value in values[:6]:

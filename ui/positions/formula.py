@@ -15,7 +15,7 @@ from headlight.analysis.positions import (
 )
 from headlight.charts.colours import theme_named
 from headlight.charts.order import sums
-from headlight.formatting import minus, two_digits
+from headlight.formatting import minus, percent, two_digits
 from headlight.importers.examples import examples
 from transformer import Translator
 from transformer.positions import SinusoidalPositions
@@ -182,7 +182,7 @@ def _why_this_base(width: int, base: float) -> None:
             "Base": [f"{each:,.10g}" for each in bases],
             "Slowest wave, positions": [f"{effect.slowest:,.0f}" for effect in effects],
             **{name: [effect.similarities[i] for effect in effects] for i, name in enumerate(similarity_columns)},
-            f"Waves that hardly move in {SENTENCE}": [f"{effect.still:.0%}" for effect in effects],
+            f"Waves that hardly move in {SENTENCE}": [percent(effect.still) for effect in effects],
         }
         numbers = dict.fromkeys(similarity_columns, st.column_config.NumberColumn(format="%.3f"))
         st.dataframe(table, hide_index=True, column_config=numbers, key="bases")

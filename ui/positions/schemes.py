@@ -12,7 +12,7 @@ import streamlit as st
 
 from headlight.analysis.positions import HALVES, Properties, encoding, twins
 from headlight.charts.colours import Theme, theme_named, thumbnail
-from headlight.formatting import minus, plural, two_digits
+from headlight.formatting import minus, percent_sign, plural, two_digits
 from ui.positions.codes import MEASURED, MEASURED_WIDTH, Code, measured
 from ui.positions.view import SCHEMES
 from ui.widgets.table import Cell, Html, table_html
@@ -51,7 +51,8 @@ def neighbours_near(properties: Properties) -> SchemeVerdict:
     """Judge the largest step between neighbours, compared with the mean distance."""
     if math.isnan(properties.step):
         return SchemeVerdict("no", "no distances")
-    return SchemeVerdict("yes" if properties.step < 1 else "no", f"{two_digits(100 * properties.step)}% of the mean")
+    mark = "yes" if properties.step < 1 else "no"
+    return SchemeVerdict(mark, f"{percent_sign(two_digits(100 * properties.step))} of the mean")
 
 
 def linear(properties: Properties) -> SchemeVerdict:
@@ -83,7 +84,7 @@ def deterministic(properties: Properties) -> SchemeVerdict:
     if properties.again is None:
         return SchemeVerdict("partly", "learned once: not known")
     if properties.again:
-        return SchemeVerdict("no", f"another: {two_digits(100 * properties.again)}% apart")
+        return SchemeVerdict("no", f"another: {percent_sign(two_digits(100 * properties.again))} apart")
     if properties.moved > 1e-9:
         return SchemeVerdict("partly", "the same for one length")
     return SchemeVerdict("yes", "the same again")

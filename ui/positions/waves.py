@@ -9,7 +9,7 @@ import streamlit as st
 
 from headlight.analysis.positions import frequencies, sinusoid
 from headlight.charts.positions import Smooth, pooling, waves
-from headlight.formatting import two_digits
+from headlight.formatting import percent, two_digits
 from transformer import Translator
 from ui.positions.codes import Code, table_difference
 from ui.positions.view import MAX_CURVES, PositionsView
@@ -129,8 +129,8 @@ def _below(code: Code, model: Translator) -> None:
         slowest = 2 * np.pi / frequencies(width, code.base)[-1]
         share = slowest / (2 * np.pi * code.base)  # base^(-2 / d_model)
         notes.append(
-            f"Wavelengths rise from 2π to {slowest:,.0f} positions, which is {share:.0%} of {code.base:,.10g} · 2π = "
-            f"{2 * np.pi * code.base:,.0f}: the wider the table, the closer."
+            f"Wavelengths rise from 2π to {slowest:,.0f} positions, which is {percent(share)} of {code.base:,.10g} · "
+            f"2π = {2 * np.pi * code.base:,.0f}: the wider the table, the closer."
         )
         largest_difference = table_difference(model.model, width, code.base)
         if largest_difference is not None and largest_difference < 1e-3:

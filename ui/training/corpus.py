@@ -21,7 +21,7 @@ from headlight.corpora.mixtures import JOINED, MAX_WEIGHT
 from headlight.corpora.multi30k import LANGUAGES
 from headlight.corpora.pairs import FirstRows
 from headlight.corpora.preview import PREVIEW_ROWS, Preview, preview
-from headlight.formatting import plural
+from headlight.formatting import percent, plural
 from headlight.glossary import term
 from headlight.graphemes import shortened
 from transformer.tokenizers import TokenizerKind
@@ -231,11 +231,8 @@ def show(preview: Preview, max_length: int, spec: str) -> None:
         many = f"{first}{plural(report.accepted, 'pair')}"
     mean_lengths = [sum(side.lengths) / len(side.lengths) for side in (preview.source, preview.target)]
     too_long = sum(max(pair) > max_length for pair in zip(preview.source.lengths, preview.target.lengths, strict=True))
-    lost = (
-        f"; {too_long / len(preview.source.lengths):.1%} of them are longer than {max_length} tokens and left out"
-        if too_long
-        else ""
-    )
+    too_long_share = percent(too_long / len(preview.source.lengths), 1)
+    lost = f"; {too_long_share} of them are longer than {max_length} tokens and left out" if too_long else ""
     out = "none rejected" if not rejected else f"{rejected:,} rejected"
     st.caption(f"{many}, {mean_lengths[0]:.1f} and {mean_lengths[1]:.1f} tokens on average, {out}{lost}.")
     plot(lengths(preview.source.lengths, preview.target.lengths, theme=theme), key="lengths")
@@ -259,4 +256,4 @@ def show(preview: Preview, max_length: int, spec: str) -> None:
 
 
 def _share(value: float) -> str:
-    return f"{value:.1%}" if value < 1 else "all"
+    return percent(value, 1) if value < 1 else "all"

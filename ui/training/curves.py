@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import streamlit as st
 
-from headlight.formatting import brief, duration, on_sentences, plural
+from headlight.formatting import brief, duration, on_sentences, percent, plural
 from headlight.runs import MIN_SENTENCES, Status
 from headlight.runs.metrics import SENTENCES_FIELD
 from headlight.runs.preparing import NONE_HELD_OUT_NOTE, TRAINING_SCORES_NOTE
@@ -182,7 +182,7 @@ def facts(run: Watched) -> list[dict[str, str]]:
     on = on_sentences(latest.get(SENTENCES_FIELD))
     numbers.append(_fact("Validation loss", brief(loss) if isinstance(loss, int | float) else "–"))
     if isinstance(exact, int | float) and (not bleu or exact > 0.9):
-        numbers.append(_fact("Exactly right", f"{exact:.1%}", on))
+        numbers.append(_fact("Exactly right", percent(exact, 1), on))
     else:
         numbers.append(_fact("BLEU", f"{bleu:.1f}", on) if isinstance(bleu, int | float) else _fact("BLEU", "–"))
     return numbers
@@ -217,7 +217,7 @@ def parts(columns: Columns) -> list[str]:
     for name, of in by_corpus.items():
         bleu, exact = (of.get(score) for score in ("bleu", "exact"))
         if isinstance(exact, int | float) and exact > 0.9:
-            texts.append(f"{name} {exact:.1%} exactly right {on_sentences(of.get(SENTENCES_FIELD))}".rstrip())
+            texts.append(f"{name} {percent(exact, 1)} exactly right {on_sentences(of.get(SENTENCES_FIELD))}".rstrip())
         elif isinstance(bleu, int | float):
             texts.append(f"{name} BLEU {bleu:.1f} {on_sentences(of.get(SENTENCES_FIELD))}".rstrip())
     return texts

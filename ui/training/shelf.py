@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from headlight.formatting import duration, on_sentences, plural
+from headlight.formatting import duration, on_sentences, percent, plural
 from headlight.runs import RunFolder, Status, notes, statuses
 from headlight.runs.metrics import SENTENCES_FIELD
 from transformer.checkpoint.native import CONFIG
@@ -77,7 +77,7 @@ def _run_item(run: Status) -> Item:
             return Item(run.name, run.name, "wave", "go", "Starting", "", share)
         case "running":
             left = f", {duration(run.seconds_left)} left" if run.seconds_left is not None and _trains(run) else ""
-            return Item(run.name, run.name, "wave", "go", doing(run), f", {share:.0%}{left}", share)
+            return Item(run.name, run.name, "wave", "go", doing(run), f", {percent(share)}{left}", share)
         case "paused":
             return Item(run.name, run.name, "pause", "calm", "Paused", f"{at} of {run.steps:,}", share)
         case "stopped":
@@ -116,7 +116,7 @@ def score_text(score: Mapping[str, Any]) -> str:
     """Return BLEU, or the share exactly right where that says more: words of letters have no four in a row to count."""
     bleu, exact = score.get("bleu"), score.get("exact")
     if isinstance(exact, float) and (not bleu or exact > 0.9):
-        text = f"{exact:.1%} exact"
+        text = f"{percent(exact, 1)} exact"
     else:
         text = f"BLEU {bleu:.1f}" if isinstance(bleu, int | float) else ""
     return f"{text} {on_sentences(score.get(SENTENCES_FIELD))}".strip() if text else ""

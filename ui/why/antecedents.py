@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from headlight.analysis.sites import kind_of
-from headlight.formatting import minus, plural
+from headlight.formatting import percent, plural
 from transformer.taps import Site
 from transformer.trace import Kind
 from ui.state.atlases import HeadIndex, known_roles
@@ -18,11 +18,6 @@ KINDS: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cros
 def head_name(site: Site, head: int) -> str:
     """Return a head's name on screen: "Decoder self 2, head 3"."""
     return f"{KINDS[kind_of(site)]} {site.layer + 1}, head {head + 1}"
-
-
-def whole_percent(share: float) -> str:
-    """Write a share of any size and sign: "-3 %", "120 %"."""
-    return minus(f"{round(100 * share)} %")
 
 
 def _antecedents(name: str) -> set[HeadIndex]:
@@ -62,7 +57,7 @@ def pairs_of_the_grammar(name: str) -> str | None:
     restored, heads = facts["restored"], facts["heads"]
     most, count = next(iter(heads.items()))
     kind, layer, head = most.split()
-    share = f"{whole_percent(restored['mean'])} ± {round(100 * restored['spread'])}"
+    share = f"{percent(restored['mean'], 0)} ± {round(100 * restored['spread'])}"
     return (
         f"Over {facts['pairs']} pairs of sentences of the grammar that the model tells apart by “il” and “elle”, the "
         f"{facts['top']} best heads of each pair together restore {share}. Most often among them: "
@@ -77,7 +72,7 @@ def _same_three(name: str) -> str:
     if facts is None:
         return ""
     top, named, drawn = (
-        f"{whole_percent(mean)} ± {round(100 * spread)}"
+        f"{percent(mean, 0)} ± {round(100 * spread)}"
         for mean, spread in (facts[part]["restored"] for part in ("top", "named", "random"))
     )
     heads = ", ".join(f"{KINDS[kind]} {layer + 1}.{head + 1}" for kind, layer, head in facts["top"]["heads"])

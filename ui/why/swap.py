@@ -13,13 +13,13 @@ from headlight.analysis.sites import by_kind, kind_of
 from headlight.analysis.why.activation_patching import Direction
 from headlight.charts.document import Drawing
 from headlight.charts.why import Map, MapScale, bars, maps
-from headlight.formatting import minus, signed
+from headlight.formatting import percent, signed
 from headlight.glossary import term
 from transformer import Trace, Translator
 from transformer.taps import Site
 from transformer.trace import Kind
 from ui.state.view import reseed, update, widget_key
-from ui.why.antecedents import KINDS, head_name, named_among_best, pairs_of_the_grammar, whole_percent
+from ui.why.antecedents import KINDS, head_name, named_among_best, pairs_of_the_grammar
 from ui.why.cause import Cause, proposals
 from ui.why.components import Row, draw_picture, table
 from ui.why.downloads import Picture
@@ -229,7 +229,7 @@ def _by_token(view: WhyView, trace: Trace, swapped: Swapped, step: int, theme: s
     ]
     shares = [float(row["Share"] or 0.0) for row in rows]
     at = int(np.nanargmax(np.abs(shares)))
-    largest = f"“{literal(str(rows[at]['Token']))}”, {str(rows[at]['Part']).lower()}: {whole_percent(shares[at])}"
+    largest = f"“{literal(str(rows[at]['Token']))}”, {str(rows[at]['Part']).lower()}: {percent(shares[at], 0)}"
     st.caption(
         f"{term('restored', 'Per cent of the difference')} that {WORDING[patching.direction].changes} when {what} "
         f"alone is {'that of the true run' if patching.direction == 'denoise' else 'as for the other sentence'}. "
@@ -301,8 +301,8 @@ def _maps(shares: Mapping[Kind, np.ndarray], swapped: Swapped, theme: str, acros
 
 
 def _top(swapped: Swapped, theme: str, across: int) -> Drawing:
-    rows = [("together", swapped.together, whole_percent(swapped.together))]
-    rows += [(head_name(*at), _share(swapped, at), whole_percent(_share(swapped, at))) for at in swapped.top]
+    rows = [("together", swapped.together, percent(swapped.together, 0))]
+    rows += [(head_name(*at), _share(swapped, at), percent(_share(swapped, at), 0)) for at in swapped.top]
     return bars(rows, theme, across=across)
 
 
@@ -310,7 +310,7 @@ def _compared(alone: float, together: float) -> str:
     how = "their effects add up"
     if abs(together - alone) > 0.02:
         how = "they help each other" if together > alone else "their effects overlap"
-    return f"One by one they add up to {whole_percent(alone)}: {how}. "
+    return f"One by one they add up to {percent(alone, 0)}: {how}. "
 
 
 def _identities(swapped: Swapped) -> None:
@@ -321,7 +321,7 @@ def _identities(swapped: Swapped) -> None:
     mark = "check_circle" if holds else "info" if true_only or swapped_only else "error"
     st.caption(
         f":material/{mark}: "
-        + minus(f"Everything {exchanged}: {100 * everything:z.1f} %. Nothing: {100 * nothing:z.1f} %.")
+        + f"Everything {exchanged}: {percent(everything, 1)}. Nothing: {percent(nothing, 1)}."
         + (
             f" The sentences are aligned by the tokens that both have; {len(true_only)} of the true one and "
             f"{len(swapped_only)} of the other have no partner and were left as they are, which is why everything need "

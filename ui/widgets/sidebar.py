@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from headlight.formatting import in_millions
+from headlight.formatting import in_millions, percent
 from headlight.glossary import explained
 from headlight.language import gettext, localized, ngettext, translatable
 from transformer import Translator
@@ -60,7 +60,7 @@ def facts(model: Translator) -> list[str]:
     scores = card.get("scores", {})
     count = scores.get("sentences")
     if scores.get("exact", 0) > 0.9 or "pronouns" in scores:  # BLEU says little about a grammar
-        lines.append(_exactly_right(localized(f"{scores['exact']:.1%}"), count))
+        lines.append(_exactly_right(percent(scores['exact'], 1), count))
     elif "BLEU" in scores:
         lines.append(_bleu(localized(f"{scores['BLEU']:.1f}"), count))
     return lines

@@ -9,6 +9,7 @@ from headlight.analysis.atlas import EDITION, Atlas
 from headlight.analysis.atlas.reading import RULES
 from headlight.analysis.atlas.roles import ROLE_RULE, roles, since
 from headlight.analysis.measures import MEASURES
+from headlight.formatting import percent
 from transformer.trace import KINDS, Kind
 
 COLUMN_CHARACTERS = 16  # of a column
@@ -43,7 +44,7 @@ def summary(atlas: Atlas, by: str) -> Iterator[str]:
         )
     for kind in KINDS:
         chance = atlas.chance[kind]
-        if guessed := [f"{rule} {100 * chance[rule]:.0f} %" for rule in RULES if rule in chance]:
+        if guessed := [f"{rule} {percent(chance[rule])}" for rule in RULES if rule in chance]:
             yield f"antecedents of {kind} heads, as simple rules guess them: {', '.join(guessed)}"
     yield f"mean ± standard deviation over sentences. {ROLE_RULE}"
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from headlight.analysis.pruning.order import Head, PruningBatch, Removed, removal_order
 from headlight.analysis.sites import all_heads
+from headlight.formatting import percent
 from transformer.model import Transformer
 from transformer.pruned import prune_heads
 from transformer.taps import Site
@@ -38,8 +39,8 @@ class Saved(NamedTuple):
 
     def __str__(self) -> str:
         fewer, less = 1 - self.parameters / self.parameters_before, 1 - self.seconds / self.seconds_before
-        time = f"{abs(less):.0%} {'less' if less >= 0 else 'more'} processor time over the same sentences"
-        return f"{self.parameters:,} of {self.parameters_before:,} parameters ({fewer:.0%} fewer), {time}"
+        time = f"{percent(abs(less))} {'less' if less >= 0 else 'more'} processor time over the same sentences"
+        return f"{self.parameters:,} of {self.parameters_before:,} parameters ({percent(fewer)} fewer), {time}"
 
 
 @dataclass(frozen=True)

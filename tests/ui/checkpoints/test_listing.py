@@ -43,7 +43,7 @@ def test_a_change_is_seen(shelf: Path) -> None:
         card, {"source": "A", "target": "B", "scores": {"exact": 0.98, "BLEU": 1.0}, "note": "longer than before"}
     )
     small = next(entry for entry in entries() if entry.name == "small")
-    assert small.languages == "A → B" and small.score == "98.0%"
+    assert small.languages == "A → B" and small.score == "98.0\u00a0%"
 
 
 def test_imported_models_are_models_of_every_page(shelf: Path) -> None:

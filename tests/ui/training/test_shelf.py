@@ -51,16 +51,16 @@ def test_each_state_has_an_icon_a_word_and_a_next_step(state: str) -> None:
 
 def test_a_running_run_says_how_far_it_is() -> None:
     assert run_item(at("running", seconds_left=1020.0)) == Item(
-        "a", "a", "wave", "go", "Running", ", 30%, 17 min left", 0.3
+        "a", "a", "wave", "go", "Running", ", 30\u00a0%, 17 min left", 0.3
     )
 
 
 def test_the_score_that_says_more() -> None:
     assert score_text({"bleu": 44.6, "exact": 0.3}) == "BLEU 44.6"
-    assert score_text({"bleu": 0.0, "exact": 0.5}) == "50.0% exact"
-    assert score_text({"bleu": 99.0, "exact": 0.998}) == "99.8% exact"
+    assert score_text({"bleu": 0.0, "exact": 0.5}) == "50.0\u00a0% exact"
+    assert score_text({"bleu": 99.0, "exact": 0.998}) == "99.8\u00a0% exact"
     assert score_text({"bleu": 44.6, "exact": 0.3, "sentences": 1014}) == "BLEU 44.6 on 1,014 sentences"
-    assert score_text({"bleu": 100.0, "exact": 1.0, "sentences": 1}) == "100.0% exact on 1 sentence"
+    assert score_text({"bleu": 100.0, "exact": 1.0, "sentences": 1}) == "100.0\u00a0% exact on 1 sentence"
     assert score_text({}) == score_text({"sentences": 3}) == ""
 
 

@@ -87,8 +87,8 @@ def test_what_is_given_back_is_the_librarys(model: Translator, exchanged: str) -
     best = sorted(expected)[::-1][:3]
     given_back = table(app, "Given back")
     assert given_back["Share"].tolist()[:3] == pytest.approx(best, abs=1e-6)
-    assert "Nothing: 0.0 %" in texts(app)
-    whole = "Everything given back: 100.0 %" in texts(app)
+    assert "Nothing: 0.0\u00a0%" in texts(app)
+    whole = "Everything given back: 100.0\u00a0%" in texts(app)
     assert whole == (len(source) == len(corrupted)) or "have no partner" in texts(app)
 
 
@@ -147,8 +147,8 @@ def test_one_part_at_one_token_is_the_librarys(
     assert shown == pytest.approx(expected.ravel().tolist(), abs=1e-4)  # in other batches
     drawn = picture(app, "why-tokens")
     assert all(f">{round(100 * share)}<".replace("-", "−") in drawn for share in shown)
-    assert f"{round(100 * max(shown, key=abs))} %".replace("-", "−") in texts(app)
-    assert f"Everything {'given back' if direction == 'denoise' else 'taken away'}: 100.0 %" in texts(app)
+    assert f"{round(100 * max(shown, key=abs))}\u00a0%".replace("-", "−") in texts(app)
+    assert f"Everything {'given back' if direction == 'denoise' else 'taken away'}: 100.0\u00a0%" in texts(app)
 
 
 @pytest.mark.parametrize("exchanged", ["heads", "patterns"])
@@ -286,7 +286,7 @@ def test_a_t5_is_explained_whole(shelves: Path) -> None:
     checkpoints.save(checkpoint, shelves / "checkpoints" / "t5")
     app = opened(model="t5", text=TEXTS[0], target=TEXTS[0], step="2", corrupted=TEXTS[0].replace("little", "dogs"))
     said = texts(app)
-    for check in ("Contributions sum to 1", "The parts sum to the difference", "Everything given back: 100.0 %"):
+    for check in ("Contributions sum to 1", "The parts sum to the difference", "Everything given back: 100.0\u00a0%"):
         assert check in said
 
 
