@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 from benchmarks.busy import Busy
 from benchmarks.measure import (
     MIN_ROUNDS,
-    RATIO,
+    RATIO_HEADING,
     ROOT,
     Dot,
     aim_text,
@@ -38,10 +38,10 @@ from headlight.runs import Metrics, Recipe, RunFolder, start, status
 from headlight.runs.steer import kill
 from transformer import TrainConfig, preset
 
-TARGET = 0.85  # of the speed of training alone, while its page is watched
+MIN_SPEED_RATIO = 0.85  # of the speed of training alone, while its page is watched
 TEXT = "A man in a blue shirt and a woman with a red hat are sitting on a bench near the water."
 SETTLE_SECONDS = 8.0  # seconds until what was begun or ended no longer counts
-CHOICES = 20
+CHOSEN_HEADS = 20
 ALONE, WATCHED = "alone", "its page watched"
 
 
@@ -146,7 +146,7 @@ def chosen(page: Any, trace: Any) -> list[float]:
 
     layers, heads = trace.cross.shape[:2]
     heads_in_turn = [(layer, head) for layer in range(layers) for head in range(heads)][1:]
-    return [browser.choose(page, trace, *heads_in_turn[n % len(heads_in_turn)]) for n in range(3 + CHOICES)][3:]
+    return [browser.choose(page, trace, *heads_in_turn[n % len(heads_in_turn)]) for n in range(3 + CHOSEN_HEADS)][3:]
 
 
 def report(result: dict[str, Any]) -> str:
@@ -158,7 +158,7 @@ def report(result: dict[str, Any]) -> str:
         [
             "Target tokens a second",
             table(["", "median", "least"], speeds),
-            f"Watched / alone, {RATIO}: {ratio_text(share)} (target {aim_text(share, TARGET)})",
+            f"Watched / alone, {RATIO_HEADING}: {ratio_text(share)} (target {aim_text(share, MIN_SPEED_RATIO)})",
             "Milliseconds from choosing a head to its heatmap",
             table(
                 ["", "median", "95th percentile"],
@@ -172,7 +172,7 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     alone = result["tokens_per_second"][ALONE]["median"]
     return {
         "Target tokens a second, median; the bar is 85 % of training alone": [
-            stat_dot(name, stats, target=TARGET * alone if name == WATCHED else None)
+            stat_dot(name, stats, target=MIN_SPEED_RATIO * alone if name == WATCHED else None)
             for name, stats in result["tokens_per_second"].items()
         ],
         "Milliseconds from choosing a head to its heatmap, median": [

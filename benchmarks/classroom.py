@@ -30,7 +30,7 @@ from benchmarks.beside import endless, started
 from benchmarks.browser import choose, open_app, sentences
 from benchmarks.busy import Busy
 from benchmarks.measure import HEADLIGHT_COLOUR, ROOT, Dot, keep, machine, short, spread, stat_dot, table
-from benchmarks.pupils import BEAM, MAX_TOKENS, MODEL, Register, hostile, huge, pupil, server_of, wrong
+from benchmarks.pupils import BEAM_SIZE, MAX_TOKENS, MODEL, Register, hostile, huge, pupil, server_of, wrong
 from headlight.checkpoints import load_translator
 from headlight.runs.steer import kill
 from tools import production
@@ -44,7 +44,7 @@ PHASE_SECONDS = 30.0  # of the alternating phases without and with a huge reques
 HUGE, STORM = "beside a huge request", "while sockets are abandoned"
 MAX_STORM_SECONDS = 60.0  # in which up to a thousand sockets are abandoned
 QUIET_SECONDS = 20.0  # before hostile sessions begin
-RETURNED = 1.2  # times the memory before the hostile sessions, once everything is forgotten
+MAX_RETURNED_RATIO = 1.2  # times the memory before the hostile sessions, once everything is forgotten
 FORGET_SECONDS = 690.0  # until the server has forgotten every sentence: ten minutes, one for sessions, and a sweep
 SETTLE_SECONDS = 120.0  # a closed session is kept for a minute, and dropped by the sweep within 20 seconds
 
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--huge",
         action="store_true",
-        help=f"every other {PHASE_SECONDS:g} seconds one more asks for {MAX_TOKENS} tokens with a beam of {BEAM}",
+        help=f"every other {PHASE_SECONDS:g} seconds one more asks for {MAX_TOKENS} tokens with a beam of {BEAM_SIZE}",
     )
     parser.add_argument(
         "--hostile",
@@ -150,7 +150,7 @@ async def _class(url: str, load: Load, until: float, register: Register) -> dict
         weigher.cancel()
     if load.hostile:
         before = replace(Weight.of(server), megabytes=results["before_hostile"])
-        results["after_hostile"] = (await settled(server, before, RETURNED, FORGET_SECONDS)).megabytes
+        results["after_hostile"] = (await settled(server, before, MAX_RETURNED_RATIO, FORGET_SECONDS)).megabytes
     return results
 
 

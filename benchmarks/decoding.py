@@ -25,7 +25,7 @@ from benchmarks.busy import Busy
 from benchmarks.contest import ROOT, Contestant, compete, contest
 from benchmarks.measure import (
     MIN_ROUNDS,
-    RATIO,
+    RATIO_HEADING,
     Dot,
     aim_text,
     alternate,
@@ -378,7 +378,7 @@ def report(mode: str, numbers: dict[str, Any]) -> str:
             f"Sentences a second, {mode}: median (least to most)",
             table(["", "sentences/s", "threads", "written as Headlight in float32"], rows),
             "Times as fast, round by round",
-            table(["ours", "theirs", RATIO, "target"], times),
+            table(["ours", "theirs", RATIO_HEADING, "target"], times),
             "",
         ]
     )

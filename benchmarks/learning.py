@@ -35,9 +35,9 @@ from transformer.training.schedule import learning_rate
 
 DROPOUT = 0.2
 BATCH_TOKENS = 2048
-WARMUP = 0.1  # of the updates
+WARMUP_SHARE = 0.1  # of the updates
 OURS_NAME, MARIAN, JOEYNMT = "Headlight", "Marian in transformers", "JoeyNMT"
-PEAKS = {OURS_NAME: 1.5e-3, MARIAN: 1e-3, JOEYNMT: 1.5e-3}  # of the learning rate
+PEAK_LEARNING_RATES = {OURS_NAME: 1.5e-3, MARIAN: 1e-3, JOEYNMT: 1.5e-3}
 N_CHECKED = 32  # sentences whose greedy translation is compared with the argmax of a teacher-forced pass
 
 
@@ -172,8 +172,8 @@ class Learner:
     def _plan(self, budget: float) -> TrainConfig:
         steps = self.step + max(round((budget - self.seconds) * self.rate), 1)
         if self.warmup is None:
-            self.warmup = round(WARMUP * steps)
-        return TrainConfig(steps, BATCH_TOKENS, 1, PEAKS[self.name], "linear", self.warmup, SMOOTHING)
+            self.warmup = round(WARMUP_SHARE * steps)
+        return TrainConfig(steps, BATCH_TOKENS, 1, PEAK_LEARNING_RATES[self.name], "linear", self.warmup, SMOOTHING)
 
     @torch.inference_mode()
     def score(self, beam: int) -> dict[str, Any]:

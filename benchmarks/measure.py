@@ -88,7 +88,7 @@ def ratios(
     }
 
 
-RATIO = "median (least to most); 95 % interval"  # a column heading
+RATIO_HEADING = "median (least to most); 95 % interval"
 
 
 def ratio_text(ratio: dict[str, Any]) -> str:

@@ -21,10 +21,10 @@ from transformer import Translator
 
 MODEL = "en-fr"
 LAYERS, HEADS = 3, 4  # of the model
-PAUSE = 2.0, 8.0  # seconds between two acts of a pupil
-TYPES = 0.2  # the share of a pupil's acts that are a new sentence
+PAUSE_SECONDS = 2.0, 8.0  # least and most, between two acts of a pupil
+TYPING_SHARE = 0.2  # of a pupil's acts
 MAX_TOKENS = 512  # tokens of a huge request
-BEAM = 10
+BEAM_SIZE = 10
 
 
 @dataclass
@@ -68,7 +68,7 @@ async def pupil(
     texts: Iterator[str],
     has_ended: Callable[[], bool],
     register: Register,
-    pause: tuple[float, float] = PAUSE,
+    pause: tuple[float, float] = PAUSE_SECONDS,
 ) -> None:
     """Play one session: open the app, choose heads and type sentences until the class is over."""
     draw = random.Random(number)
@@ -86,7 +86,7 @@ async def pupil(
                 await asyncio.sleep(draw.uniform(*pause))
                 if has_ended():
                     return
-                if draw.random() < TYPES:
+                if draw.random() < TYPING_SHARE:
                     text = next(texts)
                     await register.timed("typing", page.type(text))
                 else:
@@ -123,7 +123,7 @@ async def huge(url: str, model: Translator, register: Register) -> None:
     while True:
         text = longest(model, register.begun)
         register.begun += 1
-        async with session(url, "decoding", model=MODEL, text=text, strategy="beam", size=str(BEAM)) as page:
+        async with session(url, "decoding", model=MODEL, text=text, strategy="beam", size=str(BEAM_SIZE)) as page:
             begun = time.perf_counter()
             await page.run(seconds=600)
             register.huge.append(time.perf_counter() - begun)

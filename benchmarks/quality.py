@@ -17,14 +17,14 @@ from typing import Any
 
 from benchmarks.busy import Busy
 from benchmarks.contest import THREADS, Contestant, contest, joeynmt
-from benchmarks.learning import BATCH_TOKENS, DROPOUT, JOEYNMT, MARIAN, OURS_NAME, PEAKS, WARMUP
+from benchmarks.learning import BATCH_TOKENS, DROPOUT, JOEYNMT, MARIAN, OURS_NAME, PEAK_LEARNING_RATES, WARMUP_SHARE
 from benchmarks.measure import ALTERNATIVE_COLOUR, HEADLIGHT_COLOUR, keep_drawn, machine, svg, svg_line, svg_text, table
 from headlight.formatting import percent
 
-POINTS = 4  # of the budget, at which the test set is translated
-BEAM = 5
+TEST_POINTS = 4  # of the budget, at which the test set is translated
+BEAM_SIZE = 5
 DASHES = {OURS_NAME: "", MARIAN: "7 4", JOEYNMT: "2 3"}
-SAMPLES = 1000  # of the sentences, for how sure a difference is
+RESAMPLES = 1000  # of the sentences, for how sure a difference is
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def run(minutes: float, slice: float, pair: str, multi30k: Path | None, joeynmt:
         "threads": THREADS,
         "batch_tokens": BATCH_TOKENS,
         "dropout": DROPOUT,
-        "warmup": WARMUP,
+        "warmup": WARMUP_SHARE,
     }
     with contest() as contestants:
         for name, python in interpreters(joeynmt).items():
@@ -71,15 +71,15 @@ def interpreters(joey: Path | None) -> dict[str, Path | str]:
 
 def turns(budget: float, slice: float) -> list[tuple[float, bool]]:
     """Return when each turn ends, in seconds of training; and whether the test set is translated then."""
-    each = math.ceil(budget / (POINTS * slice) - 1e-9)  # turns to a point
-    count = POINTS * each
+    each = math.ceil(budget / (TEST_POINTS * slice) - 1e-9)  # turns to a point
+    count = TEST_POINTS * each
     return [(budget * n / count, n % each == 0) for n in range(1, count + 1)]
 
 
 def compete(contestants: dict[str, Contestant], budget: float, slice: float) -> dict[str, dict[str, Any]]:
     """Return every contestant's points and last translations; every other turn they train in the opposite order."""
     learners: dict[str, dict[str, Any]] = {
-        name: {"parameters": contestant.facts["parameters"], "peak": PEAKS[name], "points": []}
+        name: {"parameters": contestant.facts["parameters"], "peak": PEAK_LEARNING_RATES[name], "points": []}
         for name, contestant in contestants.items()
     }
     for contestant in contestants.values():
@@ -93,7 +93,7 @@ def compete(contestants: dict[str, Contestant], budget: float, slice: float) -> 
                 learners[name]["points"].append(point)
                 print(f"{name}: {point_text(point)}", flush=True)
     for name, contestant in contestants.items():
-        learners[name]["beam"] = contestant.ask("score", BEAM)
+        learners[name]["beam"] = contestant.ask("score", BEAM_SIZE)
     return learners
 
 
@@ -103,7 +103,7 @@ def differences(translations: dict[str, list[str]], references: list[str]) -> di
     from sacrebleu.significance import PairedTest
 
     metrics = {"BLEU": BLEU(references=[references]), "chrF": CHRF(references=[references])}
-    test = PairedTest(list(translations.items()), metrics, None, test_type="bs", n_samples=SAMPLES)
+    test = PairedTest(list(translations.items()), metrics, None, test_type="bs", n_samples=RESAMPLES)
     scores: dict[str, Any] = dict(test()[1])
     names = scores.pop("System")
     return {
@@ -166,7 +166,7 @@ def report(result: dict[str, Any]) -> str:
             ]
         )
     differences = [f"Headlight − {name}" for name in list(learners)[1:]]
-    head = ["", "updates", "tokens/s", "test loss", "BLEU, greedy", f"BLEU, beam {BEAM}", "chrF, beam", "p"]
+    head = ["", "updates", "tokens/s", "test loss", "BLEU, greedy", f"BLEU, beam {BEAM_SIZE}", "chrF, beam", "p"]
     head += ["ours reached its BLEU after", "greedy tokens that a plain pass agrees with", "seconds to translate"]
     beam = learners[OURS_NAME]["beam"]
     return "\n\n".join(
@@ -215,5 +215,5 @@ def picture(title: str, contestants: dict[str, dict[str, Any]]) -> str:
         parts.append(f'<rect x="{side:.1f}" y="{y(beam) - 5:.1f}" width="10" height="10" fill="{colour}"/>')
         label_y = max([y(end) + 5, *(label + 20 for label in labels[-1:])])
         labels.append(label_y)
-        parts.append(svg_text(left + width + 14, label_y, f"{name}: {end:.1f}, beam {BEAM}: {beam:.1f}"))
+        parts.append(svg_text(left + width + 14, label_y, f"{name}: {end:.1f}, beam {BEAM_SIZE}: {beam:.1f}"))
     return svg(980, 440, parts)

@@ -31,9 +31,9 @@ from tools.streamlit_client import open_session
 N_VISITORS = 8  # before the huge requests, each with a sentence of 20 tokens
 # Seconds until closed sessions are gone and their memory is swept, and until caches are dropped.
 AFTER_CLOSING, AFTER_RESTING = 100.0, 700.0
-GROWTH = 1.2
+MAX_GROWTH = 1.2
 # Runs in the server. Memory is in bytes. What is free in malloc's lists counts whether or not the system has it back.
-ANSWERS = """
+MEMORY_SERVER = """
 import ctypes, json, os, socket, sys, threading
 NAMES = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()  # malloc.h
 Statistics = type("Statistics", (ctypes.Structure,), {"_fields_": [(name, ctypes.c_size_t) for name in NAMES]})
@@ -74,7 +74,7 @@ def run(huge: int, rested: float) -> None:
     """Measure, print and write everything. Raises ValueError where a request was not answered."""
     busy = Busy()
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "sitecustomize.py").write_text(ANSWERS)
+        (Path(folder) / "sitecustomize.py").write_text(MEMORY_SERVER)
         socket_path = Path(folder) / "figures"
         os.environ |= {**production.environment(), "PYTHONPATH": folder, "HEADLIGHT_FIGURES": str(socket_path)}
         with serve(ROOT / "app.py", Path(folder) / "log.txt", more=production.options()) as url:
@@ -101,7 +101,7 @@ def run(huge: int, rested: float) -> None:
             stage["process"] / 2**20,
             f"{stage['process'] / 2**20:,.0f} MB",
             HEADLIGHT_COLOUR,
-            GROWTH * first / 2**20,
+            MAX_GROWTH * first / 2**20,
         )
         for name, stage in server.stages.items()
     ]

@@ -24,8 +24,9 @@ from benchmarks.pupils import server_of
 from headlight.checkpoints import load_translator
 
 TOKENS = 20  # that are read, and that are written
-DESCRIBED, IMPORTED, FIRST, TYPED, CHOSEN = 1, 12, 8, 6, 0.25  # seconds at most
-PEAK, MEMORY = 1.3, 1.3  # times the file, and the weights, at most
+MAX_DESCRIBE_SECONDS, MAX_IMPORT_SECONDS = 1, 12
+MAX_FIRST_ANSWER_SECONDS, MAX_TYPING_SECONDS, MAX_CHOOSING_SECONDS = 8, 6, 0.25
+MAX_PEAK_RATIO, MAX_MEMORY_RATIO = 1.3, 1.3  # times the file, and the weights
 T5 = {"model_type": "t5", "decoder_start_token_id": 0, "n_positions": TOKENS}
 SIZES: dict[str, tuple[str, dict[str, Any]]] = {
     "t5-base": ("float32", {**T5, "d_model": 768, "d_ff": 3072, "num_layers": 12, "num_heads": 12}),
@@ -140,16 +141,20 @@ def _in_the_browser(folder: Path, models: Path, sentences: int) -> dict[str, Any
 def report(size: str, result: dict[str, Any]) -> str:
     imported, file = result["imported"], result["bytes"]
     rows = [
-        ["describe", f"{short(result['described']['median'])} s", f"{DESCRIBED} s"],
-        ["import", f"{short(imported['seconds'])} s, {short(imported['processor'])} s of a core", f"{IMPORTED} s"],
-        ["peak of the import", f"{imported['peak'] / file:.2f} times the file", f"{PEAK} times"],
-        ["first picture", f"{short(result['first'])} s", f"{FIRST} s"],
+        ["describe", f"{short(result['described']['median'])} s", f"{MAX_DESCRIBE_SECONDS} s"],
+        [
+            "import",
+            f"{short(imported['seconds'])} s, {short(imported['processor'])} s of a core",
+            f"{MAX_IMPORT_SECONDS} s",
+        ],
+        ["peak of the import", f"{imported['peak'] / file:.2f} times the file", f"{MAX_PEAK_RATIO} times"],
+        ["first picture", f"{short(result['first'])} s", f"{MAX_FIRST_ANSWER_SECONDS} s"],
         [
             f"a new sentence of {TOKENS} tokens, median and p95",
             f"{short(result['typed']['median'] / 1000)}, {short(result['typed']['p95'] / 1000)} s",
-            f"{TYPED} s",
+            f"{MAX_TYPING_SECONDS} s",
         ],
-        ["choose a head, p95", f"{short(result['chosen']['p95'])} ms", f"{CHOSEN * 1000:g} ms"],
-        ["memory of the server", f"{result['held'] / file:.2f} times the weights", f"{MEMORY} times"],
+        ["choose a head, p95", f"{short(result['chosen']['p95'])} ms", f"{MAX_CHOOSING_SECONDS * 1000:g} ms"],
+        ["memory of the server", f"{result['held'] / file:.2f} times the weights", f"{MAX_MEMORY_RATIO} times"],
     ]
     return f"{size}, {file / 1e6:,.0f} MB\n\n{table(['', 'measured', 'aim'], rows)}"

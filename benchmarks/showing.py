@@ -54,7 +54,7 @@ TOTAL_SECONDS = 60  # for all rounds of slow measurements: as many rounds as fit
 OUT_OF_MEMORY = 3  # an exit code
 ACTIONS_PER_ROUND = 4  # clicks or sentences
 # A page in a file of its own is painted once this selector matches: our thumbnails, BertViz's lines.
-PAGES = {"headlight_file": ".thumb", "model_view": "#vis line", "head_view": "#vis #attention line"}
+PAINTED_SELECTORS = {"headlight_file": ".thumb", "model_view": "#vis line", "head_view": "#vis #attention line"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -220,7 +220,7 @@ def sizes(model: Translator, trace: Trace, folder: Path, rounds: int) -> dict[st
     numbers: dict[str, Any] = {"bytes": {"headlight": overview_bytes(model, trace), **cell_bytes(trace)}, "failed": {}}
     tasks: dict[str, Callable[[], float]] = {"headlight": seconds(partial(overview_bytes, model, trace))}
     first = {"headlight": tasks["headlight"]()}
-    for name in PAGES:
+    for name in PAINTED_SELECTORS:
         path = page_file(folder, name, tokens)
         is_light = name == "headlight_file" or tokens <= MAX_TOKENS_IN_PROCESS
         make = partial(make_page if is_light else make_apart, name, trace, path)
@@ -233,7 +233,9 @@ def sizes(model: Translator, trace: Trace, folder: Path, rounds: int) -> dict[st
             tasks[name] = make
     times = repeated(rounds, tasks, first)
     numbers["seconds"] = {name: spread(values) for name, values in times.items()}
-    numbers["times_longer"] = {name: ratios(times[name], times["headlight"], LONGER) for name in tasks if name in PAGES}
+    numbers["times_longer"] = {
+        name: ratios(times[name], times["headlight"], LONGER) for name in tasks if name in PAINTED_SELECTORS
+    }
     return numbers
 
 
@@ -296,7 +298,7 @@ def painting(
     numbers: dict[str, Any] = {"bytes": size, "failed": {}}
     tasks: dict[str, Callable[[], float]] = {"app": lambda: opening_app()[0]}
     first = {"app": tasks["app"]()}
-    for name, selector in PAGES.items():
+    for name, selector in PAINTED_SELECTORS.items():
         path = page_file(folder, name, tokens)
         if not path.exists():
             continue

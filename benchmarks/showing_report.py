@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.measure import ALTERNATIVE_COLOUR, HEADLIGHT_COLOUR, RATIO, Dot, ratio_text, short, table
+from benchmarks.measure import ALTERNATIVE_COLOUR, HEADLIGHT_COLOUR, RATIO_HEADING, Dot, ratio_text, short, table
 
 APP_TOKENS = 32  # of the sentence in the app
 # The aim, by tokens: how many times the bytes of the overview model_view takes, at least.
@@ -49,7 +49,7 @@ def sizes_report(pages: dict[int, dict[str, Any]]) -> str:
         [
             "Bytes to the browser (the whole page: over its socket, from its opening to the last of it)",
             table(["tokens", *NAMES.values(), "times fewer than model_view: overview", "notebook cell"], sizes),
-            f"Milliseconds to make them, medians; the ratio, {RATIO}",
+            f"Milliseconds to make them, medians; the ratio, {RATIO_HEADING}",
             table(["tokens", *made_names, "model_view / overview, times as long"], times),
         ]
     )
@@ -78,7 +78,8 @@ def times_report(pages: dict[int, dict[str, Any]], app: dict[str, dict[str, floa
     ]
     return "\n\n".join(
         [
-            f"\nMilliseconds from opening a page until it is painted, median (least to most); the ratios, {RATIO}",
+            "\nMilliseconds from opening a page until it is painted, median (least to most); the ratios, "
+            f"{RATIO_HEADING}",
             table(["tokens", *names, *longer_than], opened),
             f"Milliseconds from an event in the app to two frames after its answer, {APP_TOKENS} tokens",
             table(["", "median (least to most)", "95th percentile", "times"], answered),

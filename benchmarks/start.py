@@ -31,7 +31,7 @@ from benchmarks.busy import Busy
 from benchmarks.measure import (
     LONGER,
     MIN_ROUNDS,
-    RATIO,
+    RATIO_HEADING,
     ROOT,
     Dot,
     keep,
@@ -47,11 +47,11 @@ from headlight.checkpoints import load_translator
 from tools.serving import free_port
 
 # pyproject.toml tells the app that it is in a clone, where its documents and lessons are beside it.
-PARTS = ("app.py", "pages", "server", "ui", "headlight", "transformer", "docs", "lessons", "pyproject.toml",
+COPIED_PATHS = ("app.py", "pages", "server", "ui", "headlight", "transformer", "docs", "lessons", "pyproject.toml",
          ".streamlit")  # fmt: skip
 MODEL = ROOT / "checkpoints" / "en-fr"
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
-LIMIT = 120.0  # seconds until a heatmap
+LIMIT_SECONDS = 120.0  # until a heatmap
 OURS_NAME, PEER = "Headlight", "BertViz, a script"
 COLD, WARM = "cold", "warm"
 
@@ -135,7 +135,7 @@ class OurApp:
         """Start from a new copy, which has no bytecode."""
         shutil.rmtree(self.copy_folder, ignore_errors=True)
         self.copy_folder.mkdir()
-        for part in PARTS:
+        for part in COPIED_PATHS:
             copy = partial(shutil.copytree, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
             (copy if (ROOT / part).is_dir() else shutil.copy2)(ROOT / part, self.copy_folder / part)
 
@@ -153,7 +153,7 @@ class OurApp:
             page.goto(f"http://127.0.0.1:{self.port}")
             for picture in ("overview", "head"):
                 with painted_in_time("Headlight's page"):
-                    page.wait_for_function(f"() => painted.{picture}()", polling="raf", timeout=1000 * LIMIT)
+                    page.wait_for_function(f"() => painted.{picture}()", polling="raf", timeout=1000 * LIMIT_SECONDS)
                 two_frames(page)
                 started.elapsed[picture] = milliseconds_since(begun)
             process = psutil.Process(server.pid)
@@ -169,7 +169,7 @@ class OurApp:
 
 def wait_for_server(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
     """Wait until the port is open. Raises ValueError with the end of the server's log where it does not open."""
-    end = time.monotonic() + LIMIT
+    end = time.monotonic() + LIMIT_SECONDS
     while server.poll() is None and time.monotonic() < end:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
@@ -228,7 +228,7 @@ class PeerPage:
         started.elapsed["the page is written"] = milliseconds_since(begun)
         page.goto(self.page.as_uri(), wait_until="commit")
         with painted_in_time("BertViz's page, whose scripts come from the internet or, with --scripts, from a folder,"):
-            page.wait_for_selector("#vis line", state="attached", timeout=1000 * LIMIT)
+            page.wait_for_selector("#vis line", state="attached", timeout=1000 * LIMIT_SECONDS)
         two_frames(page)
         started.elapsed["overview"] = milliseconds_since(begun)
         started.processor = used.ru_utime + used.ru_stime
@@ -246,13 +246,13 @@ def milliseconds_since(begun: float) -> float:
 
 @contextmanager
 def painted_in_time(page_name: str) -> Iterator[None]:
-    """Raise ValueError where the browser waits longer than LIMIT within."""
+    """Raise ValueError where the browser waits longer than LIMIT_SECONDS within."""
     from playwright.sync_api import TimeoutError as WaitedTooLong
 
     try:
         yield
     except WaitedTooLong:
-        raise ValueError(f"{page_name} showed no heatmap within {LIMIT:.0f} s; open it to see why.") from None
+        raise ValueError(f"{page_name} showed no heatmap within {LIMIT_SECONDS:.0f} s; open it to see why.") from None
 
 
 def two_frames(page: Any) -> None:
@@ -320,7 +320,7 @@ def report(result: dict[str, Any]) -> str:
             f"Milliseconds from the start of the program; cold: out of the cache were {result['emptied']}",
             table(["", "", "until", "median (least to most)"], rows),
             "How many times as long BertViz's script takes until every head is painted",
-            table(["", RATIO], longer),
+            table(["", RATIO_HEADING], longer),
             "Memory then (of the script: at most), and seconds of the processor",
             table(["", "", "memory, median", "processor, s"], memory),
         ]

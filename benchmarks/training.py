@@ -21,7 +21,7 @@ from torch import nn
 from benchmarks.busy import Busy
 from benchmarks.contest import ROOT, THREADS, Contestant, compete, contest, joeynmt
 from benchmarks.measure import (
-    RATIO,
+    RATIO_HEADING,
     Dot,
     aim_text,
     alternate,
@@ -198,7 +198,7 @@ def report(result: dict[str, Any]) -> str:
             "Target tokens a second, median (least to most)",
             table(["", "tokens/s"], rows),
             "Times as fast, round by round",
-            table(["ours", "theirs", RATIO, "target"], times),
+            table(["ours", "theirs", RATIO_HEADING, "target"], times),
         ]
     )
 

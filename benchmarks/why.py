@@ -25,7 +25,7 @@ from benchmarks.measure import (
     ALTERNATIVE_COLOUR,
     HEADLIGHT_COLOUR,
     LONGER,
-    RATIO,
+    RATIO_HEADING,
     Dot,
     alternate,
     keep,
@@ -190,7 +190,7 @@ def report(result: dict[str, Any]) -> str:
         for inseq_name, headlight_name in COUNTERPARTS
         if inseq_name in result["times_longer"][str(n)]
     ]
-    times = table(["tokens", "Inseq", "ours", f"processor, times as long, {RATIO}"], longer)
+    times = table(["tokens", "Inseq", "ours", f"processor, times as long, {RATIO_HEADING}"], longer)
     return "\n\n".join([table(["", *head, f"aim, {LENGTHS[0]} + {LENGTHS[0]}"], rows), *([times] if longer else [])])
 
 

@@ -23,7 +23,7 @@ from headlight.runs import Metrics, Recipe, RunFolder, status
 from headlight.runs.steer import kill
 from transformer import TrainConfig, preset
 
-TARGET = 1_500.0  # MB at most
+MAX_MEGABYTES = 1_500.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +47,8 @@ def run(data: str, steps: int, every: int, folder: Path | None) -> None:
     print(
         table(("step", "MB", "tokens/s"), [(f"{n:,}", f"{mb:,.0f}", f"{speed:,.0f}") for n, mb, speed in shown_samples])
     )
-    reached = "reached" if result["most_megabytes"] <= TARGET else "missed"
-    print(f"at most {result['most_megabytes']:,.0f} MB ({TARGET:,.0f}: {reached}), in the second half "
+    reached = "reached" if result["most_megabytes"] <= MAX_MEGABYTES else "missed"
+    print(f"at most {result['most_megabytes']:,.0f} MB ({MAX_MEGABYTES:,.0f}: {reached}), in the second half "
           f"{result['megabytes_per_1000_steps']:+.0f} MB in 1,000 steps")  # fmt: skip
     dots = [Dot(f"step {n:,}", mb, f"{mb:,.0f} MB", HEADLIGHT_COLOUR) for n, mb, _ in shown_samples]
     keep("worker", result, "Memory of a worker", {"In memory, MB": dots})

@@ -19,7 +19,7 @@ COOKIE = "headlight_login"
 SIGN_OUT = "sign-out"  # the path
 SESSION_SECONDS = 7 * 24 * 3600  # until the password is asked for again
 MAX_FORM_BYTES = 4096
-PAGE = Template(Path(__file__).with_name("login.html").read_text(encoding="utf-8"))
+PAGE_TEMPLATE = Template(Path(__file__).with_name("login.html").read_text(encoding="utf-8"))
 ALERT = '<p id="alert" role="alert">{}</p>'
 
 
@@ -103,7 +103,7 @@ def cookie(password: str) -> str:
 
 def _page(alert: str = "", status: int = 401) -> HTMLResponse:
     fields = {"alert": ALERT.format(alert) if alert else "", "invalid": 'aria-invalid="true"' if alert else ""}
-    return HTMLResponse(PAGE.substitute(fields), status, {"Cache-Control": "no-store"})
+    return HTMLResponse(PAGE_TEMPLATE.substitute(fields), status, {"Cache-Control": "no-store"})
 
 
 async def _password(request: Request) -> str | None:

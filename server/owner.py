@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.access import as_ip
 
-TABLES = {4: Path("/proc/net/tcp"), 6: Path("/proc/net/tcp6")}  # every TCP socket with its owner (proc_pid_net(5))
+SOCKET_TABLES = {4: Path("/proc/net/tcp"), 6: Path("/proc/net/tcp6")}  # all TCP sockets with owners (proc_pid_net(5))
 REFUSAL = (
     "This server was started without a password and answers only the account that started it. To let others of this "
     "machine in, start it with HEADLIGHT_PASSWORD."
@@ -39,7 +39,7 @@ class Owner:
 
 
 def tells_owners() -> bool:
-    return sys.platform == "linux" and TABLES[4].is_file()
+    return sys.platform == "linux" and SOCKET_TABLES[4].is_file()
 
 
 def owner_of(client: Address, server: Address) -> int | None:
@@ -51,7 +51,7 @@ def owner_of(client: Address, server: Address) -> int | None:
     ends = [_as_kernel(*end) for end in (client, server)]
     if None in ends:
         return None
-    for table in TABLES.values():
+    for table in SOCKET_TABLES.values():
         try:
             lines = table.read_text().splitlines()[1:]
         except OSError:
@@ -64,7 +64,7 @@ def owner_of(client: Address, server: Address) -> int | None:
 
 
 def _as_kernel(host: str, port: int) -> str | None:
-    """Return an end of a connection as in TABLES: 32-bit words in the processor's byte order, in hexadecimal."""
+    """Return an end of a connection as in SOCKET_TABLES: 32-bit words in the processor's byte order, in hexadecimal."""
     ip = as_ip(host.partition("%")[0])
     if isinstance(ip, IPv6Address):
         ip = ip.ipv4_mapped or ip

@@ -55,12 +55,12 @@ def test_the_learning_rate_ends_at_nothing_however_the_speed_changes(monkeypatch
     for until in (25.0, 50.0, 75.0, 90.0):
         progress = learner.train(until, 90.0)
     assert progress["updates"] == len(rates) == pytest.approx(600, abs=5)
-    assert max(rates) == pytest.approx(learning.PEAKS[OURS_NAME], rel=0.02)
+    assert max(rates) == pytest.approx(learning.PEAK_LEARNING_RATES[OURS_NAME], rel=0.02)
     assert rates[-1] < 0.05 * max(rates)  # a plan made once for 900 updates would end at a third
 
 
 def test_the_better_translations_are_reported_as_better(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quality, "SAMPLES", 100)
+    monkeypatch.setattr(quality, "RESAMPLES", 100)
     references = [f"a man number {n} sits on a bench near the water" for n in range(30)]
     worse = [text.replace("bench near", "chair by") for text in references]
     differences = quality.differences({OURS_NAME: references, MARIAN: worse}, references)

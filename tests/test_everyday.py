@@ -121,7 +121,7 @@ def test_what_cannot_be_read_is_reported_and_the_card_stays(
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", [*PAIRS, "en-hi"])
 def test_a_shipped_card_says_what_its_model_does(pair: str) -> None:
-    stated = read_json(ROOT / "checkpoints" / pair / "card.json").get(everyday.KEY)
+    stated = read_json(ROOT / "checkpoints" / pair / "card.json").get(everyday.CARD_KEY)
     if stated is None:
         pytest.skip(f"The card of {pair} says nothing of everyday sentences.")
     judged = everyday.judged(ROOT / "checkpoints" / pair, LISTS / f"{pair}.tsv")

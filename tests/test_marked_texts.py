@@ -46,7 +46,8 @@ NOT_SAID = {
     *("the page records its decodes", "a branch comes after the one it leaves"),  # of assertions
 }
 # What only engineers meet: a browser that sends nonsense, the address of a store, a record that is damaged.
-INTERNAL = r"ValueError|Damaged|ClassNotFound|.*\b(?:DatabaseError|set_aside|note_damage|getLogger\(\w+\)\.warning)"
+INTERNAL = r"ValueError|DamagedRecord|ClassNotFound|"
+INTERNAL += r".*\b(?:DatabaseError|set_aside|note_damage|getLogger\(\w+\)\.warning)"
 UNSEEN = rf"{'|'.join(MARKS)}|{INTERNAL}|_?(?:log|LOG)\.\w+"
 
 

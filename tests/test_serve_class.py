@@ -26,7 +26,7 @@ def test_a_password_is_long_enough_and_new_each_time() -> None:
 
 
 def test_without_a_network_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve_class, "_ANYWHERE", "127.0.0.1")  # as if no route led elsewhere
+    monkeypatch.setattr(serve_class, "_UNUSED_ADDRESS", "127.0.0.1")  # as if no route led elsewhere
     with pytest.raises(ValueError, match="in no network"):
         serve_class.lan_address()
 

@@ -21,7 +21,7 @@ from headlight.corpora.slot_words import held_out_slots
 from headlight.formatting import percent
 from transformer.quoting import short
 
-KEY = "copying"  # in the card
+CARD_KEY = "copying"  # in the card
 # Frames of a name and of a number. The first ones are so common that training has them too, with other names.
 NAME_FRAMES = {
     "en": (
@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         counts = {kind: judgement[kind] for kind in ("names", "numbers")}
         if options.card:
             command = f"python -m tools.copying {options.checkpoint}"
-            update_card(options.checkpoint, {KEY: {**counts, "command": command}})
+            update_card(options.checkpoint, {CARD_KEY: {**counts, "command": command}})
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1

@@ -12,12 +12,12 @@ import wordfreq
 
 from headlight.corpora.corpora import Corpus, open_parts
 
-EXCEPTIONS = Path(__file__).parents[1] / "headlight" / "corpora" / "core"
+EXCEPTIONS_FOLDER = Path(__file__).parents[1] / "headlight" / "corpora" / "core"
 
 
 def frequent_words(language: str, n_words: int) -> list[str]:
     """Return the most frequent words of a language, the most frequent first, less its exceptions."""
-    path = EXCEPTIONS / f"exceptions.{language}.txt"
+    path = EXCEPTIONS_FOLDER / f"exceptions.{language}.txt"
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     exceptions = {line for line in lines if not line.startswith("#")}
     return [word for word in wordfreq.top_n_list(language, n_words) if word not in exceptions]

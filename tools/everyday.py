@@ -16,7 +16,7 @@ from headlight.analysis.accepted_translations import accepted, sentences
 from headlight.checkpoints import load_translator, update_card
 from headlight.corpora.files import lines
 
-KEY = "everyday"  # in the card
+CARD_KEY = "everyday"  # in the card
 
 
 def judged(folder: str | Path, listed: str | Path) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         judgement = judged(options.checkpoint, options.list)
         command = f"python -m tools.everyday {options.checkpoint} {options.list}"
-        update_card(options.checkpoint, {KEY: {**judgement, "command": command}})
+        update_card(options.checkpoint, {CARD_KEY: {**judgement, "command": command}})
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1

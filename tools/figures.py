@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SENTENCE = "The old cat sleeps."
-SMALL_FILE = 30  # code lines: without blank lines, comments and docstrings
+SMALL_FILE_LINES = 30  # code lines: without blank lines, comments and docstrings
 MANY_PARAMETERS = 7
 
 
@@ -92,7 +92,7 @@ def main() -> None:
         files[package] += 1
         if package == "tests":
             continue
-        if (code := count_code_lines(source)) < SMALL_FILE and path.name != "__init__.py":
+        if (code := count_code_lines(source)) < SMALL_FILE_LINES and path.name != "__init__.py":
             small.append(f"{path}: {code}")
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.ClassDef):
@@ -104,7 +104,7 @@ def main() -> None:
         print(f"{package:<12} {count:>7,} lines {files[package]:>5} files")
     outside_tests = sum(count for package, count in lines.items() if package != "tests")
     print(f"{'but tests':<12} {outside_tests:>7,} lines {sum(files.values()) - files['tests']:>5} files")
-    print(f"files under {SMALL_FILE} code lines: {len(small)}")
+    print(f"files under {SMALL_FILE_LINES} code lines: {len(small)}")
     print(f"class names that exist twice or more: {len(twice)}")
     print(f"functions of more than {MANY_PARAMETERS} parameters: {len(crowded)}")
     if options.list:

@@ -36,7 +36,7 @@ from transformer.taps import Recorder
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "models.md"
 FIXTURES = Path(__file__).resolve().parents[1] / "tests" / "fixtures"
-CONFIGURATIONS = 12  # that are drawn of each family
+N_CONFIGURATIONS = 12  # that are drawn of each family
 NOT_COMPARED = {"Headlight", "Exercises"}  # forms of files that Headlight's own code or a student's has written
 _ATTENTIONS = {
     ("encoder", "self"): "encoder_attentions",
@@ -69,7 +69,7 @@ class TestedFamily:
     form: str  # the name of its form in FORMS
     compared_with: str
     make: Callable[[Path, random.Random], Original]  # writes a model into a folder
-    configurations: int = CONFIGURATIONS
+    configurations: int = N_CONFIGURATIONS
 
 
 class TableRow(NamedTuple):
@@ -243,7 +243,7 @@ FAMILIES: tuple[TestedFamily, ...] = (
 _HEAD = f"""# The models that open
 
 Every family that `headlight import` reads, held to the code that it comes from. Small models with random weights and
-drawn configurations ({CONFIGURATIONS} of each family, fewer where its code was run once) are saved by that code,
+drawn configurations ({N_CONFIGURATIONS} of each family, fewer where its code was run once) are saved by that code,
 imported and run on the same padded batch; "live" is [the model itself](notebook.md#a-live-model-as-a-translator),
 without a file. The last two columns have the largest differences between float32 numbers: of logits (of
 log-probabilities for the tutorials), and of attention weights, which lie between 0 and 1.

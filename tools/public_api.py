@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "api.md"
 RECORD = ROOT / "docs" / "api-released.txt"
 CHANGELOG = ROOT / "docs" / "CHANGELOG.md"
-OURS = ("headlight", "transformer")
+OUR_PACKAGES = ("headlight", "transformer")
 
 # Title, what it is for, and the modules with their public names; without names, those of the module's `__all__`.
 SECTIONS: tuple[tuple[str, str, dict[str, tuple[str, ...]]], ...] = (
@@ -195,7 +195,7 @@ def is_member(path: str) -> bool:
 
 
 def is_ours(value: Any) -> bool:
-    return str(getattr(value, "__module__", "")).partition(".")[0] in OURS
+    return str(getattr(value, "__module__", "")).partition(".")[0] in OUR_PACKAGES
 
 
 def _attributes(cls: type) -> Iterator[str]:

@@ -20,14 +20,14 @@ from ui.state.public import public
 
 JOIN_ADDRESS = "HEADLIGHT_JOIN_ADDRESS"
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without those that are read as others
-_ANYWHERE = "192.0.2.1"  # an address of no machine (RFC 5737), which the default route leads to
+_UNUSED_ADDRESS = "192.0.2.1"  # an address of no machine (RFC 5737), which the default route leads to
 
 
 def lan_address() -> str:
     """Return the IPv4 address by which other machines reach this one. Raises ValueError without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:  # a datagram socket connects without sending
         try:
-            probe.connect((_ANYWHERE, 9))
+            probe.connect((_UNUSED_ADDRESS, 9))
             address = str(probe.getsockname()[0])
         except OSError:  # no default route
             address = next(iter(production.addresses()), "127.0.0.1")

@@ -74,7 +74,7 @@ _IDLE = """() => {
     return small.getImageData(0, 0, 16, 16).data.some((value, i) => i % 4 === 3 && value > 0);
   });
 }"""
-_POLL = 50  # milliseconds: at each frame, as Playwright would look, it takes the processor from what it waits for
+_POLL_MILLISECONDS = 50  # Playwright's poll at each frame would slow down the page that it waits for
 
 
 class Process(Protocol):
@@ -145,10 +145,10 @@ def skip_tour(context: BrowserContext) -> BrowserContext:
 
 def wait_until_idle(page: Page, seconds: float = 60) -> None:
     """Wait until the page's script has finished and its charts and canvases are painted."""
-    page.wait_for_function(_IDLE, timeout=seconds * 1000, polling=_POLL)
+    page.wait_for_function(_IDLE, timeout=seconds * 1000, polling=_POLL_MILLISECONDS)
     # A rerun may start right after a drawing: idle means idle twice, some frames apart.
     page.wait_for_timeout(300)
-    page.wait_for_function(_IDLE, timeout=seconds * 1000, polling=_POLL)
+    page.wait_for_function(_IDLE, timeout=seconds * 1000, polling=_POLL_MILLISECONDS)
 
 
 def free_port() -> int:

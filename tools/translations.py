@@ -31,7 +31,7 @@ from transformer.decoding.strategies import STRATEGIES
 from transformer.translator import SENTENCE_TOO_LONG, TRANSLATION_TOO_LONG
 
 TRANSLATED = [language for language in LANGUAGES if language != ORIGINAL]
-PLACES = ("headlight", "pages", "server", "transformer", "ui")
+SOURCE_FOLDERS = ("headlight", "pages", "server", "transformer", "ui")
 KEYWORDS = {
     **dict.fromkeys(("gettext", "in_parts", "translatable", "UnreadableTextError")),
     "ngettext": (1, 2),
@@ -41,7 +41,7 @@ _NOTE = "Translators:"
 _OPTIONS = {"parse_template_string": "true"}  # of JavaScript: a call within a template literal counts
 _PLACEHOLDER = re.compile(r"\{\w*\}")
 _GLOSSARY = "docs/glossary.md"
-_UNCHANGED = datetime(2026, 11, 25, tzinfo=UTC)  # of the header: a date would differ in every commit
+_HEADER_DATE = datetime(2026, 11, 25, tzinfo=UTC)  # of the header: a date would differ in every commit
 
 
 def extracted(language: str) -> Catalog:
@@ -54,8 +54,8 @@ def extracted(language: str) -> Catalog:
         last_translator="Headlight",
         language_team=LANGUAGES[language],
         charset="utf-8",
-        creation_date=_UNCHANGED,
-        revision_date=_UNCHANGED,
+        creation_date=_HEADER_DATE,
+        revision_date=_HEADER_DATE,
         fuzzy=False,
     )
     catalog.header_comment = f"# {LANGUAGES[language]}: docs/translating.md says how to translate it."
@@ -121,7 +121,7 @@ def _is_text(node: ast.AST) -> bool:
 
 def _sources() -> Iterator[Path]:
     """Return the files that may have messages, in the order of the catalogues."""
-    for folder in PLACES:
+    for folder in SOURCE_FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.*")):
             if path.suffix in (".py", ".js") and "node_modules" not in path.parts:
                 text = path.read_text("utf-8")

@@ -21,7 +21,7 @@ from server.classroom import codes
 from server.classroom.shared import RedisStore
 from server.classroom.sqlite import Sqlite
 from server.classroom.store import IDLE_SECONDS, Act, CapacityError, ClassState, Json, Store, now
-from server.classroom.tally import SURE, in_words, is_right, tally, without_emphasis
+from server.classroom.tally import MAX_SURENESS, in_words, is_right, tally, without_emphasis
 
 MAX_CLASSES_PER_VISITOR = 2
 MAX_CLASS_SECONDS = 24 * 3600.0
@@ -30,7 +30,7 @@ MAX_PUPILS = 120
 MAX_STEPS, MAX_ROUNDS = 60, 20
 MAX_QUESTION_CHARACTERS = 1_000_000  # of its JSON: the pictures of some hundred heads
 MAX_PICTURE_BYTES = 3_000_000
-PNG = b"\x89PNG\r\n\x1a\n"
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 class ClassRefusal(ValueError):
@@ -61,7 +61,7 @@ class Round:
     number: int
     guesses: list[Any] = field(repr=False)
     tally: Mapping[str, Any]
-    sure: list[int | None] = field(default_factory=list, repr=False)  # of each guess, from 1 to SURE; None: not said
+    sure: list[int | None] = field(default_factory=list, repr=False)  # 1 to MAX_SURENESS for each guess; None: not said
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,10 @@ class Classes:
     def answer(self, code: str, pupil: str, step: str, round_: int, guess: Any, sure: Any = None) -> None:
         """Store an answer in place of what the pupil said before in this round. Raises ClassRefusal or ValueError.
 
-        `sure` is how sure the pupil is, from 1 to SURE, or None.
+        `sure` is how sure the pupil is, from 1 to MAX_SURENESS, or None.
         """
-        if sure is not None and (type(sure) is not int or not 1 <= sure <= SURE):
-            raise ValueError(f"How sure one is is a whole number from 1 to {SURE}, or null.")
+        if sure is not None and (type(sure) is not int or not 1 <= sure <= MAX_SURENESS):
+            raise ValueError(f"How sure one is is a whole number from 1 to {MAX_SURENESS}, or null.")
 
         def allowed(state: ClassState) -> None:
             if state.step != step or state.round != round_:
@@ -203,7 +203,7 @@ class Classes:
 
     def look(self, code: str, secret: str, title: str, picture: bytes) -> None:
         """Show a picture (PNG) on all screens instead of the question, until `release` or the next step."""
-        if not picture.startswith(PNG) or len(picture) > MAX_PICTURE_BYTES:
+        if not picture.startswith(PNG_SIGNATURE) or len(picture) > MAX_PICTURE_BYTES:
             raise ClassRefusal(
                 gettext("The picture is too large: at most {number} MB.", number=MAX_PICTURE_BYTES // 1_000_000)
             )
@@ -277,7 +277,7 @@ def _guess(stored: Json) -> Any:
 
 def _sure(stored: Json) -> int | None:
     sure = stored.get("sure") if isinstance(stored, dict) else None
-    return sure if type(sure) is int and 1 <= sure <= SURE else None
+    return sure if type(sure) is int and 1 <= sure <= MAX_SURENESS else None
 
 
 Line = list[str | float | None]

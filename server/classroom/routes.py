@@ -33,9 +33,9 @@ from server.classroom.store import UNAVAILABLE, CapacityError, ClassNotFound
 from server.classroom.tally import tally
 from server.classroom.watch import Watch
 
-COOKIE = "headlight_pupil"
-BROWSER = "headlight_browser"  # the cookie by which wrong codes of one browser are counted
-NOT_YOURS = translatable("This browser is in no class: join one with its code.")
+PUPIL_COOKIE = "headlight_pupil"
+BROWSER_COOKIE = "headlight_browser"  # the cookie by which wrong codes of one browser are counted
+NOT_IN_CLASS = translatable("This browser is in no class: join one with its code.")
 MAX_ANSWER_BYTES = 64 * 1024  # a row over a thousand words
 MAX_STREAMS = 4  # of one pupil at once: several tabs, and connections whose end was not noticed yet
 HEARTBEAT_SECONDS = 10.0  # of silence, after which the page is told that the connection stands
@@ -54,11 +54,11 @@ class CodeAttempts(Protocol):
     def wrong(self, address: str, browser: str = "") -> None: ...
 
 
-class NotYours(Exception):
+class NotInClass(Exception):
     """Raised where the browser is no pupil of a class; `wait` is the seconds until it may try again, 0 for now."""
 
     def __init__(self, wait: int):
-        super().__init__(NOT_YOURS)
+        super().__init__(NOT_IN_CLASS)
         self.wait = wait
 
 
@@ -116,14 +116,14 @@ class Classroom:
         async def answer_in_language(request: Request) -> Response:
             try:
                 return await act(request)
-            except NotYours as error:
+            except NotInClass as error:
                 if error.wait:
                     return _too_many(error.wait)
-                refusal = _refusal(410, gettext(NOT_YOURS))
-                refusal.delete_cookie(COOKIE, self.path)  # the browser of a class that has ended asks once
+                refusal = _refusal(410, gettext(NOT_IN_CLASS))
+                refusal.delete_cookie(PUPIL_COOKIE, self.path)  # the browser of a class that has ended asks once
                 return refusal
             except ClassNotFound:
-                return _refusal(410, gettext(NOT_YOURS))
+                return _refusal(410, gettext(NOT_IN_CLASS))
             except (ClassRefusal, CapacityError) as error:
                 return _refusal(409, str(error))
             except ValueError as error:
@@ -152,7 +152,7 @@ class Classroom:
         language = _language(request)
         page = HTMLResponse(_html(self.path, language, self.files[language]), headers={"Cache-Control": "no-store"})
         if not _browser(request):
-            self._give_cookie(request, page, BROWSER, codes.new_secret())
+            self._give_cookie(request, page, BROWSER_COOKIE, codes.new_secret())
         return page
 
     async def _file(self, request: Request) -> Response:
@@ -182,7 +182,7 @@ class Classroom:
                 self.attempts.wrong(*guesser)
                 return _refusal(404, gettext("No class has this code. Look at the eight digits again."))
         answer = JSONResponse({"code": codes.spelt(identity[0])})
-        self._give_cookie(request, answer, COOKIE, ".".join(identity))
+        self._give_cookie(request, answer, PUPIL_COOKIE, ".".join(identity))
         return answer
 
     def _give_cookie(self, request: Request, answer: Response, name: str, value: str) -> None:
@@ -290,7 +290,7 @@ class Classroom:
         return None
 
     async def _pupil(self, request: Request) -> tuple[str, str]:
-        """Return the class and the pupil of a browser. Raises NotYours for anybody else.
+        """Return the class and the pupil of a browser. Raises NotInClass for anybody else.
 
         A cookie with another pupil than the class has counts as a guessed code, and the answer does not tell whether
         there is such a class.
@@ -300,9 +300,9 @@ class Classroom:
             if _cookie(request):
                 guesser = _guesser(request)
                 if wait := self.attempts.wait(*guesser):
-                    raise NotYours(wait)
+                    raise NotInClass(wait)
                 self.attempts.wrong(*guesser)
-            raise NotYours(0)
+            raise NotInClass(0)
         return identity
 
     def _pupils(self, code: str) -> set[str]:
@@ -323,13 +323,13 @@ def _screen(snapshot: ClassSnapshot, code: str) -> Mapping[str, Any]:
 
 
 def _cookie(request: Request) -> tuple[str, str] | None:
-    code, _, pupil = request.cookies.get(COOKIE, "").partition(".")
+    code, _, pupil = request.cookies.get(PUPIL_COOKIE, "").partition(".")
     parsed = codes.parse(code)
     return (parsed, pupil) if parsed and pupil else None
 
 
 def _browser(request: Request) -> str:
-    browser = request.cookies.get(BROWSER, "")
+    browser = request.cookies.get(BROWSER_COOKIE, "")
     return browser if len(browser) <= 40 else ""
 
 

@@ -17,7 +17,7 @@ from server.classroom.store import (
     Act,
     ClassNotFound,
     ClassState,
-    Damaged,
+    DamagedRecord,
     Json,
     Slot,
     Store,
@@ -72,7 +72,7 @@ class RedisStore(Store):
         version, text = self.redis.mget(_key(code, "version"), _key(code, "state"))
         state = self._read(code, text)
         if not (version or "").isdecimal():
-            raise Damaged("a version that is no number")
+            raise DamagedRecord("a version that is no number")
         return int(version), state
 
     @repairing
@@ -82,7 +82,7 @@ class RedisStore(Store):
         )
         versions = {}
         for code, version, text in zip(codes, records[::2], records[1::2], strict=True):
-            with suppress(ClassNotFound, Damaged):  # `state` reports a damaged class to whoever follows it
+            with suppress(ClassNotFound, DamagedRecord):  # `state` reports a damaged class to whoever follows it
                 self._read(code, text)
                 versions[code] = int(version) if (version or "").isdecimal() else -1
         return versions
@@ -149,7 +149,7 @@ class RedisStore(Store):
         try:
             return {pupil: parse(guess) for (step, round_, pupil), guess in entries if (step, round_) == slot}
         except (TypeError, ValueError) as error:
-            raise Damaged("an answer that is none") from error
+            raise DamagedRecord("an answer that is none") from error
 
     @repairing
     def remove(self, code: str) -> None:
@@ -166,7 +166,7 @@ class RedisStore(Store):
             self.remove(code)
 
     def repair(self, error: Exception, code: str) -> bool:
-        if not isinstance(error, Damaged) and not any(each in str(error) for each in _DAMAGE):
+        if not isinstance(error, DamagedRecord) and not any(each in str(error) for each in _DAMAGE):
             return False
         if self.redis.type(_CLASSES) not in ("zset", "none"):
             self._rename([_CLASSES], "", "no list of classes")
@@ -189,7 +189,7 @@ class RedisStore(Store):
 
     def _expect(self, code: str, part: str, kind: str) -> None:
         if self.redis.type(_key(code, part)) not in (kind, "none"):
-            raise Damaged(f"{part} of another kind")
+            raise DamagedRecord(f"{part} of another kind")
 
     def _read(self, code: str, text: Any) -> ClassState:
         state = ClassState.of(text) if text else None

@@ -16,7 +16,7 @@ from server.classroom.store import (
     Act,
     ClassNotFound,
     ClassState,
-    Damaged,
+    DamagedRecord,
     Json,
     Slot,
     Store,
@@ -142,7 +142,7 @@ class Sqlite(Store):
             self._open().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def repair(self, error: Exception, code: str) -> bool:
-        if isinstance(error, Damaged):
+        if isinstance(error, DamagedRecord):
             self.set_aside(code, str(error))
             return True
         if not isinstance(error, sqlite3.DatabaseError) or getattr(error, "sqlite_errorcode", 0) not in _FILE_ERRORS:
@@ -235,7 +235,7 @@ class Sqlite(Store):
         if row is None:
             raise self.class_not_found(code)
         if type(row[0]) is not int:
-            raise Damaged("a version that is no number")
+            raise DamagedRecord("a version that is no number")
         return row[0], ClassState.of(row[1])
 
     def _prolong(self, base: sqlite3.Connection, code: str, state: ClassState) -> None:

@@ -24,7 +24,7 @@ Json = Any
 IDLE_SECONDS = 2 * 3600.0  # after which a class in which nobody does anything ends
 PROLONG_SECONDS = 300.0  # pupils' answers move the end of a class in such steps, so that most are one write
 _LOG = logging.getLogger(__name__)
-_STARTED = time.time() - time.monotonic()
+_CLOCK_OFFSET = time.time() - time.monotonic()
 
 
 def now() -> float:
@@ -32,7 +32,7 @@ def now() -> float:
 
     The wall clock is read once, when this process begins.
     """
-    return _STARTED + time.monotonic()
+    return _CLOCK_OFFSET + time.monotonic()
 
 
 def ended_before() -> float:
@@ -43,7 +43,7 @@ def ended_before() -> float:
     return min(now(), time.time())
 
 
-class Damaged(ValueError):
+class DamagedRecord(ValueError):
     """Raised where the stored record of a class is damaged."""
 
 
@@ -97,7 +97,7 @@ class ClassState:
 
     @classmethod
     def of(cls, text: str | bytes) -> ClassState:
-        """Read what `text` wrote. Raises Damaged."""
+        """Read what `text` wrote. Raises DamagedRecord."""
         values = parse(text)
         try:
             state = cls(**values | {"revealed": tuple(values["revealed"])})
@@ -111,18 +111,18 @@ class ClassState:
                 and type(state.look) is int
             )
         except (TypeError, KeyError, AttributeError) as error:
-            raise Damaged("a state that does not fit") from error
+            raise DamagedRecord("a state that does not fit") from error
         if not is_valid:
-            raise Damaged("a state that does not fit")
+            raise DamagedRecord("a state that does not fit")
         return state
 
 
 def parse(text: str | bytes) -> Json:
-    """Parse JSON from the store. Raises Damaged."""
+    """Parse JSON from the store. Raises DamagedRecord."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Damaged("invalid JSON") from error
+        raise DamagedRecord("invalid JSON") from error
 
 
 UNAVAILABLE = (OSError, sqlite3.DatabaseError, RedisError)  # the store itself can't be reached
@@ -140,7 +140,7 @@ def repairing(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[
     def repaired(self: Store, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return method(self, *args, **kwargs)
-        except (Damaged, sqlite3.DatabaseError, RedisError) as error:
+        except (DamagedRecord, sqlite3.DatabaseError, RedisError) as error:
             if not self.repair(error, str(args[0]) if args else ""):
                 raise
         return method(self, *args, **kwargs)

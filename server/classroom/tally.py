@@ -15,7 +15,7 @@ from headlight.teaching.lessons.judging import judge
 # the mistake; with more it is no longer needed.
 TALK_FROM, TALK_TO = 30, 70
 MAX_BARS = 8  # of `split`; with more options, those that nobody chose are left out
-SURE = 3  # how sure an answer is: 1 unsure, 2 fairly sure, 3 sure
+MAX_SURENESS = 3  # how sure an answer is: 1 unsure, 2 fairly sure, 3 sure
 
 Posed = Mapping[str, Any]
 
@@ -126,7 +126,7 @@ def class_result(posed: Posed, truth: Posed, rounds: Sequence[Mapping[str, Any]]
         "misconceptions": misconceptions(posed, truth, guesses),
         "sure": {
             "said": sum(level is not None for level in sure),
-            "wrong": answers.count((SURE, False)),
+            "wrong": answers.count((MAX_SURENESS, False)),
             "right": answers.count((1, True)),
         },
     }

@@ -159,7 +159,7 @@ def test_nothing_is_done_without_the_teacher_s_secret(classes: Classes) -> None:
             lambda wrong=wrong: classes.lock(code, wrong),
             lambda wrong=wrong: classes.reveal(code, wrong, "first", TRUTH),
             lambda wrong=wrong: classes.ask_again(code, wrong, "first"),
-            lambda wrong=wrong: classes.look(code, wrong, "A", rules.PNG),
+            lambda wrong=wrong: classes.look(code, wrong, "A", rules.PNG_SIGNATURE),
             lambda wrong=wrong: classes.release(code, wrong),
             lambda wrong=wrong: classes.end(code, wrong),
             lambda wrong=wrong: classes.counts(code, wrong),
@@ -181,8 +181,8 @@ def test_classes_do_not_mix(classes: Classes) -> None:
         classes.answer(code, "made-up", "first", 1, 1)
     classes.answer(code, pupil, "first", 1, 1)
     assert classes.snapshot(other_code).answers == {} and classes.store.pupils(other_code) == set()
-    classes.look(code, secret, "A picture", rules.PNG)
-    assert classes.picture(code, pupil) == rules.PNG
+    classes.look(code, secret, "A picture", rules.PNG_SIGNATURE)
+    assert classes.picture(code, pupil) == rules.PNG_SIGNATURE
     assert classes.picture(other_code, pupil) is None and classes.picture(code, "made-up") is None
     classes.end(code, secret)
     assert classes.snapshot(other_code).question == FIRST
@@ -191,11 +191,11 @@ def test_classes_do_not_mix(classes: Classes) -> None:
 def test_a_picture_is_shown_until_it_is_released(classes: Classes) -> None:
     code, secret = begun(classes)
     pupil = classes.join(code)
-    for wrong in (b"<svg onload='alert(1)'/>", rules.PNG + bytes(rules.MAX_PICTURE_BYTES)):
+    for wrong in (b"<svg onload='alert(1)'/>", rules.PNG_SIGNATURE + bytes(rules.MAX_PICTURE_BYTES)):
         with pytest.raises(ClassRefusal):
             classes.look(code, secret, "A", wrong)
-    classes.look(code, secret, "Layer 2", rules.PNG + b"1")
-    assert (classes.snapshot(code).picture, classes.picture(code, pupil)) == ("Layer 2", rules.PNG + b"1")
+    classes.look(code, secret, "Layer 2", rules.PNG_SIGNATURE + b"1")
+    assert (classes.snapshot(code).picture, classes.picture(code, pupil)) == ("Layer 2", rules.PNG_SIGNATURE + b"1")
     classes.release(code, secret)
     assert classes.picture(code, pupil) is None and classes.store.document(code, "picture") is None
 

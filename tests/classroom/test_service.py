@@ -144,12 +144,12 @@ async def test_no_address_tells_which_codes_there_are(classes: Classes, url: str
     method, body = ("POST", {"step": "first", "round": 1, "guess": 0}) if "answer" in path else ("GET", None)
     answers = []
     for tried in [code, wrong] * (PER_ADDRESS.burst // 2):
-        reply = await Pupil(url, cookie=f"{routes.COOKIE}={tried}.made-up").ask(method, path, body)
+        reply = await Pupil(url, cookie=f"{routes.PUPIL_COOKIE}={tried}.made-up").ask(method, path, body)
         # All of the cookie but the second at which it ends.
         cookie = re.sub("expires=[^;]*", "", reply.headers.get("set-cookie", ""))
         answers.append((reply.status, reply.body, cookie))
     assert len(set(answers)) == 1 and answers[0][0] == 410
-    for cookie in (f"{routes.COOKIE}={code}.made-up", f"{routes.COOKIE}={wrong}.made-up"):
+    for cookie in (f"{routes.PUPIL_COOKIE}={code}.made-up", f"{routes.PUPIL_COOKIE}={wrong}.made-up"):
         assert (await Pupil(url, cookie=cookie).ask(method, path, body)).status == 429
     assert (await Pupil(url).join(code)).status == 429  # they were counted as wrong codes are
     assert (await Pupil(url).ask(method, path, body)).status == 410  # whoever names no class guesses none
@@ -279,11 +279,11 @@ async def test_a_picture_goes_to_the_pupils_of_the_class_alone(classes: Classes,
     code, secret = classes.start("A lesson")
     async with joined(url, code, 1) as (pupil,):
         assert (await pupil.ask("GET", "/join/picture")).status == 404
-        classes.look(code, secret, "Layer 2", rules.PNG + b"x")
+        classes.look(code, secret, "Layer 2", rules.PNG_SIGNATURE + b"x")
         screen = await pupil.until(look={"title": "Layer 2", "number": 1})
         assert screen.content["phase"] == "wait"
         picture = await pupil.ask("GET", "/join/picture")
-        assert picture.body == rules.PNG + b"x" and picture.headers["content-type"] == "image/png"
+        assert picture.body == rules.PNG_SIGNATURE + b"x" and picture.headers["content-type"] == "image/png"
         assert (await Pupil(url).ask("GET", "/join/picture")).status == 410
 
 

@@ -44,7 +44,7 @@ with socket.socket(family) as s:
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tcp").write_text(TABLE)
-    monkeypatch.setattr(owner, "TABLES", {4: tmp_path / "tcp", 6: tmp_path / "none"})
+    monkeypatch.setattr(owner, "SOCKET_TABLES", {4: tmp_path / "tcp", 6: tmp_path / "none"})
 
 
 def test_the_owner_is_that_of_the_clients_end(table: None) -> None:

@@ -13,7 +13,7 @@ from headlight.formatting import minus
 from headlight.graphemes import isolated, sentence_dir
 from ui.widgets.table import Cell, Html, table_html
 
-NUMBERED = 10  # columns that have room for their numbers
+MAX_NUMBERED_COLUMNS = 10  # columns that have room for their numbers
 MAX_ROOMY_COLUMNS = 6  # columns whose signed numbers have room for two decimals
 MAX_CELLS = 32  # rows or columns of a matrix
 MINUS_INFINITY = "−∞"
@@ -44,7 +44,7 @@ def matrix_html(
     Hidden cells are hatched and say `hidden`, unless it is empty; the chosen row is outlined. Labels are escaped.
     """
     (low, high), rows, columns = scale, axes.rows, axes.columns
-    numbered = len(columns) <= NUMBERED
+    numbered = len(columns) <= MAX_NUMBERED_COLUMNS
     colours = lookup(theme.signed if low < 0 else theme.sequential)[shades(values, low, max(high, low + 1e-9))]
     body = []
     for i, name in enumerate(rows):

@@ -29,9 +29,9 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.table import number_table
 from ui.widgets.text import literal
 
-MEASURED = Path(__file__).with_name("gradient_norms.json")
+GRADIENT_NORMS_FILE = Path(__file__).with_name("gradient_norms.json")
 MAX_NUMBERS = 8  # numbers of a vector
-SMOOTHED = 10  # steps whose losses are drawn as their mean
+SMOOTHED_STEPS = 10  # steps whose losses are drawn as their mean
 
 
 def offer(name: str, trace: Trace, chosen: ChosenPart) -> None:
@@ -85,7 +85,7 @@ def compute_norms(name: str, trace: Trace, chosen: ChosenPart, other: str) -> Bo
 @cache
 def measured() -> dict[str, Any]:
     """Return the results of `python -m tools.gradient_norms`."""
-    runs: dict[str, Any] = json.loads(MEASURED.read_text("utf-8"))
+    runs: dict[str, Any] = json.loads(GRADIENT_NORMS_FILE.read_text("utf-8"))
     return runs
 
 
@@ -119,12 +119,12 @@ def _before_or_after(name: str) -> None:
         curves = [
             Curve(
                 f"{run['norm']}-norm, {'with' if run['warmup'] else 'no'} warm-up",
-                range(SMOOTHED, len(run["losses"]) + 1, SMOOTHED),
-                np.array(run["losses"]).reshape(-1, SMOOTHED).mean(1),
+                range(SMOOTHED_STEPS, len(run["losses"]) + 1, SMOOTHED_STEPS),
+                np.array(run["losses"]).reshape(-1, SMOOTHED_STEPS).mean(1),
             )
             for run in runs
         ]
-        plot(lines(curves, f"Loss, nats per token, means of {SMOOTHED} steps", "step", theme=theme), key="losses")
+        plot(lines(curves, f"Loss, nats per token, means of {SMOOTHED_STEPS} steps", "step", theme=theme), key="losses")
     last = {(run["norm"], bool(run["warmup"])): run["losses"][-1] for run in runs}
     st.caption(
         f"Measured once: {measured()['setup']}. `{measured()['command']}` measures again. After the last step the loss "

@@ -14,8 +14,11 @@ from transformer.trace import Kind
 from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole_number
 
 STAGES = 9
-# Those that are a change of the model: the parts are computed from it one by one, as the paper has them.
-BREAKABLE = tuple(name for name in RUNNABLE if MISTAKES[name].tap is None and name not in ("no-residual", "no-norms"))
+# The mistakes that change the model itself and leave every part of the paper in it: this page computes the parts from
+# the modules, one by one.
+PAGE_MISTAKES = tuple(
+    name for name in RUNNABLE if MISTAKES[name].tap is None and name not in ("no-residual", "no-norms")
+)
 LOOKS = ("word", "matrices", "heads", "scaling", "plane")  # what is shown of an attention
 MATRICES_OF = ("sentence", "batch", "tutorial")
 MAX_WORD_CHARACTERS = 40  # characters of a word that is cut merge by merge
@@ -48,7 +51,7 @@ class AnatomyView(PageView):
     learn: str | None = None  # the text that a BPE is learned from; None is a textbook's
     vocabulary: int | None = None  # the size of that BPE's vocabulary; None is that after a few merges
     plane: str | None = None  # the words that are drawn in a plane; None is the sentence's first ones
-    MISTAKES: ClassVar[tuple[str, ...]] = BREAKABLE
+    MISTAKES: ClassVar[tuple[str, ...]] = PAGE_MISTAKES
     broken: str = ""  # a mistake that the model is run with, which is "" for none
     lens: tuple[int, ...] = ()  # the pinned cell: its row (0 is the embedding) and its token
 
@@ -78,6 +81,6 @@ class AnatomyView(PageView):
             "learn": query["learn"][:MAX_LEARNED_CHARACTERS] if "learn" in query else None,
             "vocabulary": whole_number(query.get("vocabulary", ""), 1, 9999),
             "plane": query["plane"][:MAX_WORDS_CHARACTERS] if "plane" in query else None,
-            "broken": one_of(query.get("broken"), BREAKABLE, cls.broken),
+            "broken": one_of(query.get("broken"), PAGE_MISTAKES, cls.broken),
             "lens": tuple(part for part in cell if part is not None) if len(cell) == 2 and None not in cell else (),
         }

@@ -15,7 +15,7 @@ from ui.viewer import Labels, MarkedCell, Shows, big_head
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.table import pattern_table
 
-FAINT = 0.2  # of the scale: rows that reach no higher look empty
+FAINT_SHARE = 0.2  # of the scale: rows that reach no higher look empty
 
 
 def large_head(
@@ -53,7 +53,7 @@ def large_head(
     if SHOW_HELP[large.show]:
         st.caption(gettext(SHOW_HELP[large.show]))
     strongest = float(np.median(large.cells.max(axis=1)))
-    if view.scale == "fixed" and not large.signed and 0 < strongest < FAINT * large.limit:
+    if view.scale == "fixed" and not large.signed and 0 < strongest < FAINT_SHARE * large.limit:
         st.caption(
             gettext(
                 "Half of the rows have no {weight} above {number}, so the colours are faint: scale by row or take the "

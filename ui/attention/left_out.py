@@ -21,15 +21,15 @@ from ui.widgets.disclosure import draw_when_open
 from ui.widgets.text import literal
 
 STACKS = ("encoder", "decoder")
-LENGTHS = {
+LENGTH_TITLES = {
     "encoder": translatable("Mean length of a vector, encoder"),
     "decoder": translatable("Mean length of a vector, decoder"),
 }
-SIZES = {
+SIZE_SENTENCES = {
     "encoder": translatable("In the encoder lengths go from {before} in the model as it is, and from {after} now."),
     "decoder": translatable("In the decoder lengths go from {before} in the model as it is, and from {after} now."),
 }
-BLOCKS = {  # as the axis has them
+BLOCK_NAMES = {  # as the axis has them
     "embedding": translatable("embedding"),
     "self": translatable("self"),
     "cross": translatable("cross"),
@@ -68,7 +68,7 @@ def _sizes(whole: str, name: str, own: Trace) -> None:
             values = np.concatenate([curve.y for curve in curves])
             log = "y" if values.max() > LOGARITHMIC_FROM * values.min() > 0 else ""
             plot(
-                lines(curves, gettext(LENGTHS[stack]), gettext("block"), logarithmic=log, theme=theme),
+                lines(curves, gettext(LENGTH_TITLES[stack]), gettext("block"), logarithmic=log, theme=theme),
                 key=f"left-out-{stack}",
             )
     st.caption(explained(f"{describe_sizes(*both)} {gettext(NOTE)}", "residual stream"))
@@ -89,12 +89,12 @@ def describe_sizes(own: Sizes, now: Sizes) -> str:
             gettext("{first} to {last}", first=three_digits(s[stack][0].mean), last=three_digits(s[stack][-1].mean))
             for s in (own, now)
         ]
-        sentences.append(gettext(SIZES[stack], before=ends[0], after=ends[1]))
+        sentences.append(gettext(SIZE_SENTENCES[stack], before=ends[0], after=ends[1]))
     return " ".join(sentences)
 
 
 def _size_title(size: StreamSize) -> str:
-    block = gettext(BLOCKS[size.block])
+    block = gettext(BLOCK_NAMES[size.block])
     return block if size.layer is None else f"{size.layer + 1} {block}"
 
 

@@ -21,7 +21,7 @@ from ui.state.view import widget_key
 from ui.widgets.table import Cell, bar, table_html
 
 MAX_BARS = 8
-FULL = 1.0  # nats of a full bar where no head costs more: a bar says how much it is, not only which is the longest
+FULL_BAR_NATS = 1.0  # where no head costs more: a bar's length is an amount, not only a rank
 
 
 def ranking(traces: ShownTrace) -> None:
@@ -95,7 +95,7 @@ def places(values: list[float]) -> int:
 
 def full_bar(effects: list[HeadEffect]) -> float:
     """Return the effect in nats at which a bar is as long as its column."""
-    return max(FULL, *(abs(effect.delta) for effect in effects))
+    return max(FULL_BAR_NATS, *(abs(effect.delta) for effect in effects))
 
 
 def _bars(effects: list[HeadEffect]) -> None:

@@ -19,7 +19,7 @@ from ui.state.why_measured import alignment_measured
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.text import literal
 
-ACROSS = 388  # pixels of the picture
+PICTURE_PIXELS = 388  # pixels of the picture
 
 
 class _Heads(NamedTuple):
@@ -78,7 +78,7 @@ def _draw(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     links = ", ".join(f"{alignment.source[i]} – {alignment.target[j]}" for i, j in alignment.links)
     says = gettext("Word alignment: {links}", links=links)
     theme = st.context.theme.type or "light"
-    drawing = links_picture(alignment.source, alignment.target, alignment.links, theme, ACROSS, says)
+    drawing = links_picture(alignment.source, alignment.target, alignment.links, theme, PICTURE_PIXELS, says)
     st.html(f'<div class="drawings">{image(drawing)}</div>')
     st.code(format_links(alignment.links), language=None, wrap_lines=True)
     st.caption(

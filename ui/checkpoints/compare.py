@@ -32,7 +32,7 @@ from ui.widgets.sentence_box import sentence_box
 from ui.widgets.table import Setting, pattern_table, settings_html
 from ui.widgets.text import literal
 
-LEAST_LIMIT = 0.05  # of the colour scale of a difference, so that tiny differences look tiny
+MIN_COLOUR_LIMIT = 0.05  # of the colour scale of a difference, so that tiny differences look tiny
 MAP_PIXELS = 350  # pixels for a map as the chart counts them; a bar that lies below it leaves the rest
 
 
@@ -189,7 +189,7 @@ def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head
             plot(_compact(figure), key=f"map-{n}")
     with columns[2]:
         st.markdown("**Difference, second minus first**  \n:gray[blue: less weight; orange: more]")
-        limit = max(LEAST_LIMIT, float(np.abs(pair.difference).max()))
+        limit = max(MIN_COLOUR_LIMIT, float(np.abs(pair.difference).max()))
         figure = charts.difference(pair.difference, pair.rows, pair.columns, limit=limit, **_look(pair.masked))
         plot(_compact(figure), key="map-difference")
     st.caption(_caption(pair))

@@ -25,7 +25,7 @@ def export(entry: ListedModel) -> None:
     menu = st.popover("Export", icon=":material/download:", key="export-model", on_change="rerun")
     if not menu.open:
         return
-    stem = entry.name.removeprefix(models.RUN).removeprefix(models.IMPORTED)
+    stem = entry.name.removeprefix(models.RUN_PREFIX).removeprefix(models.IMPORTED_PREFIX)
     with menu, plain_errors():
         _button(
             "Headlight folder, as a zip",

@@ -171,7 +171,7 @@ def _finished(working: Job[Any]) -> None:
         case (None, str() as name):
             _begin(None)
             st.session_state["import-done"] = name
-            update(model=f"{models.IMPORTED}{name}", text=None, target=None, bring=False, beside=None)
+            update(model=f"{models.IMPORTED_PREFIX}{name}", text=None, target=None, bring=False, beside=None)
             reseed()
 
 

@@ -77,7 +77,7 @@ def _rename(entry: ListedModel) -> None:
         except (ValueError, OSError) as error:
             cannot(error)
             return
-        update(model=f"{models.IMPORTED}{name}", ticked=())
+        update(model=f"{models.IMPORTED_PREFIX}{name}", ticked=())
         st.rerun()
 
 

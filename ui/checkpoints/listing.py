@@ -23,7 +23,7 @@ from ui.state.models import latest_scores, model_card
 from ui.state.public import without_places
 
 PLAIN_ORIGINS = ("Trained here", "A run", "Imported")
-TABLE = "positions.table"  # what the name of a table of positions ends with
+POSITIONS_SUFFIX = "positions.table"  # what the name of a table of positions ends with
 Files = tuple[tuple[str, int, int], ...]  # name, time of the last change, bytes
 
 
@@ -44,7 +44,7 @@ class ListedModel:
 
     @property
     def imported(self) -> bool:
-        return self.name.startswith(models.IMPORTED)
+        return self.name.startswith(models.IMPORTED_PREFIX)
 
     def row(self) -> dict[str, Any]:
         """Return the row of the list."""
@@ -76,7 +76,7 @@ def entries() -> list[ListedModel]:
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
-    for prefix, above in (("", models.CHECKPOINTS), (models.IMPORTED, models.MODELS)):
+    for prefix, above in (("", models.CHECKPOINTS), (models.IMPORTED_PREFIX, models.MODELS)):
         entries = sorted(above.iterdir()) if above.is_dir() else []
         yield from ((prefix + folder.name, folder) for folder in entries if _is_listed(folder))
     yield from ((name, models.model_folder(name)) for name in models.finished_runs())
@@ -107,8 +107,8 @@ def _entry(name: str, folder: str, files: Files) -> ListedModel:
         return ListedModel(name, path, size=size, changed=changed, broken=reason)
     card = model_card(path)
     score, score_detail = score_texts(card)
-    if not score and name.startswith(models.RUN):
-        score, score_detail = _last_score(models.RUNS / name.removeprefix(models.RUN))
+    if not score and name.startswith(models.RUN_PREFIX):
+        score, score_detail = _last_score(models.RUNS / name.removeprefix(models.RUN_PREFIX))
     return ListedModel(
         name, path, languages(card), parameters, score, score_detail, size, origin(name, card), changed
     )
@@ -123,7 +123,7 @@ def _parameters(folder: Path) -> int:
     if (folder / CARD).is_file():
         read_json(folder / CARD)
     stored = config.positions == "stored"
-    return sum(n for name, n in counted.items() if not (stored and name.endswith(TABLE)))
+    return sum(n for name, n in counted.items() if not (stored and name.endswith(POSITIONS_SUFFIX)))
 
 
 def without_folder(message: str, folder: Path) -> str:
@@ -172,7 +172,9 @@ def origin(name: str, card: Mapping[str, Any]) -> str:
     if isinstance(stated, str) and stated:
         return stated
     shipped, run, imported = PLAIN_ORIGINS
-    return run if name.startswith(models.RUN) else imported if name.startswith(models.IMPORTED) else shipped
+    if name.startswith(models.RUN_PREFIX):
+        return run
+    return imported if name.startswith(models.IMPORTED_PREFIX) else shipped
 
 
 def open_listed(name: str) -> Translator:

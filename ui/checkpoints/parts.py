@@ -16,7 +16,7 @@ from headlight.formatting import in_millions, percent_of, plural, three_digits
 from headlight.glossary import explained
 from headlight.viewer.packing import pack
 from transformer.checkpoint.native import WEIGHTS
-from ui.checkpoints.listing import TABLE, ListedModel
+from ui.checkpoints.listing import POSITIONS_SUFFIX, ListedModel
 from ui.checkpoints.view import CheckpointsView
 from ui.state.cache import cached
 from ui.state.models import version
@@ -50,7 +50,7 @@ def draw_parts(entry: ListedModel) -> None:
             _numbers(entry, tensor_shapes, all_blocks, *chosen)
         with left:
             _table(entry, tensor_shapes)
-        if any(name.endswith(TABLE) for name in tensor_shapes) and entry.parameters < sum(
+        if any(name.endswith(POSITIONS_SUFFIX) for name in tensor_shapes) and entry.parameters < sum(
             sizes(tensor_shapes).values()
         ):
             st.caption(

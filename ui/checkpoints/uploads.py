@@ -18,7 +18,7 @@ from ui.state.public import private_only
 MAX_UPLOAD_MEGABYTES = 2048  # Streamlit holds an upload in memory until it is copied; larger files go by their path
 ENDINGS = ("pt", "pth", "ckpt", "bin", "safetensors", "argosmodel", "zip")
 _STALE_SECONDS = 24 * 3600  # seconds after which an upload belongs to a session that has ended
-_PIECE = 2**22  # bytes
+_PIECE_BYTES = 2**22  # bytes
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def keep(file: BinaryIO, name: str) -> ImportSource:
     source = ImportSource(path, name, folder)
     weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)  # when its session is over, or the server
     with open(path, "wb") as target:
-        shutil.copyfileobj(file, target, _PIECE)
+        shutil.copyfileobj(file, target, _PIECE_BYTES)
     return source
 
 

@@ -12,7 +12,7 @@ from ui.decoding.view import DecodingView
 from ui.state.view import bound
 from ui.widgets.controls import choose
 
-MAX_SLIDER = 100  # a parameter that goes beyond is typed, not dragged
+MAX_SLIDER_VALUE = 100  # a parameter that goes beyond is typed, not dragged
 
 
 def controls(view: DecodingView) -> None:
@@ -29,7 +29,7 @@ def controls(view: DecodingView) -> None:
 def _control(view: DecodingView, parameter: Parameter, width: int) -> None:
     shared = bound(parameter.field, convert=_rounded) | {"help": gettext(parameter.help), "width": width}
     bounds: Any = (parameter.least, parameter.most, view.value(parameter))
-    if parameter.most > MAX_SLIDER:
+    if parameter.most > MAX_SLIDER_VALUE:
         st.number_input(gettext(parameter.label), *bounds, placeholder=gettext("all"), **shared)
     else:
         st.slider(gettext(parameter.label), *bounds, step=parameter.step, **shared)

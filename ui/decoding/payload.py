@@ -21,7 +21,7 @@ from transformer.config import ModelConfig
 from transformer.decoding.strategies import Decoding
 from transformer.tokenizers import number_duplicates
 from ui.decoding.lanes import lanes
-from ui.decoding.search import MAX_SHOWN, RowPatterns, Search, TracedHypothesis
+from ui.decoding.search import MAX_SHOWN_CANDIDATES, RowPatterns, Search, TracedHypothesis
 from ui.decoding.view import Branch
 
 
@@ -86,7 +86,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
         "bound": tree.bound,
         "vocabulary": search.vocabulary,
         "steps": search.decoder.shape[-1],
-        "top": MAX_SHOWN,
+        "top": MAX_SHOWN_CANDIDATES,
         "never": never_written(model.model.config),
         "source": number_duplicates(search.source.labels),
         "language": gettext(str(model.card.get("source", "source"))),

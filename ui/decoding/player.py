@@ -16,7 +16,7 @@ from transformer import Translator
 from transformer.decoding.strategies import Decoding
 from ui.decoding.payload import Start, all_fit, branches_payload, player_payload
 from ui.decoding.search import Search, TracedHypothesis, line_in, search
-from ui.decoding.view import MAX_BRANCHES, UNDER, Branch, DecodingView
+from ui.decoding.view import MAX_BRANCHES, NODE_NUMBERS, Branch, DecodingView
 from ui.state import models
 from ui.state.cache import cached
 from ui.state.view import settle, update
@@ -142,7 +142,7 @@ def shown_fields(selection: object, search: Search, model: Translator) -> dict[s
         }:
             is_valid = 0 < node < len(tree.nodes) and 0 < end < len(tree.nodes)
             exists = 0 <= (layer or 0) < stack.n_layers and 0 <= (head or 0) < stack.n_heads
-            if not (is_valid and exists and under in UNDER):
+            if not (is_valid and exists and under in NODE_NUMBERS):
                 return None
             path = () if end == tree.winner else tuple(tree.ids(end))
             chosen = {} if layer is None or head is None else {"layer": layer + 1, "head": head + 1}

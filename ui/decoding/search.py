@@ -29,8 +29,8 @@ from ui.decoding.view import Branch
 from ui.state import models
 from ui.state.cache import cached, read_only
 
-_NONE = np.empty(0, np.float32)
-MAX_SHOWN = 6  # candidates that are shown of each distribution, in addition to those that the search kept
+_NO_PATTERNS = np.empty(0, np.float32)
+MAX_SHOWN_CANDIDATES = 6  # candidates that are shown of each distribution, in addition to those that the search kept
 
 
 class Candidate(NamedTuple):
@@ -112,7 +112,7 @@ class Search:
         For what stays with an open page, such as its callbacks and downloads: a long sentence's weights take a hundred
         megabytes, which only the cache keeps.
         """
-        return replace(self, encoder=_NONE, decoder=RowPatterns(()), cross=RowPatterns(()))
+        return replace(self, encoder=_NO_PATTERNS, decoder=RowPatterns(()), cross=RowPatterns(()))
 
     @property
     def normalises(self) -> bool:
@@ -141,7 +141,7 @@ class TracedHypothesis:
     @property
     def without_weights(self) -> TracedHypothesis:
         """Return the hypothesis without attention weights, as `Search.without_weights` does."""
-        return replace(self, decoder=_NONE, cross=_NONE)
+        return replace(self, decoder=_NO_PATTERNS, cross=_NO_PATTERNS)
 
 
 def search(name: str, text: str, decoding: Decoding) -> Search:
@@ -203,7 +203,7 @@ def searched(model: Translator, source: list[int], decoding: Decoding, steps: It
     candidates: list[list[Candidate]] = []
     counts: list[int] = []
     patterns: list[tuple[np.ndarray, np.ndarray]] = []
-    encoder = _NONE
+    encoder = _NO_PATTERNS
 
     def reduced() -> Iterator[DecodeStep]:
         nonlocal encoder
@@ -244,7 +244,7 @@ def _candidates(model: Translator, decoding: Decoding, step: DecodeStep) -> list
     cuts = {name: value for name, value in decoding.values.items() if name in ("temperature", "top_k", "top_p")}
     if decoding.strategy.draws or decoding.temperature != 1:
         adjusted = tempered(allowed(adjusted, model.model.config), **cuts)
-    top = step.log_probs.topk(min(MAX_SHOWN, step.log_probs.size(1))).indices
+    top = step.log_probs.topk(min(MAX_SHOWN_CANDIDATES, step.log_probs.size(1))).indices
     rows = []
     for row, best in enumerate(top):
         alike = (step.written == step.written[row]).all(1)  # groups of a diverse beam may have written the same

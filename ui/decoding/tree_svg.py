@@ -11,7 +11,7 @@ from headlight.charts.labels import cut, width
 from headlight.formatting import signed
 from headlight.language import gettext
 from ui.decoding.lanes import lanes
-from ui.decoding.view import FATES, UNDER
+from ui.decoding.view import FATES, NODE_NUMBERS
 
 # In pixels.
 _LANE = 46  # from one lane to the next
@@ -71,7 +71,7 @@ def tree_svg(
     present = {tree.nodes[i].outcome for i in drawn_nodes}
     legend = _legend([outcome for outcome in OUTCOMES if outcome in present], y, look)
     size = max(left[-1] + widths[-1], _LEGEND * len(present)), y + 24
-    numbers = {gettext("Below each token"): gettext(UNDER[under])}
+    numbers = {gettext("Below each token"): gettext(NODE_NUMBERS[under])}
     return document(Drawing([*edges, *words, *legend], size), title, {**facts, **numbers}, theme)
 
 

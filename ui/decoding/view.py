@@ -16,7 +16,7 @@ from transformer.taps import Replace, Site, Tap, chain
 from ui.state.view import PageView, number, one_of, whole_number
 
 # What stands under each word of the tree.
-UNDER = {
+NODE_NUMBERS = {
     "total": translatable("cumulative log-probability (nats)"),
     "log_prob": translatable("log-probability of the token (nats)"),
     "score": translatable("length-normalised score"),
@@ -152,7 +152,7 @@ class DecodingView(_Settings):  # type: ignore[misc, valid-type]
             "path": tuple(token for token in path if token is not None) if None not in path else (),
             "pruned": query.get("pruned") != "0",
             "future": query.get("future") != "0",
-            "under": one_of(query.get("under"), tuple(UNDER), cls.under),
+            "under": one_of(query.get("under"), tuple(NODE_NUMBERS), cls.under),
             "branches": tuple(dict.fromkeys(branch for branch in branches if branch)),
             "reference": query["reference"][:10_000] if "reference" in query else None,
         }

@@ -19,7 +19,7 @@ from headlight.corpora.preview import PREVIEW_ROWS
 from headlight.corpora.truth import KnownPair, has_truth, known_pairs
 from headlight.importers.examples import examples
 from transformer import Translator
-from ui.heads.view import COUNTS, HeadsView
+from ui.heads.view import SENTENCE_COUNTS, HeadsView
 from ui.state.atlases import EXAMPLES, shipped
 from ui.state.public import private_only, public
 from ui.state.queue import TURNS
@@ -115,7 +115,7 @@ def choose_corpus(name: str, model: Translator, view: HeadsView) -> tuple[Chosen
 
 def counts(chosen: str | None) -> tuple[int, ...]:
     """Return the numbers of sentences to choose among: the test part of what comes with the app has a thousand."""
-    return COUNTS if chosen in (UPLOAD, FILE) else tuple(count for count in COUNTS if count <= 1000)
+    return SENTENCE_COUNTS if chosen in (UPLOAD, FILE) else tuple(count for count in SENTENCE_COUNTS if count <= 1000)
 
 
 def _private_corpus(spec: str | None) -> ChosenCorpus:

@@ -25,9 +25,9 @@ from ui.state.jobs import Progress
 from ui.state.queue import TURNS
 
 T = TypeVar("T")
-SAMPLE = 30  # sentences for measures that need a forward pass for each head or word
-SETS = 200  # sentences for heads in sets: half for their order, half for the scores
-AT_SNAPSHOTS = 200  # sentences
+SLOW_MEASURE_SENTENCES = 30  # for measures that need a forward pass for each head or word
+PRUNING_SENTENCES = 200  # half for the order of the heads, half for the scores
+SNAPSHOT_SENTENCES = 200
 MAX_SNAPSHOTS = 12
 
 
@@ -65,7 +65,8 @@ def measure(request: MeasurementRequest, progress: Progress) -> MeasuredAtlas:
     pairs, by = open_pairs(model, request.spec, request.pairs)
     with TURNS.turn():
         max_pairs = _count(request, pairs, request.pairs)
-        measured = MeasuredAtlas(_atlas(model.checkpoint, pairs, max_pairs, SAMPLE, progress), by, atlases.today())
+        atlas = _atlas(model.checkpoint, pairs, max_pairs, SLOW_MEASURE_SENTENCES, progress)
+        measured = MeasuredAtlas(atlas, by, atlases.today())
     about = {"corpus": request.spec, "alignment": measured.by, "measured": measured.when}
     keep("heads", request, about | measured.atlas.to_dict())
     return measured
@@ -75,9 +76,9 @@ def measure_history(request: MeasurementRequest, progress: Progress) -> History:
     """Measure every head at each snapshot, without what takes many passes."""
     base = models.translator(request.name)
     files, history = history_files(request.name), []
-    pairs, _ = open_pairs(base, request.spec, AT_SNAPSHOTS)
+    pairs, _ = open_pairs(base, request.spec, SNAPSHOT_SENTENCES)
     with TURNS.turn():
-        max_pairs = _count(request, pairs, AT_SNAPSHOTS)
+        max_pairs = _count(request, pairs, SNAPSHOT_SENTENCES)
         for number, file in enumerate(files):
             old = base.checkpoint
             then = Checkpoint(load_weights(old.model.config, file), old.source_tokenizer, old.target_tokenizer)
@@ -93,7 +94,7 @@ def measure_history(request: MeasurementRequest, progress: Progress) -> History:
 
 def of_sets(request: MeasurementRequest) -> MeasurementRequest:
     """Return the request for sets of heads that belongs to a request for single heads."""
-    return replace(request, pairs=min(request.pairs, SETS))
+    return replace(request, pairs=min(request.pairs, PRUNING_SENTENCES))
 
 
 def measure_sets(request: MeasurementRequest, progress: Progress) -> Pruning:
@@ -169,7 +170,7 @@ def _atlas(
 
 def history_files(name: str) -> list[Path]:
     """Return the snapshots of a model's training; of very many, some at even distances."""
-    folder = models.model_folder(name)
-    files = snapshots(models.RUNS / name.removeprefix(models.RUN) if name.startswith(models.RUN) else folder)
+    is_run = name.startswith(models.RUN_PREFIX)
+    files = snapshots(models.RUNS / name.removeprefix(models.RUN_PREFIX) if is_run else models.model_folder(name))
     indices = np.unique(np.linspace(0, len(files) - 1, min(MAX_SNAPSHOTS, len(files))).astype(int))
     return [files[index] for index in indices]

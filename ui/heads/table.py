@@ -20,7 +20,7 @@ from ui.state.view import bound, update, widget_key
 from ui.widgets.table import clickable_table
 
 PREFERRED_MEASURES = ("alignment_error", "antecedent", "among_words", "importance", "alignment")
-USUAL = 4  # of them, or of others where these are not measured, fit beside names, each with its spread
+MAX_DEFAULT_MEASURES = 4  # more columns, each with its spread, do not fit beside the names
 
 
 def table(atlas: Atlas, history: History, view: HeadsView, chosen: tuple[int, int]) -> None:
@@ -84,7 +84,7 @@ def _chosen_columns(atlas: Atlas, view: HeadsView) -> list[Measure]:
     every = present(atlas, *KINDS)
     names = [measure.name for measure in every]
     preferred = [name for name in PREFERRED_MEASURES if name in names]
-    usual = [*preferred, *(name for name in names if name not in preferred)][:USUAL]
+    usual = [*preferred, *(name for name in names if name not in preferred)][:MAX_DEFAULT_MEASURES]
     chosen = [name for name in names if name in view.columns] or usual
     with st.popover("Columns", icon=":material/view_column:"):
         st.pills(

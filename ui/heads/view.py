@@ -9,7 +9,7 @@ from typing import ClassVar
 from headlight.analysis.measures import MEASURES
 from ui.state.view import PageView, one_of, whole_number
 
-COUNTS = (200, 1000, 5000)  # sentences
+SENTENCE_COUNTS = (200, 1000, 5000)  # sentences
 ANY, NAMED = "all", "named"
 
 
@@ -33,11 +33,11 @@ class HeadsView(PageView):
 
     @classmethod
     def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
-        pairs = whole_number(query.get("pairs", ""), 1, max(COUNTS))
+        pairs = whole_number(query.get("pairs", ""), 1, max(SENTENCE_COUNTS))
         measure = one_of(query.get("measure"), tuple(MEASURES), "")
         return {
             "corpus": query.get("corpus", "")[:200] or None,
-            "pairs": pairs if pairs in COUNTS else cls.pairs,
+            "pairs": pairs if pairs in SENTENCE_COUNTS else cls.pairs,
             "measure": measure or None,
             "step": whole_number(query.get("step", ""), 0, 10**9),
             "columns": tuple(name for name in query.get("columns", "").split(",") if name in MEASURES),

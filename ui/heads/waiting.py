@@ -12,9 +12,9 @@ from ui.state.jobs import JOBS, UNSEEN_SECONDS, Job
 from ui.state.public import without_places
 from ui.widgets.text import literal
 
-TICK = 0.4  # seconds between two updates of the progress
+UPDATE_SECONDS = 0.4  # between two updates of the progress
 READING_SECONDS = 1.5  # seconds in which cached results are read, so that no progress bar flashes up
-SEEN_EVERY = UNSEEN_SECONDS / 5  # seconds between two signs that a page still shows what was measured for it
+KEEP_ALIVE_SECONDS = UNSEEN_SECONDS / 5  # between two marks of a measurement as shown by an open page
 NAMES = {
     "heads": "Measuring every head",
     "history": "Measuring the snapshots",
@@ -43,7 +43,7 @@ def wait(job: Job[Any]) -> None:
         time.sleep(0.02)
 
 
-@st.fragment(run_every=TICK)
+@st.fragment(run_every=UPDATE_SECONDS)
 def at_work(job: Job[Any], kind: str, request: Hashable) -> None:
     """Draw how far a measurement is; when it is done, the page is redrawn."""
     if job.done:
@@ -52,7 +52,7 @@ def at_work(job: Job[Any], kind: str, request: Hashable) -> None:
     st.progress(job.share, f"{NAMES[kind]}: {job.doing}" if job.doing else NAMES[kind])
 
 
-@st.fragment(run_every=SEEN_EVERY)
+@st.fragment(run_every=KEEP_ALIVE_SECONDS)
 def mark_in_use(requests: Mapping[str, Hashable]) -> None:
     """Mark measurements, {kind: request}, as in use for as long as the page is open, even if nobody clicks on it."""
     for kind, request in requests.items():

@@ -23,13 +23,13 @@ from ui.state.view import address_parameters, update
 from ui.widgets.errors import error_text
 
 REVEALED_KEY = "lesson-told"  # of the session: the guess of each revealed step; None without a guess
-REFUSED = "lesson-refused"  # why the last guess was not taken
-TYPED = "lesson-typed"  # a sentence that was typed, and why there is no question about it
+REFUSAL_KEY = "lesson-refused"  # why the last guess was not taken
+TYPED_KEY = "lesson-typed"  # a sentence that was typed, and why there is no question about it
 
 
 def draw_step(lesson: Lesson, step: Step, lessons: list[Lesson], view: LessonsView) -> None:
     """Draw the step; raise ValueError where its model can't answer."""
-    if refused := st.session_state.pop(REFUSED, None):
+    if refused := st.session_state.pop(REFUSAL_KEY, None):
         st.warning(refused, icon=":material/error:")
     posed_step, typed = _posed(lesson, step)
     following = next(iter(lessons[lessons.index(lesson) + 1 :]), None)
@@ -65,7 +65,7 @@ def _posed(lesson: Lesson, step: Step) -> tuple[shelf.PosedStep | None, dict[str
     """Return the posed step, None where a sentence is still to be typed, and what there is to say about typing one."""
     if step.name != YOUR_SENTENCE:
         return shelf.posed_step(lesson, step), None
-    sentence, refused = st.session_state.pop(TYPED, (step.query["text"], ""))
+    sentence, refused = st.session_state.pop(TYPED_KEY, (step.query["text"], ""))
     typed = {"sentence": sentence, "refused": refused, "most": MAX_SENTENCE_CHARACTERS}
     if shelf.is_untyped(step):
         return None, typed
@@ -113,7 +113,7 @@ def _picked(lesson: Lesson, step: Step, following: Lesson | None, only: bool, pi
             try:
                 update(own=sentence_of(typed))
             except ValueError as error:
-                st.session_state[TYPED] = (str(typed)[:MAX_SENTENCE_CHARACTERS], str(error))
+                st.session_state[TYPED_KEY] = (str(typed)[:MAX_SENTENCE_CHARACTERS], str(error))
         case {"lesson": str(other), "step": str(name), **more}:
             if not only:
                 open_step(other, name, bool(more.get("again")))
@@ -121,7 +121,7 @@ def _picked(lesson: Lesson, step: Step, following: Lesson | None, only: bool, pi
             try:
                 verdicts[step_key] = check_guess(shelf.posed_step(lesson, step).posed, guess)
             except ValueError as error:
-                st.session_state[REFUSED] = error_text(error)
+                st.session_state[REFUSAL_KEY] = error_text(error)
         case {"skip": True}:
             verdicts[step_key] = None
         case {"again": True}:

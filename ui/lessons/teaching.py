@@ -52,9 +52,9 @@ from ui.widgets.text import literal
 NOT_TAUGHT = translatable(
     "There is no class of this code and this teacher’s link. If it has ended, what was not downloaded is gone."
 )
-REFUSED = "class-refused"  # in the session: why the teacher's last request was refused
+REFUSAL_KEY = "class-refused"  # in the session: why the teacher's last request was refused
 ACTION_KEY = "class-acted"  # in the session: the fragment changed something, so the whole page is drawn again
-REFRESH = timedelta(seconds=1)  # between two counts of the answers
+REFRESH_INTERVAL = timedelta(seconds=1)  # between two counts of the answers
 _QUOTA = Quota()
 
 
@@ -98,12 +98,12 @@ def draw_teaching(lesson: Lesson, step: Step, view: LessonsView) -> None:
         return
     secret_keeper.keep(code, is_teacher)
     if view.private:
-        st.fragment(_split, run_every=REFRESH)(lesson, code, secret)
+        st.fragment(_split, run_every=REFRESH_INTERVAL)(lesson, code, secret)
         return
     if step.name == YOUR_SENTENCE:
         label = gettext("A sentence from the class, for all phones; then ask this step")
         sentence_box(label, view.own, "own", convert=_typed, max_chars=MAX_SENTENCE_CHARACTERS)
-    st.fragment(_screen, run_every=REFRESH)(lesson, step, code, secret)
+    st.fragment(_screen, run_every=REFRESH_INTERVAL)(lesson, step, code, secret)
     _below(lesson, step, code, secret)
 
 
@@ -118,7 +118,7 @@ def _is_teacher(code: str, secret: str) -> bool:
 
 def refusal() -> None:
     """Say why the last request of the teacher was refused."""
-    if refused := st.session_state.pop(REFUSED, None):
+    if refused := st.session_state.pop(REFUSAL_KEY, None):
         st.warning(refused, icon=":material/error:")
 
 
@@ -244,7 +244,7 @@ def _typed(text: str) -> str:
     try:
         return sentence_of(text)
     except ValueError as error:
-        st.session_state[REFUSED] = str(error)
+        st.session_state[REFUSAL_KEY] = str(error)
         return ""
 
 
@@ -270,7 +270,7 @@ def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
             download(
                 gettext("Results as CSV"), "class-results.csv", "text/csv", partial(_csv, code, secret), key="class-csv"
             )
-        st.fragment(_results, run_every=REFRESH)(code, secret)
+        st.fragment(_results, run_every=REFRESH_INTERVAL)(code, secret)
         server = (join_address() or "").removesuffix("/join")
         with st.popover(gettext("See the split"), icon=":material/lock:"):
             text = translatable(
@@ -359,12 +359,12 @@ class _ShowRefusal:
     """A context that catches refusals, to be shown when the page is drawn next."""
 
     def __enter__(self) -> None:
-        st.session_state.pop(REFUSED, None)
+        st.session_state.pop(REFUSAL_KEY, None)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
         if not isinstance(error, (ClassRefusal, CapacityError, ClassNotFound, ValueError, *UNAVAILABLE)):
             return False
-        st.session_state[REFUSED] = _sentence(error)
+        st.session_state[REFUSAL_KEY] = _sentence(error)
         return True
 
 

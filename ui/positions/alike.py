@@ -14,7 +14,7 @@ from ui.positions.codes import Code
 from ui.viewer.component import plot
 
 _MAX_DISTANCE = 200  # words of distance that are drawn
-_ONE_CURVE = 0.01  # curves that differ by less get different widths, or only the last would be seen
+_MIN_CURVE_DIFFERENCE = 0.01  # curves that differ by less get different widths, or only the last would be seen
 _MAX_POSITIONS = 2_000  # positions among which the gap is looked for
 
 _SCHEME_CAPTIONS = {
@@ -84,7 +84,10 @@ def _draw_similarity(key: str, title: str, caption: str | None, table: np.ndarra
     gap = similarity_gap(table, positions) if len(positions) > 1 else math.nan
     if any(np.isfinite(values).any() for values in curves.values()):
         figure = chart(
-            curves, min(max(n - 1, 1), _MAX_DISTANCE), nested=gap < _ONE_CURVE, theme=st.context.theme.type or "light"
+            curves,
+            min(max(n - 1, 1), _MAX_DISTANCE),
+            nested=gap < _MIN_CURVE_DIFFERENCE,
+            theme=st.context.theme.type or "light",
         )
         plot(figure, key=f"alike-{key}")
     if math.isnan(gap):

@@ -12,7 +12,7 @@ from ui.positions.view import MAX_SHIFT, PositionsView
 from ui.state.cache import cached
 from ui.state.view import update, write_address
 
-CHECKED = 10_000  # positions over which the largest residual is looked for
+CHECKED_POSITIONS = 10_000  # positions over which the largest residual is looked for
 
 _MOUNT = """
 export default ({ data, parentElement, setStateValue }) =>
@@ -73,7 +73,7 @@ def draw_circle(omega: np.ndarray, positions: int, base: float) -> None:
             "frequencies": omega.tolist(),
             "positions": positions,
             "steps": MAX_SHIFT,
-            "checked": CHECKED,
+            "checked": CHECKED_POSITIONS,
             "shown": state,
         },
         key="circle",
@@ -108,4 +108,4 @@ def read_shown(value: object) -> dict[str, int] | None:
 
 @cached(200, seconds=3600, turn=False)
 def _single(k: int, d_model: int, base: float) -> float:
-    return rotation_residual(k, frequencies(d_model, base), CHECKED, np.float32)
+    return rotation_residual(k, frequencies(d_model, base), CHECKED_POSITIONS, np.float32)

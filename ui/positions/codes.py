@@ -20,10 +20,10 @@ from ui.positions.view import SCHEMES, PositionsView
 from ui.state import models
 from ui.state.cache import cached, read_only
 
-MEASURED = 1_000  # positions that the properties are measured over,
-MEASURED_WIDTH = 256  # and the most dimensions: fitting a shift costs the cube of them
-_UNTRAINED = 512  # positions of a table that no model has trained
-_SPREAD = 0.02  # how an untrained table is drawn: as `LearnedPositions` draws it
+MEASURED_POSITIONS = 1_000  # over which the properties are measured
+MAX_MEASURED_DIMENSIONS = 256  # the cost of fitting a shift grows with their cube
+_UNTRAINED_POSITIONS = 512  # positions of a table that no model has trained
+_INITIAL_DEVIATION = 0.02  # of an untrained table's numbers, as in `LearnedPositions`
 
 
 @dataclass(frozen=True, eq=False)  # one object a table, which keys a cache
@@ -111,7 +111,7 @@ def _has_learned(name: str) -> bool:
 def _learned(owner: str | None, version: tuple[int, ...], width: int) -> Learned:
     if owner is None:
         untrained, second_table = (
-            np.random.default_rng(seed).normal(0, _SPREAD, (_UNTRAINED, width)) for seed in (0, 1)
+            np.random.default_rng(seed).normal(0, _INITIAL_DEVIATION, (_UNTRAINED_POSITIONS, width)) for seed in (0, 1)
         )
         return Learned(read_only(untrained), None, read_only(second_table))
     model = models.translator(owner).model
@@ -146,18 +146,17 @@ def measured(scheme: str, width: int, base: float, learned_table: Learned) -> Pr
     """Return the properties of a scheme; of the learned table, over as many positions as it has."""
     if scheme == "learned":
         return _measured_learned(learned_table)
-    return _measured(scheme, min(width, MEASURED_WIDTH), base)
+    return _measured(scheme, min(width, MAX_MEASURED_DIMENSIONS), base)
 
 
 @cached(64, "Measuring", seconds=3600, turn=False)
 def _measured(scheme: str, width: int, base: float) -> Properties:
-    table, second_table = (encoding(scheme, MEASURED, width, base) for _ in range(2))
-    return properties(table, encoding(scheme, 2 * MEASURED, width, base), second_table, widths_of(scheme))
+    table, second_table = (encoding(scheme, MEASURED_POSITIONS, width, base) for _ in range(2))
+    return properties(table, encoding(scheme, 2 * MEASURED_POSITIONS, width, base), second_table, widths_of(scheme))
 
 
 @cached(8, "Measuring", seconds=3600, turn=False)
 def _measured_learned(learned_table: Learned) -> Properties:
-    second_table = (
-        None if learned_table.second_table is None else learned_table.second_table[:MEASURED, :MEASURED_WIDTH]
-    )
-    return properties(learned_table.table[:MEASURED, :MEASURED_WIDTH], None, second_table)
+    part = np.s_[:MEASURED_POSITIONS, :MAX_MEASURED_DIMENSIONS]
+    second_table = None if learned_table.second_table is None else learned_table.second_table[part]
+    return properties(learned_table.table[part], None, second_table)

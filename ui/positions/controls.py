@@ -15,7 +15,7 @@ from ui.widgets.controls import choose
 _LENGTHS = (1, 2, 5, 10, 16, 25, 50, 100, 150, 200, 300, 512, 1_000, 2_000, 5_000, 10_000)
 _BASES = ("10,000", "1,000", "100")
 _WIDTHS = (16, 64, 128, 256, 512)
-_REFUSED = "positions-refused"
+_REFUSAL_KEY = "positions-refused"
 
 
 def controls(view: PositionsView, config: ModelConfig) -> None:
@@ -52,7 +52,7 @@ def controls(view: PositionsView, config: ModelConfig) -> None:
             f"a whole number from 1 to {MAX_WIDTH:,}",
             f"Dimensions of an encoding. The model in use has {config.d_model}. You can type any other.",
         )
-    refused = st.session_state.pop(_REFUSED, None)
+    refused = st.session_state.pop(_REFUSAL_KEY, None)
     if refused:
         st.info(refused, icon=":material/info:")
 
@@ -73,7 +73,7 @@ def _typed(
         text = str(st.session_state[key] or "")
         number = parse(text.replace(",", "").strip())
         if number is None:
-            st.session_state[_REFUSED] = f"{label} is {text[:40]!r}; type {allowed}."
+            st.session_state[_REFUSAL_KEY] = f"{label} is {text[:40]!r}; type {allowed}."
             reseed()
         else:
             update(**{field: number})

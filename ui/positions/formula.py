@@ -26,7 +26,7 @@ from ui.state.view import bound, write_address
 from ui.viewer.component import plot
 from ui.widgets.errors import plain_errors
 
-_ROWS = 40  # words in the picture
+_MAX_WORDS = 40  # words in the picture
 BASES = (10.0, 100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0)  # that are compared
 
 
@@ -103,7 +103,7 @@ def first_ids(model: Translator, text: str) -> list[int]:
     """Return what the encoder reads of a text, as far as the picture goes: a formula has no longest sentence."""
     config = model.model.config
     end = (config.eos_id,) if config.source_end is None else config.source_end
-    return [*config.source_start, *model.checkpoint.source_tokenizer.encode(text), *end][:_ROWS]
+    return [*config.source_start, *model.checkpoint.source_tokenizer.encode(text), *end][:_MAX_WORDS]
 
 
 def default_dimension(width: int) -> int:

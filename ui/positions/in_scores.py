@@ -18,13 +18,13 @@ from headlight.analysis.score_positions import (
 from headlight.charts.colours import Theme, theme_named
 from headlight.formatting import brief, two_digits
 from headlight.glossary import explained
-from ui.positions.codes import MEASURED_WIDTH
-from ui.positions.schemes import PICTURED, SchemeVerdict, thumbnail_html, verdict_html
+from ui.positions.codes import MAX_MEASURED_DIMENSIONS
+from ui.positions.schemes import PICTURE_POSITIONS, SchemeVerdict, thumbnail_html, verdict_html
 from ui.state.cache import cached
 from ui.widgets.table import Cell, Html, table_html
 
-LENGTH = 200  # tokens that the scores are measured over
-HEADS = 8  # of ALiBi, as in its paper
+MEASURED_TOKENS = 200  # that the scores are measured over
+ALIBI_HEADS = 8  # as in its paper
 _NAMES = {"sinusoidal": "Sinusoidal, added", "rotary": "Rotary (RoPE)", "alibi": "ALiBi"}
 _WHERE_APPLIED = {
     "sinusoidal": "once, to the embedding; it stays in the vector, also in the values",
@@ -59,33 +59,33 @@ _ROWS = (
 def draw_in_scores(width: int, base: float) -> None:
     """Draw the table of schemes that act on scores, for a head of that width."""
     st.markdown("**Positions in the scores instead**")
-    slopes = alibi_slopes(HEADS)
+    slopes = alibi_slopes(ALIBI_HEADS)
     st.caption(
         explained(
             "Most newer models add nothing to the embeddings: rotary positions (Su et al. 2021) turn queries and keys, "
             "so that their product depends on the distance; ALiBi (Press et al. 2021) takes something from a score for "
-            f"each step of distance, m from 1/{1 / slopes[0]:g} for head 1 to 1/{1 / slopes[-1]:g} for head {HEADS}. "
-            f"In the pictures, {PICTURED} queries by {PICTURED} keys of one token repeated, the only differences are "
-            "those of positions: orange is a higher score.",
+            f"each step of distance, m from 1/{1 / slopes[0]:g} for head 1 to 1/{1 / slopes[-1]:g} for head "
+            f"{ALIBI_HEADS}. In the pictures, {PICTURE_POSITIONS} queries by {PICTURE_POSITIONS} keys of one token "
+            "repeated, the only differences are those of positions: orange is a higher score.",
             "query",
             "key",
             "score",
         )
     )
-    width = min(width, MEASURED_WIDTH)
+    width = min(width, MAX_MEASURED_DIMENSIONS)
     properties = {scheme: _measured(scheme, width, base) for scheme in SCORE_SCHEMES}
     st.html(in_scores_html(properties, width, theme_named(st.context.theme.type or "light")))
     st.caption(
-        f"Measured here over {LENGTH} random tokens of {width} numbers, in standard deviations of the scores; ALiBi "
-        "with the slope of head 1. T5 has a learned bias per distance instead. On texts longer than those of training, "
-        "Press et al. found, the loss soon rises with sinusoidal positions, a little later with rotary ones, and not "
-        "with ALiBi, where a far key only gets less weight."
+        f"Measured here over {MEASURED_TOKENS} random tokens of {width} numbers, in standard deviations of the scores; "
+        "ALiBi with the slope of head 1. T5 has a learned bias per distance instead. On texts longer than those of "
+        "training, Press et al. found, the loss soon rises with sinusoidal positions, a little later with rotary "
+        "ones, and not with ALiBi, where a far key only gets less weight."
     )
 
 
 @cached(32, "Measuring", seconds=3600, turn=False)
 def _measured(scheme: str, width: int, base: float) -> ScoreProperties:
-    return score_properties(scheme, LENGTH, width, base, float(alibi_slopes(HEADS)[0]))
+    return score_properties(scheme, MEASURED_TOKENS, width, base, float(alibi_slopes(ALIBI_HEADS)[0]))
 
 
 def in_scores_html(properties: dict[str, ScoreProperties], width: int, theme: Theme) -> str:
@@ -106,11 +106,11 @@ def in_scores_html(properties: dict[str, ScoreProperties], width: int, theme: Th
 def _picture(scheme: str, width: int, theme: Theme) -> str:
     """Return the scores of a token with itself, on the diverging colour scale around their mean."""
     # The base that makes as many waves in 16 positions as 10,000 makes in a sentence.
-    scores = equal_token_scores(scheme, PICTURED, width, 100, float(alibi_slopes(HEADS)[0]))
+    scores = equal_token_scores(scheme, PICTURE_POSITIONS, width, 100, float(alibi_slopes(ALIBI_HEADS)[0]))
     around = scores - scores.mean()
     limit = float(np.abs(around).max())
     along = "the same along each diagonal" if _same_along_diagonals(scores) else "not the same along the diagonals"
-    description = f"{PICTURED} by {PICTURED} scores of equal tokens, {along}"
+    description = f"{PICTURE_POSITIONS} by {PICTURE_POSITIONS} scores of equal tokens, {along}"
     return thumbnail_html(around, limit, description, theme)
 
 

@@ -26,7 +26,7 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import token_notes
 from ui.widgets.sentence_box import sentence_box
 
-_NUMBERS = 12  # of each vector that are drawn
+_DRAWN_DIMENSIONS = 12  # of each vector
 # Sentences whose words can change positions, in the languages that the models here read.
 _SENTENCES = {
     "English": ("the cat sat on the mat", "the mat sat on the cat"),
@@ -139,9 +139,8 @@ def _compare(name: str, version: tuple[int, ...], sentence: str, reordered: str)
 
 def _draw(orders: Orders, model: Translator) -> None:
     token_notes(orders.tokens[0])
-    magnitudes = np.concatenate(
-        [np.abs(states[:, :_NUMBERS]).ravel() for states in (*orders.without_positions, *orders.with_positions)]
-    )
+    every_state = (*orders.without_positions, *orders.with_positions)
+    magnitudes = np.concatenate([np.abs(states[:, :_DRAWN_DIMENSIONS]).ravel() for states in every_state])
     limit = float(np.percentile(magnitudes, 98)) or 1.0
     kind = own_scheme(model.model.config)
     left, right = st.columns(2, gap="large")
@@ -153,14 +152,13 @@ def _draw(orders: Orders, model: Translator) -> None:
             st.markdown("**With positions** :gray[this model has none, so nothing changes]")
         else:
             st.markdown(f"**With positions** :gray[{kind}]")
-        caption = _WITHOUT_POSITIONS if kind == "none" else _WITH
+        caption = _WITHOUT_POSITIONS if kind == "none" else _WITH_POSITIONS
         same = orders.order == sorted(orders.order)
         _draw_states("with", orders, orders.with_positions, limit, _SAME_SENTENCES if same else caption)
     width = orders.with_positions[0].shape[1]
     st.caption(
-        f"The first {min(_NUMBERS, width)} of {width} dimensions of each vector are drawn; the differences are over "
-        "all, [EOS] included. A word that occurs twice is joined in order. "
-        f"Colours saturate at ±{limit:.2g}."
+        f"The first {min(_DRAWN_DIMENSIONS, width)} of {width} dimensions of each vector are drawn; the differences "
+        f"are over all, [EOS] included. A word that occurs twice is joined in order. Colours saturate at ±{limit:.2g}."
     )
     draw_when_open("The differences as a table", "order-as-table", _table, orders)
 
@@ -169,7 +167,7 @@ _WITHOUT_POSITIONS = (
     "largest difference once the words are put back in order. The encoder gives the same vectors: who did what is lost."
 )
 _SAME_SENTENCES = "The two sentences are the same; move a word to see what its position does."
-_WITH = "largest difference for the same word, at “{token}”. A word's position is now part of its vector."
+_WITH_POSITIONS = "largest difference for the same word, at “{token}”. A word's position is now part of its vector."
 
 
 def _table(orders: Orders) -> None:
@@ -189,8 +187,8 @@ def _table(orders: Orders) -> None:
 
 def _draw_states(key: str, orders: Orders, states: tuple[np.ndarray, np.ndarray], limit: float, caption: str) -> None:
     figure = reordered(
-        states[0][:, :_NUMBERS],
-        states[1][:, :_NUMBERS],
+        states[0][:, :_DRAWN_DIMENSIONS],
+        states[1][:, :_DRAWN_DIMENSIONS],
         orders.labels,
         orders.order,
         limit=limit,

@@ -13,11 +13,11 @@ import streamlit as st
 from headlight.analysis.positions import HALVES, Properties, encoding, twins
 from headlight.charts.colours import Theme, theme_named, thumbnail
 from headlight.formatting import minus, percent_sign, plural, two_digits
-from ui.positions.codes import MEASURED, MEASURED_WIDTH, Code, measured
+from ui.positions.codes import MAX_MEASURED_DIMENSIONS, MEASURED_POSITIONS, Code, measured
 from ui.positions.view import SCHEMES
 from ui.widgets.table import Cell, Html, table_html
 
-PICTURED = 16  # positions and numbers of the little pictures
+PICTURE_POSITIONS = 16  # and dimensions of the thumbnails
 _ORDER = ("none", "integer", "normalised", "binary", "sine", "cosine", "sinusoidal", "learned")
 assert {*_ORDER} == {*SCHEMES, *HALVES}
 _NAMES = {"sine": "Sine only", "cosine": "Cosine only"}
@@ -112,8 +112,9 @@ def draw_schemes(code: Code, width: int) -> None:
     """Draw the table of schemes and properties."""
     st.subheader("Why not something simpler?", anchor=False)
     st.caption(
-        f"In the pictures, rows are {PICTURED} positions and columns are dimensions. Each number is measured over "
-        f"{MEASURED:,} positions (a learned table: over those that it has), at up to {MEASURED_WIDTH} dimensions."
+        f"In the pictures, rows are {PICTURE_POSITIONS} positions and columns are dimensions. Each number is measured "
+        f"over {MEASURED_POSITIONS:,} positions (a learned table: over those that it has), at up to "
+        f"{MAX_MEASURED_DIMENSIONS} dimensions."
     )
     properties = {scheme: measured(scheme, width, code.base, code.learned) for scheme in _ORDER}
     st.html(schemes_html(code, properties, theme_named(st.context.theme.type or "light")))
@@ -125,7 +126,7 @@ def draw_schemes(code: Code, width: int) -> None:
     _why_both(properties)
 
 
-_WAVE = 20  # positions of a wave of the example
+_WAVE_POSITIONS = 20  # the length of the example's wave
 
 
 def _why_both(properties: dict[str, Properties]) -> None:
@@ -142,7 +143,7 @@ def _why_both(properties: dict[str, Properties]) -> None:
 
 def said_alone(scheme: str, other: str, properties: Properties) -> str:
     """Say what one function alone can't tell, in numbers: two positions alike, and the missing M_k."""
-    twin_positions = twins(scheme, 1, 2 * np.pi / _WAVE, _WAVE)
+    twin_positions = twins(scheme, 1, 2 * np.pi / _WAVE_POSITIONS, _WAVE_POSITIONS)
     assert twin_positions is not None
     p, q = twin_positions.positions
     now, later, between = (
@@ -150,11 +151,11 @@ def said_alone(scheme: str, other: str, properties: Properties) -> str:
         for values in (twin_positions.now, twin_positions.later, twin_positions.other)
     )
     return (
-        f"- **{scheme.capitalize()} only.** A wave that is {_WAVE} positions long has the same {scheme}, {now[0]}, at "
-        f"positions {p} and {q}: these two are alike. One position later it is {later[0]} and {later[1]}. No matrix "
-        f"makes two results out of one number, so there is no $M_k$. The {other}s, {between[0]} and {between[1]}, tell "
-        f"the two apart. Over all frequencies together, the best linear map is off by {two_digits(properties.misfit)} "
-        "steps."
+        f"- **{scheme.capitalize()} only.** A wave that is {_WAVE_POSITIONS} positions long has the same {scheme}, "
+        f"{now[0]}, at positions {p} and {q}: these two are alike. One position later it is {later[0]} and {later[1]}. "
+        f"No matrix makes two results out of one number, so there is no $M_k$. The {other}s, {between[0]} and "
+        f"{between[1]}, tell the two apart. Over all frequencies together, the best linear map is off by "
+        f"{two_digits(properties.misfit)} steps."
     )
 
 
@@ -187,10 +188,10 @@ def verdict_html(verdict: SchemeVerdict, theme: Theme) -> Cell:
 def _picture(code: Code, scheme: str, theme: Theme) -> str:
     """Return the first positions of a scheme, on the diverging colour scale."""
     if scheme == "learned":
-        table = code.learned.table[:PICTURED, :PICTURED]
+        table = code.learned.table[:PICTURE_POSITIONS, :PICTURE_POSITIONS]
     else:
         # The base that makes as many waves in 16 positions as 10,000 makes in a sentence.
-        table = encoding(scheme, PICTURED, PICTURED, 100)
+        table = encoding(scheme, PICTURE_POSITIONS, PICTURE_POSITIONS, 100)
     limit = float(np.abs(table).max()) or 1.0
     span = f"from {two_digits(table.min())} to {two_digits(table.max())}"
     description = f"{table.shape[0]} positions of {table.shape[1]} numbers, {span}"

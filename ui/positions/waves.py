@@ -18,7 +18,7 @@ from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.table import number_table
 
-_SMOOTH_UP_TO = 400  # positions; beyond, a curve has enough points of its own
+_MAX_SMOOTH_POSITIONS = 400  # longer curves have enough points to look smooth
 _POINTS_PER_POSITION = 8  # points drawn from a position to the next
 
 _TITLES = {
@@ -99,7 +99,7 @@ def _figure(code: Code, dims: list[int]) -> Any:
     if code.paired:
         omega = frequencies(width, code.base)
         options["wavelengths"] = 2 * np.pi / omega
-        if n <= _SMOOTH_UP_TO:
+        if n <= _MAX_SMOOTH_POSITIONS:
             x = np.linspace(0, n - 1, _POINTS_PER_POSITION * (n - 1) + 1)
             options["smooth"] = Smooth(x, sinusoid(x, omega)[:, dims])
     return waves(code.table, dims, **options)
@@ -143,7 +143,7 @@ def _below(code: Code, model: Translator) -> None:
         notes.append(f"A column is the mean of {block} positions, so waves shorter than that come out grey.")
     if every > 1:
         notes.append(f"One row in {every} is drawn.")
-    if n > _SMOOTH_UP_TO:
+    if n > _MAX_SMOOTH_POSITIONS:
         notes.append("Drag over the picture to zoom in; double-click to zoom out.")
     if notes:
         st.caption(" ".join(notes))

@@ -37,7 +37,7 @@ Facts = dict[str, Any]
 def shipped(name: str) -> Facts | None:
     """Return the measurements that come with a model, if they match its files."""
     file = models.model_folder(name) / FILE
-    if name.startswith((models.RUN, models.IMPORTED)) or not file.is_file():
+    if name.startswith((models.RUN_PREFIX, models.IMPORTED_PREFIX)) or not file.is_file():
         return None
     return _shipped(file, file.stat().st_mtime_ns, models.version(name))
 

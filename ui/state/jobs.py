@@ -22,7 +22,7 @@ T = TypeVar("T")
 log = logging.getLogger("headlight")
 # Measurements that are also on the disk. That of a model of 200 heads with its history takes some megabytes.
 MAX_STORED_JOBS = 16
-POLLED_SECONDS = 5.0  # in which a page that waits for a measurement asks how far it is
+PAGE_POLL_SECONDS = 5.0  # within which a page that waits for a measurement asks for its progress
 UNSEEN_SECONDS = 600.0  # after which a measurement of an uploaded corpus is dropped
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
@@ -111,7 +111,7 @@ class Jobs:
         Not one that a page waits for: it would ask again, and so take the place of the next, and with one page more
         than places none would ever be done.
         """
-        until = time.monotonic() - POLLED_SECONDS
+        until = time.monotonic() - PAGE_POLL_SECONDS
         releasable = [key for key, entry in self._jobs.items() if not entry.is_private]
         for key in releasable[: max(0, len(releasable) - MAX_STORED_JOBS)]:
             if self._jobs[key].seen_at < until:

@@ -34,11 +34,11 @@ log = logging.getLogger("headlight")
 CHECKPOINTS, RUNS, MODELS, LESSONS = folders.checkpoints(), folders.runs(), folders.models(), folders.lessons()
 DEFAULT_MODEL = "en-fr"  # what the app opens with, where it is there
 UPLOADS = "uploads"  # the folder among the runs in which uploaded corpora are kept
-RUN = "runs/"  # what the name of a run's best checkpoint begins with
-IMPORTED = "models/"  # and that of an imported model
+RUN_PREFIX = "runs/"  # of the name of a run's best checkpoint
+IMPORTED_PREFIX = "models/"  # of the name of an imported model
 MAX_BATCHED_TOKENS = 64  # tokens of a sentence that is translated with others, which would wait for a longer one
 MISTAKE_SEPARATOR = "+"  # between the name of a model and that of the mistake that it is run with
-FILES = (WEIGHTS, CONFIG, CARD, SHARED, SOURCE, TARGET)  # of a model
+MODEL_FILES = (WEIGHTS, CONFIG, CARD, SHARED, SOURCE, TARGET)  # of a model
 
 
 def model_names() -> list[str]:
@@ -48,7 +48,7 @@ def model_names() -> list[str]:
     finished runs as "runs/NAME".
     """
     names = sorted(path.parent.name for path in CHECKPOINTS.glob(f"[!.]*/{CONFIG}"))
-    imported = sorted(f"{IMPORTED}{path.parent.name}" for path in MODELS.glob(f"[!.]*/{CONFIG}"))
+    imported = sorted(f"{IMPORTED_PREFIX}{path.parent.name}" for path in MODELS.glob(f"[!.]*/{CONFIG}"))
     return [*sorted(names, key=lambda name: name != DEFAULT_MODEL), *imported, *finished_runs()]
 
 
@@ -58,7 +58,7 @@ def finished_runs() -> list[str]:
     A run that still trains replaces its best checkpoint while it might be read.
     """
     runs = (path.parent for path in sorted(RUNS.glob("[!.]*/checkpoints")))
-    return [f"{RUN}{run.name}" for run in runs if _ended(run) and RunFolder(run).best() is not None]
+    return [f"{RUN_PREFIX}{run.name}" for run in runs if _ended(run) and RunFolder(run).best() is not None]
 
 
 def _ended(run: Path) -> bool:
@@ -92,10 +92,10 @@ def own_taps(model: Translator) -> tuple[Tap, ...]:
 def model_folder(name: str) -> Path:
     """Return the folder of a model of `model_names`, or of its broken variant."""
     name, _ = _split_name(name)
-    if name.startswith(RUN):
-        run = RunFolder(RUNS / name.removeprefix(RUN))
+    if name.startswith(RUN_PREFIX):
+        run = RunFolder(RUNS / name.removeprefix(RUN_PREFIX))
         return run.best() or run.checkpoints / "best"
-    return MODELS / name.removeprefix(IMPORTED) if name.startswith(IMPORTED) else CHECKPOINTS / name
+    return MODELS / name.removeprefix(IMPORTED_PREFIX) if name.startswith(IMPORTED_PREFIX) else CHECKPOINTS / name
 
 
 def own_folder(name: str) -> Path:
@@ -118,7 +118,7 @@ def translator(name: str) -> Translator:
 
 def version(name: str) -> tuple[int, ...]:
     """Return when a model's files last changed: a part of the key of whatever is computed from it."""
-    return tuple(_changed(model_folder(name) / file) for file in FILES)
+    return tuple(_changed(model_folder(name) / file) for file in MODEL_FILES)
 
 
 def _changed(file: Path) -> int:

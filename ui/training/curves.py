@@ -18,8 +18,8 @@ from transformer import TrainConfig
 from transformer.training import learning_rate
 from ui.state.view import bound, update
 from ui.training.series import Columns, Floats, scores, smoothed, speeds, thinned
-from ui.training.shelf import FAILED, doing
-from ui.training.view import MAX_SMOOTHED
+from ui.training.shelf import FAILED_STATES, doing
+from ui.training.view import MAX_SMOOTH_PERCENT
 from ui.viewer.component import component
 
 # The last three tell each other, in the browser, which step is looked at.
@@ -156,7 +156,7 @@ def payload(runs: Sequence[Watched], step: int | None, smooth: int = 0) -> bytes
         "charts": listed,
         "facts": facts(runs[0]),
         "progress": _progress(runs[0].status),
-        "tone": "bad" if runs[0].status.state in FAILED else "go" if runs[0].status.alive else "calm",
+        "tone": "bad" if runs[0].status.state in FAILED_STATES else "go" if runs[0].status.alive else "calm",
         "saved": saved(runs[0].status),
     }
     return pack(header, arrays)
@@ -247,7 +247,7 @@ def draw(runs: Sequence[Watched], step: int | None, smooth: int = 0) -> None:
     st.slider(
         "Smoothing of the curves of each step, in percent",
         0,
-        MAX_SMOOTHED,
+        MAX_SMOOTH_PERCENT,
         smooth,
         **bound("smooth"),
         width=330,

@@ -7,7 +7,7 @@ import streamlit as st
 from headlight.runs import Status
 from ui.state.public import without_places
 from ui.training.keeping import attempt
-from ui.training.shelf import FAILED
+from ui.training.shelf import FAILED_STATES
 from ui.training.steering import acts
 from ui.widgets.errors import without_folders
 from ui.widgets.text import literal
@@ -18,14 +18,14 @@ TITLES = {
     "diverged": "The training diverged",
     "out of disk": "The disk is full",
 }
-LINES = 6
+LOG_LINES = 6
 
 
 def failure(run: Status) -> None:
     """Draw the card, where there is anything to report."""
-    if notes := [*run.repairs, *run.damaged, *([run.advice] if run.damaged and run.state not in FAILED else [])]:
+    if notes := [*run.repairs, *run.damaged, *([run.advice] if run.damaged and run.state not in FAILED_STATES else [])]:
         st.warning("\n\n".join(literal(without_folders(text)) for text in notes), icon=":material/healing:")
-    if run.state not in FAILED:
+    if run.state not in FAILED_STATES:
         return
     at_step = f" at step {run.step:,}" if run.step else " before the first step"
     with st.container(border=True, key="failure"):
@@ -42,7 +42,7 @@ def failure(run: Status) -> None:
         st.markdown(f":gray[What to do:] {literal(without_places(run.advice))}")
         if run.log:
             st.caption("The end of its log")
-            st.code(without_places("\n".join(run.log[-LINES:])), language=None, wrap_lines=True)
+            st.code(without_places("\n".join(run.log[-LOG_LINES:])), language=None, wrap_lines=True)
 
 
 def _label(label: str, run: Status) -> str:

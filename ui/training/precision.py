@@ -21,7 +21,7 @@ from ui.state.cache import cached
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
 
-MODEL, PAIRS = "reverse", 256  # a model that ships, whose corpus is generated; and the pairs of the batch
+MODEL, BATCH_PAIRS = "reverse", 256  # a model that ships, whose corpus is generated; and the pairs of the batch
 
 
 class Underflow(NamedTuple):
@@ -50,7 +50,7 @@ def _draw() -> None:
     scaled = f"loss times {LOSS_SCALE:,.0f}"
     spreads = {"as they are": step.spread, scaled: (exponents + int(np.log2(LOSS_SCALE)), shares)}
     st.caption(
-        f"The {step.total:,} gradients of one batch of {PAIRS} pairs, by the weights of **{MODEL}**, computed in "
+        f"The {step.total:,} gradients of one batch of {BATCH_PAIRS} pairs, by the weights of **{MODEL}**, computed in "
         "float32 and then rounded. The bars above the curves are the ranges of the types, with their subnormal "
         "numbers, which have fewer digits the smaller they are, in a paler colour. "
         + "; ".join(f"{name}: {_smallest(limits)}" for name, limits in TYPES.items())
@@ -84,7 +84,7 @@ def underflow() -> Underflow:
     examples = Encoded(
         Generated(MODEL), checkpoint.source_tokenizer, checkpoint.target_tokenizer, config.max_length, config
     )
-    values = gradients(checkpoint.model, collate(list(islice(examples, PAIRS)), config.pad_id))
+    values = gradients(checkpoint.model, collate(list(islice(examples, BATCH_PAIRS)), config.pad_id))
     half, brain = torch.float16, torch.bfloat16
     return Underflow(
         len(values),

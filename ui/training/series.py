@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from headlight.runs import Metrics
 from ui.state.cache import cached
 
-POINTS = 500  # of a curve that is drawn, at most
-STRETCHES = 120  # of a curve of means
+MAX_CURVE_POINTS = 500
+MAX_MEANS = 120  # points of a curve of means
 _COLUMNS = ("step", "loss", "learning_rate", "gradient_norm", "tokens", "seconds", "teacher_forcing")
 
 Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ def scores(evaluations: list[dict[str, Any]], name: str) -> tuple[Floats, Floats
     return np.array(steps, np.float64), np.array(values, np.float64)
 
 
-def thinned(x: Floats, y: Floats, max_points: int = POINTS) -> tuple[Floats, Floats]:
+def thinned(x: Floats, y: Floats, max_points: int = MAX_CURVE_POINTS) -> tuple[Floats, Floats]:
     """Return at most `max_points` of the points [P]: the lowest and highest of each interval, so no peak is lost."""
     finite = np.isfinite(y)
     x, y = x[finite], y[finite]
@@ -122,6 +122,6 @@ def speeds(columns: Columns) -> tuple[Floats, Floats]:
     step, tokens, seconds = columns.step[finite], columns.tokens[finite], columns.seconds[finite]
     if not len(step):
         return step, step
-    edges = np.unique(np.linspace(0, len(step), min(STRETCHES, max(1, len(step) // 10)) + 1).astype(int))
+    edges = np.unique(np.linspace(0, len(step), min(MAX_MEANS, max(1, len(step) // 10)) + 1).astype(int))
     total, spent = np.add.reduceat(tokens, edges[:-1]), np.add.reduceat(seconds, edges[:-1])
     return step[edges[1:] - 1], total / np.maximum(spent, 1e-9)

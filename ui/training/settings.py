@@ -9,8 +9,8 @@ import streamlit as st
 from ui.training.draft import CORPUS, NETWORK, SWITCHES, TRAINING, Values, help_of, kind_of, label_of, spelled
 from ui.widgets.text import literal
 
-ACROSS = 3  # boxes beside each other
-EMPTY = {"threads": "all", "validation": "its own, or held out", "folder": "data/multi30k"}
+BOXES_PER_ROW = 3
+PLACEHOLDERS = {"threads": "all", "validation": "its own, or held out", "folder": "data/multi30k"}
 
 
 def key_of(name: str) -> str:
@@ -35,7 +35,7 @@ def every_setting(
 
 
 def _grid(names: Sequence[str], values: Values, wrong: Mapping[str, str], fixed: Collection[str]) -> None:
-    with st.grid(ACROSS, min_column_width=180, gap="medium"):
+    with st.grid(BOXES_PER_ROW, min_column_width=180, gap="medium"):
         for name in names:
             setting(name, values, wrong, fixed)
 
@@ -53,7 +53,7 @@ def setting(
             st.checkbox(label, bool(value), key=key, disabled=locked)
         else:
             typed = value if isinstance(value, str) else spelled(value)
-            st.text_input(label, typed, key=key, disabled=locked, live=True, placeholder=EMPTY.get(name))
+            st.text_input(label, typed, key=key, disabled=locked, live=True, placeholder=PLACEHOLDERS.get(name))
         if name in wrong:
             st.caption(f":red[{literal(wrong[name])}]")
         elif note:

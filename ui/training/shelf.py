@@ -13,10 +13,10 @@ from headlight.runs.metrics import SENTENCES_FIELD
 from transformer.checkpoint.native import CONFIG
 from ui.state import models
 from ui.state.models import latest_scores
-from ui.training.view import SHIPPED
+from ui.training.view import SHIPPED_PREFIX
 
 Tone = Literal["go", "calm", "bad"]
-FAILED = ("crashed", "stalled", "diverged", "out of disk")
+FAILED_STATES = ("crashed", "stalled", "diverged", "out of disk")
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Shipped:
 
     @property
     def id(self) -> str:
-        return self.name if self.name.startswith(models.IMPORTED) else SHIPPED + self.name
+        return self.name if self.name.startswith(models.IMPORTED_PREFIX) else SHIPPED_PREFIX + self.name
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def runs() -> list[Status]:
 
 def shipped() -> list[Shipped]:
     included = []
-    for prefix, folder in (("", models.CHECKPOINTS), (models.IMPORTED, models.MODELS)):
+    for prefix, folder in (("", models.CHECKPOINTS), (models.IMPORTED_PREFIX, models.MODELS)):
         for config in sorted(folder.glob(f"[!.]*/{CONFIG}")):
             count = len(list(config.parent.glob("history/step-*.safetensors")))
             if count:

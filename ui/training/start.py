@@ -33,7 +33,7 @@ from ui.widgets.errors import cannot, without_folders
 from ui.widgets.text import literal
 
 _COUNTER = itertools.count()
-SUGGESTED = 3  # sentences to watch, if none were typed
+SUGGESTED_SENTENCES = 3  # sentences to watch, if none were typed
 
 
 @dataclass
@@ -65,7 +65,7 @@ def form(view: TrainingView) -> None:
     if not has_examples:  # some of the corpus's own will do
         with pictures:
             preview = _preview(chosen, values)
-        examples = [pair.source for pair in preview.pairs[:SUGGESTED]] if preview else []
+        examples = [pair.source for pair in preview.pairs[:SUGGESTED_SENTENCES]] if preview else []
     start_from = str(before.trained()) if before is not None and weights else None
 
     def typed() -> Draft:
@@ -201,7 +201,7 @@ def _examples(chosen: TrainingCorpus, before: RunFolder | None) -> list[str]:
     """Return sentences to suggest, as far as they are known without reading the corpus."""
     if before is not None:
         return list(before.recipe().watch)
-    return [str(text) for text in about(chosen.spec)["examples"][:SUGGESTED]] if chosen.spec else []
+    return [str(text) for text in about(chosen.spec)["examples"][:SUGGESTED_SENTENCES]] if chosen.spec else []
 
 
 def _watched(chosen: TrainingCorpus, examples: list[str]) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from headlight.runs import RunFolder, Status, extend, kill, pause, resume, stop
 from ui.state.public import public
 from ui.state.view import bound, reseed, update
 from ui.training.keeping import attempt, dialogs, metrics, refused, zipped
-from ui.training.shelf import FAILED
-from ui.training.view import MAX_COMPARED, TrainingView
+from ui.training.shelf import FAILED_STATES
+from ui.training.view import MAX_COMPARED_RUNS, TrainingView
 from ui.widgets.text import literal
 
 
@@ -45,13 +45,13 @@ def header(run: Status, names: list[str], view: TrainingView) -> None:
             "Compare with",
             names,
             default=[name for name in view.compare if name in names],
-            max_selections=MAX_COMPARED,
+            max_selections=MAX_COMPARED_RUNS,
             placeholder="Compare with",
             **bound("compare", convert=tuple),
             label_visibility="collapsed",
             width=190,
         )
-        for act in acts(run) if run.state not in FAILED else []:  # whose button stands beside the cause
+        for act in acts(run) if run.state not in FAILED_STATES else []:  # whose button stands beside the cause
             st.button(
                 act.label,
                 icon=act.icon,

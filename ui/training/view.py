@@ -9,12 +9,12 @@ from typing import ClassVar
 
 from ui.state.view import PageView, whole_number
 
-# What the names of models begin with whose history can be watched: of one that ships, and of one that was kept.
-SHIPPED, STORED = "checkpoints/", "models/"
-MAX_COMPARED = 3
-MAX_SMOOTHED = 99
+# Prefixes of the names of models with snapshots of their training: shipped ones, and ones that the user saved.
+SHIPPED_PREFIX, STORED_PREFIX = "checkpoints/", "models/"
+MAX_COMPARED_RUNS = 3
+MAX_SMOOTH_PERCENT = 99
 
-_NAME = re.compile(rf"({SHIPPED}|{STORED})?\w[\w.-]{{0,63}}")
+_NAME = re.compile(rf"({SHIPPED_PREFIX}|{STORED_PREFIX})?\w[\w.-]{{0,63}}")
 _DATA = re.compile(r"[a-z0-9-]{1,20}(:[a-z]{2}-[a-z]{2})?")
 _SIZE = re.compile(r"[a-z0-9-]{1,40}")
 
@@ -38,12 +38,12 @@ class TrainingView(PageView):
 
     @classmethod
     def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
-        names = query.get("compare", "").split(",")[:MAX_COMPARED]
+        names = query.get("compare", "").split(",")[:MAX_COMPARED_RUNS]
         return {
             "run": _matching(_NAME, query.get("run")),
             "compare": tuple(name for name in names if _matching(_NAME, name)),
             "step": whole_number(query.get("step"), 0, 100_000_000),
-            "smooth": whole_number(query.get("smooth"), 0, MAX_SMOOTHED) or cls.smooth,
+            "smooth": whole_number(query.get("smooth"), 0, MAX_SMOOTH_PERCENT) or cls.smooth,
             "sentence": whole_number(query.get("sentence"), 1, 100) or cls.sentence,
             "new": query.get("new") == "1",
             "data": _matching(_DATA, query.get("data")),

@@ -18,7 +18,7 @@ from transformer import Trace
 from transformer.trace import Kind
 from ui.why.antecedents import KINDS
 from ui.why.components import Row, draw_picture
-from ui.why.downloads import WIDTH, Picture
+from ui.why.downloads import COLUMN_PIXELS, Picture
 from ui.why.passes import MAX_REFERENCES, ablated_of
 from ui.why.view import ABLATIONS, WhyView
 from ui.widgets.controls import choose
@@ -28,7 +28,7 @@ from ui.widgets.frame import Opened
 from ui.widgets.text import literal
 
 MIN_CHANGE = 0.1  # nats, 10 % of a probability: what is less has next to no colour, and no head is called needed for it
-REPLACED = {
+REPLACEMENTS = {
     "mean": "the mean of its outputs for the model's example sentences",
     "resample": "its output for another example sentence, at the same token; the average of ten draws",
     "zero": "zeros",
@@ -59,11 +59,11 @@ def _draw(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[
         }
         token = trace.writes.labels[step]
         picture = Picture("Without one head", partial(_maps, changes), _rows(changes))
-        draw_picture(partial(picture.draw, theme), WIDTH, key="why-ablation")
+        draw_picture(partial(picture.draw, theme), COLUMN_PIXELS, key="why-ablation")
         kind, layer, head, change = _most_needed(changes)
         st.caption(
             f"Change of the {term('log-probability')} of “{literal(token)}”, in nats, when one head gives "
-            f"{REPLACED[by]}. "
+            f"{REPLACEMENTS[by]}. "
             + (
                 f"Needed most: {KINDS[kind]} {layer + 1}, head {head + 1}, {signed(change, plus=True)}."
                 if change <= -MIN_CHANGE

@@ -39,14 +39,14 @@ def scrubber(
     _SCRUBBER(data=pack(header, {}), key=key, on_pick_change=picked)
 
 
-NARROW = 312  # pixels: what a phone has
+NARROW_PIXELS = 312  # the width of a phone's column
 
 
 def draw_picture(
     draw: Callable[[int], Drawing], across: int, *, key: str, on_pick: Callable[[str], None] | None = None
 ) -> None:
     """Draw a picture, which `draw` makes for a width; `on_pick` gets what was chosen in it."""
-    drawings = [draw(across), draw(NARROW)]
+    drawings = [draw(across), draw(NARROW_PIXELS)]
     picks = {pick for element in drawings[0].elements for pick in _picks(element)}
 
     def picked() -> None:

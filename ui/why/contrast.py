@@ -18,7 +18,7 @@ from transformer import Trace, Translator
 from ui.state.view import bound, update
 from ui.why.cause import Cause
 from ui.why.components import TOLERANCE, Row, check, draw_picture, table
-from ui.why.downloads import WIDTH, Picture
+from ui.why.downloads import COLUMN_PIXELS, Picture
 from ui.why.passes import candidates_of, contrast_of
 from ui.why.view import WhyView
 from ui.widgets.frame import Opened
@@ -88,7 +88,7 @@ def draw_contrast(opened: Opened[WhyView], trace: Trace, step: int, instead: int
     largest = largest_head(parts)
     st.markdown(sentence(parts, token, rival, largest))
     falls = Picture(f"{token} rather than {rival}", partial(_waterfall, parts, token, True), _rows(parts))
-    draw_picture(partial(_waterfall, parts, token, view.parts, theme), WIDTH, key="why-waterfall")
+    draw_picture(partial(_waterfall, parts, token, view.parts, theme), COLUMN_PIXELS, key="why-waterfall")
     st.toggle("Layer by layer", view.parts, **bound("parts"))
     check(
         abs(parts.total - parts.difference) < TOLERANCE,
@@ -109,7 +109,7 @@ def draw_contrast(opened: Opened[WhyView], trace: Trace, step: int, instead: int
         )
 
     with st.expander("Gradient × input of the difference, over the source tokens"):
-        draw_picture(partial(by_gradient, theme), WIDTH, key="why-gradient")
+        draw_picture(partial(by_gradient, theme), COLUMN_PIXELS, key="why-gradient")
         st.caption(
             "To first order, in logits. The sum is not the difference: it leaves out the "
             f"{term('prefix')}, and all that is not linear."

@@ -16,7 +16,7 @@ from transformer import Trace, Translator
 from ui.why.components import Row
 from ui.widgets.figures import download, figure_buttons, file_stem, sentence_facts
 
-WIDTH = 440  # of a column of the page
+COLUMN_PIXELS = 440  # of a column of the page
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Picture:
     title: str
     draw: Callable[[str, int], Drawing]
     rows: Sequence[Row]
-    across: int = WIDTH
+    across: int = COLUMN_PIXELS
 
 
 def export(

@@ -13,7 +13,7 @@ from headlight.formatting import signed
 from headlight.glossary import explained, term
 from transformer import Trace
 from ui.why.components import TOLERANCE, Row, check, draw_picture, table
-from ui.why.downloads import WIDTH, Picture
+from ui.why.downloads import COLUMN_PIXELS, Picture
 from ui.why.passes import lens_of
 from ui.why.view import WhyView
 from ui.widgets.frame import Opened
@@ -60,7 +60,7 @@ def draw_layers(opened: Opened[WhyView], trace: Trace, step: int, theme: str) ->
         return bars([(reads, chance, f"{chance:.3f}") for reads, chance in chances], theme, across=across)
 
     st.markdown(f"**Probability of “{literal(token)}”** after what was written above, per number of encoder layers")
-    draw_picture(partial(draw, theme), WIDTH, key="why-lens")
+    draw_picture(partial(draw, theme), COLUMN_PIXELS, key="why-lens")
     apart = float(abs(lens.log_probs[-1] - trace.log_probs).max())
     check(
         apart < TOLERANCE,

@@ -20,7 +20,7 @@ from ui.state.why_measured import why_measured
 from ui.why.ablation import METHODS as ABLATION_METHODS
 from ui.why.ablation import draw_ablation
 from ui.why.components import TOLERANCE, Row, check, draw_picture, scrubber, table
-from ui.why.downloads import WIDTH, Picture
+from ui.why.downloads import COLUMN_PIXELS, Picture
 from ui.why.passes import head_contributions_of, integrated_steps_of, measured_of
 from ui.why.view import COMPARED_MEASURES, WhyView
 from ui.widgets.controls import choose
@@ -28,7 +28,8 @@ from ui.widgets.disclosure import draw_when_open
 from ui.widgets.frame import Opened
 from ui.widgets.text import literal
 
-SIZE, SIGNED = "By size", "Signed"  # what a measure is compared with: how much leaving out changes, and which way
+# A measure is compared with how much leaving a token out changes, and with that change in its direction.
+SIZE_COLUMN, SIGNED_COLUMN = "By size", "Signed"
 MAX_INTEGRATION_ERROR = 0.05  # share of the difference, within which Sundararajan et al. take points to be enough
 MIN_BAR_SHARE = 0.08  # share of the largest bar, below which tokens are one row together
 
@@ -50,7 +51,7 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
         return shares(groups, (measure, "contribution"), theme, least=least, across=across)
 
     least = 0.0 if view.every else MIN_BAR_SHARE
-    draw_picture(lambda across: draw(theme, across, least), WIDTH, key="why-shares")
+    draw_picture(lambda across: draw(theme, across, least), COLUMN_PIXELS, key="why-shares")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         choose(view, "beside", "Beside the contributions", COMPARED_MEASURES, menu=True, width=220)
         st.toggle("Every token", view.every, **bound("every"))
@@ -95,7 +96,7 @@ def _through_heads(opened: Opened[WhyView], trace: Trace, step: int, source: flo
     def draw(theme: str, across: int) -> Drawing:
         return maps([grid], theme, scale, across=across, cell=38.0)
 
-    draw_picture(partial(draw, theme), WIDTH, key="why-through")
+    draw_picture(partial(draw, theme), COLUMN_PIXELS, key="why-through")
     check(
         abs(float(heads.sum()) - source) < TOLERANCE,
         f"All heads sum to what came from the {literal(languages(opened.model)[0])}: "
@@ -170,7 +171,8 @@ def _compared(opened: Opened[WhyView], origins: MeasuredOrigins, steps: int, the
     rows = agreement_rows(agreements(origins), agreements(origins, signed=True), corpus)
 
     def draw(theme: str, across: int) -> Drawing:
-        return bars([(str(row["Measure"]), float(row[SIZE] or 0), _text(row)) for row in rows], theme, across=across)
+        values = [(str(row["Measure"]), float(row[SIZE_COLUMN] or 0), _text(row)) for row in rows]
+        return bars(values, theme, across=across)
 
     st.markdown("**Which measure agrees with leaving a token out?**")
     where = "this sentence" if corpus is None else f"{corpus['sentences']} test sentences of {corpus['corpus']}"
@@ -179,7 +181,7 @@ def _compared(opened: Opened[WhyView], origins: MeasuredOrigins, steps: int, the
         f"Bars: how far it agrees, in this sentence, with how much the token changes. Numbers: over {where}, the same"
         f"{interval} **|** signed: does it rank last what speaks against the written token?"
     )
-    draw_picture(partial(draw, theme), WIDTH, key="why-agreement")
+    draw_picture(partial(draw, theme), COLUMN_PIXELS, key="why-agreement")
     if INTEGRATED not in origins.by_measure:
         st.caption("Integrated gradients take most time: choose them above to see their bar for this sentence.")
     st.caption(
@@ -209,12 +211,12 @@ def agreement_rows(
     measured = {} if corpus is None else corpus["measures"]
     for measure in [*measured, *(name for name in here if name not in measured)]:
         row: Row = {"Measure": measure}
-        for column, by_measure in ((SIZE, here), (SIGNED, signed_here)):
+        for column, by_measure in ((SIZE_COLUMN, here), (SIGNED_COLUMN, signed_here)):
             summary = by_measure.get(measure)
             row |= {column: summary and _known(summary.mean), f"{column}, spread": summary and _known(summary.spread)}
             if corpus is not None:
                 over = measured.get(measure)
-                over = over if over is None or column == SIZE else over["signed"]
+                over = over if over is None or column == SIZE_COLUMN else over["signed"]
                 row |= {f"{column}, corpus {part}": over and over[part] for part in ("mean", "low", "high")}
         rows.append(row)
     return rows
@@ -222,12 +224,12 @@ def agreement_rows(
 
 def _text(row: Row) -> str:
     """Return the numbers over the corpus, or without one those of the sentence."""
-    if f"{SIZE}, corpus mean" not in row:
-        return f"{_number(row[SIZE])}  |  {_number(row[SIGNED])}"
-    if row[f"{SIZE}, corpus mean"] is None:
+    if f"{SIZE_COLUMN}, corpus mean" not in row:
+        return f"{_number(row[SIZE_COLUMN])}  |  {_number(row[SIGNED_COLUMN])}"
+    if row[f"{SIZE_COLUMN}, corpus mean"] is None:
         return "not measured"
-    mean, low, high = (_number(row[f"{SIZE}, corpus {part}"]) for part in ("mean", "low", "high"))
-    return f"{mean} ({low} to {high})  |  {_number(row[f'{SIGNED}, corpus mean'])}"
+    mean, low, high = (_number(row[f"{SIZE_COLUMN}, corpus {part}"]) for part in ("mean", "low", "high"))
+    return f"{mean} ({low} to {high})  |  {_number(row[f'{SIGNED_COLUMN}, corpus mean'])}"
 
 
 def _number(value: object) -> str:

@@ -22,7 +22,7 @@ Ids = tuple[int, ...]
 Version = tuple[int, ...]
 Head = tuple[Site, int]
 Taps = tuple[Intervention, ...]  # changes of heads, in every pass
-CANDIDATES = 5  # other tokens that are offered at a step
+MAX_CANDIDATES = 5  # other tokens that are offered at a step
 MAX_REFERENCES = 8  # examples of a model that a head's mean, or another output of it, is taken from
 TOP_HEADS = 3  # heads that are exchanged together
 TOKEN_HEADS = 8  # heads that are exchanged token by token
@@ -140,7 +140,7 @@ def _candidates(
     model, labels = checkpoint.model, checkpoint.target_tokenizer.labels
     passed = stream(model, source, target[: step + 2], chain(*taps))
     log_probs = model.output(passed.decoder.last[-1]).detach().float().log_softmax(-1)
-    best = allowed(log_probs, model.config).topk(min(CANDIDATES + 5, len(log_probs)))
+    best = allowed(log_probs, model.config).topk(min(MAX_CANDIDATES + 5, len(log_probs)))
     # Two tokens may read the same, such as an apostrophe with a space before it and one without.
     written = labels([target[step + 1]])[0]
     pairs = [
@@ -148,7 +148,7 @@ def _candidates(
         for token, log_prob in zip(best.indices.tolist(), best.values.tolist(), strict=True)
         if log_prob > -math.inf and labels([token])[0] != written
     ]
-    return pairs[:CANDIDATES]
+    return pairs[:MAX_CANDIDATES]
 
 
 @cached(50, "Taking the two logits apart")

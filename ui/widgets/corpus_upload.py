@@ -17,8 +17,8 @@ from ui.state.models import UPLOADS
 from ui.state.public import private_only
 from ui.widgets.errors import cannot
 
-TABLES = tuple(ending + packed for ending in (".tsv", ".csv", ".jsonl") for packed in ("", ".gz"))
-USUAL = {"source", "target", "src", "tgt", *LANGUAGES, *(name.lower() for name in LANGUAGES.values())}  # of a column
+TABLE_SUFFIXES = tuple(ending + packed for ending in (".tsv", ".csv", ".jsonl") for packed in ("", ".gz"))
+USUAL_COLUMN_NAMES = {"source", "target", "src", "tgt", *LANGUAGES, *(name.lower() for name in LANGUAGES.values())}
 
 
 def upload() -> str | None:
@@ -66,7 +66,7 @@ def uploads() -> Path:
 
 def _spec(paths: list[Path]) -> str:
     """Return the corpus in the uploaded files. Raises ValueError where they are none."""
-    tables = [path.name for path in paths if path.name.endswith(TABLES)]
+    tables = [path.name for path in paths if path.name.endswith(TABLE_SUFFIXES)]
     if len(paths) > 2 or (len(paths) == 2 and tables):
         problem = f"{tables[0]} is a table" if tables else f"These are {len(paths)} files"
         raise ValueError(f"{problem}; upload one table, or two text files, and nothing else.")
@@ -78,7 +78,7 @@ def _spec(paths: list[Path]) -> str:
 
         first = st.selectbox("The source is", [0, 1], format_func=column_label, key="upload-source")
         return ",".join(map(str, paths[::-1] if first else paths))
-    if not paths[0].name.endswith(TABLES):
+    if not paths[0].name.endswith(TABLE_SUFFIXES):
         raise ValueError(
             f"{paths[0].name} alone is half a corpus: add the file with its translations, line for line, or upload a "
             "table (.tsv, .csv, .jsonl)."
@@ -100,7 +100,7 @@ def _table(path: Path) -> str:
         raise ValueError(problem or f"{path.name}, line 1 has {plural(len(names), 'column')}; two are needed.")
     options = names
     if not path.name.endswith((".jsonl", ".jsonl.gz")):
-        headed = sum(cell.strip().lower() in USUAL for cell in names) >= 2
+        headed = sum(cell.strip().lower() in USUAL_COLUMN_NAMES for cell in names) >= 2
         if not st.checkbox("The first line names the columns", headed, key=f"headed-{path.name}"):
             options = [str(number) for number in range(len(names))]
 

@@ -25,23 +25,23 @@ from ui.state.view import widget_key
 from ui.widgets.table import Cell, bar, table_html
 from ui.widgets.text import literal
 
-COUNT = 20  # of tokens that are shown
+MAX_SIMILAR_TOKENS = 20
 BAR_SHARE = 0.5  # of a column's width, of the bar of a group that has every token
 MAX_GROUPS_IN_LINE = 4  # of a layer in the table of layers
 MAX_LAYERS = 12  # of that table: each is a search
-FORMS: dict[Form, str] = {
+FORM_NAMES: dict[Form, str] = {
     "state": translatable("The state of the token"),
     "output": translatable("The output of this head"),
     "row": translatable("Where this head looks"),
 }
-NEAREST: dict[Form, str] = {
+FORM_CAPTIONS: dict[Form, str] = {
     "state": translatable("The {count} tokens of the corpus whose state is nearest to that of “{token}”."),
     "output": translatable(
         "The {count} tokens of the corpus at which this head's output is nearest to its output at “{token}”."
     ),
     "row": translatable("The {count} tokens of the corpus whose row in this head is most like that of “{token}”."),
 }
-REFUSED = {
+FORM_REFUSALS = {
     "missing": translatable("This model has no index of a corpus yet. This command makes one:"),
     "stale": translatable(
         "The index of this model was made with other weights, so it is not used. This command makes a new one:"
@@ -84,7 +84,7 @@ def _folder(name: str) -> Path:
 
 
 def _refused(name: str, error: IndexRefused) -> None:
-    st.markdown(gettext(REFUSED[error.reason]))
+    st.markdown(gettext(FORM_REFUSALS[error.reason]))
     st.code(f"{folders.COMMAND} index {name} --data FILE.tsv", language="shell")
     if error.reason == "broken" and not public():
         st.caption(literal(str(error)))
@@ -107,8 +107,8 @@ def _draw(
         with controls:
             form = st.selectbox(
                 gettext("Compare"),
-                list(FORMS),
-                format_func=lambda form: gettext(FORMS[form]),
+                list(FORM_NAMES),
+                format_func=lambda form: gettext(FORM_NAMES[form]),
                 key=widget_key("similar-form"),
                 width=240,
             )
@@ -152,7 +152,7 @@ def _draw(
     except ValueError as error:  # the head is off, or the index is too large to compute what it lacks
         st.caption(literal(str(error)))
         return
-    sentences = [gettext(NEAREST[form], count=len(similar), token=labels[token])]
+    sentences = [gettext(FORM_CAPTIONS[form], count=len(similar), token=labels[token])]
     if of_source:
         sentences.append(gettext("They are grouped by the word that each was translated to."))
     else:
@@ -220,7 +220,7 @@ def _similar(
     taps: tuple[Intervention, ...],
 ) -> list[SimilarToken]:
     index = _opened(name, version, index_file)
-    return index.nearest(*ids, token, site, COUNT, chain(*taps))
+    return index.nearest(*ids, token, site, MAX_SIMILAR_TOKENS, chain(*taps))
 
 
 def groups_html(similar: Sequence[SimilarToken]) -> str:

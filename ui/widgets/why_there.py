@@ -29,7 +29,7 @@ from ui.widgets.text import literal
 
 MAX_PAIRS = 6  # in the list
 ITSELF = "itself"  # selects the score itself, compared with nothing
-NARROW = 312  # pixels of the matrix on a phone
+NARROW_PIXELS = 312  # the width of the matrix on a phone
 _BRIEF = {EMBEDDING: translatable("embedding"), POSITION: translatable("position"), BIAS: translatable("biases")}
 
 
@@ -105,7 +105,7 @@ def _draw(
     labels = [brief_name(w) for w in parts.query_writers], [brief_name(w) for w in parts.key_writers]
     pictures = [
         image(pair_matrix(parts.pairs, *labels, theme, room, sentences[1]), of)
-        for room, of in ((across, "wide"), (NARROW, "narrow"))
+        for room, of in ((across, "wide"), (NARROW_PIXELS, "narrow"))
     ]
     st.html(f'<div class="why-there">{"".join(pictures)}</div>')
     st.markdown(f"**{gettext('Largest pairs')}**")

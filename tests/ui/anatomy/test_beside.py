@@ -13,7 +13,7 @@ from headlight.analysis.recurrence import by_distance
 from headlight.formatting import brief
 from tests.ui.pages import captions, page_at, ran
 from transformer import Translator
-from ui.anatomy.norms import MEASURED, measured
+from ui.anatomy.norms import GRADIENT_NORMS_FILE, measured
 from ui.anatomy.passes import GAINS, STEPS
 
 TARGET = "une petite fille"
@@ -45,7 +45,7 @@ def test_batch_norm_moves_with_the_other_sentence_and_layer_norm_does_not(
 def test_what_was_measured_of_the_norms_is_shown_and_says_what_it_says(small: Translator) -> None:
     """A deep post-norm network does not learn without warm-up, and its gradients are uneven."""
     runs = {(run["norm"], bool(run["warmup"])): run for run in measured()["runs"]}
-    assert MEASURED.exists() and len(runs) == 4
+    assert GRADIENT_NORMS_FILE.exists() and len(runs) == 4
     last = {key: run["losses"][-1] for key, run in runs.items()}
     assert last["post", False] > 3 > last["post", True] > last["pre", True]
     assert last["pre", False] < 2

@@ -21,7 +21,7 @@ from tests.small import TEXTS
 from tests.ui.pages import header, open_page, payload, ran, save_small
 from transformer import Translator
 from transformer.taps import Ablate, Site
-from ui.attention.ranking import FULL, full_bar, name, places
+from ui.attention.ranking import FULL_BAR_NATS, full_bar, name, places
 from ui.attention.second import closest
 from ui.state.atlases import FILE, keep, known_roles
 
@@ -81,7 +81,7 @@ def effects(*deltas: float) -> list[HeadEffect]:
 
 def test_bars_stand_on_a_scale_and_costs_can_be_told_apart() -> None:
     """−0.02 had a full bar, and seven of eight costs were −0.00 under bars of different lengths."""
-    assert full_bar(effects(-0.02, 0.001)) == FULL
+    assert full_bar(effects(-0.02, 0.001)) == FULL_BAR_NATS
     assert full_bar(effects(-4.585, 0.001)) == 4.585
     costs = [-0.0042, -0.0041, -0.0007, 0.0]
     assert len({f"{cost:.{places(costs)}f}" for cost in costs}) == 4

@@ -26,7 +26,7 @@ from ui.decoding.payload import Start, branches_payload, node_labels, player_pay
 from ui.decoding.player import horizon, picked, shown_fields, shown_head, shown_node
 from ui.decoding.search import Search, TracedHypothesis, bound_of, fitting, line, line_in, search
 from ui.decoding.tree_svg import tree_svg
-from ui.decoding.view import FATES, UNDER, Branch, DecodingView
+from ui.decoding.view import FATES, NODE_NUMBERS, Branch, DecodingView
 from ui.state import models
 
 TEXT = "two dogs are running in the snow ."
@@ -357,7 +357,8 @@ def test_the_export_holds_the_tree(decoded: Search, model: Translator) -> None:
     assert content["branches"][0]["ids"] == list(lines[1][1].ids)
     sampled = search("small", TEXT, Decoding.of("sampling", top_k=1))
     cut = json.loads(steps_json(TEXT, model, sampled, [(None, winner(sampled, model))]))
-    assert sorted(c["seen"] is None for c in cut["nodes"][0]["next"]) == [False] + [True] * (searching.MAX_SHOWN - 1)
+    unseen = sorted(c["seen"] is None for c in cut["nodes"][0]["next"])
+    assert unseen == [False] + [True] * (searching.MAX_SHOWN_CANDIDATES - 1)
 
 
 def test_the_tree_as_a_picture(decoded: Search, model: Translator) -> None:
@@ -377,7 +378,7 @@ def test_the_tree_as_a_picture(decoded: Search, model: Translator) -> None:
         "Model: Small (small)",
         f"Source (Words): {TEXT}",
         "Strategy: beam, size 3, length penalty 0.6",
-        f"Below each token: {UNDER['total']}",
+        f"Below each token: {NODE_NUMBERS['total']}",
         *(FATES[outcome] for outcome in outcomes),
     ]
     assert set(about) < set(all_texts) and "<script>&" in all_texts

@@ -33,7 +33,7 @@ from ui.heads.table import _columns
 from ui.heads.view import HeadsView
 from ui.state import atlases, models
 from ui.state.atlases import EXAMPLES, HeadIndex
-from ui.state.jobs import MAX_STORED_JOBS, POLLED_SECONDS, UNSEEN_SECONDS, Job, Jobs, Progress
+from ui.state.jobs import MAX_STORED_JOBS, PAGE_POLL_SECONDS, UNSEEN_SECONDS, Job, Jobs, Progress
 from ui.state.queue import TURNS
 
 
@@ -172,7 +172,7 @@ def test_a_measurement_is_made_once_and_only_the_latest_are_kept(now: list[float
 
     first = jobs.get("heads", request(0), do)
     assert jobs.get("heads", request(0), do) is first
-    now[0] += POLLED_SECONDS + 1
+    now[0] += PAGE_POLL_SECONDS + 1
     for number in range(1, MAX_STORED_JOBS + 1):
         last = jobs.get("heads", request(number), do)
     wait(last)
@@ -193,7 +193,7 @@ def test_what_nobody_waits_for_any_more_ends(now: list[float]) -> None:
     jobs, begun = Jobs(), Event()
     job = jobs.get("heads", request(0), endless(begun))
     assert begun.wait(20)
-    now[0] += POLLED_SECONDS + 1
+    now[0] += PAGE_POLL_SECONDS + 1
     for number in range(1, MAX_STORED_JOBS + 1):
         jobs.get("heads", request(number), lambda progress: None)
     wait(job)
@@ -205,11 +205,11 @@ def test_more_pages_than_places_all_get_what_they_wait_for(now: list[float]) -> 
     jobs, begun = Jobs(), [Event() for _ in range(MAX_STORED_JOBS + 5)]
     waited = [jobs.get("heads", request(number), endless(event)) for number, event in enumerate(begun)]
     for _ in range(3):
-        now[0] += POLLED_SECONDS - 1
+        now[0] += PAGE_POLL_SECONDS - 1
         for number in range(len(waited)):
             jobs.keep_alive("heads", request(number))
     assert [jobs.get("heads", request(number), endless(event)) for number, event in enumerate(begun)] == waited
-    now[0] += POLLED_SECONDS + 1
+    now[0] += PAGE_POLL_SECONDS + 1
     wait(jobs.get("heads", request(-1), lambda progress: progress(0, "")) and waited[0])
 
 
@@ -219,7 +219,7 @@ def test_what_was_brought_outlives_any_number_of_others(now: list[float]) -> Non
     private_job = jobs.get("heads", request(0), lambda progress: 1, is_private=True)
     wait(private_job)
     for number in range(1, 3 * MAX_STORED_JOBS):
-        now[0] += POLLED_SECONDS + 1
+        now[0] += PAGE_POLL_SECONDS + 1
         wait(jobs.get("heads", request(number), lambda progress: 1))
     assert jobs.get("heads", request(0), lambda progress: 2, is_private=True) is private_job
 
@@ -251,7 +251,7 @@ def test_a_page_that_stays_open_keeps_what_was_brought(now: list[float], monkeyp
         jobs_by_kind[kind] = jobs.get(kind, request(0), lambda progress: 1, is_private=True)
         wait(jobs_by_kind[kind])
     for _ in range(30):
-        now[0] += waiting.SEEN_EVERY
+        now[0] += waiting.KEEP_ALIVE_SECONDS
         waiting.mark_in_use.__wrapped__(body.requests_by_kind(request(0)))  # what the browser asks for again and again
         jobs.sweep()
     for kind, job in jobs_by_kind.items():

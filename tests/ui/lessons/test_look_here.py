@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from server.classroom.classes import PNG, Classes, store
+from server.classroom.classes import PNG_SIGNATURE, Classes, store
 from tests.ui.pages import page_at
 from ui.widgets import look_here
 
@@ -40,7 +40,7 @@ def test_only_who_teaches_is_offered_it(taught: tuple[Classes, str, str]) -> Non
     assert not opened(code, "another")[1]
     app, offered = opened(code, secret)
     assert offered and not [button for button in app.button if button.label == "Release the screens"]
-    classes.look(code, secret, "Positions", PNG)
+    classes.look(code, secret, "Positions", PNG_SIGNATURE)
     app, _ = opened(code, secret)
     next(button for button in app.button if button.label == "Release the screens").click().run()
     assert not classes.snapshot(code).state.looking
@@ -53,7 +53,7 @@ def test_what_a_browser_sends_is_a_png_or_nothing(taught: tuple[Classes, str, st
         with patch.object(st, "session_state", {look_here._KEY: {"picture": picture}}):
             look_here._look(code, secret)
 
-    text = base64.b64encode(PNG + b"x").decode()
+    text = base64.b64encode(PNG_SIGNATURE + b"x").decode()
     for wrong in (
         None,
         {"png": text},

@@ -91,7 +91,7 @@ def test_a_guess_that_answers_nothing_reveals_nothing(guess: object, monkeypatch
     monkeypatch.setattr(step_part.st, "session_state", state)
     lesson = read(ROOT / "lessons" / "en" / "it.md")
     step_part._picked(lesson, lesson.steps[lesson.step(LESSON_STEP[1])], None, False, {"guess": guess})
-    assert state[step_part.REVEALED_KEY] == {} and state[step_part.REFUSED]
+    assert state[step_part.REVEALED_KEY] == {} and state[step_part.REFUSAL_KEY]
 
 
 def test_a_step_alone_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +195,7 @@ def test_what_was_typed_is_refused_in_its_place(monkeypatch: pytest.MonkeyPatch)
     lesson = shelf.with_sentence(read(ROOT / "lessons" / "en" / "cross.md"), "")
     for typed in ("?", 5, ["A dog."], {"a": 1}, "a" * 10_000):
         step_part._picked(lesson, lesson.steps[-1], None, False, {"sentence": typed})
-        sentence, refused = state.pop(step_part.TYPED)
+        sentence, refused = state.pop(step_part.TYPED_KEY)
         assert len(sentence) <= 300 and refused.startswith("Type ") and changes == []
     step_part._picked(lesson, lesson.steps[0], None, False, {"sentence": "A dog."})
     assert changes == []  # another step takes none

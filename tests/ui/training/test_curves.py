@@ -18,7 +18,7 @@ from transformer import TrainConfig
 from transformer.training import learning_rate
 from transformer.training.schedule import teacher_forcing
 from ui.training.curves import Watched, cautions, charts, facts, limit, payload
-from ui.training.series import POINTS, Columns, Series
+from ui.training.series import MAX_CURVE_POINTS, Columns, Series
 
 
 def watched(run: RunFolder) -> Watched:
@@ -47,7 +47,7 @@ def test_the_curves_are_the_metrics(finished: RunFolder) -> None:
 def test_ten_thousand_updates_travel_as_few_points() -> None:
     data = payload([invented(10_000, TrainConfig(steps=10_000))], None)
     _, arrays = unpacked(data)
-    assert all(len(values) <= POINTS and np.isfinite(values).all() for values in arrays.values())
+    assert all(len(values) <= MAX_CURVE_POINTS and np.isfinite(values).all() for values in arrays.values())
     assert len(data) < 40_000
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ui.training.corpus import CHOICES
 from ui.training.curves import parts
 from ui.training.series import Columns
-from ui.training.view import MAX_COMPARED, TrainingView
+from ui.training.view import MAX_COMPARED_RUNS, TrainingView
 
 names = st.from_regex(r"[a-z0-9_][a-z0-9_.-]{0,30}", fullmatch=True)
 views = st.builds(
@@ -17,7 +17,7 @@ views = st.builds(
     layer=st.none() | st.integers(1, 99),
     head=st.none() | st.integers(1, 99),
     run=st.none() | names | names.map(lambda name: f"checkpoints/{name}"),
-    compare=st.lists(names, max_size=MAX_COMPARED).map(tuple),
+    compare=st.lists(names, max_size=MAX_COMPARED_RUNS).map(tuple),
     step=st.none() | st.integers(0, 10**8),
     smooth=st.integers(0, 99),
     sentence=st.integers(1, 100),

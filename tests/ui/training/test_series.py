@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.training.series import POINTS, Series, scores, smoothed, speeds, thinned
+from ui.training.series import MAX_CURVE_POINTS, Series, scores, smoothed, speeds, thinned
 
 
 def line(step: int, **more: object) -> str:
@@ -46,7 +46,7 @@ def test_a_run_that_takes_lines_back_is_read_again(tmp_path: Path) -> None:
 def test_thinning_keeps_the_extremes_and_the_order(values: list[float]) -> None:
     y = np.array(values)
     x, kept = thinned(np.arange(len(y), dtype=float), y)
-    assert len(x) == len(kept) <= POINTS
+    assert len(x) == len(kept) <= MAX_CURVE_POINTS
     assert (np.diff(x) > 0).all()
     assert (y[x.astype(int)] == kept).all()
     assert (kept.min(), kept.max()) == (y.min(), y.max())
@@ -56,7 +56,7 @@ def test_ten_thousand_points_with_one_spike_and_holes() -> None:
     y = np.sin(np.arange(10_000) / 500)
     y[7_777], y[100:200] = 9.0, np.nan
     x, kept = thinned(np.arange(10_000, dtype=float), y)
-    assert len(x) <= POINTS
+    assert len(x) <= MAX_CURVE_POINTS
     assert kept[x == 7_777] == 9.0
     assert np.isfinite(kept).all()
 

@@ -34,10 +34,10 @@ def at(state: str, **more: object) -> Status:
 def test_each_state_has_an_icon_a_word_and_a_next_step(state: str) -> None:
     item = run_item(at(state))
     assert item.icon and item.word
-    assert (item.tone == "bad") == (state in shelf.FAILED)
+    assert (item.tone == "bad") == (state in shelf.FAILED_STATES)
     if state not in ALIVE_STATES and state != "finished":
         assert "30" in item.rest
-    if state in shelf.FAILED:
+    if state in shelf.FAILED_STATES:
         assert ". " in item.rest  # and what to do about it
     labels = [act.label for act in acts(at(state))]
     assert labels == {
